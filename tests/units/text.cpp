@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "units/text.hpp"
+
+#include <bit>
+#include <clocale>
+#include <cstdint>
+#include <locale>
+#include <random>
+
+#include "tests/catch.hpp"
+
+using namespace units;
+
+TEST_CASE("bytes over a rate are seconds") {
+  STATIC_REQUIRE(std::is_same_v<decltype(Bytes{} / BytesPerSecond{}), Seconds>);
+  STATIC_REQUIRE(std::is_same_v<decltype(Bytes{} / Bytes{}), double>);
+  CHECK((450.0_GB / 450.0_GBps) == 1.0_s);
+  CHECK((700.0 * Watts{1.0} * 2.0_s) == Joules{1400.0});
+}
+
+TEST_CASE("a size is read with its unit: GB is 10^9, GiB is 2^30") {
+  CHECK(parse_bytes("80 GiB").value == 80.0 * 1073741824);
+  CHECK(parse_bytes("80 GB").value == 80e9);
+  CHECK(parse_bytes("0.1 GB").value == 1e8);
+  CHECK(parse_bytes("25MB").value == 25e6);
+  CHECK(parse_bytes("1.5 KiB").value == 1536);
+  CHECK(parse_bytes("2 TiB").value == 2199023255552);
+  CHECK(parse_bytes("1 PiB").value == 1125899906842624);
+  CHECK(parse_bytes("3 kB").value == 3000);
+  CHECK(parse_bytes("3 KB").value == 3000);
+  CHECK(parse_bytes("7 B").value == 7);
+  CHECK(parse_bytes("1e3 PB").value == 1e18);
+}
+
+TEST_CASE("a bare number is in the base unit") {
+  CHECK(parse_bytes("4096").value == 4096);
+  CHECK(parse_bandwidth("25e9").value == 25e9);
+  CHECK(parse_duration("-.5").value == -0.5);
+  CHECK(parse_duration(" +2. ").value == 2);
+  CHECK(parse_money("1500000").value == 1.5e6);
+}
+
+TEST_CASE("a bandwidth is read in bytes or in bits, eight to the byte") {
+  CHECK(parse_bandwidth("25 GB/s").value == 25e9);
+  CHECK(parse_bandwidth("400 Gbit/s").value == 50e9);
+  CHECK(parse_bandwidth("1 Tbit/s").value == 125e9);
+  CHECK(parse_bandwidth("100 Mbit/s").value == 12.5e6);
+  CHECK(parse_bandwidth("8 kbit/s").value == 1000);
+  CHECK(parse_bandwidth("8 bit/s").value == 1);
+  CHECK(parse_bandwidth("1 GiB/s").value == 1073741824);
+}
+
+TEST_CASE("rates of computing, durations, powers and money are read with their units") {
+  CHECK(parse_flop_rate("312 TFLOP/s").value == 312e12);
+  CHECK(parse_flop_rate("989.4 TFLOPS").value == 989.4e12);
+  CHECK(parse_flop_rate("2 PFLOP/s").value == 2e15);
+  CHECK(parse_duration("5 us").value == 5e-6);
+  CHECK(parse_duration("1.2us").value == 1.2e-6);
+  CHECK(parse_duration("700 ns").value == 7e-7);
+  CHECK(parse_duration("3 ms").value == 0.003);
+  CHECK(parse_duration("10 minutes").value == 600);
+  CHECK(parse_duration("1 min").value == 60);
+  CHECK(parse_duration("50000 hours").value == 180'000'000);
+  CHECK(parse_duration("2 h").value == 7200);
+  CHECK(parse_duration("60 days").value == 5'184'000);
+  CHECK(parse_duration("4 years").value == 126'144'000);
+  CHECK(parse_power("700 W").value == 700);
+  CHECK(parse_power("6 MW").value == 6e6);
+  CHECK(parse_power("10.2 kW").value == 10200);
+  CHECK(parse_power("5 mW").value == 0.005);
+  CHECK(parse_money("300e3 USD").value == 300'000);
+  CHECK(parse_money("12.50 EUR").value == 12.5);
+}
+
+TEST_CASE("a misspelt unit is refused with the number in the nearest one") {
+  CHECK_THROWS_WITH(parse_bandwidth("450 GBs"),
+                    "unknown bandwidth '450 GBs'; write e.g. '450 GB/s'");
+  CHECK_THROWS_WITH(parse_bandwidth("25 GBps"),
+                    "unknown bandwidth '25 GBps'; write e.g. '25 GB/s'");
+  CHECK_THROWS_WITH(parse_bytes("80 gib"), "unknown size '80 gib'; write e.g. '80 GiB'");
+  CHECK_THROWS_WITH(parse_bytes("64 G"), "unknown size '64 G'; write e.g. '80 GiB'");
+  CHECK_THROWS_WITH(parse_flop_rate("125 TFLOPs"),
+                    "unknown computing rate '125 TFLOPs'; write e.g. '125 TFLOPS'");
+  CHECK_THROWS_WITH(parse_duration("9 mins"), "unknown duration '9 mins'; write e.g. '9 min'");
+  CHECK_THROWS_WITH(parse_power("700 w"), "unknown power '700 w'; write e.g. '700 W'");
+  CHECK_THROWS_WITH(parse_money("300e3 usd"),
+                    "unknown amount of money '300e3 usd'; write e.g. '300e3 USD'");
+}
+
+TEST_CASE("a small b in a rate is understood as bits") {
+  CHECK_THROWS_WITH(parse_bandwidth("400 Gbps"),
+                    "unknown bandwidth '400 Gbps'; write e.g. '400 Gbit/s'");
+  CHECK_THROWS_WITH(parse_bandwidth("100 Gb/s"),
+                    "unknown bandwidth '100 Gb/s'; write e.g. '100 Gbit/s'");
+  CHECK_THROWS_WITH(parse_bandwidth("200 Gbits"),
+                    "unknown bandwidth '200 Gbits'; write e.g. '200 Gbit/s'");
+}
+
+TEST_CASE("a unit of another kind is named as such") {
+  CHECK_THROWS_WITH(parse_bandwidth("80 GiB"),
+                    "'80 GiB' is a size, not a bandwidth; write e.g. '450 GB/s'");
+  CHECK_THROWS_WITH(parse_bytes("25 GB/s"),
+                    "'25 GB/s' is a bandwidth, not a size; write e.g. '80 GiB'");
+  CHECK_THROWS_WITH(parse_duration("5 MW"), "'5 MW' is a power, not a duration; write e.g. '5 us'");
+  CHECK_THROWS_WITH(parse_power("60 days"),
+                    "'60 days' is a duration, not a power; write e.g. '700 W'");
+  CHECK_THROWS_WITH(parse_power("3 USD"),
+                    "'3 USD' is an amount of money, not a power; write e.g. '700 W'");
+  CHECK_THROWS_WITH(parse_money("1 TFLOP/s"),
+                    "'1 TFLOP/s' is a computing rate, not an amount of money; write e.g. '300e3 "
+                    "USD'");
+}
+
+TEST_CASE("what is no finite number is refused") {
+  for (const std::string text :
+       {"",         " ",      "GiB",      "nan",       "inf",     "-inf",   "infinity GB",
+        "nan(0) B", "-",      "+",        ".",         "+-3",     "--3 B",  "e5",
+        "0x10",     "1,5 GB", "80 GiB x", "80 80 GiB", "80 GiB;", "1 e3 B", "eighty GiB"}) {
+    INFO(text);
+    CHECK_THROWS_AS(parse_bytes(text), std::invalid_argument);
+  }
+  CHECK_THROWS_WITH(parse_bytes(""), "unknown size ''; write e.g. '80 GiB'");
+  CHECK_THROWS_WITH(parse_bytes("nan"), "unknown size 'nan'; write e.g. '80 GiB'");
+}
+
+TEST_CASE("a number outside the range of a double is refused") {
+  for (const std::string text : {"1e999", "-1e999 GB", "1e300 PB", "1e308 KiB", "1e-999 B",
+                                 "1e99999999999999999999 B", "1e2147483647 GB"}) {
+    INFO(text);
+    CHECK_THROWS_WITH(parse_bytes(text), "size '" + text +
+                                             "' is beyond what a number can hold; write e.g. "
+                                             "'80 GiB'");
+  }
+}
+
+namespace {
+
+struct DecimalComma : std::numpunct<char> {
+  DecimalComma() : std::numpunct<char>(1) {}  // one reference more than its users: never deleted
+  char do_decimal_point() const override { return ','; }
+};
+
+}  // namespace
+
+TEST_CASE("no locale changes how a number is read or written") {
+  const DecimalComma comma;
+  const auto usual = std::locale::global(std::locale(std::locale(), &comma));
+  for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8"})  // of C, where the machine has one
+    if (std::setlocale(LC_ALL, name) != nullptr) break;
+  const auto read = parse_bytes("1.5 GB").value;
+  const auto exact = exact_text(Bytes{1.5e9});
+  const auto brief = short_text(1.5_s);
+  std::setlocale(LC_ALL, "C");
+  std::locale::global(usual);
+  CHECK(read == 1.5e9);
+  CHECK(exact == "1.5 GB");
+  CHECK(brief == "1.50 s");
+}
+
+TEST_CASE("exact text uses the unit that makes the number short") {
+  CHECK(exact_text(Bytes{80.0 * 1073741824}) == "80 GiB");
+  CHECK(exact_text(Bytes{25e6}) == "25 MB");
+  CHECK(exact_text(Bytes{500e6}) == "500 MB");
+  CHECK(exact_text(Bytes{0}) == "0 B");
+  CHECK(exact_text(Bytes{-1536}) == "-1.5 KiB");
+  CHECK(exact_text(450.0_GBps) == "450 GB/s");
+  CHECK(exact_text(BytesPerSecond{3.35e12}) == "3.35 TB/s");
+  CHECK(exact_text(312.0_TFLOPps) == "312 TFLOP/s");
+  CHECK(exact_text(Seconds{5e-6}) == "5 us");
+  CHECK(exact_text(Seconds{86400}) == "1 day");
+  CHECK(exact_text(Seconds{2 * 86400}) == "2 days");
+  CHECK(exact_text(Seconds{365 * 86400.0}) == "1 year");
+  CHECK(exact_text(Watts{10200}) == "10.2 kW");
+  CHECK(exact_text(Money{300e3}) == "300000");
+  CHECK(exact_text(Money{0.08}) == "0.08");
+}
+
+// Every exponent and sign alike, not only the sizes that people write.
+static double any_finite(std::mt19937_64& random) {
+  for (;;) {
+    const auto value = std::bit_cast<double>(random());
+    if (std::isfinite(value)) return value;
+  }
+}
+
+template <class Parse, class Of>
+static void check_round_trip(double value, Parse parse, Of of) {
+  const auto text = exact_text(of(value));
+  INFO(text);
+  CHECK(parse(text).value == value);
+}
+
+static void check_round_trips(double value) {
+  check_round_trip(value, parse_bytes, [](double v) { return Bytes{v}; });
+  check_round_trip(value, parse_bandwidth, [](double v) { return BytesPerSecond{v}; });
+  check_round_trip(value, parse_flop_rate, [](double v) { return FlopsPerSecond{v}; });
+  check_round_trip(value, parse_duration, [](double v) { return Seconds{v}; });
+  check_round_trip(value, parse_power, [](double v) { return Watts{v}; });
+  check_round_trip(value, parse_money, [](double v) { return Money{v}; });
+}
+
+TEST_CASE("what exact text writes is read back as the same value") {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 2000; ++i) check_round_trips(any_finite(random));
+  std::uniform_real_distribution<double> exponent(-12, 18);
+  for (int i = 0; i < 2000; ++i) check_round_trips(std::pow(10.0, exponent(random)));
+  std::uniform_int_distribution<std::int64_t> whole(0, 1'000'000);
+  for (int i = 0; i < 2000; ++i) check_round_trips(static_cast<double>(whole(random)) * 0x1p20);
+  for (const double edge : {0.0, 5e-324, 1.7976931348623157e308, -1.0, 0.1, 1e15, 1e-5})
+    check_round_trips(edge);
+}
+
+TEST_CASE("short text has three or four significant digits and a fitting unit") {
+  CHECK(short_text(Seconds{17.923}) == "17.9 s");
+  CHECK(short_text(Seconds{0.0305}) == "30.5 ms");
+  CHECK(short_text(Seconds{4.2e-6}) == "4.20 us");
+  CHECK(short_text(Seconds{100}) == "100 s");
+  CHECK(short_text(Seconds{600}) == "10.0 min");
+  CHECK(short_text(Seconds{40 * 3600}) == "40.0 h");
+  CHECK(short_text(Seconds{60 * 86400}) == "60.0 days");
+  CHECK(short_text(Seconds{0}) == "0 s");
+  CHECK(short_text(Seconds{-0.25}) == "-250 ms");
+  CHECK(short_text(Seconds{9.996}) == "10.0 s");
+  CHECK(short_text(Bytes{68.4 * 1073741824}) == "68.4 GiB");
+  CHECK(short_text(Bytes{1023 * 1048576.0}) == "1023 MiB");
+  CHECK(short_text(450.0_GBps) == "450 GB/s");
+  CHECK(short_text(FlopsPerSecond{989.4e12}) == "989 TFLOP/s");
+  CHECK(short_text(Watts{10200}) == "10.2 kW");
+}
+
+TEST_CASE("a precision is read by its name, and a misspelt one is refused with the choices") {
+  for (const auto precision : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
+                               Precision::fp8, Precision::mxfp8, Precision::nvfp4})
+    CHECK(parse_precision(to_text(precision)) == precision);
+  CHECK(to_text(Precision::bf16) == "bf16");
+  CHECK(to_text(Precision::nvfp4) == "nvfp4");
+  CHECK_THROWS_WITH(parse_precision("bf61"),
+                    "unknown precision 'bf61'; one of fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4; "
+                    "did you mean 'bf16'?");
+  CHECK_THROWS_WITH(parse_precision("half"),
+                    "unknown precision 'half'; one of fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4");
+}

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# embed(<variable>): writes one source file that carries every file of scenarios/catalog inside the
+# program, declared in scenarios/catalog_files.hpp. The assembler reads the files (.incbin), so that
+# compiling stays fast whatever their size. Paths are relative to the catalog and sorted.
+function(embed variable)
+  set(catalog ${PROJECT_SOURCE_DIR}/scenarios/catalog)
+  file(GLOB_RECURSE paths CONFIGURE_DEPENDS RELATIVE ${catalog} ${catalog}/*.yaml ${catalog}/*.csv
+       ${catalog}/*.json)
+  list(SORT paths COMPARE STRING)
+  set(EMBED_ASSEMBLY "")
+  set(EMBED_BOUNDS "")
+  set(EMBED_FILES "")
+  set(files "")
+  set(number 0)
+  foreach(path IN LISTS paths)
+    set(name stepcast_catalog_${number})
+    string(APPEND EMBED_ASSEMBLY "${name}: .incbin \"${catalog}/${path}\"\n${name}_end:\n")
+    string(APPEND EMBED_BOUNDS "extern const char ${name}[], ${name}_end[];\n")
+    string(APPEND EMBED_FILES "      {\"${path}\", between(${name}, ${name}_end)},\n")
+    list(APPEND files ${catalog}/${path})
+    math(EXPR number "${number} + 1")
+  endforeach()
+  set(source ${PROJECT_BINARY_DIR}/catalog_files.cpp)
+  if(paths)
+    configure_file(${PROJECT_SOURCE_DIR}/tools/catalog_files.cpp.in ${source} @ONLY)
+  else()
+    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "// SPDX-License-Identifier: Apache-2.0
+#include \"scenarios/catalog_files.hpp\"
+namespace scenarios {
+std::span<const CatalogFile> catalog_files() { return {}; }
+}  // namespace scenarios
+")
+  endif()
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${files}")
+  set(${variable} ${source} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of a device, whatever the device.
+#pragma once
+#include <cstdint>
+
+#include "units/quantity.hpp"
+
+namespace units {
+
+enum class Precision { fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4 };
+
+// Bytes of one element as a kernel reads and writes it (mxfp8 and nvfp4 without their scales).
+constexpr double element_bytes(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+    case Precision::tf32:
+      return 4.0;
+    case Precision::fp16:
+    case Precision::bf16:
+      return 2.0;
+    case Precision::fp8:
+    case Precision::mxfp8:
+      return 1.0;
+    case Precision::nvfp4:
+      return 0.5;
+  }
+  return 0.0;
+}
+
+// One kernel launch.
+//   product    `batch` matrix products (m × k)·(k × n); `layout` says which gradient it serves
+//   attention  fused attention: m = query tokens, n = key tokens, k = head dimension,
+//              batch = sequences × heads; flops as executed (causal halves them)
+//   stream     element-wise work and reductions, limited by memory traffic
+//   random     a gather or scatter by index (embedding)
+struct Kernel {
+  enum class Kind { product, attention, stream, random };
+  enum class Layout { forward, input_gradient, weight_gradient };
+  Kind kind = Kind::stream;
+  Precision precision = Precision::bf16;
+  Layout layout = Layout::forward;
+  bool causal = false;
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
+  Flops flops;
+  Bytes traffic;  // to and from device memory
+  friend bool operator==(const Kernel&, const Kernel&) = default;
+};
+
+}  // namespace units

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantities as people write them: "80 GiB", "312 TFLOP/s", "400 Gbit/s", "5 us", "700 W".
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "units/kernel.hpp"
+#include "units/quantity.hpp"
+
+namespace units {
+
+// Parses "NUMBER UNIT" or a bare number in the SI base unit; the space may be left out.
+// GB = 10^9 bytes, GiB = 2^30. Throws std::invalid_argument on anything else, with a sentence that
+// names the text and shows how to write it: "unknown bandwidth '450 GBs'; write e.g. '450 GB/s'".
+// A unit of another kind is named as such: "'80 GiB' is a size, not a bandwidth; write e.g. …".
+// Not-a-number, infinities and overflow are refused; sign and range are the caller's to judge.
+Bytes parse_bytes(std::string_view text);
+BytesPerSecond parse_bandwidth(std::string_view text);  // also bit/s: "400 Gbit/s"
+FlopsPerSecond parse_flop_rate(std::string_view text);
+Seconds parse_duration(std::string_view text);  // ns us ms s min(ute(s)) hour(s) day(s) year(s)
+Watts parse_power(std::string_view text);
+Money parse_money(std::string_view text);  // "300e3 USD"
+
+// Exact: parse(exact_text(q)) == q. The largest unit that keeps the number short.
+std::string exact_text(Bytes);
+std::string exact_text(BytesPerSecond);
+std::string exact_text(FlopsPerSecond);
+std::string exact_text(Seconds);
+std::string exact_text(Watts);
+std::string exact_text(Money);
+
+// For people: three or four significant digits and a fitting unit: "17.9 s", "68.4 GiB".
+std::string short_text(Bytes);
+std::string short_text(BytesPerSecond);
+std::string short_text(FlopsPerSecond);
+std::string short_text(Seconds);
+std::string short_text(Watts);
+
+std::string_view to_text(Precision);
+Precision parse_precision(std::string_view text);  // throws, naming the choices
+
+}  // namespace units
