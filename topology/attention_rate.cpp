@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/attention_rate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace topology {
+namespace {
+
+using units::Kernel;
+using Pass = MeasuredAttention::Pass;
+
+// Rate of the backward over that of the forward pass: FlashAttention-2 on H100, forward against
+// forward and backward in the figures of Dao-AILab/flash-attention (0.83 … 0.98).
+constexpr double backward_share = 0.88;
+constexpr double backward_flops = 2.5;  // of the forward pass
+// Sequence at which half of the rate is reached, where nothing is measured: from the same figures.
+constexpr double half_sequence = 190, half_sequence_causal = 550;
+constexpr double fastest = 0.95;
+// Blocks that run while others wait for a processor, in waves: fitted to attention of 4 to 32
+// heads in MooreThreads/SimuMax @4dcaae5 configs/system/a100_pcie.json.
+constexpr double idle_waves = 1.2;
+constexpr double block_rows = 128, measured_blocks = 2048;
+
+struct Point {
+  double sequence, efficiency;
+};
+
+// Share of the rate of `both` at which one of its passes runs.
+double share_of_both(Pass wanted) {
+  const double forward = (1 + backward_flops / backward_share) / (1 + backward_flops);
+  return wanted == Pass::forward ? forward : forward * backward_share;
+}
+
+// Efficiency at s on the line of 1/f over 1/s through two points; flat where f would fall with s.
+double on_line(Point a, Point b, double s) {
+  const double slope = (1 / a.efficiency - 1 / b.efficiency) / (1 / a.sequence - 1 / b.sequence);
+  const bool between = s >= a.sequence && s <= b.sequence;
+  const double safe = between ? slope : std::max(0.0, slope);
+  const Point near = s <= a.sequence ? a : b;
+  return 1 / (1 / near.efficiency + safe * (1 / s - 1 / near.sequence));
+}
+
+struct Series {
+  Pass pass;
+  std::int64_t head_dim;
+  bool causal;
+};
+
+bool belongs(const MeasuredAttention& row, const Series& series) {
+  return row.pass == series.pass && row.head_dim == series.head_dim && row.causal == series.causal;
+}
+
+// Of one series: the measurements nearest below and above s, or the nearest two on one side.
+std::optional<double> over_sequence(const std::vector<MeasuredAttention>& rows,
+                                    const Series& series, double s) {
+  std::optional<Point> below, before, above, after;  // before < below ≤ s < above < after
+  for (const auto& row : rows) {
+    if (!belongs(row, series)) continue;
+    const Point p{static_cast<double>(row.sequence), row.efficiency};
+    if (p.sequence <= s) {
+      if (!below || p.sequence > below->sequence) {
+        before = below;
+        below = p;
+      } else if (p.sequence < below->sequence && (!before || p.sequence > before->sequence)) {
+        before = p;
+      }
+    } else if (!above || p.sequence < above->sequence) {
+      after = above;
+      above = p;
+    } else if (p.sequence > above->sequence && (!after || p.sequence < after->sequence)) {
+      after = p;
+    }
+  }
+  if (below && above) return on_line(*below, *above, s);
+  if (below) return before ? on_line(*before, *below, s) : below->efficiency;
+  if (above) return after ? on_line(*above, *after, s) : above->efficiency;
+  return std::nullopt;
+}
+
+std::optional<double> measured(const std::vector<MeasuredAttention>& rows, Pass pass, bool causal,
+                               double head_dim, double s) {
+  std::int64_t smaller = 0, larger = 0;  // nearest measured head dimensions on both sides
+  for (const auto& row : rows) {
+    if (row.pass != pass || row.causal != causal) continue;
+    const auto size = static_cast<double>(row.head_dim);
+    if (size <= head_dim) smaller = std::max(smaller, row.head_dim);
+    if (size >= head_dim && (larger == 0 || row.head_dim < larger)) larger = row.head_dim;
+  }
+  if (smaller == 0 && larger == 0) return std::nullopt;
+  if (smaller == 0) smaller = larger;
+  if (larger == 0) larger = smaller;
+  const auto low = over_sequence(rows, {pass, smaller, causal}, s);
+  const auto high = over_sequence(rows, {pass, larger, causal}, s);
+  if (!low || !high || smaller == larger) return low;
+  const double a = std::log2(static_cast<double>(smaller));
+  const double b = std::log2(static_cast<double>(larger));
+  return *low + (*high - *low) * (std::log2(head_dim) - a) / (b - a);
+}
+
+double busy(const Kernel& kernel, const Device& device) {
+  const double idle = idle_waves * device.sms;
+  const auto use = [&](double blocks) { return blocks / (blocks + idle); };
+  const double blocks =
+      static_cast<double>(kernel.batch) * std::ceil(static_cast<double>(kernel.m) / block_rows);
+  return use(blocks) / use(measured_blocks);
+}
+
+double without_tables(Pass pass, bool causal, double s, const Device& device) {
+  const double half = causal ? half_sequence_causal : half_sequence;
+  const double share = pass == Pass::forward ? 1.0 : backward_share;
+  return device.efficiency.attention_plateau * share * s / (s + half);
+}
+
+}  // namespace
+
+units::FlopsPerSecond attention_rate(const Kernel& kernel, const Device& device) {
+  const auto& rows = device.efficiency.attention;
+  const auto pass = kernel.layout == Kernel::Layout::forward ? Pass::forward : Pass::backward;
+  // Blocks of ring attention and windows are not square; the mean keeps the work per block.
+  const double s =
+      std::max(1.0, std::sqrt(static_cast<double>(kernel.m) * static_cast<double>(kernel.n)));
+  const double head_dim = std::max(1.0, static_cast<double>(kernel.k));
+  auto efficiency = measured(rows, pass, kernel.causal, head_dim, s);
+  if (!efficiency) {
+    efficiency = measured(rows, Pass::both, kernel.causal, head_dim, s);
+    if (efficiency) *efficiency *= share_of_both(pass);
+  }
+  if (!efficiency) efficiency = without_tables(pass, kernel.causal, s, device);
+  const double reached = std::min(fastest, *efficiency * busy(kernel, device));
+  return device.peak_of(kernel.precision) * (reached * device.efficiency.sustained_clock);
+}
+
+}  // namespace topology

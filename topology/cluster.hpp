@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes joined by a fabric, as they are described; network.hpp makes the graph of them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topology/device.hpp"
+#include "units/quantity.hpp"
+
+namespace topology {
+
+struct NvLink {
+  enum class Kind { nvswitch, mesh, pairs, none };
+  Kind kind = Kind::nvswitch;
+  units::BytesPerSecond bandwidth;  // per GPU and direction, as specified
+  units::Seconds latency{1e-6};     // one hop, GPU to GPU
+  double efficiency = 0.8;          // payload over specified bandwidth
+  bool multicast = false;           // reduction inside the switch (NVLS)
+  friend bool operator==(const NvLink&, const NvLink&) = default;
+};
+
+struct Pcie {
+  units::BytesPerSecond bandwidth{25e9};  // per GPU and direction, practical
+  units::Seconds latency{1e-6};
+  friend bool operator==(const Pcie&, const Pcie&) = default;
+};
+
+struct Nics {
+  int count = 0;
+  units::BytesPerSecond bandwidth;  // per NIC and direction
+  units::Seconds latency{1e-6};
+  friend bool operator==(const Nics&, const Nics&) = default;
+};
+
+struct Host {
+  units::Bytes memory;
+  units::BytesPerSecond memory_bandwidth;
+  friend bool operator==(const Host&, const Host&) = default;
+};
+
+struct Nvme {
+  units::Bytes capacity;
+  units::BytesPerSecond read, write;
+  friend bool operator==(const Nvme&, const Nvme&) = default;
+};
+
+struct Node {
+  std::string name;
+  int gpus = 8;
+  Device device;
+  NvLink nvlink;
+  Pcie pcie;
+  Nics nics;
+  Host host;
+  Nvme nvme;
+  units::Watts power;
+  units::Money price;
+  std::string usual_fabric;  // catalog name, used when a cluster names none
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+struct Fabric {
+  enum class Kind { fat_tree, rail_fat_tree, rail_only, dragonfly_plus, torus_3d, single_switch };
+  std::string name;
+  Kind kind = Kind::rail_fat_tree;
+  units::BytesPerSecond link_bandwidth;  // per link and direction
+  units::Seconds latency{1e-6};          // per hop
+  std::optional<int> tiers;              // absent: as many as the size needs
+  int radix = 40;                        // ports per switch
+  std::vector<double> oversubscription;  // per tier, lowest first; empty: 1
+  double efficiency = 0.9;               // payload over link rate
+  bool collectives_in_network = false;   // SHARP
+  friend bool operator==(const Fabric&, const Fabric&) = default;
+};
+
+// GPUs are numbered node by node: GPU i sits in node i / node.gpus.
+struct Cluster {
+  Node node;
+  std::int64_t gpus = 0;
+  Fabric fabric;
+  double memory_fraction = 1.0;
+  std::int64_t nodes() const { return (gpus + node.gpus - 1) / node.gpus; }
+  friend bool operator==(const Cluster&, const Cluster&) = default;
+};
+
+}  // namespace topology

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a collective takes on an idle network.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "topology/cluster.hpp"
+#include "units/quantity.hpp"
+
+namespace topology {
+
+enum class Collective { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce };
+
+// How a group of GPUs lies on a cluster: all that the time of its collectives depends on.
+struct GroupShape {
+  int ranks = 1;           // members
+  int nodes = 1;           // nodes that hold a member
+  int least_per_node = 1;  // fewest members on one of these nodes
+  int most_per_node = 1;
+  // Groups of this kind that run at the same time and share each node's NICs (1 = alone). Eight
+  // data-parallel groups of one rank per node on a node of eight NICs: each has one NIC.
+  int sharing = 1;
+  friend auto operator<=>(const GroupShape&, const GroupShape&) = default;
+};
+
+// Shape of the group of these GPUs (distinct, in ring order). `sharing` is left at 1.
+GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster);
+
+// Time of one collective on an idle network. `size` is the total buffer: the message per rank of
+// an all-reduce, broadcast or reduce; ranks × the shard for all-gather, reduce-scatter and
+// all-to-all. A group of one takes no time. Model: docs/cost-model.md, from NCCL's own tables.
+units::Seconds collective_time(Collective collective, units::Bytes size, const GroupShape& group,
+                               const Cluster& cluster);
+
+// The textbook ring, n ranks, bandwidth per direction, latency per hop: 2(n−1)/n·S/B + 2(n−1)α for
+// all-reduce; (n−1)/n·S/B + (n−1)α for all-gather, reduce-scatter and all-to-all;
+// S/B + (n−1)α for broadcast and reduce.
+units::Seconds textbook_ring(Collective collective, units::Bytes size, int ranks,
+                             units::BytesPerSecond bandwidth, units::Seconds latency);
+
+// One message from GPU to GPU on an idle network; `sharing` messages leave the sender's NIC at
+// once.
+units::Seconds transfer_time(units::Bytes size, std::int64_t from, std::int64_t to,
+                             const Cluster& cluster, int sharing = 1);
+
+}  // namespace topology

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One accelerator as a data sheet, and the few numbers that say how much of it kernels reach.
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "units/kernel.hpp"
+#include "units/quantity.hpp"
+
+namespace topology {
+
+// A measured matrix product: `efficiency` = achieved rate / dense peak of its precision.
+struct MeasuredProduct {
+  units::Kernel::Layout layout;
+  std::int64_t batch, m, n, k;
+  double efficiency;
+  friend bool operator==(const MeasuredProduct&, const MeasuredProduct&) = default;
+};
+
+// A measured fused attention; `pass` tells forward from forward and backward together.
+struct MeasuredAttention {
+  enum class Pass { forward, backward, both };
+  Pass pass;
+  std::int64_t head_dim, sequence;
+  bool causal;
+  double efficiency;
+  friend bool operator==(const MeasuredAttention&, const MeasuredAttention&) = default;
+};
+
+// How much of a data sheet real kernels reach. Fractions of the specified figure; meanings in
+// docs/cost-model.md. Tables may be empty: then the plain roofline with `product_plateau` serves.
+struct Efficiency {
+  double product_plateau = 0.75;    // large matrix products over the dense peak
+  double product_half_depth = 160;  // k at which a product loses half: k / (k + half_depth)
+  double attention_plateau = 0.5;   // fused attention, forward, long sequences
+  double memory = 0.85;             // large streaming kernels over the specified bandwidth
+  double sustained_clock = 1.0;     // sustained over benchmark clock in long runs; products only
+  units::Seconds kernel_gap{2e-6};  // start-up and tail of every kernel on the device
+  std::vector<MeasuredProduct> products;
+  std::vector<MeasuredAttention> attention;
+  friend bool operator==(const Efficiency&, const Efficiency&) = default;
+};
+
+struct Device {
+  std::string name;
+  units::Bytes memory;         // as labelled
+  units::Bytes usable_memory;  // what the driver lets a process see
+  units::BytesPerSecond memory_bandwidth;
+  // Dense peak by precision, indexed by units::Precision; 0 = the device lacks it.
+  std::array<units::FlopsPerSecond, 7> peak{};
+  units::FlopsPerSecond vector_peak;  // fp32 arithmetic outside the matrix units
+  int sms = 0;                        // streaming multiprocessors (or compute units)
+  units::Watts power;
+  units::Money price;  // 0 = not known
+  Efficiency efficiency;
+
+  units::FlopsPerSecond peak_of(units::Precision precision) const {
+    return peak[static_cast<std::size_t>(precision)];
+  }
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
+}  // namespace topology

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "topology/paths.hpp"
+#include "topology/wiring.hpp"
+
+namespace topology {
+namespace {
+
+using Kind = Link::Kind;
+using Switches = std::vector<std::uint32_t>;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+class Weaver {
+ public:
+  Weaver(Wiring& wiring, const std::vector<Port>& ports, const Cluster& cluster)
+      : wiring_(wiring),
+        ports_(ports),
+        cluster_(cluster),
+        fabric_(cluster.fabric),
+        rails_(cluster.node.nics.count),
+        cable_(fabric_.link_bandwidth * fabric_.efficiency) {}
+
+  void single_switch() {
+    const auto hub = wiring_.add("leaf0");
+    for (const auto& port : ports_) plug(port, hub);
+  }
+
+  void rail_only() {
+    const auto leaves = add("leaf", rails_);
+    for (const auto& port : ports_) plug(port, leaves[static_cast<std::size_t>(port.rail)]);
+  }
+
+  // Ports of a switch: down to up as the oversubscription of the tier says.
+  void fat_tree(bool rails) {
+    const double o = oversubscription(0);
+    const int down =
+        std::clamp(static_cast<int>(fabric_.radix * o / (1 + o)), 1, fabric_.radix - 1);
+    const auto leaves = leaves_for(down, rails);
+    const int tiers = tiers_for(static_cast<std::int64_t>(leaves.size()));
+    if (tiers == 1) return;
+    const int up = fabric_.radix - down;
+    if (tiers == 2) {
+      const auto spines =
+          add("spine", std::max<std::int64_t>(1, ceil_div(std::ssize(leaves) * up, fabric_.radix)));
+      trunk(leaves, spines, up);
+    } else {
+      pods(leaves, up);
+    }
+  }
+
+  // Leaves and spines of a group are joined all to all; spine i of every group to spine i of all
+  // others, sharing the spine's other ports.
+  void dragonfly_plus() {
+    const int half = std::max(1, fabric_.radix / 2);
+    const auto leaves = leaves_for(half, false);
+    const auto groups = ceil_div(std::ssize(leaves), half);
+    const auto spines = add("spine", groups * half);
+    for (std::int64_t g = 0; g < groups; ++g)
+      trunk(part(leaves, g * half, half), part(spines, g * half, half), half);
+    for (std::int64_t a = 0; a < groups; ++a)
+      for (std::int64_t b = a + 1; b < groups; ++b)
+        for (std::int64_t i = 0; i < half; ++i)
+          join(spines[static_cast<std::size_t>(a * half + i)],
+               spines[static_cast<std::size_t>(b * half + i)], Kind::spine_core,
+               static_cast<double>(half) / static_cast<double>(groups - 1));
+  }
+
+  // One router per node; the nodes fill the box of least circumference that holds them exactly.
+  void torus_3d() {
+    const std::int64_t nodes = cluster_.nodes();
+    const auto routers = add("leaf", nodes);
+    for (const auto& port : ports_) plug(port, routers[static_cast<std::size_t>(port.node)]);
+    const auto [x, y, z] = box(nodes);
+    ring(routers, x, 1);
+    ring(routers, y, x);
+    ring(routers, z, x * y);
+  }
+
+ private:
+  struct Box {
+    std::int64_t x, y, z;
+  };
+
+  static Box box(std::int64_t nodes) {
+    Box best{1, 1, nodes};
+    for (std::int64_t x = 1; x * x * x <= nodes; ++x) {
+      if (nodes % x != 0) continue;
+      for (std::int64_t y = x; x * y * y <= nodes; ++y)
+        if (nodes % (x * y) == 0 && x + y + nodes / (x * y) < best.x + best.y + best.z)
+          best = {x, y, nodes / (x * y)};
+    }
+    return best;
+  }
+
+  double oversubscription(std::size_t tier) const {
+    const auto& all = fabric_.oversubscription;
+    const double o = tier < all.size() ? all[tier] : 1.0;
+    if (!(o > 0)) throw std::invalid_argument("oversubscription must be more than zero");
+    return o;
+  }
+
+  Switches add(const char* name, std::int64_t count) {
+    Switches switches;
+    for (std::int64_t i = 0; i < count; ++i)
+      switches.push_back(wiring_.add(name + std::to_string(i)));
+    return switches;
+  }
+
+  static Switches part(const Switches& all, std::int64_t from, std::int64_t count) {
+    const auto end = std::min<std::int64_t>(std::ssize(all), from + count);
+    return {all.begin() + from, all.begin() + std::max(from, end)};
+  }
+
+  void plug(const Port& port, std::uint32_t to) {
+    wiring_.join(port.vertex, to, Kind::nic, units::BytesPerSecond{nic_rate(cluster_)},
+                 cluster_.node.nics.latency);
+  }
+
+  void join(std::uint32_t a, std::uint32_t b, Kind kind, double cables) {
+    wiring_.join(a, b, kind, cables * cable_, fabric_.latency);
+  }
+
+  // Leaves with `down` ports for NICs. By rail, every leaf takes one NIC of each of `down` nodes;
+  // otherwise whole nodes share leaves.
+  Switches leaves_for(int down, bool rails) {
+    const std::int64_t nodes = cluster_.nodes();
+    const std::int64_t per_leaf = rails ? down : std::max(1, down / rails_);
+    const std::int64_t blocks = ceil_div(nodes, per_leaf);
+    const auto leaves = add("leaf", rails ? blocks * rails_ : blocks);
+    for (const auto& port : ports_) {
+      const std::int64_t block = port.node / per_leaf;
+      plug(port, leaves[static_cast<std::size_t>(rails ? block * rails_ + port.rail : block)]);
+    }
+    return leaves;
+  }
+
+  int tiers_for(std::int64_t leaves) const {
+    const std::int64_t pod = std::max(1, fabric_.radix / 2);
+    const int least = leaves <= 1 ? 1 : leaves <= fabric_.radix ? 2 : 3;
+    if (least == 3 && leaves > pod * fabric_.radix)
+      throw std::invalid_argument("the fabric has more leaf switches than three tiers can join");
+    const int tiers = fabric_.tiers.value_or(least);
+    if (tiers < least || tiers > 3)
+      throw std::invalid_argument("the fabric needs " + std::to_string(least) +
+                                  " tiers of switches, not " + std::to_string(tiers));
+    return tiers;
+  }
+
+  // `up` cables of every leaf, spread evenly over the spines.
+  void trunk(const Switches& leaves, const Switches& spines, int up) {
+    const double cables = static_cast<double>(up) / static_cast<double>(spines.size());
+    for (const auto leaf : leaves)
+      for (const auto spine : spines) join(leaf, spine, Kind::leaf_spine, cables);
+  }
+
+  void pods(const Switches& leaves, int up) {
+    const std::int64_t half = std::max(1, fabric_.radix / 2);
+    const std::int64_t count = ceil_div(std::ssize(leaves), half);
+    const auto spines = add("spine", count * up);
+    const auto cores = add("core", up);
+    for (std::int64_t p = 0; p < count; ++p) {
+      const auto mine = part(spines, p * up, up);
+      trunk(part(leaves, p * half, half), mine, up);
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        join(mine[i], cores[i], Kind::spine_core, static_cast<double>(half) / oversubscription(1));
+    }
+  }
+
+  // Closes `size` routers that lie `stride` apart into rings.
+  void ring(const Switches& routers, std::int64_t size, std::int64_t stride) {
+    if (size < 2) return;
+    for (std::int64_t at = 0; at < std::ssize(routers); ++at) {
+      const std::int64_t place = at / stride % size;
+      if (size == 2 && place == 1) continue;  // one cable, not one each way round
+      const std::int64_t next = at + ((place + 1) % size - place) * stride;
+      join(routers[static_cast<std::size_t>(at)], routers[static_cast<std::size_t>(next)],
+           Kind::leaf_spine, 1);
+    }
+  }
+
+  Wiring& wiring_;
+  const std::vector<Port>& ports_;
+  const Cluster& cluster_;
+  const Fabric& fabric_;
+  int rails_;
+  units::BytesPerSecond cable_;
+};
+
+}  // namespace
+
+void wire_fabric(Wiring& wiring, const std::vector<Port>& ports, const Cluster& cluster) {
+  if (ports.empty()) return;
+  Weaver weaver(wiring, ports, cluster);
+  switch (cluster.fabric.kind) {
+    case Fabric::Kind::single_switch:
+      return weaver.single_switch();
+    case Fabric::Kind::rail_only:
+      return weaver.rail_only();
+    case Fabric::Kind::fat_tree:
+      return weaver.fat_tree(false);
+    case Fabric::Kind::rail_fat_tree:
+      return weaver.fat_tree(true);
+    case Fabric::Kind::dragonfly_plus:
+      return weaver.dragonfly_plus();
+    case Fabric::Kind::torus_3d:
+      return weaver.torus_3d();
+  }
+}
+
+}  // namespace topology

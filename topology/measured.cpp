@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/measured.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace topology {
+namespace {
+
+constexpr std::array<std::string_view, 9> columns{
+    "kind", "pass", "batch", "m", "n", "k", "causal", "implementation", "efficiency"};
+
+struct Row {
+  std::array<std::string_view, columns.size()> cells;
+  int line;
+
+  std::string_view operator[](std::string_view column) const {
+    return cells[static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin())];
+  }
+};
+
+struct Fused {
+  MeasuredAttention row;
+  std::string_view implementation;
+};
+
+[[noreturn]] void refuse(int line, const std::string& what) {
+  throw std::invalid_argument("line " + std::to_string(line) + ": " + what);
+}
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto end = text.find(at);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+template <class Number>
+Number number(const Row& row, std::string_view column) {
+  const std::string_view text = row[column];
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value > 0))
+    refuse(row.line,
+           std::string(column) + " must be a positive number, not '" + std::string(text) + "'");
+  return value;
+}
+
+double efficiency(const Row& row) {
+  const auto value = number<double>(row, "efficiency");
+  if (!(value <= 1.5)) refuse(row.line, "efficiency is a share of peak, not more than 1.5");
+  return value;
+}
+
+units::Kernel::Layout layout_of(const Row& row) {
+  using Layout = units::Kernel::Layout;
+  if (row["pass"] == "forward") return Layout::forward;
+  if (row["pass"] == "input_gradient") return Layout::input_gradient;
+  if (row["pass"] == "weight_gradient") return Layout::weight_gradient;
+  refuse(row.line, "unknown pass '" + std::string(row["pass"]) +
+                       "'; expected forward, input_gradient or weight_gradient");
+}
+
+MeasuredAttention::Pass pass_of(const Row& row) {
+  using Pass = MeasuredAttention::Pass;
+  if (row["pass"] == "forward") return Pass::forward;
+  if (row["pass"] == "backward") return Pass::backward;
+  if (row["pass"] == "both") return Pass::both;
+  refuse(row.line,
+         "unknown pass '" + std::string(row["pass"]) + "'; expected forward, backward or both");
+}
+
+bool causal_of(const Row& row) {
+  if (row["causal"] == "1") return true;
+  if (row["causal"] == "0") return false;
+  refuse(row.line, "causal must be 0 or 1, not '" + std::string(row["causal"]) + "'");
+}
+
+MeasuredProduct product_of(const Row& row) {
+  return {layout_of(row),
+          number<std::int64_t>(row, "batch"),
+          number<std::int64_t>(row, "m"),
+          number<std::int64_t>(row, "n"),
+          number<std::int64_t>(row, "k"),
+          efficiency(row)};
+}
+
+Fused attention_of(const Row& row) {
+  return {{pass_of(row), number<std::int64_t>(row, "k"), number<std::int64_t>(row, "n"),
+           causal_of(row), efficiency(row)},
+          row["implementation"]};
+}
+
+// Where each known column stands; columns[i] is at place[i] of the file.
+std::array<std::size_t, columns.size()> header(std::string_view text, int line) {
+  const auto names = split(text, ',');
+  std::array<std::size_t, columns.size()> place{};
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto found = std::ranges::find(names, columns[i]);
+    if (found == names.end()) refuse(line, "column '" + std::string(columns[i]) + "' is missing");
+    place[i] = static_cast<std::size_t>(found - names.begin());
+  }
+  return place;
+}
+
+std::vector<MeasuredAttention> chosen(const std::vector<Fused>& all, std::string_view wanted) {
+  std::vector<MeasuredAttention> kept;
+  const auto has = [&](MeasuredAttention::Pass pass) {
+    return std::ranges::any_of(
+        all, [&](const Fused& f) { return f.row.pass == pass && f.implementation == wanted; });
+  };
+  const bool both = has(MeasuredAttention::Pass::both);
+  for (const auto& [row, implementation] : all) {
+    const bool instead = implementation == "flash-2" && !both && !has(row.pass);
+    if (implementation.empty() || implementation == wanted || instead) kept.push_back(row);
+  }
+  return kept;
+}
+
+}  // namespace
+
+Measured parse_measured(std::string_view csv, std::string_view implementation) {
+  Measured table;
+  std::vector<Fused> attention;
+  std::optional<std::array<std::size_t, columns.size()>> place;
+  int line = 0;
+  for (std::string_view text : split(csv, '\n')) {
+    ++line;
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    if (text.empty() || text.starts_with('#')) continue;
+    if (!place) {
+      place = header(text, line);
+      continue;
+    }
+    const auto cells = split(text, ',');
+    Row row{{}, line};
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if ((*place)[i] >= cells.size()) refuse(line, "the row has too few cells");
+      row.cells[i] = cells[(*place)[i]];
+    }
+    if (row["kind"] == "product") {
+      table.products.push_back(product_of(row));
+    } else if (row["kind"] == "attention") {
+      attention.push_back(attention_of(row));
+    } else {
+      refuse(line,
+             "unknown kind '" + std::string(row["kind"]) + "'; expected product or attention");
+    }
+  }
+  table.attention = chosen(attention, implementation);
+  return table;
+}
+
+}  // namespace topology

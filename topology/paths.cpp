@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/paths.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace topology {
+namespace {
+
+using constants::Generation;
+using units::Precision;
+
+void check(const GroupShape& group) {
+  if (group.ranks < 1 || group.nodes < 1 || group.sharing < 1)
+    throw std::invalid_argument("a group needs at least one rank, one node and one sharer");
+  if (group.least_per_node < 1 || group.most_per_node < group.least_per_node)
+    throw std::invalid_argument("every node of a group holds at least one of its ranks");
+  if (group.ranks < group.nodes) throw std::invalid_argument("a group has more nodes than ranks");
+}
+
+// Members of one node meet over NVLink: all of a switch or mesh, two of a bridge.
+bool linked(int members, const Node& node) {
+  switch (node.nvlink.kind) {
+    case NvLink::Kind::nvswitch:
+    case NvLink::Kind::mesh:
+      return true;
+    case NvLink::Kind::pairs:
+      return members <= 2;
+    case NvLink::Kind::none:
+      return false;
+  }
+  return false;
+}
+
+double intra_rate(int members, bool nvlink, const Node& node) {
+  if (members <= 1) return 0;
+  if (nvlink) return nvlink_rate(members, node);
+  const double rate = node.pcie.bandwidth.value;
+  // With bridges every other hop of the ring leaves PCIe alone.
+  const bool alone = members == 2 || node.nvlink.kind == NvLink::Kind::pairs;
+  return alone ? rate : rate * constants::pcie_ring_share;
+}
+
+void need(double rate, const char* what) {
+  if (!(rate > 0)) throw std::invalid_argument(what);
+}
+
+}  // namespace
+
+Generation generation_of(const Device& device) {
+  const auto has = [&](Precision precision) { return device.peak_of(precision).value > 0; };
+  if (has(Precision::mxfp8) || has(Precision::nvfp4)) return Generation::blackwell;
+  if (has(Precision::fp8)) return Generation::hopper;
+  if (has(Precision::bf16)) return Generation::ampere;
+  return Generation::volta;
+}
+
+bool cube_mesh(const Node& node) {
+  return node.gpus == 8 && node.nvlink.kind == NvLink::Kind::mesh &&
+         generation_of(node.device) == Generation::volta;
+}
+
+double nics_for(int members, int sharing, const Node& node) {
+  const double count = node.nics.count;
+  const double near = std::max(1.0, members * count / std::max(1, node.gpus));
+  return std::min(near, count / sharing);
+}
+
+double nic_rate(const Cluster& cluster) {
+  const double link = cluster.fabric.link_bandwidth.value;
+  return std::min(cluster.node.nics.bandwidth.value, link) * cluster.fabric.efficiency;
+}
+
+double switches_between(std::int64_t nodes, const Fabric& fabric) {
+  const double radix = std::max(2, fabric.radix);
+  const auto count = static_cast<double>(nodes);
+  switch (fabric.kind) {
+    case Fabric::Kind::single_switch:
+    case Fabric::Kind::rail_only:
+      return 1;
+    case Fabric::Kind::torus_3d:
+      return 1;
+    case Fabric::Kind::dragonfly_plus:
+      return count <= radix / 2 ? 1 : 4;
+    case Fabric::Kind::fat_tree:
+    case Fabric::Kind::rail_fat_tree:
+      break;
+  }
+  if (count <= radix / 2) return 1;
+  return count <= radix * radix / 2 ? 3 : 5;
+}
+
+double nvlink_rate(int members, const Node& node) {
+  const double all = node.nvlink.bandwidth.value * node.nvlink.efficiency;
+  if (members <= 1) return all;
+  if (node.nvlink.kind != NvLink::Kind::mesh) {
+    const bool few = members <= 4 && generation_of(node.device) == Generation::ampere;
+    return few ? all * constants::few_ranks[static_cast<std::size_t>(members - 2)] : all;
+  }
+  if (cube_mesh(node)) {
+    const auto row = static_cast<std::size_t>(std::clamp(members, 2, 8) - 2);
+    return all * constants::cube_mesh_rings[row] / constants::cube_mesh_links;
+  }
+  return all * (members - 1) / std::max(1, node.gpus - 1);
+}
+
+Paths paths_of(const GroupShape& group, const Cluster& cluster) {
+  check(group);
+  const Node& node = cluster.node;
+  Paths paths{.generation = generation_of(node.device),
+              .ranks = static_cast<double>(group.ranks),
+              .nodes = static_cast<double>(group.nodes)};
+  paths.local = paths.ranks / paths.nodes;
+  paths.nvlink = linked(group.most_per_node, node);
+  paths.intra = intra_rate(group.most_per_node, paths.nvlink, node);
+  paths.multicast = paths.nvlink && node.nvlink.multicast &&
+                    group.least_per_node == group.most_per_node &&
+                    group.most_per_node >= constants::nvls_ranks_least;
+  if (group.most_per_node > 1) need(paths.intra, "the GPUs of a node have no link between them");
+  paths.channels = 24;  // so many that no limit per channel binds inside a node
+  if (group.nodes == 1) return paths;
+
+  const double nics = nics_for(group.least_per_node, group.sharing, node);
+  paths.inter = nics * nic_rate(cluster);
+  need(paths.inter, "the group spans nodes, but the nodes have no NIC or the fabric no bandwidth");
+  paths.in_network = cluster.fabric.collectives_in_network;
+  // Few or slow channels are doubled.
+  const bool doubled = nics <= 4 || paths.generation <= Generation::ampere;
+  paths.channels = std::max(1.0, nics) * (doubled ? 2 : 1);
+  paths.nic = node.nics.latency.value;
+  paths.wire = cluster.fabric.latency.value * switches_between(cluster.nodes(), cluster.fabric);
+  return paths;
+}
+
+}  // namespace topology

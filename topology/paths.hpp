@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a group of GPUs finds between its members: bandwidth inside and between nodes.
+#pragma once
+#include "topology/cluster.hpp"
+#include "topology/collective.hpp"
+#include "topology/collective_constants.hpp"
+
+namespace topology {
+
+// Bandwidths in bytes per second and direction, times in seconds.
+struct Paths {
+  constants::Generation generation{};
+  double ranks = 1, nodes = 1;
+  double local = 1;        // members per node, on average
+  bool nvlink = false;     // members of one node meet over NVLink
+  bool multicast = false;  // its switch can reduce
+  bool in_network = false;
+  double intra = 0;          // of all rings of one node together; 0 with one member per node
+  double inter = 0;          // of all NICs the group may use in a node; 0 in one node
+  double channels = 0;       // parallel rings or trees
+  double nic = 0, wire = 0;  // latency of the NIC; of the switches of one message
+
+  std::size_t spread() const { return nodes <= 1 ? 0 : nodes <= 2 ? 1 : 2; }
+  std::size_t row() const { return static_cast<std::size_t>(generation); }
+};
+
+// Throws std::invalid_argument for shapes that cannot be, and where no link joins the members.
+Paths paths_of(const GroupShape& group, const Cluster& cluster);
+
+// Eight V100s: each has six links, one or two to four of the others. Any other mesh joins all.
+bool cube_mesh(const Node& node);
+
+// Read off the number formats the device computes in.
+constants::Generation generation_of(const Device& device);
+
+// NICs that `members` GPUs of a node reach without crossing to another GPU's, shared with the same
+// from `sharing` groups: eight GPUs over four NICs have one per pair, but no member has none.
+double nics_for(int members, int sharing, const Node& node);
+
+// Payload of one NIC on this fabric; switches that a message between nodes crosses.
+double nic_rate(const Cluster& cluster);
+double switches_between(std::int64_t nodes, const Fabric& fabric);
+
+// Of one ring between two GPUs of a node, or of all rings among `members`.
+double nvlink_rate(int members, const Node& node);
+
+}  // namespace topology

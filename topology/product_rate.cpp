@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/product_rate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace topology {
+namespace {
+
+using units::Kernel;
+using units::Precision;
+
+// Best products of narrow types reach this share of what bf16 reaches of its own peak: mean of
+// five devices in stas00/ml-engineering @744d01e compute/accelerator/README.md (0.88 … 0.98).
+constexpr double narrow_share = 0.93;
+// Rows that do not start on 16 bytes rule out the widest loads; 10-50 % slower, (mem).
+constexpr double misaligned_share = 0.75;
+constexpr double alignment_bytes = 16;
+constexpr double fastest = 0.95;  // no kernel is taken to reach more of the peak
+constexpr double fade = 4.0;
+constexpr double layout_distance = 2.0;
+
+struct Shape {
+  Kernel::Layout layout;
+  double batch, m, n, k;
+};
+
+Shape shape_of(const Kernel& kernel) {
+  return {kernel.layout, static_cast<double>(kernel.batch), static_cast<double>(kernel.m),
+          static_cast<double>(kernel.n), static_cast<double>(kernel.k)};
+}
+
+Shape shape_of(const MeasuredProduct& row) {
+  return {row.layout, static_cast<double>(row.batch), static_cast<double>(row.m),
+          static_cast<double>(row.n), static_cast<double>(row.k)};
+}
+
+double flops_of(const Shape& s) { return 2 * s.batch * s.m * s.n * s.k; }
+
+// Logarithm to base 2, straight between powers of two: a coordinate, and much cheaper than log2.
+double octave(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const auto fraction = static_cast<double>(bits & ((std::uint64_t{1} << 52) - 1)) * 0x1p-52;
+  return static_cast<double>(static_cast<int>(bits >> 52) - 1023) + fraction;
+}
+
+struct Place {
+  Kernel::Layout layout;
+  double batch, m, n, k;
+};
+
+Place place_of(const Shape& s) {
+  return {s.layout, octave(s.batch), octave(s.m), octave(s.n), octave(s.k)};
+}
+
+double square(double x) { return x * x; }
+
+// Square of the distance in octaves.
+double apart(const Place& a, const Place& b) {
+  const double shift = a.layout == b.layout ? 0 : layout_distance;
+  return square(a.m - b.m) + square(a.n - b.n) + square(a.k - b.k) + square(a.batch - b.batch) +
+         square(shift);
+}
+
+// Smallest whole number not below x ≥ 0; std::ceil is a call on the oldest x86-64.
+double ceiling(double x) {
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(x));
+  return whole + static_cast<double>(whole < x);
+}
+
+// The device as the shape model sees it for one precision.
+struct Machine {
+  double per_plateau, half_depth, processors, per_processor, peak, flops_per_byte, element;
+};
+
+// Dense peak of the type that the tables were measured in.
+double table_peak(const Device& device) {
+  for (auto precision : {Precision::bf16, Precision::fp16, Precision::fp32})
+    if (device.peak_of(precision).value > 0) return device.peak_of(precision).value;
+  return 0;
+}
+
+Machine machine_for(Precision precision, double peak, const Device& device) {
+  const auto& e = device.efficiency;
+  const double bandwidth = device.memory_bandwidth.value * e.memory;
+  Machine machine{1 / e.product_plateau,
+                  e.product_half_depth,
+                  static_cast<double>(device.sms),
+                  (1 - 1e-12) / std::max(1, device.sms),  // exact multiples must not round up
+                  peak,
+                  bandwidth > 0 ? peak / bandwidth : 0,
+                  units::element_bytes(precision)};
+  if (machine.element < 2) {
+    // Filling and draining the pipeline takes its time whatever the arithmetic's speed.
+    const double wide = table_peak(device);
+    if (wide > 0) machine.half_depth *= std::max(1.0, peak / wide);
+    machine.per_plateau /= narrow_share;
+  }
+  return machine;
+}
+
+// Results that the processors could have made in the waves that `tiles` of `area` × 128 × 128
+// results take.
+double waves(double tiles, double area, const Machine& on) {
+  const double slots =
+      on.processors > 0 ? ceiling(tiles * on.per_processor) * on.processors : tiles;
+  return slots * area * 128 * 128;
+}
+
+// The same of the product with k cut into `split` parts, under the best tile.
+double occupied(const Shape& s, const Machine& on, double split) {
+  const double high = ceiling(s.m / 128), wide = ceiling(s.n / 128), copies = s.batch * split;
+  const double tall = waves(copies * ceiling(high / 2) * wide, 2, on);
+  const double broad = waves(copies * high * ceiling(wide / 2), 2, on);
+  const double small = waves(copies * high * wide, 1, on);
+  return std::min({tall, broad, small}) / split;
+}
+
+// Duration of the product by the model, in flops that the device at its peak would do meanwhile.
+double model_work(const Shape& s, const Machine& on) {
+  double work = occupied(s, on, 1) * (s.k + on.half_depth);
+  // Splitting k pays only where tiles do not even fill one wave.
+  if (s.batch * s.m * s.n < on.processors * 128 * 256)
+    for (const double split : {2.0, 4.0})
+      work = std::min(work, occupied(s, on, split) * (s.k + split * on.half_depth));
+  const double bytes = on.element * s.batch * (s.m * s.k + s.k * s.n + s.m * s.n);
+  return std::max(2 * work * on.per_plateau, bytes * on.flops_per_byte);
+}
+
+// The same of a measured product, its start-up taken out. Where the start-up exceeds half of the
+// measured time the two contradict each other and half of it counts.
+double measured_work(const Shape& s, double efficiency, double startup) {
+  const double work = flops_of(s) / efficiency;
+  return std::max(work - startup, work * 0.5);
+}
+
+double correction(const Shape& shape, const Device& device) {
+  const auto& rows = device.efficiency.products;
+  if (rows.empty()) return 1;
+  const auto machine = machine_for(Precision::bf16, table_peak(device), device);
+  const double startup = device.efficiency.kernel_gap.value * machine.peak;
+  const auto here = place_of(shape);
+  double weights = 0, sum = 0, product = 1, logs = 0;
+  int pending = 0;
+  for (const auto& row : rows) {
+    const auto s = shape_of(row);
+    const double c = model_work(s, machine) / measured_work(s, row.efficiency, startup);
+    const double distance = apart(here, place_of(s));
+    if (distance <= 0) return c;
+    const double weight = 1 / square(distance);
+    weights += weight;
+    sum += weight * c;
+    product *= c;
+    if (++pending == 16) {  // one logarithm for sixteen rows
+      logs += std::log(product);
+      product = 1;
+      pending = 0;
+    }
+  }
+  logs += std::log(product);
+  const double mean = std::exp(logs / static_cast<double>(rows.size()));
+  const double weight = 1 / square(square(fade));
+  return (sum + weight * mean) / (weights + weight);
+}
+
+bool misaligned(const Kernel& kernel) {
+  const auto step =
+      static_cast<std::int64_t>(alignment_bytes / units::element_bytes(kernel.precision));
+  return kernel.n % step != 0 || kernel.k % step != 0;
+}
+
+}  // namespace
+
+units::FlopsPerSecond product_rate(const Kernel& kernel, const Device& device) {
+  const auto shape = shape_of(kernel);
+  const auto machine =
+      machine_for(kernel.precision, device.peak_of(kernel.precision).value, device);
+  double efficiency = flops_of(shape) / model_work(shape, machine) * correction(shape, device);
+  efficiency = std::min(efficiency, fastest);
+  if (misaligned(kernel)) efficiency *= misaligned_share;
+  return device.peak_of(kernel.precision) * (efficiency * device.efficiency.sustained_clock);
+}
+
+}  // namespace topology

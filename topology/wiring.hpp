@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cables of a cluster as a plain list; network.cpp makes the graph of it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "topology/cluster.hpp"
+#include "topology/network.hpp"
+
+namespace topology {
+
+// Vertices are numbered in the order they are added: first the GPUs, so vertex i is GPU i.
+// A cable is two links, one after the other: link i ^ 1 is the other direction of link i.
+struct Wiring {
+  struct Ends {
+    std::uint32_t from, to;
+  };
+  std::vector<std::string> vertices;
+  std::vector<Link> links;
+  std::vector<Ends> ends;  // of each link
+
+  std::uint32_t add(std::string name);
+  void join(std::uint32_t a, std::uint32_t b, Link::Kind kind, units::BytesPerSecond bandwidth,
+            units::Seconds latency);
+};
+
+// One NIC of the cluster: the vertex, and its place.
+struct Port {
+  std::uint32_t vertex;
+  std::int64_t node;
+  int rail;  // number of the NIC in its node
+};
+
+// GPUs, NVLink, PCIe and NICs of every node. Throws std::invalid_argument on impossible numbers.
+std::vector<Port> wire_nodes(Wiring& wiring, const Cluster& cluster);
+
+// Switches and their cables. A switch pair with several cables has one link of their sum; the core
+// switches above one spine count as one. Throws where the fabric has too few tiers for the ports.
+void wire_fabric(Wiring& wiring, const std::vector<Port>& ports, const Cluster& cluster);
+
+}  // namespace topology
