@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels compute the mathematics: a fact of the software, not of the model or the device.
+#pragma once
+
+namespace model {
+
+// How the attention core runs: unfused = score matrix in memory, matrix products and a softmax
+// kernel; fused = one kernel per pass that still keeps the probabilities' dropout mask (cuDNN);
+// flash = FlashAttention, only the log-sum-exp is kept.
+enum class AttentionKernel { unfused, fused, flash };
+
+struct Kernels {
+  AttentionKernel attention = AttentionKernel::flash;
+  bool fused_softmax = true;           // scale, mask and softmax of the score matrix in one kernel
+  bool fused_bias_activation = true;   // bias and GELU (or SwiGLU's two halves) in one kernel
+  bool fused_bias_dropout_add = true;  // bias, dropout and residual in one kernel
+  bool fused_norm = true;
+  bool fused_rotary = true;
+  bool fused_cross_entropy = false;
+  bool fused_gradient_accumulation = true;  // weight gradients added to fp32 inside the product
+  friend bool operator==(const Kernels&, const Kernels&) = default;
+};
+
+}  // namespace model
