@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plays a program. Nothing here knows that it is training.
+#pragma once
+#include <vector>
+
+#include "sim/pass_matrix.hpp"
+#include "sim/program.hpp"
+
+namespace sim {
+
+enum class Detail { templates, every_step };  // how passes are played; the instants are the same
+
+struct Trace {
+  std::vector<Picoseconds> start, end;  // per event
+  Picoseconds finish = 0;               // latest end
+  std::int64_t steps = 0;               // operators played, each on each actor
+};
+
+// An op begins when its actors' lanes are free and what they wait for has ended. Ops on a lane keep
+// the program's order, so the run is one sweep over the program: no heap, O(events), or O(steps)
+// with every step played. Deterministic; the same instants with either detail.
+Trace run(const Program& program, Detail detail = Detail::templates);
+
+// Free instants of an actor's lanes.
+using LaneTimes = std::array<Picoseconds, lanes>;
+
+// Plays one pass step by step. lanes_of[i] is participant i's lanes, advanced in place;
+// arrivals[i] when its input is there. Calls seen(participant, step index, start, end).
+template <class Seen>
+void play(const Template& body, std::span<LaneTimes* const> lanes_of,
+          std::span<const Picoseconds> arrivals, std::vector<Picoseconds>& ends, Seen seen);
+
+}  // namespace sim
+
+#include "sim/play.hpp"

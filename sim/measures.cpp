@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/measures.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+
+#include "sim/window.hpp"
+
+namespace sim {
+
+Picoseconds Spent::total() const { return std::accumulate(on.begin(), on.end(), host + idle); }
+
+Spent& Spent::add(const Spent& other, std::int64_t times) {
+  for (std::size_t i = 0; i < activities; ++i) on[i] += times * other.on[i];
+  host += times * other.host;
+  idle += times * other.idle;
+  return *this;
+}
+
+namespace {
+
+constexpr std::uint32_t none = 0xffffffffu;
+
+class Replay {
+ public:
+  Replay(const Program& program, const Trace& trace)
+      : program_(program),
+        trace_(trace),
+        windows_(program),
+        actors_(program.actors()),
+        inside_(program.participants().size(), nullptr),
+        op_of_(program.participants().size()),
+        before_(program.participants().size(), none) {
+    result_.of_actor.resize(actors_.size());
+    result_.busy.resize(actors_.size());
+  }
+
+  Measures run() {
+    std::uint32_t index = 0;
+    for (const auto& op : program_.ops()) {
+      for (auto event = op.first; event < op.first + op.count; ++event) op_of_[event] = index;
+      switch (op.kind) {
+        case Op::Kind::pass:
+          pass(op);
+          break;
+        case Op::Kind::collective:
+          collective(op);
+          break;
+        default:
+          transfer(op);
+      }
+      ++index;
+    }
+    for (std::uint32_t actor = 0; actor < actors_.size(); ++actor) finish(actor);
+    find_last();
+    walk_back();
+    return std::move(result_);
+  }
+
+ private:
+  struct State {
+    LaneTimes free{};
+    Picoseconds done = 0;                // everything before is accounted for
+    std::uint32_t latest = none;         // last event that occupied the compute lane
+    std::uint32_t latest_data = none;    // last collective
+    std::vector<std::uint32_t> pending;  // collectives not yet accounted for
+  };
+
+  State& state_of(std::uint32_t event) {
+    return actors_[static_cast<std::uint32_t>(program_.participants()[event].actor)];
+  }
+  Spent& spent_of(std::uint32_t event) {
+    return result_.of_actor[static_cast<std::uint32_t>(program_.participants()[event].actor)];
+  }
+  Picoseconds& lane(State& state, Lane which) {
+    return state.free[static_cast<std::size_t>(which)];
+  }
+  Picoseconds arrival(std::uint32_t event) const {
+    Picoseconds latest = 0;
+    for (EventId earlier : program_.participants()[event].after)
+      if (earlier != no_event)
+        latest = std::max(latest, trace_.end[static_cast<std::uint32_t>(earlier)]);
+    return latest;
+  }
+
+  // Accounts for the time from `done` to the start of `event`: waiting for what it waits for.
+  void gap(std::uint32_t event, Picoseconds start) {
+    auto& state = state_of(event);
+    auto& spent = spent_of(event);
+    if (start <= state.done) return;
+    const auto ready = std::clamp(arrival(event), state.done, start);
+    spent.host += start - ready;
+    auto waited = ready - state.done;
+    for (auto earlier : state.pending) {
+      const auto covered = overlap(earlier, state.done, ready);
+      spent.on[program_.ops()[op_of_[earlier]].activity] += covered;
+      waited -= covered;
+    }
+    for (EventId earlier : program_.participants()[event].after) {
+      if (earlier == no_event) continue;
+      const auto e = static_cast<std::uint32_t>(earlier);
+      const auto& op = program_.ops()[op_of_[e]];
+      if (op.kind == Op::Kind::pass || op.kind == Op::Kind::collective) continue;
+      const auto covered = std::min(waited, overlap(e, state.done, ready));
+      spent.on[op.activity] += covered;
+      waited -= covered;
+    }
+    spent.idle += waited;
+    state.done = start;
+    std::erase_if(state.pending, [&](auto e) { return trace_.end[e] <= start; });
+  }
+
+  Picoseconds overlap(std::uint32_t event, Picoseconds from, Picoseconds to) const {
+    return std::max<Picoseconds>(
+        0, std::min(trace_.end[event], to) - std::max(trace_.start[event], from));
+  }
+
+  void pass(const Op& op) {
+    entered_.clear();
+    for (auto event = op.first; event < op.first + op.count; ++event)
+      entered_.push_back({state_of(event).free, arrival(event)});
+    for (std::uint32_t i = 0; i < op.count; ++i) {
+      const auto event = op.first + i;
+      auto& state = state_of(event);
+      const auto start = trace_.start[event], end = trace_.end[event];
+      gap(event, start);
+      const auto* inside = &windows_.spent(op.body, entered_, i, start);
+      if (state.done > start) {
+        inside = &shortened_.emplace_back(*inside);
+        shorten(shortened_.back(), state.done - start);
+      }
+      result_.busy[static_cast<std::uint32_t>(program_.participants()[event].actor)] +=
+          inside->total();
+      spent_of(event) += *inside;
+      inside_[event] = inside;
+      state.done = std::max(state.done, end);
+      before_[event] = state.latest;
+      state.latest = event;
+    }
+    advance(op);
+  }
+
+  // Lanes after the pass, as the engine left them.
+  void advance(const Op& op) {
+    const auto& matrix = matrix_at(op.body);
+    Exit together{never, never, never};
+    const auto times = [](const auto& paths, const Entered& at) {
+      const Entry entry{at.free[0], at.free[1], at.free[2], at.arrival};
+      Exit out{never, never, never};
+      for (std::size_t o = 0; o < outputs; ++o)
+        for (std::size_t i = 0; i < inputs; ++i) out[o] = std::max(out[o], entry[i] + paths[o][i]);
+      return out;
+    };
+    for (const auto& at : entered_) {
+      const auto joined = times(matrix.joined, at);
+      for (std::size_t o = 0; o < outputs; ++o) together[o] = std::max(together[o], joined[o]);
+    }
+    for (std::uint32_t i = 0; i < op.count; ++i) {
+      const auto mine = times(matrix.alone, entered_[i]);
+      auto& free = state_of(op.first + i).free;
+      for (std::size_t o = 0; o < outputs; ++o) free[o] = std::max(mine[o], together[o]);
+    }
+  }
+  const PassMatrix& matrix_at(std::uint32_t body) {
+    while (matrices_.size() <= body)
+      matrices_.push_back(matrix_of(program_.templates()[matrices_.size()]));
+    return matrices_[body];
+  }
+
+  void collective(const Op& op) {
+    for (auto event = op.first; event < op.first + op.count; ++event) {
+      auto& state = state_of(event);
+      lane(state, op.lane) = trace_.end[event];
+      state.pending.push_back(event);
+      before_[event] = state.latest_data;
+      state.latest_data = event;
+    }
+  }
+
+  void transfer(const Op& op) {
+    auto& sender = state_of(op.first);
+    before_[op.first] = before_[op.first + 1] = sender.latest;
+    if (op.kind != Op::Kind::latency) lane(sender, Lane::send) = trace_.end[op.first];
+    if (op.kind != Op::Kind::blocking) return;
+    lane(sender, Lane::compute) = trace_.end[op.first];
+    gap(op.first, trace_.start[op.first]);
+    spent_of(op.first).on[op.activity] +=
+        std::max<Picoseconds>(0, trace_.end[op.first] - sender.done);
+    sender.done = std::max(sender.done, trace_.end[op.first]);
+    sender.latest = op.first;
+  }
+
+  void finish(std::uint32_t actor) {
+    auto& state = actors_[actor];
+    auto& spent = result_.of_actor[actor];
+    for (auto event : state.pending) {
+      const auto start = trace_.start[event], end = trace_.end[event];
+      if (end <= state.done) continue;
+      spent.idle += std::max<Picoseconds>(0, start - state.done);
+      spent.on[program_.ops()[op_of_[event]].activity] += end - std::max(start, state.done);
+      state.done = end;
+    }
+    spent.idle += trace_.finish - state.done;
+  }
+
+  static void shorten(Spent& spent, Picoseconds by) {
+    const auto take = [&](Picoseconds& from) {
+      const auto taken = std::min(from, by);
+      from -= taken;
+      by -= taken;
+    };
+    take(spent.host);
+    for (auto& on : spent.on) take(on);
+  }
+
+  void find_last() {
+    Picoseconds latest = -1;
+    for (std::uint32_t event = 0; event < trace_.end.size(); ++event) {
+      const auto actor = program_.participants()[event].actor;
+      if (trace_.end[event] > latest || (trace_.end[event] == latest && actor < result_.last)) {
+        latest = trace_.end[event];
+        result_.last = actor;
+        last_event_ = event;
+      }
+    }
+  }
+
+  void consider(std::uint32_t event, std::uint32_t& best) const {
+    const auto better = [&](std::uint32_t e) {
+      return e != none && (best == none || trace_.end[e] > trace_.end[best]);
+    };
+    for (EventId earlier : program_.participants()[event].after)
+      if (earlier != no_event && better(static_cast<std::uint32_t>(earlier)))
+        best = static_cast<std::uint32_t>(earlier);
+    if (better(before_[event])) best = before_[event];
+  }
+
+  void walk_back() {
+    auto& path = result_.critical_path;
+    auto now = trace_.finish;
+    for (auto event = last_event_; event != none;) {
+      const auto& op = program_.ops()[op_of_[event]];
+      const auto start = std::min(trace_.start[event], now);
+      if (op.kind == Op::Kind::pass) {
+        auto inside = *inside_[event];
+        shorten(inside, inside.total() - std::min(inside.total(), now - start));
+        path += inside;
+        path.host += now - start - inside.total();
+      } else {
+        path.on[op.activity] += now - start;
+      }
+      now = start;
+      auto best = none;
+      if (op.kind == Op::Kind::collective)
+        for (auto e = op.first; e < op.first + op.count; ++e) consider(e, best);
+      else
+        consider(op.kind == Op::Kind::pass ? event : op.first, best);
+      if (best == none) break;
+      const auto ended = std::min(trace_.end[best], now);
+      path.host += now - ended;
+      now = ended;
+      event = best;
+    }
+    path.host += now;
+  }
+
+  const Program& program_;
+  const Trace& trace_;
+  Windows windows_;
+  std::vector<State> actors_;
+  std::vector<PassMatrix> matrices_;
+  std::vector<Entered> entered_;
+  std::vector<const Spent*> inside_;  // by event: what a pass did between its start and end
+  std::deque<Spent> shortened_;
+  std::vector<std::uint32_t> op_of_, before_;
+  std::uint32_t last_event_ = none;
+  Measures result_;
+};
+
+}  // namespace
+
+Measures measure(const Program& program, const Trace& trace) {
+  return Replay(program, trace).run();
+}
+
+Spent alone(const Template& body) {
+  Program program;
+  program.add_template(body);
+  Windows windows(program);
+  const auto matrix = matrix_of(body);
+  const Entry rest{0, 0, 0, 0};
+  return windows.spent(0, {Entered{}}, 0, first_start(matrix, rest));
+}
+
+std::vector<Held> memory_held(const Program& program) {
+  std::vector<Held> held(program.actors());
+  for (const auto& op : program.ops()) {
+    if (op.kind != Op::Kind::pass) continue;
+    const auto& body = program.templates()[op.body];
+    for (auto event = op.first; event < op.first + op.count; ++event) {
+      auto& here = held[static_cast<std::uint32_t>(program.participants()[event].actor)];
+      const auto peak = here.left + std::max<std::int64_t>(body.peak, body.held);
+      if (peak > here.peak) {
+        here.peak = peak;
+        here.held_at_peak = here.left + std::max<std::int64_t>(0, body.held);
+      }
+      here.left += body.held;
+    }
+  }
+  return held;
+}
+
+}  // namespace sim

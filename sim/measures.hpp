@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where simulated time went.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine.hpp"
+#include "sim/program.hpp"
+
+namespace sim {
+
+// Every picosecond of an interval once: computing; else a collective or transfer that the actor
+// waits for; else `host`: the device was ready and the host (or a partner of a rendezvous) was not;
+// else `idle`.
+struct Spent {
+  std::array<Picoseconds, activities> on{};
+  Picoseconds host = 0, idle = 0;
+  Picoseconds total() const;
+  Spent& operator+=(const Spent& other) { return add(other, 1); }
+  Spent& add(const Spent& other, std::int64_t times);
+  friend bool operator==(const Spent&, const Spent&) = default;
+};
+
+struct Measures {
+  std::vector<Spent> of_actor;    // each sums to the trace's finish
+  std::vector<Picoseconds> busy;  // by actor: inside passes
+  Spent critical_path;            // of the latest event, back to zero; sums to the finish
+  ActorId last{};                 // the actor that ends last (lowest if several)
+};
+
+// O(events), plus the steps of each pass once per distinct state it was entered in.
+Measures measure(const Program& program, const Trace& trace);
+
+// One pass on an actor that was idle before.
+Spent alone(const Template& body);
+
+// Bytes held over a run in program order (as a caching allocator sees it: allocation follows issue,
+// not time). `base` is what was allocated before.
+struct Held {
+  std::int64_t peak = 0;          // most at once beyond the base
+  std::int64_t held_at_peak = 0;  // of it, left by earlier passes
+  std::int64_t left = 0;          // at the end: zero for a whole step
+};
+std::vector<Held> memory_held(const Program& program);  // by actor
+
+}  // namespace sim

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/program.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace sim {
+
+TemplateId Program::add_template(Template body) {
+  if (body.steps.empty()) throw std::invalid_argument("a pass needs at least one step");
+  for (std::size_t i = 0; i < body.steps.size(); ++i) {
+    const auto& step = body.steps[i];
+    if (step.joins >= static_cast<std::int32_t>(i))
+      throw std::invalid_argument("a step can only wait for steps before it");
+    if (step.lane != Lane::compute && step.lane != Lane::tensor)
+      throw std::invalid_argument("the steps of a pass run on the compute or the tensor lane");
+    if (step.duration < 0 || step.issue < 0)
+      throw std::invalid_argument("a step cannot take negative time");
+  }
+  templates_.push_back(std::move(body));
+  return TemplateId{static_cast<std::uint32_t>(templates_.size() - 1)};
+}
+
+void Program::reserve(std::size_t ops, std::size_t events) {
+  ops_.reserve(ops);
+  labels_.reserve(ops);
+  participants_.reserve(events);
+}
+
+OpId Program::add(Op op, std::span<const Participant> who, Label label) {
+  op.first = static_cast<std::uint32_t>(participants_.size());
+  op.count = static_cast<std::uint32_t>(who.size());
+  if (who.empty()) throw std::invalid_argument("an op needs an actor");
+  if (op.duration < 0) throw std::invalid_argument("an op cannot take negative time");
+  for (const auto& participant : who) {
+    for (EventId earlier : participant.after)
+      if (earlier != no_event && static_cast<std::uint32_t>(earlier) >= op.first)
+        throw std::invalid_argument("an op can only wait for events already added");
+    actors_ = std::max(actors_, static_cast<std::uint32_t>(participant.actor) + 1);
+  }
+  participants_.insert(participants_.end(), who.begin(), who.end());
+  ops_.push_back(op);
+  labels_.push_back(label);
+  return OpId{static_cast<std::uint32_t>(ops_.size() - 1)};
+}
+
+OpId Program::add_pass(TemplateId body, std::span<const Participant> who, Label label) {
+  if (static_cast<std::size_t>(body) >= templates_.size())
+    throw std::invalid_argument("a pass needs a template already added");
+  return add({.kind = Op::Kind::pass, .body = static_cast<std::uint32_t>(body)}, who, label);
+}
+
+OpId Program::add_collective(Lane lane, Picoseconds duration, Activity activity,
+                             std::span<const Participant> who, Label label) {
+  return add(
+      {.kind = Op::Kind::collective, .lane = lane, .activity = activity, .duration = duration}, who,
+      label);
+}
+
+OpId Program::add_transfer(Op::Kind kind, Picoseconds duration, Activity activity, Participant from,
+                           ActorId to, Label label) {
+  if (kind == Op::Kind::pass || kind == Op::Kind::collective)
+    throw std::invalid_argument("a transfer is a transfer, blocking or latency op");
+  const std::array<Participant, 2> who{from, Participant{to}};
+  return add({.kind = kind, .lane = Lane::send, .activity = activity, .duration = duration}, who,
+             label);
+}
+
+}  // namespace sim

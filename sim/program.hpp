@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What actors do, in an order in which it could be done: the engine's only input.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sim {
+
+// Simulated time is exact: equal instants are equal, and runs repeat bit for bit.
+using Picoseconds = std::int64_t;
+
+enum class ActorId : std::uint32_t {};  // one rank, or one class of ranks alike
+enum class TemplateId : std::uint32_t {};
+enum class OpId : std::uint32_t {};
+enum class EventId : std::uint32_t {};  // one actor's part in one op
+inline constexpr EventId no_event{0xffffffffu};
+
+// Streams of an actor. Work on a lane runs in the order in which the program adds it.
+enum class Lane : std::uint8_t { host, compute, tensor, data, send };
+inline constexpr std::size_t lanes = 5;
+
+// What a step is for: the caller's own small numbers, for where the time went.
+using Activity = std::uint8_t;
+inline constexpr std::size_t activities = 16;
+
+// One operator of a pass, on the compute or the tensor lane. It begins when the host has issued it
+// (the host issues the steps of a pass in order, `issue` each), its lane is free and step `joins`
+// has ended (-1: none). A rendezvous begins when that holds for every actor of the pass.
+struct Step {
+  Lane lane = Lane::compute;
+  bool rendezvous = false;
+  Activity activity = 0;
+  std::int32_t joins = -1;
+  Picoseconds issue = 0;
+  Picoseconds duration = 0;
+};
+
+// A pass, as often as it is repeated. `held` is what it leaves allocated (negative: frees),
+// `peak` the most it needs at once beyond what was allocated before, both in bytes.
+struct Template {
+  std::vector<Step> steps;
+  bool drains = false;  // the host waits for the device before it issues the first step
+  std::int64_t held = 0, peak = 0;
+};
+
+// An actor's part in an op: it waits for two earlier events (or none).
+struct Participant {
+  ActorId actor;
+  std::array<EventId, 2> after{no_event, no_event};
+};
+
+struct Op {
+  enum class Kind : std::uint8_t {
+    pass,        // participants run one template together
+    collective,  // participants meet on a lane, for a duration
+    transfer,    // participant 0 sends to participant 1; occupies the sender's send lane
+    blocking,    // a transfer that occupies the sender's compute lane too
+    latency,     // a transfer that occupies nothing
+  };
+  Kind kind;
+  Lane lane = Lane::data;   // collective
+  Activity activity = 0;    // collective and transfers
+  std::uint32_t body = 0;   // pass: its template
+  std::uint32_t first = 0;  // first event; events are consecutive
+  std::uint32_t count = 0;
+  Picoseconds duration = 0;  // collective and transfers
+};
+
+// What an op is called in reports; the engine does not read it.
+struct Label {
+  std::uint8_t kind = 0;
+  std::int16_t chunk = -1;
+  std::int32_t microbatch = -1;
+};
+
+// Grows only forward: an event may wait only for events already added, so it cannot hold a cycle.
+class Program {
+ public:
+  void reserve(std::size_t ops, std::size_t events);  // saves copies while it grows
+  TemplateId add_template(Template body);
+  OpId add_pass(TemplateId body, std::span<const Participant> who, Label label = {});
+  OpId add_collective(Lane lane, Picoseconds duration, Activity activity,
+                      std::span<const Participant> who, Label label = {});
+  // Returns the op; its events are the sender's end and, next to it, the arrival.
+  OpId add_transfer(Op::Kind kind, Picoseconds duration, Activity activity, Participant from,
+                    ActorId to, Label label = {});
+
+  EventId event(OpId op, std::uint32_t participant = 0) const {
+    return EventId{ops_[static_cast<std::uint32_t>(op)].first + participant};
+  }
+  std::uint32_t actors() const { return actors_; }
+  const std::vector<Template>& templates() const { return templates_; }
+  const std::vector<Op>& ops() const { return ops_; }
+  const std::vector<Participant>& participants() const { return participants_; }
+  const std::vector<Label>& labels() const { return labels_; }
+
+ private:
+  OpId add(Op op, std::span<const Participant> who, Label label);
+  std::vector<Template> templates_;
+  std::vector<Op> ops_;
+  std::vector<Participant> participants_;
+  std::vector<Label> labels_;
+  std::uint32_t actors_ = 0;
+};
+
+}  // namespace sim

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened inside a pass, played once per distinct state in which it was entered.
+#pragma once
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/measures.hpp"
+
+namespace sim {
+
+// Free lanes and arrival of one participant when its pass was entered.
+struct Entered {
+  LaneTimes free{};
+  Picoseconds arrival = 0;
+};
+
+class Windows {
+ public:
+  explicit Windows(const Program& program);
+
+  // What participant `which` did between its first step and the end of its last. O(participants)
+  // when the pass was entered in this state before. The reference stays valid.
+  const Spent& spent(std::uint32_t body, const std::vector<Entered>& entered, std::size_t which,
+                     Picoseconds start);
+
+ private:
+  struct Shape {
+    Picoseconds total_issue = 0;
+    bool tensor_joins = true;  // no collective begins before the first step
+    bool meets = false;
+  };
+  struct Hash {
+    std::size_t operator()(const std::vector<Picoseconds>& key) const;
+  };
+  using Known = std::unordered_map<std::vector<Picoseconds>, Spent, Hash>;
+
+  void enter(std::uint32_t body, const std::vector<Entered>& entered, std::size_t which,
+             Picoseconds start);
+  Spent played(std::uint32_t body, std::size_t which);
+
+  const Program& program_;
+  std::vector<Shape> shapes_;
+  Known known_;                                   // looked up, never iterated
+  std::vector<const Known::value_type*> latest_;  // by template: most passes repeat the last state
+  // The state being looked up: its key, and the lanes and arrivals it stands for.
+  std::vector<Picoseconds> key_, arrivals_, ends_;
+  std::vector<LaneTimes> lanes_then_;
+};
+
+}  // namespace sim
