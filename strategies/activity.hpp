@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What simulated time is spent on.
+#pragma once
+#include "sim/program.hpp"
+
+namespace strategies {
+
+enum Activity : sim::Activity {
+  forward_compute,
+  input_gradient_compute,
+  weight_gradient_compute,
+  recompute_compute,
+  forward_tensor_comm,
+  backward_tensor_comm,
+  recompute_tensor_comm,
+  pipeline_comm,
+  data_comm,
+  optimizer_compute,
+  step_overhead,
+};
+
+// Labels of ops, for pictures and traces.
+enum LabelKind : std::uint8_t {
+  label_forward,
+  label_backward,
+  label_backward_input,
+  label_backward_weight,
+  label_send_forward,
+  label_send_backward,
+  label_reduce_gradients,
+  label_gather_parameters,
+  label_tied_embedding,
+  label_gradient_norm,
+  label_optimizer,
+};
+
+}  // namespace strategies

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data parallelism. Volumes per step in units of the parameters, m microbatches: plain and ZeRO-1
+// 2; ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m without resharding.
+// Overlapped, gradients are reduced bucket by bucket as the backward pass fills them; a collective
+// on the data lane begins when the last of its ranks has filled the bucket.
+#include <algorithm>
+
+#include "strategies/lowering.hpp"
+#include "strategies/pipeline.hpp"
+
+namespace strategies {
+
+using sim::EventId;
+using sim::no_event;
+using sim::Picoseconds;
+using topology::Collective;
+
+bool Lowering::overlaps_data() const {
+  return job_.plan.overlap.data.value_or(job_.software.overlap_data);
+}
+bool Lowering::overlaps_parameters() const {
+  return job_.plan.zero >= 1 &&
+         job_.plan.overlap.parameters.value_or(job_.software.overlap_parameters);
+}
+double Lowering::gradient_bytes() const {
+  return units::element_bytes(
+      job_.plan.gradient_precision.value_or(job_.software.gradient_precision));
+}
+double Lowering::parameter_bytes() const {
+  return std::max(2.0, units::element_bytes(job_.training.precision));
+}
+double Lowering::parameters_of(const Segment& segment) const {
+  double sum = 0;
+  for (const auto& block : segment) sum += writers_.front()->cost(block).parameters;
+  return sum;
+}
+
+bool Lowering::is_last_backward(const Slot& slot) const {
+  return slot.microbatch + 1 == out_.microbatches;
+}
+
+namespace {
+
+// Hybrid sharding: reduce-scatter (or gather) inside the node, all-reduce across nodes.
+struct Halves {
+  topology::GroupShape inside, across;
+};
+Halves halves_of(const topology::GroupShape& shape) {
+  const int inside = shape.least_per_node;
+  return {{.ranks = inside, .nodes = 1, .least_per_node = inside, .most_per_node = inside},
+          {.ranks = shape.nodes,
+           .nodes = shape.nodes,
+           .least_per_node = 1,
+           .most_per_node = 1,
+           .sharing = shape.sharing * inside}};
+}
+
+}  // namespace
+
+Picoseconds Lowering::reduce_time(const DataGroup& group, double parameters) const {
+  const units::Bytes size{parameters * gradient_bytes()};
+  if (job_.plan.zero == 0)
+    return to_ticks(costs_.collective(Collective::all_reduce, size, group.shape));
+  if (job_.plan.shard_group == ShardGroup::node && group.shape.nodes > 1) {
+    const auto [inside, across] = halves_of(group.shape);
+    return to_ticks(costs_.collective(Collective::reduce_scatter, size, inside) +
+                    costs_.collective(Collective::all_reduce, size / inside.ranks, across));
+  }
+  return to_ticks(costs_.collective(Collective::reduce_scatter, size, group.shape));
+}
+
+Picoseconds Lowering::gather_time(const DataGroup& group, double parameters) const {
+  const units::Bytes size{parameters * parameter_bytes()};
+  const bool in_node = job_.plan.shard_group == ShardGroup::node && group.shape.nodes > 1;
+  return to_ticks(costs_.collective(Collective::all_gather, size,
+                                    in_node ? halves_of(group.shape).inside : group.shape));
+}
+
+void Lowering::data_collective(int stage, double parameters, bool gathers, LabelKind label,
+                               const std::vector<EventId>& after) {
+  std::vector<sim::Participant> who;
+  for (const auto& group : groups_of_stage_[static_cast<std::size_t>(stage)]) {
+    who.clear();
+    for (auto actor : group.actors) who.push_back({sim::ActorId{actor}, {after[actor], no_event}});
+    const auto time = gathers ? gather_time(group, parameters) : reduce_time(group, parameters);
+    const auto op = out_.program.add_collective(sim::Lane::data, time, data_comm, who, {label});
+    for (std::uint32_t i = 0; i < who.size(); ++i)
+      (gathers ? gathered_ : reduced_)[group.actors[i]] = out_.program.event(op, i);
+  }
+}
+
+std::vector<Lowering::Segment> Lowering::segments_of(int virtual_stage, bool backward) const {
+  const auto& blocks = blocks_[static_cast<std::size_t>(virtual_stage)];
+  const bool per_block = job_.plan.zero == 3;
+  const double bucket = job_.plan.bucket.value_or(job_.software.bucket).value / gradient_bytes();
+  std::vector<Segment> segments;
+  double filled = 0;
+  const auto add = [&](const Block& block) {
+    if (segments.empty() || per_block || filled >= bucket) {
+      segments.emplace_back();
+      filled = 0;
+    }
+    auto& segment = segments.back();
+    segment.insert(backward ? segment.begin() : segment.end(), block);
+    filled += writers_.front()->cost(block).parameters;
+  };
+  if (backward)
+    std::for_each(blocks.rbegin(), blocks.rend(), add);
+  else
+    std::for_each(blocks.begin(), blocks.end(), add);
+  if (segments.empty()) segments.emplace_back();
+  return segments;
+}
+
+void Lowering::emit(int stage, const Slot& slot) {
+  const int v = virtual_stage_of(stage, slot.chunk, stages());
+  const bool forward = slot.pass == Pass::forward;
+  const auto at =
+      static_cast<std::size_t>(slot.chunk) * static_cast<std::size_t>(out_.microbatches) +
+      static_cast<std::size_t>(slot.microbatch);
+  for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
+    for (auto actor : cells_[cell].actors)
+      arrival_[actor] = (forward ? arrived_forward_ : arrived_backward_)[actor][at];
+
+  const auto zero = job_.plan.zero;
+  const bool divided = placement_.data() > 1;
+  const bool reduces = divided && !forward && slot.pass != Pass::backward_input &&
+                       overlaps_data() && (is_last_backward(slot) || zero >= 2);
+  const bool gathers =
+      divided && ((zero == 3 && (forward || job_.plan.reshard_after_forward)) ||
+                  (forward && slot.microbatch == 0 && overlaps_parameters() && zero < 3));
+  const bool reduces_after = divided && !forward && zero >= 2 && !reduces;
+
+  if (!reduces && !gathers) {
+    emit_segment(stage, slot, blocks_[static_cast<std::size_t>(v)], 1.0);
+  } else {
+    const auto segments = segments_of(v, !forward);
+    const auto& group = groups_of_stage_[static_cast<std::size_t>(stage)].front();
+    if (gathers)
+      data_collective(stage, parameters_of(segments.front()), true, label_gather_parameters,
+                      before_latest_);
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      const double here = parameters_of(segments[i]);
+      Picoseconds beside = 0;
+      if (gathers && i + 1 < segments.size())
+        beside += gather_time(group, parameters_of(segments[i + 1]));
+      if (reduces && i > 0) beside += reduce_time(group, parameters_of(segments[i - 1]));
+      emit_segment(stage, slot, segments[i], slowdown(segments[i], slot.pass, beside));
+      if (gathers && i + 1 < segments.size())
+        data_collective(stage, parameters_of(segments[i + 1]), true, label_gather_parameters,
+                        before_latest_);
+      if (reduces) data_collective(stage, here, false, label_reduce_gradients, latest_);
+    }
+  }
+  if (reduces_after)
+    data_collective(stage, parameters_of(blocks_[static_cast<std::size_t>(v)]), false,
+                    label_reduce_gradients, latest_);
+  send_onwards(stage, slot);
+}
+
+void Lowering::finish_gradients() {
+  if (placement_.data() == 1 || overlaps_data() || job_.plan.zero >= 2) return;
+  for (int stage = 0; stage < stages(); ++stage) {
+    double parameters = 0;
+    for (const auto& actor : out_.actors)
+      if (actor.stage == stage) parameters = actor.parameters;
+    data_collective(stage, parameters, false, label_reduce_gradients, latest_);
+  }
+}
+
+// First and last stage hold a copy each of the embedding and sum its gradients.
+void Lowering::tied_embedding() {
+  if (!job_.model.tied_embeddings || stages() == 1) return;
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}});
+  const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> done;
+  for (std::int64_t rank = 0; rank < placement_.ranks(); ++rank) {
+    auto where = placement_.at(rank);
+    if (where.pipeline != 0) continue;
+    where.pipeline = stages() - 1;
+    const auto other = placement_.rank_of(where);
+    const auto first = folding_.actor_of[static_cast<std::size_t>(rank)];
+    const auto last = folding_.actor_of[static_cast<std::size_t>(other)];
+    if (std::ranges::find(done, std::pair{first, last}) != done.end()) continue;
+    done.emplace_back(first, last);
+    const std::array<sim::Participant, 2> who{
+        {{sim::ActorId{first}, {latest_[first], reduced_[first]}},
+         {sim::ActorId{last}, {latest_[last], reduced_[last]}}}};
+    const auto shape = shape_with_siblings({rank, other}, job_.cluster);
+    const auto time = to_ticks(costs_.collective(
+        Collective::all_reduce, units::Bytes{parameters * gradient_bytes()}, shape));
+    const auto op =
+        out_.program.add_collective(sim::Lane::data, time, data_comm, who, {label_tied_embedding});
+    reduced_[first] = out_.program.event(op, 0);
+    reduced_[last] = out_.program.event(op, 1);
+  }
+}
+
+// Clipping needs the norm of all gradients: every rank waits for every other.
+void Lowering::gradient_norm() {
+  if (placement_.ranks() == 1) return;
+  std::vector<sim::Participant> who;
+  for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor)
+    who.push_back({sim::ActorId{actor}, {latest_[actor], reduced_[actor]}});
+  std::vector<std::int64_t> all(static_cast<std::size_t>(placement_.ranks()));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) all[rank] = static_cast<std::int64_t>(rank);
+  const auto time = to_ticks(costs_.collective(Collective::all_reduce, units::Bytes{8.0},
+                                               topology::shape_of(all, job_.cluster)));
+  const auto op =
+      out_.program.add_collective(sim::Lane::data, time, data_comm, who, {label_gradient_norm});
+  for (std::uint32_t actor = 0; actor < who.size(); ++actor)
+    reduced_[actor] = out_.program.event(op, actor);
+}
+
+void Lowering::optimizer() {
+  std::map<double, sim::TemplateId> bodies;
+  for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor) {
+    const double parameters = out_.actors[actor].parameters / out_.data_shards;
+    auto found = bodies.find(parameters);
+    if (found == bodies.end()) {
+      const units::Kernel sweep{.kind = units::Kernel::Kind::stream,
+                                .traffic = {parameters * job_.software.optimizer_traffic}};
+      const auto id =
+          out_.program.add_template({.steps = {{.activity = optimizer_compute,
+                                                .issue = to_ticks(job_.software.step_overhead),
+                                                .duration = to_ticks(costs_.kernel(sweep))}},
+                                     .drains = true});
+      found = bodies.emplace(parameters, id).first;
+    }
+    const sim::Participant who{sim::ActorId{actor}, {reduced_[actor], latest_[actor]}};
+    latest_[actor] =
+        out_.program.event(out_.program.add_pass(found->second, {&who, 1}, {label_optimizer}));
+  }
+  const auto zero = job_.plan.zero;
+  if (placement_.data() == 1 || zero == 0 || zero == 3 || overlaps_parameters()) return;
+  for (int stage = 0; stage < stages(); ++stage)
+    for (const auto& actor : out_.actors)
+      if (actor.stage == stage) {
+        data_collective(stage, actor.parameters, true, label_gather_parameters, latest_);
+        break;
+      }
+}
+
+}  // namespace strategies

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/lower.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "strategies/lowering.hpp"
+#include "strategies/pipeline.hpp"
+
+namespace strategies {
+
+using sim::EventId;
+using sim::no_event;
+
+Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
+    : job_(job),
+      costs_(costs),
+      placement_(job.plan),
+      folding_(ranks == Ranks::full ? unfolded(placement_) : fold(placement_, job.cluster)),
+      blocks_(blocks_of(job.model, job.plan)) {
+  out_.microbatches = microbatches_of(job.plan, job.training);
+  out_.order = order_of(job.plan.schedule, stages(), chunks(), static_cast<int>(out_.microbatches));
+  find_cells();
+  find_data_groups();
+  describe_actors();
+  const auto actors = folding_.representative.size();
+  const auto slots =
+      static_cast<std::size_t>(chunks()) * static_cast<std::size_t>(out_.microbatches);
+  arrival_.assign(actors, no_event);
+  arrived_forward_.assign(actors, std::vector<EventId>(slots, no_event));
+  arrived_backward_ = arrived_forward_;
+  latest_ = before_latest_ = gathered_ = reduced_ = arrival_;
+}
+
+void Lowering::find_cells() {
+  cells_of_stage_.resize(static_cast<std::size_t>(stages()));
+  std::map<std::vector<std::uint32_t>, std::size_t> known;
+  std::map<topology::GroupShape, std::size_t> writer_of;
+  for (std::int64_t rank = 0; rank < placement_.ranks(); ++rank) {
+    const auto where = placement_.at(rank);
+    if (where.tensor != 0) continue;
+    Cell cell{.stage = static_cast<int>(where.pipeline)};
+    std::set<std::uint32_t> seen;
+    const auto group = placement_.tensor_group(rank);
+    for (auto member : group) {
+      const auto actor = folding_.actor_of[static_cast<std::size_t>(member)];
+      if (!seen.insert(actor).second) continue;
+      cell.actors.push_back(actor);
+      const auto neighbour = [&](std::int64_t by) {
+        auto there = placement_.at(member);
+        there.pipeline = (there.pipeline + by + placement_.pipeline()) % placement_.pipeline();
+        return folding_.actor_of[static_cast<std::size_t>(placement_.rank_of(there))];
+      };
+      cell.previous.push_back(neighbour(-1));
+      cell.next.push_back(neighbour(1));
+    }
+    if (!known.try_emplace({seen.begin(), seen.end()}, cells_.size()).second) continue;
+    const auto shape = shape_with_siblings(group, job_.cluster);
+    const auto [writer, fresh] = writer_of.try_emplace(shape, writers_.size());
+    if (fresh)
+      writers_.push_back(std::make_unique<PassWriter>(
+          Share{job_.model, job_.plan, job_.training, job_.software, shape}, costs_));
+    cell.writer = writer->second;
+    cells_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(cells_.size());
+    cells_.push_back(std::move(cell));
+  }
+}
+
+void Lowering::find_data_groups() {
+  groups_of_stage_.resize(static_cast<std::size_t>(stages()));
+  if (placement_.data() == 1) return;
+  std::set<std::vector<std::uint32_t>> known;
+  for (std::int64_t rank = 0; rank < placement_.ranks(); ++rank) {
+    const auto where = placement_.at(rank);
+    if (where.data != 0) continue;
+    const auto members = placement_.data_group(rank);
+    std::set<std::uint32_t> actors;
+    for (auto member : members) actors.insert(folding_.actor_of[static_cast<std::size_t>(member)]);
+    std::vector<std::uint32_t> key(actors.begin(), actors.end());
+    if (!known.insert(key).second) continue;
+    groups_of_stage_[static_cast<std::size_t>(where.pipeline)].push_back(
+        {static_cast<int>(where.pipeline), std::move(key),
+         shape_with_siblings(members, job_.cluster)});
+  }
+}
+
+void Lowering::describe_actors() {
+  const bool tied_here = job_.model.tied_embeddings && job_.plan.pipeline == 1;
+  for (std::size_t actor = 0; actor < folding_.representative.size(); ++actor) {
+    ActorFacts facts{.rank = folding_.representative[actor],
+                     .multiplicity = folding_.multiplicity[actor]};
+    facts.stage = static_cast<int>(placement_.at(facts.rank).pipeline);
+    for (int chunk = 0; chunk < chunks(); ++chunk)
+      for (const auto& block :
+           blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, stages()))]) {
+        const auto& price = writers_.front()->cost(block);
+        facts.layers += block.kind == Block::Kind::layer ? 1 : 0;
+        facts.parameters += price.parameters;
+        facts.largest_unit = std::max(facts.largest_unit, price.parameters);
+        if (block.kind == Block::Kind::head && tied_here)
+          facts.parameters -= static_cast<double>(
+              extent_of({job_.model, job_.plan, job_.training, job_.software, {}}).vocab *
+              job_.model.hidden);
+      }
+    facts.communicators = (placement_.tensor() > 1) + (placement_.data() > 1) +
+                          (placement_.pipeline() > 1) + (placement_.ranks() > 1);
+    out_.actors.push_back(facts);
+  }
+  if (job_.plan.zero >= 1) {
+    out_.data_shards = static_cast<int>(placement_.data());
+    if (job_.plan.shard_group == ShardGroup::node && !groups_of_stage_.front().empty())
+      out_.data_shards = groups_of_stage_.front().front().shape.least_per_node;
+  }
+}
+
+sim::TemplateId Lowering::body(std::size_t writer, const Segment& segment, Pass pass, double slow) {
+  const bool whole =
+      slow == 1.0 && &segment >= blocks_.data() && &segment < blocks_.data() + blocks_.size();
+  if (whole) {
+    const auto known = whole_bodies_.find({writer, &segment, pass});
+    if (known != whole_bodies_.end()) return known->second;
+  }
+  const auto id = body_of(writer, segment, pass, slow);
+  if (whole) whole_bodies_.emplace(std::tuple{writer, &segment, pass}, id);
+  return id;
+}
+
+sim::TemplateId Lowering::body_of(std::size_t writer, const Segment& segment, Pass pass,
+                                  double slow) {
+  const auto key = std::tuple{writer, segment, pass, slow};
+  const auto found = bodies_.find(key);
+  if (found != bodies_.end()) return found->second;
+  auto written = pass == Pass::forward ? writers_[writer]->forward(segment, slow)
+                                       : writers_[writer]->backward(segment, pass, slow);
+  written.drains = stages() > 1 && job_.software.pipeline_sync;
+  const auto id = out_.program.add_template(std::move(written));
+  bodies_.emplace(key, id);
+  return id;
+}
+
+// Communication that runs beside a segment slows the share of it that it covers.
+double Lowering::slowdown(const Segment& segment, Pass pass, sim::Picoseconds beside) {
+  if (job_.software.interference <= 0 || beside <= 0) return 1.0;
+  sim::Picoseconds alone = 0;
+  const auto& steps =
+      out_.program.templates()[static_cast<std::size_t>(body(0, segment, pass, 1.0))].steps;
+  for (const auto& step : steps)
+    if (step.lane == sim::Lane::compute) alone += step.duration;
+  if (alone <= 0) return 1.0;
+  const double share = std::min(1.0, static_cast<double>(beside) / static_cast<double>(alone));
+  return 1.0 + job_.software.interference * share;
+}
+
+void Lowering::emit_segment(int stage, const Slot& slot, const Segment& segment, double slow) {
+  const LabelKind label = slot.pass == Pass::forward          ? label_forward
+                          : slot.pass == Pass::backward       ? label_backward
+                          : slot.pass == Pass::backward_input ? label_backward_input
+                                                              : label_backward_weight;
+  for (auto index : cells_of_stage_[static_cast<std::size_t>(stage)]) {
+    const auto& cell = cells_[index];
+    who_.clear();
+    for (auto actor : cell.actors)
+      who_.push_back({sim::ActorId{actor}, {arrival_[actor], gathered_[actor]}});
+    const auto op =
+        out_.program.add_pass(body(cell.writer, segment, slot.pass, slow), who_,
+                              {label, static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+    for (std::uint32_t i = 0; i < who_.size(); ++i) {
+      const auto actor = cell.actors[i];
+      before_latest_[actor] = latest_[actor];
+      latest_[actor] = out_.program.event(op, i);
+      arrival_[actor] = gathered_[actor] = no_event;
+    }
+  }
+}
+
+// Time of one message to the pipeline neighbour: with sequence parallelism, or where the software
+// scatters, each tensor-parallel rank sends its part only.
+sim::Picoseconds Lowering::send_time(const Cell& cell, std::size_t index, bool forward) {
+  const auto actor = cell.actors[index];
+  const auto [found, fresh] = send_times_.try_emplace({actor, forward}, 0);
+  if (!fresh) return found->second;
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}});
+  const double element = std::max(2.0, units::element_bytes(job_.training.precision));
+  double bytes = static_cast<double>(extent.tokens() * job_.model.hidden) * element;
+  const bool split =
+      job_.plan.tensor > 1 && (job_.plan.sequence_parallel || job_.software.scatter_gather);
+  if (split) bytes /= static_cast<double>(job_.plan.tensor);
+  const auto nics = std::max(1, job_.cluster.node.nics.count);
+  const auto senders = std::min<std::int64_t>(job_.cluster.node.gpus, job_.cluster.gpus);
+  const auto sharing = static_cast<int>((senders + nics - 1) / nics);
+  auto there = placement_.at(folding_.representative[actor]);
+  there.pipeline = (there.pipeline + (forward ? 1 : -1) + stages()) % stages();
+  found->second = to_ticks(costs_.transfer(units::Bytes{bytes}, folding_.representative[actor],
+                                           placement_.rank_of(there), sharing));
+  if (split && !job_.plan.sequence_parallel) found->second += writers_[cell.writer]->row_gather();
+  return found->second;
+}
+
+void Lowering::send_onwards(int stage, const Slot& slot) {
+  const bool forward = slot.pass == Pass::forward;
+  if (slot.pass == Pass::backward_weight) return;
+  const int v = virtual_stage_of(stage, slot.chunk, stages());
+  const int to = forward ? v + 1 : v - 1;
+  if (to < 0 || to >= stages() * chunks()) return;
+  const auto chunk = static_cast<std::size_t>(to / stages());
+  const auto index = chunk * static_cast<std::size_t>(out_.microbatches) +
+                     static_cast<std::size_t>(slot.microbatch);
+  const bool overlapped = job_.plan.overlap.pipeline.value_or(job_.software.overlap_pipeline);
+  for (auto cell_index : cells_of_stage_[static_cast<std::size_t>(stage)]) {
+    const auto& cell = cells_[cell_index];
+    for (std::size_t i = 0; i < cell.actors.size(); ++i) {
+      const auto actor = cell.actors[i];
+      const auto peer = forward ? cell.next[i] : cell.previous[i];
+      auto& arrived = (forward ? arrived_forward_ : arrived_backward_)[peer][index];
+      if (stages() == 1) {
+        arrived = latest_[actor];
+        continue;
+      }
+      const auto time = send_time(cell, i, forward);
+      const auto op = out_.program.add_transfer(
+          overlapped ? sim::Op::Kind::transfer : sim::Op::Kind::blocking, time, pipeline_comm,
+          {sim::ActorId{actor}, {latest_[actor], no_event}}, sim::ActorId{peer},
+          {forward ? label_send_forward : label_send_backward,
+           static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+      arrived = out_.program.event(op, 1);
+    }
+  }
+}
+
+Lowered Lowering::run() {
+  // Every slot is a pass and, mostly, a transfer of two events.
+  const auto slots = 2 * arrived_forward_.size() * static_cast<std::size_t>(chunks()) *
+                     static_cast<std::size_t>(out_.microbatches);
+  out_.program.reserve(2 * slots, 3 * slots);
+  walk(out_.order, chunks(), static_cast<int>(out_.microbatches),
+       [&](int stage, const Slot& slot) { emit(stage, slot); });
+  finish_gradients();
+  tied_embedding();
+  gradient_norm();
+  optimizer();
+  return std::move(out_);
+}
+
+Lowered lower(const Job& job, const Costs& costs, Ranks ranks) {
+  return Lowering(job, costs, ranks).run();
+}
+
+}  // namespace strategies

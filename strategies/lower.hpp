@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan becomes a program: who does what and when.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "model/transformer.hpp"
+#include "sim/program.hpp"
+#include "strategies/costs.hpp"
+#include "strategies/passes.hpp"
+#include "strategies/placement.hpp"
+#include "strategies/plan.hpp"
+#include "strategies/schedule.hpp"
+#include "strategies/software.hpp"
+#include "topology/cluster.hpp"
+
+namespace strategies {
+
+// What is to be lowered; `cluster` says only where ranks lie.
+struct Job {
+  const model::Transformer& model;
+  const Training& training;
+  const Plan& plan;
+  const Software& software;
+  const topology::Cluster& cluster;
+};
+
+enum class Ranks { folded, full };
+
+struct ActorFacts {
+  int stage = 0;
+  std::int64_t rank = 0;  // lowest of its class
+  std::int64_t multiplicity = 1;
+  std::int64_t layers = 0;
+  double parameters = 0;    // held before sharding over data-parallel ranks
+  double largest_unit = 0;  // parameters of its largest block
+  int communicators = 0;    // groups of more than one rank that it belongs to
+};
+
+struct Lowered {
+  sim::Program program;
+  Order order;
+  std::vector<ActorFacts> actors;
+  std::int64_t microbatches = 0;
+  int data_shards = 1;  // ranks that share an optimizer state (zero ≥ 1)
+};
+
+// Microbatches of one data-parallel replica. Throws std::invalid_argument if the global batch does
+// not divide evenly.
+std::int64_t microbatches_of(const Plan& plan, const Training& training);
+
+// Blocks of every virtual stage, in model order.
+std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan);
+
+// Lowers one training step. O(actors · microbatches · chunks) plus the templates.
+Lowered lower(const Job& job, const Costs& costs, Ranks ranks);
+
+}  // namespace strategies

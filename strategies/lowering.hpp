@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The working state of lower(): one step being written. Private to the room.
+#pragma once
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "strategies/activity.hpp"
+#include "strategies/lower.hpp"
+
+namespace strategies {
+
+// Actors that run passes together: one tensor-parallel group (or one class of them).
+struct Cell {
+  int stage = 0;
+  std::vector<std::uint32_t> actors;
+  std::vector<std::uint32_t> previous, next;  // pipeline neighbour of each actor, wrapping around
+  std::size_t writer = 0;
+};
+
+// Actors that reduce gradients together: one data-parallel group (or one class of them).
+struct DataGroup {
+  int stage = 0;
+  std::vector<std::uint32_t> actors;
+  topology::GroupShape shape;
+};
+
+class Lowering {
+ public:
+  Lowering(const Job& job, const Costs& costs, Ranks ranks);
+  Lowered run();
+
+ private:
+  // A run of a virtual stage's blocks that is played as one pass.
+  using Segment = std::vector<Block>;
+
+  void find_cells();
+  void find_data_groups();
+  void describe_actors();
+  int stages() const { return static_cast<int>(job_.plan.pipeline); }
+  int chunks() const { return static_cast<int>(job_.plan.virtual_stages); }
+
+  // Pipeline: one slot of one stage, on every cell of it.
+  void emit(int stage, const Slot& slot);
+  void emit_segment(int stage, const Slot& slot, const Segment& segment, double slowdown);
+  void send_onwards(int stage, const Slot& slot);
+  std::vector<Segment> segments_of(int virtual_stage, bool backward) const;
+  sim::TemplateId body(std::size_t writer, const Segment& segment, Pass pass, double slowdown);
+  sim::TemplateId body_of(std::size_t writer, const Segment& segment, Pass pass, double slowdown);
+  sim::Picoseconds send_time(const Cell& cell, std::size_t index, bool forward);
+  double slowdown(const Segment& segment, Pass pass, sim::Picoseconds beside);
+
+  // Data parallelism.
+  bool overlaps_data() const;
+  bool overlaps_parameters() const;
+  bool is_last_backward(const Slot& slot) const;
+  double gradient_bytes() const;  // per parameter, as reduced
+  double parameter_bytes() const;
+  double parameters_of(const Segment& segment) const;
+  sim::Picoseconds reduce_time(const DataGroup& group, double parameters) const;
+  sim::Picoseconds gather_time(const DataGroup& group, double parameters) const;
+  // Adds a collective of every data group of the stage; each actor waits for its event in `after`.
+  void data_collective(int stage, double parameters, bool gathers, LabelKind label,
+                       const std::vector<sim::EventId>& after);
+
+  // After the pipeline is drained.
+  void tied_embedding();
+  void finish_gradients();
+  void gradient_norm();
+  void optimizer();
+
+  const Job job_;
+  const Costs& costs_;
+  Placement placement_;
+  Folding folding_;
+  std::vector<std::vector<Block>> blocks_;  // by virtual stage
+  std::vector<std::unique_ptr<PassWriter>> writers_;
+  std::vector<Cell> cells_;
+  std::vector<std::vector<std::size_t>> cells_of_stage_;
+  std::vector<std::vector<DataGroup>> groups_of_stage_;
+  std::map<std::tuple<std::size_t, Segment, Pass, double>, sim::TemplateId> bodies_;
+  // The same again for whole virtual stages, which most passes are: found by address.
+  std::map<std::tuple<std::size_t, const Segment*, Pass>, sim::TemplateId> whole_bodies_;
+  std::map<std::pair<std::uint32_t, bool>, sim::Picoseconds> send_times_;  // by actor, direction
+  std::vector<sim::Participant> who_;
+  Lowered out_;
+
+  std::vector<sim::EventId> arrival_;  // by actor: of the input of the slot being written
+  std::vector<std::vector<sim::EventId>> arrived_forward_, arrived_backward_;  // [actor][chunk, mb]
+  std::vector<sim::EventId> latest_;         // by actor: last pass
+  std::vector<sim::EventId> before_latest_;  // by actor: the pass before it
+  std::vector<sim::EventId> gathered_;       // by actor: parameters of the next segment
+  std::vector<sim::EventId> reduced_;        // by actor: last gradient collective
+};
+
+}  // namespace strategies

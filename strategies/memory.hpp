@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank holds through the whole step, besides activations.
+#pragma once
+#include "strategies/lower.hpp"
+#include "units/quantity.hpp"
+
+namespace strategies {
+
+// Bytes of a rank with `parameters` parameters, `shards` data-parallel ranks sharing its states.
+struct StaticMemory {
+  units::Bytes weights, gradients, optimizer;
+  units::Bytes gathered;  // ZeRO-3: unsharded parameters and gradients of the units in use
+};
+
+// zero 0: everything whole. 1: optimizer states / shards. 2: gradients / shards too. 3: weights
+// too, plus two gathered units and one unsharded gradient (Rajbhandari et al. 2020, section 5).
+StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Software& software,
+                           int shards);
+
+}  // namespace strategies

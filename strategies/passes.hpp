@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A range of a stage's layers as the steps of a pass, on one rank of a tensor-parallel group.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "model/layer.hpp"
+#include "sim/program.hpp"
+#include "strategies/costs.hpp"
+#include "strategies/plan.hpp"
+#include "strategies/schedule.hpp"
+#include "strategies/software.hpp"
+
+namespace strategies {
+
+// What is dropped of a layer after its forward pass.
+enum class Drop : std::uint8_t { nothing, core, everything };
+
+// One block of a stage: the embedding, a layer, or the head.
+struct Block {
+  enum class Kind : std::uint8_t { embedding, layer, head };
+  Kind kind = Kind::layer;
+  bool windowed = false;
+  Drop drop = Drop::nothing;
+  friend auto operator<=>(const Block&, const Block&) = default;
+};
+
+// Everything that shapes a rank's share of the model besides the plan's degrees.
+struct Share {
+  const model::Transformer& model;
+  const Plan& plan;
+  const Training& training;
+  const Software& software;
+  topology::GroupShape tensor_shape;  // of its tensor-parallel group
+};
+
+// Rows of the vocabulary after padding to a multiple of software.vocab_multiple · tensor.
+std::int64_t padded_vocab(const Share& share);
+model::Extent extent_of(const Share& share);
+
+// Durations of one block's operators, looked up once.
+struct OperatorCost {
+  model::Seam seam;
+  model::Part part;
+  bool core;
+  std::vector<sim::Picoseconds> forward, input_gradient, weight_gradient;
+  bool divided_loss = false;  // cross entropy over a divided vocabulary: three small all-reduces
+};
+struct BlockCost {
+  std::vector<OperatorCost> operators;
+  double parameters = 0;
+  std::int64_t kept = 0;        // bytes from forward to backward, by the block's drop
+  std::int64_t recomputed = 0;  // bytes that the backward pass makes again
+  std::int64_t largest = 0;     // largest tensor alive only while an operator runs
+};
+
+// Writes passes. Costs are looked up once per kind of block; `slowdown` stretches computation that
+// runs beside communication.
+class PassWriter {
+ public:
+  PassWriter(const Share& share, const Costs& costs);
+
+  sim::Template forward(const std::vector<Block>& blocks, double slowdown = 1.0) const;
+  // blocks in model order; run backwards. pass: backward, backward_input or backward_weight.
+  sim::Template backward(const std::vector<Block>& blocks, Pass pass, double slowdown = 1.0) const;
+  const BlockCost& cost(const Block& block) const;
+  // Time to gather a microbatch's rows over the tensor-parallel group.
+  sim::Picoseconds row_gather() const { return all_gather_; }
+  // Only the operators of one part of a block (attention or MLP).
+  sim::Template forward_part(const Block& block, model::Part part) const;
+  sim::Template backward_part(const Block& block, model::Part part) const;
+
+ private:
+  BlockCost price(const Block& block, const Costs& costs) const;
+  const Share share_;
+  bool sequence_parallel_ = false, divided_ = false, async_ = false;
+  sim::Picoseconds all_reduce_ = 0, all_gather_ = 0, reduce_scatter_ = 0, loss_reduce_ = 0;
+  std::vector<std::pair<Block, BlockCost>> prices_;
+  class Writer;
+};
+
+inline sim::Picoseconds to_ticks(units::Seconds time) {
+  return static_cast<sim::Picoseconds>(time.value * 1e12 + 0.5);
+}
+
+}  // namespace strategies

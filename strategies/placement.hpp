@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rank does what: ranks are numbered as GPUs are, node by node.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "strategies/plan.hpp"
+#include "topology/cluster.hpp"
+#include "topology/collective.hpp"
+
+namespace strategies {
+
+struct Coordinates {
+  std::int64_t tensor = 0, data = 0, pipeline = 0;
+  friend bool operator==(const Coordinates&, const Coordinates&) = default;
+};
+
+// Invariant: rank ↔ coordinates is one to one; plan.rank_order names the degrees, innermost first.
+class Placement {
+ public:
+  explicit Placement(const Plan& plan);
+  std::int64_t ranks() const { return ranks_; }
+  std::int64_t rank_of(const Coordinates& at) const {
+    return at.tensor * tensor_stride_ + at.data * data_stride_ + at.pipeline * pipeline_stride_;
+  }
+  Coordinates at(std::int64_t rank) const {
+    return {rank / tensor_stride_ % tensor_, rank / data_stride_ % data_,
+            rank / pipeline_stride_ % pipeline_};
+  }
+  std::vector<std::int64_t> tensor_group(std::int64_t rank) const;
+  std::vector<std::int64_t> data_group(std::int64_t rank) const;
+  std::int64_t tensor() const { return tensor_; }
+  std::int64_t data() const { return data_; }
+  std::int64_t pipeline() const { return pipeline_; }
+
+ private:
+  std::int64_t tensor_, data_, pipeline_, ranks_;
+  std::int64_t tensor_stride_ = 1, data_stride_ = 1, pipeline_stride_ = 1;
+};
+
+// Shape of a group that has siblings like itself, all of them communicating at once.
+topology::GroupShape shape_with_siblings(const std::vector<std::int64_t>& gpus,
+                                         const topology::Cluster& cluster);
+
+// Ranks that cannot be told apart are one actor. Two ranks are alike if they are on the same stage,
+// their groups and pipeline neighbours lie alike on the cluster, and the ranks there are alike in
+// turn: colour refinement, so that what one actor does is exactly what each of its ranks does.
+struct Folding {
+  std::vector<std::uint32_t> actor_of;       // by rank
+  std::vector<std::int64_t> representative;  // by actor: its lowest rank
+  std::vector<std::int64_t> multiplicity;    // by actor
+};
+
+// O(ranks · log ranks) per round; two rounds unless groups straddle nodes unevenly.
+Folding fold(const Placement& placement, const topology::Cluster& cluster);
+Folding unfolded(const Placement& placement);  // every rank an actor of its own
+
+}  // namespace strategies

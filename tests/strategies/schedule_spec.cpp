@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "strategies/pipeline.hpp"
+#include "strategies/schedule.hpp"
+#include "tests/catch.hpp"
+
+using namespace strategies;
+
+namespace {
+
+struct Summary {
+  double makespan = 0, span = 0;
+};
+
+Summary summary_of(const PipelineRun& run, int stages, double scale) {
+  std::vector<std::int64_t> began(static_cast<std::size_t>(stages), INT64_MAX),
+      ended(began.size(), 0);
+  for (const auto& op : run.operations) {
+    const auto s = static_cast<std::size_t>(op.stage);
+    began[s] = std::min(began[s], op.start);
+    ended[s] = std::max(ended[s], op.end);
+  }
+  std::int64_t span = 0;
+  for (std::size_t s = 0; s < began.size(); ++s) span = std::max(span, ended[s] - began[s]);
+  const auto makespan = *std::ranges::max_element(ended) - *std::ranges::min_element(began);
+  return {static_cast<double>(makespan) / scale, static_cast<double>(span) / scale};
+}
+
+Summary play(ScheduleKind kind, int p, int v, int m, PassTimes times) {
+  const auto order = order_of(kind, p, v, m);
+  return summary_of(run_pipeline(order, v, m, times), p, 1);
+}
+
+ScheduleKind kind_named(const std::string& name) {
+  if (name == "gpipe") return ScheduleKind::gpipe;
+  return name == "1f1b" ? ScheduleKind::one_f_one_b : ScheduleKind::interleaved;
+}
+
+}  // namespace
+
+TEST_CASE("1F1B: the last of four stages alternates from the start, the first fills before") {
+  constexpr auto F = Pass::forward, B = Pass::backward;
+  CHECK(one_f_one_b(3, 4, 3) ==
+        std::vector<Slot>{{F, 0, 0}, {B, 0, 0}, {F, 1, 0}, {B, 1, 0}, {F, 2, 0}, {B, 2, 0}});
+  CHECK(one_f_one_b(0, 4, 3) ==
+        std::vector<Slot>{{F, 0, 0}, {F, 1, 0}, {F, 2, 0}, {B, 0, 0}, {B, 1, 0}, {B, 2, 0}});
+}
+
+TEST_CASE("interleaved: two stages, two chunks, two microbatches in the published order") {
+  constexpr auto F = Pass::forward, B = Pass::backward;
+  // Stage 1 warms up with one chunk's forwards (Narayanan et al. 2021, figure 4).
+  CHECK(
+      interleaved(1, 2, 2, 2) ==
+      std::vector<Slot>{
+          {F, 0, 0}, {F, 1, 0}, {F, 0, 1}, {B, 0, 1}, {F, 1, 1}, {B, 1, 1}, {B, 0, 0}, {B, 1, 0}});
+}
+
+TEST_CASE("every schedule runs every pass of every microbatch and chunk once, forward first") {
+  const int p = GENERATE(1, 2, 3, 4, 8), v = GENERATE(1, 2, 3), m = GENERATE(1, 2, 5, 8, 13);
+  for (auto kind : {ScheduleKind::gpipe, ScheduleKind::one_f_one_b, ScheduleKind::interleaved}) {
+    if (v > 1 && kind != ScheduleKind::interleaved) continue;
+    const auto order = order_of(kind, p, v, m);
+    CHECK(can_run(order, v, m));
+    for (const auto& slots : order) {
+      std::map<std::pair<int, int>, int> seen;
+      for (const auto& slot : slots) {
+        auto& state = seen[{slot.chunk, slot.microbatch}];
+        CHECK(state == (slot.pass == Pass::forward ? 0 : 1));
+        ++state;
+      }
+      CHECK(seen.size() == static_cast<std::size_t>(v * m));
+      CHECK(slots.size() == static_cast<std::size_t>(2 * v * m));
+    }
+  }
+}
+
+TEST_CASE("GPipe and 1F1B take (m + p - 1)(F + B): bubble (p-1)/(m+p-1)") {
+  const int p = GENERATE(1, 2, 4, 8), m = GENERATE(8, 9, 32);
+  const PassTimes times{10, 13, 7, 0};
+  CHECK(play(ScheduleKind::gpipe, p, 1, m, times).makespan == (m + p - 1) * 30);
+  CHECK(play(ScheduleKind::one_f_one_b, p, 1, m, times).makespan == (m + p - 1) * 30);
+}
+
+TEST_CASE("interleaved with v chunks takes m(F+B) + (p-1)(F+B)/v") {
+  const int p = GENERATE(2, 4, 8), v = GENERATE(2, 3), rounds = GENERATE(1, 4);
+  const int m = rounds * p;
+  const PassTimes times{12, 12, 12, 0};
+  CHECK(play(ScheduleKind::interleaved, p, v, m, times).makespan == 36 * m + (p - 1) * 36 / v);
+}
+
+TEST_CASE(
+    "GPipe holds m, 1F1B stage s holds min(m, p-s), interleaved stage 0 min(mv, "
+    "2(p-1)+(v-1)p+1)/v") {
+  const int p = GENERATE(2, 4, 8), m = GENERATE(8, 16);
+  for (int s = 0; s < p; ++s) {
+    CHECK(peak_in_flight(gpipe(m), 1) == m);
+    CHECK(peak_in_flight(one_f_one_b(s, p, m), 1) == std::min(m, p - s));
+  }
+  for (int v : {2, 4})
+    CHECK(peak_in_flight(interleaved(0, p, v, m), v) ==
+          static_cast<double>(std::min(m * v, 2 * (p - 1) + (v - 1) * p + 1)) / v);
+}
+
+TEST_CASE("1F1B pays latency C on its zigzag: 2C((p-1)m/p + p-2) beyond the makespan without") {
+  const int p = GENERATE(2, 4, 8), rounds = GENERATE(1, 2, 4), C = GENERATE(1, 6);
+  const int m = rounds * p;
+  const auto without = play(ScheduleKind::one_f_one_b, p, 1, m, {12, 12, 12, 0}).makespan;
+  const auto with = play(ScheduleKind::one_f_one_b, p, 1, m, {12, 12, 12, C}).makespan;
+  CHECK(with - without == 2.0 * C * ((p - 1) * m / p + p - 2));
+}
+
+TEST_CASE("makespan, span and peak in flight equal the recorded schedules in all six cost cases") {
+  std::ifstream file(STEPCAST_SOURCE_DIR "/tests/strategies/data/pipeline_schedules.csv");
+  REQUIRE(file);
+  const std::map<std::string, PassTimes> cases{{"A", {12, 12, 12, 0}}, {"B", {12, 12, 12, 1}},
+                                               {"C", {12, 12, 12, 6}}, {"D", {12, 16, 8, 0}},
+                                               {"E", {12, 16, 8, 1}},  {"H", {12, 16, 8, 1}}};
+  constexpr std::int64_t scale = 16;  // quarters of a chunk's share stay whole
+  int rows = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#') || line.starts_with("schedule")) continue;
+    std::stringstream cells(line);
+    std::string name, p_text, m_text, v_text, which, makespan, span, peaks;
+    for (auto* cell : {&name, &p_text, &m_text, &v_text, &which, &makespan, &span, &peaks})
+      std::getline(cells, *cell, ',');
+    const int p = std::stoi(p_text), m = std::stoi(m_text), v = std::stoi(v_text);
+    auto times = cases.at(which);
+    for (auto* time : {&times.forward, &times.backward, &times.weight, &times.latency})
+      *time *= scale;
+    std::vector<double> slow;
+    if (which == "H") {
+      slow.assign(static_cast<std::size_t>(p), 1.0);
+      slow.front() = 1.25;
+      slow.back() = 1.5;
+    }
+    const auto order = order_of(kind_named(name), p, v, m);
+    const auto found = summary_of(run_pipeline(order, v, m, times, slow), p, scale);
+    INFO(line);
+    CHECK(found.makespan == std::stod(makespan));
+    CHECK(found.span == std::stod(span));
+    std::stringstream per_stage(peaks);
+    for (const auto& slots : order) {
+      double peak = 0;
+      per_stage >> peak;
+      CHECK(peak_in_flight(slots, v) == peak);
+    }
+    ++rows;
+  }
+  CHECK(rows == 336);
+}
+
+TEST_CASE("interleaved needs several live vectors: four stages, two chunks hold (7,4) or (8,3)") {
+  CHECK(in_flight_vectors(interleaved(0, 4, 2, 16), 2) ==
+        std::vector<std::vector<int>>{{7, 4}, {8, 3}});
+  CHECK(in_flight_vectors(one_f_one_b(0, 4, 16), 1) == std::vector<std::vector<int>>{{4}});
+}
+
+TEST_CASE("impossible schedules are refused with the reason") {
+  CHECK_THROWS_WITH(order_of(ScheduleKind::gpipe, 0, 1, 4), "a pipeline needs at least one stage");
+  CHECK_THROWS_WITH(order_of(ScheduleKind::gpipe, 2, 1, 0), "a step needs at least one microbatch");
+  CHECK_THROWS_WITH(order_of(ScheduleKind::interleaved, 2, 0, 4),
+                    "a stage needs at least one model chunk");
+  CHECK_THROWS_WITH(order_of(ScheduleKind::one_f_one_b, 2, 2, 4),
+                    "only the interleaved schedule runs several chunks per stage");
+  // A stage that wants its backward before its forward can never begin.
+  const Order knot{{{Pass::backward, 0, 0}, {Pass::forward, 0, 0}}};
+  CHECK_THROWS_WITH(run_pipeline(knot, 1, 1, {1, 1, 1, 0}),
+                    "the schedule's stages wait for each other for ever");
+}
