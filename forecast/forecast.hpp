@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer: one training step, its time, memory, and where they went.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "forecast/scenario.hpp"
+#include "units/quantity.hpp"
+
+namespace forecast {
+
+struct Step {
+  units::Seconds time, time_low, time_high;
+  double tokens = 0;  // per step
+  double tokens_per_second = 0, tokens_per_second_per_gpu = 0;
+  units::Flops model_flops;
+  units::FlopsPerSecond flops_per_gpu;
+  double mfu = 0, hfu = 0;
+  std::int64_t microbatches = 0;  // per data-parallel replica
+};
+
+// Exposed time on the rank that ends last; the parts sum to the step time.
+struct TimeParts {
+  units::Seconds compute, recompute, tensor_comm, context_comm, expert_comm, pipeline_comm,
+      data_comm, offload, optimizer, bubble, other;
+};
+
+struct StageTimes {
+  int stage = 0;
+  std::int64_t layers = 0;
+  units::Seconds busy, bubble;
+  double peak_in_flight = 0;  // full-stage activations of one microbatch
+  units::Seconds forward, backward_input, backward_weight, recompute;  // per microbatch
+};
+
+struct Pipeline {
+  double bubble_fraction = 0;
+  std::vector<StageTimes> stages;  // in rank order
+};
+
+// One middle layer.
+struct LayerTimes {
+  units::Seconds forward, backward, attention_forward, attention_backward, mlp_forward,
+      mlp_backward;
+  units::Bytes kept;
+};
+
+struct StageMemory {
+  units::Bytes weights, gradients, optimizer, activations, temporary, communication, framework;
+  units::Bytes peak, peak_allocated, peak_reserved;
+};
+
+struct Memory {
+  bool fits = true, host_fits = true;
+  units::Bytes capacity, peak, peak_allocated, peak_reserved;
+  int peak_stage = 0;
+  std::vector<StageMemory> stages;  // in rank order
+};
+
+struct PathPart {
+  std::string kind;
+  units::Seconds time;
+};
+
+struct LinkLoad {
+  std::string name, kind;
+  double utilisation = 0;
+};
+
+struct SimulationFacts {
+  std::int64_t events = 0, ranks = 0, ranks_simulated = 0;
+  units::Seconds wall;  // filled by whoever owns a clock
+};
+
+// One bar of the timeline: what a representative rank did on one of its lanes.
+struct Slice {
+  int stage = 0;
+  std::int64_t rank = 0;  // lowest rank of the class
+  std::string lane;       // "compute", "tensor", "data", "pipeline send", "pipeline receive"
+  std::string name;       // "forward m3 chunk 1"
+  std::string kind;       // "forward", "backward", "recompute", "optimizer", "tensor_comm", …
+  std::int64_t microbatch = -1, chunk = -1;
+  std::int64_t start_ps = 0, end_ps = 0;
+};
+
+// A message or collective that joins slices of different lanes: send to receive.
+struct Arrow {
+  std::size_t from = 0, to = 0;  // indices into slices
+};
+
+// Bytes allocated on a stage's representative rank from `time_ps` on.
+struct MemorySample {
+  int stage = 0;
+  std::int64_t time_ps = 0;
+  units::Bytes allocated;
+};
+
+struct Timeline {
+  std::vector<Slice> slices;  // by (stage, lane, start)
+  std::vector<Arrow> arrows;
+  std::vector<MemorySample> memory;  // by (stage, time)
+};
+
+struct Forecast {
+  Step step;
+  TimeParts time;
+  Pipeline pipeline;
+  LayerTimes layer;
+  Memory memory;
+  std::vector<PathPart> critical_path;
+  std::vector<LinkLoad> links;
+  SimulationFacts simulation;
+  std::vector<std::string> warnings;  // with advice
+  Timeline timeline;                  // only if asked for
+};
+
+struct Options {
+  bool full = false;      // every rank instead of one of each class
+  bool templates = true;  // play a repeated pass once; off: every operator is an event
+  bool timeline = false;
+};
+
+// Forecasts one step. The scenario must be consistent (the reader checks it): impossible values
+// throw std::invalid_argument with a plain sentence.
+Forecast simulate(const Scenario& scenario, const Options& options = {});
+
+}  // namespace forecast

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/memory.hpp"
+
+#include "sim/measures.hpp"
+#include "strategies/memory.hpp"
+
+namespace forecast {
+
+using units::Bytes;
+
+namespace {
+
+StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts& actor,
+                         const sim::Held& held, int shards) {
+  const auto& software = scenario.software;
+  const auto fixed = strategies::static_memory(actor, scenario.plan, software, shards);
+  StageMemory stage;
+  stage.weights = fixed.weights;
+  stage.gradients = fixed.gradients;
+  stage.optimizer = fixed.optimizer;
+  stage.activations = {static_cast<double>(held.held_at_peak)};
+  stage.temporary = Bytes{static_cast<double>(held.peak - held.held_at_peak)} + fixed.gathered +
+                    software.workspace;
+  stage.communication = actor.communicators * software.communicator_memory;
+  stage.framework = software.framework_memory;
+  stage.peak_allocated =
+      stage.weights + stage.gradients + stage.optimizer + stage.activations + stage.temporary;
+  stage.peak_reserved = stage.peak_allocated * software.reserved_over_allocated;
+  stage.peak = stage.peak_reserved + stage.communication + stage.framework;
+  return stage;
+}
+
+}  // namespace
+
+Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered) {
+  const auto held = sim::memory_held(lowered.program);
+  Memory memory;
+  memory.capacity = scenario.cluster.memory_fraction * scenario.cluster.node.device.usable_memory;
+  memory.stages.resize(static_cast<std::size_t>(scenario.plan.pipeline));
+  for (std::size_t actor = 0; actor < lowered.actors.size(); ++actor) {
+    const auto& facts = lowered.actors[actor];
+    auto& stage = memory.stages[static_cast<std::size_t>(facts.stage)];
+    const auto here = stage_memory(scenario, facts, held[actor], lowered.data_shards);
+    if (here.peak > stage.peak) stage = here;
+  }
+  for (std::size_t s = 0; s < memory.stages.size(); ++s) {
+    const auto& stage = memory.stages[s];
+    if (stage.peak <= memory.peak) continue;
+    memory.peak = stage.peak;
+    memory.peak_allocated = stage.peak_allocated;
+    memory.peak_reserved = stage.peak_reserved;
+    memory.peak_stage = static_cast<int>(s);
+  }
+  memory.fits = memory.peak <= memory.capacity;
+  return memory;
+}
+
+}  // namespace forecast

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The question: a model, trained this way, on this cluster, under this plan, by this software.
+#pragma once
+#include <string>
+
+#include "model/transformer.hpp"
+#include "strategies/plan.hpp"
+#include "strategies/software.hpp"
+#include "topology/cluster.hpp"
+
+namespace forecast {
+
+struct Scenario {
+  std::string name;
+  model::Transformer model;
+  topology::Cluster cluster;
+  strategies::Training training;
+  strategies::Plan plan;
+  strategies::Software software;
+  friend bool operator==(const Scenario&, const Scenario&) = default;
+};
+
+}  // namespace forecast

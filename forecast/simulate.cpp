@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenario → lowered program → trace → measures → forecast.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "forecast/forecast.hpp"
+#include "forecast/memory.hpp"
+#include "forecast/timeline.hpp"
+#include "forecast/warnings.hpp"
+#include "sim/engine.hpp"
+#include "sim/measures.hpp"
+#include "strategies/activity.hpp"
+#include "strategies/lower.hpp"
+#include "topology/collective.hpp"
+#include "topology/kernel_time.hpp"
+
+namespace forecast {
+
+using strategies::Activity;
+using units::Seconds;
+
+namespace {
+
+Seconds seconds(sim::Picoseconds ticks) { return {static_cast<double>(ticks) * 1e-12}; }
+
+strategies::Costs costs_on(const topology::Cluster& cluster) {
+  return {.kernel =
+              [&](const units::Kernel& kernel) {
+                return topology::kernel_time(kernel, cluster.node.device);
+              },
+          .collective =
+              [&](topology::Collective kind, units::Bytes size, const topology::GroupShape& group) {
+                return topology::collective_time(kind, size, group, cluster);
+              },
+          .transfer =
+              [&](units::Bytes size, std::int64_t from, std::int64_t to, int sharing) {
+                return topology::transfer_time(size, from, to, cluster, sharing);
+              }};
+}
+
+Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
+             const sim::Trace& trace) {
+  const auto& training = scenario.training;
+  const auto gpus = static_cast<double>(scenario.cluster.gpus);
+  Step step;
+  step.time = step.time_low = step.time_high = seconds(trace.finish);
+  step.tokens = static_cast<double>(training.global_batch * training.sequence_length);
+  step.tokens_per_second = step.tokens / step.time.value;
+  step.tokens_per_second_per_gpu = step.tokens_per_second / gpus;
+  step.model_flops = model::model_flops(scenario.model, static_cast<double>(training.global_batch),
+                                        training.sequence_length);
+  step.flops_per_gpu = step.model_flops / step.time / gpus;
+  const auto peak = scenario.cluster.node.device.peak_of(training.precision);
+  step.mfu = step.flops_per_gpu / peak;
+  step.microbatches = lowered.microbatches;
+  return step;
+}
+
+// Flops of the matrix products and attention that are computed twice, over the whole step.
+units::Flops recomputed_flops(const Scenario& scenario) {
+  const auto& m = scenario.model;
+  const auto& training = scenario.training;
+  units::Flops per_sequence;
+  for (const auto& blocks : strategies::blocks_of(m, scenario.plan))
+    for (const auto& block : blocks) {
+      if (block.drop == strategies::Drop::nothing) continue;
+      auto one = m;
+      one.layers = 1;
+      one.vocab = 0;
+      if (!block.windowed)
+        one.window.reset();
+      else
+        one.window->every = 1;
+      auto flops = model::model_flops(one, 1, training.sequence_length) / 3;
+      if (block.drop == strategies::Drop::core) {
+        // Only the attention core: all minus what is left without it.
+        one.window = model::Window{0, 1};
+        flops -= model::model_flops(one, 1, training.sequence_length) / 3;
+      }
+      per_sequence += flops;
+    }
+  return static_cast<double>(training.global_batch) * per_sequence;
+}
+
+TimeParts parts_of(const sim::Spent& spent) {
+  const auto on = [&](std::initializer_list<Activity> list) {
+    sim::Picoseconds sum = 0;
+    for (auto activity : list) sum += spent.on[activity];
+    return seconds(sum);
+  };
+  TimeParts parts;
+  parts.compute = on({strategies::forward_compute, strategies::input_gradient_compute,
+                      strategies::weight_gradient_compute});
+  parts.recompute = on({strategies::recompute_compute});
+  parts.tensor_comm = on({strategies::forward_tensor_comm, strategies::backward_tensor_comm,
+                          strategies::recompute_tensor_comm});
+  parts.pipeline_comm = on({strategies::pipeline_comm});
+  parts.data_comm = on({strategies::data_comm});
+  parts.optimizer = on({strategies::optimizer_compute});
+  parts.bubble = seconds(spent.idle);
+  parts.other = seconds(spent.host) + on({strategies::step_overhead});
+  return parts;
+}
+
+// How often each actor runs each template: [actor][template].
+std::vector<std::vector<std::int64_t>> runs_of(const sim::Program& program) {
+  std::vector<std::vector<std::int64_t>> runs(
+      program.actors(), std::vector<std::int64_t>(program.templates().size(), 0));
+  for (const auto& op : program.ops())
+    if (op.kind == sim::Op::Kind::pass)
+      for (auto event = op.first; event < op.first + op.count; ++event)
+        ++runs[static_cast<std::uint32_t>(program.participants()[event].actor)][op.body];
+  return runs;
+}
+
+// Pass times of a stage from the passes it really ran, chunks summed, per microbatch.
+void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
+                    const std::vector<std::int64_t>& runs) {
+  sim::Spent sum;
+  sim::Picoseconds forward = 0;
+  for (std::size_t body = 0; body < runs.size(); ++body) {
+    if (runs[body] == 0) continue;
+    const auto once = sim::alone(lowered.program.templates()[body]);
+    if (once.on[strategies::optimizer_compute] > 0) continue;
+    const bool is_forward = once.on[strategies::input_gradient_compute] == 0 &&
+                            once.on[strategies::weight_gradient_compute] == 0;
+    if (is_forward)
+      forward += runs[body] * once.total();
+    else
+      sum.add(once, runs[body]);
+  }
+  const auto per_microbatch = [&](sim::Picoseconds total) {
+    return seconds(total) / static_cast<double>(lowered.microbatches);
+  };
+  const auto again =
+      sum.on[strategies::recompute_compute] + sum.on[strategies::recompute_tensor_comm];
+  stage.forward = per_microbatch(forward);
+  stage.recompute = per_microbatch(again);
+  stage.backward_weight = per_microbatch(sum.on[strategies::weight_gradient_compute]);
+  stage.backward_input =
+      per_microbatch(sum.total() - again - sum.on[strategies::weight_gradient_compute]);
+}
+
+Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
+                     const sim::Measures& measures, const sim::Trace& trace) {
+  Pipeline pipeline;
+  const auto runs = runs_of(lowered.program);
+  double idle = 0;
+  for (int s = 0; s < static_cast<int>(scenario.plan.pipeline); ++s) {
+    const auto found = std::ranges::find(lowered.actors, s, &strategies::ActorFacts::stage);
+    const auto actor = static_cast<std::uint32_t>(found - lowered.actors.begin());
+    StageTimes stage{.stage = s, .layers = found->layers};
+    stage.busy = seconds(measures.busy[actor]);
+    stage.bubble = seconds(measures.of_actor[actor].idle);
+    stage.peak_in_flight = strategies::peak_in_flight(
+        lowered.order[static_cast<std::size_t>(s)], static_cast<int>(scenario.plan.virtual_stages));
+    add_pass_times(stage, lowered, runs[actor]);
+    idle += static_cast<double>(measures.of_actor[actor].idle);
+    pipeline.stages.push_back(stage);
+  }
+  pipeline.bubble_fraction = idle / static_cast<double>(scenario.plan.pipeline) /
+                             static_cast<double>(std::max<sim::Picoseconds>(1, trace.finish));
+  return pipeline;
+}
+
+LayerTimes layer_of(const Scenario& scenario, const strategies::Costs& costs) {
+  const strategies::Placement placement(scenario.plan);
+  const strategies::Share share{
+      scenario.model, scenario.plan, scenario.training, scenario.software,
+      strategies::shape_with_siblings(placement.tensor_group(0), scenario.cluster)};
+  const strategies::PassWriter writer(share, costs);
+  strategies::Block middle{};
+  for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.plan))
+    for (const auto& block : blocks)
+      if (block.kind == strategies::Block::Kind::layer) middle = block;
+  const auto time = [](const sim::Template& body) { return seconds(sim::alone(body).total()); };
+  LayerTimes layer;
+  layer.attention_forward = time(writer.forward_part(middle, model::Part::attention));
+  layer.mlp_forward = time(writer.forward_part(middle, model::Part::mlp));
+  layer.attention_backward = time(writer.backward_part(middle, model::Part::attention));
+  layer.mlp_backward = time(writer.backward_part(middle, model::Part::mlp));
+  layer.forward = time(writer.forward({middle}));
+  layer.backward = time(writer.backward({middle}, strategies::Pass::backward));
+  layer.kept = {static_cast<double>(writer.cost(middle).kept)};
+  return layer;
+}
+
+std::vector<PathPart> path_of(const sim::Spent& path) {
+  const auto parts = parts_of(path);
+  const std::array<std::pair<const char*, Seconds>, 9> named{
+      {{"compute", parts.compute},
+       {"recompute", parts.recompute},
+       {"tensor_comm", parts.tensor_comm},
+       {"pipeline_comm", parts.pipeline_comm},
+       {"data_comm", parts.data_comm},
+       {"optimizer", parts.optimizer},
+       {"bubble", parts.bubble},
+       {"other", parts.other},
+       {"", {}}}};
+  std::vector<PathPart> out;
+  for (const auto& [kind, time] : named)
+    if (time.value > 0) out.push_back({kind, time});
+  return out;
+}
+
+}  // namespace
+
+Forecast simulate(const Scenario& scenario, const Options& options) {
+  const auto costs = costs_on(scenario.cluster);
+  const auto lowered = strategies::lower(
+      {scenario.model, scenario.training, scenario.plan, scenario.software, scenario.cluster},
+      costs, options.full ? strategies::Ranks::full : strategies::Ranks::folded);
+  const auto trace = sim::run(lowered.program,
+                              options.templates ? sim::Detail::templates : sim::Detail::every_step);
+  const auto measures = sim::measure(lowered.program, trace);
+
+  Forecast forecast;
+  forecast.step = step_of(scenario, lowered, trace);
+  const auto executed = forecast.step.model_flops + recomputed_flops(scenario);
+  forecast.step.hfu = forecast.step.mfu * (executed / forecast.step.model_flops);
+  forecast.time = parts_of(measures.of_actor[static_cast<std::uint32_t>(measures.last)]);
+  forecast.pipeline = pipeline_of(scenario, lowered, measures, trace);
+  forecast.layer = layer_of(scenario, costs);
+  forecast.memory = memory_of(scenario, lowered);
+  forecast.critical_path = path_of(measures.critical_path);
+  forecast.simulation.events = trace.steps;
+  forecast.simulation.ranks = scenario.cluster.gpus;
+  forecast.simulation.ranks_simulated = static_cast<std::int64_t>(lowered.actors.size());
+  forecast.warnings = warnings_of(scenario, forecast);
+  if (options.timeline) forecast.timeline = timeline_of(scenario, lowered, trace, forecast.memory);
+  return forecast;
+}
+
+}  // namespace forecast

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/warnings.hpp"
+
+#include "units/text.hpp"
+
+namespace forecast {
+
+namespace {
+
+std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
+  std::string text = "stage " + std::to_string(memory.peak_stage) + " needs " +
+                     units::short_text(memory.peak) + " of " + units::short_text(memory.capacity) +
+                     " device memory; ";
+  const auto& stage = memory.stages[static_cast<std::size_t>(memory.peak_stage)];
+  const auto states = stage.weights + stage.gradients + stage.optimizer;
+  if (stage.activations + stage.temporary > states) {
+    using Kind = strategies::Recompute::Kind;
+    return text + (scenario.plan.recompute.kind == Kind::full
+                       ? "lower micro_batch or raise tensor or pipeline"
+                       : "recompute more (recompute: full) or lower micro_batch");
+  }
+  if (scenario.plan.data > 1 && scenario.plan.zero == 0)
+    return text + "shard the optimizer states (zero: 1)";
+  return text + "raise tensor or pipeline, or shard more (zero)";
+}
+
+}  // namespace
+
+std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast) {
+  std::vector<std::string> warnings;
+  const auto& memory = forecast.memory;
+  if (!memory.fits)
+    warnings.push_back(does_not_fit(scenario, memory));
+  else if (memory.peak > 0.94 * memory.capacity)
+    warnings.push_back("memory is " +
+                       std::to_string(static_cast<int>(100 * (memory.peak / memory.capacity))) +
+                       " % full: the allocator may stall the step; leave some 6 % free");
+  if (scenario.plan.recompute.kind == strategies::Recompute::Kind::selective &&
+      scenario.software.kernels.attention != model::AttentionKernel::unfused)
+    warnings.push_back(
+        "selective recomputation frees almost nothing with flash attention, which keeps no score "
+        "matrix, and computes it twice; use recompute: none");
+  if (scenario.plan.pipeline > 1 && forecast.step.microbatches < scenario.plan.pipeline)
+    warnings.push_back("fewer microbatches (" + std::to_string(forecast.step.microbatches) +
+                       ") than pipeline stages (" + std::to_string(scenario.plan.pipeline) +
+                       "): most stages wait; raise global_batch or lower micro_batch");
+  if (scenario.plan.tensor > scenario.cluster.node.gpus)
+    warnings.push_back("tensor " + std::to_string(scenario.plan.tensor) +
+                       " reaches across nodes of " + std::to_string(scenario.cluster.node.gpus) +
+                       " GPUs: its collectives cross the fabric in every layer");
+  return warnings;
+}
+
+}  // namespace forecast

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "forecast/forecast.hpp"
+
+namespace forecast {
+
+// What a user should know about this answer, each with advice. Empty if all is well.
+std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast);
+
+}  // namespace forecast

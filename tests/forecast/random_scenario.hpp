@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios for laws: small models, every kind of plan, clusters whose nodes do not always fit.
+#pragma once
+#include <random>
+
+#include "forecast/scenario.hpp"
+
+namespace tests {
+
+inline topology::Cluster cluster_of(std::int64_t gpus, int per_node, int nics) {
+  using namespace units::literals;
+  topology::Device device{.name = "device",
+                          .memory = 80.0_GiB,
+                          .usable_memory = 79.0_GiB,
+                          .memory_bandwidth = 2000.0_GBps,
+                          .sms = 108};
+  device.peak.fill(312.0_TFLOPps);
+  topology::Cluster cluster;
+  cluster.node = {.name = "node", .gpus = per_node, .device = device};
+  cluster.node.nvlink.bandwidth = 300.0_GBps;
+  cluster.node.nics = {.count = nics, .bandwidth = 25.0_GBps};
+  cluster.fabric.link_bandwidth = 25.0_GBps;
+  cluster.gpus = gpus;
+  return cluster;
+}
+
+inline forecast::Scenario random_scenario(std::mt19937& random) {
+  const auto pick = [&](auto... choices) {
+    const auto list = {choices...};
+    return *(list.begin() + std::uniform_int_distribution<std::ptrdiff_t>(
+                                0, static_cast<std::ptrdiff_t>(sizeof...(choices)) - 1)(random));
+  };
+  forecast::Scenario s;
+  s.name = "random";
+  const bool llama = pick(false, true);
+  s.model = {.name = "small",
+             .layers = pick(4, 5, 8, 12),
+             .hidden = pick(256, 1024),
+             .heads = 8,
+             .kv_heads = 8,
+             .head_dim = 64,
+             .ffn = 1024,
+             .vocab = pick(1000, 50257),
+             .max_sequence = 512};
+  if (llama) {
+    s.model.activation = model::Activation::swiglu;
+    s.model.norm = model::Norm::rmsnorm;
+    s.model.position = model::Position::rope;
+    s.model.kv_heads = pick(2, 8);
+    s.model.tied_embeddings = s.model.biases = s.model.qkv_biases = false;
+    s.model.dropout = 0;
+  }
+  auto& plan = s.plan;
+  plan.tensor = pick(1, 2, 4, 8);
+  plan.pipeline = pick(1, 2, 3, 4);
+  plan.data = pick(1, 2, 3, 4);
+  plan.micro_batch = pick(1, 2);
+  plan.sequence_parallel = pick(false, true);
+  plan.schedule = pick(strategies::ScheduleKind::gpipe, strategies::ScheduleKind::one_f_one_b,
+                       strategies::ScheduleKind::interleaved);
+  if (plan.schedule == strategies::ScheduleKind::interleaved && s.model.layers >= 2 * plan.pipeline)
+    plan.virtual_stages = pick(1, 2);
+  if (plan.pipeline * plan.virtual_stages > s.model.layers) plan.virtual_stages = 1;
+  plan.zero = pick(0, 0, 1, 2, 3);
+  plan.reshard_after_forward = pick(false, true);
+  plan.shard_group = pick(strategies::ShardGroup::all, strategies::ShardGroup::node);
+  plan.recompute.kind =
+      pick(strategies::Recompute::Kind::none, strategies::Recompute::Kind::selective,
+           strategies::Recompute::Kind::full, strategies::Recompute::Kind::full_layers);
+  plan.recompute.layers = pick(1, 2);
+  if (pick(false, true)) plan.overlap.data = pick(false, true);
+  if (pick(false, true)) plan.overlap.pipeline = pick(false, true);
+  if (pick(false, true)) plan.overlap.tensor = pick(false, true);
+  if (pick(false, true)) plan.overlap.parameters = pick(false, true);
+  plan.bucket = units::Bytes{pick(1e6, 1e8)};
+  using strategies::Degree;
+  if (pick(0, 0, 1) == 1) plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::data};
+  if (pick(0, 0, 0, 1) == 1) plan.rank_order = {Degree::data, Degree::tensor, Degree::pipeline};
+
+  s.training.sequence_length = pick(128, 512);
+  s.training.global_batch = plan.data * plan.micro_batch * pick(1, 2, 4, 7);
+  s.software.name = "software";
+  s.software.kernels.attention =
+      pick(model::AttentionKernel::unfused, model::AttentionKernel::flash);
+  s.software.pipeline_sync = pick(false, true);
+  s.software.scatter_gather = pick(false, true);
+  s.software.interference = pick(0.0, 0.2);
+  s.software.compile = pick(false, false, true);
+  s.cluster = cluster_of(plan.tensor * plan.pipeline * plan.data, pick(2, 3, 4, 8), pick(1, 2, 8));
+  return s;
+}
+
+}  // namespace tests

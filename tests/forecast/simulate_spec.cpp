@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+
+#include "forecast/forecast.hpp"
+#include "forecast/scenario.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/random_scenario.hpp"
+
+using forecast::Forecast;
+using forecast::simulate;
+
+namespace {
+
+double sum(const forecast::TimeParts& t) {
+  return (t.compute + t.recompute + t.tensor_comm + t.context_comm + t.expert_comm +
+          t.pipeline_comm + t.data_comm + t.offload + t.optimizer + t.bubble + t.other)
+      .value;
+}
+
+void check_same(const Forecast& a, const Forecast& b) {
+  CHECK(a.step.time == b.step.time);
+  CHECK(a.time.compute == b.time.compute);
+  CHECK(a.time.bubble == b.time.bubble);
+  CHECK(a.time.data_comm == b.time.data_comm);
+  CHECK(a.time.pipeline_comm == b.time.pipeline_comm);
+  CHECK(a.time.tensor_comm == b.time.tensor_comm);
+  CHECK(a.time.other == b.time.other);
+  CHECK(a.memory.peak == b.memory.peak);
+  CHECK(a.memory.peak_stage == b.memory.peak_stage);
+  REQUIRE(a.pipeline.stages.size() == b.pipeline.stages.size());
+  for (std::size_t s = 0; s < a.pipeline.stages.size(); ++s) {
+    CHECK(a.pipeline.stages[s].busy == b.pipeline.stages[s].busy);
+    CHECK(a.pipeline.stages[s].bubble == b.pipeline.stages[s].bubble);
+  }
+  CHECK(a.pipeline.bubble_fraction == b.pipeline.bubble_fraction);
+}
+
+}  // namespace
+
+TEST_CASE("one rank of each class gives what every rank gives, bit for bit") {
+  const auto seed = GENERATE(range(0u, 250u));
+  std::mt19937 random(seed);
+  const auto scenario = tests::random_scenario(random);
+  INFO("seed " << seed);
+  const auto folded = simulate(scenario);
+  const auto full = simulate(scenario, {.full = true});
+  CHECK(full.simulation.ranks_simulated == scenario.cluster.gpus);
+  CHECK(folded.simulation.ranks_simulated <= full.simulation.ranks_simulated);
+  check_same(folded, full);
+}
+
+TEST_CASE("repeated passes played once give what every operator as an event gives") {
+  const auto seed = GENERATE(range(0u, 150u));
+  std::mt19937 random(seed + 1000);
+  const auto scenario = tests::random_scenario(random);
+  INFO("seed " << seed);
+  const auto quick = simulate(scenario);
+  const auto slow = simulate(scenario, {.templates = false});
+  CHECK(slow.simulation.events >= quick.simulation.events);
+  check_same(quick, slow);
+  check_same(quick, simulate(scenario, {.full = true, .templates = false}));
+}
+
+TEST_CASE("a forecast adds up: time parts, critical path, memory, timeline") {
+  const auto seed = GENERATE(range(0u, 250u));
+  std::mt19937 random(seed + 2000);
+  const auto scenario = tests::random_scenario(random);
+  INFO("seed " << seed);
+  const auto f = simulate(scenario, {.timeline = true});
+  CHECK(sum(f.time) == Approx(f.step.time.value).epsilon(1e-12));
+  double path = 0;
+  for (const auto& part : f.critical_path) path += part.time.value;
+  CHECK(path == Approx(f.step.time.value).epsilon(1e-12));
+  CHECK(f.step.mfu > 0);
+  CHECK(f.step.mfu <= 1);
+  CHECK(f.step.hfu >= f.step.mfu);
+
+  REQUIRE(f.memory.stages.size() == static_cast<std::size_t>(scenario.plan.pipeline));
+  for (const auto& stage : f.memory.stages) {
+    CHECK(stage.peak_allocated ==
+          stage.weights + stage.gradients + stage.optimizer + stage.activations + stage.temporary);
+    CHECK(stage.peak >= stage.peak_reserved);
+    CHECK(stage.peak_reserved >= stage.peak_allocated);
+  }
+  // Each stage holds at the end what it held at the start.
+  for (int s = 0; s < static_cast<int>(scenario.plan.pipeline); ++s) {
+    const auto& fixed = f.memory.stages[static_cast<std::size_t>(s)];
+    units::Bytes last;
+    for (const auto& sample : f.timeline.memory)
+      if (sample.stage == s) last = sample.allocated;
+    CHECK(last == fixed.weights + fixed.gradients + fixed.optimizer);
+  }
+  for (std::size_t i = 1; i < f.timeline.slices.size(); ++i) {
+    const auto& a = f.timeline.slices[i - 1];
+    const auto& b = f.timeline.slices[i];
+    if (a.stage == b.stage && a.lane == b.lane) CHECK(a.start_ps <= b.start_ps);
+  }
+  for (const auto& arrow : f.timeline.arrows)
+    CHECK(f.timeline.slices[arrow.from].end_ps == f.timeline.slices[arrow.to].end_ps);
+}
+
+TEST_CASE("a step is never faster than its busiest stage computes") {
+  const auto seed = GENERATE(range(0u, 100u));
+  std::mt19937 random(seed + 3000);
+  const auto scenario = tests::random_scenario(random);
+  const auto f = simulate(scenario);
+  for (const auto& stage : f.pipeline.stages) CHECK(f.step.time >= stage.busy);
+}
+
+TEST_CASE("folding a thousand GPUs of one shape leaves one rank per stage") {
+  std::mt19937 random(1);
+  auto s = tests::random_scenario(random);
+  s.plan = {.tensor = 8, .pipeline = 4, .data = 32};
+  s.training.global_batch = 256;
+  s.cluster = tests::cluster_of(1024, 8, 8);
+  CHECK(simulate(s).simulation.ranks_simulated == 4);
+}
+
+TEST_CASE("ranks whose neighbours sit differently are told apart") {
+  // 2 x 3 x 2 ranks on nodes of 8: stage 0 fills ranks 0-5, stage 1 ranks 6-11; replica 0 sends to
+  // ranks 6 and 7 in its own node, replicas 1 and 2 across.
+  std::mt19937 random(1);
+  auto s = tests::random_scenario(random);
+  s.plan = {.tensor = 2, .pipeline = 2, .data = 3};
+  s.training.global_batch = 6;
+  s.cluster = tests::cluster_of(12, 8, 8);
+  const auto folded = simulate(s);
+  CHECK(folded.simulation.ranks_simulated > 2);
+  CHECK(folded.step.time == simulate(s, {.full = true}).step.time);
+}
+
+TEST_CASE("a plan that does not fit is still forecast, with a warning that says what to change") {
+  std::mt19937 random(1);
+  auto s = tests::random_scenario(random);
+  s.plan = {.data = 2};
+  s.training = {.sequence_length = 512, .global_batch = 2};
+  s.cluster = tests::cluster_of(2, 2, 2);
+  s.cluster.node.device.usable_memory = units::Bytes{1e6};
+  const auto f = simulate(s);
+  CHECK_FALSE(f.memory.fits);
+  REQUIRE_FALSE(f.warnings.empty());
+  CHECK(f.warnings.front().find("stage 0 needs") == 0);
+}
+
+TEST_CASE("the same scenario gives the same answer on every run") {
+  std::mt19937 random(7);
+  const auto scenario = tests::random_scenario(random);
+  check_same(simulate(scenario), simulate(scenario));
+}
