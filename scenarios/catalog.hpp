@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be named instead of described: models, devices, nodes, fabrics, software profiles. They
+// are data, one YAML file each, carried inside the program; their figures have sources in them.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/transformer.hpp"
+#include "strategies/software.hpp"
+#include "topology/cluster.hpp"
+
+namespace scenarios {
+
+enum class Kind { model, device, node, fabric, software };
+
+std::span<const std::string_view> catalog_kinds();  // "model", "device", … as on the command line
+std::string_view to_text(Kind kind);
+std::optional<Kind> parse_kind(std::string_view text);
+
+std::vector<std::string_view> catalog_names(Kind kind);  // sorted
+// The entry's YAML as written; nothing for an unknown name. O(log entries).
+std::optional<std::string_view> catalog_text(Kind kind, std::string_view name);
+// A table of measured kernels, by file name: "a100.csv".
+std::optional<std::string_view> catalog_kernels(std::string_view name);
+
+// "unknown node 'dgx-a10'; expected one of …; did you mean 'dgx-1v'?"
+std::string unknown_name(Kind kind, std::string_view name);
+
+// One entry, read. They throw Error for an unknown name, with the nearest, and for an entry that
+// needs what is not supported yet (then only_unsupported() holds).
+model::Transformer catalog_model(std::string_view name);
+topology::Device catalog_device(std::string_view name);
+topology::Node catalog_node(std::string_view name);
+topology::Fabric catalog_fabric(std::string_view name);
+strategies::Software catalog_software(std::string_view name);
+
+}  // namespace scenarios

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value with its path, so that every complaint can name its place.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scenarios/error.hpp"
+#include "scenarios/yaml.hpp"
+#include "topology/measured.hpp"
+
+namespace scenarios {
+
+// What reading one file collects, and what it may look up.
+class Reading {
+ public:
+  Reading(std::string file, std::filesystem::path base)
+      : file_(std::move(file)), base_(std::move(base)) {}
+
+  const std::filesystem::path& base() const { return base_; }
+  void complain(const Value& where, Complaint complaint);  // an empty place is filled in
+  // A key whose value could not be read, so that nothing more is concluded from it.
+  void doubt(const std::string& path) { doubts_.push_back(path); }
+  bool doubtful(std::string_view path) const;  // it, something inside, or something around it
+  void throw_if_any();  // Error with all complaints in file order, `--set` after the file
+
+  // Parsed catalog entries by "KIND/NAME": rows of one data set name the same few.
+  std::map<std::string, Value>& entries() { return entries_; }
+  std::map<std::string, topology::Measured>& kernels() { return kernels_; }  // by file name
+  void start_over(std::string file) {
+    file_ = std::move(file);
+    found_.clear();
+    doubts_.clear();
+  }
+
+ private:
+  struct Found {
+    int set, line, column;
+    Complaint complaint;
+  };
+  std::string file_;
+  std::filesystem::path base_;
+  std::vector<Found> found_;
+  std::vector<std::string> doubts_;
+  std::map<std::string, Value> entries_;
+  std::map<std::string, topology::Measured> kernels_;
+};
+
+class Cursor {
+ public:
+  Cursor(const Value& value, std::string path, Reading& reading)
+      : value_(&value), blamed_(&value), path_(std::move(path)), reading_(&reading) {}
+
+  const Value& value() const { return *value_; }
+  const std::string& path() const { return path_; }
+  Reading& reading() const { return *reading_; }
+
+  Cursor member(const Member& member) const { return inside(member.value, member.key.text); }
+  Cursor item(std::size_t index) const {
+    return inside(value_->items[index], std::to_string(index));
+  }
+  // Another value read in this one's place; complaints point at `blamed`, which stands in the file.
+  Cursor instead(const Value& other, const Value& blamed) const {
+    Cursor cursor = *this;
+    cursor.value_ = &other;
+    if (!inherited_) cursor.blamed_ = &blamed;
+    cursor.inherited_ = true;
+    return cursor;
+  }
+
+  void complain(const std::string& text) const { say(text, false); }
+  // A complaint about a key rather than about its value; `meant` may be what was meant by it.
+  void complain_of(const Value& key, const std::string& text, const std::string& meant) const;
+  void missing(std::string_view key, std::string_view why) const;
+  // A complaint about what a key means, whether it stands here or came from elsewhere.
+  void complain_at(std::string_view key, const std::string& text) const;
+  void unsupported(const std::string& text) const { say(text, true); }
+
+ private:
+  Cursor inside(const Value& value, const std::string& name) const {
+    Cursor cursor = *this;
+    cursor.value_ = &value;
+    if (!inherited_) cursor.blamed_ = &value;
+    cursor.path_ = inner_path(name);
+    return cursor;
+  }
+  std::string inner_path(std::string_view key) const;
+  void say(const std::string& text, bool unsupported) const;
+
+  const Value* value_;
+  const Value* blamed_;  // where complaints point
+  bool inherited_ = false;
+  std::string path_;
+  Reading* reading_;
+};
+
+}  // namespace scenarios

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario from a document that is parsed already.
+#pragma once
+#include <span>
+#include <string>
+
+#include "forecast/scenario.hpp"
+#include "scenarios/cursor.hpp"
+#include "scenarios/tables.hpp"
+
+namespace scenarios {
+
+// Applies "path.to.key=value" to the document; N in complaints counts from one. Maps are made as
+// needed, and a catalog name on the way becomes {base: name}.
+void apply_sets(Value& document, std::span<const std::string> sets, Reading& reading);
+
+// Reads and checks the scenario; complaints stay in the reading, and the result only means
+// something while it is clean.
+forecast::Scenario read_document(const Value& document, Reading& reading);
+
+// Whether the parts fit together: degrees and sizes, batch and replicas, device and precision.
+void check_scenario(const forecast::Scenario& scenario, bool data_given, const Value& document,
+                    Reading& reading);
+
+}  // namespace scenarios

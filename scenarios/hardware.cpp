@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices and nodes.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "scenarios/named.hpp"
+#include "scenarios/tables.hpp"
+
+namespace scenarios {
+namespace {
+
+using topology::Efficiency;
+using topology::NvLink;
+
+struct DeviceDraft {
+  topology::Device device;
+  std::optional<units::Bytes> memory, usable_memory;
+
+  // A card with more memory shows the same share of it, unless told otherwise.
+  void finish() {
+    if (memory) {
+      const double share =
+          device.memory.value > 0 ? device.usable_memory / device.memory : 1.0;
+      device.memory = *memory;
+      device.usable_memory = share * *memory;
+    }
+    if (usable_memory) device.usable_memory = *usable_memory;
+    memory.reset();
+    usable_memory.reset();
+  }
+};
+
+struct NodeDraft {
+  topology::Node node;
+  std::optional<int> gpus, nic_count;
+  std::optional<units::Watts> power;
+
+  // Part of a node, or of a rack, has its share of the NICs and of the power.
+  void finish() {
+    const double share = gpus && node.device.memory.value > 0 && node.gpus > 0
+                             ? static_cast<double>(*gpus) / node.gpus
+                             : 1.0;
+    if (share < 1.0) {
+      node.nics.count = static_cast<int>(std::ceil(share * node.nics.count));
+      node.power = share * node.power;
+    }
+    if (gpus) node.gpus = *gpus;
+    if (nic_count) node.nics.count = *nic_count;
+    if (power) node.power = *power;
+    gpus.reset();
+    nic_count.reset();
+    power.reset();
+  }
+};
+
+constexpr Range fraction{0, 1, "a share lies between nothing and all"};
+
+template <class Target, class Get>
+Key<Target> watts(std::string_view name, std::string_view description, Get get) {
+  return quantity<Target>(Type::power, units::parse_power, name, "not known",
+                          {0, 1e7, "no node draws 10 MW"}, description, get);
+}
+
+template <class Target, class Get>
+Key<Target> money(std::string_view name, std::string_view description, Get get) {
+  return quantity<Target>(Type::money, units::parse_money, name, "not known",
+                          {0, 1e9, "no node costs a thousand million"}, description, get);
+}
+
+Table<topology::Device> make_peak_table() {
+  Table<topology::Device> table;
+  for (const auto precision :
+       {units::Precision::fp32, units::Precision::tf32, units::Precision::fp16,
+        units::Precision::bf16, units::Precision::fp8, units::Precision::mxfp8,
+        units::Precision::nvfp4})
+    table.push_back(quantity<topology::Device>(
+        Type::flop_rate, units::parse_flop_rate, units::to_text(precision), "not supported",
+        {0, 1e18, "no device reaches an exaFLOP/s"}, "Dense peak, without sparsity",
+        [precision](topology::Device& device) -> units::FlopsPerSecond& {
+          return device.peak[static_cast<std::size_t>(precision)];
+        }));
+  return table;
+}
+
+const Table<topology::Device>& peak_table() {
+  static const auto table = make_peak_table();
+  return table;
+}
+
+const Table<Efficiency>& efficiency_table() {
+  static const Table<Efficiency> table{
+      number<Efficiency>("product_plateau", "0.75", fraction,
+                         "Large matrix products over the dense peak",
+                         &Efficiency::product_plateau),
+      number<Efficiency>("product_half_depth", "160", {0, 1e6, "a depth in elements"},
+                         "Depth k at which a product loses half: k / (k + half_depth)",
+                         &Efficiency::product_half_depth),
+      number<Efficiency>("attention_plateau", "0.5", fraction,
+                         "Fused attention, forward, long sequences, over the dense peak",
+                         &Efficiency::attention_plateau),
+      number<Efficiency>("memory", "0.85", {0.01, 1, "streaming reaches part of the bandwidth"},
+                         "Large streaming kernels over the specified bandwidth",
+                         &Efficiency::memory),
+      number<Efficiency>("sustained_clock", "1", {0.1, 1, "clocks only fall in long runs"},
+                         "Sustained over benchmark clock in long runs",
+                         &Efficiency::sustained_clock),
+      duration<Efficiency>("kernel_gap", "2 us", "Start-up and tail of every kernel",
+                           &Efficiency::kernel_gap)};
+  return table;
+}
+
+// A table of the catalog, or a file beside the scenario: measurements of a user's own device.
+void read_kernels(DeviceDraft& draft, const Cursor& at) {
+  const auto& name = at.value().text;
+  auto& known = at.reading().kernels();
+  auto found = known.find(name);
+  if (found == known.end()) {
+    try {
+      const auto shipped = catalog_kernels(name);
+      const auto csv =
+          shipped ? std::string(*shipped) : read_file(at.reading().base() / name);
+      found = known.emplace(name, topology::parse_measured(csv)).first;
+    } catch (const std::exception& wrong) {
+      at.complain(wrong.what());
+      return;
+    }
+  }
+  draft.device.efficiency.products = found->second.products;
+  draft.device.efficiency.attention = found->second.attention;
+}
+
+template <class T>
+auto of_device(T topology::Device::*member) {
+  return [member](DeviceDraft& draft) -> T& { return draft.device.*member; };
+}
+
+Table<DeviceDraft> make_device_table() {
+  using topology::Device;
+  Table<DeviceDraft> table{
+      bytes<DeviceDraft>("memory", "", "Device memory as labelled", &DeviceDraft::memory),
+      bytes<DeviceDraft>("usable_memory", "the same share of memory as before",
+                         "What the driver lets a process see", &DeviceDraft::usable_memory),
+      bandwidth<DeviceDraft>("memory_bandwidth", "", "Device memory bandwidth as specified",
+                             of_device(&Device::memory_bandwidth)),
+      inner<DeviceDraft>("peak", "Dense peak by precision", peak_table(),
+                         [](DeviceDraft& draft) -> Device& { return draft.device; }),
+      quantity<DeviceDraft>(Type::flop_rate, units::parse_flop_rate, "vector_peak",
+                            "the peak of fp32", {0, 1e18, "no device reaches an exaFLOP/s"},
+                            "fp32 arithmetic outside the matrix units",
+                            of_device(&Device::vector_peak)),
+      whole<DeviceDraft>("sms", "not known", {0, 100'000, "a device has so many at most"},
+                         "Streaming multiprocessors or compute units", of_device(&Device::sms)),
+      watts<DeviceDraft>("power", "Power limit", of_device(&Device::power)),
+      money<DeviceDraft>("price", "Price of one", of_device(&Device::price)),
+      inner<DeviceDraft>("efficiency", "How much of the data sheet kernels reach",
+                         efficiency_table(), of_device(&Device::efficiency)),
+      {{"kernels", "Table of measured kernels: one of the catalog's, or a CSV file", "none",
+        {.type = Type::text}},
+       read_kernels}};
+  add_entry_keys(table);
+  return table;
+}
+
+const Table<DeviceDraft>& device_table() {
+  static const auto table = make_device_table();
+  return table;
+}
+
+const Table<NvLink>& nvlink_table() {
+  using enum NvLink::Kind;
+  static const Table<NvLink> table{
+      choice<NvLink, NvLink::Kind NvLink::*, NvLink::Kind>(
+          "kind", "nvswitch",
+          {{"nvswitch", nvswitch}, {"mesh", mesh}, {"pairs", pairs}, {"none", none}},
+          "How the GPUs of a node are joined", &NvLink::kind),
+      bandwidth<NvLink>("bandwidth", "", "Per GPU and direction, as specified",
+                        &NvLink::bandwidth),
+      duration<NvLink>("latency", "1 us", "One hop, GPU to GPU", &NvLink::latency),
+      number<NvLink>("efficiency", "0.8", {0.01, 1, "payload is part of what the wire carries"},
+                     "Payload over specified bandwidth", &NvLink::efficiency),
+      yes_no<NvLink>("multicast", "false", "Reduction inside the switch (NVLS)",
+                     &NvLink::multicast)};
+  return table;
+}
+
+const Table<topology::Pcie>& pcie_table() {
+  using topology::Pcie;
+  static const Table<Pcie> table{
+      bandwidth<Pcie>("bandwidth", "25 GB/s", "Per GPU and direction, practical",
+                      &Pcie::bandwidth),
+      duration<Pcie>("latency", "1 us", "One crossing", &Pcie::latency)};
+  return table;
+}
+
+const Table<NodeDraft>& nics_table() {
+  using topology::Nics;
+  const auto nics = [](auto member) {
+    return [member](NodeDraft& draft) -> auto& { return draft.node.nics.*member; };
+  };
+  static const Table<NodeDraft> table{
+      whole<NodeDraft>("count", "", {0, 1024, "a node has so many slots at most"},
+                       "Network interfaces of one node", &NodeDraft::nic_count),
+      bandwidth<NodeDraft>("bandwidth", "", "Per NIC and direction", nics(&Nics::bandwidth)),
+      duration<NodeDraft>("latency", "1 us", "From device memory to the wire",
+                          nics(&Nics::latency))};
+  return table;
+}
+
+const Table<topology::Host>& host_table() {
+  using topology::Host;
+  static const Table<Host> table{
+      bytes<Host>("memory", "", "Memory of the host", &Host::memory),
+      bandwidth<Host>("memory_bandwidth", "", "Bandwidth of the host's memory",
+                      &Host::memory_bandwidth)};
+  return table;
+}
+
+const Table<topology::Nvme>& nvme_table() {
+  using topology::Nvme;
+  static const Table<Nvme> table{
+      bytes<Nvme>("capacity", "", "Local storage of a node", &Nvme::capacity),
+      bandwidth<Nvme>("read", "", "Reading from it", &Nvme::read),
+      bandwidth<Nvme>("write", "", "Writing to it", &Nvme::write)};
+  return table;
+}
+
+template <class T>
+auto of_node(T topology::Node::*member) {
+  return [member](NodeDraft& draft) -> T& { return draft.node.*member; };
+}
+
+Table<NodeDraft> make_node_table() {
+  using topology::Node;
+  Table<NodeDraft> table{
+      whole<NodeDraft>("gpus", "8", {1, 4096, "GPUs that share a node or a rack"},
+                       "GPUs of one node; fewer than the base has: a node partly used",
+                       &NodeDraft::gpus),
+      {{"device", "The accelerator: a catalog name or a mapping", "",
+        name_or_map(device_fields())},
+       [](NodeDraft& draft, const Cursor& at) { read_device(draft.node.device, at); }},
+      inner<NodeDraft>("nvlink", "Links between the GPUs of a node", nvlink_table(),
+                       of_node(&Node::nvlink)),
+      inner<NodeDraft>("pcie", "Link between GPU and host", pcie_table(), of_node(&Node::pcie)),
+      inner<NodeDraft>("nics", "Network interfaces", nics_table(),
+                       [](NodeDraft& draft) -> NodeDraft& { return draft; }),
+      inner<NodeDraft>("host", "The host", host_table(), of_node(&Node::host)),
+      inner<NodeDraft>("nvme", "Local storage", nvme_table(), of_node(&Node::nvme)),
+      watts<NodeDraft>("power", "Power of a whole node under load", &NodeDraft::power),
+      money<NodeDraft>("price", "Price of a whole node", of_node(&Node::price)),
+      text<NodeDraft>("usual_fabric", "Fabric that a cluster of such nodes has if none is named",
+                      of_node(&Node::usual_fabric))};
+  add_entry_keys(table);
+  return table;
+}
+
+const Table<NodeDraft>& node_table() {
+  static const auto table = make_node_table();
+  return table;
+}
+
+}  // namespace
+
+std::vector<Field> device_fields() { return fields_of(device_table()); }
+std::vector<Field> node_fields() { return fields_of(node_table()); }
+
+void read_device(topology::Device& device, const Cursor& at) {
+  DeviceDraft draft{.device = device};
+  if (at.value().kind == Value::Kind::scalar) draft.device = {};
+  const bool from_nothing = draft.device.memory.value == 0;
+  const auto name = read_named(Kind::device, device_table(), draft, at);
+  if (name)
+    draft.device.name = *name;
+  else if (from_nothing)
+    require({"memory", "memory_bandwidth", "peak"},
+            "a device without `base` needs memory, memory_bandwidth and peak", at);
+  if (draft.device.name.empty()) draft.device.name = "device";
+  if (draft.device.vector_peak.value == 0)
+    draft.device.vector_peak = draft.device.peak_of(units::Precision::fp32);
+  device = std::move(draft.device);
+}
+
+topology::Node read_node(const Cursor& at) {
+  NodeDraft draft;
+  draft.node.nvlink.kind = NvLink::Kind::none;
+  const auto name = read_named(Kind::node, node_table(), draft, at);
+  if (!name) require({"device"}, "a node without `base` needs at least its device", at);
+  draft.node.name = name.value_or("node");
+  return std::move(draft.node);
+}
+
+}  // namespace scenarios

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// One table per mapping: the keys it takes, what their values look like and where they go. The
+// reader and the JSON Schema are both driven by it, so they cannot disagree.
+#pragma once
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "scenarios/form.hpp"
+#include "units/text.hpp"
+
+namespace scenarios {
+
+template <class Target>
+struct Key {
+  Field field;
+  std::function<void(Target&, const Cursor&)> assign;  // only called with a value of the form
+};
+
+template <class Target>
+using Table = std::vector<Key<Target>>;
+
+template <class Target>
+std::vector<Field> fields_of(const Table<Target>& table) {
+  std::vector<Field> fields;
+  for (const auto& key : table) fields.push_back(key.field);
+  return fields;
+}
+
+// Reads a mapping into the target; what is wrong is complained of and left as it was.
+template <class Target>
+void read_map(const Table<Target>& table, Target& target, const Cursor& at) {
+  if (at.value().kind != Value::Kind::map) {
+    check({.type = Type::map}, at);
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const auto& key : table) names.push_back(key.field.name);
+  for (const auto& member : at.value().members) {
+    if (!check_key(member, at, names)) continue;
+    const auto key =
+        std::ranges::find(table, member.key.text, [](const auto& k) { return k.field.name; });
+    const auto value = at.member(member);
+    if (check(key->field.form, value, false)) key->assign(target, value);
+  }
+}
+
+// A word of the file and what it stands for; nothing: known, but not supported yet.
+template <class E>
+struct Named {
+  std::string_view name;
+  std::optional<E> value;
+};
+
+template <class E>
+std::vector<std::string_view> names_of(const std::vector<Named<E>>& named) {
+  std::vector<std::string_view> names;
+  for (const auto& one : named) names.push_back(one.name);
+  return names;
+}
+
+template <class E>
+std::string supported_of(const std::vector<Named<E>>& named) {
+  std::string text;
+  for (const auto& one : named)
+    if (one.value) (text += text.empty() ? "" : ", ") += one.name;
+  return text;
+}
+
+// --- makers of keys; `get` is a pointer to member or a function that gives the member's reference.
+
+template <class Target, class Get>
+Key<Target> whole(std::string_view name, std::string_view fallback, Range range,
+                  std::string_view description, Get get) {
+  return {{name, description, fallback, {.type = Type::whole, .range = range}},
+          [get](Target& target, const Cursor& at) {
+            auto& member = std::invoke(get, target);
+            if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::optional<int>>)
+              member = static_cast<int>(to_whole(at.value()));
+            else
+              member = static_cast<std::decay_t<decltype(member)>>(to_whole(at.value()));
+          }};
+}
+
+template <class Target, class Get>
+Key<Target> number(std::string_view name, std::string_view fallback, Range range,
+                   std::string_view description, Get get) {
+  return {{name, description, fallback, {.type = Type::number, .range = range}},
+          [get](Target& target, const Cursor& at) {
+            std::invoke(get, target) = to_number(at.value());
+          }};
+}
+
+template <class Target, class Get>
+Key<Target> yes_no(std::string_view name, std::string_view fallback, std::string_view description,
+                   Get get) {
+  return {{name, description, fallback, {.type = Type::yes_no}},
+          [get](Target& target, const Cursor& at) {
+            std::invoke(get, target) = to_yes_no(at.value());
+          }};
+}
+
+template <class Target, class Get>
+Key<Target> text(std::string_view name, std::string_view description, Get get) {
+  return {{name, description, "", {.type = Type::text}},
+          [get](Target& target, const Cursor& at) {
+            std::invoke(get, target) = at.value().text;
+          }};
+}
+
+// A quantity; `parse` is one of units/text.hpp and fixes the type.
+template <class Target, class Get, class Q>
+Key<Target> quantity(Type type, Q (*parse)(std::string_view), std::string_view name,
+                     std::string_view fallback, Range range, std::string_view description,
+                     Get get) {
+  return {{name, description, fallback, {.type = type, .range = range}},
+          [get, parse](Target& target, const Cursor& at) {
+            std::invoke(get, target) = parse(at.value().text);
+          }};
+}
+
+template <class Target, class Get>
+Key<Target> bytes(std::string_view name, std::string_view fallback, std::string_view description,
+                  Get get) {
+  return quantity<Target>(Type::bytes, units::parse_bytes, name, fallback,
+                          {0, 1e18, "no machine here holds an exabyte"}, description, get);
+}
+
+template <class Target, class Get>
+Key<Target> bandwidth(std::string_view name, std::string_view fallback,
+                      std::string_view description, Get get) {
+  return quantity<Target>(Type::bandwidth, units::parse_bandwidth, name, fallback,
+                          {1e6, 1e15, "a link moves something, and no more than 1 PB/s"},
+                          description, get);
+}
+
+template <class Target, class Get>
+Key<Target> duration(std::string_view name, std::string_view fallback,
+                     std::string_view description, Get get) {
+  return quantity<Target>(Type::duration, units::parse_duration, name, fallback,
+                          {0, 60, "an overhead or latency is not negative and below a minute"},
+                          description, get);
+}
+
+template <class Target, class Get, class E>
+Key<Target> choice(std::string_view name, std::string_view fallback, std::vector<Named<E>> named,
+                   std::string_view description, Get get) {
+  return {{name, description, fallback, {.type = Type::choice, .choices = names_of(named)}},
+          [get, named](Target& target, const Cursor& at) {
+            const auto one = std::ranges::find(named, at.value().text, &Named<E>::name);
+            if (one->value)
+              std::invoke(get, target) = *one->value;
+            else
+              at.unsupported(std::string(one->name) + " is not supported yet; supported: " +
+                             supported_of(named));
+          }};
+}
+
+// A mapping inside the mapping, read by its own table.
+template <class Target, class Get, class Inner>
+Key<Target> inner(std::string_view name, std::string_view description, const Table<Inner>& table,
+                  Get get) {
+  return {{name, description, "", {.type = Type::map, .fields = fields_of(table)}},
+          [get, &table](Target& target, const Cursor& at) {
+            read_map(table, std::invoke(get, target), at);
+          }};
+}
+
+// A key that is known and checked, and for which only values that change nothing are supported.
+template <class Target>
+Key<Target> not_yet(std::string_view name, std::string_view fallback, Form form,
+                    std::string_view description, std::function<bool(const Value&)> inactive,
+                    std::string_view supported) {
+  return {{name, description, fallback, form},
+          [form, inactive, supported](Target&, const Cursor& at) {
+            if (!check(form, at) || inactive(at.value())) return;
+            const auto& value = at.value();
+            at.unsupported((value.kind == Value::Kind::scalar ? value.text : "this") +
+                           " is not supported yet; " + std::string(supported));
+          }};
+}
+
+// A key of which nothing is read: a note for people, or one that another reader takes.
+template <class Target>
+Key<Target> unread(std::string_view name, Form form, std::string_view description) {
+  return {{name, description, "", form},
+          [form](Target&, const Cursor& at) { check(form, at); }};
+}
+
+}  // namespace scenarios

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/named.hpp"
+
+namespace scenarios {
+
+const Value* catalog_entry(Kind kind, const Cursor& name) {
+  const auto& text = name.value().text;
+  auto& entries = name.reading().entries();
+  const auto key = std::string(to_text(kind)) + "/" + text;
+  if (const auto known = entries.find(key); known != entries.end()) return &known->second;
+  const auto yaml = catalog_text(kind, text);
+  if (!yaml) {
+    name.complain(unknown_name(kind, text));
+    return nullptr;
+  }
+  return &entries.emplace(key, parse_yaml(*yaml, "catalog/" + key)).first->second;
+}
+
+void require(std::initializer_list<std::string_view> keys, std::string_view why,
+             const Cursor& at) {
+  if (at.value().kind != Value::Kind::map) return;
+  for (const auto key : keys)
+    if (at.value().find(key) == nullptr) at.missing(key, why);
+}
+
+std::optional<Cursor> name_place(const Cursor& at) {
+  if (at.value().kind == Value::Kind::scalar) return at;
+  for (const auto& member : at.value().members)
+    if (member.key.text == "base") return at.member(member);
+  return {};
+}
+
+Form name_or_map(std::vector<Field> fields) {
+  return {.type = Type::either,
+          .forms = {{.type = Type::text}, {.type = Type::map, .fields = std::move(fields)}}};
+}
+
+}  // namespace scenarios

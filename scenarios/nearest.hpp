@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names that somebody may have meant.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace scenarios {
+
+// The name closest to `wanted`, the first of equals; empty when none is close enough to be meant.
+std::string nearest(std::string_view wanted, std::span<const std::string_view> names);
+
+// "; did you mean 'X'?", or nothing.
+std::string suggestion(std::string_view wanted, std::span<const std::string_view> names);
+
+// "a, b, c".
+std::string listed(std::span<const std::string_view> names);
+
+}  // namespace scenarios

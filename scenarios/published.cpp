@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/published.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <system_error>
+
+#include "scenarios/document.hpp"
+#include "scenarios/keys.hpp"
+#include "scenarios/nearest.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr Limits limits{.bytes = std::uintmax_t{64} << 20, .nodes = 5'000'000, .depth = 64};
+constexpr Range seconds{0, 1e7, "a step ends within months"};
+constexpr Range memory{0, 1e15, "memory of one device"};
+
+void read_pass_times(PublishedRow& row, const Cursor& at) {
+  for (const auto& member : at.value().members)
+    if (check({.type = Type::number, .range = seconds}, at.member(member)))
+      row.pass_times_s.emplace_back(member.key.text, to_number(member.value));
+}
+
+const Table<PublishedRow>& measured_table() {
+  using Row = PublishedRow;
+  static const Table<Row> table{
+      number<Row>("step_time_s", "none", seconds, "Measured time of one step",
+                  &Row::measured_step_time_s),
+      text<Row>("from", "How the time was derived", &Row::time_from),
+      yes_no<Row>("time_counts", "false", "Fit for judging times", &Row::time_counts),
+      number<Row>("memory_bytes", "none", memory, "Measured memory", &Row::measured_bytes),
+      choice<Row>("memory_kind", "",
+                  std::vector<Named<std::string>>{{"allocated", "allocated"},
+                                                  {"reserved", "reserved"},
+                                                  {"device", "device"},
+                                                  {"unstated", "unstated"}},
+                  "What the memory counts", &Row::memory_kind),
+      yes_no<Row>("memory_approximate", "false", "Rounded by the source",
+                  &Row::memory_approximate),
+      yes_no<Row>("out_of_memory", "false", "The run did not fit", &Row::out_of_memory),
+      {{"pass_times_s", "Measured passes", "none", {.type = Type::map}}, read_pass_times}};
+  return table;
+}
+
+const Table<PublishedRow>& group_table() {
+  using Row = PublishedRow;
+  static const Table<Row> table{
+      text<Row>("device", "Device", &Row::device),
+      text<Row>("precision", "Precision", &Row::precision),
+      text<Row>("model", "Dense or mixture of experts", &Row::model),
+      text<Row>("scale", "Number of GPUs", &Row::scale),
+      text<Row>("parallelism", "The widest kind of parallelism", &Row::parallelism)};
+  return table;
+}
+
+void read_assumed(PublishedRow& row, const Cursor& at) {
+  for (const auto& item : at.value().items) row.assumed.push_back(item.text);
+}
+
+const Table<PublishedRow>& row_table() {
+  using Row = PublishedRow;
+  const auto itself = [](Row& row) -> Row& { return row; };
+  static const Table<Row> table{
+      text<Row>("id", "Name of the row", &Row::id),
+      unread<Row>("scenario", {.type = Type::map}, "The run"),
+      inner<Row>("measured", "What was measured", measured_table(), itself),
+      inner<Row>("group", "Where the row counts", group_table(), itself),
+      {{"assumed", "What the source does not state", "",
+        {.type = Type::list, .forms = {{.type = Type::text}}}},
+       read_assumed},
+      text<Row>("reason", "Why no scenario describes the row", &Row::unsupported_reason)};
+  return table;
+}
+
+// One sentence out of the complaints: their texts without places.
+std::string reason_of(const Error& error) {
+  std::string text;
+  for (const auto& one : error.complaints) text += (text.empty() ? "" : "; ") + one.text;
+  return text;
+}
+
+void read_run(PublishedRow& row, const Value& run, Reading& reading) {
+  try {
+    auto scenario = read_document(run, reading);
+    reading.throw_if_any();
+    row.scenario = std::move(scenario);
+  } catch (const Error& error) {
+    row.unsupported_reason = reason_of(error);
+  }
+}
+
+PublishedRow read_row(const Value& value, const std::string& file, Reading& reading) {
+  constexpr auto none = std::numeric_limits<double>::quiet_NaN();
+  PublishedRow row{};
+  row.measured_step_time_s = row.measured_bytes = none;
+  reading.start_over(file);
+  read_map(row_table(), row, Cursor(value, "", reading));
+  reading.throw_if_any();
+  if (const auto* run = value.find("scenario")) {
+    reading.start_over(file);
+    read_run(row, *run, reading);
+  }
+  return row;
+}
+
+Dataset read_dataset(const std::filesystem::path& file, Reading& reading) {
+  const auto name = file.string();
+  const auto document = parse_yaml(read_file(file, limits), name, limits);
+  const auto* rows = document.find("rows");
+  if (rows == nullptr || rows->kind != Value::Kind::list)
+    throw Error({{name + ":1:1", "expected a data set: a map with dataset, source and rows"}});
+  Dataset dataset;
+  if (const auto* title = document.find("dataset")) dataset.name = title->text;
+  if (const auto* source = document.find("source")) dataset.source = source->text;
+  if (dataset.name.empty()) dataset.name = file.stem().string();
+  for (const auto& row : rows->items) dataset.rows.push_back(read_row(row, name, reading));
+  if (const auto* others = document.find("not_expressible"))
+    for (const auto& row : others->items) dataset.rows.push_back(read_row(row, name, reading));
+  return dataset;
+}
+
+}  // namespace
+
+Dataset load_dataset(const std::filesystem::path& file) {
+  Reading reading(file.string(), file.parent_path());
+  return read_dataset(file, reading);
+}
+
+std::vector<std::string> dataset_names(const std::filesystem::path& folder) {
+  std::error_code wrong;
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, wrong))
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  if (wrong) throw Error({{folder.string(), "cannot be read: " + wrong.message()}});
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<Dataset> load_datasets(const std::filesystem::path& folder,
+                                   std::vector<std::string> names) {
+  const auto all = dataset_names(folder);
+  if (names.empty()) names = all;
+  const std::vector<std::string_view> known(all.begin(), all.end());
+  Reading reading("", folder);
+  std::vector<Dataset> datasets;
+  for (const auto& name : names) {
+    if (std::ranges::find(all, name) == all.end())
+      throw Error({{folder.string(), "unknown data set '" + name + "'; expected one of " +
+                                         listed(known) + suggestion(name, known)}});
+    datasets.push_back(read_dataset(folder / (name + ".yaml"), reading));
+  }
+  return datasets;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario as people write it, read whole or not at all.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forecast/scenario.hpp"
+#include "scenarios/error.hpp"
+#include "units/quantity.hpp"
+
+namespace scenarios {
+
+// Reads a scenario from YAML text. `sets` are "path.to.key=value", applied to the document first;
+// a value of `null` removes the key. `base` is the folder that paths in the file start from.
+// Throws Error with every mistake, in file order. Derived values are filled in: data-parallel
+// degree, head size, fabric.
+forecast::Scenario read_scenario(std::string_view text, const std::string& file_name,
+                                 std::span<const std::string> sets = {},
+                                 const std::filesystem::path& base = {});
+
+// The same from a file, which paths in it start from.
+forecast::Scenario load_scenario(const std::filesystem::path& file,
+                                 std::span<const std::string> sets = {});
+
+// What a run of the scenario was measured to take, where the file says so.
+struct Published {
+  units::Seconds step_time;
+  std::string source, note;
+};
+std::optional<Published> read_published(std::string_view text, const std::string& file_name);
+std::optional<Published> load_published(const std::filesystem::path& file);
+
+// What is allowed but may not be meant, with advice.
+std::vector<std::string> warnings(const forecast::Scenario& scenario);
+
+// JSON Schema (draft 2020-12) of a scenario file, from the tables that the reader uses.
+std::string scenario_schema();
+
+}  // namespace scenarios

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader's tables as a JSON Schema, for editors.
+#include <nlohmann/json.hpp>
+
+#include "scenarios/catalog.hpp"
+#include "scenarios/scenario_file.hpp"
+#include "scenarios/tables.hpp"
+
+namespace scenarios {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json schema_of(const Form& form);
+
+Json properties(const std::vector<Field>& fields) {
+  Json all = Json::object();
+  for (const auto& field : fields) {
+    Json one = schema_of(field.form);
+    std::string words(field.description);
+    if (!field.fallback.empty()) words += ". Left out: " + std::string(field.fallback);
+    one["description"] = words;
+    all[std::string(field.name)] = std::move(one);
+  }
+  return all;
+}
+
+Json object(const std::vector<Field>& fields) {
+  if (fields.empty()) return {{"type", "object"}};
+  return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties(fields)}};
+}
+
+// A quantity is a number in the SI base unit or text with a unit; both follow the same range, which
+// a schema can only state for numbers.
+Json quantity(const Form& form) {
+  Json number{{"type", "number"}, {"minimum", form.range.least}, {"maximum", form.range.most}};
+  return {{"anyOf", Json::array({number, {{"type", "string"}, {"pattern", "^\\s*[-+0-9.]"}}})}};
+}
+
+Json list(const Form& form) {
+  Json schema{{"type", "array"}, {"items", schema_of(form.forms.front())}};
+  if (form.range.most > 0) {
+    schema["minItems"] = static_cast<std::int64_t>(form.range.least);
+    schema["maxItems"] = static_cast<std::int64_t>(form.range.most);
+  }
+  return schema;
+}
+
+Json schema_of(const Form& form) {
+  switch (form.type) {
+    case Type::text: return {{"type", Json::array({"string", "number"})}};
+    case Type::yes_no: return {{"type", "boolean"}};
+    case Type::choice: {
+      Json words = Json::array();
+      for (const auto choice : form.choices) words.push_back(std::string(choice));
+      return {{"enum", words}};
+    }
+    case Type::whole:
+      return {{"type", "integer"},
+              {"minimum", static_cast<std::int64_t>(form.range.least)},
+              {"maximum", static_cast<std::int64_t>(form.range.most)}};
+    case Type::number:
+      return {{"type", "number"}, {"minimum", form.range.least}, {"maximum", form.range.most}};
+    case Type::list: return list(form);
+    case Type::map: return object(form.fields);
+    case Type::either: {
+      Json any = Json::array();
+      for (const auto& one : form.forms) any.push_back(schema_of(one));
+      return {{"anyOf", any}};
+    }
+    default: return quantity(form);
+  }
+}
+
+// An editor then offers the names of the catalog; any other name is judged by the reader.
+void offer_names(Json& property, Kind kind) {
+  Json names = Json::array();
+  for (const auto name : catalog_names(kind)) names.push_back(std::string(name));
+  if (!names.empty()) property["anyOf"][0] = {{"enum", names}};
+}
+
+}  // namespace
+
+std::string scenario_schema() {
+  Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+              {"title", "stepcast scenario"},
+              {"description",
+               "A model, trained this way, on this cluster, under this plan, by this software"}};
+  schema.update(object(scenario_fields()));
+  schema["required"] = Json::array({"model", "cluster", "training"});
+  auto& properties = schema["properties"];
+  auto& cluster = properties["cluster"]["properties"];
+  offer_names(properties["model"], Kind::model);
+  offer_names(properties["software"], Kind::software);
+  offer_names(cluster["node"], Kind::node);
+  offer_names(cluster["fabric"], Kind::fabric);
+  offer_names(cluster["node"]["anyOf"][1]["properties"]["device"], Kind::device);
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace scenarios

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/software.hpp"
+
+#include <algorithm>
+
+#include "scenarios/named.hpp"
+#include "scenarios/tables.hpp"
+
+namespace scenarios {
+namespace {
+
+using model::Kernels;
+using strategies::Software;
+
+struct Draft {
+  Software software;
+  void finish() {}
+};
+
+template <class T>
+auto of(T Software::*member) {
+  return [member](Draft& draft) -> T& { return draft.software.*member; };
+}
+template <class T>
+auto of(T Kernels::*member) {
+  return [member](Draft& draft) -> T& { return draft.software.kernels.*member; };
+}
+
+// A list names the parts that are captured; only all or nothing is simulated.
+const Form& graphs_form() {
+  static const Form form{
+      .type = Type::either,
+      .forms = {{.type = Type::yes_no},
+                {.type = Type::list,
+                 .forms = {{.type = Type::choice,
+                            .choices = {"attn", "moe_router", "moe_preprocess", "full"}}}}}};
+  return form;
+}
+
+void read_graphs(Draft& draft, const Cursor& at) {
+  if (!check(graphs_form(), at)) return;
+  const auto& value = at.value();
+  const auto full = [](const Value& item) { return item.text == "full"; };
+  if (value.kind == Value::Kind::scalar)
+    draft.software.cuda_graphs = to_yes_no(value);
+  else if (value.items.empty() || std::ranges::any_of(value.items, full))
+    draft.software.cuda_graphs = !value.items.empty();
+  else
+    at.unsupported("graphs of single modules are not supported yet; supported: true, false, "
+                   "[full]");
+}
+
+void add_kernel_keys(Table<Draft>& table) {
+  using enum model::AttentionKernel;
+  const std::vector<Named<model::AttentionKernel>> kinds{
+      {"unfused", unfused}, {"fused", fused}, {"flash", flash}};
+  const Table<Draft> keys{
+      choice<Draft>("attention", "flash", kinds,
+                    "Score matrix in memory, cuDNN's fused kernel, or FlashAttention",
+                    of(&Kernels::attention)),
+      yes_no<Draft>("fused_softmax", "true", "Scale, mask and softmax in one kernel",
+                    of(&Kernels::fused_softmax)),
+      yes_no<Draft>("fused_bias_activation", "true", "Bias and activation in one kernel",
+                    of(&Kernels::fused_bias_activation)),
+      yes_no<Draft>("fused_bias_dropout_add", "true", "Bias, dropout and residual in one kernel",
+                    of(&Kernels::fused_bias_dropout_add)),
+      yes_no<Draft>("fused_norm", "true", "Norms in one kernel", of(&Kernels::fused_norm)),
+      yes_no<Draft>("fused_rotary", "true", "Rotary embedding in one kernel",
+                    of(&Kernels::fused_rotary)),
+      yes_no<Draft>("fused_cross_entropy", "false", "Cross entropy in one kernel",
+                    of(&Kernels::fused_cross_entropy)),
+      yes_no<Draft>("fused_gradient_accumulation", "true",
+                    "Weight gradients added to fp32 inside the product",
+                    of(&Kernels::fused_gradient_accumulation)),
+      yes_no<Draft>("compile", "false", "A compiler fuses element-wise chains",
+                    of(&Software::compile)),
+      {{"cuda_graphs", "Whole passes, or the named modules, are launched at once", "false",
+        graphs_form()},
+       read_graphs},
+      unread<Draft>("moe_dispatcher",
+                    {.type = Type::choice,
+                     .choices = {"all-to-all", "all-gather", "deepep", "hybridep"}},
+                    "How tokens reach their experts; nothing for a dense model")};
+  table.insert(table.end(), keys.begin(), keys.end());
+}
+
+void add_overlap_keys(Table<Draft>& table) {
+  const Table<Draft> keys{
+      yes_no<Draft>("overlap_data", "true", "Gradient reduction under the backward pass",
+                    of(&Software::overlap_data)),
+      yes_no<Draft>("overlap_tensor", "false",
+                    "Tensor-parallel communication under the weight gradient",
+                    of(&Software::overlap_tensor)),
+      yes_no<Draft>("overlap_pipeline", "false",
+                    "Pipeline transfers do not occupy the computing stream",
+                    of(&Software::overlap_pipeline)),
+      yes_no<Draft>("overlap_parameters", "false", "Parameter gathering under computation",
+                    of(&Software::overlap_parameters)),
+      number<Draft>("interference", "0", {0, 1, "overlapped communication slows, it does not stop"},
+                    "Share by which overlapped communication slows computation",
+                    of(&Software::interference)),
+      yes_no<Draft>("pipeline_sync", "true",
+                    "After each pipeline transfer the host waits for the device",
+                    of(&Software::pipeline_sync)),
+      yes_no<Draft>("scatter_gather", "true",
+                    "Pipeline transfers carry 1/t of the activation per tensor rank",
+                    of(&Software::scatter_gather))};
+  table.insert(table.end(), keys.begin(), keys.end());
+}
+
+void add_cost_keys(Table<Draft>& table) {
+  constexpr Range per_parameter{0, 64, "bytes of one parameter"};
+  const std::vector<Named<units::Precision>> gradients{{"fp32", units::Precision::fp32},
+                                                       {"bf16", units::Precision::bf16},
+                                                       {"fp16", units::Precision::fp16}};
+  const Table<Draft> keys{
+      duration<Draft>("launch_forward", "8 us", "Host time to launch a kernel, forward",
+                      of(&Software::launch_forward)),
+      duration<Draft>("launch_backward", "6 us", "Host time to launch a kernel, backward",
+                      of(&Software::launch_backward)),
+      duration<Draft>("step_overhead", "5 ms", "Host time of a step besides kernels",
+                      of(&Software::step_overhead)),
+      whole<Draft>("vocab_multiple", "128", {1, 1 << 20, "rows per tensor-parallel rank"},
+                   "The vocabulary is padded to this multiple of the tensor degree",
+                   of(&Software::vocab_multiple)),
+      choice<Draft>("gradient_precision", "fp32", gradients,
+                    "Precision of gradient accumulation and reduction",
+                    of(&Software::gradient_precision)),
+      number<Draft>("weight_bytes", "2", per_parameter, "Weights, bytes per parameter",
+                    of(&Software::weight_bytes)),
+      number<Draft>("gradient_bytes", "4", per_parameter, "Gradients, bytes per parameter",
+                    of(&Software::gradient_bytes)),
+      number<Draft>("optimizer_bytes", "12", per_parameter,
+                    "Optimizer states with the master copy, bytes per parameter",
+                    of(&Software::optimizer_bytes)),
+      number<Draft>("optimizer_traffic", "34", {0, 1000, "bytes per parameter"},
+                    "Device memory traffic of an optimizer step, bytes per parameter",
+                    of(&Software::optimizer_traffic)),
+      bytes<Draft>("bucket", "160 MB", "Gradient bucket", of(&Software::bucket)),
+      bytes<Draft>("framework_memory", "0", "Context and libraries outside the allocator",
+                   of(&Software::framework_memory)),
+      bytes<Draft>("communicator_memory", "0", "Buffers of one communicator",
+                   of(&Software::communicator_memory)),
+      bytes<Draft>("workspace", "0", "Matrix-product workspace inside the allocator",
+                   of(&Software::workspace)),
+      number<Draft>("reserved_over_allocated", "1.05", {1, 4, "what is reserved holds the tensors"},
+                    "The caching allocator's memory over that of the tensors",
+                    of(&Software::reserved_over_allocated))};
+  table.insert(table.end(), keys.begin(), keys.end());
+}
+
+Table<Draft> make_table() {
+  Table<Draft> table;
+  add_kernel_keys(table);
+  add_overlap_keys(table);
+  add_cost_keys(table);
+  add_entry_keys(table);
+  return table;
+}
+
+const Table<Draft>& table() {
+  static const auto made = make_table();
+  return made;
+}
+
+}  // namespace
+
+std::vector<Field> software_fields() { return fields_of(table()); }
+
+Software read_software(const Cursor& at) {
+  Draft draft;
+  const auto name = read_named(Kind::software, table(), draft, at);
+  draft.software.name = name.value_or("software");
+  return draft.software;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a scenario, each read from a catalog name or a mapping, and their tables of keys.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "model/transformer.hpp"
+#include "scenarios/cursor.hpp"
+#include "scenarios/form.hpp"
+#include "strategies/plan.hpp"
+#include "strategies/software.hpp"
+#include "topology/cluster.hpp"
+
+namespace scenarios {
+
+// A fabric, and how many NICs of a node it uses (TCP: one); nothing: all.
+struct FabricDraft {
+  topology::Fabric fabric;
+  std::optional<int> nics_per_node;
+  void finish() {}
+};
+
+// Readers complain through the cursor and return what could be read.
+model::Transformer read_model(const Cursor& at);
+void read_device(topology::Device& device, const Cursor& at);  // over what is there already
+topology::Node read_node(const Cursor& at);
+FabricDraft read_fabric(const Cursor& at);
+strategies::Software read_software(const Cursor& at);
+void read_training(strategies::Training& training, const Cursor& at);
+void read_plan(strategies::Plan& plan, const Cursor& at);
+
+// The keys of each mapping, for the schema.
+std::vector<Field> model_fields();
+std::vector<Field> device_fields();
+std::vector<Field> node_fields();
+std::vector<Field> fabric_fields();
+std::vector<Field> software_fields();
+std::vector<Field> training_fields();
+std::vector<Field> plan_fields();
+std::vector<Field> scenario_fields();
+
+// A name of the catalog, or a mapping of these keys.
+Form name_or_map(std::vector<Field> fields);
+
+}  // namespace scenarios

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/published.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "scenarios/error.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+const auto folder = std::filesystem::path(STEPCAST_SOURCE_DIR) / "scenarios/published";
+}
+
+TEST_CASE("every published row appears, readable or with the reason why not") {
+  const auto datasets = scenarios::load_datasets(folder);
+  CHECK(datasets.size() == 30);
+  std::size_t rows = 0, readable = 0;
+  for (const auto& dataset : datasets) {
+    CHECK_FALSE(dataset.source.empty());
+    for (const auto& row : dataset.rows) {
+      CAPTURE(dataset.name, row.id, row.unsupported_reason);
+      ++rows;
+      readable += row.scenario ? 1 : 0;
+      CHECK_FALSE(row.id.empty());
+      CHECK(row.scenario.has_value() == row.unsupported_reason.empty());
+    }
+  }
+  CHECK(rows == 1955);      // 1910 with a scenario and 45 that no scenario describes
+  CHECK(readable == 1544);  // dense models under the strategies of this version
+}
+
+TEST_CASE("a row keeps its measurement and what it is judged by") {
+  const auto dataset = scenarios::load_dataset(folder / "bigscience_1b3_v100.yaml");
+  const auto& row = dataset.rows.front();
+  CHECK(dataset.name == "bigscience_1b3_v100");
+  CHECK(row.id == "bs_1b3_V100-32GB_ck_tp1_pp1_mb1");
+  CHECK(row.measured_step_time_s == 29.0);
+  CHECK(row.time_counts);
+  CHECK(row.measured_bytes == 16777216000.0);
+  CHECK(row.memory_kind == "device");
+  CHECK(row.memory_approximate);
+  CHECK(row.device == "V100");
+  REQUIRE(row.scenario);
+  CHECK(row.scenario->plan.data == 8);
+  CHECK(row.scenario->cluster.node.gpus == 4);
+}
+
+TEST_CASE("passes of one layer are kept beside a time that was not measured") {
+  const auto dataset = scenarios::load_dataset(folder / "korthikanti2022_table4_layer_ms.yaml");
+  const auto& row = dataset.rows.front();
+  CHECK(std::isnan(row.measured_step_time_s));
+  REQUIRE(row.pass_times_s.size() == 2);
+  CHECK(row.pass_times_s[0] == std::pair<std::string, double>{"layer.forward", 0.0077});
+}
+
+TEST_CASE("runs that did not fit are marked") {
+  std::size_t overflowed = 0;
+  for (const auto& dataset : scenarios::load_datasets(folder, {"bloom_176b_topology_benchmarks"}))
+    for (const auto& row : dataset.rows) overflowed += row.out_of_memory ? 1 : 0;
+  CHECK(overflowed > 0);
+}
+
+TEST_CASE("an unknown data set is answered with the nearest") {
+  CHECK_THROWS_WITH(scenarios::load_datasets(folder, {"mt_nlg_53b"}),
+                    Catch::Matchers::Contains("did you mean 'mt_nlg_530b'?"));
+  CHECK_THROWS_AS(scenarios::dataset_names(folder / "none"), scenarios::Error);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scenarios/catalog.hpp"
+#include "scenarios/scenario_file.hpp"
+#include "scenarios/yaml.hpp"
+#include "tests/catch.hpp"
+
+using scenarios::read_scenario;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path source = STEPCAST_SOURCE_DIR;
+
+constexpr auto gpt3 = R"(
+model: gpt3-175b
+cluster: {node: dgx-a100-80gb, nodes: 128}
+training: {sequence_length: 2048, global_batch: 1536}
+plan: {tensor: 8, pipeline: 16}
+)";
+
+forecast::Scenario with(std::vector<std::string> sets) {
+  return read_scenario(gpt3, "gpt3.yaml", sets);
+}
+
+std::string complaint(std::vector<std::string> sets) {
+  try {
+    with(std::move(sets));
+  } catch (const scenarios::Error& wrong) {
+    return wrong.what();
+  }
+  return "no complaint";
+}
+
+std::vector<fs::path> files(const fs::path& folder, const std::string& extension) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == extension) found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("what a scenario leaves out has the promised defaults") {
+  const auto scenario = with({});
+  CHECK(scenario.training.precision == units::Precision::bf16);
+  CHECK(scenario.training.optimizer == strategies::Optimizer::adamw);
+  CHECK(scenario.software == scenarios::catalog_software("megatron-core"));
+  CHECK(scenario.cluster.fabric == scenarios::catalog_fabric("hdr-rail-fat-tree"));
+  CHECK(scenario.cluster.gpus == 1024);
+  CHECK(scenario.plan.data == 8);  // 1024 / (8 x 16)
+  CHECK(scenario.plan.micro_batch == 1);
+  CHECK(scenario.plan.recompute.kind == strategies::Recompute::Kind::none);
+  CHECK(scenario.model.kv_heads == 96);
+  CHECK(scenario.model.head_dim == 128);
+  CHECK(scenario.model.ffn == 49152);
+}
+
+TEST_CASE("a file with mistakes is answered with all of them, as agreed") {
+  for (const auto& file : files(source / "tests/scenarios/golden", ".yaml")) {
+    CAPTURE(file.filename().string());
+    std::string answer = "no complaint";
+    try {
+      read_scenario(scenarios::read_file(file), file.filename().string(), {}, file.parent_path());
+    } catch (const scenarios::Error& wrong) {
+      answer = wrong.what();
+    }
+    CHECK(answer + "\n" == scenarios::read_file(fs::path(file).replace_extension(".txt")));
+  }
+}
+
+TEST_CASE("every example loads, without a warning") {
+  const auto examples = files(source / "scenarios/examples", ".yaml");
+  CHECK(examples.size() >= 8);
+  for (const auto& file : examples) {
+    CAPTURE(file.filename().string());
+    CHECK(scenarios::warnings(scenarios::load_scenario(file)).empty());
+    const auto published = scenarios::load_published(file);
+    if (published) CHECK(published->step_time.value > 0);
+    if (published) CHECK_FALSE(published->source.empty());
+  }
+}
+
+TEST_CASE("--set edits the document before it is read") {
+  CHECK(with({"plan.micro_batch=2"}).plan.micro_batch == 2);
+  CHECK(with({"plan.overlap.data=false"}).plan.overlap.data == false);
+  CHECK(with({"cluster.node.gpus=4", "cluster.nodes=256"}).cluster.node.nics.count == 4);
+  CHECK(with({"cluster.nodes=null", "cluster.gpus=512"}).cluster.gpus == 512);
+  CHECK(with({"plan={tensor: 4, pipeline: 8}"}).plan.data == 32);
+  CHECK(with({"model.layers=32"}).model.hidden == 12288);  // the name became a base
+  CHECK(with({"plan.recompute.full_layers=2"}).plan.recompute.layers == 2);
+}
+
+TEST_CASE("a mistake in --set is reported under its number") {
+  CHECK(complaint({"plan.tensor=8", "plan.tensr=4"}).starts_with("--set 2: plan.tensr: unknown key"));
+  CHECK_THAT(complaint({"plan.tensr=4"}), Contains("did you mean 'tensor'?"));
+  CHECK(complaint({"plan.tensor"}) ==
+        "--set 1: 'plan.tensor' is no assignment; expected path.to.key=value");
+  CHECK(complaint({"plan.tensor="}) ==
+        "--set 1: plan.tensor: no value after '='; write null to remove the key");
+  CHECK(complaint({"plan.tensor.x=1"}) ==
+        "--set 1: plan.tensor.x: 'plan.tensor' is a single value without key 'x'");
+  CHECK(complaint({"plan.tensor=[1"}) ==
+        "--set 1: plan.tensor: this is not YAML: end of sequence flow not found");
+  CHECK(complaint({"training.global_batch=1537"}) ==
+        "--set 1: training.global_batch: 1537 is not divisible by micro_batch 1 x data 8 = 8: "
+        "every replica runs whole microbatches; write 1536 or 1544");
+}
+
+TEST_CASE("values that change nothing are accepted, active ones are refused as unsupported") {
+  CHECK_NOTHROW(with({"plan.context=1", "plan.expert=1", "plan.offload=none", "plan.wrap=layer",
+                      "plan.gradient_compression=none", "plan.activation_compression=none",
+                      "cluster.stragglers=[]", "plan.layers=[]", "plan.context_method=ring"}));
+  const std::string active = GENERATE(
+      "plan.context=2", "plan.expert=8", "plan.offload={optimizer: cpu}", "plan.wrap=model",
+      "plan.gradient_compression=fp8", "plan.activation_compression=int8", "plan.schedule=zb-v",
+      "plan.recompute=optimal", "plan.recompute=[none]", "plan.recompute.selective=[mlp]",
+      "training.precision=fp8", "model=mixtral-8x7b", "model=deepseek-v3",
+      "cluster.stragglers=[{gpus: [0], slowdown: 1.2}]", "plan.layers=[{from: 0}]",
+      "cluster.degraded_links=[{link: leaf0, factor: 0.5}]", "software.cuda_graphs=[attn]");
+  CAPTURE(active);
+  try {
+    with({active, "plan.pipeline=1"});
+    FAIL("it was accepted");
+  } catch (const scenarios::Error& wrong) {
+    CAPTURE(wrong.what());
+    CHECK(scenarios::only_unsupported(wrong));
+    CHECK_THAT(wrong.what(), Contains("not supported yet"));
+  }
+}
+
+TEST_CASE("a card with more memory shows the same share of it") {
+  const auto scenario = with({"cluster.node.device.memory=96 GiB"});
+  CHECK(scenario.cluster.node.device.memory.value == 96 * 0x1p30);
+  CHECK(scenario.cluster.node.device.usable_memory.value ==
+        Approx(96 * 0x1p30 * 79.2 / 80));
+  CHECK(scenario.cluster.node.device.name == "a100-80gb-sxm");
+}
+
+TEST_CASE("part of a rack has its share of the NICs and of the power") {
+  const auto node = with({"cluster.node={base: gb200-nvl72, gpus: 64}", "cluster.nodes=16"})
+                        .cluster.node;
+  CHECK(node.gpus == 64);
+  CHECK(node.nics.count == 64);
+  CHECK(node.power.value == Approx(120e3 * 64 / 72));
+}
+
+TEST_CASE("TCP uses one NIC of a node") {
+  CHECK(with({"cluster.fabric=ethernet-100g"}).cluster.node.nics.count == 1);
+}
+
+TEST_CASE("key and value heads may be fewer than tensor-parallel ranks") {
+  CHECK_NOTHROW(with({"model=llama3-70b", "plan.tensor=16", "plan.pipeline=8"}));
+  CHECK_THAT(complaint({"model=llama3-70b", "model.heads=96", "plan.tensor=12", "cluster.nodes=192",
+                        "model.head_dim=128"}),
+             Contains("12 and 8 kv_heads do not divide each other"));
+}
+
+TEST_CASE("a sequence beyond the model's own length is a warning") {
+  const auto warnings = scenarios::warnings(with({"training.sequence_length=4096"}));
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0] ==
+        "training.sequence_length 4096 is beyond the model's max_sequence 2048; learned positions "
+        "are extended");
+}

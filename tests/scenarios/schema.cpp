@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schema describes what the reader accepts: the examples satisfy it, mistakes do not.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "scenarios/scenario_file.hpp"
+#include "scenarios/yaml.hpp"
+#include "tests/catch.hpp"
+
+using nlohmann::json;
+
+namespace {
+
+// A plain scalar as YAML types it.
+json scalar(const scenarios::Value& value) {
+  if (value.quoted) return value.text;
+  if (value.text == "true" || value.text == "false") return value.text == "true";
+  char* end = nullptr;
+  const double number = std::strtod(value.text.c_str(), &end);
+  if (value.text.empty() || *end != '\0') return value.text;
+  return number == std::floor(number) ? json(static_cast<std::int64_t>(number)) : json(number);
+}
+
+json plain(const scenarios::Value& value) {
+  using Kind = scenarios::Value::Kind;
+  if (value.kind == Kind::scalar) return scalar(value);
+  json whole = value.kind == Kind::map ? json::object() : json::array();
+  for (const auto& member : value.members) whole[member.key.text] = plain(member.value);
+  for (const auto& item : value.items) whole.push_back(plain(item));
+  return value.kind == Kind::null ? json() : whole;
+}
+
+bool has_type(const std::string& type, const json& value) {
+  if (type == "number") return value.is_number();
+  if (type == "integer") return value.is_number_integer();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "array") return value.is_array();
+  return type == "object" && value.is_object();
+}
+
+// The part of JSON Schema that the tables need.
+bool valid(const json& schema, const json& value);
+
+bool valid_object(const json& schema, const json& value) {
+  for (const auto& key : schema.value("required", json::array()))
+    if (!value.contains(key.get<std::string>())) return false;
+  const auto properties = schema.value("properties", json::object());
+  for (const auto& [key, one] : value.items()) {
+    if (properties.contains(key) ? !valid(properties[key], one)
+                                 : !schema.value("additionalProperties", true))
+      return false;
+  }
+  return true;
+}
+
+bool valid(const json& schema, const json& value) {
+  if (schema.contains("anyOf"))
+    return std::ranges::any_of(schema["anyOf"], [&](const json& one) { return valid(one, value); });
+  if (schema.contains("enum"))
+    return std::ranges::find(schema["enum"], value) != schema["enum"].end();
+  if (schema.contains("type")) {
+    const auto& type = schema["type"];
+    if (type.is_string() && !has_type(type, value)) return false;
+    if (type.is_array() &&
+        std::ranges::none_of(type, [&](const json& one) { return has_type(one, value); }))
+      return false;
+  }
+  if (schema.contains("minimum") && value < schema["minimum"]) return false;
+  if (schema.contains("maximum") && value > schema["maximum"]) return false;
+  if (value.is_array() && schema.contains("items"))
+    return std::ranges::all_of(value, [&](const json& one) { return valid(schema["items"], one); });
+  return !value.is_object() || valid_object(schema, value);
+}
+
+json example(const std::string& name) {
+  const auto path = std::filesystem::path(STEPCAST_SOURCE_DIR) / "scenarios/examples" / name;
+  return plain(scenarios::parse_yaml(scenarios::read_file(path), name));
+}
+
+}  // namespace
+
+TEST_CASE("every example satisfies the schema") {
+  const auto schema = json::parse(scenarios::scenario_schema());
+  const auto folder = std::filesystem::path(STEPCAST_SOURCE_DIR) / "scenarios/examples";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".yaml") continue;
+    CAPTURE(entry.path().filename().string());
+    CHECK(valid(schema, example(entry.path().filename().string())));
+  }
+}
+
+TEST_CASE("the schema refuses what the reader refuses") {
+  const auto schema = json::parse(scenarios::scenario_schema());
+  const auto good = example("gpt3-175b-1024-a100.yaml");
+  const auto spoilt = [&](const char* pointer, const json& value) {
+    auto scenario = good;
+    scenario[json::json_pointer(pointer)] = value;
+    return scenario;
+  };
+  CHECK(valid(schema, good));
+  CHECK_FALSE(valid(schema, spoilt("/plan/tensr", 8)));
+  CHECK_FALSE(valid(schema, spoilt("/plan/tensor", 0)));
+  CHECK_FALSE(valid(schema, spoilt("/plan/tensor", 7.5)));
+  CHECK_FALSE(valid(schema, spoilt("/plan/schedule", "intrleaved")));
+  CHECK_FALSE(valid(schema, spoilt("/model", "gpt3-17b")));
+  CHECK_FALSE(valid(schema, spoilt("/training/global_batch", json::array({1, 2}))));
+  auto missing = good;
+  missing.erase("training");
+  CHECK_FALSE(valid(schema, missing));
+}
+
+TEST_CASE("every key of the schema says what it means") {
+  const std::function<void(const json&)> visit = [&](const json& schema) {
+    const auto properties = schema.value("properties", json::object());
+    for (const auto& [name, one] : properties.items()) {
+      CAPTURE(name);
+      CHECK_FALSE(one.value("description", "").empty());
+      visit(one);
+    }
+    for (const auto& one : schema.value("anyOf", json::array())) visit(one);
+  };
+  visit(json::parse(scenarios::scenario_schema()));
+}
