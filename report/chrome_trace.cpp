@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <unordered_map>
+
+#include "report/document.hpp"
+#include "report/trace.hpp"
+#include "report/tracks.hpp"
+
+namespace report {
+namespace {
+
+// Appends to one growing text; a million events must not mean a million small strings.
+class Events {
+ public:
+  explicit Events(std::size_t expected) {
+    text_.reserve(expected * 160 + 256);
+    text_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+  }
+
+  // Starts an event; what follows are its members, then end().
+  Events& begin(char phase, std::int64_t pid, std::int64_t tid) {
+    text_ += first_ ? "\n{\"ph\":\"" : ",\n{\"ph\":\"";
+    first_ = false;
+    text_ += phase;
+    text_ += '"';
+    return number(",\"pid\":", pid).number(",\"tid\":", tid);
+  }
+  Events& raw(std::string_view text) {
+    text_ += text;
+    return *this;
+  }
+  Events& number(std::string_view key, std::int64_t value) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    text_ += key;
+    text_.append(digits, end);
+    return *this;
+  }
+  // Microseconds with the nanoseconds as fraction.
+  Events& microseconds(std::string_view key, std::int64_t nanoseconds) {
+    number(key, nanoseconds / 1000);
+    const auto rest = static_cast<int>(nanoseconds % 1000);
+    if (rest == 0) return *this;
+    text_ += '.';
+    text_ += static_cast<char>('0' + rest / 100);
+    text_ += static_cast<char>('0' + rest / 10 % 10);
+    text_ += static_cast<char>('0' + rest % 10);
+    return *this;
+  }
+  // The JSON of each text is made once. Keys are views of the caller's strings.
+  Events& string(std::string_view key, std::string_view value) {
+    const auto [at, fresh] = escaped_.try_emplace(value);
+    if (fresh) at->second = json_string(value);
+    text_ += key;
+    text_ += at->second;
+    return *this;
+  }
+  void end() { text_ += '}'; }
+  std::string take() {
+    text_ += "\n]}\n";
+    return std::move(text_);
+  }
+
+ private:
+  std::string text_;
+  std::unordered_map<std::string_view, std::string> escaped_;  // looked up, never walked
+  bool first_ = true;
+};
+
+void add_name(Events& events, const char* what, std::int64_t pid, std::int64_t tid,
+              std::string_view name) {
+  events.begin('M', pid, tid).raw(",\"name\":\"").raw(what).raw("\",\"args\":{\"name\":");
+  events.raw(json_string(name)).raw("}").end();
+}
+
+void add_order(Events& events, const char* what, std::int64_t pid, std::int64_t tid,
+               std::int64_t order) {
+  events.begin('M', pid, tid).raw(",\"name\":\"").raw(what);
+  events.number("\",\"args\":{\"sort_index\":", order).raw("}").end();
+}
+
+void add_names(Events& events, const Tracks& tracks) {
+  for (std::size_t i = 0; i < tracks.processes.size(); ++i) {
+    const auto& process = tracks.processes[i];
+    add_name(events, "process_name", process.rank, 0,
+             fmt::format("stage {} (rank {})", process.stage, process.rank));
+    add_order(events, "process_sort_index", process.rank, 0, static_cast<std::int64_t>(i));
+  }
+  for (const auto& track : tracks.tracks) {
+    const auto pid = tracks.processes[track.process].rank;
+    add_name(events, "thread_name", pid, track.thread, track.name);
+    add_order(events, "thread_sort_index", pid, track.thread, track.thread);
+  }
+}
+
+void add_slice(Events& events, const forecast::Slice& slice, int thread) {
+  const auto start = nanoseconds(slice.start_ps);
+  events.begin('X', slice.rank, thread)
+      .microseconds(",\"ts\":", start)
+      .microseconds(",\"dur\":", nanoseconds(slice.end_ps) - start)
+      .string(",\"name\":", slice.name)
+      .string(",\"cat\":", slice.kind)
+      .string(",\"args\":{\"kind\":", slice.kind);
+  if (slice.microbatch >= 0) events.number(",\"microbatch\":", slice.microbatch);
+  if (slice.chunk >= 0) events.number(",\"chunk\":", slice.chunk);
+  events.raw("}").end();
+}
+
+void add_arrows(Events& events, const forecast::Timeline& timeline, const Tracks& tracks) {
+  const auto thread = [&](std::size_t slice) {
+    return tracks.tracks[tracks.track_of[slice]].thread;
+  };
+  for (std::size_t i = 0; i < timeline.arrows.size(); ++i) {
+    const auto& arrow = timeline.arrows[i];
+    const auto& from = timeline.slices[arrow.from];
+    const auto& to = timeline.slices[arrow.to];
+    // A viewer ties an arrow to the bar that is open at its time stamp: the last nanosecond.
+    const auto leaves = std::max(nanoseconds(from.start_ps), nanoseconds(from.end_ps) - 1);
+    events.begin('s', from.rank, thread(arrow.from))
+        .microseconds(",\"ts\":", leaves)
+        .number(",\"name\":\"message\",\"cat\":\"message\",\"id\":", static_cast<std::int64_t>(i))
+        .end();
+    events.begin('f', to.rank, thread(arrow.to))
+        .microseconds(",\"ts\":", nanoseconds(to.start_ps))
+        .number(",\"bp\":\"e\",\"name\":\"message\",\"cat\":\"message\",\"id\":",
+                static_cast<std::int64_t>(i))
+        .end();
+  }
+}
+
+}  // namespace
+
+std::string chrome_trace(const forecast::Timeline& timeline) {
+  const Tracks tracks = tracks_of(timeline);
+  Events events(timeline.slices.size() + 2 * timeline.arrows.size() + timeline.memory.size());
+  add_names(events, tracks);
+  for (const auto& track : tracks.tracks)
+    for (const std::size_t i : track.slices) add_slice(events, timeline.slices[i], track.thread);
+  add_arrows(events, timeline, tracks);
+  for (const auto& sample : timeline.memory)
+    events.begin('C', tracks.processes[tracks.process_of_stage.at(sample.stage)].rank, 0)
+        .microseconds(",\"ts\":", nanoseconds(sample.time_ps))
+        .number(",\"name\":\"allocated memory\",\"args\":{\"bytes\":",
+                std::llround(sample.allocated.value))
+        .raw("}")
+        .end();
+  return events.take();
+}
+
+}  // namespace report

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json.hpp"
+
+#include "report/document.hpp"
+
+namespace report {
+namespace {
+
+Document step_document(const forecast::Step& step) {
+  return Object()
+      .quantity("time_s", step.time)
+      .quantity("time_low_s", step.time_low)
+      .quantity("time_high_s", step.time_high)
+      .count("tokens", step.tokens)
+      .number("tokens_per_s", step.tokens_per_second)
+      .number("tokens_per_s_per_gpu", step.tokens_per_second_per_gpu)
+      .quantity("model_flops", step.model_flops)
+      .number("tflops_per_gpu", step.flops_per_gpu.value / 1e12)
+      .number("mfu", step.mfu)
+      .number("hfu", step.hfu)
+      .put("microbatches", step.microbatches)
+      .take();
+}
+
+Document time_document(const forecast::TimeParts& time) {
+  return Object()
+      .quantity("compute_s", time.compute)
+      .quantity("recompute_s", time.recompute)
+      .quantity("tensor_comm_s", time.tensor_comm)
+      .quantity("context_comm_s", time.context_comm)
+      .quantity("expert_comm_s", time.expert_comm)
+      .quantity("pipeline_comm_s", time.pipeline_comm)
+      .quantity("data_comm_s", time.data_comm)
+      .quantity("offload_s", time.offload)
+      .quantity("optimizer_s", time.optimizer)
+      .quantity("bubble_s", time.bubble)
+      .quantity("other_s", time.other)
+      .take();
+}
+
+Document stage_document(const forecast::StageTimes& stage) {
+  return Object()
+      .put("stage", stage.stage)
+      .put("layers", stage.layers)
+      .quantity("busy_s", stage.busy)
+      .quantity("bubble_s", stage.bubble)
+      .number("peak_in_flight", stage.peak_in_flight)
+      .quantity("forward_s", stage.forward)
+      .quantity("backward_input_s", stage.backward_input)
+      .quantity("backward_weight_s", stage.backward_weight)
+      .quantity("recompute_s", stage.recompute)
+      .take();
+}
+
+Document pipeline_document(const forecast::Pipeline& pipeline) {
+  Document stages = Document::array();
+  for (const auto& stage : pipeline.stages) stages.push_back(stage_document(stage));
+  return Object()
+      .number("bubble_fraction", pipeline.bubble_fraction)
+      .put("stages", std::move(stages))
+      .take();
+}
+
+Document layer_document(const forecast::LayerTimes& layer) {
+  return Object()
+      .quantity("forward_s", layer.forward)
+      .quantity("backward_s", layer.backward)
+      .quantity("attention_forward_s", layer.attention_forward)
+      .quantity("attention_backward_s", layer.attention_backward)
+      .quantity("mlp_forward_s", layer.mlp_forward)
+      .quantity("mlp_backward_s", layer.mlp_backward)
+      .quantity("kept_bytes", layer.kept)
+      .take();
+}
+
+Document stage_memory_document(const forecast::StageMemory& stage) {
+  return Object()
+      .quantity("weights", stage.weights)
+      .quantity("gradients", stage.gradients)
+      .quantity("optimizer", stage.optimizer)
+      .quantity("activations", stage.activations)
+      .quantity("temporary", stage.temporary)
+      .quantity("communication", stage.communication)
+      .quantity("framework", stage.framework)
+      .quantity("peak", stage.peak)
+      .quantity("peak_allocated", stage.peak_allocated)
+      .quantity("peak_reserved", stage.peak_reserved)
+      .take();
+}
+
+Document memory_document(const forecast::Memory& memory) {
+  Document stages = Document::array();
+  for (const auto& stage : memory.stages) stages.push_back(stage_memory_document(stage));
+  return Object()
+      .put("fits", memory.fits)
+      .put("host_fits", memory.host_fits)
+      .quantity("capacity_bytes", memory.capacity)
+      .quantity("peak_bytes", memory.peak)
+      .quantity("peak_allocated_bytes", memory.peak_allocated)
+      .quantity("peak_reserved_bytes", memory.peak_reserved)
+      .put("peak_stage", memory.peak_stage)
+      .put("stages", std::move(stages))
+      .take();
+}
+
+Document path_document(const std::vector<forecast::PathPart>& path) {
+  Document parts = Document::array();
+  for (const auto& part : path)
+    parts.push_back(Object().put("kind", part.kind).quantity("seconds", part.time).take());
+  return parts;
+}
+
+Document network_document(const std::vector<forecast::LinkLoad>& loads) {
+  Document links = Document::array();
+  for (const auto& load : loads)
+    links.push_back(Object()
+                        .put("name", load.name)
+                        .put("kind", load.kind)
+                        .number("utilisation", load.utilisation)
+                        .take());
+  return Object().put("links", std::move(links)).take();
+}
+
+Document simulation_document(const forecast::SimulationFacts& facts) {
+  return Object()
+      .put("events", facts.events)
+      .put("ranks", facts.ranks)
+      .put("ranks_simulated", facts.ranks_simulated)
+      .quantity("wall_s", facts.wall)
+      .take();
+}
+
+}  // namespace
+
+std::string simulate_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                          std::string_view version) {
+  return dump(Object()
+                  .put("stepcast", std::string(version))
+                  .put("scenario", scenario_document(scenario))
+                  .put("step", step_document(forecast.step))
+                  .put("time", time_document(forecast.time))
+                  .put("pipeline", pipeline_document(forecast.pipeline))
+                  .put("layer", layer_document(forecast.layer))
+                  .put("memory", memory_document(forecast.memory))
+                  .put("critical_path", path_document(forecast.critical_path))
+                  .put("network", network_document(forecast.links))
+                  .put("simulation", simulation_document(forecast.simulation))
+                  .take());
+}
+
+std::string scenario_json(const forecast::Scenario& scenario) {
+  return dump(scenario_document(scenario));
+}
+
+}  // namespace report

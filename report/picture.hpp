@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: a schedule drawn with characters, one row per stage, time to the right.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/text.hpp"
+
+namespace report {
+
+enum class Shade { forward, backward, weight, recompute, optimizer, communication, other, idle };
+
+// What a row shows from `start` to `end`, in any unit that the whole picture shares. Where marks
+// of one row overlap, the earlier in the list is in front.
+struct Mark {
+  double start = 0, end = 0;
+  Shade shade = Shade::other;
+  std::string label;  // ASCII: "F3"; may be empty
+};
+
+struct PictureRow {
+  std::string title;
+  std::vector<Mark> marks;
+};
+
+// "F3": what a pass of this microbatch is called in a picture; with chunks "F3a", "F3b", …
+std::string pass_label(char letter, std::int64_t microbatch, std::int64_t chunk, bool chunks);
+
+// The row numbers to draw of `count` where at most `most` (two or more) have room: evenly spread,
+// the first and the last among them.
+std::vector<int> spread(int count, int most);
+
+// Rows from time `begin` to `end` across the width, then a key. Where every mark is wide enough for
+// its label, labels are drawn ("F0F1F2B0=="); else each cell shows one of the shades that it holds,
+// such that along a row every shade gets its share of the cells. O(marks + cells).
+std::string picture(const std::vector<PictureRow>& rows, double begin, double end,
+                    const TextOptions& options);
+
+}  // namespace report

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/document.hpp"
+#include "report/words.hpp"
+#include "units/text.hpp"
+
+namespace report {
+namespace {
+
+Document recompute_document(const strategies::Recompute& recompute) {
+  switch (recompute.kind) {
+    case strategies::Recompute::Kind::none:
+      return "none";
+    case strategies::Recompute::Kind::selective:
+      return "selective";
+    case strategies::Recompute::Kind::full:
+      return "full";
+    case strategies::Recompute::Kind::full_layers:
+      return Object().put("full_layers", recompute.layers).take();
+  }
+  return nullptr;
+}
+
+Document model_document(const model::Transformer& model) {
+  Object object;
+  object.unless_empty("name", model.name)
+      .put("layers", model.layers)
+      .put("hidden", model.hidden)
+      .put("heads", model.heads)
+      .put("kv_heads", model.kv_heads)
+      .put("head_dim", model.head_dim)
+      .put("ffn", model.ffn)
+      .put("vocab", model.vocab)
+      .put("max_sequence", model.max_sequence)
+      .put("activation", word(model.activation))
+      .put("norm", word(model.norm))
+      .put("position", word(model.position))
+      .put("tied_embeddings", model.tied_embeddings)
+      .put("biases", model.biases)
+      .put("qkv_biases", model.qkv_biases)
+      .put("parallel_block", model.parallel_block)
+      .put("norms_per_layer", model.norms_per_layer)
+      .put("query_key_norm", model.query_key_norm)
+      .number("dropout", model.dropout)
+      .put("causal", model.causal);
+  if (model.window)
+    object.put("attention_window",
+               Object().put("size", model.window->size).put("every", model.window->every).take());
+  return object.take();
+}
+
+Document peak_document(const topology::Device& device) {
+  using units::Precision;
+  Object peak;
+  for (const auto precision : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
+                               Precision::fp8, Precision::mxfp8, Precision::nvfp4})
+    if (device.peak_of(precision).value > 0)
+      peak.quantity(std::string(units::to_text(precision)).c_str(), device.peak_of(precision));
+  return peak.take();
+}
+
+Document efficiency_document(const topology::Efficiency& efficiency) {
+  return Object()
+      .number("product_plateau", efficiency.product_plateau)
+      .number("product_half_depth", efficiency.product_half_depth)
+      .number("attention_plateau", efficiency.attention_plateau)
+      .number("memory", efficiency.memory)
+      .number("sustained_clock", efficiency.sustained_clock)
+      .quantity("kernel_gap", efficiency.kernel_gap)
+      .take();
+}
+
+// The entry that a mapping started from stays its base: the keys after it change nothing then, but
+// a device keeps its tables of measured kernels. `unnamed` is what the reader calls a mapping
+// without base.
+Object over_base(const std::string& name, const char* unnamed) {
+  Object object;
+  if (name != unnamed) object.unless_empty("base", name);
+  return object;
+}
+
+Document device_document(const topology::Device& device) {
+  return over_base(device.name, "device")
+      .quantity("memory", device.memory)
+      .quantity("usable_memory", device.usable_memory)
+      .unless_zero("memory_bandwidth", device.memory_bandwidth)
+      .put("peak", peak_document(device))
+      .quantity("vector_peak", device.vector_peak)
+      .put("sms", device.sms)
+      .unless_zero("power", device.power)
+      .unless_zero("price", device.price)
+      .put("efficiency", efficiency_document(device.efficiency))
+      .take();
+}
+
+Document nvlink_document(const topology::NvLink& nvlink) {
+  return Object()
+      .put("kind", word(nvlink.kind))
+      .unless_zero("bandwidth", nvlink.bandwidth)
+      .quantity("latency", nvlink.latency)
+      .number("efficiency", nvlink.efficiency)
+      .put("multicast", nvlink.multicast)
+      .take();
+}
+
+Document pcie_document(const topology::Pcie& pcie) {
+  return Object().unless_zero("bandwidth", pcie.bandwidth).quantity("latency", pcie.latency).take();
+}
+
+Document nics_document(const topology::Nics& nics) {
+  return Object()
+      .put("count", nics.count)
+      .unless_zero("bandwidth", nics.bandwidth)
+      .quantity("latency", nics.latency)
+      .take();
+}
+
+Document host_document(const topology::Host& host) {
+  return Object()
+      .quantity("memory", host.memory)
+      .unless_zero("memory_bandwidth", host.memory_bandwidth)
+      .take();
+}
+
+Document nvme_document(const topology::Nvme& nvme) {
+  return Object()
+      .quantity("capacity", nvme.capacity)
+      .unless_zero("read", nvme.read)
+      .unless_zero("write", nvme.write)
+      .take();
+}
+
+Document node_document(const topology::Node& node) {
+  return over_base(node.name, "node")
+      .put("gpus", node.gpus)
+      .put("device", device_document(node.device))
+      .put("nvlink", nvlink_document(node.nvlink))
+      .put("pcie", pcie_document(node.pcie))
+      .put("nics", nics_document(node.nics))
+      .put("host", host_document(node.host))
+      .put("nvme", nvme_document(node.nvme))
+      .unless_zero("power", node.power)
+      .unless_zero("price", node.price)
+      .unless_empty("usual_fabric", node.usual_fabric)
+      .take();
+}
+
+Document fabric_document(const topology::Fabric& fabric) {
+  Object object = over_base(fabric.name, "fabric");
+  object.put("kind", word(fabric.kind))
+      .unless_zero("link_bandwidth", fabric.link_bandwidth)
+      .quantity("latency", fabric.latency);
+  if (fabric.tiers) object.put("tiers", *fabric.tiers);
+  object.put("radix", fabric.radix);
+  if (!fabric.oversubscription.empty()) object.put("oversubscription", fabric.oversubscription);
+  return object.number("efficiency", fabric.efficiency)
+      .put("collectives_in_network", fabric.collectives_in_network)
+      .take();
+}
+
+Document cluster_document(const topology::Cluster& cluster) {
+  return Object()
+      .put("node", node_document(cluster.node))
+      .put("gpus", cluster.gpus)
+      .put("fabric", fabric_document(cluster.fabric))
+      .number("memory_fraction", cluster.memory_fraction)
+      .take();
+}
+
+Document training_document(const strategies::Training& training) {
+  return Object()
+      .put("sequence_length", training.sequence_length)
+      .put("global_batch", training.global_batch)
+      .put("precision", units::to_text(training.precision))
+      .put("optimizer", word(training.optimizer))
+      .number("padding", training.padding)
+      .take();
+}
+
+Document overlap_document(const strategies::Overlap& overlap,
+                          const strategies::Software& software) {
+  return Object()
+      .put("data", overlap.data.value_or(software.overlap_data))
+      .put("tensor", overlap.tensor.value_or(software.overlap_tensor))
+      .put("pipeline", overlap.pipeline.value_or(software.overlap_pipeline))
+      .put("parameters", overlap.parameters.value_or(software.overlap_parameters))
+      .take();
+}
+
+// What the plan leaves to the software profile is written out as it holds.
+Document plan_document(const strategies::Plan& plan, const strategies::Software& software) {
+  Object object;
+  object.put("tensor", plan.tensor)
+      .put("pipeline", plan.pipeline)
+      .put("data", plan.data)
+      .put("sequence_parallel", plan.sequence_parallel)
+      .put("micro_batch", plan.micro_batch)
+      .put("schedule", word(plan.schedule))
+      .put("virtual_stages", plan.virtual_stages);
+  if (!plan.layers_per_stage.empty()) object.put("layers_per_stage", plan.layers_per_stage);
+  object.put("zero", plan.zero)
+      .put("reshard_after_forward", plan.reshard_after_forward)
+      .put("shard_group", plan.shard_group == strategies::ShardGroup::all ? "all" : "node")
+      .put("recompute", recompute_document(plan.recompute))
+      .put("overlap", overlap_document(plan.overlap, software));
+  // A profile may reduce in fp16, a plan has no word for it.
+  const auto reduction = plan.gradient_precision.value_or(software.gradient_precision);
+  if (reduction != units::Precision::fp16)
+    object.put("gradient_precision", units::to_text(reduction));
+  return object.unless_zero("bucket", plan.bucket.value_or(software.bucket))
+      .put("rank_order", word(plan.rank_order))
+      .take();
+}
+
+Document software_document(const strategies::Software& software) {
+  const auto& kernels = software.kernels;
+  return over_base(software.name, "software")
+      .put("attention", word(kernels.attention))
+      .put("fused_softmax", kernels.fused_softmax)
+      .put("fused_bias_activation", kernels.fused_bias_activation)
+      .put("fused_bias_dropout_add", kernels.fused_bias_dropout_add)
+      .put("fused_norm", kernels.fused_norm)
+      .put("fused_rotary", kernels.fused_rotary)
+      .put("fused_cross_entropy", kernels.fused_cross_entropy)
+      .put("fused_gradient_accumulation", kernels.fused_gradient_accumulation)
+      .put("compile", software.compile)
+      .put("cuda_graphs", software.cuda_graphs)
+      .quantity("launch_forward", software.launch_forward)
+      .quantity("launch_backward", software.launch_backward)
+      .quantity("step_overhead", software.step_overhead)
+      .put("pipeline_sync", software.pipeline_sync)
+      .put("overlap_data", software.overlap_data)
+      .put("overlap_tensor", software.overlap_tensor)
+      .put("overlap_pipeline", software.overlap_pipeline)
+      .put("overlap_parameters", software.overlap_parameters)
+      .number("interference", software.interference)
+      .put("scatter_gather", software.scatter_gather)
+      .put("vocab_multiple", software.vocab_multiple)
+      .put("gradient_precision", units::to_text(software.gradient_precision))
+      .count("weight_bytes", software.weight_bytes)
+      .count("gradient_bytes", software.gradient_bytes)
+      .count("optimizer_bytes", software.optimizer_bytes)
+      .count("optimizer_traffic", software.optimizer_traffic)
+      .quantity("bucket", software.bucket)
+      .quantity("framework_memory", software.framework_memory)
+      .quantity("communicator_memory", software.communicator_memory)
+      .quantity("workspace", software.workspace)
+      .number("reserved_over_allocated", software.reserved_over_allocated)
+      .take();
+}
+
+}  // namespace
+
+Document scenario_document(const forecast::Scenario& scenario) {
+  return Object()
+      .unless_empty("name", scenario.name)
+      .put("model", model_document(scenario.model))
+      .put("cluster", cluster_document(scenario.cluster))
+      .put("training", training_document(scenario.training))
+      .put("plan", plan_document(scenario.plan, scenario.software))
+      .put("software", software_document(scenario.software))
+      .take();
+}
+
+}  // namespace report

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+
+#include "report/document.hpp"
+#include "report/picture.hpp"
+#include "report/terminal.hpp"
+
+namespace report {
+namespace {
+
+constexpr int most_stages = 32;
+
+double finite(const char* key, double value) {
+  if (!std::isfinite(value)) throw std::domain_error(std::string(key) + " is not finite");
+  return value;
+}
+
+// An array with one element per line; small objects are readable that way, and so are diffs.
+template <class Element, class Write>
+std::string lines(const std::vector<Element>& elements, Write write) {
+  std::string text = "[";
+  const char* separator = "\n    ";
+  for (const Element& element : elements) {
+    text += separator + write(element);
+    separator = ",\n    ";
+  }
+  return text + (elements.empty() ? "]" : "\n  ]");
+}
+
+std::string stage_line(const ScheduleStage& stage) {
+  return fmt::format(R"({{"work": {}, "idle": {}, "peak_in_flight": {}, "in_flight_vectors": {}}})",
+                     finite("work", stage.work), finite("idle", stage.idle),
+                     finite("peak_in_flight", stage.peak_in_flight),
+                     Document(stage.in_flight_vectors).dump());
+}
+
+std::string operation_line(const ScheduleOperation& operation) {
+  return fmt::format(
+      R"({{"stage": {}, "chunk": {}, "microbatch": {}, "pass": {}, "start": {}, "end": {}}})",
+      operation.stage, operation.chunk, operation.microbatch, json_string(operation.pass),
+      finite("start", operation.start), finite("end", operation.end));
+}
+
+Shade shade_of(const std::string& pass) {
+  if (pass == "F") return Shade::forward;
+  if (pass == "B" || pass == "BW") return Shade::backward;
+  return pass == "W" ? Shade::weight : Shade::other;
+}
+
+const char* kind_of(const std::string& pass) {
+  if (pass == "F") return "forward";
+  if (pass == "B") return "backward_input";
+  return pass == "W" ? "backward_weight" : "backward";
+}
+
+double first_start(const ScheduleReport& schedule) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const auto& operation : schedule.operations) first = std::min(first, operation.start);
+  return schedule.operations.empty() ? 0.0 : first;
+}
+
+double last_end(const ScheduleReport& schedule) {
+  double last = 0;
+  for (const auto& operation : schedule.operations) last = std::max(last, operation.end);
+  return last;
+}
+
+bool has_chunks(const ScheduleReport& schedule) {
+  return std::ranges::any_of(schedule.operations, [](const auto& each) { return each.chunk > 0; });
+}
+
+std::vector<PictureRow> rows_of(const ScheduleReport& schedule) {
+  const bool chunks = has_chunks(schedule);
+  std::vector<PictureRow> rows(schedule.stages.size());
+  for (std::size_t stage = 0; stage < rows.size(); ++stage)
+    rows[stage].title = fmt::format("stage {}", stage);
+  for (const auto& operation : schedule.operations) {
+    const char letter = operation.pass.empty() ? '?' : operation.pass.front();
+    rows.at(static_cast<std::size_t>(operation.stage))
+        .marks.push_back({operation.start, operation.end, shade_of(operation.pass),
+                          pass_label(letter, operation.microbatch, operation.chunk, chunks)});
+  }
+  return rows;
+}
+
+std::string stage_table(const ScheduleReport& schedule, const std::vector<int>& shown) {
+  std::string text = "\n  stage          work          idle    idle share    peak in flight\n";
+  for (const int number : shown) {
+    const auto& stage = schedule.stages[static_cast<std::size_t>(number)];
+    const double share = schedule.makespan > 0 ? 1 - stage.work / schedule.makespan : 0.0;
+    text += fmt::format("  {:>5}  {:>12.6g}  {:>12.6g}  {:>12}  {:>16.4g}\n", number, stage.work,
+                        stage.idle, percent(share), stage.peak_in_flight);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string schedule_json(const ScheduleReport& schedule) {
+  return fmt::format(
+      "{{\n  \"makespan\": {},\n  \"span\": {},\n  \"bubble_fraction\": {},\n"
+      "  \"bubble_fraction_max_stage\": {},\n  \"stages\": {},\n  \"operations\": {}\n}}\n",
+      finite("makespan", schedule.makespan), finite("span", schedule.span),
+      finite("bubble_fraction", schedule.bubble_fraction),
+      finite("bubble_fraction_max_stage", schedule.bubble_fraction_max_stage),
+      lines(schedule.stages, stage_line), lines(schedule.operations, operation_line));
+}
+
+std::string schedule_text(const ScheduleReport& schedule, const TextOptions& options) {
+  const int count = static_cast<int>(schedule.stages.size());
+  const auto shown = spread(count, most_stages);
+  const std::string title =
+      fmt::format("{}{} stages, {} operations",
+                  schedule.name.empty() ? "" : printable(schedule.name, options.unicode) + ": ",
+                  count, schedule.operations.size());
+  std::string text = toned(title, Tone::strong, options) + '\n';
+  text += fmt::format("  makespan {:.6g}, longest stage's own span {:.6g} (in the unit given)\n",
+                      schedule.makespan, schedule.span);
+  text +=
+      fmt::format("  bubble {} of the mean stage, {} of the busiest\n\n",
+                  percent(schedule.bubble_fraction), percent(schedule.bubble_fraction_max_stage));
+  auto all = rows_of(schedule);
+  std::vector<PictureRow> rows;
+  for (const int number : shown) rows.push_back(std::move(all[static_cast<std::size_t>(number)]));
+  text += picture(rows, first_start(schedule), last_end(schedule), options);
+  text += stage_table(schedule, shown);
+  if (count > most_stages)
+    text += fmt::format("  ({} of {} stages are shown)\n", most_stages, count);
+  return text;
+}
+
+forecast::Timeline schedule_timeline(const ScheduleReport& schedule) {
+  const double first = first_start(schedule);
+  double unit = 1e12;  // picoseconds
+  for (int i = 0; i < 3 && (last_end(schedule) - first) * unit > 4e18; ++i) unit /= 1000;
+  if ((last_end(schedule) - first) * unit > 4e18)
+    throw std::domain_error("the schedule is too long for a trace");
+  const bool chunks = has_chunks(schedule);
+  forecast::Timeline timeline;
+  timeline.slices.reserve(schedule.operations.size());
+  for (const auto& operation : schedule.operations)
+    timeline.slices.push_back(
+        {.stage = operation.stage,
+         .rank = operation.stage,
+         .lane = "compute",
+         .name = pass_label(operation.pass.empty() ? '?' : operation.pass.front(),
+                            operation.microbatch, operation.chunk, chunks),
+         .kind = kind_of(operation.pass),
+         .microbatch = operation.microbatch,
+         .chunk = operation.chunk,
+         .start_ps = std::llround((operation.start - first) * unit),
+         .end_ps = std::llround((operation.end - first) * unit)});
+  return timeline;
+}
+
+}  // namespace report

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "report/picture.hpp"
+#include "report/terminal.hpp"
+#include "report/words.hpp"
+#include "units/text.hpp"
+
+namespace report {
+namespace {
+
+// All fits one screen.
+constexpr int most_memory_rows = 6, most_picture_rows = 8;
+
+std::string heading(const std::string& text, const TextOptions& options) {
+  return '\n' + toned(text, Tone::strong, options) + '\n';
+}
+
+// --- What was asked ------------------------------------------------------------------------------
+
+std::string schedule_words(const strategies::Plan& plan) {
+  std::string words(word(plan.schedule));
+  if (plan.virtual_stages > 1) words += fmt::format(", {} chunks", plan.virtual_stages);
+  return words;
+}
+
+std::string recompute_words(const strategies::Recompute& recompute) {
+  switch (recompute.kind) {
+    case strategies::Recompute::Kind::none:
+      return "no recomputation";
+    case strategies::Recompute::Kind::selective:
+      return "selective recomputation";
+    case strategies::Recompute::Kind::full:
+      return "full recomputation";
+    case strategies::Recompute::Kind::full_layers:
+      return fmt::format("recomputation of {} layers per stage", recompute.layers);
+  }
+  return {};
+}
+
+std::string question(const forecast::Scenario& scenario, const TextOptions& options) {
+  const auto& plan = scenario.plan;
+  const std::string model = scenario.model.name.empty() ? "model" : scenario.model.name;
+  const std::string title = scenario.name.empty() ? model : scenario.name;
+  const std::string machine = fmt::format(
+      "{} on {} GPUs ({}), {} tokens x {} sequences per step, {}", model,
+      grouped(static_cast<double>(scenario.cluster.gpus)), scenario.cluster.node.device.name,
+      grouped(static_cast<double>(scenario.training.sequence_length)),
+      grouped(static_cast<double>(scenario.training.global_batch)),
+      units::to_text(scenario.training.precision));
+  std::string how = fmt::format("tensor {}{}, pipeline {} ({}), data {}, micro-batch {}",
+                                plan.tensor, plan.sequence_parallel ? " with sequence" : "",
+                                plan.pipeline, schedule_words(plan), plan.data, plan.micro_batch);
+  if (plan.zero > 0) how += fmt::format(", ZeRO {}", plan.zero);
+  how += ", " + recompute_words(plan.recompute);
+  const int width = width_of(options);
+  return toned(fitted(printable(title, options.unicode), width), Tone::strong, options) + '\n' +
+         wrapped(printable(machine, options.unicode), 2, width) + wrapped(how, 2, width);
+}
+
+// --- The headline --------------------------------------------------------------------------------
+
+// "  throughput  …": a name, and text that keeps to its right.
+std::string item(const std::string& name, const std::string& text, const TextOptions& options) {
+  std::string lines = wrapped(text, 14, width_of(options));
+  return lines.replace(2, name.size(), name);
+}
+
+std::string measured_beside(const Published& published, units::Seconds forecast,
+                            const TextOptions& options) {
+  if (!(published.step_time.value > 0)) return {};
+  const double error = (forecast - published.step_time) / published.step_time;
+  return item("",
+              fmt::format("measured {} ({}): the forecast is {} off",
+                          units::short_text(published.step_time),
+                          printable(published.source, options.unicode), signed_percent(error)),
+              options);
+}
+
+std::string costs(const forecast::Step& step, std::int64_t gpus, const TextOptions& options) {
+  if (!(step.tokens_per_second > 0)) return {};
+  const double gpu_hours = 1e9 / step.tokens_per_second / 3600 * static_cast<double>(gpus);
+  return item("cost",
+              fmt::format("{} billion tokens/day, {} GPU-hours per billion tokens",
+                          grouped(step.tokens_per_second * 86400 / 1e9), grouped(gpu_hours)),
+              options);
+}
+
+std::string headline(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                     const TextOptions& options) {
+  const auto& step = forecast.step;
+  std::string text =
+      fmt::format("\n  step time   {}   (80 % interval {} to {})\n",
+                  toned(units::short_text(step.time), Tone::strong, options),
+                  units::short_text(step.time_low), units::short_text(step.time_high));
+  if (options.published) text += measured_beside(*options.published, step.time, options);
+  text += item("throughput",
+               fmt::format("{} tokens/s, {} tokens/s per GPU, {} microbatches per step",
+                           grouped(step.tokens_per_second), grouped(step.tokens_per_second_per_gpu),
+                           grouped(static_cast<double>(step.microbatches))),
+               options);
+  text += item("efficiency",
+               fmt::format("{} per GPU, MFU {}, HFU {}", units::short_text(step.flops_per_gpu),
+                           percent(step.mfu), percent(step.hfu)),
+               options);
+  return text + costs(step, scenario.cluster.gpus, options);
+}
+
+// --- Memory --------------------------------------------------------------------------------------
+
+// Neighbouring stages of equal peak, shown as one.
+struct StageGroup {
+  int first = 0, last = 0;
+  units::Bytes peak;
+};
+
+std::vector<StageGroup> grouped_stages(const forecast::Memory& memory) {
+  std::vector<StageGroup> groups;
+  for (std::size_t i = 0; i < memory.stages.size(); ++i) {
+    const int stage = static_cast<int>(i);
+    const units::Bytes peak = memory.stages[i].peak;
+    if (!groups.empty() && groups.back().peak == peak)
+      groups.back().last = stage;
+    else
+      groups.push_back({stage, stage, peak});
+  }
+  return groups;
+}
+
+// The first, the last and the heaviest between, in order.
+std::vector<StageGroup> worth_showing(const std::vector<StageGroup>& groups) {
+  if (groups.size() <= most_memory_rows) return groups;
+  std::vector<StageGroup> inner(groups.begin() + 1, groups.end() - 1);
+  std::ranges::stable_sort(inner, [](const auto& a, const auto& b) { return a.peak > b.peak; });
+  inner.resize(most_memory_rows - 2);
+  std::ranges::sort(inner, {}, &StageGroup::first);
+  inner.insert(inner.begin(), groups.front());
+  inner.push_back(groups.back());
+  return inner;
+}
+
+std::string stages_name(const StageGroup& group) {
+  return group.first == group.last ? fmt::format("stage {}", group.first)
+                                   : fmt::format("stages {}-{}", group.first, group.last);
+}
+
+std::string composition(const forecast::StageMemory& stage, int number,
+                        const TextOptions& options) {
+  const std::pair<const char*, units::Bytes> parts[] = {
+      {"weights", stage.weights},     {"gradients", stage.gradients},
+      {"optimizer", stage.optimizer}, {"activations", stage.activations},
+      {"temporary", stage.temporary}, {"communication", stage.communication},
+      {"framework", stage.framework}};
+  std::string text = fmt::format("stage {} at its peak:", number);
+  const char* separator = " ";
+  for (const auto& [name, size] : parts) {
+    if (!(size.value > 0)) continue;
+    text += fmt::format("{}{} {}", separator, name, units::short_text(size));
+    separator = ", ";
+  }
+  return wrapped(text, 2, width_of(options));
+}
+
+std::string memory_text(const forecast::Memory& memory, const TextOptions& options) {
+  const auto groups = grouped_stages(memory);
+  const auto shown = worth_showing(groups);
+  std::string text =
+      heading(fmt::format("Memory per GPU, of {}{}", units::short_text(memory.capacity),
+                          memory.fits ? "" : ": DOES NOT FIT"),
+              options);
+  int name_width = 0;
+  for (const auto& group : shown) name_width = std::max(name_width, columns(stages_name(group)));
+  const int bar_width = width_of(options) - name_width - 26;
+  for (const auto& group : shown) {
+    const double share = memory.capacity.value > 0 ? group.peak / memory.capacity : 0.0;
+    text += fmt::format(
+        "  {}  {}  {}  {}\n", left(stages_name(group), name_width),
+        right(units::short_text(group.peak), 10), right(percent(share), 8),
+        toned(bar(share, bar_width, true, options), share > 1 ? Tone::bad : Tone::good, options));
+  }
+  if (shown.size() < groups.size())
+    text += fmt::format("  ({} lighter groups of stages are not shown)\n",
+                        groups.size() - shown.size());
+  const auto heaviest = static_cast<std::size_t>(std::max(memory.peak_stage, 0));
+  if (heaviest < memory.stages.size())
+    text += composition(memory.stages[heaviest], memory.peak_stage, options);
+  if (!memory.host_fits) text += "  host memory or NVMe overflows\n";
+  return text;
+}
+
+// --- Time ----------------------------------------------------------------------------------------
+
+std::string time_text(const forecast::Forecast& forecast, const TextOptions& options) {
+  const auto& time = forecast.time;
+  const std::pair<const char*, units::Seconds> parts[] = {{"compute", time.compute},
+                                                          {"recompute", time.recompute},
+                                                          {"tensor comm", time.tensor_comm},
+                                                          {"context comm", time.context_comm},
+                                                          {"expert comm", time.expert_comm},
+                                                          {"pipeline comm", time.pipeline_comm},
+                                                          {"data comm", time.data_comm},
+                                                          {"offload", time.offload},
+                                                          {"optimizer", time.optimizer},
+                                                          {"bubble", time.bubble},
+                                                          {"other", time.other}};
+  std::string text = heading("Where the time went (exposed, on the rank that ends last)", options);
+  const int bar_width = width_of(options) - 39;
+  for (const auto& [name, duration] : parts) {
+    if (duration.value == 0 || !(forecast.step.time.value > 0)) continue;
+    const double share = duration / forecast.step.time;
+    text +=
+        fmt::format("  {}  {}  {}  {}\n", left(name, 13), right(units::short_text(duration), 10),
+                    right(percent(share), 8), bar(share, bar_width, false, options));
+  }
+  return text;
+}
+
+// --- The pipeline --------------------------------------------------------------------------------
+
+Shade shade_of(std::string_view kind) {
+  if (kind.starts_with("forward")) return Shade::forward;
+  if (kind.starts_with("backward_weight")) return Shade::weight;
+  if (kind.starts_with("backward")) return Shade::backward;
+  if (kind.starts_with("recompute")) return Shade::recompute;
+  if (kind.starts_with("optimizer")) return Shade::optimizer;
+  if (kind.ends_with("comm")) return Shade::communication;
+  return Shade::other;
+}
+
+std::string label_of(const forecast::Slice& slice, Shade shade, bool chunks) {
+  if (slice.microbatch < 0) return {};
+  switch (shade) {
+    case Shade::forward:
+      return pass_label('F', slice.microbatch, slice.chunk, chunks);
+    case Shade::backward:
+      return pass_label('B', slice.microbatch, slice.chunk, chunks);
+    case Shade::weight:
+      return pass_label('W', slice.microbatch, slice.chunk, chunks);
+    case Shade::recompute:
+      return pass_label('R', slice.microbatch, slice.chunk, chunks);
+    default:
+      return {};
+  }
+}
+
+// One row per stage, of its lowest rank. Computation is in front of communication.
+std::map<int, PictureRow> stage_rows(const forecast::Timeline& timeline) {
+  const bool chunks =
+      std::ranges::any_of(timeline.slices, [](const auto& s) { return s.chunk > 0; });
+  std::map<int, std::int64_t> rank;
+  for (const auto& slice : timeline.slices) {
+    const auto at = rank.try_emplace(slice.stage, slice.rank).first;
+    at->second = std::min(at->second, slice.rank);
+  }
+  std::map<int, PictureRow> rows;
+  for (const bool computing : {true, false})
+    for (const auto& slice : timeline.slices) {
+      if ((slice.lane == "compute") != computing || slice.rank != rank.at(slice.stage)) continue;
+      const Shade shade = shade_of(slice.kind);
+      auto& row = rows[slice.stage];
+      row.title = fmt::format("stage {}", slice.stage);
+      row.marks.push_back({static_cast<double>(slice.start_ps), static_cast<double>(slice.end_ps),
+                           shade, label_of(slice, shade, chunks)});
+    }
+  return rows;
+}
+
+std::string pipeline_text(const forecast::Forecast& forecast, const TextOptions& options) {
+  std::string text = heading(fmt::format("Pipeline: the average stage is idle {} of the step",
+                                         percent(forecast.pipeline.bubble_fraction)),
+                             options);
+  const auto& slices = forecast.timeline.slices;
+  if (slices.empty()) return text;
+  std::vector<PictureRow> all;
+  for (auto& [stage, row] : stage_rows(forecast.timeline)) all.push_back(std::move(row));
+  std::vector<PictureRow> shown;
+  for (const int row : spread(static_cast<int>(all.size()), most_picture_rows))
+    shown.push_back(std::move(all[static_cast<std::size_t>(row)]));
+  const auto end = std::ranges::max_element(slices, {}, &forecast::Slice::end_ps)->end_ps;
+  text += picture(shown, 0.0, static_cast<double>(end), options);
+  return text;
+}
+
+std::string warnings_text(const std::vector<std::string>& warnings, const TextOptions& options) {
+  if (warnings.empty()) return {};
+  std::string text = heading(warnings.size() == 1 ? "Warning" : "Warnings", options);
+  for (const auto& warning : warnings) {
+    std::string lines = wrapped(printable(warning, options.unicode), 4, width_of(options));
+    if (lines.empty()) continue;
+    lines[2] = '!';
+    text += lines;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                          const TextOptions& options) {
+  return question(scenario, options) + headline(scenario, forecast, options) +
+         memory_text(forecast.memory, options) + time_text(forecast, options) +
+         pipeline_text(forecast, options) + warnings_text(forecast.warnings, options);
+}
+
+}  // namespace report

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/words.hpp"
+
+namespace report {
+
+std::string_view word(model::Activation activation) {
+  switch (activation) {
+    case model::Activation::gelu:
+      return "gelu";
+    case model::Activation::relu:
+      return "relu";
+    case model::Activation::squared_relu:
+      return "squared_relu";
+    case model::Activation::swiglu:
+      return "swiglu";
+    case model::Activation::geglu:
+      return "geglu";
+  }
+  return "";
+}
+
+std::string_view word(model::Norm norm) {
+  return norm == model::Norm::layernorm ? "layernorm" : "rmsnorm";
+}
+
+std::string_view word(model::Position position) {
+  switch (position) {
+    case model::Position::learned:
+      return "learned";
+    case model::Position::rope:
+      return "rope";
+    case model::Position::alibi:
+      return "alibi";
+    case model::Position::none:
+      return "none";
+  }
+  return "";
+}
+
+std::string_view word(model::AttentionKernel kernel) {
+  switch (kernel) {
+    case model::AttentionKernel::unfused:
+      return "unfused";
+    case model::AttentionKernel::fused:
+      return "fused";
+    case model::AttentionKernel::flash:
+      return "flash";
+  }
+  return "";
+}
+
+std::string_view word(topology::NvLink::Kind kind) {
+  switch (kind) {
+    case topology::NvLink::Kind::nvswitch:
+      return "nvswitch";
+    case topology::NvLink::Kind::mesh:
+      return "mesh";
+    case topology::NvLink::Kind::pairs:
+      return "pairs";
+    case topology::NvLink::Kind::none:
+      return "none";
+  }
+  return "";
+}
+
+std::string_view word(topology::Fabric::Kind kind) {
+  switch (kind) {
+    case topology::Fabric::Kind::fat_tree:
+      return "fat-tree";
+    case topology::Fabric::Kind::rail_fat_tree:
+      return "rail-fat-tree";
+    case topology::Fabric::Kind::rail_only:
+      return "rail-only";
+    case topology::Fabric::Kind::dragonfly_plus:
+      return "dragonfly-plus";
+    case topology::Fabric::Kind::torus_3d:
+      return "torus-3d";
+    case topology::Fabric::Kind::single_switch:
+      return "single-switch";
+  }
+  return "";
+}
+
+std::string_view word(strategies::Optimizer optimizer) {
+  switch (optimizer) {
+    case strategies::Optimizer::adamw:
+      return "adamw";
+    case strategies::Optimizer::adam:
+      return "adam";
+    case strategies::Optimizer::lamb:
+      return "lamb";
+    case strategies::Optimizer::adafactor:
+      return "adafactor";
+    case strategies::Optimizer::sophia:
+      return "sophia";
+    case strategies::Optimizer::muon:
+      return "muon";
+    case strategies::Optimizer::sgd:
+      return "sgd";
+    case strategies::Optimizer::onebit_adam:
+      return "onebit-adam";
+  }
+  return "";
+}
+
+std::string_view word(strategies::ScheduleKind schedule) {
+  switch (schedule) {
+    case strategies::ScheduleKind::gpipe:
+      return "gpipe";
+    case strategies::ScheduleKind::one_f_one_b:
+      return "1f1b";
+    case strategies::ScheduleKind::interleaved:
+      return "interleaved";
+  }
+  return "";
+}
+
+std::string_view word(strategies::Degree degree) {
+  switch (degree) {
+    case strategies::Degree::tensor:
+      return "tp";
+    case strategies::Degree::context:
+      return "cp";
+    case strategies::Degree::expert:
+      return "ep";
+    case strategies::Degree::data:
+      return "dp";
+    case strategies::Degree::pipeline:
+      return "pp";
+  }
+  return "";
+}
+
+std::string word(const std::vector<strategies::Degree>& order) {
+  std::string joined;
+  for (const auto degree : order) {
+    if (!joined.empty()) joined += '-';
+    joined += word(degree);
+  }
+  return joined;
+}
+
+}  // namespace report

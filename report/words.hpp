@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: the words of scenario files for the choices in a scenario.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forecast/scenario.hpp"
+
+namespace report {
+
+std::string_view word(model::Activation activation);
+std::string_view word(model::Norm norm);
+std::string_view word(model::Position position);
+std::string_view word(model::AttentionKernel kernel);
+std::string_view word(topology::NvLink::Kind kind);
+std::string_view word(topology::Fabric::Kind kind);
+std::string_view word(strategies::Optimizer optimizer);
+std::string_view word(strategies::ScheduleKind schedule);
+std::string_view word(strategies::Degree degree);
+std::string word(const std::vector<strategies::Degree>& order);  // "tp-cp-ep-dp-pp"
+
+}  // namespace report

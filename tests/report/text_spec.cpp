@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <sstream>
+
+#include "report/picture.hpp"
+#include "report/terminal.hpp"
+#include "report/text.hpp"
+#include "tests/catch.hpp"
+#include "tests/report/examples.hpp"
+#include "tests/report/golden.hpp"
+
+using golden::contains;
+using namespace units::literals;
+
+namespace {
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> result;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) result.push_back(line);
+  return result;
+}
+
+// A long pipeline of unlike stages, many microbatches, warnings.
+forecast::Forecast crowded() {
+  auto forecast = examples::forecast();
+  forecast.timeline.slices.clear();
+  forecast.timeline.arrows.clear();
+  for (int stage = 0; stage < 32; ++stage)
+    for (int m = 0; m < 64; ++m) {
+      forecast.timeline.slices.push_back(examples::pass(stage, "forward", m, 3 * m, 3 * m + 1));
+      forecast.timeline.slices.push_back(
+          examples::pass(stage, "backward", m, 3 * m + 1, 3 * m + 3));
+    }
+  forecast.memory.stages.assign(32, forecast.memory.stages[1]);
+  for (std::size_t i = 0; i < 32; ++i)
+    forecast.memory.stages[i].peak = static_cast<double>(32 - i) * 2.0_GiB;
+  auto& time = forecast.time;
+  for (auto* part : {&time.recompute, &time.tensor_comm, &time.context_comm, &time.expert_comm,
+                     &time.offload, &time.other})
+    *part = 0.125_s;
+  forecast.step.tokens_per_second = 12345678;
+  forecast.step.tokens_per_second_per_gpu = 12345;
+  forecast.step.microbatches = 1536;
+  forecast.warnings = {"sequence_length 4096 is beyond the model's 2048: positions are extended"};
+  return forecast;
+}
+
+}  // namespace
+
+TEST_CASE("the report of the example is the golden one, in Unicode and in ASCII") {
+  auto forecast = examples::forecast();
+  forecast.warnings = {"stage 0 is at its limit: raise pipeline, or set recompute to selective"};
+  report::TextOptions options;
+  options.published = report::Published{12.5_s, "a paper, table 1"};
+  golden::check("simulate.txt", report::simulate_text(examples::scenario(), forecast, options));
+  options.unicode = false;
+  const auto ascii = report::simulate_text(examples::scenario(), forecast, options);
+  golden::check("simulate_ascii.txt", ascii);
+  CHECK(std::ranges::all_of(ascii, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+}
+
+TEST_CASE("even a long pipeline fits one screen") {
+  report::TextOptions options;
+  options.published = report::Published{12.5_s, "a paper, table 1"};
+  for (const int width : {80, 100}) {
+    options.width = width;
+    const auto shown = lines(report::simulate_text(examples::scenario(), crowded(), options));
+    CHECK(shown.size() <= 50);
+    for (const auto& line : shown) CHECK(report::columns(line) <= width);
+  }
+}
+
+TEST_CASE("colour adds escape codes and nothing else") {
+  report::TextOptions colourful;
+  colourful.colour = true;
+  auto text = report::simulate_text(examples::scenario(), examples::forecast(), colourful);
+  for (auto at = text.find('\x1b'); at != std::string::npos; at = text.find('\x1b'))
+    text.erase(at, text.find('m', at) - at + 1);
+  CHECK(text == report::simulate_text(examples::scenario(), examples::forecast()));
+}
+
+TEST_CASE("the published measurement stands beside the forecast with the error") {
+  report::TextOptions options;
+  options.published = report::Published{8.0_s, "a paper"};
+  CHECK(contains(report::simulate_text(examples::scenario(), examples::forecast(), options),
+                 "measured 8.00 s (a paper): the forecast is +25.0 % off"));
+}
+
+TEST_CASE("a plan that does not fit says so where the memory is shown") {
+  auto forecast = examples::forecast();
+  forecast.memory.fits = false;
+  forecast.memory.stages[0].peak = 100.0_GiB;
+  const auto text = report::simulate_text(examples::scenario(), forecast);
+  CHECK(contains(text, "DOES NOT FIT"));
+  CHECK(contains(text, "125.0 %"));
+}
+
+TEST_CASE("tokens per day and GPU-hours follow from the throughput") {
+  auto forecast = examples::forecast();
+  forecast.step.tokens_per_second = 1e6;  // 86.4 billion a day; 1,000 s for a billion
+  CHECK(contains(report::simulate_text(examples::scenario(), forecast),
+                 "86.4 billion tokens/day, 4.44 GPU-hours per billion tokens"));
+}
+
+TEST_CASE("equal neighbours are one line of the memory table") {
+  auto forecast = examples::forecast();
+  forecast.memory.stages.push_back(forecast.memory.stages[1]);
+  CHECK(contains(report::simulate_text(examples::scenario(), forecast), "stages 1-2 "));
+}
+
+TEST_CASE("a name cannot send commands to the terminal") {
+  auto scenario = examples::scenario();
+  scenario.name = "red\x1b[31m\r\n\xff name";
+  const auto text = report::simulate_text(scenario, examples::forecast());
+  CHECK(text.substr(0, text.find('\n')) == "red?[31m??? name");
+}
+
+TEST_CASE("printable text keeps letters of any script where the terminal can show them") {
+  CHECK(report::printable("größe π", true) == "größe π");
+  CHECK(report::printable("größe", false) == "gr??e");
+  CHECK(report::printable("\xc0\xaf", true) == "??");       // overlong
+  CHECK(report::printable("\xed\xa0\x80", true) == "???");  // surrogate
+  CHECK(report::printable("a\xe2\x80\xae"
+                          "b",
+                          true) == "a?b");  // right-to-left override
+}
+
+TEST_CASE("bars have the length of their share, and what is not zero shows") {
+  report::TextOptions unicode, ascii;
+  ascii.unicode = false;
+  CHECK(report::bar(0.5, 8, true, ascii) == "####....");
+  CHECK(report::bar(0.5, 8, false, unicode) == "████");
+  CHECK(report::bar(0.5, 1, false, unicode) == "▌");
+  CHECK(report::bar(1e-9, 8, true, ascii) == "#.......");
+  CHECK(report::bar(0.0, 4, true, ascii) == "....");
+  CHECK(report::bar(7.0, 4, true, ascii) == "####");
+}
+
+TEST_CASE("counts are grouped, small figures have three digits") {
+  CHECK(report::grouped(1234567) == "1,234,567");
+  CHECK(report::grouped(999) == "999");
+  CHECK(report::grouped(-1234) == "-1,234");
+  CHECK(report::grouped(3.14159) == "3.14");
+}
+
+TEST_CASE("words are wrapped without tearing a number from its unit") {
+  CHECK(report::wrapped("weights 4.00 GiB", 2, 14) == "  weights\n  4.00 GiB\n");
+}
+
+TEST_CASE("in a picture, alternations finer than a cell keep their proportions") {
+  report::PictureRow row{"s", {}};
+  for (int i = 0; i < 300; ++i) {
+    row.marks.push_back({i * 4.0, i * 4.0 + 1, report::Shade::forward, "F0"});
+    row.marks.push_back({i * 4.0 + 1, i * 4.0 + 3, report::Shade::backward, "B0"});
+  }
+  report::TextOptions options;
+  options.unicode = false;
+  options.width = 65;  // leaves 60 cells of 20 units: 5 forward, 10 backward, 5 idle each
+  const auto first = lines(report::picture({row}, 0, 1200, options)).front();
+  CHECK(std::ranges::count(first, 'F') == 15);
+  CHECK(std::ranges::count(first, 'B') == 30);
+  CHECK(std::ranges::count(first, '.') == 15);
+}
+
+TEST_CASE("computation is drawn in front of the communication that it hides") {
+  report::PictureRow row{
+      "s", {{0, 30, report::Shade::forward, ""}, {0, 60, report::Shade::communication, ""}}};
+  report::TextOptions options;
+  options.unicode = false;
+  options.width = 65;
+  CHECK(contains(report::picture({row}, 0, 60, options),
+                 std::string(30, 'F') + std::string(30, '~')));
+}
+
+TEST_CASE("of many rows the first, the last and some between are drawn") {
+  CHECK(report::spread(3, 8) == std::vector{0, 1, 2});
+  CHECK(report::spread(64, 4) == std::vector{0, 21, 42, 63});
+  CHECK(report::spread(1, 4) == std::vector{0});
+  CHECK(report::spread(0, 4).empty());
+}
