@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every command shares: what was asked, where answers go, exit statuses.
+#pragma once
+#include <iosfwd>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "report/text.hpp"
+
+namespace app {
+
+// Exit statuses of the program.
+inline constexpr int success = 0, no_answer = 1, wrong_input = 2, own_fault = 3;
+
+// A mistake in the command line or in what it names.
+struct Mistake : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Options that hold on every command that runs something.
+struct Common {
+  std::vector<std::string> sets;
+  bool json = false, quiet = false;
+  std::string output;  // file; empty: standard output
+  std::string trace;   // file; empty: none
+  unsigned threads = 0;
+};
+
+struct Streams {
+  std::ostream& out;
+  std::ostream& err;
+  bool terminal = false;  // `out` is one
+};
+
+// Writes an answer to --output, or to standard output. Throws Mistake if the file cannot be
+// written.
+void deliver(const std::string& answer, const Common& common, Streams streams);
+
+// Writes a file whole or not at all. Throws Mistake.
+void write_file(const std::string& path, const std::string& bytes);
+
+// .json: Chrome trace events; .pftrace: Perfetto. Throws Mistake for any other ending.
+void check_trace_name(const std::string& path);
+void write_trace(const std::string& path, const forecast::Timeline& timeline);
+
+// Width, Unicode and colour as the terminal allows (TERM, LANG, COLUMNS, NO_COLOR).
+report::TextOptions text_options(Streams streams);
+
+struct ScheduleRequest {
+  std::string schedule;
+  int stages = 0, microbatches = 0, chunks = 1;
+  double forward = 0, backward = 0, weight = 0, comm = 0;
+  bool has_weight = false;
+  std::vector<std::string> slow;  // "STAGE=FACTOR"
+};
+
+int simulate(const std::string& file, bool full, const Common& common, Streams streams);
+int schedule(const ScheduleRequest& request, const Common& common, Streams streams);
+int catalog_list(const std::string& kind, const Common& common, Streams streams);
+int catalog_show(const std::string& kind, const std::string& name, const Common& common,
+                 Streams streams);
+int catalog_schema(const Common& common, Streams streams);
+int validate(const std::vector<std::string>& datasets, const std::string& folder,
+             const Common& common, Streams streams);
+int import_huggingface(const std::string& file, const Common& common, Streams streams);
+
+// The whole program. Never throws.
+int run(int argc, const char* const* argv, Streams streams);
+
+}  // namespace app

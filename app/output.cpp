@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+
+#include "app/command.hpp"
+#include "report/trace.hpp"
+
+namespace app {
+
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+void write_file(const std::string& path, const std::string& bytes) {
+  namespace fs = std::filesystem;
+  std::error_code wrong;
+  if (fs::is_directory(path, wrong)) throw Mistake("cannot write '" + path + "': it is a folder");
+  const auto part = path + ".part";
+  std::ofstream file(part, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (file) fs::rename(part, path, wrong);
+  if (!file || wrong) {
+    fs::remove(part, wrong);
+    throw Mistake("cannot write '" + path + "'; is its folder there, writable and not full?");
+  }
+}
+
+void deliver(const std::string& answer, const Common& common, Streams streams) {
+  if (!common.output.empty()) return write_file(common.output, answer);
+  streams.out << answer << std::flush;
+  if (!streams.out) throw Mistake("cannot write the answer to standard output");
+}
+
+void check_trace_name(const std::string& path) {
+  if (path.empty() || path.ends_with(".json") || path.ends_with(".pftrace")) return;
+  throw Mistake("--trace " + path +
+                ": unknown format; end the name in .json (Chrome trace events) or .pftrace "
+                "(Perfetto)");
+}
+
+void write_trace(const std::string& path, const forecast::Timeline& timeline) {
+  write_file(path, path.ends_with(".json") ? report::chrome_trace(timeline)
+                                           : report::perfetto_trace(timeline));
+}
+
+report::TextOptions text_options(Streams streams) {
+  report::TextOptions options;
+  const auto term = environment("TERM");
+  if (const auto columns = std::atoi(environment("COLUMNS").c_str()); columns > 0)
+    options.width = columns;
+  options.unicode = term != "dumb";
+  options.colour = streams.terminal && term != "dumb" && environment("NO_COLOR").empty();
+  return options;
+}
+
+}  // namespace app

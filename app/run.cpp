@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: parse, dispatch, and turn what went wrong into an exit status.
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <new>
+#include <ostream>
+
+#include "app/command.hpp"
+#include "scenarios/error.hpp"
+
+namespace app {
+
+namespace {
+
+void add_common(CLI::App& command, Common& common) {
+  command
+      .add_option("--set", common.sets,
+                  "Override one value of the YAML document: path.to.key=value (repeatable)")
+      ->allow_extra_args(false);
+  command.add_flag("--json", common.json, "Print one JSON document on standard output");
+  command.add_option("--output", common.output, "Write the answer to FILE")->type_name("FILE");
+  command.add_option("--threads", common.threads, "Threads to use where work is parallel")
+      ->type_name("N");
+  command.add_flag("--quiet", common.quiet, "No warnings and no progress on standard error");
+}
+
+void add_trace(CLI::App& command, Common& common) {
+  command
+      .add_option("--trace", common.trace,
+                  "Write the timeline: .json (Chrome trace events) or .pftrace (Perfetto)")
+      ->type_name("FILE");
+}
+
+using Action = std::function<int(Streams)>;
+
+void add_simulate(CLI::App& program, Common& common, Action& action) {
+  struct Asked {
+    std::string file;
+    bool full = false;
+  };
+  auto asked = std::make_shared<Asked>();
+  auto* command = program.add_subcommand("simulate", "Forecast one training step of one plan");
+  command->add_option("scenario", asked->file, "Scenario file (YAML)")->required();
+  command->add_flag("--full", asked->full,
+                    "Simulate every rank instead of one of each class of identical ranks");
+  add_common(*command, common);
+  add_trace(*command, common);
+  command->footer(
+      "Example:\n  stepcast simulate scenarios/examples/gpt3-175b-1024-a100.yaml "
+      "--set plan.micro_batch=2 --trace step.pftrace");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) {
+      return simulate(asked->file, asked->full, common, streams);
+    };
+  });
+}
+
+void add_schedule(CLI::App& program, Common& common, Action& action) {
+  auto asked = std::make_shared<ScheduleRequest>();
+  auto* command =
+      program.add_subcommand("schedule", "Play one pipeline schedule from given pass times");
+  command->add_option("--schedule", asked->schedule, "gpipe, 1f1b or interleaved")->required();
+  command->add_option("--stages", asked->stages, "Pipeline stages")->required();
+  command->add_option("--microbatches", asked->microbatches, "Microbatches")->required();
+  command->add_option("--chunks", asked->chunks, "Model chunks per stage");
+  command->add_option("--forward", asked->forward, "Forward time of a full stage, any unit")
+      ->required();
+  command
+      ->add_option("--backward", asked->backward,
+                   "Backward time; with --weight only its input-gradient part")
+      ->required();
+  command->add_option("--weight", asked->weight, "Weight-gradient time");
+  command->add_option("--comm", asked->comm, "Latency of an edge between stages");
+  command->add_option("--slow", asked->slow, "STAGE=FACTOR: a stage slower by FACTOR (repeatable)")
+      ->allow_extra_args(false);
+  add_common(*command, common);
+  add_trace(*command, common);
+  command->footer(
+      "Example:\n  stepcast schedule --schedule 1f1b --stages 4 --microbatches 8 --forward 1 "
+      "--backward 2");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) { return schedule(*asked, common, streams); };
+  });
+}
+
+void add_catalog(CLI::App& program, Common& common, Action& action) {
+  struct Asked {
+    std::string kind, name;
+  };
+  auto asked = std::make_shared<Asked>();
+  auto* command = program.add_subcommand(
+      "catalog", "Models, devices, nodes, fabrics and software profiles that can be named");
+  command->require_subcommand(0, 1);
+  add_common(*command, common);
+  auto* list = command->add_subcommand("list", "List names");
+  list->add_option("kind", asked->kind, "model, device, node, fabric or software");
+  auto* show = command->add_subcommand("show", "Show one entry with its sources");
+  show->add_option("kind", asked->kind, "model, device, node, fabric or software")->required();
+  show->add_option("name", asked->name, "Its name")->required();
+  auto* schema = command->add_subcommand("schema", "Print the JSON Schema of a scenario file");
+  for (auto* sub : {list, show, schema}) add_common(*sub, common);
+  command->footer("Example:\n  stepcast catalog show model gpt3-175b --json");
+  command->callback([asked, show, schema, &common, &action] {
+    action = [asked, shows = show->parsed(), schemas = schema->parsed(), &common](Streams streams) {
+      if (shows) return catalog_show(asked->kind, asked->name, common, streams);
+      if (schemas) return catalog_schema(common, streams);
+      return catalog_list(asked->kind, common, streams);
+    };
+  });
+}
+
+void add_validate(CLI::App& program, Common& common, Action& action) {
+  struct Asked {
+    std::vector<std::string> datasets;
+    std::string folder;
+  };
+  auto asked = std::make_shared<Asked>();
+  auto* command =
+      program.add_subcommand("validate", "Forecast published runs and compare, row by row");
+  command->add_option("datasets", asked->datasets, "Data sets (default: all)");
+  command->add_option("--data", asked->folder, "Folder of published runs")->type_name("FOLDER");
+  add_common(*command, common);
+  command->footer("Example:\n  stepcast validate megatron_sc21_table1 korthikanti2022_table5");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) {
+      return validate(asked->datasets, asked->folder, common, streams);
+    };
+  });
+}
+
+void add_import(CLI::App& program, Common& common, Action& action) {
+  struct Asked {
+    std::string format, file;
+  };
+  auto asked = std::make_shared<Asked>();
+  auto* command = program.add_subcommand("import", "Turn another tool's file into a catalog entry");
+  command->add_option("format", asked->format, "huggingface")->required();
+  command->add_option("file", asked->file, "A config.json")->required();
+  add_common(*command, common);
+  command->footer("Example:\n  stepcast import huggingface config.json > my-model.yaml");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) {
+      if (asked->format != "huggingface")
+        throw Mistake("import " + asked->format + ": unknown format; expected huggingface");
+      return import_huggingface(asked->file, common, streams);
+    };
+  });
+}
+
+int guarded(const Action& action, Streams streams) {
+  try {
+    return action(streams);
+  } catch (const scenarios::Error& wrong) {
+    streams.err << wrong.what() << '\n';
+  } catch (const Mistake& wrong) {
+    streams.err << "stepcast: " << wrong.what() << '\n';
+  } catch (const std::invalid_argument& wrong) {
+    streams.err << "stepcast: " << wrong.what() << '\n';
+  } catch (const std::bad_alloc&) {
+    streams.err << "stepcast: out of memory; ask for less (fewer ranks without --full)\n";
+    return own_fault;
+  } catch (const std::exception& fault) {
+    streams.err << "stepcast: internal fault: " << fault.what() << "; please report it\n";
+    return own_fault;
+  }
+  return wrong_input;
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, Streams streams) {
+  CLI::App program{
+      "Forecasts one training step of a large language model on a cluster you may not own yet."};
+  program.name("stepcast");
+  program.set_version_flag("--version", "stepcast " STEPCAST_VERSION);
+  program.require_subcommand(1);
+  program.failure_message([](const CLI::App* where, const CLI::Error& wrong) {
+    return "stepcast: " + std::string(wrong.what()) + "\nTry '" + where->get_name() + " --help'.\n";
+  });
+  Common common;
+  Action action;
+  add_simulate(program, common, action);
+  add_schedule(program, common, action);
+  add_validate(program, common, action);
+  add_catalog(program, common, action);
+  add_import(program, common, action);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& wrong) {
+    const bool asked_for_help = wrong.get_exit_code() == 0;
+    program.exit(wrong, streams.out, streams.err);
+    return asked_for_help ? success : wrong_input;
+  }
+  return guarded(action, streams);
+}
+
+}  // namespace app

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of GPT-3 175B on 1,024 A100: tensor 8, pipeline 16, 192 microbatches.
+#include <benchmark/benchmark.h>
+
+#include "forecast/forecast.hpp"
+#include "scenarios/scenario_file.hpp"
+
+namespace {
+
+forecast::Scenario gpt3() {
+  return scenarios::load_scenario(STEPCAST_SOURCE_DIR
+                                  "/scenarios/examples/gpt3-175b-1024-a100.yaml");
+}
+
+void simulate(benchmark::State& state, forecast::Options options) {
+  const auto scenario = gpt3();
+  std::int64_t events = 0;
+  for (auto _ : state) events = forecast::simulate(scenario, options).simulation.events;
+  state.counters["events"] = static_cast<double>(events);
+}
+
+void gpt3_templates(benchmark::State& state) { simulate(state, {}); }
+void gpt3_every_operator(benchmark::State& state) { simulate(state, {.templates = false}); }
+void gpt3_full(benchmark::State& state) { simulate(state, {.full = true}); }
+void read_scenario(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(gpt3());
+}
+
+}  // namespace
+
+BENCHMARK(gpt3_templates)->Unit(benchmark::kMillisecond);
+BENCHMARK(gpt3_every_operator)->Unit(benchmark::kMillisecond);
+BENCHMARK(gpt3_full)->Unit(benchmark::kMillisecond);
+BENCHMARK(read_scenario)->Unit(benchmark::kMillisecond);
