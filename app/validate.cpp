@@ -56,8 +56,10 @@ forecast::Row row_of(const scenarios::PublishedRow& published) {
   }
   const auto forecast = forecast::simulate(*published.scenario);
   row.predicted_s = forecast.step.time;
-  row.low_s = forecast.step.time_low;
-  row.high_s = forecast.step.time_high;
+  if (forecast.step.time_low < forecast.step.time_high) {
+    row.low_s = forecast.step.time_low;
+    row.high_s = forecast.step.time_high;
+  }
   row.predicted_bytes = memory_of(forecast.memory, row.memory_kind);
   return row;
 }

@@ -98,10 +98,12 @@ std::string costs(const forecast::Step& step, std::int64_t gpus, const TextOptio
 std::string headline(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                      const TextOptions& options) {
   const auto& step = forecast.step;
-  std::string text =
-      fmt::format("\n  step time   {}   (80 % interval {} to {})\n",
-                  toned(units::short_text(step.time), Tone::strong, options),
-                  units::short_text(step.time_low), units::short_text(step.time_high));
+  std::string text = fmt::format("\n  step time   {}",
+                                 toned(units::short_text(step.time), Tone::strong, options));
+  if (step.time_low < step.time_high)
+    text += fmt::format("   (80 % interval {} to {})", units::short_text(step.time_low),
+                        units::short_text(step.time_high));
+  text += '\n';
   if (options.published) text += measured_beside(*options.published, step.time, options);
   text += item("throughput",
                fmt::format("{} tokens/s, {} tokens/s per GPU, {} microbatches per step",

@@ -75,7 +75,8 @@ void check_tensor(const Scenario& s, const Judge& judge) {
     judge.complain("plan", "tensor",
                    digits(t) + " does not divide ffn " + digits(s.model.ffn) +
                        ": each rank computes an equal share of the MLP");
-  if (judge.knows({"training.sequence_length"}) && s.plan.sequence_parallel && t > 1 && s.training.sequence_length % t != 0)
+  if (judge.knows({"training.sequence_length"}) && s.plan.sequence_parallel && t > 1 &&
+      s.training.sequence_length % t != 0)
     judge.complain("plan", "sequence_parallel",
                    "tensor " + digits(t) + " does not divide sequence_length " +
                        digits(s.training.sequence_length) +
@@ -99,8 +100,8 @@ bool check_degrees(const Scenario& s, bool data_given, const Judge& judge) {
   if (data_given && held * plan.data != gpus) {
     judge.complain("plan", "data",
                    product + " x data " + digits(plan.data) + " = " + digits(held * plan.data) +
-                       ", but the cluster has " + digits(gpus) + " GPUs; write data: " +
-                       digits(gpus / held) + " or leave it out");
+                       ", but the cluster has " + digits(gpus) +
+                       " GPUs; write data: " + digits(gpus / held) + " or leave it out");
     return false;
   }
   return true;
@@ -133,8 +134,9 @@ void check_stages(const Scenario& s, const Judge& judge) {
   const auto chunks = plan.pipeline * plan.virtual_stages;
   if (plan.virtual_stages > 1 && plan.schedule != ScheduleKind::interleaved)
     judge.complain("plan", "virtual_stages",
-                   digits(plan.virtual_stages) + " needs schedule: interleaved, the only one that "
-                   "runs several chunks per rank; write 1 or change the schedule");
+                   digits(plan.virtual_stages) +
+                       " needs schedule: interleaved, the only one that "
+                       "runs several chunks per rank; write 1 or change the schedule");
   if (!judge.knows({"plan.layers_per_stage", "model.layers"})) return;
   const auto& given = plan.layers_per_stage;
   if (given.empty()) {
@@ -196,11 +198,10 @@ void check_scenario(const Scenario& scenario, bool data_given, const Value& docu
 std::vector<std::string> warnings(const Scenario& s) {
   std::vector<std::string> all;
   if (s.training.sequence_length > s.model.max_sequence)
-    all.push_back("training.sequence_length " + digits(s.training.sequence_length) +
-                  " is beyond the model's max_sequence " + digits(s.model.max_sequence) +
-                  (s.model.position == model::Position::learned
-                       ? "; learned positions are extended"
-                       : ""));
+    all.push_back(
+        "training.sequence_length " + digits(s.training.sequence_length) +
+        " is beyond the model's max_sequence " + digits(s.model.max_sequence) +
+        (s.model.position == model::Position::learned ? "; learned positions are extended" : ""));
   if (s.plan.sequence_parallel && s.plan.tensor == 1)
     all.push_back("plan.sequence_parallel has no effect with tensor 1");
   return all;

@@ -12,7 +12,8 @@ namespace {
 std::string one_line(std::string text) {
   constexpr std::size_t longest = 2000;
   if (text.size() > longest) text = text.substr(0, longest) + "...";
-  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return text;
 }
 
@@ -47,8 +48,7 @@ void Reading::throw_if_any() {
 
 bool Reading::doubtful(std::string_view path) const {
   const auto inside = [](std::string_view part, std::string_view whole) {
-    return whole.empty() || part == whole ||
-           (part.starts_with(whole) && part[whole.size()] == '.');
+    return whole.empty() || part == whole || (part.starts_with(whole) && part[whole.size()] == '.');
   };
   return std::ranges::any_of(doubts_, [&](const std::string& doubt) {
     return inside(path, doubt) || inside(doubt, path);
@@ -78,8 +78,9 @@ void Cursor::complain_at(std::string_view key, const std::string& text) const {
 
 void Cursor::missing(std::string_view key, std::string_view why) const {
   reading_->doubt(inner_path(key));
-  reading_->complain(*blamed_, {{}, (path_.empty() ? "" : path_ + ": ") + "missing key '" +
-                                        std::string(key) + "'; " + std::string(why)});
+  reading_->complain(*blamed_, {{},
+                                (path_.empty() ? "" : path_ + ": ") + "missing key '" +
+                                    std::string(key) + "'; " + std::string(why)});
 }
 
 }  // namespace scenarios

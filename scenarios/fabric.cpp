@@ -34,9 +34,9 @@ void read_oversubscription(Draft& draft, const Cursor& at) {
 Table<Draft> make_table() {
   using enum Fabric::Kind;
   const std::vector<Named<Fabric::Kind>> kinds{
-      {"fat-tree", fat_tree},     {"rail-fat-tree", rail_fat_tree}, {"rail-only", rail_only},
-      {"dragonfly-plus", dragonfly_plus}, {"torus-3d", torus_3d},
-      {"single-switch", single_switch}};
+      {"fat-tree", fat_tree},   {"rail-fat-tree", rail_fat_tree},
+      {"rail-only", rail_only}, {"dragonfly-plus", dragonfly_plus},
+      {"torus-3d", torus_3d},   {"single-switch", single_switch}};
   Table<Draft> table{
       choice<Draft>("kind", "rail-fat-tree", kinds, "How the switches are joined",
                     of_fabric(&Fabric::kind)),
@@ -47,7 +47,9 @@ Table<Draft> make_table() {
                    "Layers of switches", of_fabric(&Fabric::tiers)),
       whole<Draft>("radix", "40", {2, 4096, "ports of one switch"}, "Ports per switch",
                    of_fabric(&Fabric::radix)),
-      {{"oversubscription", "One number, or one per tier, lowest first", "1",
+      {{"oversubscription",
+        "One number, or one per tier, lowest first",
+        "1",
         {.type = Type::either,
          .forms = {{.type = Type::number, .range = blocking},
                    {.type = Type::list, .forms = {{.type = Type::number, .range = blocking}}}}}},
@@ -75,8 +77,8 @@ FabricDraft read_fabric(const Cursor& at) {
   Draft draft;
   const auto name = read_named(Kind::fabric, table(), draft, at);
   if (!name)
-    require({"kind", "link_bandwidth"},
-            "a fabric without `base` needs kind and link_bandwidth", at);
+    require({"kind", "link_bandwidth"}, "a fabric without `base` needs kind and link_bandwidth",
+            at);
   draft.fabric.name = name.value_or("fabric");
   return draft;
 }

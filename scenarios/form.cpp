@@ -35,25 +35,38 @@ bool is_quantity(Type type) { return type >= Type::bytes && type <= Type::money;
 
 double quantity(Type type, const std::string& text) {
   switch (type) {
-    case Type::bytes: return units::parse_bytes(text).value;
-    case Type::bandwidth: return units::parse_bandwidth(text).value;
-    case Type::flop_rate: return units::parse_flop_rate(text).value;
-    case Type::duration: return units::parse_duration(text).value;
-    case Type::power: return units::parse_power(text).value;
-    case Type::money: return units::parse_money(text).value;
-    default: return 0.0;
+    case Type::bytes:
+      return units::parse_bytes(text).value;
+    case Type::bandwidth:
+      return units::parse_bandwidth(text).value;
+    case Type::flop_rate:
+      return units::parse_flop_rate(text).value;
+    case Type::duration:
+      return units::parse_duration(text).value;
+    case Type::power:
+      return units::parse_power(text).value;
+    case Type::money:
+      return units::parse_money(text).value;
+    default:
+      return 0.0;
   }
 }
 
 // The bounds of a quantity in the words of its unit.
 std::string bound(Type type, double value) {
   switch (type) {
-    case Type::bytes: return units::short_text(units::Bytes{value});
-    case Type::bandwidth: return units::short_text(units::BytesPerSecond{value});
-    case Type::flop_rate: return units::short_text(units::FlopsPerSecond{value});
-    case Type::duration: return units::short_text(units::Seconds{value});
-    case Type::power: return units::short_text(units::Watts{value});
-    default: return plain(value);
+    case Type::bytes:
+      return units::short_text(units::Bytes{value});
+    case Type::bandwidth:
+      return units::short_text(units::BytesPerSecond{value});
+    case Type::flop_rate:
+      return units::short_text(units::FlopsPerSecond{value});
+    case Type::duration:
+      return units::short_text(units::Seconds{value});
+    case Type::power:
+      return units::short_text(units::Watts{value});
+    default:
+      return plain(value);
   }
 }
 
@@ -108,27 +121,31 @@ bool check_list(const Form& form, const Cursor& at, bool whole) {
 }
 
 bool check_map(const Form& form, const Cursor& at, bool whole) {
-  if (!whole || form.fields.empty()) return true;
+  if (!whole || form.keys.empty()) return true;
   std::vector<std::string_view> names;
-  for (const auto& field : form.fields) names.push_back(field.name);
+  for (const auto& key : form.keys) names.push_back(key.name);
   bool right = true;
   for (const auto& member : at.value().members) {
     if (!check_key(member, at, names)) {
       right = false;
       continue;
     }
-    const auto field = std::ranges::find(form.fields, member.key.text, &Field::name);
-    right = check(field->form, at.member(member)) && right;
+    const auto key = std::ranges::find(names, member.key.text) - names.begin();
+    right = check(form.forms[static_cast<std::size_t>(key)], at.member(member)) && right;
   }
   return right;
 }
 
 const char* kind_name(Value::Kind kind) {
   switch (kind) {
-    case Value::Kind::null: return "nothing";
-    case Value::Kind::scalar: return "a single value";
-    case Value::Kind::list: return "a list";
-    case Value::Kind::map: return "a map";
+    case Value::Kind::null:
+      return "nothing";
+    case Value::Kind::scalar:
+      return "a single value";
+    case Value::Kind::list:
+      return "a list";
+    case Value::Kind::map:
+      return "a map";
   }
   return "";
 }
@@ -140,10 +157,14 @@ Value::Kind kind_of(const Form& form) {
 
 bool fits_scalar(const Form& form, const Value& value) {
   switch (form.type) {
-    case Type::text: return true;
-    case Type::choice: return std::ranges::find(form.choices, value.text) != form.choices.end();
-    case Type::yes_no: return !value.quoted && as_yes_no(value.text);
-    default: return as_number(value.text).has_value();
+    case Type::text:
+      return true;
+    case Type::choice:
+      return std::ranges::find(form.choices, value.text) != form.choices.end();
+    case Type::yes_no:
+      return !value.quoted && as_yes_no(value.text);
+    default:
+      return as_number(value.text).has_value();
   }
 }
 
@@ -166,6 +187,15 @@ bool check_either(const Form& form, const Cursor& at, bool whole) {
 
 }  // namespace
 
+Form map_of(const std::vector<Field>& fields) {
+  Form form{.type = Type::map};
+  for (const auto& field : fields) {
+    form.keys.push_back({field.name, field.description, field.fallback});
+    form.forms.push_back(field.form);
+  }
+  return form;
+}
+
 bool check(const Form& form, const Cursor& at, bool whole) {
   const auto& value = at.value();
   if (value.kind == Value::Kind::null) {
@@ -180,15 +210,20 @@ bool check(const Form& form, const Cursor& at, bool whole) {
   if (is_quantity(form.type)) return check_quantity(form, at);
   switch (form.type) {
     case Type::whole:
-    case Type::number: return check_number(form, at);
-    case Type::choice: return check_choice(form, at);
-    case Type::list: return check_list(form, at, whole);
-    case Type::map: return check_map(form, at, whole);
+    case Type::number:
+      return check_number(form, at);
+    case Type::choice:
+      return check_choice(form, at);
+    case Type::list:
+      return check_list(form, at, whole);
+    case Type::map:
+      return check_map(form, at, whole);
     case Type::yes_no:
       if (!value.quoted && as_yes_no(value.text)) return true;
       at.complain("'" + value.text + "' is not " + in_words(form));
       return false;
-    default: return true;
+    default:
+      return true;
   }
 }
 
@@ -200,16 +235,16 @@ bool check_key(const Member& member, const Cursor& map,
   }
   const auto& name = member.key.text;
   if (std::ranges::find(known, name) == known.end()) {
-    map.complain_of(member.key, "unknown key; expected one of " + listed(known) +
-                                    suggestion(name, known),
+    map.complain_of(member.key,
+                    "unknown key; expected one of " + listed(known) + suggestion(name, known),
                     nearest(name, known));
     return false;
   }
   if (map.value().find(name) != &member.value) {
     const auto& first = *map.value().find(name);
-    map.complain_of(member.key, "given twice, first on line " + std::to_string(first.line) +
-                                    "; keep one of them",
-                    name);
+    map.complain_of(
+        member.key,
+        "given twice, first on line " + std::to_string(first.line) + "; keep one of them", name);
     return false;
   }
   return true;
@@ -228,22 +263,35 @@ bool to_yes_no(const Value& value) { return as_yes_no(value.text).value_or(false
 
 std::string in_words(const Form& form) {
   switch (form.type) {
-    case Type::text: return "text";
-    case Type::whole: return "a whole number";
-    case Type::number: return "a number";
-    case Type::yes_no: return "true or false";
+    case Type::text:
+      return "text";
+    case Type::whole:
+      return "a whole number";
+    case Type::number:
+      return "a number";
+    case Type::yes_no:
+      return "true or false";
     case Type::choice:
       return form.choices.size() == 1 ? "'" + std::string(form.choices.front()) + "'"
                                       : "one of " + listed(form.choices);
-    case Type::bytes: return "a size such as '80 GiB'";
-    case Type::bandwidth: return "a bandwidth such as '25 GB/s'";
-    case Type::flop_rate: return "a rate such as '312 TFLOP/s'";
-    case Type::duration: return "a time such as '5 us'";
-    case Type::power: return "a power such as '700 W'";
-    case Type::money: return "an amount such as '300e3 USD'";
-    case Type::list: return "a list";
-    case Type::map: return "a map";
-    case Type::either: break;
+    case Type::bytes:
+      return "a size such as '80 GiB'";
+    case Type::bandwidth:
+      return "a bandwidth such as '25 GB/s'";
+    case Type::flop_rate:
+      return "a rate such as '312 TFLOP/s'";
+    case Type::duration:
+      return "a time such as '5 us'";
+    case Type::power:
+      return "a power such as '700 W'";
+    case Type::money:
+      return "an amount such as '300e3 USD'";
+    case Type::list:
+      return "a list";
+    case Type::map:
+      return "a map";
+    case Type::either:
+      break;
   }
   std::string text;
   for (const auto& one : form.forms) text += (text.empty() ? "" : " or ") + in_words(one);

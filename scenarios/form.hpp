@@ -13,9 +13,20 @@
 namespace scenarios {
 
 enum class Type {
-  text, whole, number, yes_no, choice,                        // scalars
-  bytes, bandwidth, flop_rate, duration, power, money,        // quantities, in SI base units
-  list, map, either,
+  text,
+  whole,
+  number,
+  yes_no,
+  choice,  // scalars
+  bytes,
+  bandwidth,
+  flop_rate,
+  duration,
+  power,
+  money,  // quantities, in SI base units
+  list,
+  map,
+  either,
 };
 
 // Both ends belong to it. The reason says why a value beyond is refused.
@@ -24,21 +35,26 @@ struct Range {
   std::string_view reason;
 };
 
-struct Field;
+// A key of a map, in words.
+struct KeyText {
+  std::string_view name, description;
+  std::string_view fallback;  // what holds when the key is left out
+};
 
 struct Form {
   Type type = Type::text;
-  Range range{};                           // numbers and quantities; list: its length
-  std::vector<std::string_view> choices{};  // choice; either: the words it also takes
-  std::vector<Form> forms{};               // list: of one element; either: the alternatives
-  std::vector<Field> fields;             // map; none: any keys
+  Range range{};                            // numbers and quantities; list: its length
+  std::vector<std::string_view> choices{};  // choice
+  std::vector<KeyText> keys{};              // map; none: any keys
+  std::vector<Form> forms{};  // map: of each key; list: of one element; either: the alternatives
 };
 
 struct Field {
-  std::string_view name, description;
-  std::string_view fallback;  // what holds when the key is left out, in words
+  std::string_view name, description, fallback;
   Form form;
 };
+
+Form map_of(const std::vector<Field>& fields);
 
 // Complains of every way in which the value is not of this form; true if there is none. Maps are
 // judged by their keys as well, unless `whole` is false: then they need only be maps.

@@ -20,8 +20,7 @@ struct DeviceDraft {
   // A card with more memory shows the same share of it, unless told otherwise.
   void finish() {
     if (memory) {
-      const double share =
-          device.memory.value > 0 ? device.usable_memory / device.memory : 1.0;
+      const double share = device.memory.value > 0 ? device.usable_memory / device.memory : 1.0;
       device.memory = *memory;
       device.usable_memory = share * *memory;
     }
@@ -91,8 +90,7 @@ const Table<topology::Device>& peak_table() {
 const Table<Efficiency>& efficiency_table() {
   static const Table<Efficiency> table{
       number<Efficiency>("product_plateau", "0.75", fraction,
-                         "Large matrix products over the dense peak",
-                         &Efficiency::product_plateau),
+                         "Large matrix products over the dense peak", &Efficiency::product_plateau),
       number<Efficiency>("product_half_depth", "160", {0, 1e6, "a depth in elements"},
                          "Depth k at which a product loses half: k / (k + half_depth)",
                          &Efficiency::product_half_depth),
@@ -118,8 +116,7 @@ void read_kernels(DeviceDraft& draft, const Cursor& at) {
   if (found == known.end()) {
     try {
       const auto shipped = catalog_kernels(name);
-      const auto csv =
-          shipped ? std::string(*shipped) : read_file(at.reading().base() / name);
+      const auto csv = shipped ? std::string(*shipped) : read_file(at.reading().base() / name);
       found = known.emplace(name, topology::parse_measured(csv)).first;
     } catch (const std::exception& wrong) {
       at.complain(wrong.what());
@@ -155,7 +152,9 @@ Table<DeviceDraft> make_device_table() {
       money<DeviceDraft>("price", "Price of one", of_device(&Device::price)),
       inner<DeviceDraft>("efficiency", "How much of the data sheet kernels reach",
                          efficiency_table(), of_device(&Device::efficiency)),
-      {{"kernels", "Table of measured kernels: one of the catalog's, or a CSV file", "none",
+      {{"kernels",
+        "Table of measured kernels: one of the catalog's, or a CSV file",
+        "none",
         {.type = Type::text}},
        read_kernels}};
   add_entry_keys(table);
@@ -174,8 +173,7 @@ const Table<NvLink>& nvlink_table() {
           "kind", "nvswitch",
           {{"nvswitch", nvswitch}, {"mesh", mesh}, {"pairs", pairs}, {"none", none}},
           "How the GPUs of a node are joined", &NvLink::kind),
-      bandwidth<NvLink>("bandwidth", "", "Per GPU and direction, as specified",
-                        &NvLink::bandwidth),
+      bandwidth<NvLink>("bandwidth", "", "Per GPU and direction, as specified", &NvLink::bandwidth),
       duration<NvLink>("latency", "1 us", "One hop, GPU to GPU", &NvLink::latency),
       number<NvLink>("efficiency", "0.8", {0.01, 1, "payload is part of what the wire carries"},
                      "Payload over specified bandwidth", &NvLink::efficiency),
@@ -187,8 +185,7 @@ const Table<NvLink>& nvlink_table() {
 const Table<topology::Pcie>& pcie_table() {
   using topology::Pcie;
   static const Table<Pcie> table{
-      bandwidth<Pcie>("bandwidth", "25 GB/s", "Per GPU and direction, practical",
-                      &Pcie::bandwidth),
+      bandwidth<Pcie>("bandwidth", "25 GB/s", "Per GPU and direction, practical", &Pcie::bandwidth),
       duration<Pcie>("latency", "1 us", "One crossing", &Pcie::latency)};
   return table;
 }
@@ -196,7 +193,7 @@ const Table<topology::Pcie>& pcie_table() {
 const Table<NodeDraft>& nics_table() {
   using topology::Nics;
   const auto nics = [](auto member) {
-    return [member](NodeDraft& draft) -> auto& { return draft.node.nics.*member; };
+    return [member](NodeDraft & draft) -> auto& { return draft.node.nics.*member; };
   };
   static const Table<NodeDraft> table{
       whole<NodeDraft>("count", "", {0, 1024, "a node has so many slots at most"},
@@ -236,8 +233,7 @@ Table<NodeDraft> make_node_table() {
       whole<NodeDraft>("gpus", "8", {1, 4096, "GPUs that share a node or a rack"},
                        "GPUs of one node; fewer than the base has: a node partly used",
                        &NodeDraft::gpus),
-      {{"device", "The accelerator: a catalog name or a mapping", "",
-        name_or_map(device_fields())},
+      {{"device", "The accelerator: a catalog name or a mapping", "", name_or_map(device_fields())},
        [](NodeDraft& draft, const Cursor& at) { read_device(draft.node.device, at); }},
       inner<NodeDraft>("nvlink", "Links between the GPUs of a node", nvlink_table(),
                        of_node(&Node::nvlink)),

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/huggingface.hpp"
 
-#include "scenarios/yaml.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "scenarios/error.hpp"
 #include "scenarios/nearest.hpp"
+#include "scenarios/yaml.hpp"
 
 namespace scenarios {
 namespace {
@@ -47,30 +47,65 @@ constexpr auto head_bias_note = "the bias of its head (one value per word) is le
 constexpr auto olmo_note = "its query and key norms span all heads; counted as one head's";
 
 constexpr std::array<Family, 19> families{{
-    {.type = "gpt2", .gated = false, .norm = layernorm, .position = Position::learned,
-     .tied = true, .biases = true, .qkv_biases = true, .dropout = 0.1},
-    {.type = "gpt_neox", .gated = false, .norm = layernorm, .biases = true, .qkv_biases = true,
+    {.type = "gpt2",
+     .gated = false,
+     .norm = layernorm,
+     .position = Position::learned,
+     .tied = true,
+     .biases = true,
+     .qkv_biases = true,
+     .dropout = 0.1},
+    {.type = "gpt_neox",
+     .gated = false,
+     .norm = layernorm,
+     .biases = true,
+     .qkv_biases = true,
      .parallel = true},
-    {.type = "gptj", .gated = false, .norm = layernorm, .biases = true, .parallel = true,
-     .norms = 1, .approximation = gptj_note},
-    {.type = "gpt_bigcode", .gated = false, .norm = layernorm, .position = Position::learned,
-     .tied = true, .biases = true, .qkv_biases = true, .dropout = 0.1},
+    {.type = "gptj",
+     .gated = false,
+     .norm = layernorm,
+     .biases = true,
+     .parallel = true,
+     .norms = 1,
+     .approximation = gptj_note},
+    {.type = "gpt_bigcode",
+     .gated = false,
+     .norm = layernorm,
+     .position = Position::learned,
+     .tied = true,
+     .biases = true,
+     .qkv_biases = true,
+     .dropout = 0.1},
     {.type = "llama"},
     {.type = "mistral"},
     {.type = "qwen2", .qkv_biases = true},
     {.type = "qwen3", .query_key_norm = true},
     {.type = "phi3"},
-    {.type = "phi-msft", .gated = false, .norm = layernorm, .biases = true, .qkv_biases = true,
-     .parallel = true, .norms = 1, .approximation = head_bias_note},
+    {.type = "phi-msft",
+     .gated = false,
+     .norm = layernorm,
+     .biases = true,
+     .qkv_biases = true,
+     .parallel = true,
+     .norms = 1,
+     .approximation = head_bias_note},
     {.type = "gemma", .tied = true},
     {.type = "gemma2", .tied = true, .norms = 4},
     {.type = "gemma3_text", .tied = true, .norms = 4, .query_key_norm = true},
     {.type = "olmo2", .query_key_norm = true, .approximation = olmo_note},
-    {.type = "starcoder2", .gated = false, .norm = layernorm, .tied = true, .biases = true,
+    {.type = "starcoder2",
+     .gated = false,
+     .norm = layernorm,
+     .tied = true,
+     .biases = true,
      .qkv_biases = true},
     {.type = "stablelm", .norm = layernorm},
     {.type = "cohere", .tied = true, .parallel = true, .norms = 1, .approximation = cohere_note},
-    {.type = "falcon", .gated = false, .norm = layernorm, .tied = true, .parallel = true,
+    {.type = "falcon",
+     .gated = false,
+     .norm = layernorm,
+     .tied = true,
+     .parallel = true,
      .norms = 1},
     {.type = "mimo", .qkv_biases = true},
 }};
@@ -97,8 +132,9 @@ class Fields {
     const double number = value->is_number() ? value->get<double>() : std::nan("");
     if (number >= 1 && number <= most && number == std::floor(number))
       return static_cast<std::int64_t>(number);
-    complain(std::string(name) + ": " + value->dump(-1, ' ', true, json::error_handler_t::replace)
-                 .substr(0, 60) + " where a whole number from 1 to 1,000,000,000 belongs");
+    complain(std::string(name) + ": " +
+             value->dump(-1, ' ', true, json::error_handler_t::replace).substr(0, 60) +
+             " where a whole number from 1 to 1,000,000,000 belongs");
     return {};
   }
   std::int64_t needed(Names names) {
@@ -161,7 +197,8 @@ class Fields {
 json parse(std::string_view text, const std::string& file) {
   try {
     auto object = json::parse(text);
-    if (!object.is_object()) throw Error({{file, "expected a JSON object; is this a config.json?"}});
+    if (!object.is_object())
+      throw Error({{file, "expected a JSON object; is this a config.json?"}});
     return object;
   } catch (const json::parse_error& wrong) {
     const auto end = std::min(wrong.byte > 0 ? wrong.byte - 1 : 0, text.size());
@@ -183,8 +220,8 @@ const Family& family_of(const json& object, const std::string& file) {
   const auto family = std::ranges::find(families, type, &Family::type);
   if (family != families.end()) return *family;
   throw Error({{file,
-                "model_type '" + type + "' is not supported yet; supported: " +
-                    listed(type_names) + suggestion(type, type_names),
+                "model_type '" + type + "' is not supported yet; supported: " + listed(type_names) +
+                    suggestion(type, type_names),
                 true}});
 }
 
@@ -211,14 +248,13 @@ void read_activation(model::Transformer& t, const Family& family, Fields& fields
   const auto word = fields.word({"hidden_activation", "hidden_act", "activation_function"});
   const bool gelu = word.find("gelu") != word.npos || (word.empty() && !family.gated);
   if (family.gated)
-    t.activation = gelu || family.type.starts_with("gemma") ? Activation::geglu
-                                                            : Activation::swiglu;
+    t.activation =
+        gelu || family.type.starts_with("gemma") ? Activation::geglu : Activation::swiglu;
   else if (word == "relu2" || word == "squared_relu")
     t.activation = Activation::squared_relu;
   else
     t.activation = word == "relu" ? Activation::relu : Activation::gelu;
-  if (word.empty())
-    fields.note("activation: absent; the default of " + std::string(family.type));
+  if (word.empty()) fields.note("activation: absent; the default of " + std::string(family.type));
 }
 
 void read_biases(model::Transformer& t, const Family& family, Fields& fields) {
@@ -245,12 +281,12 @@ void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) 
     if (!later) t.kv_heads = fields.yes_no("multi_query", true, "multi_query") ? 1 : t.heads;
     if (fields.yes_no("alibi", false, nullptr)) t.position = Position::alibi;
   }
-  if (fields.has({"num_nextn_predict_layers"}))
-    fields.note("multi-token prediction is left out");
+  if (fields.has({"num_nextn_predict_layers"})) fields.note("multi-token prediction is left out");
 }
 
 void read_window(model::Transformer& t, const Family& family, Fields& fields) {
-  if (!fields.has({"sliding_window"}) || !fields.yes_no("use_sliding_window", true, nullptr)) return;
+  if (!fields.has({"sliding_window"}) || !fields.yes_no("use_sliding_window", true, nullptr))
+    return;
   const auto size = fields.whole({"sliding_window"}).value_or(t.max_sequence);
   if (size >= t.max_sequence) return;
   if (family.type == "gemma3_text")
@@ -258,6 +294,15 @@ void read_window(model::Transformer& t, const Family& family, Fields& fields) {
                 " tokens; all are taken to look back all the way");
   else
     t.window = {size, family.type == "gemma2" ? 2 : 1};
+}
+
+// The file says it, or its name does: "llama3.1-70b.config.json", "Llama-3.1-70B/config.json".
+std::string name_of(Fields& fields, const std::string& file_name) {
+  const auto written = fields.word({"_name_or_path"});
+  const std::filesystem::path path(written.empty() ? file_name : written);
+  auto name = written.empty() ? path.stem().string() : path.filename().string();
+  if (name.ends_with(".config")) name.resize(name.size() - std::string_view(".config").size());
+  return name == "config" && path.has_parent_path() ? path.parent_path().filename().string() : name;
 }
 
 }  // namespace
@@ -281,14 +326,14 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
   read_peculiar(t, family, fields);
   read_window(t, family, fields);
   t.tied_embeddings = fields.yes_no("tie_word_embeddings", family.tied, "tied_embeddings");
-  t.dropout = fields.share({"resid_pdrop", "residual_dropout", "hidden_dropout",
-                            "attention_dropout"}, family.dropout);
+  t.dropout = fields.share(
+      {"resid_pdrop", "residual_dropout", "hidden_dropout", "attention_dropout"}, family.dropout);
   if (t.heads % t.kv_heads != 0)
     fields.complain(std::to_string(t.kv_heads) + " key and value heads do not divide " +
                     std::to_string(t.heads) + " heads");
-  if (!family.approximation.empty()) fields.note("approximated: " + std::string(family.approximation));
-  t.name = fields.word({"_name_or_path"});
-  if (t.name.empty()) t.name = family.type;
+  if (!family.approximation.empty())
+    fields.note("approximated: " + std::string(family.approximation));
+  t.name = name_of(fields, file_name);
   fields.throw_if_any();
   return t;
 }

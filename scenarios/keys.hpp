@@ -108,9 +108,7 @@ Key<Target> yes_no(std::string_view name, std::string_view fallback, std::string
 template <class Target, class Get>
 Key<Target> text(std::string_view name, std::string_view description, Get get) {
   return {{name, description, "", {.type = Type::text}},
-          [get](Target& target, const Cursor& at) {
-            std::invoke(get, target) = at.value().text;
-          }};
+          [get](Target& target, const Cursor& at) { std::invoke(get, target) = at.value().text; }};
 }
 
 // A quantity; `parse` is one of units/text.hpp and fixes the type.
@@ -140,8 +138,8 @@ Key<Target> bandwidth(std::string_view name, std::string_view fallback,
 }
 
 template <class Target, class Get>
-Key<Target> duration(std::string_view name, std::string_view fallback,
-                     std::string_view description, Get get) {
+Key<Target> duration(std::string_view name, std::string_view fallback, std::string_view description,
+                     Get get) {
   return quantity<Target>(Type::duration, units::parse_duration, name, fallback,
                           {0, 60, "an overhead or latency is not negative and below a minute"},
                           description, get);
@@ -156,8 +154,8 @@ Key<Target> choice(std::string_view name, std::string_view fallback, std::vector
             if (one->value)
               std::invoke(get, target) = *one->value;
             else
-              at.unsupported(std::string(one->name) + " is not supported yet; supported: " +
-                             supported_of(named));
+              at.unsupported(std::string(one->name) +
+                             " is not supported yet; supported: " + supported_of(named));
           }};
 }
 
@@ -165,7 +163,7 @@ Key<Target> choice(std::string_view name, std::string_view fallback, std::vector
 template <class Target, class Get, class Inner>
 Key<Target> inner(std::string_view name, std::string_view description, const Table<Inner>& table,
                   Get get) {
-  return {{name, description, "", {.type = Type::map, .fields = fields_of(table)}},
+  return {{name, description, "", map_of(fields_of(table))},
           [get, &table](Target& target, const Cursor& at) {
             read_map(table, std::invoke(get, target), at);
           }};
@@ -188,8 +186,7 @@ Key<Target> not_yet(std::string_view name, std::string_view fallback, Form form,
 // A key of which nothing is read: a note for people, or one that another reader takes.
 template <class Target>
 Key<Target> unread(std::string_view name, Form form, std::string_view description) {
-  return {{name, description, "", form},
-          [form](Target&, const Cursor& at) { check(form, at); }};
+  return {{name, description, "", form}, [form](Target&, const Cursor& at) { check(form, at); }};
 }
 
 }  // namespace scenarios

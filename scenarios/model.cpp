@@ -29,27 +29,38 @@ constexpr Range counts{0, 1'000'000, "no published transformer is near that"};
 
 const std::vector<Field>& attention_fields() {
   static const std::vector<Field> fields{
-      {"kind", "Multi-head, grouped-query, multi-query or multi-head latent attention",
-       "as kv_heads says", {.type = Type::choice, .choices = {"mha", "gqa", "mqa", "mla"}}},
-      {"q_lora_rank", "Latent attention: rank of the queries", "",
+      {"kind",
+       "Multi-head, grouped-query, multi-query or multi-head latent attention",
+       "as kv_heads says",
+       {.type = Type::choice, .choices = {"mha", "gqa", "mqa", "mla"}}},
+      {"q_lora_rank",
+       "Latent attention: rank of the queries",
+       "",
        {.type = Type::whole, .range = counts}},
-      {"kv_lora_rank", "Latent attention: rank of keys and values", "",
+      {"kv_lora_rank",
+       "Latent attention: rank of keys and values",
+       "",
        {.type = Type::whole, .range = counts}},
-      {"qk_nope_head_dim", "Latent attention: head size without rotary part", "",
+      {"qk_nope_head_dim",
+       "Latent attention: head size without rotary part",
+       "",
        {.type = Type::whole, .range = counts}},
-      {"qk_rope_head_dim", "Latent attention: rotary part of the head size", "",
+      {"qk_rope_head_dim",
+       "Latent attention: rotary part of the head size",
+       "",
        {.type = Type::whole, .range = counts}},
-      {"v_head_dim", "Latent attention: head size of the values", "",
+      {"v_head_dim",
+       "Latent attention: head size of the values",
+       "",
        {.type = Type::whole, .range = counts}}};
   return fields;
 }
 
 void read_attention(Draft& draft, const Cursor& at) {
-  if (!check({.type = Type::map, .fields = attention_fields()}, at)) return;
+  if (!check(map_of(attention_fields()), at)) return;
   const auto* kind = at.value().find("kind");
-  const bool latent = std::ranges::any_of(at.value().members, [](const Member& member) {
-    return member.key.text != "kind";
-  });
+  const bool latent = std::ranges::any_of(
+      at.value().members, [](const Member& member) { return member.key.text != "kind"; });
   if (latent || (kind != nullptr && kind->text == "mla"))
     at.unsupported("multi-head latent attention is not supported yet; supported: mha, gqa, mqa");
   if (kind != nullptr && kind->text == "mqa" && at.value().find("kv_heads") == nullptr &&
@@ -63,24 +74,33 @@ const std::vector<Field>& moe_fields() {
   static const std::vector<Field> fields{
       {"experts", "Routed experts of a layer", "", {.type = Type::whole, .range = counts}},
       {"top_k", "Experts that see a token", "", {.type = Type::whole, .range = counts}},
-      {"expert_ffn", "Width of one expert's projection", "",
-       {.type = Type::whole, .range = sizes}},
-      {"shared_experts", "Experts that see every token", "0",
+      {"expert_ffn", "Width of one expert's projection", "", {.type = Type::whole, .range = sizes}},
+      {"shared_experts",
+       "Experts that see every token",
+       "0",
        {.type = Type::whole, .range = counts}},
-      {"shared_ffn", "Width of one shared expert", "expert_ffn",
+      {"shared_ffn",
+       "Width of one shared expert",
+       "expert_ffn",
        {.type = Type::whole, .range = sizes}},
-      {"first_dense_layers", "Layers without experts at the beginning", "0",
+      {"first_dense_layers",
+       "Layers without experts at the beginning",
+       "0",
        {.type = Type::whole, .range = counts}},
       {"every", "Every so many layers have experts", "1", {.type = Type::whole, .range = sizes}},
-      {"capacity_factor", "Room of an expert over its fair share of tokens", "dropless",
+      {"capacity_factor",
+       "Room of an expert over its fair share of tokens",
+       "dropless",
        {.type = Type::number, .range = {0, 1000, "a multiple of the fair share"}}},
-      {"imbalance", "Tokens of the fullest expert-parallel rank over the mean", "1",
+      {"imbalance",
+       "Tokens of the fullest expert-parallel rank over the mean",
+       "1",
        {.type = Type::number, .range = {1, 1000, "the fullest rank has at least the mean"}}}};
   return fields;
 }
 
 void read_moe(Draft&, const Cursor& at) {
-  const Form form{.type = Type::map, .fields = moe_fields()};
+  const Form form = map_of(moe_fields());
   if (!check(form, at) || at.value().members.empty()) return;
   at.unsupported("mixture-of-experts layers are not supported yet; supported: dense transformers");
 }
@@ -91,11 +111,14 @@ const Form& window_form() {
   static const Form form{
       .type = Type::either,
       .forms = {{.type = Type::whole, .range = sizes},
-                {.type = Type::map,
-                 .fields = {{"size", "Tokens that a layer looks back", "",
-                             {.type = Type::whole, .range = sizes}},
-                            {"every", "Every so many layers have the window", "1",
-                             {.type = Type::whole, .range = {1, 10'000, "a number of layers"}}}}}}};
+                map_of({{"size",
+                         "Tokens that a layer looks back",
+                         "",
+                         {.type = Type::whole, .range = sizes}},
+                        {"every",
+                         "Every so many layers have the window",
+                         "1",
+                         {.type = Type::whole, .range = {1, 10'000, "a number of layers"}}}})}};
   return form;
 }
 
@@ -130,8 +153,7 @@ void add_sizes(Table<Draft>& table) {
       whole<Draft>("vocab", "", sizes, "Vocabulary before padding", of(&Transformer::vocab)),
       whole<Draft>("max_sequence", "the sequence length",
                    {1, 1e9, "no published transformer is near that"},
-                   "Longest sequence that the model was made for",
-                   of(&Transformer::max_sequence))};
+                   "Longest sequence that the model was made for", of(&Transformer::max_sequence))};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 
@@ -147,10 +169,10 @@ void add_shape(Table<Draft>& table) {
                                                    {"swiglu", Activation::swiglu},
                                                    {"geglu", Activation::geglu}},
                     "Activation of the MLP", of(&Transformer::activation)),
-      choice<Draft>("norm", "layernorm",
-                    std::vector<Named<Norm>>{{"layernorm", Norm::layernorm},
-                                             {"rmsnorm", Norm::rmsnorm}},
-                    "Normalisation", of(&Transformer::norm)),
+      choice<Draft>(
+          "norm", "layernorm",
+          std::vector<Named<Norm>>{{"layernorm", Norm::layernorm}, {"rmsnorm", Norm::rmsnorm}},
+          "Normalisation", of(&Transformer::norm)),
       choice<Draft>("position", "learned",
                     std::vector<Named<Position>>{{"learned", Position::learned},
                                                  {"rope", Position::rope},
@@ -182,12 +204,10 @@ Table<Draft> make_table() {
   table.push_back({{"attention_window", "Tokens that each layer, or every so many, looks back",
                     "all", window_form()},
                    read_window});
-  table.push_back({{"attention", "Kind of attention", "as kv_heads says",
-                    {.type = Type::map, .fields = attention_fields()}},
-                   read_attention});
-  table.push_back({{"moe", "Mixture-of-experts layers", "none",
-                    {.type = Type::map, .fields = moe_fields()}},
-                   read_moe});
+  table.push_back(
+      {{"attention", "Kind of attention", "as kv_heads says", map_of(attention_fields())},
+       read_attention});
+  table.push_back({{"moe", "Mixture-of-experts layers", "none", map_of(moe_fields())}, read_moe});
   table.push_back(not_yet<Draft>(
       "multi_token_prediction", "0",
       {.type = Type::whole, .range = {0, 64, "modules that predict further tokens"}},
@@ -213,8 +233,8 @@ void read_config(Draft& draft, const Cursor& place) {
     draft.qkv_biases = draft.transformer.qkv_biases;
   } catch (const Error& wrong) {
     for (const auto& one : wrong.complaints) {  // in the words of the file: not where it lies
-      const auto text = name + one.place.substr(std::min(path.size(), one.place.size())) + ": " +
-                        one.text;
+      const auto text =
+          name + one.place.substr(std::min(path.size(), one.place.size())) + ": " + one.text;
       one.unsupported ? place.unsupported(text) : place.complain(text);
     }
   }
@@ -237,21 +257,20 @@ bool read_foreign(Draft& draft, const Cursor& at) {
 // What follows from the rest.
 void derive(Draft& draft, const Cursor& at) {
   auto& t = draft.transformer;
-  const auto knows = [&](const char* key) {
-    return !at.reading().doubtful(at.path() + "." + key);
-  };
+  const auto knows = [&](const char* key) { return !at.reading().doubtful(at.path() + "." + key); };
   t.qkv_biases = draft.qkv_biases.value_or(t.biases);
   if (t.kv_heads == 0) t.kv_heads = t.heads;
   if (t.head_dim == 0 && t.heads > 0) {
     t.head_dim = t.hidden / t.heads;
     if (t.hidden % t.heads != 0 && knows("hidden") && knows("heads"))
       at.complain_at("hidden", plain(static_cast<double>(t.hidden)) + " is not divisible by " +
-                  plain(static_cast<double>(t.heads)) + " heads; give head_dim");
+                                   plain(static_cast<double>(t.heads)) + " heads; give head_dim");
   }
   if (t.kv_heads > 0 && t.heads % t.kv_heads != 0 && knows("heads"))
-    at.complain_at("kv_heads", plain(static_cast<double>(t.kv_heads)) + " does not divide " +
-                plain(static_cast<double>(t.heads)) +
-                " heads; each key and value head serves the same number of query heads");
+    at.complain_at("kv_heads",
+                   plain(static_cast<double>(t.kv_heads)) + " does not divide " +
+                       plain(static_cast<double>(t.heads)) +
+                       " heads; each key and value head serves the same number of query heads");
   if (t.ffn > 0 || t.hidden == 0) return;
   if (t.gated())
     require({"ffn"}, "a gated MLP has no usual width; give the width of one projection", at);

@@ -16,8 +16,7 @@ const Value* catalog_entry(Kind kind, const Cursor& name) {
   return &entries.emplace(key, parse_yaml(*yaml, "catalog/" + key)).first->second;
 }
 
-void require(std::initializer_list<std::string_view> keys, std::string_view why,
-             const Cursor& at) {
+void require(std::initializer_list<std::string_view> keys, std::string_view why, const Cursor& at) {
   if (at.value().kind != Value::Kind::map) return;
   for (const auto key : keys)
     if (at.value().find(key) == nullptr) at.missing(key, why);
@@ -31,8 +30,7 @@ std::optional<Cursor> name_place(const Cursor& at) {
 }
 
 Form name_or_map(std::vector<Field> fields) {
-  return {.type = Type::either,
-          .forms = {{.type = Type::text}, {.type = Type::map, .fields = std::move(fields)}}};
+  return {.type = Type::either, .forms = {{.type = Type::text}, map_of(std::move(fields))}};
 }
 
 }  // namespace scenarios

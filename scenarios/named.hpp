@@ -20,12 +20,13 @@ void require(std::initializer_list<std::string_view> keys, std::string_view why,
 // The three keys that every entry of the catalog may carry, and `base`.
 template <class Draft>
 void add_entry_keys(Table<Draft>& table) {
-  const Form words{.type = Type::either,
-                   .forms = {{.type = Type::text},
-                             {.type = Type::list, .forms = {{.type = Type::text}}}}};
+  const Form words{
+      .type = Type::either,
+      .forms = {{.type = Type::text}, {.type = Type::list, .forms = {{.type = Type::text}}}}};
   table.push_back(unread<Draft>("base", {.type = Type::text}, "Catalog name to start from"));
   table.push_back(unread<Draft>("source", words, "Where the figures come from"));
-  table.push_back(unread<Draft>("from_memory", words, "Keys whose figures were not seen at a source"));
+  table.push_back(
+      unread<Draft>("from_memory", words, "Keys whose figures were not seen at a source"));
   table.push_back(unread<Draft>("note", words, "A remark for people"));
 }
 

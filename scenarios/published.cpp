@@ -36,8 +36,7 @@ const Table<PublishedRow>& measured_table() {
                                                   {"device", "device"},
                                                   {"unstated", "unstated"}},
                   "What the memory counts", &Row::memory_kind),
-      yes_no<Row>("memory_approximate", "false", "Rounded by the source",
-                  &Row::memory_approximate),
+      yes_no<Row>("memory_approximate", "false", "Rounded by the source", &Row::memory_approximate),
       yes_no<Row>("out_of_memory", "false", "The run did not fit", &Row::out_of_memory),
       {{"pass_times_s", "Measured passes", "none", {.type = Type::map}}, read_pass_times}};
   return table;
@@ -66,7 +65,9 @@ const Table<PublishedRow>& row_table() {
       unread<Row>("scenario", {.type = Type::map}, "The run"),
       inner<Row>("measured", "What was measured", measured_table(), itself),
       inner<Row>("group", "Where the row counts", group_table(), itself),
-      {{"assumed", "What the source does not state", "",
+      {{"assumed",
+        "What the source does not state",
+        "",
         {.type = Type::list, .forms = {{.type = Type::text}}}},
        read_assumed},
       text<Row>("reason", "Why no scenario describes the row", &Row::unsupported_reason)};

@@ -26,34 +26,34 @@ Table<ClusterDraft> make_cluster_table() {
   const Form gpus{.type = Type::list, .forms = {{.type = Type::whole, .range = {0, 1e7, ""}}}};
   const Form stragglers{
       .type = Type::list,
-      .forms = {{.type = Type::map,
-                 .fields = {{"gpus", "Numbers of GPUs", "", gpus},
-                            {"nodes", "Numbers of nodes", "", gpus},
-                            {"slowdown", "Times slower", "",
-                             {.type = Type::number, .range = {1, 1e6, "slower, not faster"}}}}}}};
-  const Form links{
-      .type = Type::list,
-      .forms = {{.type = Type::map,
-                 .fields = {{"link", "Name of the link", "", {.type = Type::text}},
-                            {"factor", "Share of the bandwidth that is left", "",
-                             {.type = Type::number, .range = {0, 1, "a share"}}}}}}};
+      .forms = {map_of({{"gpus", "Numbers of GPUs", "", gpus},
+                        {"nodes", "Numbers of nodes", "", gpus},
+                        {"slowdown",
+                         "Times slower",
+                         "",
+                         {.type = Type::number, .range = {1, 1e6, "slower, not faster"}}}})}};
+  const Form links{.type = Type::list,
+                   .forms = {map_of({{"link", "Name of the link", "", {.type = Type::text}},
+                                     {"factor",
+                                      "Share of the bandwidth that is left",
+                                      "",
+                                      {.type = Type::number, .range = {0, 1, "a share"}}}})}};
   const auto none = [](const Value& value) { return value.items.empty(); };
-  return {
-      {{"node", "A node: a catalog name or a mapping", "", name_or_map(node_fields())},
-       [](ClusterDraft& draft, const Cursor& at) { draft.node = read_node(at); }},
-      whole<ClusterDraft>("nodes", "", machine, "Nodes of the cluster", &ClusterDraft::nodes),
-      whole<ClusterDraft>("gpus", "", machine, "GPUs of the cluster, instead of nodes",
-                          &ClusterDraft::gpus),
-      {{"fabric", "The network between nodes: a catalog name or a mapping",
-        "the node's usual fabric", name_or_map(fabric_fields())},
-       [](ClusterDraft& draft, const Cursor& at) { draft.fabric = read_fabric(at); }},
-      number<ClusterDraft>("memory_fraction", "1", {0.01, 1, "a share of device memory"},
-                           "Share of device memory that the job may use",
-                           &ClusterDraft::memory_fraction),
-      not_yet<ClusterDraft>("stragglers", "none", stragglers, "GPUs or nodes that are slower",
-                            none, "leave it out: all GPUs are equally fast"),
-      not_yet<ClusterDraft>("degraded_links", "none", links, "Links that lost bandwidth", none,
-                            "leave it out: all links are whole")};
+  return {{{"node", "A node: a catalog name or a mapping", "", name_or_map(node_fields())},
+           [](ClusterDraft& draft, const Cursor& at) { draft.node = read_node(at); }},
+          whole<ClusterDraft>("nodes", "", machine, "Nodes of the cluster", &ClusterDraft::nodes),
+          whole<ClusterDraft>("gpus", "", machine, "GPUs of the cluster, instead of nodes",
+                              &ClusterDraft::gpus),
+          {{"fabric", "The network between nodes: a catalog name or a mapping",
+            "the node's usual fabric", name_or_map(fabric_fields())},
+           [](ClusterDraft& draft, const Cursor& at) { draft.fabric = read_fabric(at); }},
+          number<ClusterDraft>("memory_fraction", "1", {0.01, 1, "a share of device memory"},
+                               "Share of device memory that the job may use",
+                               &ClusterDraft::memory_fraction),
+          not_yet<ClusterDraft>("stragglers", "none", stragglers, "GPUs or nodes that are slower",
+                                none, "leave it out: all GPUs are equally fast"),
+          not_yet<ClusterDraft>("degraded_links", "none", links, "Links that lost bandwidth", none,
+                                "leave it out: all links are whole")};
 }
 
 const Table<ClusterDraft>& cluster_table() {
@@ -99,7 +99,8 @@ topology::Cluster read_cluster(const Cursor& at) {
   const bool several = cluster.gpus > draft.node.gpus;
   cluster.fabric = fabric_of(draft, at, several);
   if (several && draft.node.nics.count == 0 && !at.reading().doubtful("cluster.node"))
-    at.complain("node '" + draft.node.name + "' has no NICs, but there are several nodes; give "
+    at.complain("node '" + draft.node.name +
+                "' has no NICs, but there are several nodes; give "
                 "cluster.node.nics: {count, bandwidth}");
   cluster.node = std::move(draft.node);
   cluster.memory_fraction = draft.memory_fraction;
@@ -108,7 +109,9 @@ topology::Cluster read_cluster(const Cursor& at) {
 
 const std::vector<Field>& published_fields() {
   static const std::vector<Field> fields{
-      {"step_time", "Measured time of one step", "",
+      {"step_time",
+       "Measured time of one step",
+       "",
        {.type = Type::duration, .range = {0, 1e6, "a step ends within days"}}},
       {"source", "Where it was published", "", {.type = Type::text}},
       {"note", "How the figure was derived", "", {.type = Type::text}}};
@@ -120,24 +123,21 @@ Table<Scenario> make_table() {
       text<Scenario>("name", "A name for reports", &Scenario::name),
       {{"model", "The model: a catalog name or a mapping", "", name_or_map(model_fields())},
        [](Scenario& scenario, const Cursor& at) { scenario.model = read_model(at); }},
-      {{"cluster", "The machine", "",
-        {.type = Type::map, .fields = fields_of(cluster_table())}},
+      {{"cluster", "The machine", "", map_of(fields_of(cluster_table()))},
        [](Scenario& scenario, const Cursor& at) { scenario.cluster = read_cluster(at); }},
-      {{"training", "What one step trains on", "",
-        {.type = Type::map, .fields = training_fields()}},
+      {{"training", "What one step trains on", "", map_of(training_fields())},
        [](Scenario& scenario, const Cursor& at) {
          read_training(scenario.training, at);
-         require({"sequence_length", "global_batch"}, "a step needs sequence_length and global_batch",
-                 at);
+         require({"sequence_length", "global_batch"},
+                 "a step needs sequence_length and global_batch", at);
        }},
-      {{"plan", "Who does what", "one GPU does everything",
-        {.type = Type::map, .fields = plan_fields()}},
+      {{"plan", "Who does what", "one GPU does everything", map_of(plan_fields())},
        [](Scenario& scenario, const Cursor& at) { read_plan(scenario.plan, at); }},
       {{"software", "The framework: a catalog name or a mapping", "megatron-core",
         name_or_map(software_fields())},
        [](Scenario& scenario, const Cursor& at) { scenario.software = read_software(at); }},
       unread<Scenario>("search", {.type = Type::map}, "Limits of a search; nothing for one plan"),
-      unread<Scenario>("published", {.type = Type::map, .fields = published_fields()},
+      unread<Scenario>("published", map_of(published_fields()),
                        "What such a run was measured to take")};
 }
 
@@ -176,8 +176,7 @@ Scenario read_document(const Value& document, Reading& reading) {
   }
   read_map(table(), scenario, root);
   require({"model", "cluster", "training"}, "a scenario needs model, cluster and training", root);
-  if (document.find("software") == nullptr)
-    scenario.software = catalog_software("megatron-core");
+  if (document.find("software") == nullptr) scenario.software = catalog_software("megatron-core");
   const bool data_given = path(document, "plan", "data") != nullptr;
   complete(scenario, data_given);
   check_scenario(scenario, data_given, document, reading);
@@ -203,8 +202,7 @@ std::optional<Published> read_published(std::string_view text, const std::string
   const auto* published = document.find("published");
   if (published == nullptr) return {};
   Reading reading(file_name, {});
-  check({.type = Type::map, .fields = published_fields()},
-        Cursor(*published, "published", reading));
+  check(map_of(published_fields()), Cursor(*published, "published", reading));
   reading.throw_if_any();
   const auto word = [&](std::string_view key) {
     const auto* value = published->find(key);

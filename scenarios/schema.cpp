@@ -13,21 +13,22 @@ using Json = nlohmann::ordered_json;
 
 Json schema_of(const Form& form);
 
-Json properties(const std::vector<Field>& fields) {
+Json properties(const Form& form) {
   Json all = Json::object();
-  for (const auto& field : fields) {
-    Json one = schema_of(field.form);
-    std::string words(field.description);
-    if (!field.fallback.empty()) words += ". Left out: " + std::string(field.fallback);
+  for (std::size_t i = 0; i < form.keys.size(); ++i) {
+    const auto& key = form.keys[i];
+    Json one = schema_of(form.forms[i]);
+    std::string words(key.description);
+    if (!key.fallback.empty()) words += ". Left out: " + std::string(key.fallback);
     one["description"] = words;
-    all[std::string(field.name)] = std::move(one);
+    all[std::string(key.name)] = std::move(one);
   }
   return all;
 }
 
-Json object(const std::vector<Field>& fields) {
-  if (fields.empty()) return {{"type", "object"}};
-  return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties(fields)}};
+Json object(const Form& form) {
+  if (form.keys.empty()) return {{"type", "object"}};
+  return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties(form)}};
 }
 
 // A quantity is a number in the SI base unit or text with a unit; both follow the same range, which
@@ -48,8 +49,10 @@ Json list(const Form& form) {
 
 Json schema_of(const Form& form) {
   switch (form.type) {
-    case Type::text: return {{"type", Json::array({"string", "number"})}};
-    case Type::yes_no: return {{"type", "boolean"}};
+    case Type::text:
+      return {{"type", Json::array({"string", "number"})}};
+    case Type::yes_no:
+      return {{"type", "boolean"}};
     case Type::choice: {
       Json words = Json::array();
       for (const auto choice : form.choices) words.push_back(std::string(choice));
@@ -61,14 +64,17 @@ Json schema_of(const Form& form) {
               {"maximum", static_cast<std::int64_t>(form.range.most)}};
     case Type::number:
       return {{"type", "number"}, {"minimum", form.range.least}, {"maximum", form.range.most}};
-    case Type::list: return list(form);
-    case Type::map: return object(form.fields);
+    case Type::list:
+      return list(form);
+    case Type::map:
+      return object(form);
     case Type::either: {
       Json any = Json::array();
       for (const auto& one : form.forms) any.push_back(schema_of(one));
       return {{"anyOf", any}};
     }
-    default: return quantity(form);
+    default:
+      return quantity(form);
   }
 }
 
@@ -86,7 +92,7 @@ std::string scenario_schema() {
               {"title", "stepcast scenario"},
               {"description",
                "A model, trained this way, on this cluster, under this plan, by this software"}};
-  schema.update(object(scenario_fields()));
+  schema.update(object(map_of(scenario_fields())));
   schema["required"] = Json::array({"model", "cluster", "training"});
   auto& properties = schema["properties"];
   auto& cluster = properties["cluster"]["properties"];

@@ -46,8 +46,9 @@ void read_graphs(Draft& draft, const Cursor& at) {
   else if (value.items.empty() || std::ranges::any_of(value.items, full))
     draft.software.cuda_graphs = !value.items.empty();
   else
-    at.unsupported("graphs of single modules are not supported yet; supported: true, false, "
-                   "[full]");
+    at.unsupported(
+        "graphs of single modules are not supported yet; supported: true, false, "
+        "[full]");
 }
 
 void add_kernel_keys(Table<Draft>& table) {
@@ -77,10 +78,10 @@ void add_kernel_keys(Table<Draft>& table) {
       {{"cuda_graphs", "Whole passes, or the named modules, are launched at once", "false",
         graphs_form()},
        read_graphs},
-      unread<Draft>("moe_dispatcher",
-                    {.type = Type::choice,
-                     .choices = {"all-to-all", "all-gather", "deepep", "hybridep"}},
-                    "How tokens reach their experts; nothing for a dense model")};
+      unread<Draft>(
+          "moe_dispatcher",
+          {.type = Type::choice, .choices = {"all-to-all", "all-gather", "deepep", "hybridep"}},
+          "How tokens reach their experts; nothing for a dense model")};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 

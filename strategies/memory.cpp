@@ -3,23 +3,47 @@
 
 namespace strategies {
 
-StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Software& software,
-                           int shards) {
-  const double gradient_bytes = plan.gradient_precision
-                                    ? software.gradient_bytes -
-                                          units::element_bytes(software.gradient_precision) +
-                                          units::element_bytes(*plan.gradient_precision)
-                                    : software.gradient_bytes;
+namespace {
+
+struct BytesPerParameter {
+  double weights, gradients, optimizer;
+};
+
+double moment_bytes(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::sgd:
+    case Optimizer::muon: return 4;
+    case Optimizer::adafactor: return 0;
+    default: return 8;
+  }
+}
+
+BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Software& software) {
+  const double moments = moment_bytes(training.optimizer);
+  if (units::element_bytes(training.precision) == 4) return {4, 4, moments};
+  BytesPerParameter bytes{software.weight_bytes, software.gradient_bytes,
+                          software.optimizer_bytes - moment_bytes(Optimizer::adamw) + moments};
+  if (plan.gradient_precision)
+    bytes.gradients += units::element_bytes(*plan.gradient_precision) -
+                       units::element_bytes(software.gradient_precision);
+  return bytes;
+}
+
+}  // namespace
+
+StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
+                           const Software& software, int shards) {
+  const auto bytes = bytes_of(plan, training, software);
   const auto divided = [&](int from_stage) {
     return plan.zero >= from_stage ? static_cast<double>(shards) : 1.0;
   };
   const double p = actor.parameters;
   StaticMemory memory;
-  memory.optimizer = {p * software.optimizer_bytes / divided(1)};
-  memory.gradients = {p * gradient_bytes / divided(2)};
-  memory.weights = {p * software.weight_bytes / divided(3)};
+  memory.optimizer = {p * bytes.optimizer / divided(1)};
+  memory.gradients = {p * bytes.gradients / divided(2)};
+  memory.weights = {p * bytes.weights / divided(3)};
   if (plan.zero == 3 && shards > 1)
-    memory.gathered = {actor.largest_unit * (2 * software.weight_bytes + gradient_bytes)};
+    memory.gathered = {actor.largest_unit * (2 * bytes.weights + bytes.gradients)};
   return memory;
 }
 

@@ -12,9 +12,13 @@ struct StaticMemory {
   units::Bytes gathered;  // ZeRO-3: unsharded parameters and gradients of the units in use
 };
 
+// Bytes per parameter are those of the software in 16-bit training with Adam; in fp32 and tf32 the
+// weights are the master copy, gradients are fp32. Other optimizers keep other moments besides the
+// master copy: Adam, LAMB, Sophia and 1-bit Adam two in fp32, SGD and Muon one, Adafactor rows and
+// columns only.
 // zero 0: everything whole. 1: optimizer states / shards. 2: gradients / shards too. 3: weights
 // too, plus two gathered units and one unsharded gradient (Rajbhandari et al. 2020, section 5).
-StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Software& software,
-                           int shards);
+StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
+                           const Software& software, int shards);
 
 }  // namespace strategies

@@ -10,22 +10,24 @@
 #include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
-using scenarios::Kind;
 using Catch::Matchers::Contains;
+using scenarios::Kind;
 
 namespace {
 
 const std::map<Kind, std::vector<std::string>> promised{
     {Kind::model,
-     {"gpt2-xl", "gpt3-175b", "megatron-22b", "megatron-530b", "megatron-1t", "bloom-176b",
-      "opt-175b", "gpt-neox-20b", "llama2-7b", "llama2-13b", "llama2-70b", "llama3-8b",
-      "llama3-70b", "llama3-405b", "mistral-7b", "mixtral-8x7b", "mixtral-8x22b", "qwen2-72b",
-      "qwen3-30b-a3b", "qwen3-235b-a22b", "deepseek-v2", "deepseek-v3", "kimi-k2", "gpt-oss-120b",
-      "dialogpt-large"}},
+     {"gpt2-xl",      "gpt3-175b",     "megatron-22b", "megatron-530b", "megatron-1t",
+      "bloom-176b",   "opt-175b",      "gpt-neox-20b", "llama2-7b",     "llama2-13b",
+      "llama2-70b",   "llama3-8b",     "llama3-70b",   "llama3-405b",   "mistral-7b",
+      "mixtral-8x7b", "mixtral-8x22b", "qwen2-72b",    "qwen3-30b-a3b", "qwen3-235b-a22b",
+      "deepseek-v2",  "deepseek-v3",   "kimi-k2",      "gpt-oss-120b",  "dialogpt-large"}},
     {Kind::device,
      {"v100-32gb-sxm", "a100-40gb-sxm", "a100-80gb-sxm", "a800-80gb-sxm", "h100-80gb-sxm",
-      "h800-80gb-sxm", "h20", "h200-sxm", "b200", "b300", "gb200", "gb300", "l40s", "rtx4090",
-      "mi250x", "mi300x", "mi325x", "mi355x", "gaudi3", "tpu-v4", "tpu-v5p", "trainium2"}},
+      "h800-80gb-sxm", "h20",           "h200-sxm",      "b200",          "b300",
+      "gb200",         "gb300",         "l40s",          "rtx4090",       "mi250x",
+      "mi300x",        "mi325x",        "mi355x",        "gaudi3",        "tpu-v4",
+      "tpu-v5p",       "trainium2"}},
     {Kind::node,
      {"dgx-1v", "dgx-2", "dgx-a100-40gb", "dgx-a100-80gb", "dgx-h100", "dgx-h800", "dgx-h200",
       "dgx-b200", "dgx-b300", "gb200-nvl72", "gb300-nvl72", "mi300x-8", "l40s-8-pcie"}},
@@ -39,11 +41,21 @@ const std::map<Kind, std::vector<std::string>> promised{
 
 void read(Kind kind, std::string_view name) {
   switch (kind) {
-    case Kind::model: scenarios::catalog_model(name); return;
-    case Kind::device: scenarios::catalog_device(name); return;
-    case Kind::node: scenarios::catalog_node(name); return;
-    case Kind::fabric: scenarios::catalog_fabric(name); return;
-    case Kind::software: scenarios::catalog_software(name); return;
+    case Kind::model:
+      scenarios::catalog_model(name);
+      return;
+    case Kind::device:
+      scenarios::catalog_device(name);
+      return;
+    case Kind::node:
+      scenarios::catalog_node(name);
+      return;
+    case Kind::fabric:
+      scenarios::catalog_fabric(name);
+      return;
+    case Kind::software:
+      scenarios::catalog_software(name);
+      return;
   }
 }
 
@@ -79,11 +91,16 @@ TEST_CASE("every entry says where its figures come from and can be read, or wait
 
 TEST_CASE("models of the catalog have the numbers of parameters that their sources print") {
   const std::map<std::string, std::int64_t> published{
-      {"gpt2-xl", 1'557'611'200},       {"dialogpt-large", 774'030'080},
-      {"gpt-neox-20b", 20'554'567'680}, {"llama2-7b", 6'738'415'616},
-      {"llama2-13b", 13'015'864'320},   {"llama2-70b", 68'976'648'192},
-      {"llama3-8b", 8'030'261'248},     {"llama3-70b", 70'553'706'496},
-      {"llama3-405b", 405'853'388'800}, {"mistral-7b", 7'248'023'552},
+      {"gpt2-xl", 1'557'611'200},
+      {"dialogpt-large", 774'030'080},
+      {"gpt-neox-20b", 20'554'567'680},
+      {"llama2-7b", 6'738'415'616},
+      {"llama2-13b", 13'015'864'320},
+      {"llama2-70b", 68'976'648'192},
+      {"llama3-8b", 8'030'261'248},
+      {"llama3-70b", 70'553'706'496},
+      {"llama3-405b", 405'853'388'800},
+      {"mistral-7b", 7'248'023'552},
       {"qwen2-72b", 72'706'203'648},
       // 176,247,271,424 less the norm after the embedding
       {"bloom-176b", 176'247'271'424 - 2 * 14336}};
@@ -91,7 +108,8 @@ TEST_CASE("models of the catalog have the numbers of parameters that their sourc
     CAPTURE(name);
     CHECK(model::parameters(scenarios::catalog_model(name)) == parameters);
   }
-  CHECK(model::parameters(scenarios::catalog_model("megatron-1t")) == Approx(1008.0e9).epsilon(1e-3));
+  CHECK(model::parameters(scenarios::catalog_model("megatron-1t")) ==
+        Approx(1008.0e9).epsilon(1e-3));
 }
 
 TEST_CASE("a device shows a process a little less memory than its label says") {
@@ -123,8 +141,8 @@ TEST_CASE("every node names a usual fabric that exists") {
 }
 
 TEST_CASE("an unknown name is answered with those that exist and the nearest") {
-  CHECK_THROWS_WITH(scenarios::catalog_device("h100"), Contains("unknown device 'h100'") &&
-                                                           Contains("did you mean 'h100-80gb-sxm'?"));
+  CHECK_THROWS_WITH(scenarios::catalog_device("h100"),
+                    Contains("unknown device 'h100'") && Contains("did you mean 'h100-80gb-sxm'?"));
   CHECK_THROWS_WITH(scenarios::catalog_model("lama3-8b"), Contains("did you mean 'llama3-8b'?"));
   CHECK_THROWS_WITH(scenarios::catalog_software("zzzzzz"), !Contains("did you mean"));
 }

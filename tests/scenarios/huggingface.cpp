@@ -10,8 +10,8 @@
 #include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
-using scenarios::read_huggingface;
 using Catch::Matchers::Contains;
+using scenarios::read_huggingface;
 
 namespace {
 
@@ -67,6 +67,13 @@ TEST_CASE("a family that the description cannot hold exactly is within 0.01 % an
   CHECK_THAT(defaulted.back(), Contains("approximated"));
 }
 
+TEST_CASE("an imported model is named by its file, or by the folder of a bare config.json") {
+  const auto text = scenarios::read_file(configs / "llama3.1-8b.json");
+  CHECK(read_huggingface(text, "models/llama3.1-8b.config.json", nullptr).name == "llama3.1-8b");
+  CHECK(read_huggingface(text, "Llama-3.1-8B/config.json", nullptr).name == "Llama-3.1-8B");
+  CHECK(config("phi-2").name == "phi-2");  // the file says microsoft/phi-2
+}
+
 TEST_CASE("Qwen3's head size is its own, not hidden over heads") {
   const auto model = config("qwen3-0.6b");
   CHECK(model.hidden == 1024);
@@ -94,8 +101,7 @@ TEST_CASE("what a file leaves out is listed") {
   config("gpt2", &defaulted);
   CHECK(defaulted == std::vector<std::string>{
                          "kv_heads = 12: absent; every head has its own keys and values",
-                         "head_dim = 64: hidden / heads",
-                         "ffn = 3072: absent; four times hidden",
+                         "head_dim = 64: hidden / heads", "ffn = 3072: absent; four times hidden",
                          "tied_embeddings = true: 'tie_word_embeddings' is absent; the family's "
                          "default"});
 }

@@ -44,9 +44,9 @@ std::string bomb() {
 }  // namespace
 
 TEST_CASE("nesting is refused before it can exhaust the stack") {
-  const std::string text = GENERATE(
-      repeated("[", 100'000), repeated("{a: ", 100'000), repeated("- ", 100'000),
-      repeated("? ", 100'000), std::string("plan: ") + repeated("[", 100'000));
+  const std::string text =
+      GENERATE(repeated("[", 100'000), repeated("{a: ", 100'000), repeated("- ", 100'000),
+               repeated("? ", 100'000), std::string("plan: ") + repeated("[", 100'000));
   CHECK_THAT(answer(text), Contains("nested more than 64 levels deep"));
 }
 
@@ -69,7 +69,8 @@ TEST_CASE("texts that are no scenario are refused with the place") {
   CHECK(answer("a: 1\n---\nb: 2\n") ==
         "f.yaml:2:1: a second document starts here; expected one document per file");
   CHECK_THAT(answer("? [a, b]\n: c\n"), Contains("f.yaml:1:1: a key must be text, not a list"));
-  CHECK(answer("model: gpt3-175b\n cluster: [\n") == "f.yaml:2:9: this is not YAML: illegal map value");
+  CHECK(answer("model: gpt3-175b\n cluster: [\n") ==
+        "f.yaml:2:9: this is not YAML: illegal map value");
 }
 
 TEST_CASE("hopeless files get a short answer") {

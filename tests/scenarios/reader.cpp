@@ -9,8 +9,8 @@
 #include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
-using scenarios::read_scenario;
 using Catch::Matchers::Contains;
+using scenarios::read_scenario;
 namespace fs = std::filesystem;
 
 namespace {
@@ -98,7 +98,8 @@ TEST_CASE("--set edits the document before it is read") {
 }
 
 TEST_CASE("a mistake in --set is reported under its number") {
-  CHECK(complaint({"plan.tensor=8", "plan.tensr=4"}).starts_with("--set 2: plan.tensr: unknown key"));
+  CHECK(
+      complaint({"plan.tensor=8", "plan.tensr=4"}).starts_with("--set 2: plan.tensr: unknown key"));
   CHECK_THAT(complaint({"plan.tensr=4"}), Contains("did you mean 'tensor'?"));
   CHECK(complaint({"plan.tensor"}) ==
         "--set 1: 'plan.tensor' is no assignment; expected path.to.key=value");
@@ -138,14 +139,13 @@ TEST_CASE("values that change nothing are accepted, active ones are refused as u
 TEST_CASE("a card with more memory shows the same share of it") {
   const auto scenario = with({"cluster.node.device.memory=96 GiB"});
   CHECK(scenario.cluster.node.device.memory.value == 96 * 0x1p30);
-  CHECK(scenario.cluster.node.device.usable_memory.value ==
-        Approx(96 * 0x1p30 * 79.2 / 80));
+  CHECK(scenario.cluster.node.device.usable_memory.value == Approx(96 * 0x1p30 * 79.2 / 80));
   CHECK(scenario.cluster.node.device.name == "a100-80gb-sxm");
 }
 
 TEST_CASE("part of a rack has its share of the NICs and of the power") {
-  const auto node = with({"cluster.node={base: gb200-nvl72, gpus: 64}", "cluster.nodes=16"})
-                        .cluster.node;
+  const auto node =
+      with({"cluster.node={base: gb200-nvl72, gpus: 64}", "cluster.nodes=16"}).cluster.node;
   CHECK(node.gpus == 64);
   CHECK(node.nics.count == 64);
   CHECK(node.power.value == Approx(120e3 * 64 / 72));

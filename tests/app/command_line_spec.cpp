@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program as a user meets it: what it prints where, and how it exits.
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/command.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct Outcome {
+  int status;
+  std::string out, err;
+};
+
+Outcome stepcast(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "stepcast");
+  std::vector<const char*> argv;
+  for (const auto& argument : arguments) argv.push_back(argument.c_str());
+  std::ostringstream out, err;
+  const int status = app::run(static_cast<int>(argv.size()), argv.data(), {out, err});
+  return {status, out.str(), err.str()};
+}
+
+const std::string gpt3 = "scenarios/examples/gpt3-175b-1024-a100.yaml";
+const std::string small = "scenarios/examples/dialogpt-large-8gpu.yaml";
+
+// A file of this test's own, gone when the test is.
+struct Scratch {
+  explicit Scratch(const std::string& name) : path(fs::temp_directory_path() / name) {
+    fs::remove_all(path);
+  }
+  ~Scratch() { fs::remove_all(path); }
+  void write(const std::string& text) const { std::ofstream(path) << text; }
+  fs::path path;
+};
+
+double sum_of(const json& object) {
+  double sum = 0;
+  for (const auto& [key, value] : object.items()) sum += value.get<double>();
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("simulate --json prints one document with the contract's keys, and nothing else") {
+  const auto run = stepcast({"simulate", gpt3, "--json"});
+  REQUIRE(run.status == app::success);
+  const auto document = json::parse(run.out);
+  for (const char* key : {"stepcast", "scenario", "step", "time", "pipeline", "layer", "memory",
+                          "critical_path", "network", "simulation"})
+    CHECK(document.contains(key));
+  CHECK(sum_of(document["time"]) ==
+        Approx(document["step"]["time_s"].get<double>()).epsilon(1e-12));
+  CHECK(document["pipeline"]["stages"].size() == 16);
+  CHECK(document["memory"]["stages"].size() == 16);
+  CHECK(document["simulation"]["ranks"] == 1024);
+}
+
+TEST_CASE("the resolved scenario fed back gives the same forecast") {
+  const auto first = json::parse(stepcast({"simulate", small, "--json"}).out);
+  const Scratch file("stepcast_resolved.yaml");
+  file.write(first["scenario"].dump());
+  const auto second = json::parse(stepcast({"simulate", file.path.string(), "--json"}).out);
+  CHECK(first["step"] == second["step"]);
+  CHECK(first["memory"] == second["memory"]);
+}
+
+TEST_CASE("--full gives the same answer from every rank") {
+  auto folded = json::parse(stepcast({"simulate", small, "--json"}).out);
+  auto full = json::parse(stepcast({"simulate", small, "--json", "--full"}).out);
+  CHECK(full["simulation"]["ranks_simulated"] == 8);
+  folded.erase("simulation");
+  full.erase("simulation");
+  CHECK(folded == full);
+}
+
+TEST_CASE("the human report fits a screen") {
+  const auto run = stepcast({"simulate", gpt3});
+  REQUIRE(run.status == app::success);
+  CHECK(std::ranges::count(run.out, '\n') <= 50);
+  CHECK(run.out.find("measured 30.8 s") != std::string::npos);
+}
+
+TEST_CASE("--set changes the scenario, and its measurement is no longer shown beside it") {
+  const auto run = stepcast({"simulate", gpt3, "--set", "plan.micro_batch=2"});
+  REQUIRE(run.status == app::success);
+  CHECK(run.out.find("micro-batch 2") != std::string::npos);
+  CHECK(run.out.find("measured") == std::string::npos);
+}
+
+TEST_CASE("a plan that does not fit is forecast all the same: exit 0 and a warning") {
+  const auto run = stepcast({"simulate", gpt3, "--json", "--set", "cluster.memory_fraction=0.1"});
+  CHECK(run.status == app::success);
+  CHECK_FALSE(json::parse(run.out)["memory"]["fits"].get<bool>());
+  CHECK(run.err.find("warning: stage 0 needs") != std::string::npos);
+}
+
+TEST_CASE("--output writes a file and nothing on standard output") {
+  const Scratch file("stepcast_output.json");
+  const auto run = stepcast({"simulate", small, "--json", "--output", file.path.string()});
+  CHECK(run.status == app::success);
+  CHECK(run.out.empty());
+  std::ifstream written(file.path);
+  CHECK(json::parse(written).contains("step"));
+}
+
+TEST_CASE("--trace writes Chrome events or Perfetto by the name's ending") {
+  const Scratch chrome("stepcast_trace.json"), perfetto("stepcast_trace.pftrace");
+  CHECK(stepcast({"simulate", small, "--trace", chrome.path.string()}).status == app::success);
+  CHECK(stepcast({"simulate", small, "--trace", perfetto.path.string()}).status == app::success);
+  std::ifstream written(chrome.path);
+  CHECK(json::parse(written).contains("traceEvents"));
+  CHECK(fs::file_size(perfetto.path) > 100);
+}
+
+TEST_CASE("schedule prints the contract's document: 1F1B on 4 stages, 8 microbatches") {
+  const auto run = stepcast({"schedule", "--schedule", "1f1b", "--stages", "4", "--microbatches",
+                             "8", "--forward", "1", "--backward", "2", "--json"});
+  REQUIRE(run.status == app::success);
+  const auto document = json::parse(run.out);
+  CHECK(document["makespan"] == 33);  // (8 + 3) x 3
+  CHECK(document["span"] == 33);
+  CHECK(document["bubble_fraction"].get<double>() == Approx(9.0 / 33));
+  CHECK(document["bubble_fraction_max_stage"].get<double>() == Approx(9.0 / 33));
+  CHECK(document["stages"].size() == 4);
+  CHECK(document["stages"][0]["peak_in_flight"] == 4);
+  CHECK(document["operations"].size() == 64);
+}
+
+TEST_CASE("schedule takes fractions, latency and a slow stage") {
+  const auto run = stepcast({"schedule", "--schedule", "gpipe", "--stages", "2", "--microbatches",
+                             "1", "--forward", "0.3", "--backward", "0.5", "--comm", "0.1",
+                             "--slow", "1=2", "--json"});
+  REQUIRE(run.status == app::success);
+  // 0.3, wire 0.1, 0.6, 1.0, wire 0.1, 0.5
+  CHECK(json::parse(run.out)["makespan"].get<double>() == Approx(2.6).epsilon(1e-12));
+}
+
+TEST_CASE("catalog lists, shows and describes") {
+  const auto list = json::parse(stepcast({"catalog", "list", "--json"}).out);
+  CHECK(list.size() == 5);
+  const auto model = json::parse(stepcast({"catalog", "show", "model", "gpt3-175b", "--json"}).out);
+  CHECK(model["parameters"] == 174'615'846'912);
+  CHECK(model["active_parameters"] == model["parameters"]);
+  CHECK(stepcast({"catalog", "show", "device", "a100-80gb-sxm"}).out.find("source:") == 0);
+  CHECK(json::parse(stepcast({"catalog", "schema"}).out).contains("$schema"));
+}
+
+TEST_CASE("validate prints measured, predicted and error for every supported row") {
+  const auto run =
+      stepcast({"validate", "megatron_sc21_table1", "korthikanti2022_table5", "--json", "--quiet"});
+  REQUIRE(run.status == app::success);
+  const auto document = json::parse(run.out);
+  CHECK(document["rows"] == 9);
+  CHECK(document["unsupported"] == 0);
+  for (const auto& dataset : document["datasets"])
+    for (const auto& row : dataset["rows"]) {
+      INFO(row["id"]);
+      CHECK(row["status"] == "ok");
+      CHECK(std::abs(row["error"].get<double>()) <= 0.10);
+    }
+  CHECK(document["mape"].get<double>() < 0.06);
+}
+
+TEST_CASE("validation does not depend on the number of threads") {
+  const auto one = stepcast({"validate", "zero_bubble_table4", "--json", "--threads", "1"});
+  const auto two = stepcast({"validate", "zero_bubble_table4", "--json", "--threads", "3"});
+  CHECK(one.out == two.out);
+}
+
+TEST_CASE("mistakes exit with 2 and say what to write") {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string says;
+  };
+  const std::vector<Case> cases{
+      {{"simulate", "no-such-file.yaml"}, "no-such-file.yaml: "},
+      {{"simulate", "scenarios"}, "scenarios: "},
+      {{"simulate", gpt3, "--set", "plan.tensor=7"}, "--set 1: plan.tensor: "},
+      {{"simulate", gpt3, "--set", "plan.tensr=8"}, "did you mean 'tensor'?"},
+      {{"simulate", gpt3, "--trace", "trace.txt"},
+       "--trace trace.txt: unknown format; end the name in .json (Chrome trace events) or .pftrace "
+       "(Perfetto)"},
+      {{"simulate", small, "--output", "/no/such/folder/out.json"}, "cannot write"},
+      {{"simulate"}, "scenario is required"},
+      {{"simulate", gpt3, "--jsn"}, "--jsn"},
+      {{"simulte", gpt3}, "simulte"},
+      {{}, "A subcommand is required"},
+      {{"schedule", "--schedule", "1f2b", "--stages", "2", "--microbatches", "2", "--forward", "1",
+        "--backward", "1"},
+       "--schedule 1f2b: unknown schedule; choose gpipe, 1f1b or interleaved"},
+      {{"schedule", "--schedule", "1f1b", "--stages", "0", "--microbatches", "2", "--forward", "1",
+        "--backward", "1"},
+       "--stages: out of range; expected at least 1"},
+      {{"schedule", "--schedule", "1f1b", "--stages", "9999", "--microbatches", "9999", "--forward",
+        "1", "--backward", "1"},
+       "at most 20 million are simulated"},
+      {{"schedule", "--schedule", "1f1b", "--stages", "2", "--microbatches", "2", "--forward", "1",
+        "--backward", "1", "--slow", "2=1.5"},
+       "--slow 2=1.5: write STAGE=FACTOR, with a stage from 0 to 1"},
+      {{"schedule", "--schedule", "gpipe", "--stages", "2", "--microbatches", "2", "--chunks", "2",
+        "--forward", "1", "--backward", "1"},
+       "only --schedule interleaved runs several chunks per stage"},
+      {{"schedule", "--schedule", "gpipe", "--stages", "2", "--microbatches", "2", "--forward",
+        "nan", "--backward", "1"},
+       "--forward: out of range"},
+      {{"catalog", "show", "model", "gpt3-175"}, "did you mean 'gpt3-175b'?"},
+      {{"catalog", "show", "modle", "gpt3-175b"}, "unknown kind 'modle'"},
+      {{"validate", "megatron_sc21"}, "unknown data set 'megatron_sc21'"},
+      {{"validate", "--data", "no-such-folder"}, "the folder of published runs is not there"},
+      {{"import", "huggingface", "no-such.json"}, "no-such.json"},
+      {{"import", "onnx", "model.onnx"}, "import onnx: unknown format; expected huggingface"},
+  };
+  for (const auto& [arguments, says] : cases) {
+    const auto run = stepcast(arguments);
+    INFO(run.err);
+    CHECK(run.status == app::wrong_input);
+    CHECK(run.out.empty());
+    CHECK(run.err.find(says) != std::string::npos);
+  }
+}
+
+TEST_CASE("help exits with 0 and shows an example") {
+  for (const char* command : {"simulate", "schedule", "validate", "catalog", "import"}) {
+    const auto run = stepcast({command, "--help"});
+    CHECK(run.status == app::success);
+    CHECK(run.out.find("Example:") != std::string::npos);
+  }
+  CHECK(stepcast({"--version"}).status == app::success);
+}
+
+TEST_CASE("a Hugging Face config becomes a model entry") {
+  const auto run = stepcast(
+      {"import", "huggingface", "scenarios/examples/configs/llama3.1-70b.config.json", "--json"});
+  REQUIRE(run.status == app::success);
+  CHECK(json::parse(run.out)["parameters"] == 70'553'706'496);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <numeric>
+
+#include "sim/engine.hpp"
+#include "sim/measures.hpp"
+#include "strategies/activity.hpp"
+#include "strategies/lower.hpp"
+#include "strategies/partition.hpp"
+#include "tests/catch.hpp"
+
+using namespace strategies;
+
+namespace {
+
+// A world in which a kernel takes one tick and a collective as many ticks as it moves bytes per
+// rank of a large group: an all-reduce twice its buffer, everything else once.
+Costs counting_costs() {
+  return {.kernel = [](const units::Kernel&) { return units::Seconds{1e-12}; },
+          .collective =
+              [](topology::Collective kind, units::Bytes size, const topology::GroupShape&) {
+                const double times = kind == topology::Collective::all_reduce ? 2 : 1;
+                return units::Seconds{times * size.value * 1e-12};
+              },
+          .transfer = [](units::Bytes, std::int64_t, std::int64_t,
+                         int) { return units::Seconds{1e-12}; }};
+}
+
+model::Transformer gpt() {
+  return {.layers = 8,
+          .hidden = 64,
+          .heads = 4,
+          .kv_heads = 4,
+          .head_dim = 16,
+          .ffn = 256,
+          .vocab = 512,
+          .max_sequence = 32,
+          .tied_embeddings = false};
+}
+
+topology::Cluster cluster_of(std::int64_t gpus) {
+  topology::Cluster cluster;
+  cluster.node.gpus = 8;
+  cluster.node.nics.count = 8;
+  cluster.gpus = gpus;
+  return cluster;
+}
+
+struct World {
+  model::Transformer model = gpt();
+  Training training{.sequence_length = 32, .global_batch = 32};
+  Plan plan;
+  Software software{.gradient_precision = units::Precision::bf16};
+};
+
+Lowered lowered(World world, Ranks ranks = Ranks::folded) {
+  const auto& p = world.plan;
+  const auto cluster = cluster_of(p.tensor * p.pipeline * p.data);
+  return lower({world.model, world.training, world.plan, world.software, cluster}, counting_costs(),
+               ranks);
+}
+
+// Bytes that one rank moves in gradient and parameter collectives, in units of its parameters.
+double traffic(const World& world) {
+  const auto result = lowered(world);
+  double bytes = 0;
+  for (std::size_t i = 0; i < result.program.ops().size(); ++i) {
+    const auto kind = result.program.labels()[i].kind;
+    if (kind == label_reduce_gradients || kind == label_gather_parameters)
+      bytes += static_cast<double>(result.program.ops()[i].duration);
+  }
+  return bytes / 2 / result.actors.front().parameters;
+}
+
+std::map<std::string, int> ops_by_kind(const Lowered& result) {
+  std::map<std::string, int> counts;
+  for (const auto& op : result.program.ops())
+    ++counts[op.kind == sim::Op::Kind::pass         ? "pass"
+             : op.kind == sim::Op::Kind::collective ? "collective"
+                                                    : "transfer"];
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("traffic per step with m microbatches: 2 plain and ZeRO-1, m+1 ZeRO-2, 3m ZeRO-3") {
+  const int m = GENERATE(1, 2, 4);
+  const bool overlap = GENERATE(false, true);
+  World world;
+  world.plan = {.data = 8, .micro_batch = 1};
+  world.plan.overlap.data = overlap;
+  world.plan.bucket = units::Bytes{1e5};
+  world.training.global_batch = 8 * m;
+  const auto with_zero = [&](int zero) {
+    auto changed = world;
+    changed.plan.zero = zero;
+    return traffic(changed);
+  };
+  // Durations are whole ticks: each collective rounds by half a byte at most.
+  CHECK(with_zero(0) == Approx(2.0).epsilon(1e-4));
+  CHECK(with_zero(1) == Approx(2.0).epsilon(1e-4));
+  CHECK(with_zero(2) == Approx(m + 1.0).epsilon(1e-4));
+  CHECK(with_zero(3) == Approx(3.0 * m).epsilon(1e-4));
+  world.plan.reshard_after_forward = false;
+  CHECK(with_zero(3) == Approx(2.0 * m).epsilon(1e-4));
+}
+
+TEST_CASE("a pipeline sends every microbatch over every edge once each way") {
+  World world;
+  world.plan = {.pipeline = 4, .data = 2};
+  const auto counts = ops_by_kind(lowered(world));
+  const int m = 16, stages = 4;
+  CHECK(counts.at("transfer") == 2 * m * (stages - 1));
+  CHECK(counts.at("pass") >= 2 * m * stages + stages);  // and an optimizer pass each
+}
+
+TEST_CASE("every activation kept by a forward pass is freed by its backward pass") {
+  World world;
+  world.plan.recompute.kind = GENERATE(Recompute::Kind::none, Recompute::Kind::selective,
+                                       Recompute::Kind::full, Recompute::Kind::full_layers);
+  world.plan.recompute.layers = 2;
+  world.plan.tensor = 2;
+  world.plan.pipeline = 2;
+  for (const auto& held : sim::memory_held(lowered(world).program)) CHECK(held.left == 0);
+}
+
+TEST_CASE("1F1B holds p - s microbatches of activations on stage s") {
+  World world;
+  world.plan = {.pipeline = 4};
+  world.model.dropout = 0;
+  const auto result = lowered(world);
+  const auto held = sim::memory_held(result.program);
+  // Stages 1 and 2 have two plain layers each: what they hold goes 3 : 2.
+  CHECK(held[1].held_at_peak * 2 == held[2].held_at_peak * 3);
+}
+
+TEST_CASE("layers are split as evenly as possible; the last stage gives first, then the first") {
+  const Plan four{.pipeline = 4};
+  CHECK(layers_per_virtual_stage(four, 8) == std::vector<std::int64_t>{2, 2, 2, 2});
+  CHECK(layers_per_virtual_stage(four, 7) == std::vector<std::int64_t>{2, 2, 2, 1});
+  CHECK(layers_per_virtual_stage(four, 6) == std::vector<std::int64_t>{1, 2, 2, 1});
+  CHECK(layers_per_virtual_stage(four, 5) == std::vector<std::int64_t>{1, 2, 1, 1});
+  Plan given{.pipeline = 2, .layers_per_stage = {3, 5}};
+  CHECK(layers_per_virtual_stage(given, 8) == std::vector<std::int64_t>{3, 5});
+  CHECK_THROWS_WITH(layers_per_virtual_stage(given, 9),
+                    "layers_per_stage must sum to the model's layers");
+  given.layers_per_stage = {8};
+  CHECK_THROWS_WITH(layers_per_virtual_stage(given, 8),
+                    "layers_per_stage needs one entry per virtual stage");
+}
+
+TEST_CASE("full_layers counts per pipeline rank, over its chunks in order") {
+  Plan plan{.pipeline = 2, .schedule = ScheduleKind::interleaved, .virtual_stages = 2};
+  plan.recompute = {Recompute::Kind::full_layers, 3};
+  const auto blocks = blocks_of(gpt(), plan);  // 8 layers: 2 per virtual stage
+  const auto dropped = [&](std::size_t v) {
+    return std::ranges::count(blocks[v], Drop::everything, &Block::drop);
+  };
+  CHECK(dropped(0) == 2);  // rank 0: two of its first chunk, one of its second
+  CHECK(dropped(2) == 1);
+  CHECK(dropped(1) == 2);
+  CHECK(dropped(3) == 1);
+}
+
+TEST_CASE("ranks are placed innermost degree first, and back") {
+  Plan plan{.tensor = 4, .pipeline = 3, .data = 2};
+  Placement tp_first(plan);
+  CHECK(tp_first.rank_of({.tensor = 1, .data = 1, .pipeline = 2}) == 1 + 4 * (1 + 2 * 2));
+  CHECK(tp_first.data_group(1) == std::vector<std::int64_t>{1, 5});
+  plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::data};
+  Placement pp_before_dp(plan);
+  CHECK(pp_before_dp.rank_of({.tensor = 1, .data = 1, .pipeline = 2}) == 1 + 4 * (2 + 3 * 1));
+  for (std::int64_t rank = 0; rank < tp_first.ranks(); ++rank) {
+    CHECK(tp_first.rank_of(tp_first.at(rank)) == rank);
+    CHECK(pp_before_dp.rank_of(pp_before_dp.at(rank)) == rank);
+  }
+}
+
+TEST_CASE("eight tensor-parallel ranks per node leave each data-parallel group one of eight NICs") {
+  const Plan plan{.tensor = 8, .data = 4};
+  const auto shape = shape_with_siblings(Placement(plan).data_group(0), cluster_of(32));
+  CHECK(shape.ranks == 4);
+  CHECK(shape.nodes == 4);
+  CHECK(shape.least_per_node == 1);
+  CHECK(shape.sharing == 8);
+}
+
+TEST_CASE("a global batch that does not divide is refused") {
+  CHECK_THROWS_WITH(microbatches_of({.data = 3, .micro_batch = 2}, {.global_batch = 8}),
+                    "global_batch must be a multiple of micro_batch x data");
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/memory.hpp"
+#include "tests/catch.hpp"
+
+using namespace strategies;
+
+namespace {
+
+// 7.5 billion parameters in 16-bit Adam training: 2 + 2 + 12 bytes each.
+StaticMemory zero_paper(int zero, int shards) {
+  const ActorFacts actor{.parameters = 7.5e9, .largest_unit = 0};
+  const Plan plan{.data = shards, .zero = zero};
+  const Training training{.sequence_length = 1, .global_batch = shards};
+  const Software software{.gradient_precision = units::Precision::bf16, .gradient_bytes = 2};
+  return static_memory(actor, plan, training, software, shards);
+}
+
+double gigabytes(const StaticMemory& memory) {
+  return (memory.weights + memory.gradients + memory.optimizer + memory.gathered).value / 1e9;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "ZeRO on 7.5 B parameters and 64 ranks: 120, 31.4, 16.6, 1.9 GB (Rajbhandari et al. 2020)") {
+  CHECK(gigabytes(zero_paper(0, 64)) == 120.0);
+  CHECK(gigabytes(zero_paper(1, 64)) == Approx(7.5 * (4 + 12.0 / 64)));  // 31.4
+  CHECK(gigabytes(zero_paper(2, 64)) == Approx(7.5 * (2 + 14.0 / 64)));  // 16.6
+  CHECK(gigabytes(zero_paper(3, 64)) == Approx(7.5 * 16.0 / 64));        // 1.9
+}
+
+TEST_CASE("Megatron with fp32 main gradients takes 18 bytes a parameter, 6 + 12/d sharded") {
+  const ActorFacts actor{.parameters = 1e9};
+  const Training training{.sequence_length = 1, .global_batch = 8};
+  CHECK(gigabytes(static_memory(actor, {}, training, {}, 1)) == 18.0);
+  CHECK(gigabytes(static_memory(actor, {.data = 8, .zero = 1}, training, {}, 8)) == 6.0 + 12.0 / 8);
+}
+
+TEST_CASE("fp32 training has no second copy of the weights: 4 + 4 + 8 bytes") {
+  const ActorFacts actor{.parameters = 1e9};
+  const Training training{
+      .sequence_length = 1, .global_batch = 1, .precision = units::Precision::fp32};
+  CHECK(gigabytes(static_memory(actor, {}, training, {}, 1)) == 16.0);
+}
+
+TEST_CASE("optimizers keep the master copy and their own moments") {
+  const auto [optimizer, bytes] = GENERATE(table<Optimizer, double>({{Optimizer::adamw, 12},
+                                                                     {Optimizer::sophia, 12},
+                                                                     {Optimizer::sgd, 8},
+                                                                     {Optimizer::muon, 8},
+                                                                     {Optimizer::adafactor, 4}}));
+  const ActorFacts actor{.parameters = 1e9};
+  const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = optimizer};
+  CHECK(static_memory(actor, {}, training, {}, 1).optimizer.value == bytes * 1e9);
+}
+
+TEST_CASE("ZeRO-3 holds two gathered units and one unsharded gradient besides its share") {
+  const ActorFacts actor{.parameters = 8e9, .largest_unit = 1e9};
+  const Training training{.sequence_length = 1, .global_batch = 8};
+  const auto memory = static_memory(actor, {.data = 8, .zero = 3}, training, {}, 8);
+  CHECK(memory.gathered.value == 1e9 * (2 * 2 + 4));
+  CHECK(memory.weights.value == 2e9);
+}
