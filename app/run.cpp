@@ -7,6 +7,7 @@
 
 #include "app/command.hpp"
 #include "scenarios/error.hpp"
+#include "units/spelling.hpp"
 
 namespace app {
 
@@ -147,6 +148,22 @@ void add_import(CLI::App& program, Common& common, Action& action) {
   });
 }
 
+// What CLI11 would call a missing subcommand: a first word that is none.
+std::string unknown_command(const CLI::App& program, int argc, const char* const* argv) {
+  const std::string word = argc > 1 ? argv[1] : "";
+  if (word.empty() || word.starts_with('-')) return {};
+  std::vector<std::string_view> names;
+  const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
+  for (const auto* command : commands) {
+    if (command->get_name() == word) return {};
+    names.push_back(command->get_name());
+  }
+  std::string text = "stepcast: unknown command '" + word + "'";
+  if (const auto nearest = units::nearest_word(word, names); !nearest.empty())
+    text += "; did you mean '" + std::string(nearest) + "'?";
+  return text + "\nTry 'stepcast --help'.\n";
+}
+
 int guarded(const Action& action, Streams streams) {
   try {
     return action(streams);
@@ -184,6 +201,10 @@ int run(int argc, const char* const* argv, Streams streams) {
   add_validate(program, common, action);
   add_catalog(program, common, action);
   add_import(program, common, action);
+  if (const auto wrong = unknown_command(program, argc, argv); !wrong.empty()) {
+    streams.err << wrong;
+    return wrong_input;
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
