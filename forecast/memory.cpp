@@ -13,8 +13,8 @@ namespace {
 StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts& actor,
                          const sim::Held& held, int shards) {
   const auto& software = scenario.software;
-  const auto fixed = strategies::static_memory(actor, scenario.plan, scenario.training,
-                                                software, shards);
+  const auto fixed =
+      strategies::static_memory(actor, scenario.plan, scenario.training, software, shards);
   StageMemory stage;
   stage.weights = fixed.weights;
   stage.gradients = fixed.gradients;

@@ -98,8 +98,8 @@ std::string costs(const forecast::Step& step, std::int64_t gpus, const TextOptio
 std::string headline(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                      const TextOptions& options) {
   const auto& step = forecast.step;
-  std::string text = fmt::format("\n  step time   {}",
-                                 toned(units::short_text(step.time), Tone::strong, options));
+  std::string text =
+      fmt::format("\n  step time   {}", toned(units::short_text(step.time), Tone::strong, options));
   if (step.time_low < step.time_high)
     text += fmt::format("   (80 % interval {} to {})", units::short_text(step.time_low),
                         units::short_text(step.time_high));

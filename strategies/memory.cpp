@@ -12,9 +12,12 @@ struct BytesPerParameter {
 double moment_bytes(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::sgd:
-    case Optimizer::muon: return 4;
-    case Optimizer::adafactor: return 0;
-    default: return 8;
+    case Optimizer::muon:
+      return 4;
+    case Optimizer::adafactor:
+      return 0;
+    default:
+      return 8;
   }
 }
 
