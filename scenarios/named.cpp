@@ -29,8 +29,8 @@ std::optional<Cursor> name_place(const Cursor& at) {
   return {};
 }
 
-Form name_or_map(std::vector<Field> fields) {
-  return {.type = Type::either, .forms = {{.type = Type::text}, map_of(std::move(fields))}};
+Form name_or_map(const std::vector<Field>& fields) {
+  return {.type = Type::either, .forms = {{.type = Type::text}, map_of(fields)}};
 }
 
 }  // namespace scenarios

@@ -40,6 +40,6 @@ std::vector<Field> plan_fields();
 std::vector<Field> scenario_fields();
 
 // A name of the catalog, or a mapping of these keys.
-Form name_or_map(std::vector<Field> fields);
+Form name_or_map(const std::vector<Field>& fields);
 
 }  // namespace scenarios

@@ -77,7 +77,6 @@ double switches_between(std::int64_t nodes, const Fabric& fabric) {
   switch (fabric.kind) {
     case Fabric::Kind::single_switch:
     case Fabric::Kind::rail_only:
-      return 1;
     case Fabric::Kind::torus_3d:
       return 1;
     case Fabric::Kind::dragonfly_plus:
