@@ -174,13 +174,13 @@ void Lowering::tied_embedding() {
   const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}});
   const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> done;
-  for (std::int64_t rank = 0; rank < placement_.ranks(); ++rank) {
+  for (auto rank : folding_.ranks()) {
     auto where = placement_.at(rank);
     if (where.pipeline != 0) continue;
     where.pipeline = stages() - 1;
     const auto other = placement_.rank_of(where);
-    const auto first = folding_.actor_of[static_cast<std::size_t>(rank)];
-    const auto last = folding_.actor_of[static_cast<std::size_t>(other)];
+    const auto first = folding_.actor_of(rank);
+    const auto last = folding_.actor_of(other);
     if (std::ranges::find(done, std::pair{first, last}) != done.end()) continue;
     done.emplace_back(first, last);
     const std::array<sim::Participant, 2> who{
@@ -196,16 +196,27 @@ void Lowering::tied_embedding() {
   }
 }
 
+namespace {
+
+topology::GroupShape everyone(const topology::Cluster& cluster) {
+  const auto per_node = std::min<std::int64_t>(cluster.node.gpus, cluster.gpus);
+  const auto on_last = cluster.gpus - (cluster.nodes() - 1) * cluster.node.gpus;
+  return {.ranks = static_cast<int>(cluster.gpus),
+          .nodes = static_cast<int>(cluster.nodes()),
+          .least_per_node = static_cast<int>(std::min(per_node, on_last)),
+          .most_per_node = static_cast<int>(per_node)};
+}
+
+}  // namespace
+
 // Clipping needs the norm of all gradients: every rank waits for every other.
 void Lowering::gradient_norm() {
   if (placement_.ranks() == 1) return;
   std::vector<sim::Participant> who;
   for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor)
     who.push_back({sim::ActorId{actor}, {latest_[actor], reduced_[actor]}});
-  std::vector<std::int64_t> all(static_cast<std::size_t>(placement_.ranks()));
-  for (std::size_t rank = 0; rank < all.size(); ++rank) all[rank] = static_cast<std::int64_t>(rank);
-  const auto time = to_ticks(costs_.collective(Collective::all_reduce, units::Bytes{8.0},
-                                               topology::shape_of(all, job_.cluster)));
+  const auto time = to_ticks(
+      costs_.collective(Collective::all_reduce, units::Bytes{8.0}, everyone(job_.cluster)));
   const auto op =
       out_.program.add_collective(sim::Lane::data, time, data_comm, who, {label_gradient_norm});
   for (std::uint32_t actor = 0; actor < who.size(); ++actor)

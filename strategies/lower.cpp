@@ -24,7 +24,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   find_cells();
   find_data_groups();
   describe_actors();
-  const auto actors = folding_.representative.size();
+  const auto actors = folding_.representative().size();
   const auto slots =
       static_cast<std::size_t>(chunks()) * static_cast<std::size_t>(out_.microbatches);
   arrival_.assign(actors, no_event);
@@ -37,20 +37,20 @@ void Lowering::find_cells() {
   cells_of_stage_.resize(static_cast<std::size_t>(stages()));
   std::map<std::vector<std::uint32_t>, std::size_t> known;
   std::map<topology::GroupShape, std::size_t> writer_of;
-  for (std::int64_t rank = 0; rank < placement_.ranks(); ++rank) {
+  for (auto rank : folding_.ranks()) {
     const auto where = placement_.at(rank);
     if (where.tensor != 0) continue;
     Cell cell{.stage = static_cast<int>(where.pipeline)};
     std::set<std::uint32_t> seen;
     const auto group = placement_.tensor_group(rank);
     for (auto member : group) {
-      const auto actor = folding_.actor_of[static_cast<std::size_t>(member)];
+      const auto actor = folding_.actor_of(member);
       if (!seen.insert(actor).second) continue;
       cell.actors.push_back(actor);
       const auto neighbour = [&](std::int64_t by) {
         auto there = placement_.at(member);
         there.pipeline = (there.pipeline + by + placement_.pipeline()) % placement_.pipeline();
-        return folding_.actor_of[static_cast<std::size_t>(placement_.rank_of(there))];
+        return folding_.actor_of(placement_.rank_of(there));
       };
       cell.previous.push_back(neighbour(-1));
       cell.next.push_back(neighbour(1));
@@ -71,25 +71,25 @@ void Lowering::find_data_groups() {
   groups_of_stage_.resize(static_cast<std::size_t>(stages()));
   if (placement_.data() == 1) return;
   std::set<std::vector<std::uint32_t>> known;
-  for (std::int64_t rank = 0; rank < placement_.ranks(); ++rank) {
-    const auto where = placement_.at(rank);
+  for (auto rank : folding_.ranks()) {
+    auto where = placement_.at(rank);
     if (where.data != 0) continue;
-    const auto members = placement_.data_group(rank);
     std::set<std::uint32_t> actors;
-    for (auto member : members) actors.insert(folding_.actor_of[static_cast<std::size_t>(member)]);
+    for (where.data = 0; where.data < folding_.period(); ++where.data)
+      actors.insert(folding_.actor_of(placement_.rank_of(where)));
     std::vector<std::uint32_t> key(actors.begin(), actors.end());
     if (!known.insert(key).second) continue;
     groups_of_stage_[static_cast<std::size_t>(where.pipeline)].push_back(
         {static_cast<int>(where.pipeline), std::move(key),
-         shape_with_siblings(members, job_.cluster)});
+         shape_with_siblings(placement_.data_group(rank), job_.cluster)});
   }
 }
 
 void Lowering::describe_actors() {
   const bool tied_here = job_.model.tied_embeddings && job_.plan.pipeline == 1;
-  for (std::size_t actor = 0; actor < folding_.representative.size(); ++actor) {
-    ActorFacts facts{.rank = folding_.representative[actor],
-                     .multiplicity = folding_.multiplicity[actor]};
+  for (std::size_t actor = 0; actor < folding_.representative().size(); ++actor) {
+    ActorFacts facts{.rank = folding_.representative()[actor],
+                     .multiplicity = folding_.multiplicity()[actor]};
     facts.stage = static_cast<int>(placement_.at(facts.rank).pipeline);
     for (int chunk = 0; chunk < chunks(); ++chunk)
       for (const auto& block :
@@ -189,9 +189,9 @@ sim::Picoseconds Lowering::send_time(const Cell& cell, std::size_t index, bool f
   const auto nics = std::max(1, job_.cluster.node.nics.count);
   const auto senders = std::min<std::int64_t>(job_.cluster.node.gpus, job_.cluster.gpus);
   const auto sharing = static_cast<int>((senders + nics - 1) / nics);
-  auto there = placement_.at(folding_.representative[actor]);
+  auto there = placement_.at(folding_.representative()[actor]);
   there.pipeline = (there.pipeline + (forward ? 1 : -1) + stages()) % stages();
-  found->second = to_ticks(costs_.transfer(units::Bytes{bytes}, folding_.representative[actor],
+  found->second = to_ticks(costs_.transfer(units::Bytes{bytes}, folding_.representative()[actor],
                                            placement_.rank_of(there), sharing));
   if (split && !job_.plan.sequence_parallel) found->second += writers_[cell.writer]->row_gather();
   return found->second;

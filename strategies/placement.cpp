@@ -76,44 +76,38 @@ class Refinement {
  public:
   Refinement(const Placement& placement, const topology::Cluster& cluster)
       : placement_(placement),
-        ranks_(static_cast<std::size_t>(placement.ranks())),
-        tensor_group_(ranks_),
-        data_group_(ranks_),
-        colour_(ranks_) {
+        period_(period_of(placement, cluster)),
+        ranks_(first_block(placement, period_)),
+        colour_(ranks_.size()) {
+    for (std::size_t i = 0; i < ranks_.size(); ++i) index_[ranks_[i]] = static_cast<Colour>(i);
     Numbering<std::int64_t> tensor_ids, data_ids;
-    Numbering<std::array<std::int64_t, 7>> kinds;
-    std::vector<Colour> tensor_kind, data_kind;
+    Numbering<std::array<std::int64_t, 6>> kinds;
     Numbering<topology::GroupShape> shapes;
-    for (std::size_t r = 0; r < ranks_; ++r) {
-      const auto rank = static_cast<std::int64_t>(r);
-      auto where = placement.at(rank);
-      auto origin = where;
-      origin.tensor = 0;
-      tensor_group_[r] = tensor_ids(placement.rank_of(origin));
-      origin = where;
-      origin.data = 0;
-      data_group_[r] = data_ids(placement.rank_of(origin));
-      if (tensor_group_[r] == tensor_kind.size())
+    std::vector<Colour> tensor_kind, data_kind;
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      const auto rank = ranks_[i];
+      const auto where = placement.at(rank);
+      tensor_group_.push_back(tensor_ids(placement.rank_of({0, where.data, where.pipeline})));
+      data_group_.push_back(data_ids(placement.rank_of({where.tensor, 0, where.pipeline})));
+      if (tensor_group_[i] == tensor_kind.size())
         tensor_kind.push_back(shapes(shape_with_siblings(placement.tensor_group(rank), cluster)));
-      if (data_group_[r] == data_kind.size())
+      if (data_group_[i] == data_kind.size())
         data_kind.push_back(shapes(shape_with_siblings(placement.data_group(rank), cluster)));
-      const auto node = rank / cluster.node.gpus;
-      colour_[r] = kinds({where.pipeline, tensor_kind[tensor_group_[r]], data_kind[data_group_[r]],
-                          next(rank, 1) / cluster.node.gpus == node,
-                          next(rank, -1) / cluster.node.gpus == node,
-                          partner(rank) / cluster.node.gpus == node, 0});
+      const auto here = [&](std::int64_t other) {
+        return other / cluster.node.gpus == rank / cluster.node.gpus ? 1 : 0;
+      };
+      colour_[i] = kinds({where.pipeline, tensor_kind[tensor_group_[i]], data_kind[data_group_[i]],
+                          here(next(rank, 1)), here(next(rank, -1)), here(partner(rank))});
     }
-    tensor_groups_ = tensor_kind.size();
-    data_groups_ = data_kind.size();
     count_ = kinds.size();
   }
 
-  std::vector<Colour> stable() {
+  Folding stable() {
     for (auto before = count_ - 1; before != count_;) {
       before = count_;
       round();
     }
-    return colour_;
+    return {placement_, period_, colour_};
   }
 
  private:
@@ -129,9 +123,13 @@ class Refinement {
     return placement_.rank_of(where);
   }
 
-  std::vector<Colour> group_colours(const std::vector<Colour>& group_of, std::size_t groups) const {
-    std::vector<std::vector<Colour>> members(groups);
-    for (std::size_t r = 0; r < ranks_; ++r) members[group_of[r]].push_back(colour_[r]);
+  // Each group's colour: which colours its members have, and how often.
+  std::vector<Colour> group_colours(const std::vector<Colour>& group_of) const {
+    std::vector<std::vector<Colour>> members;
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      if (group_of[i] >= members.size()) members.resize(group_of[i] + 1);
+      members[group_of[i]].push_back(colour_[i]);
+    }
     Numbering<std::vector<Colour>> numbering;
     std::vector<Colour> colours;
     for (auto& group : members) {
@@ -142,16 +140,15 @@ class Refinement {
   }
 
   void round() {
-    const auto tensor = group_colours(tensor_group_, tensor_groups_);
-    const auto data = group_colours(data_group_, data_groups_);
+    const auto tensor = group_colours(tensor_group_);
+    const auto data = group_colours(data_group_);
     Numbering<std::array<Colour, 6>> numbering;
-    std::vector<Colour> refined(ranks_);
-    const auto colour_at = [&](std::int64_t rank) {
-      return colour_[static_cast<std::size_t>(rank)];
-    };
-    for (std::size_t r = 0; r < ranks_; ++r) {
-      const auto rank = static_cast<std::int64_t>(r);
-      refined[r] = numbering({colour_[r], tensor[tensor_group_[r]], data[data_group_[r]],
+    std::vector<Colour> refined(ranks_.size());
+    // Pipeline neighbours belong to the same replica, so to the same block.
+    const auto colour_at = [&](std::int64_t rank) { return colour_[index_.at(rank)]; };
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      const auto rank = ranks_[i];
+      refined[i] = numbering({colour_[i], tensor[tensor_group_[i]], data[data_group_[i]],
                               colour_at(next(rank, 1)), colour_at(next(rank, -1)),
                               colour_at(partner(rank))});
     }
@@ -160,34 +157,61 @@ class Refinement {
   }
 
   const Placement& placement_;
-  std::size_t ranks_, tensor_groups_ = 0, data_groups_ = 0, count_ = 0;
+  std::int64_t period_;
+  std::vector<std::int64_t> ranks_;
+  std::map<std::int64_t, Colour> index_;
+  std::size_t count_ = 0;
   std::vector<Colour> tensor_group_, data_group_, colour_;
 };
 
-Folding folding_of(std::vector<std::uint32_t> actor_of) {
-  Folding folding;
-  for (std::size_t rank = 0; rank < actor_of.size(); ++rank) {
-    const auto actor = actor_of[rank];
-    if (actor == folding.representative.size()) {
-      folding.representative.push_back(static_cast<std::int64_t>(rank));
-      folding.multiplicity.push_back(0);
-    }
-    ++folding.multiplicity[actor];
-  }
-  folding.actor_of = std::move(actor_of);
-  return folding;
-}
-
 }  // namespace
 
+std::int64_t period_of(const Placement& placement, const topology::Cluster& cluster) {
+  const std::int64_t per_node = cluster.node.gpus;
+  const auto period = per_node / std::gcd(per_node, placement.data_stride());
+  return placement.data() % period == 0 ? period : placement.data();
+}
+
+std::vector<std::int64_t> first_block(const Placement& placement, std::int64_t period) {
+  std::vector<std::int64_t> ranks;
+  for (std::int64_t p = 0; p < placement.pipeline(); ++p)
+    for (std::int64_t d = 0; d < period; ++d)
+      for (std::int64_t t = 0; t < placement.tensor(); ++t)
+        ranks.push_back(placement.rank_of({t, d, p}));
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
+Folding::Folding(const Placement& placement, std::int64_t period,
+                 const std::vector<std::uint32_t>& actors)
+    : placement_(placement),
+      period_(period),
+      ranks_(first_block(placement, period)),
+      actor_of_(ranks_.size()) {
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    actor_of_[index_of(ranks_[i])] = actors[i];
+    if (actors[i] == representative_.size()) {
+      representative_.push_back(ranks_[i]);
+      multiplicity_.push_back(0);
+    }
+    multiplicity_[actors[i]] += placement.data() / period;
+  }
+}
+
+std::size_t Folding::index_of(std::int64_t rank) const {
+  const auto where = placement_.at(rank);
+  return static_cast<std::size_t>(
+      where.tensor + placement_.tensor() * (where.data % period_ + period_ * where.pipeline));
+}
+
 Folding fold(const Placement& placement, const topology::Cluster& cluster) {
-  return folding_of(Refinement(placement, cluster).stable());
+  return Refinement(placement, cluster).stable();
 }
 
 Folding unfolded(const Placement& placement) {
-  std::vector<std::uint32_t> actor_of(static_cast<std::size_t>(placement.ranks()));
-  std::iota(actor_of.begin(), actor_of.end(), 0u);
-  return folding_of(std::move(actor_of));
+  std::vector<std::uint32_t> actors(static_cast<std::size_t>(placement.ranks()));
+  std::iota(actors.begin(), actors.end(), 0u);
+  return {placement, placement.data(), actors};
 }
 
 }  // namespace strategies

@@ -117,6 +117,17 @@ TEST_CASE("folding a thousand GPUs of one shape leaves one rank per stage") {
   CHECK(simulate(s).simulation.ranks_simulated == 4);
 }
 
+TEST_CASE("folding costs no more for more replicas of whole nodes") {
+  std::mt19937 random(1);
+  auto s = tests::random_scenario(random);
+  s.plan = {.tensor = 2, .pipeline = 4, .data = 4 * 4096};
+  s.training.global_batch = 4 * 4096;
+  s.cluster = tests::cluster_of(2 * 4 * 4 * 4096, 8, 8);
+  const auto f = simulate(s);
+  CHECK(f.simulation.ranks == 131072);
+  CHECK(f.simulation.ranks_simulated == 4);
+}
+
 TEST_CASE("ranks whose neighbours sit differently are told apart") {
   // 2 x 3 x 2 ranks on nodes of 8: stage 0 fills ranks 0-5, stage 1 ranks 6-11; replica 0 sends to
   // ranks 6 and 7 in its own node, replicas 1 and 2 across.
