@@ -164,12 +164,7 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
   return pipeline;
 }
 
-LayerTimes layer_of(const Scenario& scenario, const strategies::Costs& costs) {
-  const strategies::Placement placement(scenario.plan);
-  const strategies::Share share{
-      scenario.model, scenario.plan, scenario.training, scenario.software,
-      strategies::shape_with_siblings(placement.tensor_group(0), scenario.cluster)};
-  const strategies::PassWriter writer(share, costs);
+LayerTimes layer_of(const Scenario& scenario, const strategies::PassWriter& writer) {
   strategies::Block middle{};
   for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.plan))
     for (const auto& block : blocks)
@@ -221,7 +216,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.step.hfu = forecast.step.mfu * (executed / forecast.step.model_flops);
   forecast.time = parts_of(measures.of_actor[static_cast<std::uint32_t>(measures.last)]);
   forecast.pipeline = pipeline_of(scenario, lowered, measures, trace);
-  forecast.layer = layer_of(scenario, costs);
+  forecast.layer = layer_of(scenario, *lowered.writer);
   forecast.memory = memory_of(scenario, lowered);
   forecast.critical_path = path_of(measures.critical_path);
   forecast.simulation.events = trace.steps;

@@ -41,7 +41,7 @@ Windows::Windows(const Program& program) : program_(program) {
     }
     shapes_.push_back(shape);
   }
-  latest_.resize(shapes_.size(), nullptr);
+  latest_.resize(shapes_.size());
 }
 
 std::size_t Windows::Hash::operator()(const std::vector<Picoseconds>& key) const {
@@ -54,36 +54,20 @@ std::size_t Windows::Hash::operator()(const std::vector<Picoseconds>& key) const
   return static_cast<std::size_t>(hash);
 }
 
-// Writes the state as a key. Instants that cannot matter any more are clipped, so that like entries
-// are one: lanes that were free before the pass began, and a host so far ahead that it never waits.
-void Windows::enter(std::uint32_t body_index, const std::vector<Entered>& entered,
-                    std::size_t which, Picoseconds start) {
+// Instants that cannot matter any more are clipped, so that like states are one: lanes that were
+// free before the pass began, and a host so far ahead that it never waits.
+Windows::State Windows::state_of(std::uint32_t body_index, const Entered& entered,
+                                 Picoseconds start, bool clip) const {
   const auto& body = program_.templates()[body_index];
-  const auto& shape = shapes_[body_index];
-  const bool together = shape.meets && entered.size() > 1;
-  const bool clip = shape.tensor_joins && !together;
+  const auto& free = entered.free;
+  const auto compute = free[at(Lane::compute)], tensor = free[at(Lane::tensor)];
+  auto host = free[at(Lane::host)];
+  if (body.drains) host = std::max({host, compute, tensor, entered.arrival});
   const auto relative = [&](Picoseconds instant) {
     return clip ? std::max<Picoseconds>(0, instant - start) : instant - start;
   };
-  key_.clear();
-  lanes_then_.clear();
-  arrivals_.clear();
-  key_.push_back(body_index);
-  key_.push_back(together ? static_cast<Picoseconds>(which) : 0);
-  for (std::size_t p = 0; p < entered.size(); ++p) {
-    if (!together && p != which) continue;
-    const auto& free = entered[p].free;
-    auto host = free[at(Lane::host)];
-    if (body.drains)
-      host = std::max({host, free[at(Lane::compute)], free[at(Lane::tensor)], entered[p].arrival});
-    auto& then = lanes_then_.emplace_back();
-    then[at(Lane::host)] = std::max(host - start, -shape.total_issue);
-    then[at(Lane::compute)] = relative(free[at(Lane::compute)]);
-    then[at(Lane::tensor)] = relative(free[at(Lane::tensor)]);
-    arrivals_.push_back(clip ? 0 : entered[p].arrival - start);
-    key_.insert(key_.end(), {then[at(Lane::host)], then[at(Lane::compute)], then[at(Lane::tensor)],
-                             arrivals_.back()});
-  }
+  return {std::max(host - start, -shapes_[body_index].total_issue), relative(compute),
+          relative(tensor), clip ? 0 : entered.arrival - start};
 }
 
 Spent Windows::played(std::uint32_t body_index, std::size_t which) {
@@ -111,12 +95,29 @@ Spent Windows::played(std::uint32_t body_index, std::size_t which) {
 
 const Spent& Windows::spent(std::uint32_t body, const std::vector<Entered>& entered,
                             std::size_t which, Picoseconds start) {
-  enter(body, entered, which, start);
+  const auto& shape = shapes_[body];
+  const bool together = shape.meets && entered.size() > 1;
+  const bool clip = shape.tensor_joins && !together;
   auto& latest = latest_[body];
-  if (latest && latest->first == key_) return latest->second;
+  const auto mine = state_of(body, entered[which], start, clip);
+  if (!together && latest.spent && latest.state == mine) return *latest.spent;
+
+  key_.assign({body, together ? static_cast<Picoseconds>(which) : 0});
+  lanes_then_.clear();
+  arrivals_.clear();
+  for (std::size_t p = 0; p < entered.size(); ++p) {
+    if (!together && p != which) continue;
+    const auto state = state_of(body, entered[p], start, clip);
+    key_.insert(key_.end(), state.begin(), state.end());
+    auto& then = lanes_then_.emplace_back();
+    then[at(Lane::host)] = state[0];
+    then[at(Lane::compute)] = state[1];
+    then[at(Lane::tensor)] = state[2];
+    arrivals_.push_back(state[3]);
+  }
   auto found = known_.find(key_);
   if (found == known_.end()) found = known_.emplace(key_, played(body, which)).first;
-  latest = &*found;
+  if (!together) latest = {mine, &found->second};
   return found->second;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happened inside a pass, played once per distinct state in which it was entered.
 #pragma once
-#include <map>
+#include <array>
 #include <unordered_map>
 #include <vector>
 
@@ -34,16 +34,21 @@ class Windows {
     std::size_t operator()(const std::vector<Picoseconds>& key) const;
   };
   using Known = std::unordered_map<std::vector<Picoseconds>, Spent, Hash>;
+  // What matters of one participant's state: free lanes and arrival, after the start of the pass.
+  using State = std::array<Picoseconds, 4>;
+  struct Latest {
+    State state{};
+    const Spent* spent = nullptr;
+  };
 
-  void enter(std::uint32_t body, const std::vector<Entered>& entered, std::size_t which,
-             Picoseconds start);
+  State state_of(std::uint32_t body, const Entered& entered, Picoseconds start, bool clip) const;
   Spent played(std::uint32_t body, std::size_t which);
 
   const Program& program_;
   std::vector<Shape> shapes_;
-  Known known_;                                   // looked up, never iterated
-  std::vector<const Known::value_type*> latest_;  // by template: most passes repeat the last state
-  // The state being looked up: its key, and the lanes and arrivals it stands for.
+  Known known_;                 // looked up, never iterated
+  std::vector<Latest> latest_;  // by template: most passes on actors of their own repeat the last
+  // What is being looked up: its key, and the lanes and arrivals it stands for.
   std::vector<Picoseconds> key_, arrivals_, ends_;
   std::vector<LaneTimes> lanes_then_;
 };

@@ -30,6 +30,8 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   arrival_.assign(actors, no_event);
   arrived_forward_.assign(actors, std::vector<EventId>(slots, no_event));
   arrived_backward_ = arrived_forward_;
+  whole_bodies_.resize(writers_.size());
+  send_times_.assign(2 * actors, -1);
   latest_ = before_latest_ = gathered_ = reduced_ = arrival_;
 }
 
@@ -115,15 +117,15 @@ void Lowering::describe_actors() {
 }
 
 sim::TemplateId Lowering::body(std::size_t writer, const Segment& segment, Pass pass, double slow) {
-  const bool whole =
-      slow == 1.0 && &segment >= blocks_.data() && &segment < blocks_.data() + blocks_.size();
-  if (whole) {
-    const auto known = whole_bodies_.find({writer, &segment, pass});
-    if (known != whole_bodies_.end()) return known->second;
-  }
-  const auto id = body_of(writer, segment, pass, slow);
-  if (whole) whole_bodies_.emplace(std::tuple{writer, &segment, pass}, id);
-  return id;
+  if (slow != 1.0 || &segment < blocks_.data() || &segment >= blocks_.data() + blocks_.size())
+    return body_of(writer, segment, pass, slow);
+  constexpr std::size_t passes = 4;
+  auto& known = whole_bodies_[writer];
+  known.resize(passes * blocks_.size());
+  auto& id = known[passes * static_cast<std::size_t>(&segment - blocks_.data()) +
+                   static_cast<std::size_t>(pass)];
+  if (!id) id = body_of(writer, segment, pass, slow);
+  return *id;
 }
 
 sim::TemplateId Lowering::body_of(std::size_t writer, const Segment& segment, Pass pass,
@@ -178,8 +180,8 @@ void Lowering::emit_segment(int stage, const Slot& slot, const Segment& segment,
 // scatters, each tensor-parallel rank sends its part only.
 sim::Picoseconds Lowering::send_time(const Cell& cell, std::size_t index, bool forward) {
   const auto actor = cell.actors[index];
-  const auto [found, fresh] = send_times_.try_emplace({actor, forward}, 0);
-  if (!fresh) return found->second;
+  auto& time = send_times_[2 * actor + (forward ? 1 : 0)];
+  if (time >= 0) return time;
   const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}});
   const double element = std::max(2.0, units::element_bytes(job_.training.precision));
   double bytes = static_cast<double>(extent.tokens() * job_.model.hidden) * element;
@@ -191,10 +193,10 @@ sim::Picoseconds Lowering::send_time(const Cell& cell, std::size_t index, bool f
   const auto sharing = static_cast<int>((senders + nics - 1) / nics);
   auto there = placement_.at(folding_.representative()[actor]);
   there.pipeline = (there.pipeline + (forward ? 1 : -1) + stages()) % stages();
-  found->second = to_ticks(costs_.transfer(units::Bytes{bytes}, folding_.representative()[actor],
-                                           placement_.rank_of(there), sharing));
-  if (split && !job_.plan.sequence_parallel) found->second += writers_[cell.writer]->row_gather();
-  return found->second;
+  time = to_ticks(costs_.transfer(units::Bytes{bytes}, folding_.representative()[actor],
+                                  placement_.rank_of(there), sharing));
+  if (split && !job_.plan.sequence_parallel) time += writers_[cell.writer]->row_gather();
+  return time;
 }
 
 void Lowering::send_onwards(int stage, const Slot& slot) {
@@ -239,6 +241,7 @@ Lowered Lowering::run() {
   tied_embedding();
   gradient_norm();
   optimizer();
+  out_.writer = std::move(writers_.front());
   return std::move(out_);
 }
 

@@ -2,6 +2,7 @@
 // A plan becomes a program: who does what and when.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "model/transformer.hpp"
@@ -42,7 +43,8 @@ struct Lowered {
   Order order;
   std::vector<ActorFacts> actors;
   std::int64_t microbatches = 0;
-  int data_shards = 1;  // ranks that share an optimizer state (zero ≥ 1)
+  std::unique_ptr<PassWriter> writer;  // of the first rank's group; it refers to the job's values
+  int data_shards = 1;                 // ranks that share an optimizer state (zero ≥ 1)
 };
 
 // Microbatches of one data-parallel replica. Throws std::invalid_argument if the global batch does

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "strategies/activity.hpp"
@@ -79,9 +80,9 @@ class Lowering {
   std::vector<std::vector<std::size_t>> cells_of_stage_;
   std::vector<std::vector<DataGroup>> groups_of_stage_;
   std::map<std::tuple<std::size_t, Segment, Pass, double>, sim::TemplateId> bodies_;
-  // The same again for whole virtual stages, which most passes are: found by address.
-  std::map<std::tuple<std::size_t, const Segment*, Pass>, sim::TemplateId> whole_bodies_;
-  std::map<std::pair<std::uint32_t, bool>, sim::Picoseconds> send_times_;  // by actor, direction
+  // The same again for whole virtual stages, which most passes are: [writer][virtual stage, pass].
+  std::vector<std::vector<std::optional<sim::TemplateId>>> whole_bodies_;
+  std::vector<sim::Picoseconds> send_times_;  // [actor, direction], -1 where not asked yet
   std::vector<sim::Participant> who_;
   Lowered out_;
 
