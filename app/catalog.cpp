@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/command.hpp"
+#include "report/fabric.hpp"
 #include "scenarios/catalog.hpp"
 #include "scenarios/scenario_file.hpp"
 
@@ -17,6 +18,24 @@ scenarios::Kind kind_named(const std::string& text) {
   for (auto kind : scenarios::catalog_kinds())
     choices += (choices.empty() ? "" : ", ") + std::string(kind);
   throw Mistake("unknown kind '" + text + "'; expected one of " + choices);
+}
+
+// Nodes that the fabric is usual for come first; failing them, any node that has NICs.
+std::string usual_node(const std::string& fabric) {
+  for (const auto name : scenarios::catalog_names(scenarios::Kind::node))
+    if (scenarios::catalog_node(name).usual_fabric == fabric) return std::string(name);
+  return "dgx-h100";
+}
+
+std::string fabric_answer(const std::string& name, std::string_view yaml, const FabricSize& size,
+                          bool json) {
+  const auto node = size.node.empty() ? usual_node(name) : size.node;
+  if (!scenarios::catalog_text(scenarios::Kind::node, node))
+    throw Mistake("--node " + node + ": " + scenarios::unknown_name(scenarios::Kind::node, node));
+  const auto cluster = scenarios::catalog_cluster(node, name, size.nodes);
+  const auto plan = topology::plan_of(cluster);
+  if (json) return report::fabric_facts_json(plan, cluster);
+  return std::string(yaml) + report::fabric_facts(plan, cluster);
 }
 
 }  // namespace
@@ -35,8 +54,8 @@ int catalog_list(const std::string& kind, const Common& common, Streams streams)
   return success;
 }
 
-int catalog_show(const std::string& kind_text, const std::string& name, const Common& common,
-                 Streams streams) {
+int catalog_show(const std::string& kind_text, const std::string& name, const FabricSize& size,
+                 const Common& common, Streams streams) {
   using scenarios::Kind;
   const auto kind = kind_named(kind_text);
   const auto text = scenarios::catalog_text(kind, name);
@@ -57,8 +76,7 @@ int catalog_show(const std::string& kind_text, const std::string& name, const Co
       answer = common.json ? report::node_json(scenarios::catalog_node(name)) : std::string(*text);
       break;
     case Kind::fabric:
-      answer =
-          common.json ? report::fabric_json(scenarios::catalog_fabric(name)) : std::string(*text);
+      answer = fabric_answer(name, *text, size, common.json);
       break;
     case Kind::software:
       answer = common.json ? report::software_json(scenarios::catalog_software(name))

@@ -55,15 +55,25 @@ struct ScheduleRequest {
   std::vector<std::string> slow;  // "STAGE=FACTOR"
 };
 
+// How large a fabric is shown.
+struct FabricSize {
+  int nodes = 32;
+  std::string node;  // empty: one that the fabric is usual for
+};
+
 int simulate(const std::string& file, bool full, const Common& common, Streams streams);
 int schedule(const ScheduleRequest& request, const Common& common, Streams streams);
 int catalog_list(const std::string& kind, const Common& common, Streams streams);
-int catalog_show(const std::string& kind, const std::string& name, const Common& common,
-                 Streams streams);
+int catalog_show(const std::string& kind, const std::string& name, const FabricSize& size,
+                 const Common& common, Streams streams);
 int catalog_schema(const Common& common, Streams streams);
 int validate(const std::vector<std::string>& datasets, const std::string& folder,
              const Common& common, Streams streams);
+// Measured collectives: tables of scenarios/collectives, or of `folder`; none named: all.
+int validate_collectives(std::vector<std::string> tables, const std::string& folder,
+                         const Common& common, Streams streams);
 int import_huggingface(const std::string& file, const Common& common, Streams streams);
+int import_nccl_tests(const std::string& file, const Common& common, Streams streams);
 
 // The whole program. Never throws.
 int run(int argc, const char* const* argv, Streams streams);

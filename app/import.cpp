@@ -3,7 +3,9 @@
 
 #include "app/command.hpp"
 #include "report/catalog.hpp"
+#include "report/fabric.hpp"
 #include "scenarios/huggingface.hpp"
+#include "scenarios/nccl_tests.hpp"
 
 namespace app {
 
@@ -13,6 +15,13 @@ int import_huggingface(const std::string& file, const Common& common, Streams st
   if (!common.quiet)
     for (const auto& field : defaulted) streams.err << "assumed: " << field << '\n';
   deliver(common.json ? report::model_json(model) : report::model_yaml(model), common, streams);
+  return success;
+}
+
+int import_nccl_tests(const std::string& file, const Common& common, Streams streams) {
+  const auto fabric = scenarios::load_nccl_tests(file);
+  deliver(common.json ? report::fabric_json(fabric) : report::fabric_yaml(fabric, file), common,
+          streams);
   return success;
 }
 

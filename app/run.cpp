@@ -87,6 +87,7 @@ void add_schedule(CLI::App& program, Common& common, Action& action) {
 void add_catalog(CLI::App& program, Common& common, Action& action) {
   struct Asked {
     std::string kind, name;
+    FabricSize size;
   };
   auto asked = std::make_shared<Asked>();
   auto* command = program.add_subcommand(
@@ -98,12 +99,16 @@ void add_catalog(CLI::App& program, Common& common, Action& action) {
   auto* show = command->add_subcommand("show", "Show one entry with its sources");
   show->add_option("kind", asked->kind, "model, device, node, fabric or software")->required();
   show->add_option("name", asked->name, "Its name")->required();
+  show->add_option("--nodes", asked->size.nodes, "A fabric is shown for so many nodes")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  show->add_option("--node", asked->size.node, "and nodes of this name");
   auto* schema = command->add_subcommand("schema", "Print the JSON Schema of a scenario file");
   for (auto* sub : {list, show, schema}) add_common(*sub, common);
   command->footer("Example:\n  stepcast catalog show model gpt3-175b --json");
   command->callback([asked, show, schema, &common, &action] {
     action = [asked, shows = show->parsed(), schemas = schema->parsed(), &common](Streams streams) {
-      if (shows) return catalog_show(asked->kind, asked->name, common, streams);
+      if (shows) return catalog_show(asked->kind, asked->name, asked->size, common, streams);
       if (schemas) return catalog_schema(common, streams);
       return catalog_list(asked->kind, common, streams);
     };
@@ -118,7 +123,9 @@ void add_validate(CLI::App& program, Common& common, Action& action) {
   auto asked = std::make_shared<Asked>();
   auto* command =
       program.add_subcommand("validate", "Forecast published runs and compare, row by row");
-  command->add_option("datasets", asked->datasets, "Data sets (default: all)");
+  command->add_option("datasets", asked->datasets,
+                      "Data sets (default: all training runs); 'collectives' [TABLE…]: measured "
+                      "collectives instead");
   command->add_option("--data", asked->folder, "Folder of published runs")->type_name("FOLDER");
   add_common(*command, common);
   command->footer("Example:\n  stepcast validate megatron_sc21_table1 korthikanti2022_table5");
@@ -135,14 +142,19 @@ void add_import(CLI::App& program, Common& common, Action& action) {
   };
   auto asked = std::make_shared<Asked>();
   auto* command = program.add_subcommand("import", "Turn another tool's file into a catalog entry");
-  command->add_option("format", asked->format, "huggingface")->required();
-  command->add_option("file", asked->file, "A config.json")->required();
+  command->add_option("format", asked->format, "huggingface or nccl-tests")->required();
+  command
+      ->add_option("file", asked->file,
+                   "A config.json; what all_reduce_perf and the like print (also of rccl-tests)")
+      ->required();
   add_common(*command, common);
   command->footer("Example:\n  stepcast import huggingface config.json > my-model.yaml");
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) {
+      if (asked->format == "nccl-tests") return import_nccl_tests(asked->file, common, streams);
       if (asked->format != "huggingface")
-        throw Mistake("import " + asked->format + ": unknown format; expected huggingface");
+        throw Mistake("import " + asked->format +
+                      ": unknown format; expected huggingface or nccl-tests");
       return import_huggingface(asked->file, common, streams);
     };
   });

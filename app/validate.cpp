@@ -88,6 +88,8 @@ forecast::DatasetRows rows_of(const scenarios::Dataset& dataset, unsigned thread
 
 int validate(const std::vector<std::string>& datasets, const std::string& folder,
              const Common& common, Streams streams) {
+  if (!datasets.empty() && datasets.front() == "collectives")
+    return validate_collectives({datasets.begin() + 1, datasets.end()}, folder, common, streams);
   const auto where = published_folder(folder);
   const auto known = scenarios::dataset_names(where);
   for (const auto& name : datasets)

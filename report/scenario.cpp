@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/document.hpp"
 #include "report/words.hpp"
+#include "topology/collective.hpp"
 #include "units/text.hpp"
 
 namespace report {
@@ -93,13 +94,15 @@ Document device_document(const topology::Device& device) {
 }
 
 Document nvlink_document(const topology::NvLink& nvlink) {
-  return Object()
-      .put("kind", word(nvlink.kind))
+  Object object;
+  object.put("kind", word(nvlink.kind))
       .unless_zero("bandwidth", nvlink.bandwidth)
       .quantity("latency", nvlink.latency)
       .number("efficiency", nvlink.efficiency)
-      .put("multicast", nvlink.multicast)
-      .take();
+      .put("multicast", nvlink.multicast);
+  if (nvlink.launch) object.quantity("launch", *nvlink.launch);
+  if (nvlink.ramp) object.number("ramp", *nvlink.ramp);
+  return object.take();
 }
 
 Document pcie_document(const topology::Pcie& pcie) {
@@ -144,6 +147,17 @@ Document node_document(const topology::Node& node) {
       .take();
 }
 
+Document measured_document(const topology::MeasuredCollective& measured) {
+  Document points = Document::array();
+  for (const auto& [size, time] : measured.points) points.push_back({size.value, time.value});
+  return Object()
+      .put("collective", std::string(to_text(measured.collective)))
+      .put("ranks", measured.ranks)
+      .put("nodes", measured.nodes)
+      .put("points", std::move(points))
+      .take();
+}
+
 Document fabric_document(const topology::Fabric& fabric) {
   Object object = over_base(fabric.name, "fabric");
   object.put("kind", word(fabric.kind))
@@ -152,9 +166,16 @@ Document fabric_document(const topology::Fabric& fabric) {
   if (fabric.tiers) object.put("tiers", *fabric.tiers);
   object.put("radix", fabric.radix);
   if (!fabric.oversubscription.empty()) object.put("oversubscription", fabric.oversubscription);
-  return object.number("efficiency", fabric.efficiency)
+  object.number("efficiency", fabric.efficiency)
       .put("collectives_in_network", fabric.collectives_in_network)
-      .take();
+      .unless_zero("launch", fabric.launch);
+  if (fabric.ramp) object.number("ramp", *fabric.ramp);
+  object.unless_zero("switch_power", fabric.switch_power)
+      .unless_zero("switch_price", fabric.switch_price);
+  if (fabric.measured.empty()) return object.take();
+  Document measured = Document::array();
+  for (const auto& table : fabric.measured) measured.push_back(measured_document(table));
+  return object.put("measured", std::move(measured)).take();
 }
 
 Document cluster_document(const topology::Cluster& cluster) {

@@ -26,13 +26,18 @@ std::optional<std::string_view> file_text(const std::string& path) {
   return found->text;
 }
 
+Value scalar(std::string_view text) {
+  Value value;
+  value.kind = Value::Kind::scalar;
+  value.text = text;
+  return value;
+}
+
 // Reads one entry as a scenario that names it would.
 template <class Read>
 auto entry(std::string_view name, Read read) {
   Reading reading("catalog", {});
-  Value value;
-  value.kind = Value::Kind::scalar;
-  value.text = name;
+  const Value value = scalar(name);
   auto result = read(Cursor(value, "", reading));
   reading.throw_if_any();
   return result;
@@ -85,6 +90,18 @@ topology::Device catalog_device(std::string_view name) {
 topology::Node catalog_node(std::string_view name) { return entry(name, read_node); }
 topology::Fabric catalog_fabric(std::string_view name) {
   return entry(name, [](const Cursor& at) { return read_fabric(at).fabric; });
+}
+topology::Cluster catalog_cluster(std::string_view node, std::string_view fabric,
+                                  std::int64_t nodes) {
+  Value value;
+  value.kind = Value::Kind::map;
+  value.members = {{scalar("node"), scalar(node)},
+                   {scalar("nodes"), scalar(std::to_string(nodes))},
+                   {scalar("fabric"), scalar(fabric)}};
+  Reading reading("catalog", {});
+  auto cluster = read_cluster(Cursor(value, "", reading));
+  reading.throw_if_any();
+  return cluster;
 }
 strategies::Software catalog_software(std::string_view name) { return entry(name, read_software); }
 

@@ -35,6 +35,9 @@ model::Transformer catalog_model(std::string_view name);
 topology::Device catalog_device(std::string_view name);
 topology::Node catalog_node(std::string_view name);
 topology::Fabric catalog_fabric(std::string_view name);
+// So many nodes on a fabric, both by name; with only the NICs that the fabric connects.
+topology::Cluster catalog_cluster(std::string_view node, std::string_view fabric,
+                                  std::int64_t nodes);
 strategies::Software catalog_software(std::string_view name);
 
 }  // namespace scenarios

@@ -31,6 +31,68 @@ void read_oversubscription(Draft& draft, const Cursor& at) {
   for (const auto& item : value.items) draft.fabric.oversubscription.push_back(to_number(item));
 }
 
+using Measured = topology::MeasuredCollective;
+
+const Form& point_form() {
+  static const Form form{
+      .type = Type::list, .range = {2, 2, "a size and a time"}, .forms = {{.type = Type::text}}};
+  return form;
+}
+
+// [bytes, seconds], both with or without a unit.
+void read_points(Measured& measured, const Cursor& at) {
+  const Form size{.type = Type::bytes, .range = {1, 1e18, "a buffer holds something"}};
+  const Form time{.type = Type::duration, .range = {1e-9, 1e6, "a collective takes some time"}};
+  for (std::size_t i = 0; i < at.value().items.size(); ++i) {
+    const auto point = at.item(i);
+    if (!check(point_form(), point, false)) continue;
+    if (!check(size, point.item(0)) || !check(time, point.item(1))) continue;
+    const auto bytes = units::parse_bytes(point.value().items[0].text);
+    if (!measured.points.empty() && !(bytes > measured.points.back().first))
+      point.complain("the sizes of a measured table must rise");
+    measured.points.emplace_back(bytes, units::parse_duration(point.value().items[1].text));
+  }
+}
+
+const Table<Measured>& measured_table() {
+  using enum topology::Collective;
+  static const Table<Measured> table{
+      choice<Measured, topology::Collective Measured::*, topology::Collective>(
+          "collective", "all_reduce",
+          {{"all_reduce", all_reduce},
+           {"all_gather", all_gather},
+           {"reduce_scatter", reduce_scatter},
+           {"all_to_all", all_to_all},
+           {"broadcast", broadcast},
+           {"reduce", reduce}},
+          "What was measured", &Measured::collective),
+      whole<Measured>("ranks", "", {2, 10'000'000, "a collective has at least two ranks"},
+                      "GPUs that took part", &Measured::ranks),
+      whole<Measured>("nodes", "", {1, 10'000'000, "a collective takes place on some node"},
+                      "Nodes that they lay on, equally many on each", &Measured::nodes),
+      {{"points",
+        "Size of the whole buffer and time, sizes rising",
+        "",
+        {.type = Type::list, .range = {1, 1000, "a table has a point"}, .forms = {point_form()}}},
+       read_points}};
+  return table;
+}
+
+void read_measured(Draft& draft, const Cursor& at) {
+  draft.fabric.measured.clear();
+  for (std::size_t i = 0; i < at.value().items.size(); ++i) {
+    Measured measured;
+    const auto item = at.item(i);
+    if (item.value().kind != Value::Kind::map) {
+      check({.type = Type::map}, item);
+      continue;
+    }
+    require({"collective", "ranks", "nodes", "points"}, "a measured table needs all four", item);
+    read_map(measured_table(), measured, item);
+    draft.fabric.measured.push_back(std::move(measured));
+  }
+}
+
 Table<Draft> make_table() {
   using enum Fabric::Kind;
   const std::vector<Named<Fabric::Kind>> kinds{
@@ -58,8 +120,24 @@ Table<Draft> make_table() {
                     "Payload over link rate", of_fabric(&Fabric::efficiency)),
       yes_no<Draft>("collectives_in_network", "false", "Reduction inside the switches (SHARP)",
                     of_fabric(&Fabric::collectives_in_network)),
+      duration<Draft>("launch", "0 us", "What its software adds to a collective between nodes",
+                      of_fabric(&Fabric::launch)),
+      number<Draft>("ramp", "0.7", {0, 10, "0 is no ramp at all, 3 the slowest that was seen"},
+                    "How slowly collectives between nodes gain speed with size",
+                    of_fabric(&Fabric::ramp)),
+      quantity<Draft>(Type::power, units::parse_power, "switch_power", "not known",
+                      {0, 1e6, "no switch draws a megawatt"}, "Power of one switch",
+                      of_fabric(&Fabric::switch_power)),
+      quantity<Draft>(Type::money, units::parse_money, "switch_price", "not known",
+                      {0, 1e8, "no switch costs so much"}, "Price of one switch",
+                      of_fabric(&Fabric::switch_price)),
       whole<Draft>("nics_per_node", "all", {1, 1024, "a node has so many slots at most"},
-                   "NICs of a node that this fabric connects", &Draft::nics_per_node)};
+                   "NICs of a node that this fabric connects", &Draft::nics_per_node),
+      {{"measured",
+        "Collectives measured on this fabric, used instead of the model",
+        "none",
+        {.type = Type::list, .forms = {map_of(fields_of(measured_table()))}}},
+       read_measured}};
   add_entry_keys(table);
   return table;
 }

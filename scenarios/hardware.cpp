@@ -53,6 +53,7 @@ struct NodeDraft {
   }
 };
 
+constexpr Range slow_ramp{0, 10, "0 is no ramp at all, 3 the slowest that was seen"};
 constexpr Range fraction{0, 1, "a share lies between nothing and all"};
 
 template <class Target, class Get>
@@ -178,7 +179,11 @@ const Table<NvLink>& nvlink_table() {
       number<NvLink>("efficiency", "0.8", {0.01, 1, "payload is part of what the wire carries"},
                      "Payload over specified bandwidth", &NvLink::efficiency),
       yes_no<NvLink>("multicast", "false", "Reduction inside the switch (NVLS)",
-                     &NvLink::multicast)};
+                     &NvLink::multicast),
+      duration<NvLink>("launch", "as the generation of the GPU takes",
+                       "What every collective costs beyond its hops", &NvLink::launch),
+      number<NvLink>("ramp", "as the generation of the GPU does", slow_ramp,
+                     "How slowly rings and trees gain speed with size", &NvLink::ramp)};
   return table;
 }
 
@@ -276,11 +281,28 @@ void read_device(topology::Device& device, const Cursor& at) {
   device = std::move(draft.device);
 }
 
+namespace {
+
+// NICs and GPUs that are written side by side: one must divide the other, or no NIC is a GPU's own.
+void check_nics(const topology::Node& node, const Cursor& at) {
+  const auto* nics = at.value().find("nics");
+  if (nics == nullptr || nics->find("count") == nullptr) return;
+  const int count = node.nics.count;
+  if (count > 0 && count % node.gpus != 0 && node.gpus % count != 0)
+    at.complain_at("nics.count", std::to_string(count) + " NICs do not match " +
+                                     std::to_string(node.gpus) +
+                                     " GPUs; one number must divide the other, so that every GPU "
+                                     "has a NIC nearest to it");
+}
+
+}  // namespace
+
 topology::Node read_node(const Cursor& at) {
   NodeDraft draft;
   draft.node.nvlink.kind = NvLink::Kind::none;
   const auto name = read_named(Kind::node, node_table(), draft, at);
   if (!name) require({"device"}, "a node without `base` needs at least its device", at);
+  check_nics(draft.node, at);
   draft.node.name = name.value_or("node");
   return std::move(draft.node);
 }

@@ -86,6 +86,8 @@ topology::Fabric fabric_of(ClusterDraft& draft, const Cursor& at, bool several) 
   return draft.fabric->fabric;
 }
 
+}  // namespace
+
 topology::Cluster read_cluster(const Cursor& at) {
   ClusterDraft draft;
   read_map(cluster_table(), draft, at);
@@ -106,6 +108,10 @@ topology::Cluster read_cluster(const Cursor& at) {
   cluster.memory_fraction = draft.memory_fraction;
   return cluster;
 }
+
+std::vector<Field> cluster_fields() { return fields_of(cluster_table()); }
+
+namespace {
 
 const std::vector<Field>& published_fields() {
   static const std::vector<Field> fields{

@@ -25,6 +25,7 @@ model::Transformer read_model(const Cursor& at);
 void read_device(topology::Device& device, const Cursor& at);  // over what is there already
 topology::Node read_node(const Cursor& at);
 FabricDraft read_fabric(const Cursor& at);
+topology::Cluster read_cluster(const Cursor& at);
 strategies::Software read_software(const Cursor& at);
 void read_training(strategies::Training& training, const Cursor& at);
 void read_plan(strategies::Plan& plan, const Cursor& at);
@@ -34,6 +35,7 @@ std::vector<Field> model_fields();
 std::vector<Field> device_fields();
 std::vector<Field> node_fields();
 std::vector<Field> fabric_fields();
+std::vector<Field> cluster_fields();
 std::vector<Field> software_fields();
 std::vector<Field> training_fields();
 std::vector<Field> plan_fields();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "topology/device.hpp"
@@ -18,6 +19,10 @@ struct NvLink {
   units::Seconds latency{1e-6};     // one hop, GPU to GPU
   double efficiency = 0.8;          // payload over specified bandwidth
   bool multicast = false;           // reduction inside the switch (NVLS)
+  // What every collective costs beyond its hops, and how slowly it gains speed with size; absent:
+  // as the GPU's generation does (collective_constants.hpp).
+  std::optional<units::Seconds> launch;
+  std::optional<double> ramp;
   friend bool operator==(const NvLink&, const NvLink&) = default;
 };
 
@@ -61,6 +66,16 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
+enum class Collective { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce };
+
+// What nccl-tests measured on this fabric for groups of one shape.
+struct MeasuredCollective {
+  Collective collective = Collective::all_reduce;
+  int ranks = 2, nodes = 1;
+  std::vector<std::pair<units::Bytes, units::Seconds>> points;  // sizes rise; never empty
+  friend bool operator==(const MeasuredCollective&, const MeasuredCollective&) = default;
+};
+
 struct Fabric {
   enum class Kind { fat_tree, rail_fat_tree, rail_only, dragonfly_plus, torus_3d, single_switch };
   std::string name;
@@ -72,6 +87,11 @@ struct Fabric {
   std::vector<double> oversubscription;  // per tier, lowest first; empty: 1
   double efficiency = 0.9;               // payload over link rate
   bool collectives_in_network = false;   // SHARP
+  units::Seconds launch{0};              // what its software adds to a collective between nodes
+  std::optional<double> ramp;            // as NvLink::ramp, between nodes; absent: the node's
+  units::Watts switch_power;             // of one switch; 0 = not known
+  units::Money switch_price;
+  std::vector<MeasuredCollective> measured;
   friend bool operator==(const Fabric&, const Fabric&) = default;
 };
 

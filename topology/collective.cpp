@@ -2,7 +2,7 @@
 //
 // The model. Every algorithm and protocol that NCCL would offer the group has a latency L and a
 // bandwidth B; a buffer of S bytes takes
-//   t = start_up + L + S/B + ramp·√(L·S/B),
+//   t = start_up + L + T + ramp·√(L·T/(1 + T/(ramp_end·L))),  T = S/B,
 // and the fastest counts. (NCCL chooses by L + S/B; to choose by t shifts the change of algorithm a
 // little and makes the time monotone in S.) L and B follow NCCL's own cost table: rings over
 // NVLink and NICs, double binary trees, reduction in the NVLink switch (NVLS) or in the network.
@@ -14,6 +14,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "topology/measured_collective.hpp"
 #include "topology/paths.hpp"
 
 namespace topology {
@@ -27,14 +28,16 @@ constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::array<Protocol, 3> protocols{Protocol::low_latency, Protocol::low_latency_128,
                                             Protocol::simple};
 
-double ramped(double latency, double transfer) {
-  return latency + transfer + ramp * std::sqrt(latency * transfer);
+double ramped(double latency, double transfer, double ramp) {
+  const double filling = latency * transfer / (1 + transfer / (ramp_end * latency));
+  return latency + transfer + ramp * std::sqrt(filling);
 }
 
-double payload(const Paths& paths) { return paths.nodes > 1 ? network_payload : 1; }
+// Trees between nodes do not keep all NICs busy both ways; rings do.
+double tree_payload(const Paths& paths) { return paths.nodes > 1 ? network_tree_share : 1; }
 
-double on(const Paths& paths, double latency, double size, double bandwidth) {
-  return bandwidth > 0 ? ramped(latency, size / (payload(paths) * bandwidth)) : never;
+double on(double latency, double size, double bandwidth, double ramp) {
+  return bandwidth > 0 ? ramped(latency, size / bandwidth, ramp) : never;
 }
 
 // One message between nodes: Simple waits once more for the NIC to flush.
@@ -113,7 +116,20 @@ double ring_time(const Ring& ring, double size, const Paths& paths) {
     const bool large = size >= 64 * paths.channels * paths.ranks;
     if (ring.all_reduce && paths.nodes > 1 && large && protocols[p] == Protocol::simple)
       latency *= paths.generation == Generation::volta ? plateau_old : plateau;
-    best = std::min(best, on(paths, latency, size, ring_bus(paths, p) * ring.share));
+    best = std::min(best,
+                    on(latency, size, ring_bus(paths, p) * ring.share, paths.ramp * ramp_share[p]));
+  }
+  return best;
+}
+
+// Members that all have a link to each other scatter and gather in one step each, whatever their
+// number.
+double direct_time(const Ring& ring, double size, const Paths& paths) {
+  double best = never;
+  for (std::size_t p = 0; p < protocols.size(); ++p) {
+    const double latency = ring_latency(paths, p, ring.all_reduce ? 2 : 1, 0);
+    best = std::min(best,
+                    on(latency, size, ring_bus(paths, p) * ring.share, paths.ramp * ramp_share[p]));
   }
   return best;
 }
@@ -153,8 +169,9 @@ double tree_time(double size, const Paths& paths) {
     const double between =
         paths.nodes > 1 ? std::log2(paths.nodes) * network_hop(paths, tree_network, p) : 0;
     const double latency = tree_base[p] * us + 2 * ((paths.local - 1) * inside + between);
-    best =
-        std::min(best, on(paths, latency, size, 0.5 * tree_bus(paths, p) * tree_share_at(size, p)));
+    const double bandwidth =
+        0.5 * tree_payload(paths) * tree_bus(paths, p) * tree_share_at(size, p);
+    best = std::min(best, on(latency, size, bandwidth, paths.ramp * ramp_share[p]));
   }
   return best;
 }
@@ -175,7 +192,8 @@ double nvls_time(double size, const Paths& paths) {
     bus = std::min({bus, paths.inter * (paths.nodes == 2 ? 2 : 1),
                     heads * nvls_tree_per_channel[paths.row()][paths.spread()] * GBps});
   }
-  return on(paths, latency, size, bus * paths.ranks / (2 * (paths.ranks - 1)));
+  bus *= tree_payload(paths);
+  return on(latency, size, bus * paths.ranks / (2 * (paths.ranks - 1)), paths.switch_ramp);
 }
 
 // Every byte enters and leaves a node once; the fabric adds them up.
@@ -184,17 +202,18 @@ double in_network_time(double size, const Paths& paths) {
       (2 * (in_network_intra + in_network_per_gpu * (paths.local - 1)) + constants::in_network) *
           us +
       2 * paths.nic + paths.wire;
-  double bandwidth = in_network_share * paths.inter;
+  double bandwidth = tree_payload(paths) * in_network_share * paths.inter;
   if (paths.local > 1)
     bandwidth =
         std::min(bandwidth, 0.5 * (paths.multicast ? nvls_bus(paths) : tree_share * paths.intra));
-  return on(paths, latency, size, bandwidth);
+  return on(latency, size, bandwidth, paths.ramp);
 }
 
 // Every rank sends a different part of its share to each other rank, NVLink and NICs at once.
 double all_to_all_time(double size, const Paths& paths) {
   const double to_each = size / paths.ranks;
-  const double inside = paths.local > 1 ? (paths.local - 1) * to_each / paths.intra : 0;
+  const double share = paths.nvlink ? peers_share : 1;
+  const double inside = paths.local > 1 ? (paths.local - 1) * to_each / (share * paths.intra) : 0;
   const double outside =
       paths.nodes > 1 ? (paths.ranks - paths.local) * to_each * paths.local / paths.inter : 0;
   double best = never;
@@ -202,15 +221,22 @@ double all_to_all_time(double size, const Paths& paths) {
     const double hop = paths.nodes > 1 ? network_hop(paths, ring_network, p)
                                        : (paths.nvlink ? ring_nvlink : ring_pcie)[p] * us;
     const double latency = ring_base[p] * us + hop * std::ceil((paths.ranks - 1) / peers_per_batch);
-    const double wire = protocols[p] == Protocol::simple ? payload(paths) : low_latency_payload;
-    best = std::min(best, ramped(latency, std::max(inside, outside) / wire));
+    const double wire = protocols[p] == Protocol::simple ? 1 : low_latency_payload;
+    best = std::min(best,
+                    ramped(latency, std::max(inside, outside) / wire, paths.ramp * ramp_share[p]));
   }
   return best;
 }
 
+// Over rings, or without them where every member has a link to every other.
+double passed_on(Collective collective, double size, const Paths& paths) {
+  const auto ring = ring_for(collective, paths);
+  return paths.direct && paths.nodes <= 1 ? direct_time(ring, size, paths)
+                                          : ring_time(ring, size, paths);
+}
+
 double all_reduce_time(double size, const Paths& paths) {
-  double best = std::min(ring_time(ring_for(Collective::all_reduce, paths), size, paths),
-                         tree_time(size, paths));
+  double best = std::min(passed_on(Collective::all_reduce, size, paths), tree_time(size, paths));
   if (paths.multicast && paths.generation >= Generation::hopper)
     best = std::min(best, nvls_time(size, paths));
   if (paths.in_network) best = std::min(best, in_network_time(size, paths));
@@ -221,7 +247,22 @@ double textbook_steps(Collective collective, double ranks) {
   return (collective == Collective::all_reduce ? 2 : 1) * (ranks - 1);
 }
 
+constexpr std::array<std::string_view, 6> names{"all_reduce", "all_gather", "reduce_scatter",
+                                                "all_to_all", "broadcast",  "reduce"};
+
 }  // namespace
+
+std::string_view to_text(Collective collective) {
+  return names[static_cast<std::size_t>(collective)];
+}
+
+std::optional<Collective> parse_collective(std::string_view text) {
+  std::string name(text);
+  std::ranges::replace(name, '-', '_');
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return {};
+  return static_cast<Collective>(found - names.begin());
+}
 
 GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster) {
   if (gpus.empty()) throw std::invalid_argument("a group of no GPUs has no shape");
@@ -241,15 +282,18 @@ GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster) 
 Seconds collective_time(Collective collective, units::Bytes size, const GroupShape& group,
                         const Cluster& cluster) {
   if (group.ranks == 1) return {0};
+  if (!cluster.fabric.measured.empty())
+    if (const auto* table = measured_for(collective, group, cluster.fabric))
+      return interpolated(*table, size);
   const auto paths = paths_of(group, cluster);
-  const double started = start_up[paths.row()] * us;
+  const double started = paths.launch;
   switch (collective) {
     case Collective::all_reduce:
       return {started + all_reduce_time(size.value, paths)};
     case Collective::all_to_all:
       return {started + all_to_all_time(size.value, paths)};
     default:
-      return {started + ring_time(ring_for(collective, paths), size.value, paths)};
+      return {started + passed_on(collective, size.value, paths)};
   }
 }
 
@@ -284,10 +328,10 @@ Seconds transfer_time(units::Bytes size, std::int64_t from, std::int64_t to, con
   for (std::size_t p : {std::size_t{0}, std::size_t{2}}) {
     const double hop = same_node ? (paths.nvlink ? ring_nvlink : ring_pcie)[p] * us
                                  : network_hop(paths, ring_network, p);
-    const double wire = protocols[p] == Protocol::simple ? payload(paths) : low_latency_payload;
+    const double wire = protocols[p] == Protocol::simple ? 1 : low_latency_payload;
     best = std::min(best, ring_base[p] * us + hop + size.value / (wire * bandwidth));
   }
-  return {start_up[paths.row()] * us + best};
+  return {paths.launch + best};
 }
 
 }  // namespace topology

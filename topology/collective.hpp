@@ -2,14 +2,17 @@
 // How long a collective takes on an idle network.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "topology/cluster.hpp"
 #include "units/quantity.hpp"
 
 namespace topology {
 
-enum class Collective { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce };
+std::string_view to_text(Collective collective);                    // "all_reduce", as in code
+std::optional<Collective> parse_collective(std::string_view text);  // also "all-reduce"
 
 // How a group of GPUs lies on a cluster: all that the time of its collectives depends on.
 struct GroupShape {

@@ -67,13 +67,20 @@ inline constexpr std::array<double, 3> few_ranks{0.85, 0.92, 0.96};
 // once. MooreThreads/SimuMax @4dcaae5 configs/system/a100_pcie.json (0.37 … 0.45 of 30 GB/s).
 inline constexpr double pcie_ring_share = 0.5;
 
-// Beyond NCCL's own table: time = start_up + L + S/B + ramp·√(L·S/B), across nodes B times
-// network_payload. Fitted to nccl-tests sweeps on A100, H100 and B200 nodes, vTrain's A100 and V100
-// tables and vidur's all-reduces through torch.
-inline constexpr double network_payload = 0.94, ramp = 0.6;
-inline constexpr PerGeneration start_up{5, 15, 2, 20};
+// Beyond NCCL's own table: time = start_up + L + T + ramp·√(L·T/(1 + T/(ramp_end·L))), T = S/B,
+// of trees between nodes B times network_tree_share. The ramp is the pipeline of chunks filling;
+// the chunks stop growing, and so does it. LL moves words and has none; LL128 half. Fitted with
+// tools/fit_collectives.py to nccl-tests sweeps on V100, A100, H100, H200 and B200 nodes.
+inline constexpr double network_tree_share = 0.94;
+inline constexpr PerGeneration start_up{4, 10, 2, 2};
+inline constexpr PerGeneration ring_ramp{0.1, 0.4, 0.4, 0.4};
+inline constexpr double switch_ramp = 1.1, network_ramp = 0.7, ramp_end = 12;
+inline constexpr PerProtocol ramp_share{0, 0.5, 1};
 inline constexpr double low_latency_payload = 0.5;  // eight bytes of data, eight of flags
 
 inline constexpr double peers_per_batch = 8;  // all-to-all: messages started together
+// Share of the ring's NVLink bandwidth that messages to all peers reach: PKU-DAIR/Hetu-Galvatron
+// sp_time_1nodes_8gpus_per_node.json, 4 and 8 GPUs of 240 GB/s, 195 to 199 GB/s.
+inline constexpr double peers_share = 0.83;
 
 }  // namespace topology::constants

@@ -15,6 +15,13 @@ using Switches = std::vector<std::uint32_t>;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+double oversubscription(std::size_t tier, const Fabric& fabric) {
+  const auto& all = fabric.oversubscription;
+  const double o = tier < all.size() ? all[tier] : 1.0;
+  if (!(o > 0)) throw std::invalid_argument("oversubscription must be more than zero");
+  return o;
+}
+
 class Weaver {
  public:
   Weaver(Wiring& wiring, const std::vector<Port>& ports, const Cluster& cluster)
@@ -37,13 +44,10 @@ class Weaver {
 
   // Ports of a switch: down to up as the oversubscription of the tier says.
   void fat_tree(bool rails) {
-    const double o = oversubscription(0);
-    const int down =
-        std::clamp(static_cast<int>(fabric_.radix * o / (1 + o)), 1, fabric_.radix - 1);
+    const auto [down, up] = leaf_ports(fabric_);
     const auto leaves = leaves_for(down, rails);
-    const int tiers = tiers_for(static_cast<std::int64_t>(leaves.size()));
+    const int tiers = tiers_needed(std::ssize(leaves), fabric_);
     if (tiers == 1) return;
-    const int up = fabric_.radix - down;
     if (tiers == 2) {
       const auto spines =
           add("spine", std::max<std::int64_t>(1, ceil_div(std::ssize(leaves) * up, fabric_.radix)));
@@ -75,35 +79,13 @@ class Weaver {
     const std::int64_t nodes = cluster_.nodes();
     const auto routers = add("leaf", nodes);
     for (const auto& port : ports_) plug(port, routers[static_cast<std::size_t>(port.node)]);
-    const auto [x, y, z] = box(nodes);
+    const auto [x, y, z] = torus_box(nodes);
     ring(routers, x, 1);
     ring(routers, y, x);
     ring(routers, z, x * y);
   }
 
  private:
-  struct Box {
-    std::int64_t x, y, z;
-  };
-
-  static Box box(std::int64_t nodes) {
-    Box best{1, 1, nodes};
-    for (std::int64_t x = 1; x * x * x <= nodes; ++x) {
-      if (nodes % x != 0) continue;
-      for (std::int64_t y = x; x * y * y <= nodes; ++y)
-        if (nodes % (x * y) == 0 && x + y + nodes / (x * y) < best.x + best.y + best.z)
-          best = {x, y, nodes / (x * y)};
-    }
-    return best;
-  }
-
-  double oversubscription(std::size_t tier) const {
-    const auto& all = fabric_.oversubscription;
-    const double o = tier < all.size() ? all[tier] : 1.0;
-    if (!(o > 0)) throw std::invalid_argument("oversubscription must be more than zero");
-    return o;
-  }
-
   Switches add(const char* name, std::int64_t count) {
     Switches switches;
     for (std::int64_t i = 0; i < count; ++i)
@@ -139,18 +121,6 @@ class Weaver {
     return leaves;
   }
 
-  int tiers_for(std::int64_t leaves) const {
-    const std::int64_t pod = std::max(1, fabric_.radix / 2);
-    const int least = leaves <= 1 ? 1 : leaves <= fabric_.radix ? 2 : 3;
-    if (least == 3 && leaves > pod * fabric_.radix)
-      throw std::invalid_argument("the fabric has more leaf switches than three tiers can join");
-    const int tiers = fabric_.tiers.value_or(least);
-    if (tiers < least || tiers > 3)
-      throw std::invalid_argument("the fabric needs " + std::to_string(least) +
-                                  " tiers of switches, not " + std::to_string(tiers));
-    return tiers;
-  }
-
   // `up` cables of every leaf, spread evenly over the spines.
   void trunk(const Switches& leaves, const Switches& spines, int up) {
     const double cables = static_cast<double>(up) / static_cast<double>(spines.size());
@@ -167,7 +137,8 @@ class Weaver {
       const auto mine = part(spines, p * up, up);
       trunk(part(leaves, p * half, half), mine, up);
       for (std::size_t i = 0; i < mine.size(); ++i)
-        join(mine[i], cores[i], Kind::spine_core, static_cast<double>(half) / oversubscription(1));
+        join(mine[i], cores[i], Kind::spine_core,
+             static_cast<double>(half) / oversubscription(1, fabric_));
     }
   }
 
@@ -192,6 +163,35 @@ class Weaver {
 };
 
 }  // namespace
+
+LeafPorts leaf_ports(const Fabric& fabric) {
+  const double o = oversubscription(0, fabric);
+  const int down = std::clamp(static_cast<int>(fabric.radix * o / (1 + o)), 1, fabric.radix - 1);
+  return {down, fabric.radix - down};
+}
+
+int tiers_needed(std::int64_t leaves, const Fabric& fabric) {
+  const std::int64_t pod = std::max(1, fabric.radix / 2);
+  const int least = leaves <= 1 ? 1 : leaves <= fabric.radix ? 2 : 3;
+  if (least == 3 && leaves > pod * fabric.radix)
+    throw std::invalid_argument("the fabric has more leaf switches than three tiers can join");
+  const int tiers = fabric.tiers.value_or(least);
+  if (tiers < least || tiers > 3)
+    throw std::invalid_argument("the fabric needs " + std::to_string(least) +
+                                " tiers of switches, not " + std::to_string(tiers));
+  return tiers;
+}
+
+TorusBox torus_box(std::int64_t nodes) {
+  TorusBox best{1, 1, nodes};
+  for (std::int64_t x = 1; x * x * x <= nodes; ++x) {
+    if (nodes % x != 0) continue;
+    for (std::int64_t y = x; x * y * y <= nodes; ++y)
+      if (nodes % (x * y) == 0 && x + y + nodes / (x * y) < best.x + best.y + best.z)
+        best = {x, y, nodes / (x * y)};
+  }
+  return best;
+}
 
 void wire_fabric(Wiring& wiring, const std::vector<Port>& ports, const Cluster& cluster) {
   if (ports.empty()) return;

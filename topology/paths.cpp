@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 namespace topology {
 namespace {
@@ -16,6 +17,17 @@ void check(const GroupShape& group) {
   if (group.least_per_node < 1 || group.most_per_node < group.least_per_node)
     throw std::invalid_argument("every node of a group holds at least one of its ranks");
   if (group.ranks < group.nodes) throw std::invalid_argument("a group has more nodes than ranks");
+}
+
+void check_room(const GroupShape& group, const Cluster& cluster) {
+  if (group.nodes <= cluster.nodes() && group.most_per_node <= cluster.node.gpus &&
+      group.ranks <= cluster.gpus)
+    return;
+  throw std::invalid_argument(
+      "a group of " + std::to_string(group.ranks) + " GPUs on " + std::to_string(group.nodes) +
+      " nodes, up to " + std::to_string(group.most_per_node) +
+      " on each, is larger than the cluster of " + std::to_string(cluster.gpus) +
+      " GPUs in nodes of " + std::to_string(cluster.node.gpus));
 }
 
 // Members of one node meet over NVLink: all of a switch or mesh, two of a bridge.
@@ -39,6 +51,10 @@ double intra_rate(int members, bool nvlink, const Node& node) {
   // With bridges every other hop of the ring leaves PCIe alone.
   const bool alone = members == 2 || node.nvlink.kind == NvLink::Kind::pairs;
   return alone ? rate : rate * constants::pcie_ring_share;
+}
+
+units::Seconds usual_launch(const Paths& paths) {
+  return {constants::start_up[paths.row()] * 1e-6};
 }
 
 void need(double rate, const char* what) {
@@ -105,6 +121,7 @@ double nvlink_rate(int members, const Node& node) {
 
 Paths paths_of(const GroupShape& group, const Cluster& cluster) {
   check(group);
+  check_room(group, cluster);
   const Node& node = cluster.node;
   Paths paths{.generation = generation_of(node.device),
               .ranks = static_cast<double>(group.ranks),
@@ -116,6 +133,10 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster) {
                     group.least_per_node == group.most_per_node &&
                     group.most_per_node >= constants::nvls_ranks_least;
   if (group.most_per_node > 1) need(paths.intra, "the GPUs of a node have no link between them");
+  paths.direct = paths.nvlink && node.nvlink.kind == NvLink::Kind::mesh && !cube_mesh(node);
+  paths.launch = node.nvlink.launch.value_or(usual_launch(paths)).value;
+  paths.ramp = node.nvlink.ramp.value_or(constants::ring_ramp[paths.row()]);
+  paths.switch_ramp = std::max(paths.ramp, constants::switch_ramp);
   paths.channels = 24;  // so many that no limit per channel binds inside a node
   if (group.nodes == 1) return paths;
 
@@ -123,6 +144,8 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster) {
   paths.inter = nics * nic_rate(cluster);
   need(paths.inter, "the group spans nodes, but the nodes have no NIC or the fabric no bandwidth");
   paths.in_network = cluster.fabric.collectives_in_network;
+  paths.launch += cluster.fabric.launch.value;
+  paths.ramp = paths.switch_ramp = cluster.fabric.ramp.value_or(constants::network_ramp);
   // Few or slow channels are doubled.
   const bool doubled = nics <= 4 || paths.generation <= Generation::ampere;
   paths.channels = std::max(1.0, nics) * (doubled ? 2 : 1);

@@ -14,11 +14,14 @@ struct Paths {
   double local = 1;        // members per node, on average
   bool nvlink = false;     // members of one node meet over NVLink
   bool multicast = false;  // its switch can reduce
+  bool direct = false;     // every member has a link to every other
   bool in_network = false;
   double intra = 0;          // of all rings of one node together; 0 with one member per node
   double inter = 0;          // of all NICs the group may use in a node; 0 in one node
   double channels = 0;       // parallel rings or trees
   double nic = 0, wire = 0;  // latency of the NIC; of the switches of one message
+  double launch = 0;         // of every collective
+  double ramp = 0, switch_ramp = 0;  // of rings and trees; of reduction in the NVLink switch
 
   std::size_t spread() const { return nodes <= 1 ? 0 : nodes <= 2 ? 1 : 2; }
   std::size_t row() const { return static_cast<std::size_t>(generation); }

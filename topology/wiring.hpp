@@ -39,4 +39,18 @@ std::vector<Port> wire_nodes(Wiring& wiring, const Cluster& cluster);
 // switches above one spine count as one. Throws where the fabric has too few tiers for the ports.
 void wire_fabric(Wiring& wiring, const std::vector<Port>& ports, const Cluster& cluster);
 
+// How a fabric is counted; the same for the graph and for fabric_plan.hpp.
+struct LeafPorts {
+  int down, up;
+};
+// Ports of a lowest switch, as the oversubscription of the first tier divides them. Throws where
+// it is not above zero.
+LeafPorts leaf_ports(const Fabric& fabric);
+// Tiers that join so many leaves. Throws where three are too few, or the fabric's own number is.
+int tiers_needed(std::int64_t leaves, const Fabric& fabric);
+struct TorusBox {
+  std::int64_t x, y, z;
+};
+TorusBox torus_box(std::int64_t nodes);  // of least circumference that the nodes fill exactly
+
 }  // namespace topology

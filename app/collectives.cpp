@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/collectives.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "app/command.hpp"
+#include "scenarios/sweeps.hpp"
+
+namespace app {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path sweeps_folder(const std::string& asked) {
+  for (const fs::path& folder : {fs::path(asked), fs::path("scenarios/collectives"),
+                                 fs::path(STEPCAST_SOURCE_DIR) / "scenarios" / "collectives"}) {
+    std::error_code wrong;
+    if (!folder.empty() && fs::is_directory(folder, wrong)) return folder;
+    if (!asked.empty()) break;
+  }
+  throw Mistake("the folder of measured collectives is not there; name it with --data FOLDER");
+}
+
+std::string unknown(const std::string& name, const std::vector<std::string>& known) {
+  std::string text = "unknown table '" + name + "'; expected one of:";
+  for (const auto& one : known) text += "\n  " + one;
+  return text;
+}
+
+topology::SweepScore scored(const topology::Sweep& sweep) {
+  try {
+    return topology::score(sweep);
+  } catch (const std::invalid_argument& why) {
+    throw Mistake(sweep.name + ": " + why.what());
+  }
+}
+
+}  // namespace
+
+int validate_collectives(std::vector<std::string> tables, const std::string& folder,
+                         const Common& common, Streams streams) {
+  const auto where = sweeps_folder(folder);
+  const auto known = scenarios::sweep_names(where);
+  for (const auto& name : tables)
+    if (std::ranges::find(known, name) == known.end()) throw Mistake(unknown(name, known));
+  if (tables.empty()) tables = known;
+  std::vector<topology::SweepScore> scores;
+  for (const auto& name : tables)
+    scores.push_back(scored(scenarios::load_sweep(where, name, common.sets)));
+  deliver(common.json ? report::collectives_json(scores)
+                      : report::collectives_text(scores, text_options(streams)),
+          common, streams);
+  return success;
+}
+
+}  // namespace app

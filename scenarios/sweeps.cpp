@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/sweeps.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "scenarios/document.hpp"
+#include "scenarios/keys.hpp"
+#include "scenarios/named.hpp"
+#include "scenarios/tables.hpp"
+
+namespace scenarios {
+namespace {
+
+using topology::Sweep;
+using topology::SweepPoint;
+
+Table<Sweep> make_table() {
+  return {text<Sweep>("source", "Where the figures come from", &Sweep::source),
+          text<Sweep>("note", "What the source does not say", &Sweep::note),
+          yes_no<Sweep>("framework", "false", "Taken through a framework", &Sweep::framework),
+          duration<Sweep>("call", "0 us", "What the measuring program adds to every collective",
+                          &Sweep::call),
+          {{"cluster", "The machine", "", map_of(cluster_fields())},
+           [](Sweep& sweep, const Cursor& at) { sweep.cluster = read_cluster(at); }}};
+}
+
+const Table<Sweep>& table() {
+  static const auto made = make_table();
+  return made;
+}
+
+// Cells may stand in double quotes, and then hold commas.
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  return cells;
+}
+
+// One line of a CSV file, its cells by the name of their column.
+class CsvRow {
+ public:
+  CsvRow(const std::vector<std::string>& columns, std::string_view line, std::string place)
+      : place_(std::move(place)) {
+    auto cells = cells_of(line);
+    for (std::size_t i = 0; i < std::min(cells.size(), columns.size()); ++i)
+      cells_[columns[i]] = std::move(cells[i]);
+  }
+
+  std::string_view text(const std::string& column) const {
+    const auto found = cells_.find(column);
+    return found == cells_.end() ? std::string_view() : std::string_view(found->second);
+  }
+
+  double number(const std::string& column) const {
+    const auto cell = text(column);
+    double value = 0;
+    const auto [end, wrong] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (wrong != std::errc{} || end != cell.data() + cell.size() || !(value > 0 && value < 1e18))
+      refuse(column + " must be a positive number, not '" + std::string(cell) + "'");
+    return value;
+  }
+
+  int whole(const std::string& column) const {
+    const double value = number(column);
+    if (value != static_cast<double>(static_cast<int>(value)) || value > 1e6)
+      refuse(column + " must be a whole number up to 1,000,000, not '" + std::string(text(column)) +
+             "'");
+    return static_cast<int>(value);
+  }
+
+  [[noreturn]] void refuse(const std::string& what) const { throw Error({{place_, what}}); }
+
+ private:
+  std::string place_;
+  std::map<std::string, std::string> cells_;
+};
+
+SweepPoint point_of(const CsvRow& row, const topology::Cluster& cluster) {
+  SweepPoint point;
+  const auto collective = topology::parse_collective(row.text("collective"));
+  if (!collective)
+    row.refuse(
+        "unknown collective '" + std::string(row.text("collective")) +
+        "'; expected all_reduce, all_gather, reduce_scatter, all_to_all, broadcast or reduce");
+  point.collective = *collective;
+  const int gpus = row.whole("gpus"), nodes = row.whole("nodes");
+  if (gpus % nodes != 0)
+    row.refuse(std::to_string(gpus) + " GPUs do not lie evenly on " + std::to_string(nodes) +
+               " nodes");
+  const int each = gpus / nodes;
+  if (each > cluster.node.gpus || nodes > cluster.nodes())
+    row.refuse("the group is larger than the cluster: " + std::to_string(nodes) + " nodes of " +
+               std::to_string(each) + " GPUs on " + std::to_string(cluster.nodes()) + " nodes of " +
+               std::to_string(cluster.node.gpus));
+  point.group = {.ranks = gpus, .nodes = nodes, .least_per_node = each, .most_per_node = each};
+  point.in_switch = row.text("nvls") != "off";
+  point.size = {row.number("size_bytes")};
+  point.measured = {row.number("time_us") / 1e6};
+  return point;
+}
+
+void read_points(Sweep& sweep, const std::filesystem::path& file) {
+  const auto content = read_file(file, {.bytes = std::uintmax_t{16} << 20});
+  std::string_view rest = content;
+  std::vector<std::string> columns;
+  for (int number = 1; !rest.empty(); ++number) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    auto line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.starts_with('#')) continue;
+    if (columns.empty()) {
+      columns = cells_of(line);
+      continue;
+    }
+    const CsvRow row(columns, line, file.string() + ':' + std::to_string(number));
+    sweep.points.push_back(point_of(row, sweep.cluster));
+  }
+  if (sweep.points.empty())
+    throw Error({{file.string(), "expected a header line and at least one measurement"}});
+}
+
+}  // namespace
+
+std::vector<std::string> sweep_names(const std::filesystem::path& folder) {
+  std::error_code wrong;
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, wrong))
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  if (wrong) throw Error({{folder.string(), "cannot read the folder: " + wrong.message()}});
+  std::ranges::sort(names);
+  return names;
+}
+
+Sweep load_sweep(const std::filesystem::path& folder, const std::string& name,
+                 std::span<const std::string> sets) {
+  const auto file = folder / (name + ".yaml");
+  Value document = parse_yaml(read_file(file), file.string());
+  Reading reading(file.string(), folder);
+  apply_sets(document, sets, reading);
+  Sweep sweep{.name = name};
+  const Cursor root(document, "", reading);
+  read_map(table(), sweep, root);
+  require({"cluster", "source"}, "a table needs its machine and its source", root);
+  reading.throw_if_any();
+  read_points(sweep, folder / (name + ".csv"));
+  return sweep;
+}
+
+}  // namespace scenarios

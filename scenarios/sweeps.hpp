@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published measurements of collectives: a table (CSV) beside the machine it was taken on (YAML).
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topology/sweep.hpp"
+
+namespace scenarios {
+
+// The names of the folder's tables, sorted: "NAME" for NAME.yaml. Throws Error if it is none.
+std::vector<std::string> sweep_names(const std::filesystem::path& folder);
+
+// Reads NAME.yaml and NAME.csv; `sets` are "cluster.node.…=value", applied to the YAML first.
+// Throws Error that names the file and the place of every mistake.
+topology::Sweep load_sweep(const std::filesystem::path& folder, const std::string& name,
+                           std::span<const std::string> sets = {});
+
+}  // namespace scenarios

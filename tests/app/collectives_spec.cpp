@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives and fabrics on the command line.
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/command.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+struct Outcome {
+  int status;
+  std::string out, err;
+};
+
+Outcome stepcast(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "stepcast");
+  std::vector<const char*> argv;
+  for (const auto& argument : arguments) argv.push_back(argument.c_str());
+  std::ostringstream out, err;
+  const int status = app::run(static_cast<int>(argv.size()), argv.data(), {out, err});
+  return {status, out.str(), err.str()};
+}
+
+}  // namespace
+
+TEST_CASE("validate collectives has every row of a table, with its error") {
+  const auto run = stepcast({"validate", "collectives", "h200_1x8_collectives_stas", "--json"});
+  REQUIRE(run.status == app::success);
+  const auto document = json::parse(run.out);
+  REQUIRE(document["datasets"].size() == 1);
+  const auto& table = document["datasets"][0];
+  CHECK(table["rows"].size() == 4);
+  for (const auto& row : table["rows"])
+    CHECK(row["error"].get<double>() ==
+          Approx(row["predicted_s"].get<double>() / row["measured_s"].get<double>() - 1));
+  CHECK(table["from_32_mib"]["mape"] == table["mape"]);
+  CHECK(table["below_32_mib"]["mape"].is_null());
+}
+
+TEST_CASE("validate collectives takes --set, and names the tables it knows") {
+  const auto slower = stepcast({"validate", "collectives", "nvidia_dgxh100_1n_allreduce", "--json",
+                                "--set", "cluster.node.nvlink.launch=1 ms"});
+  REQUIRE(slower.status == app::success);
+  CHECK(json::parse(slower.out)["mape_below_32_mib"].get<double>() > 1);
+  const auto unknown = stepcast({"validate", "collectives", "none"});
+  CHECK(unknown.status == app::wrong_input);
+  CHECK_THAT(unknown.err, Contains("unknown table 'none'") && Contains("vtrain_a100_allreduce"));
+}
+
+TEST_CASE("an nccl-tests log becomes a fabric that a scenario can hold") {
+  const auto run = stepcast({"import", "nccl-tests", "tests/scenarios/nccl/all_reduce_2x2.txt"});
+  REQUIRE(run.status == app::success);
+  CHECK_THAT(run.out, Contains("kind: fat-tree\nlink_bandwidth: 39.32 GB/s\n"));
+  CHECK_THAT(run.out, Contains("      - [64 MiB, 1.28 ms]\n"));
+  const auto wrong = stepcast({"import", "nccl-tests", "README.md.none"});
+  CHECK(wrong.status == app::wrong_input);
+}
+
+TEST_CASE("catalog show fabric counts switches and cables for a size") {
+  const auto run = stepcast({"catalog", "show", "fabric", "ndr-rail-fat-tree", "--nodes", "512"});
+  REQUIRE(run.status == app::success);
+  CHECK_THAT(run.out, Contains("radix: 64") && Contains("#   core    64 switches"));
+  const auto document =
+      json::parse(stepcast({"catalog", "show", "fabric", "ndr-rail-fat-tree", "--json"}).out);
+  CHECK(document["plan"]["nodes"] == 32);
+  CHECK(document["radix"] == 64);
+  const auto wrong =
+      stepcast({"catalog", "show", "fabric", "ndr-rail-fat-tree", "--node", "dgx-h10"});
+  CHECK(wrong.status == app::wrong_input);
+  CHECK_THAT(wrong.err, Contains("did you mean 'dgx-h100'"));
+}

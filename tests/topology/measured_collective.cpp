@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/measured_collective.hpp"
+
+#include <cmath>
+
+#include "tests/catch.hpp"
+#include "tests/topology/samples.hpp"
+#include "topology/sweep.hpp"
+
+namespace topology {
+namespace {
+
+using Catch::Matchers::WithinRel;
+
+// 16 ranks on two nodes: 1 kB in 10 s, 4 kB in 20 s, 16 kB in 80 s.
+MeasuredCollective table() {
+  return {.collective = Collective::all_reduce,
+          .ranks = 16,
+          .nodes = 2,
+          .points = {{{1e3}, {10}}, {{4e3}, {20}}, {{16e3}, {80}}}};
+}
+
+GroupShape two_nodes(int sharing = 1) {
+  return {.ranks = 16, .nodes = 2, .least_per_node = 8, .most_per_node = 8, .sharing = sharing};
+}
+
+TEST_CASE("a measured table gives what was measured, and straight lines in logarithms between") {
+  const auto t = [](double size) { return interpolated(table(), {size}).value; };
+  CHECK(t(1e3) == 10);
+  CHECK(t(4e3) == 20);
+  CHECK_THAT(t(2e3), WithinRel(10 * std::sqrt(2.0), 1e-12));  // half way in octaves: 2^(1/2)
+  CHECK_THAT(t(8e3), WithinRel(40, 1e-12));
+  CHECK_THAT(t(32e3), WithinRel(160, 1e-12));  // at the last bandwidth
+  CHECK_THAT(t(250), WithinRel(5, 1e-12));     // down the first line
+  CHECK(t(0) == 10);
+}
+
+TEST_CASE("a table of falling times is not continued upwards to smaller sizes") {
+  auto falling = table();
+  falling.points = {{{1e3}, {10}}, {{2e3}, {8}}};
+  CHECK(interpolated(falling, {100}).value == 10);
+  falling.points.resize(1);
+  CHECK(interpolated(falling, {100}).value == 10);
+  CHECK(interpolated(falling, {2e3}).value == 20);
+}
+
+TEST_CASE("a fabric's table holds for exactly its collective and group") {
+  auto cluster = samples::a100(2);
+  const auto modelled = collective_time(Collective::all_reduce, {4e3}, two_nodes(), cluster);
+  cluster.fabric.measured = {table()};
+  const auto t = [&](Collective collective, const GroupShape& group) {
+    return collective_time(collective, {4e3}, group, cluster).value;
+  };
+  CHECK(t(Collective::all_reduce, two_nodes()) == 20);
+  CHECK(modelled.value < 1);
+  CHECK(t(Collective::all_gather, two_nodes()) < 1);
+  CHECK(t(Collective::all_reduce, two_nodes(2)) < 1);
+  CHECK(t(Collective::all_reduce,
+          {.ranks = 8, .nodes = 2, .least_per_node = 4, .most_per_node = 4}) < 1);
+  CHECK(t(Collective::all_reduce,
+          {.ranks = 14, .nodes = 2, .least_per_node = 6, .most_per_node = 8}) < 1);
+}
+
+TEST_CASE("a table without order or content is refused") {
+  auto wrong = table();
+  wrong.points[1].first = {1e3};
+  CHECK_THROWS_WITH(interpolated(wrong, {1}), "the sizes of a measured collective must rise");
+  wrong.points.clear();
+  CHECK_THROWS_WITH(interpolated(wrong, {1}), "a measured collective has no points");
+  wrong.points = {{{1}, {0}}};
+  CHECK_THROWS_WITH(interpolated(wrong, {1}),
+                    "a measured collective has a size and a time above zero");
+}
+
+TEST_CASE("the errors of a table are means over its small and its large rows") {
+  Sweep sweep{.name = "table", .cluster = samples::a100(1)};
+  const GroupShape node{.ranks = 8, .nodes = 1, .least_per_node = 8, .most_per_node = 8};
+  for (const double size : {1e6, 2e6, 0x1p25}) {
+    const auto exact = collective_time(Collective::all_reduce, {size}, node, sweep.cluster);
+    sweep.points.push_back(
+        {.group = node, .size = {size}, .measured = exact * (size < 3e6 ? 2 : 1)});
+  }
+  sweep.points[1].measured = sweep.points[1].measured / 4;  // half of what is predicted
+  const auto scored = score(sweep);
+  CHECK(scored.small.rows == 2);
+  CHECK_THAT(*scored.small.absolute, WithinRel(0.75, 1e-9));  // −50 % and +100 %
+  CHECK_THAT(*scored.small.signed_mean, WithinRel(0.25, 1e-9));
+  CHECK(*scored.large.absolute < 1e-12);
+  CHECK(scored.worst == 1);
+  CHECK(to_text(sweep.points[0]) == "all_reduce 1x8 977 KiB");
+
+  sweep.call = sweep.points[2].measured;  // the program takes as long again
+  CHECK_THAT(*score(sweep).large.absolute, WithinRel(1.0, 1e-9));
+  sweep.points[0].group.ranks = sweep.points[0].group.most_per_node = 16;
+  CHECK_THROWS_WITH(
+      score(sweep),
+      "a group of 16 GPUs on 1 nodes, up to 16 on each, is larger than the cluster of "
+      "8 GPUs in nodes of 8");
+}
+
+TEST_CASE("collectives are named as in code, with either dash") {
+  CHECK(to_text(Collective::reduce_scatter) == "reduce_scatter");
+  CHECK(parse_collective("all-to-all") == Collective::all_to_all);
+  CHECK(parse_collective("all_to_all") == Collective::all_to_all);
+  CHECK_FALSE(parse_collective("gather"));
+}
+
+}  // namespace
+}  // namespace topology
