@@ -6,6 +6,7 @@
 #include "app/command.hpp"
 #include "report/fabric.hpp"
 #include "scenarios/catalog.hpp"
+#include "scenarios/error.hpp"
 #include "scenarios/scenario_file.hpp"
 
 namespace app {
@@ -38,6 +39,18 @@ std::string fabric_answer(const std::string& name, std::string_view yaml, const 
   return std::string(yaml) + report::fabric_facts(plan, cluster);
 }
 
+// What a model's entry does not say itself; an entry that this version cannot run yet says why.
+std::string facts_of(const std::string& model) {
+  try {
+    return report::model_facts(scenarios::catalog_model(model));
+  } catch (const scenarios::Error& wrong) {
+    if (!scenarios::only_unsupported(wrong)) throw;
+    std::string text;
+    for (const auto& complaint : wrong.complaints) text += "# " + complaint.text + '\n';
+    return text;
+  }
+}
+
 }  // namespace
 
 int catalog_list(const std::string& kind, const Common& common, Streams streams) {
@@ -63,9 +76,8 @@ int catalog_show(const std::string& kind_text, const std::string& name, const Fa
   std::string answer;
   switch (kind) {
     case Kind::model: {
-      const auto model = scenarios::catalog_model(name);
-      answer =
-          common.json ? report::model_json(model) : std::string(*text) + report::model_facts(model);
+      answer = common.json ? report::model_json(scenarios::catalog_model(name))
+                           : std::string(*text) + facts_of(name);
       break;
     }
     case Kind::device:

@@ -47,7 +47,7 @@ void check(const ScheduleRequest& request) {
   const auto positive = [](const char* name, double value, double least, double most) {
     if (!(value >= least) || value > most)
       throw Mistake(std::string(name) + ": out of range; expected " +
-                    (least > 0 ? "at least 1" : "0 or more") + " and a finite number");
+                    (least > 0 ? "at least 1" : "a finite number, 0 or more"));
   };
   positive("--stages", request.stages, 1, 1e6);
   positive("--microbatches", request.microbatches, 1, 1e9);
@@ -57,10 +57,10 @@ void check(const ScheduleRequest& request) {
   positive("--weight", request.weight, 0, 1e12);
   positive("--comm", request.comm, 0, 1e12);
   const double slots = 2.0 * request.stages * request.microbatches * request.chunks;
-  if (slots > 2e7)
+  if (slots > 2e6)
     throw Mistake("--stages x --microbatches x --chunks gives " +
                   std::to_string(static_cast<std::int64_t>(slots)) +
-                  " operations; at most 20 million are simulated");
+                  " operations; at most 2 million are simulated");
   if (request.chunks > 1 && request.schedule != "interleaved")
     throw Mistake("--chunks " + std::to_string(request.chunks) +
                   ": only --schedule interleaved runs several chunks per stage");

@@ -17,6 +17,8 @@
 namespace scenarios {
 namespace {
 
+constexpr std::int64_t most_layers = 10'000;
+
 using model::Activation;
 using model::Norm;
 using model::Position;
@@ -227,6 +229,10 @@ const Family& family_of(const json& object, const std::string& file) {
 
 void read_sizes(model::Transformer& t, const Family& family, Fields& fields) {
   t.layers = fields.needed({"num_hidden_layers", "n_layer"});
+  if (t.layers > most_layers)
+    fields.complain("num_hidden_layers: " + std::to_string(t.layers) +
+                    " is out of range; expected 1 to " + std::to_string(most_layers) +
+                    ": no model is that deep");
   t.hidden = fields.needed({"hidden_size", "n_embd"});
   t.heads = fields.needed({"num_attention_heads", "n_head"});
   t.vocab = fields.needed({"vocab_size"});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "scenarios/catalog.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
 
@@ -170,8 +171,11 @@ std::vector<Field> software_fields() { return fields_of(table()); }
 
 Software read_software(const Cursor& at) {
   Draft draft;
+  // A mapping without a base starts from what holds where `software` is left out.
+  const bool bare = at.value().kind == Value::Kind::map && !name_place(at);
+  if (bare) draft.software = catalog_software("megatron-core");
   const auto name = read_named(Kind::software, table(), draft, at);
-  draft.software.name = name.value_or("software");
+  if (!bare) draft.software.name = name.value_or("software");
   return draft.software;
 }
 

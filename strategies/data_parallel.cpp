@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "strategies/lowering.hpp"
+#include "strategies/memory.hpp"
 #include "strategies/pipeline.hpp"
 
 namespace strategies {
@@ -23,15 +24,25 @@ bool Lowering::overlaps_parameters() const {
          job_.plan.overlap.parameters.value_or(job_.software.overlap_parameters);
 }
 double Lowering::gradient_bytes() const {
-  return units::element_bytes(
-      job_.plan.gradient_precision.value_or(job_.software.gradient_precision));
+  const bool wide = units::element_bytes(job_.training.precision) == 4;
+  return units::element_bytes(job_.plan.gradient_precision.value_or(
+      wide ? units::Precision::fp32 : job_.software.gradient_precision));
 }
 double Lowering::parameter_bytes() const {
   return std::max(2.0, units::element_bytes(job_.training.precision));
 }
+double Lowering::parameters_of(const Block& block) const {
+  const double all = writers_.front()->cost(block).parameters;
+  const bool shared =
+      block.kind == Block::Kind::head && job_.model.tied_embeddings && stages() == 1;
+  if (!shared) return all;
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}});
+  return all - static_cast<double>(extent.vocab * job_.model.hidden);
+}
+
 double Lowering::parameters_of(const Segment& segment) const {
   double sum = 0;
-  for (const auto& block : segment) sum += writers_.front()->cost(block).parameters;
+  for (const auto& block : segment) sum += parameters_of(block);
   return sum;
 }
 
@@ -102,7 +113,7 @@ std::vector<Lowering::Segment> Lowering::segments_of(int virtual_stage, bool bac
     }
     auto& segment = segments.back();
     segment.insert(backward ? segment.begin() : segment.end(), block);
-    filled += writers_.front()->cost(block).parameters;
+    filled += parameters_of(block);
   };
   if (backward)
     std::for_each(blocks.rbegin(), blocks.rend(), add);
@@ -135,10 +146,12 @@ void Lowering::emit(int stage, const Slot& slot) {
     emit_segment(stage, slot, blocks_[static_cast<std::size_t>(v)], 1.0);
   } else {
     const auto segments = segments_of(v, !forward);
+    // Prefetched, a gather may begin while the segment before the last one is still computed.
+    const bool prefetches = zero < 3 || job_.plan.overlap.parameters.value_or(true);
+    const auto& ready = prefetches ? before_latest_ : latest_;
     const auto& group = groups_of_stage_[static_cast<std::size_t>(stage)].front();
     if (gathers)
-      data_collective(stage, parameters_of(segments.front()), true, label_gather_parameters,
-                      before_latest_);
+      data_collective(stage, parameters_of(segments.front()), true, label_gather_parameters, ready);
     for (std::size_t i = 0; i < segments.size(); ++i) {
       const double here = parameters_of(segments[i]);
       Picoseconds beside = 0;
@@ -148,13 +161,17 @@ void Lowering::emit(int stage, const Slot& slot) {
       emit_segment(stage, slot, segments[i], slowdown(segments[i], slot.pass, beside));
       if (gathers && i + 1 < segments.size())
         data_collective(stage, parameters_of(segments[i + 1]), true, label_gather_parameters,
-                        before_latest_);
+                        ready);
       if (reduces) data_collective(stage, here, false, label_reduce_gradients, latest_);
     }
   }
-  if (reduces_after)
+  if (reduces_after) {
     data_collective(stage, parameters_of(blocks_[static_cast<std::size_t>(v)]), false,
                     label_reduce_gradients, latest_);
+    // Nothing runs beside it: the next pass waits.
+    for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
+      for (auto actor : cells_[cell].actors) gathered_[actor] = reduced_[actor];
+  }
   send_onwards(stage, slot);
 }
 
@@ -229,8 +246,9 @@ void Lowering::optimizer() {
     const double parameters = out_.actors[actor].parameters / out_.data_shards;
     auto found = bodies.find(parameters);
     if (found == bodies.end()) {
-      const units::Kernel sweep{.kind = units::Kernel::Kind::stream,
-                                .traffic = {parameters * job_.software.optimizer_traffic}};
+      const units::Kernel sweep{
+          .kind = units::Kernel::Kind::stream,
+          .traffic = {parameters * optimizer_traffic(job_.training, job_.software)}};
       const auto id =
           out_.program.add_template({.steps = {{.activity = optimizer_compute,
                                                 .issue = to_ticks(job_.software.step_overhead),

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <stdexcept>
+#include <string>
 
 #include "strategies/lowering.hpp"
 #include "strategies/pipeline.hpp"
@@ -88,7 +90,6 @@ void Lowering::find_data_groups() {
 }
 
 void Lowering::describe_actors() {
-  const bool tied_here = job_.model.tied_embeddings && job_.plan.pipeline == 1;
   for (std::size_t actor = 0; actor < folding_.representative().size(); ++actor) {
     ActorFacts facts{.rank = folding_.representative()[actor],
                      .multiplicity = folding_.multiplicity()[actor]};
@@ -96,14 +97,9 @@ void Lowering::describe_actors() {
     for (int chunk = 0; chunk < chunks(); ++chunk)
       for (const auto& block :
            blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, stages()))]) {
-        const auto& price = writers_.front()->cost(block);
         facts.layers += block.kind == Block::Kind::layer ? 1 : 0;
-        facts.parameters += price.parameters;
-        facts.largest_unit = std::max(facts.largest_unit, price.parameters);
-        if (block.kind == Block::Kind::head && tied_here)
-          facts.parameters -= static_cast<double>(
-              extent_of({job_.model, job_.plan, job_.training, job_.software, {}}).vocab *
-              job_.model.hidden);
+        facts.parameters += parameters_of(block);
+        facts.largest_unit = std::max(facts.largest_unit, parameters_of(block));
       }
     facts.communicators = (placement_.tensor() > 1) + (placement_.data() > 1) +
                           (placement_.pipeline() > 1) + (placement_.ranks() > 1);
@@ -230,7 +226,48 @@ void Lowering::send_onwards(int stage, const Slot& slot) {
   }
 }
 
+// Refuses what would not fit into memory, before it is tried.
+void Lowering::check_size() const {
+  constexpr double most_events = 2e7;
+  constexpr std::int64_t most_ranks = std::int64_t{1} << 22;
+  const auto number = [](double value) {
+    return std::to_string(static_cast<std::int64_t>(value / 1e6)) + " million";
+  };
+  if (placement_.ranks() > most_ranks)
+    throw std::invalid_argument("a step on more than 4 million GPUs is not simulated");
+  std::size_t segments = 1;
+  if (job_.plan.zero >= 2)
+    for (int v = 0; v < stages() * chunks(); ++v)
+      segments = std::max(segments, segments_of(v, true).size());
+  const double slots = 2.0 * chunks() * static_cast<double>(out_.microbatches) *
+                       static_cast<double>(arrived_forward_.size());
+  const double events = slots * (3.0 * static_cast<double>(segments));
+  if (events > most_events)
+    throw std::invalid_argument(
+        "the step would be " + number(events) + " events, more than " + number(most_events) +
+        "; raise micro_batch, lower global_batch or virtual_stages, or leave out --full");
+}
+
+// Times are 64-bit picoseconds: even one thing after the other must end within 100 days.
+void Lowering::check_length() const {
+  double ticks = 0;
+  std::vector<double> alone;
+  for (const auto& body : out_.program.templates()) {
+    double sum = 0;
+    for (const auto& step : body.steps)
+      sum += static_cast<double>(step.duration) + static_cast<double>(step.issue);
+    alone.push_back(sum);
+  }
+  for (const auto& op : out_.program.ops())
+    ticks += op.kind == sim::Op::Kind::pass ? alone[op.body] : static_cast<double>(op.duration);
+  if (ticks / stages() > 8.64e18)
+    throw std::invalid_argument(
+        "the step would take longer than 100 days, which is not simulated; lower global_batch or "
+        "sequence_length");
+}
+
 Lowered Lowering::run() {
+  check_size();
   // Every slot is a pass and, mostly, a transfer of two events.
   const auto slots = 2 * arrived_forward_.size() * static_cast<std::size_t>(chunks()) *
                      static_cast<std::size_t>(out_.microbatches);
@@ -241,6 +278,7 @@ Lowered Lowering::run() {
   tied_embedding();
   gradient_norm();
   optimizer();
+  check_length();
   out_.writer = std::move(writers_.front());
   return std::move(out_);
 }

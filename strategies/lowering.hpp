@@ -35,6 +35,8 @@ class Lowering {
   // A run of a virtual stage's blocks that is played as one pass.
   using Segment = std::vector<Block>;
 
+  void check_size() const;
+  void check_length() const;
   void find_cells();
   void find_data_groups();
   void describe_actors();
@@ -57,6 +59,8 @@ class Lowering {
   bool is_last_backward(const Slot& slot) const;
   double gradient_bytes() const;  // per parameter, as reduced
   double parameter_bytes() const;
+  // Of one block or several; a head that shares the embedding of its own rank has none.
+  double parameters_of(const Block& block) const;
   double parameters_of(const Segment& segment) const;
   sim::Picoseconds reduce_time(const DataGroup& group, double parameters) const;
   sim::Picoseconds gather_time(const DataGroup& group, double parameters) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/memory.hpp"
 
+#include <algorithm>
+
 namespace strategies {
 
 namespace {
@@ -34,6 +36,11 @@ BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Sof
 
 }  // namespace
 
+double optimizer_traffic(const Training& training, const Software& software) {
+  const double saved = moment_bytes(Optimizer::adamw) - moment_bytes(training.optimizer);
+  return std::max(12.0, software.optimizer_traffic - 2 * saved);
+}
+
 StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
                            const Software& software, int shards) {
   const auto bytes = bytes_of(plan, training, software);
@@ -46,7 +53,9 @@ StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Trai
   memory.gradients = {p * bytes.gradients / divided(2)};
   memory.weights = {p * bytes.weights / divided(3)};
   if (plan.zero == 3 && shards > 1)
-    memory.gathered = {actor.largest_unit * (2 * bytes.weights + bytes.gradients)};
+    memory.gathered = {plan.reshard_after_forward
+                           ? actor.largest_unit * (2 * bytes.weights + bytes.gradients)
+                           : p * bytes.weights + actor.largest_unit * bytes.gradients};
   return memory;
 }
 

@@ -21,4 +21,8 @@ struct StaticMemory {
 StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
                            const Software& software, int shards);
 
+// Device memory traffic of one optimizer step, bytes per parameter: the software's figure is for
+// Adam, whose two moments are read and written.
+double optimizer_traffic(const Training& training, const Software& software);
+
 }  // namespace strategies

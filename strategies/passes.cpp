@@ -17,6 +17,15 @@ using model::Seam;
 using sim::Lane;
 using sim::Picoseconds;
 
+sim::Picoseconds to_ticks(units::Seconds time) {
+  constexpr double longest = 1e6;
+  if (!(time.value <= longest))
+    throw std::invalid_argument(
+        "one kernel, collective or message would take more than 10^6 seconds; are the sizes and "
+        "bandwidths of the scenario meant?");
+  return static_cast<sim::Picoseconds>(time.value * 1e12 + 0.5);
+}
+
 std::int64_t padded_vocab(const Share& share) {
   const auto multiple = share.software.vocab_multiple * share.plan.tensor;
   return (share.model.vocab + multiple - 1) / multiple * multiple;

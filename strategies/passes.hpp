@@ -79,8 +79,7 @@ class PassWriter {
   class Writer;
 };
 
-inline sim::Picoseconds to_ticks(units::Seconds time) {
-  return static_cast<sim::Picoseconds>(time.value * 1e12 + 0.5);
-}
+// Whole picoseconds. Throws std::invalid_argument beyond 10^6 s: sums must stay within 64 bits.
+sim::Picoseconds to_ticks(units::Seconds time);
 
 }  // namespace strategies

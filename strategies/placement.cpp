@@ -72,6 +72,16 @@ class Numbering {
   std::map<Key, Colour> seen_;
 };
 
+bool has_pairs(const topology::Cluster& cluster) {
+  return cluster.node.nvlink.kind == topology::NvLink::Kind::pairs;
+}
+
+// What the time of a message depends on: another node, the same, or the same NVLink pair.
+std::int64_t nearness(std::int64_t a, std::int64_t b, const topology::Cluster& cluster) {
+  if (a / cluster.node.gpus != b / cluster.node.gpus) return 0;
+  return has_pairs(cluster) && a / 2 == b / 2 ? 2 : 1;
+}
+
 class Refinement {
  public:
   Refinement(const Placement& placement, const topology::Cluster& cluster)
@@ -93,9 +103,7 @@ class Refinement {
         tensor_kind.push_back(shapes(shape_with_siblings(placement.tensor_group(rank), cluster)));
       if (data_group_[i] == data_kind.size())
         data_kind.push_back(shapes(shape_with_siblings(placement.data_group(rank), cluster)));
-      const auto here = [&](std::int64_t other) {
-        return other / cluster.node.gpus == rank / cluster.node.gpus ? 1 : 0;
-      };
+      const auto here = [&](std::int64_t other) { return nearness(rank, other, cluster); };
       colour_[i] = kinds({where.pipeline, tensor_kind[tensor_group_[i]], data_kind[data_group_[i]],
                           here(next(rank, 1)), here(next(rank, -1)), here(partner(rank))});
     }
@@ -167,7 +175,8 @@ class Refinement {
 }  // namespace
 
 std::int64_t period_of(const Placement& placement, const topology::Cluster& cluster) {
-  const std::int64_t per_node = cluster.node.gpus;
+  const std::int64_t per_node =
+      has_pairs(cluster) ? std::lcm<std::int64_t>(cluster.node.gpus, 2) : cluster.node.gpus;
   const auto period = per_node / std::gcd(per_node, placement.data_stride());
   return placement.data() % period == 0 ? period : placement.data();
 }

@@ -5,8 +5,6 @@
 #include <functional>
 #include <stdexcept>
 
-#include "strategies/walk.hpp"
-
 namespace strategies {
 
 namespace {
@@ -25,16 +23,6 @@ std::vector<Slot> alternate(const std::vector<Slot>& forwards, const std::vector
   slots.insert(slots.end(), backwards.begin() + static_cast<std::ptrdiff_t>(total - ahead),
                backwards.end());
   return slots;
-}
-
-Order interleaved_order(int stages, int chunks, int microbatches) {
-  for (int extra = 0;; ++extra) {
-    Order order;
-    for (int stage = 0; stage < stages; ++stage)
-      order.push_back(interleaved(stage, stages, chunks, microbatches, extra));
-    // All forwards before any backward always runs, so this ends.
-    if (microbatches % stages == 0 || can_run(order, chunks, microbatches)) return order;
-  }
 }
 
 bool releases(Pass pass) { return pass == Pass::backward || pass == Pass::backward_weight; }
@@ -57,17 +45,18 @@ std::vector<Slot> one_f_one_b(int stage, int stages, int microbatches) {
   return alternate(forwards, backwards, stages - 1 - stage);
 }
 
-std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatches, int extra) {
+std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatches) {
+  const int groups = (microbatches + stages - 1) / stages;
   std::vector<Slot> forwards, backwards;
-  for (int begin = 0; begin < microbatches; begin += stages) {
-    const int end = std::min(begin + stages, microbatches);
+  for (int group = 0; group < groups; ++group)
     for (int chunk = 0; chunk < chunks; ++chunk)
-      for (int m = begin; m < end; ++m) {
+      for (int m = group * stages; m < (group + 1) * stages; ++m) {
         forwards.push_back({Pass::forward, m, chunk});
         backwards.push_back({Pass::backward, m, chunks - 1 - chunk});
       }
-  }
-  return alternate(forwards, backwards, 2 * (stages - 1 - stage) + (chunks - 1) * stages + extra);
+  auto slots = alternate(forwards, backwards, 2 * (stages - 1 - stage) + (chunks - 1) * stages);
+  std::erase_if(slots, [&](const Slot& slot) { return slot.microbatch >= microbatches; });
+  return slots;
 }
 
 Order order_of(ScheduleKind schedule, int stages, int chunks, int microbatches) {
@@ -76,12 +65,11 @@ Order order_of(ScheduleKind schedule, int stages, int chunks, int microbatches) 
   if (chunks < 1) throw std::invalid_argument("a stage needs at least one model chunk");
   if (chunks > 1 && schedule != ScheduleKind::interleaved)
     throw std::invalid_argument("only the interleaved schedule runs several chunks per stage");
-  if (schedule == ScheduleKind::interleaved && chunks > 1)
-    return interleaved_order(stages, chunks, microbatches);
   Order order;
   for (int stage = 0; stage < stages; ++stage)
     order.push_back(schedule == ScheduleKind::gpipe ? gpipe(microbatches)
-                                                    : one_f_one_b(stage, stages, microbatches));
+                    : chunks == 1                   ? one_f_one_b(stage, stages, microbatches)
+                                  : interleaved(stage, stages, chunks, microbatches));
   return order;
 }
 

@@ -29,12 +29,11 @@ std::vector<Slot> gpipe(int microbatches);
 std::vector<Slot> one_f_one_b(int stage, int stages, int microbatches);
 
 // Interleaved 1F1B (Narayanan et al. 2021): `chunks` model chunks per stage, microbatches taken in
-// groups of `stages` (the last may be shorter). Stage s warms up with 2(stages − 1 − s) +
-// (chunks − 1)·stages chunk passes, and `extra` more.
-std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatches, int extra = 0);
+// groups of `stages`. Stage s warms up with 2(stages − 1 − s) + (chunks − 1)·stages chunk passes.
+// The last group may be shorter: then its missing microbatches are left out of the order of the
+// next multiple of `stages`, which neither holds more nor makes anything wait for ever.
+std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatches);
 
-// A shorter last group of the interleaved schedule can make stages wait for each other for ever;
-// then every stage warms up with as few extra passes as it takes to run.
 // Throws std::invalid_argument when stages, chunks or microbatches are less than one, or when more
 // than one chunk is asked of a schedule that has none.
 Order order_of(ScheduleKind schedule, int stages, int chunks, int microbatches);

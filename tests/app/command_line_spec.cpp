@@ -200,7 +200,7 @@ TEST_CASE("mistakes exit with 2 and say what to write") {
        "--stages: out of range; expected at least 1"},
       {{"schedule", "--schedule", "1f1b", "--stages", "9999", "--microbatches", "9999", "--forward",
         "1", "--backward", "1"},
-       "at most 20 million are simulated"},
+       "at most 2 million are simulated"},
       {{"schedule", "--schedule", "1f1b", "--stages", "2", "--microbatches", "2", "--forward", "1",
         "--backward", "1", "--slow", "2=1.5"},
        "--slow 2=1.5: write STAGE=FACTOR, with a stage from 0 to 1"},

@@ -159,3 +159,28 @@ TEST_CASE("the same scenario gives the same answer on every run") {
   const auto scenario = tests::random_scenario(random);
   check_same(simulate(scenario), simulate(scenario));
 }
+
+TEST_CASE("ranks of one NVLink pair are told from ranks of one node") {
+  std::mt19937 random(3);
+  auto s = tests::random_scenario(random);
+  s.plan = {.tensor = 1, .pipeline = 3, .data = 4};
+  s.plan.rank_order = {strategies::Degree::pipeline, strategies::Degree::tensor,
+                       strategies::Degree::data};
+  s.training.global_batch = 16;
+  s.cluster = tests::cluster_of(12, 6, 2);
+  s.cluster.node.nvlink.kind = topology::NvLink::Kind::pairs;
+  s.cluster.node.pcie.bandwidth = units::BytesPerSecond{1e8};
+  check_same(simulate(s), simulate(s, {.full = true}));
+}
+
+TEST_CASE("times beyond 64 bits of picoseconds are refused, not wrapped") {
+  std::mt19937 random(3);
+  auto s = tests::random_scenario(random);
+  s.plan = {};
+  s.cluster = tests::cluster_of(1, 1, 1);
+  s.training.global_batch = 1;
+  s.training.sequence_length = 500'000'000;
+  CHECK_THROWS_AS(simulate(s), std::invalid_argument);
+  s.training = {.sequence_length = 512, .global_batch = 50'000'000};
+  CHECK_THROWS_AS(simulate(s), std::invalid_argument);
+}

@@ -189,3 +189,18 @@ TEST_CASE("a global batch that does not divide is refused") {
   CHECK_THROWS_WITH(microbatches_of({.data = 3, .micro_batch = 2}, {.global_batch = 8}),
                     "global_batch must be a multiple of micro_batch x data");
 }
+
+TEST_CASE("a tied embedding on one stage is reduced once") {
+  World world;
+  world.plan = {.data = 4};
+  world.model.tied_embeddings = true;
+  world.plan.overlap.data = GENERATE(false, true);
+  CHECK(traffic(world) == Approx(2.0).epsilon(1e-4));
+}
+
+TEST_CASE("fp32 training reduces fp32 gradients") {
+  World world;
+  world.plan = {.data = 4};
+  world.training.precision = units::Precision::fp32;
+  CHECK(traffic(world) == Approx(4.0).epsilon(1e-4));  // in units of two bytes a parameter
+}

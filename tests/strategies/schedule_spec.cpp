@@ -171,3 +171,15 @@ TEST_CASE("impossible schedules are refused with the reason") {
   CHECK_THROWS_WITH(run_pipeline(knot, 1, 1, {1, 1, 1, 0}),
                     "the schedule's stages wait for each other for ever");
 }
+
+TEST_CASE("a shorter last group holds no more than a full one and takes no longer") {
+  const int p = GENERATE(2, 4, 8), v = GENERATE(2, 4), m = GENERATE(1, 3, 5, 9, 21, 69);
+  const int padded = (m + p - 1) / p * p;
+  const auto order = order_of(ScheduleKind::interleaved, p, v, m);
+  const auto full = order_of(ScheduleKind::interleaved, p, v, padded);
+  for (std::size_t s = 0; s < order.size(); ++s)
+    CHECK(peak_in_flight(order[s], v) <= peak_in_flight(full[s], v));
+  const PassTimes times{12, 12, 12, 0};
+  CHECK(play(ScheduleKind::interleaved, p, v, m, times).makespan <=
+        play(ScheduleKind::interleaved, p, v, padded, times).makespan);
+}

@@ -107,8 +107,7 @@ TEST_CASE("the plan counts the switches that the graph has") {
         for (const auto& end : {link.from, link.to})
           if (end.starts_with("leaf") || end.starts_with("spine")) names.push_back(end);
       std::ranges::sort(names);
-      const auto repeated = std::ranges::unique(names);
-      names.erase(repeated.begin(), repeated.end());
+      names.erase(std::unique(names.begin(), names.end()), names.end());
       CHECK(plan_of(cluster).switches == std::ssize(names));
     }
 }
