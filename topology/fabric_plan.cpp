@@ -74,8 +74,8 @@ class Counter {
     plan.cables_across = groups * half * half / 2;
     // Each pair of groups shares its part of the spines' global ports.
     const double pair = static_cast<double>(half * half) / static_cast<double>(groups - 1);
-    plan.bisection.value = std::min(
-        half_ports_, static_cast<double>((groups / 2) * ceil_div(groups, 2)) * pair * cable_);
+    const std::int64_t pairs_cut = (groups / 2) * ceil_div(groups, 2);
+    plan.bisection.value = std::min(half_ports_, static_cast<double>(pairs_cut) * pair * cable_);
   }
 
   void torus_3d() {
