@@ -1,167 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine.hpp"
 
-#include <algorithm>
+#include "sim/contention.hpp"
+#include "sim/stepper.hpp"
 
 namespace sim {
 
-namespace {
-
-class Run {
- public:
-  Run(const Program& program, Detail detail)
-      : program_(program), detail_(detail), free_(program.actors(), LaneTimes{}) {
-    trace_.start.resize(program.participants().size());
-    trace_.end.resize(program.participants().size());
-    if (detail == Detail::templates)
-      for (const auto& body : program.templates()) matrices_.push_back(matrix_of(body));
-  }
-
-  Trace play_all() {
-    for (const auto& op : program_.ops()) switch (op.kind) {
-        case Op::Kind::pass:
-          detail_ == Detail::templates ? apply(op) : expand(op);
-          break;
-        case Op::Kind::collective:
-          meet(op);
-          break;
-        default:
-          send(op);
-      }
-    for (auto end : trace_.end) trace_.finish = std::max(trace_.finish, end);
-    return std::move(trace_);
-  }
-
- private:
-  const Participant& participant(std::uint32_t event) const {
-    return program_.participants()[event];
-  }
-  LaneTimes& free_of(std::uint32_t event) {
-    return free_[static_cast<std::uint32_t>(participant(event).actor)];
-  }
-  static Picoseconds& lane(LaneTimes& free, Lane which) {
-    return free[static_cast<std::size_t>(which)];
-  }
-  Picoseconds arrival(std::uint32_t event) const {
-    Picoseconds latest = 0;
-    for (EventId earlier : participant(event).after)
-      if (earlier != no_event)
-        latest = std::max(latest, trace_.end[static_cast<std::uint32_t>(earlier)]);
-    return latest;
-  }
-
-  static Exit times(const std::array<std::array<Picoseconds, inputs>, outputs>& paths,
-                    const Entry& entry) {
-    Exit out;
-    for (std::size_t o = 0; o < outputs; ++o) {
-      out[o] = never;
-      for (std::size_t i = 0; i < inputs; ++i) out[o] = std::max(out[o], entry[i] + paths[o][i]);
-    }
-    return out;
-  }
-
-  Entry entry_of(std::uint32_t event) {
-    auto& free = free_of(event);
-    return {lane(free, Lane::host), lane(free, Lane::compute), lane(free, Lane::tensor),
-            arrival(event)};
-  }
-
-  void leave(std::uint32_t event, const PassMatrix& matrix, const Entry& entry, const Exit& exit) {
-    auto& free = free_of(event);
-    lane(free, Lane::host) = exit[to_host];
-    lane(free, Lane::compute) = exit[to_compute];
-    lane(free, Lane::tensor) = exit[to_tensor];
-    trace_.start[event] = first_start(matrix, entry);
-    trace_.end[event] = std::max(exit[to_compute], exit[to_tensor]);
-  }
-
-  void apply(const Op& op) {
-    const auto& matrix = matrices_[op.body];
-    trace_.steps += op.count;
-    const auto join = [](Exit a, const Exit& b) {
-      for (std::size_t o = 0; o < outputs; ++o) a[o] = std::max(a[o], b[o]);
-      return a;
-    };
-    if (op.count == 1 || !matrix.meets) {
-      for (auto event = op.first; event < op.first + op.count; ++event) {
-        const auto entry = entry_of(event);
-        auto exit = times(matrix.alone, entry);
-        if (matrix.meets) exit = join(exit, times(matrix.joined, entry));
-        leave(event, matrix, entry, exit);
-      }
-      return;
-    }
-    entries_.clear();
-    Exit together{never, never, never};
-    for (auto event = op.first; event < op.first + op.count; ++event) {
-      entries_.push_back(entry_of(event));
-      together = join(together, times(matrix.joined, entries_.back()));
-    }
-    for (std::uint32_t i = 0; i < op.count; ++i)
-      leave(op.first + i, matrix, entries_[i], join(times(matrix.alone, entries_[i]), together));
-  }
-
-  void expand(const Op& op) {
-    const auto& body = program_.templates()[op.body];
-    lanes_of_.clear();
-    arrivals_.clear();
-    for (auto event = op.first; event < op.first + op.count; ++event) {
-      lanes_of_.push_back(&free_of(event));
-      arrivals_.push_back(arrival(event));
-    }
-    // The start is that of the first step as if alone, as the matrix gives it.
-    for (std::uint32_t i = 0; i < op.count; ++i) {
-      PassMatrix shape;
-      shape.first_issue = body.steps.front().issue;
-      shape.first_lane = body.steps.front().lane;
-      shape.drains = body.drains;
-      trace_.start[op.first + i] = first_start(shape, entry_of(op.first + i));
-    }
-    play(body, lanes_of_, arrivals_, ends_,
-         [](std::size_t, std::size_t, Picoseconds, Picoseconds) {});
-    trace_.steps += static_cast<std::int64_t>(body.steps.size()) * op.count;
-    for (std::uint32_t i = 0; i < op.count; ++i) {
-      auto& free = *lanes_of_[i];
-      trace_.end[op.first + i] = std::max(lane(free, Lane::compute), lane(free, Lane::tensor));
+Trace run(const Program& program, Detail detail) {
+  Stepper stepper(program, detail);
+  for (const auto& op : program.ops()) {
+    if (op.kind == Op::Kind::pass) {
+      stepper.pass(op);
+    } else {
+      const auto start = stepper.ready(op);
+      stepper.settle(op, start, start + idle_duration(program, op));
     }
   }
-
-  void meet(const Op& op) {
-    Picoseconds start = 0;
-    for (auto event = op.first; event < op.first + op.count; ++event)
-      start = std::max({start, arrival(event), lane(free_of(event), op.lane)});
-    for (auto event = op.first; event < op.first + op.count; ++event) {
-      trace_.start[event] = start;
-      trace_.end[event] = lane(free_of(event), op.lane) = start + op.duration;
-    }
-    trace_.steps += op.count;
-  }
-
-  void send(const Op& op) {
-    auto& sender = free_of(op.first);
-    auto start = arrival(op.first);
-    if (op.kind != Op::Kind::latency) start = std::max(start, lane(sender, Lane::send));
-    if (op.kind == Op::Kind::blocking) start = std::max(start, lane(sender, Lane::compute));
-    const auto end = start + op.duration;
-    if (op.kind != Op::Kind::latency) lane(sender, Lane::send) = end;
-    if (op.kind == Op::Kind::blocking) lane(sender, Lane::compute) = end;
-    trace_.start[op.first] = trace_.start[op.first + 1] = start;
-    trace_.end[op.first] = trace_.end[op.first + 1] = end;
-    ++trace_.steps;
-  }
-
-  const Program& program_;
-  Detail detail_;
-  std::vector<LaneTimes> free_;
-  std::vector<PassMatrix> matrices_;
-  Trace trace_;
-  std::vector<Entry> entries_;
-  std::vector<LaneTimes*> lanes_of_;
-  std::vector<Picoseconds> arrivals_, ends_;
-};
-
-}  // namespace
-
-Trace run(const Program& program, Detail detail) { return Run(program, detail).play_all(); }
+  auto trace = stepper.take();
+  if (nothing_meets(program, trace)) return trace;
+  return run_contended(program, detail);
+}
 
 }  // namespace sim

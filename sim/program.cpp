@@ -2,6 +2,7 @@
 #include "sim/program.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -56,6 +57,31 @@ OpId Program::add_collective(Lane lane, Picoseconds duration, Activity activity,
   return add(
       {.kind = Op::Kind::collective, .lane = lane, .activity = activity, .duration = duration}, who,
       label);
+}
+
+LinkId Program::add_link(double capacity) {
+  if (!(capacity > 0) || !std::isfinite(capacity))
+    throw std::invalid_argument("a link needs a bandwidth above zero");
+  links_.push_back(capacity);
+  return LinkId{static_cast<std::uint32_t>(links_.size() - 1)};
+}
+
+std::uint32_t Program::add_traffic(Traffic traffic) {
+  if (traffic.links.empty()) throw std::invalid_argument("traffic needs a link to cross");
+  if (!(traffic.bytes >= 0) || !(traffic.cap > 0) || !std::isfinite(traffic.bytes))
+    throw std::invalid_argument("traffic needs bytes and a rate above zero");
+  for (const auto& use : traffic.links)
+    if (static_cast<std::size_t>(use.link) >= links_.size() || use.times == 0)
+      throw std::invalid_argument("traffic can only cross links already added");
+  traffic_.push_back(std::move(traffic));
+  return static_cast<std::uint32_t>(traffic_.size() - 1);
+}
+
+void Program::send_over_links(OpId op, std::uint32_t traffic) {
+  auto& sender = ops_.at(static_cast<std::size_t>(op));
+  if (sender.kind == Op::Kind::pass || traffic >= traffic_.size())
+    throw std::invalid_argument("only collectives and transfers send traffic already added");
+  sender.traffic = traffic;
 }
 
 OpId Program::add_transfer(Op::Kind kind, Picoseconds duration, Activity activity, Participant from,

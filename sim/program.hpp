@@ -16,6 +16,7 @@ enum class ActorId : std::uint32_t {};  // one rank, or one class of ranks alike
 enum class TemplateId : std::uint32_t {};
 enum class OpId : std::uint32_t {};
 enum class EventId : std::uint32_t {};  // one actor's part in one op
+enum class LinkId : std::uint32_t {};   // something that ops share
 inline constexpr EventId no_event{0xffffffffu};
 
 // Streams of an actor. Work on a lane runs in the order in which the program adds it.
@@ -52,6 +53,19 @@ struct Participant {
   std::array<EventId, 2> after{no_event, no_event};
 };
 
+// What a collective or transfer sends after its fixed part, and what it shares with others: `bytes`
+// at no more than `cap` bytes/s over every one of `links` at once, each loaded `times` times.
+struct Traffic {
+  struct Use {
+    LinkId link;
+    std::uint32_t times = 1;
+    friend bool operator==(const Use&, const Use&) = default;
+  };
+  std::vector<Use> links;
+  double bytes = 0, cap = 0;
+};
+inline constexpr std::uint32_t no_traffic = 0xffffffffu;
+
 struct Op {
   enum class Kind : std::uint8_t {
     pass,        // participants run one template together
@@ -66,7 +80,8 @@ struct Op {
   std::uint32_t body = 0;   // pass: its template
   std::uint32_t first = 0;  // first event; events are consecutive
   std::uint32_t count = 0;
-  Picoseconds duration = 0;  // collective and transfers
+  Picoseconds duration = 0;  // collective and transfers: all, or before its traffic
+  std::uint32_t traffic = no_traffic;
 };
 
 // What an op is called in reports; the engine does not read it.
@@ -88,6 +103,13 @@ class Program {
   OpId add_transfer(Op::Kind kind, Picoseconds duration, Activity activity, Participant from,
                     ActorId to, Label label = {});
 
+  // A link that carries at most `capacity` bytes/s, shared max-min fairly.
+  LinkId add_link(double capacity);
+  // Lets a collective or transfer send this after its duration. The same traffic may serve many
+  // ops.
+  std::uint32_t add_traffic(Traffic traffic);
+  void send_over_links(OpId op, std::uint32_t traffic);
+
   EventId event(OpId op, std::uint32_t participant = 0) const {
     return EventId{ops_[static_cast<std::uint32_t>(op)].first + participant};
   }
@@ -96,6 +118,8 @@ class Program {
   const std::vector<Op>& ops() const { return ops_; }
   const std::vector<Participant>& participants() const { return participants_; }
   const std::vector<Label>& labels() const { return labels_; }
+  const std::vector<double>& links() const { return links_; }  // capacities
+  const std::vector<Traffic>& traffic() const { return traffic_; }
 
  private:
   OpId add(Op op, std::span<const Participant> who, Label label);
@@ -103,6 +127,8 @@ class Program {
   std::vector<Op> ops_;
   std::vector<Participant> participants_;
   std::vector<Label> labels_;
+  std::vector<double> links_;
+  std::vector<Traffic> traffic_;
   std::uint32_t actors_ = 0;
 };
 

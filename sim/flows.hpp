@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flows as fluid: every flow moves at its max-min fair rate over the links of its path, from its
+// start until its bytes have left. Arrivals and departures re-solve only what they touch.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sim {
+
+// A link of a path, and how often each flow on the path loads it (a class of symmetric flows that
+// is simulated on one of many equal links loads that link several times).
+struct LinkUse {
+  std::uint32_t link = 0;
+  std::uint32_t times = 1;
+  friend bool operator==(const LinkUse&, const LinkUse&) = default;
+};
+
+enum class PathId : std::uint32_t {};
+enum class FlowId : std::uint32_t {};  // in order of start
+
+inline constexpr double uncapped = std::numeric_limits<double>::infinity();
+
+// A network whose flows share its links, for an event engine. Time is a whole number of ticks, and
+// bytes and rates are kept as integers, so sums have no order: the same flows give the same ticks
+// on any machine, and a class of symmetric flows the same as its members one by one.
+//
+// A flow leaves at the first tick by which its last byte has left: with picoseconds as ticks an
+// engine rounds completions up. (Up to a thousandth of a tick late is in time: rates are rounded
+// down.) Rates are exact to 2^-58 of the largest capacity; links whose levels differ by less than
+// 1e-12 of themselves, or by 4 * 2^-59 of that capacity per flow on them, may share one.
+//
+// Equal paths are one path, and the flows of a path one class: they have one rate, so each costs a
+// place in a heap and no more. Where an event leaves the levels of links as they are, nothing is
+// recomputed; where it does not, the cost is that of the links whose level changes, not of the
+// flows on them.
+class SharedNetwork {
+ public:
+  using Ticks = std::int64_t;
+  struct Completion {
+    Ticks when;
+    FlowId flow;
+    friend auto operator<=>(const Completion&, const Completion&) = default;
+  };
+
+  // capacities in bytes/s, above zero and within a factor 2^36 of one another.
+  explicit SharedNetwork(std::span<const double> capacities, double ticks_per_second = 1e12);
+  SharedNetwork(SharedNetwork&&) noexcept;
+  SharedNetwork& operator=(SharedNetwork&&) noexcept;
+  ~SharedNetwork();
+
+  // Saves copies while as many paths, with as many links in all, and flows are added.
+  void reserve(std::size_t paths, std::size_t links, std::size_t flows);
+
+  // A way through the network: at least one link, in any order; a link named twice is loaded twice.
+  // No flow on it moves faster than `cap` bytes/s. The same links and cap give the same path.
+  PathId path(std::span<const LinkUse> links, double cap = uncapped);
+  PathId path(std::span<const std::uint32_t> links, double cap = uncapped);
+
+  // Starts `count` flows of `bytes` each, now, under one id. bytes >= 0; none: it is done at once.
+  FlowId start(PathId path, double bytes, std::int64_t count = 1);
+
+  Ticks now() const;
+  // When the next flow leaves if none starts before; none without flows, or if it is too far away
+  // to count.
+  std::optional<Ticks> next_completion();
+  // Moves on to `to` >= now(), and returns what left by then, by time and id. The result is valid
+  // until the next call. Whoever starts flows upon completions moves on to one at a time.
+  std::span<const Completion> advance(Ticks to);
+
+  double rate(FlowId flow);         // bytes/s of each of its count; 0 after completion
+  double load(std::uint32_t link);  // bytes/s that cross the link
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+struct NetworkFlow {
+  std::vector<std::uint32_t> links;
+  double bytes = 0;
+  double start = 0;       // seconds; latency included
+  double cap = uncapped;  // bytes/s, of each flow
+  std::int64_t count = 1;
+};
+
+// When each flow has left, in seconds: to a relative 1e-12, but for rates below 1e-6 of the largest
+// capacity. Throws std::invalid_argument as SharedNetwork does, and on starts before zero.
+std::vector<double> finish_times(std::span<const double> capacities,
+                                 std::span<const NetworkFlow> flows);
+
+}  // namespace sim
