@@ -26,13 +26,15 @@ enum class FlowId : std::uint32_t {};  // in order of start
 inline constexpr double uncapped = std::numeric_limits<double>::infinity();
 
 // A network whose flows share its links, for an event engine. Time is a whole number of ticks, and
-// bytes and rates are kept as integers, so sums have no order: the same flows give the same ticks
-// on any machine, and a class of symmetric flows the same as its members one by one.
+// bytes and rates are kept as integers, so sums have no order: the same calls give the same ticks
+// on any machine.
 //
 // A flow leaves at the first tick by which its last byte has left: with picoseconds as ticks an
-// engine rounds completions up. (Up to a thousandth of a tick late is in time: rates are rounded
-// down.) Rates are exact to 2^-58 of the largest capacity; links whose levels differ by less than
-// 1e-12 of themselves, or by 4 * 2^-59 of that capacity per flow on them, may share one.
+// engine rounds completions up. Up to a thousandth of a tick late is in time, because rates are
+// rounded down: so a class of symmetric flows gives the same ticks as its members one by one,
+// although their rates may differ in the last unit. Rates are exact to 2^-58 of the largest
+// capacity; links whose levels differ by less than 1e-12 of themselves, or by 4 * 2^-59 of that
+// capacity per flow on them, may share one.
 //
 // Equal paths are one path, and the flows of a path one class: they have one rate, so each costs a
 // place in a heap and no more. Where an event leaves the levels of links as they are, nothing is
