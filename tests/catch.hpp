@@ -3,6 +3,10 @@
 #pragma once
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
+using Catch::Approx;
+// Version 3 calls version 2's string matcher Contains so.
+#define STEPCAST_HOLDS Catch::Matchers::ContainsSubstring
 #else
 #include <catch2/catch.hpp>
+#define STEPCAST_HOLDS Catch::Matchers::Contains
 #endif

@@ -10,7 +10,6 @@
 #include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
-using Catch::Matchers::Contains;
 using scenarios::read_huggingface;
 
 namespace {
@@ -64,7 +63,7 @@ TEST_CASE("a family that the description cannot hold exactly is within 0.01 % an
   const auto count = static_cast<double>(model::parameters(config(name, &defaulted)));
   CHECK(count / static_cast<double>(parameters) == Approx(1).epsilon(1e-4));
   REQUIRE_FALSE(defaulted.empty());
-  CHECK_THAT(defaulted.back(), Contains("approximated"));
+  CHECK_THAT(defaulted.back(), STEPCAST_HOLDS("approximated"));
 }
 
 TEST_CASE("an imported model is named by its file, or by the folder of a bare config.json") {
@@ -112,8 +111,8 @@ TEST_CASE("a kind of model that is not supported is named, with those that are")
     FAIL("a mixture of experts was read");
   } catch (const scenarios::Error& wrong) {
     CHECK(scenarios::only_unsupported(wrong));
-    CHECK_THAT(wrong.what(), Contains("model_type 'mixtral' is not supported yet") &&
-                                 Contains("llama") && Contains("gpt_neox"));
+    CHECK_THAT(wrong.what(), STEPCAST_HOLDS("model_type 'mixtral' is not supported yet") &&
+                                 STEPCAST_HOLDS("llama") && STEPCAST_HOLDS("gpt_neox"));
   }
 }
 

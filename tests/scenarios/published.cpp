@@ -63,6 +63,6 @@ TEST_CASE("runs that did not fit are marked") {
 
 TEST_CASE("an unknown data set is answered with the nearest") {
   CHECK_THROWS_WITH(scenarios::load_datasets(folder, {"mt_nlg_53b"}),
-                    Catch::Matchers::Contains("did you mean 'mt_nlg_530b'?"));
+                    STEPCAST_HOLDS("did you mean 'mt_nlg_530b'?"));
   CHECK_THROWS_AS(scenarios::dataset_names(folder / "none"), scenarios::Error);
 }
