@@ -2,10 +2,9 @@
 // Ops whose traffic shares links.
 //
 // A collective or transfer with traffic takes its fixed duration and then as long as its bytes need
-// at the max-min fair rate of its links (flows.hpp). Where no two ever ask a link for more than it
-// has, every one runs as on an idle network and the engine's sweep is exact. Where they do, the
-// program is played event by event: an op is played as soon as everything before it is, traffic
-// begins and ends in order of time.
+// at the max-min fair rate of its links (flows.hpp). A program with traffic is played event by
+// event: an op is played as soon as everything before it is, traffic begins and ends in order of
+// time. Traffic that meets nobody costs little more than in a sweep.
 #pragma once
 #include <vector>
 
@@ -17,12 +16,24 @@ namespace sim {
 // Duration of an op that is not a pass on an idle network.
 Picoseconds idle_duration(const Program& program, const Op& op);
 
-// True if in this run, which took the network for idle, no link was ever asked for more than it
-// has. O(ops log ops) where there is traffic.
-bool nothing_meets(const Program& program, const Trace& idle);
-
 // Plays the program under contention. O((ops + traffic) log ops) besides what the flows take.
 Trace run_contended(const Program& program, Detail detail);
+
+// Time that ops of kind `of` (Label::kind) lost to the traffic of ops of kind `by`: the most that
+// any one actor lost, and the link where it lost most of it.
+struct Slowed {
+  std::uint8_t of, by;
+  LinkId where;
+  Picoseconds lost;
+  friend bool operator==(const Slowed&, const Slowed&) = default;
+};
+
+// What sharing cost, most first. An op loses what it takes beyond its duration and its bytes at
+// their cap. It lost that where most other traffic was under way beside its own, to each kind in
+// proportion to it: the time for which both sent, times the other's `times`. Where a link is loaded
+// more than once by an op, the op's kind slows itself down; a link that is narrower than the cap,
+// and crossed by nothing else, slows down nobody. O(uses (log uses + kinds)).
+std::vector<Slowed> slowed(const Program& program, const Trace& trace);
 
 // Bytes that crossed each link over what it could have carried until the finish.
 std::vector<double> utilisation(const Program& program, const Trace& trace);

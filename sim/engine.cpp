@@ -7,18 +7,17 @@
 namespace sim {
 
 Trace run(const Program& program, Detail detail) {
+  if (!program.traffic().empty()) return run_contended(program, detail);
   Stepper stepper(program, detail);
   for (const auto& op : program.ops()) {
     if (op.kind == Op::Kind::pass) {
       stepper.pass(op);
     } else {
       const auto start = stepper.ready(op);
-      stepper.settle(op, start, start + idle_duration(program, op));
+      stepper.settle(op, start, start + op.duration);
     }
   }
-  auto trace = stepper.take();
-  if (nothing_meets(program, trace)) return trace;
-  return run_contended(program, detail);
+  return stepper.take();
 }
 
 }  // namespace sim

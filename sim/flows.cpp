@@ -1,80 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time on top of the levels: a link serves each flow it holds the same, so a flow is done when the
 // link's service reaches its mark. A change of level costs a link one update, however many flows.
+// A flow that is alone on its links keeps its rate, and needs none of that (flows_alone.hpp).
 #include "sim/flows.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
-#include "sim/flows_heap.hpp"
-#include "sim/flows_levels.hpp"
+#include "sim/flows_alone.hpp"
 #include "sim/flows_paths.hpp"
+#include "sim/flows_service.hpp"
 
 namespace sim {
 namespace {
 
-using Ticks = SharedNetwork::Ticks;
 constexpr auto nobody = WaterLevels::nobody;
-constexpr Ticks too_far = std::numeric_limits<Ticks>::max() / 2;
-
-// What a link has given, in units of bandwidth times ticks, to a flow it has held from the start.
-struct Service {
-  Int128 given = 0;  // until `since`
-  Units rate = 0;
-  Ticks since = 0;
-  bool stale = false;        // its next completion has to be found again
-  PlacedHeap<Int128> paths;  // that it holds, by `given` at their next completion
-
-  void catch_up(Ticks now) {
-    given += static_cast<Int128>(rate) * (now - since);
-    since = now;
-  }
-  // A thousandth of a tick late is not late: it is rates that are rounded down.
-  Units slack() const { return rate >> 10; }
-  Ticks next_completion() const {
-    if (paths.empty() || rate == 0) return too_far;
-    const Int128 wait = (paths.top().key - given - slack() + rate - 1) / rate;
-    return wait <= 0 ? since : static_cast<Ticks>(std::min<Int128>(since + wait, too_far));
-  }
-};
-
-struct Member {
-  Int128 mark;  // service of the path by which it is done
-  FlowId id;
-  std::int64_t count;
-  bool operator>(const Member& other) const {
-    return mark > other.mark || (mark == other.mark && id > other.id);
-  }
-};
-
-// Flows on equal links. A path is at service given(seat) + lead, or lead when it has no seat.
-struct Class {
-  std::uint32_t seat = nobody;
-  bool stirred = false;
-  bool busy = false;
-  Int128 lead = 0;
-  Member next{};              // to complete, when busy
-  std::vector<Member> later;  // a heap
-
-  void add(Member member) {
-    if (busy) {
-      if (next > member) std::swap(next, member);
-      later.push_back(member);
-      std::ranges::push_heap(later, std::greater<>());
-    } else {
-      next = member;
-      busy = true;
-    }
-  }
-  void pop() {
-    busy = !later.empty();
-    if (!busy) return;
-    std::ranges::pop_heap(later, std::greater<>());
-    next = later.back();
-    later.pop_back();
-  }
-};
 
 // So that the largest capacity takes 60 bits.
 int exponent_of(std::span<const double> capacities) {
@@ -103,28 +44,36 @@ std::vector<Units> units_of(std::span<const double> capacities, int exponent) {
 struct SharedNetwork::State {
   State(std::span<const double> capacities, double ticks)
       : exponent(exponent_of(capacities)),
-        ticks_per_second(ticks),
+        need(std::ldexp(ticks, exponent)),
         links(capacities.size()),
         levels(units_of(capacities, exponent)),
+        alone(capacities.size()),
         services(capacities.size()),
         due_places(capacities.size(), nobody) {}
 
   PathId path(double cap);
-  void start(std::uint32_t path, Member member);
+  void start(std::uint32_t path, const Member& member);
+  void share(std::uint32_t path, Member member);
+  Ticks soonest() {
+    if (changed || !stale.empty()) refresh();
+    return std::min(alone.next_completion(), due.empty() ? too_far : due.top().key);
+  }
   void refresh();
   void reseat(std::uint32_t path);
   void leave_seat(std::uint32_t path);
   void mark_stale(std::uint32_t link);
   void find_due(std::uint32_t link);
   void complete_due();
+  void complete_lone(std::uint32_t path);
   void complete_members(std::uint32_t path);
 
-  int exponent;  // units = bytes/s * 2^exponent
-  double ticks_per_second;
+  int exponent;       // units = bytes/s * 2^exponent
+  double need;        // units times ticks of a byte
   std::size_t links;  // those with a cap for a capacity come after them
   Ticks now = 0;
   bool changed = false;
   WaterLevels levels;
+  LoneFlows alone;
   PathTable paths;
   std::vector<Service> services;  // by link
   std::vector<Class> classes;     // by path
@@ -167,8 +116,23 @@ PathId SharedNetwork::State::path(double cap) {
   return PathId{number};
 }
 
+// `member.mark` is what it needs. Whoever was alone on one of its links no longer is.
+void SharedNetwork::State::start(std::uint32_t id, const Member& member) {
+  const auto hops = levels.hops(id);
+  const bool vacant = std::ranges::all_of(hops, [&](const auto& hop) {
+    return levels.vacant(hop.link) && alone.on(hop.link) == nobody;
+  });
+  if (vacant &&
+      alone.begin(id, hops, member, now, [&] { return levels.lone_level(id, member.count); }))
+    return;
+  for (const auto& hop : hops)
+    if (const auto met = alone.on(hop.link); met != nobody)
+      share(met, alone.end(met, levels.hops(met), now));
+  share(id, member);
+}
+
 // `member.mark` is what it needs; here it becomes what the path has given by then.
-void SharedNetwork::State::start(std::uint32_t id, Member member) {
+void SharedNetwork::State::share(std::uint32_t id, Member member) {
   auto& path = classes[id];
   levels.change(id, member.count);
   changed = true;
@@ -249,6 +213,7 @@ void SharedNetwork::State::find_due(std::uint32_t l) {
 // Everything that is due now leaves.
 void SharedNetwork::State::complete_due() {
   const auto first = std::ssize(done);
+  while (alone.next_completion() == now) complete_lone(alone.next_path());
   while (!due.empty() && due.top().key == now) {
     const auto l = due.top().item;
     due.erase(l, due_places);
@@ -256,16 +221,23 @@ void SharedNetwork::State::complete_due() {
     mark_stale(l);
     auto& service = services[l];
     service.catch_up(now);
-    while (!service.paths.empty() && service.paths.top().key <= service.given + service.slack())
+    while (!service.paths.empty() && service.paths.top().key <= service.given + slack(service.rate))
       complete_members(service.paths.top().item);
   }
   std::sort(done.begin() + first, done.end());
 }
 
+void SharedNetwork::State::complete_lone(std::uint32_t id) {
+  const auto flow = alone.end(id, levels.hops(id), now).id;
+  done.push_back({now, flow});
+  path_of[static_cast<std::uint32_t>(flow)] = nobody;
+}
+
 void SharedNetwork::State::complete_members(std::uint32_t id) {
   auto& path = classes[id];
   auto& service = services[path.seat];
-  for (; path.busy && path.next.mark - path.lead <= service.given + service.slack(); path.pop()) {
+  for (; path.busy && path.next.mark - path.lead <= service.given + slack(service.rate);
+       path.pop()) {
     done.push_back({now, path.next.id});
     path_of[static_cast<std::uint32_t>(path.next.id)] = nobody;
     levels.change(id, -path.next.count);
@@ -311,8 +283,8 @@ FlowId SharedNetwork::start(PathId path, double bytes, std::int64_t count) {
   const auto p = static_cast<std::uint32_t>(path);
   if (p >= s.classes.size()) throw std::invalid_argument("a flow must have a path of its network");
   if (count < 1) throw std::invalid_argument("a flow must stand for at least one");
-  const double needed = std::ldexp(bytes * s.ticks_per_second, s.exponent);
-  if (!(bytes >= 0) || needed >= 0x1p125)
+  const double needed = bytes * s.need;
+  if (!(needed >= 0) || needed >= 0x1p125)
     throw std::invalid_argument("a flow must have bytes, at least zero and not too many to count");
   const FlowId id{static_cast<std::uint32_t>(s.path_of.size())};
   s.start(p, {static_cast<Int128>(needed), id, count});
@@ -323,20 +295,30 @@ FlowId SharedNetwork::start(PathId path, double bytes, std::int64_t count) {
 Ticks SharedNetwork::now() const { return state_->now; }
 
 std::optional<Ticks> SharedNetwork::next_completion() {
-  state_->refresh();
-  if (state_->due.empty()) return std::nullopt;
-  return state_->due.top().key;
+  const auto next = state_->soonest();
+  if (next == too_far) return std::nullopt;
+  return next;
 }
 
 std::span<const SharedNetwork::Completion> SharedNetwork::advance(Ticks to) {
   auto& s = *state_;
   if (to < s.now) throw std::invalid_argument("time does not go back");
   s.done.clear();
-  for (auto next = next_completion(); next && *next <= to; next = next_completion()) {
-    s.now = *next;
+  for (auto next = s.soonest(); next <= std::min(to, too_far - 1); next = s.soonest()) {
+    s.now = next;
     s.complete_due();
   }
   s.now = to;
+  return s.done;
+}
+
+std::span<const SharedNetwork::Completion> SharedNetwork::advance_to_completion(Ticks latest) {
+  auto& s = *state_;
+  if (latest < s.now) throw std::invalid_argument("time does not go back");
+  s.done.clear();
+  const auto next = s.soonest();
+  s.now = std::min(next < too_far ? next : latest, latest);
+  if (s.now == next) s.complete_due();
   return s.done;
 }
 
@@ -345,14 +327,17 @@ double SharedNetwork::rate(FlowId flow) {
   s.refresh();
   const auto path = s.path_of.at(static_cast<std::uint32_t>(flow));
   if (path == nobody) return 0;
-  return std::ldexp(static_cast<double>(s.levels.level(s.levels.holder(path))), -s.exponent);
+  const auto level = s.alone.has(path) ? s.alone.rate(path) : s.levels.level(s.levels.holder(path));
+  return std::ldexp(static_cast<double>(level), -s.exponent);
 }
 
 double SharedNetwork::load(std::uint32_t link) {
   auto& s = *state_;
   if (link >= s.links) throw std::invalid_argument("there is no such link");
   s.refresh();
-  return std::ldexp(static_cast<double>(s.levels.load(link)), -s.exponent);
+  const auto path = s.alone.on(link);
+  const auto load = path == nobody ? s.levels.load(link) : s.alone.load(link, s.levels.hops(path));
+  return std::ldexp(static_cast<double>(load), -s.exponent);
 }
 
 }  // namespace sim

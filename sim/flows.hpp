@@ -37,9 +37,9 @@ inline constexpr double uncapped = std::numeric_limits<double>::infinity();
 // capacity per flow on them, may share one.
 //
 // Equal paths are one path, and the flows of a path one class: they have one rate, so each costs a
-// place in a heap and no more. Where an event leaves the levels of links as they are, nothing is
-// recomputed; where it does not, the cost is that of the links whose level changes, not of the
-// flows on them.
+// place in a heap and no more; so does a flow for as long as it meets no other. Where an event
+// leaves the levels of links as they are, nothing is recomputed; where it does not, the cost is
+// that of the links whose level changes, not of the flows on them.
 class SharedNetwork {
  public:
   using Ticks = std::int64_t;
@@ -71,8 +71,11 @@ class SharedNetwork {
   // to count.
   std::optional<Ticks> next_completion();
   // Moves on to `to` >= now(), and returns what left by then, by time and id. The result is valid
-  // until the next call. Whoever starts flows upon completions moves on to one at a time.
+  // until the next call. Whoever starts flows upon completions moves on to one at a time:
   std::span<const Completion> advance(Ticks to);
+  // Moves on to the next completion, or to `latest` if nothing leaves by then, and returns what
+  // left.
+  std::span<const Completion> advance_to_completion(Ticks latest);
 
   double rate(FlowId flow);         // bytes/s of each of its count; 0 after completion
   double load(std::uint32_t link);  // bytes/s that cross the link

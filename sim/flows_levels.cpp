@@ -61,10 +61,10 @@ bool WaterLevels::same_path(std::uint32_t id, std::span<const LinkUse> hops, Uni
 }
 
 void WaterLevels::change(std::uint32_t id, std::int64_t flows) {
-  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
   auto& path = paths_[id];
   for (const auto& hop : hops_of(path))
-    if (flows > 0 && (flows > most || details_[hop.link].flows + flows * hop.times > most))
+    if (flows > 0 &&
+        (flows > most_flows || details_[hop.link].flows + flows * hop.times > most_flows))
       throw std::invalid_argument("a link can carry at most 2^31 - 1 flows");
   for (const auto& hop : hops_of(path))
     details_[hop.link].flows += static_cast<std::uint32_t>(flows) * hop.times;
@@ -72,6 +72,16 @@ void WaterLevels::change(std::uint32_t id, std::int64_t flows) {
   if (path.stirred) return;
   path.stirred = true;
   stirred_.push_back(id);
+}
+
+Units WaterLevels::lone_level(std::uint32_t id, std::int64_t flows) const {
+  if (flows > most_flows) return 0;
+  auto level = paths_[id].cap;
+  for (const auto& hop : hops(id).first(paths_[id].hops - paths_[id].capped)) {
+    if (flows * hop.times > most_flows) return 0;
+    level = std::min(level, capacities_[hop.link] / (flows * hop.times));
+  }
+  return level;
 }
 
 Units WaterLevels::load(std::uint32_t l) const {

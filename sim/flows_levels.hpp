@@ -37,6 +37,12 @@ class WaterLevels {
   static constexpr Units never = std::numeric_limits<Units>::max();
   static constexpr std::uint32_t nobody = 0xffffffffu;
 
+  struct Hop {
+    std::uint32_t link;
+    std::uint32_t times;
+    std::uint32_t place;  // among the paths with flows on the link
+  };
+
   explicit WaterLevels(std::span<const Units> capacities);
 
   void reserve(std::size_t paths, std::size_t hops);
@@ -49,6 +55,16 @@ class WaterLevels {
   void change(std::uint32_t path, std::int64_t flows);
   // Brings all levels up to date.
   void solve();
+  // The level of so many flows on an idle path if nothing else were on its links; 0 if they are too
+  // many for a level.
+  Units lone_level(std::uint32_t path, std::int64_t flows) const;
+
+  // The links of a path; its cap may be one more.
+  std::span<const Hop> hops(std::uint32_t path) const {
+    return {hops_.data() + paths_[path].first, paths_[path].hops};
+  }
+  // Whether flows cross the link, those of changes to come included.
+  bool vacant(std::uint32_t link) const { return details_[link].flows == 0; }
 
   // The link that holds the path's flows, at its level; nobody, where there are none.
   std::uint32_t holder(std::uint32_t path) const { return holders_[path]; }
@@ -63,6 +79,7 @@ class WaterLevels {
 
  private:
   static constexpr std::uint32_t limbo = 0xfffffffeu;  // holds what has just arrived
+  static constexpr std::int64_t most_flows = (std::int64_t{1} << 31) - 1;  // on a link
 
   // What is looked at most often. Until the water is there, a link may carry far too much.
   struct Link {
@@ -87,11 +104,6 @@ class WaterLevels {
     Units cap = never;    // as it was given
     bool capped = false;  // has a link of its own
     bool stirred = false;
-  };
-  struct Hop {
-    std::uint32_t link;
-    std::uint32_t times;
-    std::uint32_t place;  // in crossing_[link]
   };
   struct Crossing {
     std::uint32_t path, hop;

@@ -125,7 +125,7 @@ class Replay {
       auto& state = state_of(event);
       const auto start = trace_.start[event], end = trace_.end[event];
       gap(event, start);
-      const auto* inside = &windows_.spent(op.body, entered_, i, start);
+      const auto* inside = &windows_.spent(op, entered_, i, start);
       if (state.done > start) {
         inside = &shortened_.emplace_back(*inside);
         shorten(shortened_.back(), state.done - start);
@@ -143,6 +143,7 @@ class Replay {
 
   // Lanes after the pass, as the engine left them.
   void advance(const Op& op) {
+    if (op.bodies != one_body) return advance_each(op);
     const auto& matrix = matrix_at(op.body);
     Exit together{never, never, never};
     const auto times = [](const auto& paths, const Entered& at) {
@@ -161,6 +162,20 @@ class Replay {
       auto& free = state_of(op.first + i).free;
       for (std::size_t o = 0; o < outputs; ++o) free[o] = std::max(mine[o], together[o]);
     }
+  }
+  void advance_each(const Op& op) {
+    const auto body_of = [&](std::size_t i) -> const Template& {
+      return program_.body(program_.body_of(op, static_cast<std::uint32_t>(i)));
+    };
+    std::vector<LaneTimes*> lanes_of;
+    std::vector<Picoseconds> arrivals, ends;
+    for (std::uint32_t i = 0; i < op.count; ++i) {
+      lanes_of.push_back(&state_of(op.first + i).free);
+      arrivals.push_back(entered_[i].arrival);
+      drain(body_of(i), *lanes_of.back(), arrivals.back());
+    }
+    play([&](std::size_t i) { return std::span(body_of(i).steps); }, lanes_of, arrivals, ends,
+         [](std::size_t, std::size_t, Picoseconds, Picoseconds) {});
   }
   const PassMatrix& matrix_at(std::uint32_t body) {
     while (matrices_.size() <= body)
@@ -288,18 +303,16 @@ Spent alone(const Template& body) {
   Program program;
   program.add_template(body);
   Windows windows(program);
-  const auto matrix = matrix_of(body);
-  const Entry rest{0, 0, 0, 0};
-  return windows.spent(0, {Entered{}}, 0, first_start(matrix, rest));
+  return windows.spent({.kind = Op::Kind::pass}, {Entered{}}, 0, first_start(body, Entry{}));
 }
 
 std::vector<Held> memory_held(const Program& program) {
   std::vector<Held> held(program.actors());
   for (const auto& op : program.ops()) {
     if (op.kind != Op::Kind::pass) continue;
-    const auto& body = program.templates()[op.body];
-    for (auto event = op.first; event < op.first + op.count; ++event) {
-      auto& here = held[static_cast<std::uint32_t>(program.participants()[event].actor)];
+    for (std::uint32_t i = 0; i < op.count; ++i) {
+      const auto& body = program.body(program.body_of(op, i));
+      auto& here = held[static_cast<std::uint32_t>(program.participants()[op.first + i].actor)];
       const auto peak = here.left + std::max<std::int64_t>(body.peak, body.held);
       if (peak > here.peak) {
         here.peak = peak;

@@ -36,12 +36,18 @@ struct PassMatrix {
 PassMatrix matrix_of(const Template& body);
 
 // When the first step begins, if it is no rendezvous.
-inline Picoseconds first_start(const PassMatrix& matrix, const Entry& at) {
+inline Picoseconds first_start(const Entry& at, bool drains, Picoseconds issue, Lane on) {
   const auto host =
-      matrix.drains ? std::max({at[from_host], at[from_compute], at[from_tensor], at[from_arrival]})
-                    : at[from_host];
-  const auto lane = matrix.first_lane == Lane::compute ? at[from_compute] : at[from_tensor];
-  return std::max({host + matrix.first_issue, lane, at[from_arrival]});
+      drains ? std::max({at[from_host], at[from_compute], at[from_tensor], at[from_arrival]})
+             : at[from_host];
+  const auto lane = on == Lane::compute ? at[from_compute] : at[from_tensor];
+  return std::max({host + issue, lane, at[from_arrival]});
+}
+inline Picoseconds first_start(const PassMatrix& matrix, const Entry& at) {
+  return first_start(at, matrix.drains, matrix.first_issue, matrix.first_lane);
+}
+inline Picoseconds first_start(const Template& body, const Entry& at) {
+  return first_start(at, body.drains, body.steps.front().issue, body.steps.front().lane);
 }
 
 }  // namespace sim

@@ -9,40 +9,46 @@
 
 namespace sim {
 
-template <class Seen>
-void play(const Template& body, std::span<LaneTimes* const> lanes_of,
+inline void drain(const Template& body, LaneTimes& free, Picoseconds arrival) {
+  if (!body.drains) return;
+  const auto at = [&](Lane lane) -> Picoseconds& { return free[static_cast<std::size_t>(lane)]; };
+  at(Lane::host) = std::max({at(Lane::host), at(Lane::compute), at(Lane::tensor), arrival});
+}
+
+template <class StepsOf, class Seen>
+void play(StepsOf steps_of, std::span<LaneTimes* const> lanes_of,
           std::span<const Picoseconds> arrivals, std::vector<Picoseconds>& ends, Seen seen) {
   const auto actors = lanes_of.size();
   const auto at = [](Lane lane) { return static_cast<std::size_t>(lane); };
-  ends.resize(body.steps.size() * actors);
-  if (body.drains)
-    for (std::size_t a = 0; a < actors; ++a) {
-      auto& free = *lanes_of[a];
-      free[at(Lane::host)] = std::max(
-          {free[at(Lane::host)], free[at(Lane::compute)], free[at(Lane::tensor)], arrivals[a]});
-    }
-  for (std::size_t s = 0; s < body.steps.size(); ++s) {
-    const auto& step = body.steps[s];
+  const std::span<const Step> steps = steps_of(0);
+  ends.resize(steps.size() * actors);
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const auto& shape = steps[s];
     const auto ready = [&](std::size_t a) {
       auto& free = *lanes_of[a];
-      auto start = std::max(free[at(Lane::host)] += step.issue, free[at(step.lane)]);
+      auto start = std::max(free[at(Lane::host)] += steps_of(a)[s].issue, free[at(shape.lane)]);
       if (s == 0) start = std::max(start, arrivals[a]);
-      if (step.joins >= 0)
-        start = std::max(start, ends[static_cast<std::size_t>(step.joins) * actors + a]);
+      if (shape.joins >= 0)
+        start = std::max(start, ends[static_cast<std::size_t>(shape.joins) * actors + a]);
       return start;
     };
-    const auto settle = [&](std::size_t a, Picoseconds start) {
-      const auto end = start + step.duration;
-      (*lanes_of[a])[at(step.lane)] = end;
+    const auto settle = [&](std::size_t a, Picoseconds start, Picoseconds end) {
+      (*lanes_of[a])[at(shape.lane)] = end;
       ends[s * actors + a] = end;
       seen(a, s, start, end);
     };
-    if (step.rendezvous) {
-      Picoseconds start = 0;
-      for (std::size_t a = 0; a < actors; ++a) start = std::max(start, ready(a));
-      for (std::size_t a = 0; a < actors; ++a) settle(a, start);
+    if (shape.rendezvous) {
+      Picoseconds start = 0, longest = 0;
+      for (std::size_t a = 0; a < actors; ++a) {
+        start = std::max(start, ready(a));
+        longest = std::max(longest, steps_of(a)[s].duration);
+      }
+      for (std::size_t a = 0; a < actors; ++a) settle(a, start, start + longest);
     } else {
-      for (std::size_t a = 0; a < actors; ++a) settle(a, ready(a));
+      for (std::size_t a = 0; a < actors; ++a) {
+        const auto start = ready(a);
+        settle(a, start, start + steps_of(a)[s].duration);
+      }
     }
   }
 }

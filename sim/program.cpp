@@ -8,6 +8,19 @@
 
 namespace sim {
 
+namespace {
+
+// Equal but for how long steps take and what is held.
+bool same_structure(const Template& a, const Template& b) {
+  return a.drains == b.drains &&
+         std::ranges::equal(a.steps, b.steps, [](const Step& x, const Step& y) {
+           return x.lane == y.lane && x.rendezvous == y.rendezvous && x.activity == y.activity &&
+                  x.joins == y.joins;
+         });
+}
+
+}  // namespace
+
 TemplateId Program::add_template(Template body) {
   if (body.steps.empty()) throw std::invalid_argument("a pass needs at least one step");
   for (std::size_t i = 0; i < body.steps.size(); ++i) {
@@ -19,6 +32,7 @@ TemplateId Program::add_template(Template body) {
     if (step.duration < 0 || step.issue < 0)
       throw std::invalid_argument("a step cannot take negative time");
   }
+  meets_.push_back(std::ranges::any_of(body.steps, &Step::rendezvous));
   templates_.push_back(std::move(body));
   return TemplateId{static_cast<std::uint32_t>(templates_.size() - 1)};
 }
@@ -49,7 +63,45 @@ OpId Program::add(Op op, std::span<const Participant> who, Label label) {
 OpId Program::add_pass(TemplateId body, std::span<const Participant> who, Label label) {
   if (static_cast<std::size_t>(body) >= templates_.size())
     throw std::invalid_argument("a pass needs a template already added");
-  return add({.kind = Op::Kind::pass, .body = static_cast<std::uint32_t>(body)}, who, label);
+  const Op pass{.kind = Op::Kind::pass, .body = static_cast<std::uint32_t>(body)};
+  if (who.size() <= 1 || meets_[static_cast<std::size_t>(body)]) return add(pass, who, label);
+  const auto first = add(pass, who.first(1), label);
+  for (std::size_t i = 1; i < who.size(); ++i) add(pass, who.subspan(i, 1), label);
+  return first;
+}
+
+OpId Program::add_pass(std::span<const TemplateId> bodies, std::span<const Participant> who,
+                       Label label) {
+  if (bodies.size() != who.size())
+    throw std::invalid_argument("a pass needs a body for each of its actors");
+  if (bodies.empty()) throw std::invalid_argument("an op needs an actor");
+  if (std::ranges::all_of(bodies, [&](auto body) { return body == bodies.front(); }))
+    return add_pass(bodies.front(), who, label);
+  const auto list = intern(bodies);
+  if (!meets_[static_cast<std::size_t>(bodies.front())]) {
+    const auto first = add_pass(bodies.front(), who.first(1), label);
+    for (std::size_t i = 1; i < who.size(); ++i) add_pass(bodies[i], who.subspan(i, 1), label);
+    return first;
+  }
+  return add(
+      {.kind = Op::Kind::pass, .body = static_cast<std::uint32_t>(bodies.front()), .bodies = list},
+      who, label);
+}
+
+std::uint32_t Program::intern(std::span<const TemplateId> bodies) {
+  std::vector<TemplateId> list(bodies.begin(), bodies.end());
+  if (const auto known = first_body_.find(list); known != first_body_.end()) return known->second;
+  for (auto id : bodies)
+    if (static_cast<std::size_t>(id) >= templates_.size())
+      throw std::invalid_argument("a pass needs a template already added");
+  for (auto id : bodies)
+    if (!same_structure(body(id), body(bodies.front())))
+      throw std::invalid_argument(
+          "bodies of one pass may differ only in the time and the memory that they take");
+  const auto first = static_cast<std::uint32_t>(bodies_.size());
+  bodies_.insert(bodies_.end(), list.begin(), list.end());
+  first_body_.emplace(std::move(list), first);
+  return first;
 }
 
 OpId Program::add_collective(Lane lane, Picoseconds duration, Activity activity,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -65,6 +66,7 @@ struct Traffic {
   double bytes = 0, cap = 0;
 };
 inline constexpr std::uint32_t no_traffic = 0xffffffffu;
+inline constexpr std::uint32_t one_body = 0xffffffffu;
 
 struct Op {
   enum class Kind : std::uint8_t {
@@ -77,11 +79,12 @@ struct Op {
   Kind kind;
   Lane lane = Lane::data;   // collective
   Activity activity = 0;    // collective and transfers
-  std::uint32_t body = 0;   // pass: its template
+  std::uint32_t body = 0;   // pass: its template, of the first participant if they differ
   std::uint32_t first = 0;  // first event; events are consecutive
   std::uint32_t count = 0;
   Picoseconds duration = 0;  // collective and transfers: all, or before its traffic
   std::uint32_t traffic = no_traffic;
+  std::uint32_t bodies = one_body;  // pass: its templates, if they differ (Program::body_of)
 };
 
 // What an op is called in reports; the engine does not read it.
@@ -96,7 +99,13 @@ class Program {
  public:
   void reserve(std::size_t ops, std::size_t events);  // saves copies while it grows
   TemplateId add_template(Template body);
+  // Actors that meet at no rendezvous run the pass each on their own: one op for each, the events
+  // consecutive all the same.
   OpId add_pass(TemplateId body, std::span<const Participant> who, Label label = {});
+  // A pass in which participant i runs bodies[i]: they may differ in how long their steps take, or
+  // their issue, and in memory, in nothing else. A rendezvous lasts as long as for the slowest.
+  OpId add_pass(std::span<const TemplateId> bodies, std::span<const Participant> who,
+                Label label = {});
   OpId add_collective(Lane lane, Picoseconds duration, Activity activity,
                       std::span<const Participant> who, Label label = {});
   // Returns the op; its events are the sender's end and, next to it, the arrival.
@@ -113,6 +122,11 @@ class Program {
   EventId event(OpId op, std::uint32_t participant = 0) const {
     return EventId{ops_[static_cast<std::uint32_t>(op)].first + participant};
   }
+  // The template that a participant of a pass runs.
+  TemplateId body_of(const Op& op, std::uint32_t participant) const {
+    return op.bodies == one_body ? TemplateId{op.body} : bodies_[op.bodies + participant];
+  }
+  const Template& body(TemplateId id) const { return templates_[static_cast<std::uint32_t>(id)]; }
   std::uint32_t actors() const { return actors_; }
   const std::vector<Template>& templates() const { return templates_; }
   const std::vector<Op>& ops() const { return ops_; }
@@ -123,7 +137,11 @@ class Program {
 
  private:
   OpId add(Op op, std::span<const Participant> who, Label label);
+  std::uint32_t intern(std::span<const TemplateId> bodies);
   std::vector<Template> templates_;
+  std::vector<bool> meets_;         // templates with a rendezvous
+  std::vector<TemplateId> bodies_;  // of passes whose bodies differ, list after list
+  std::map<std::vector<TemplateId>, std::uint32_t> first_body_;  // by list: where it stands
   std::vector<Op> ops_;
   std::vector<Participant> participants_;
   std::vector<Label> labels_;

@@ -20,7 +20,10 @@ class Stepper {
       for (const auto& body : program.templates()) matrices_.push_back(matrix_of(body));
   }
 
-  void pass(const Op& op) { detail_ == Detail::templates ? apply(op) : expand(op); }
+  // Passes whose bodies differ are rare: no matrix.
+  void pass(const Op& op) {
+    detail_ == Detail::templates&& op.bodies == one_body ? apply(op) : expand(op);
+  }
 
   // When a collective or transfer can begin.
   Picoseconds ready(const Op& op) {
@@ -126,24 +129,29 @@ class Stepper {
   }
 
   void expand(const Op& op) {
-    const auto& body = program_.templates()[op.body];
+    const auto body_of = [&](std::size_t i) -> const Template& {
+      return program_.body(program_.body_of(op, static_cast<std::uint32_t>(i)));
+    };
     lanes_of_.clear();
     arrivals_.clear();
-    for (auto event = op.first; event < op.first + op.count; ++event) {
+    for (std::uint32_t i = 0; i < op.count; ++i) {
+      const auto event = op.first + i;
+      const auto& body = body_of(i);
+      // The start is that of the first step as if alone, as the matrix gives it.
+      trace_.start[event] = first_start(body, entry_of(event));
       lanes_of_.push_back(&free_of(event));
       arrivals_.push_back(arrival(event));
+      drain(body, *lanes_of_.back(), arrivals_.back());
+      trace_.steps += std::ssize(body.steps);
     }
-    // The start is that of the first step as if alone, as the matrix gives it.
-    for (std::uint32_t i = 0; i < op.count; ++i) {
-      PassMatrix shape;
-      shape.first_issue = body.steps.front().issue;
-      shape.first_lane = body.steps.front().lane;
-      shape.drains = body.drains;
-      trace_.start[op.first + i] = first_start(shape, entry_of(op.first + i));
+    const auto unseen = [](std::size_t, std::size_t, Picoseconds, Picoseconds) {};
+    if (op.bodies == one_body) {
+      const std::span<const Step> steps = program_.templates()[op.body].steps;
+      play([steps](std::size_t) { return steps; }, lanes_of_, arrivals_, ends_, unseen);
+    } else {
+      play([&](std::size_t i) { return std::span(body_of(i).steps); }, lanes_of_, arrivals_, ends_,
+           unseen);
     }
-    play(body, lanes_of_, arrivals_, ends_,
-         [](std::size_t, std::size_t, Picoseconds, Picoseconds) {});
-    trace_.steps += static_cast<std::int64_t>(body.steps.size()) * op.count;
     for (std::uint32_t i = 0; i < op.count; ++i) {
       auto& free = *lanes_of_[i];
       trace_.end[op.first + i] = std::max(lane(free, Lane::compute), lane(free, Lane::tensor));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/pass_matrix.hpp"
+
 namespace sim {
 
 namespace {
@@ -55,9 +57,9 @@ std::size_t Windows::Hash::operator()(const std::vector<Picoseconds>& key) const
 }
 
 // Instants that cannot matter any more are clipped, so that like states are one: lanes that were
-// free before the pass began, and a host so far ahead that it never waits.
+// free before the pass began, and a host so far ahead that it never makes anyone wait.
 Windows::State Windows::state_of(std::uint32_t body_index, const Entered& entered,
-                                 Picoseconds start, bool clip) const {
+                                 Picoseconds start, Picoseconds began, bool clip) const {
   const auto& body = program_.templates()[body_index];
   const auto& free = entered.free;
   const auto compute = free[at(Lane::compute)], tensor = free[at(Lane::tensor)];
@@ -66,22 +68,31 @@ Windows::State Windows::state_of(std::uint32_t body_index, const Entered& entere
   const auto relative = [&](Picoseconds instant) {
     return clip ? std::max<Picoseconds>(0, instant - start) : instant - start;
   };
-  return {std::max(host - start, -shapes_[body_index].total_issue), relative(compute),
+  return {std::max(host, began - shapes_[body_index].total_issue) - start, relative(compute),
           relative(tensor), clip ? 0 : entered.arrival - start};
 }
 
-Spent Windows::played(std::uint32_t body_index, std::size_t which) {
-  const auto& body = program_.templates()[body_index];
-  auto undrained = body;
-  undrained.drains = false;  // already in the host's instant
+Picoseconds Windows::began_at(std::uint32_t body_index, const Entered& entered) const {
+  const auto& free = entered.free;
+  return first_start(
+      program_.templates()[body_index],
+      {free[at(Lane::host)], free[at(Lane::compute)], free[at(Lane::tensor)], entered.arrival});
+}
+
+Spent Windows::played(const Op& pass, std::uint32_t which) {
+  const bool together = lanes_then_.size() > 1;
+  const auto steps_of = [&](std::size_t p) -> std::span<const Step> {
+    return program_.templates()[body_of(pass, together ? p : which)].steps;
+  };
   std::vector<LaneTimes*> lanes_of;
   for (auto& then : lanes_then_) lanes_of.push_back(&then);
-  const auto me = lanes_then_.size() > 1 ? which : 0;
+  const std::size_t me = together ? which : 0;
   std::vector<Interval> compute, tensor;
-  play(undrained, lanes_of, arrivals_, ends_,
+  // That the pass drains is already in the host's instant.
+  play(steps_of, lanes_of, arrivals_, ends_,
        [&](std::size_t p, std::size_t s, Picoseconds from, Picoseconds to) {
          if (p != me || from == to) return;
-         const auto& step = body.steps[s];
+         const auto& step = steps_of(p)[s];
          (step.lane == Lane::compute ? compute : tensor).push_back({from, to, step.activity});
        });
   Spent spent;
@@ -93,21 +104,29 @@ Spent Windows::played(std::uint32_t body_index, std::size_t which) {
   return spent;
 }
 
-const Spent& Windows::spent(std::uint32_t body, const std::vector<Entered>& entered,
-                            std::size_t which, Picoseconds start) {
+const Spent& Windows::spent(const Op& pass, const std::vector<Entered>& entered,
+                            std::uint32_t which, Picoseconds start) {
+  const auto body = body_of(pass, which);
   const auto& shape = shapes_[body];
   const bool together = shape.meets && entered.size() > 1;
   const bool clip = shape.tensor_joins && !together;
   auto& latest = latest_[body];
-  const auto mine = state_of(body, entered[which], start, clip);
+  const auto mine = state_of(body, entered[which], start, start, clip);
   if (!together && latest.spent && latest.state == mine) return *latest.spent;
 
-  key_.assign({body, together ? static_cast<Picoseconds>(which) : 0});
+  if (!together)
+    key_.assign({body, 0});
+  else if (pass.bodies == one_body)
+    key_.assign({body, which});
+  else
+    key_.assign({-1 - Picoseconds{pass.bodies}, which});
   lanes_then_.clear();
   arrivals_.clear();
   for (std::size_t p = 0; p < entered.size(); ++p) {
     if (!together && p != which) continue;
-    const auto state = state_of(body, entered[p], start, clip);
+    // With equal bodies, who began earlier stays ahead of `which` even with its host held back.
+    const auto began = pass.bodies == one_body ? start : began_at(body_of(pass, p), entered[p]);
+    const auto state = state_of(body_of(pass, p), entered[p], start, began, clip);
     key_.insert(key_.end(), state.begin(), state.end());
     auto& then = lanes_then_.emplace_back();
     then[at(Lane::host)] = state[0];
@@ -116,7 +135,7 @@ const Spent& Windows::spent(std::uint32_t body, const std::vector<Entered>& ente
     arrivals_.push_back(state[3]);
   }
   auto found = known_.find(key_);
-  if (found == known_.end()) found = known_.emplace(key_, played(body, which)).first;
+  if (found == known_.end()) found = known_.emplace(key_, played(pass, which)).first;
   if (!together) latest = {mine, &found->second};
   return found->second;
 }

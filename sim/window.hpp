@@ -21,7 +21,7 @@ class Windows {
 
   // What participant `which` did between its first step and the end of its last. O(participants)
   // when the pass was entered in this state before. The reference stays valid.
-  const Spent& spent(std::uint32_t body, const std::vector<Entered>& entered, std::size_t which,
+  const Spent& spent(const Op& pass, const std::vector<Entered>& entered, std::uint32_t which,
                      Picoseconds start);
 
  private:
@@ -41,8 +41,14 @@ class Windows {
     const Spent* spent = nullptr;
   };
 
-  State state_of(std::uint32_t body, const Entered& entered, Picoseconds start, bool clip) const;
-  Spent played(std::uint32_t body, std::size_t which);
+  std::uint32_t body_of(const Op& pass, std::size_t participant) const {
+    return static_cast<std::uint32_t>(
+        program_.body_of(pass, static_cast<std::uint32_t>(participant)));
+  }
+  State state_of(std::uint32_t body, const Entered& entered, Picoseconds start, Picoseconds began,
+                 bool clip) const;
+  Picoseconds began_at(std::uint32_t body, const Entered& entered) const;
+  Spent played(const Op& pass, std::uint32_t which);
 
   const Program& program_;
   std::vector<Shape> shapes_;

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who slowed whom down: one sweep over the traffic of each link.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "sim/contention.hpp"
+#include "sim/flows_levels.hpp"
+
+namespace sim {
+
+namespace {
+
+constexpr std::uint32_t none = 0xffffffffu;
+
+// The traffic of one op, and what it lost.
+struct Sender {
+  ActorId actor;
+  std::uint8_t kind;
+  Picoseconds from, to;  // it sends
+  Picoseconds lost;      // to less bandwidth than its cap
+};
+
+// Kinds of ops with traffic, numbered.
+class Kinds {
+ public:
+  explicit Kinds(const std::vector<Sender>& senders) {
+    number_.fill(none);
+    for (const auto& sender : senders) number_[sender.kind] = 0;
+    for (std::uint32_t kind = 0; kind < number_.size(); ++kind)
+      if (number_[kind] == 0) {
+        number_[kind] = static_cast<std::uint32_t>(kinds_.size());
+        kinds_.push_back(static_cast<std::uint8_t>(kind));
+      }
+  }
+  std::size_t count() const { return kinds_.size(); }
+  std::size_t number(std::uint8_t kind) const { return number_[kind]; }
+  std::uint8_t kind(std::size_t number) const { return kinds_[number]; }
+
+ private:
+  std::array<std::uint32_t, 256> number_{};
+  std::vector<std::uint8_t> kinds_;
+};
+
+class Blame {
+ public:
+  Blame(const Program& program, const Trace& trace)
+      : senders_(senders_of(program, trace)),
+        kinds_(senders_),
+        crossing_(program.links().size()),
+        then_(senders_.size() * kinds_.count()),
+        others_(then_.size(), 0.0),
+        most_(senders_.size(), 0.0),
+        where_(senders_.size(), LinkId{none}) {
+    std::uint32_t sender = 0;
+    for (const auto& op : program.ops()) {
+      if (op.traffic == no_traffic) continue;
+      for (const auto& [link, times] : program.traffic()[op.traffic].links)
+        crossing_[static_cast<std::uint32_t>(link)].push_back({sender, times});
+      ++sender;
+    }
+  }
+
+  std::vector<Slowed> run() {
+    for (std::uint32_t link = 0; link < crossing_.size(); ++link) sweep(LinkId{link});
+    for (std::uint32_t sender = 0; sender < senders_.size(); ++sender) divide(sender);
+    return worst();
+  }
+
+ private:
+  struct Crossing {
+    std::uint32_t sender, times;
+  };
+  struct Change {
+    Picoseconds when;
+    std::uint32_t sender;
+    std::int64_t times;  // negative: ends
+  };
+
+  static std::vector<Sender> senders_of(const Program& program, const Trace& trace) {
+    std::vector<Sender> senders;
+    for (std::size_t i = 0; i < program.ops().size(); ++i) {
+      const auto& op = program.ops()[i];
+      if (op.traffic == no_traffic) continue;
+      const auto& traffic = program.traffic()[op.traffic];
+      const auto from = trace.start[op.first] + op.duration, to = trace.end[op.first];
+      // As flows are rounded: a thousandth of a picosecond late is in time.
+      const auto alone = std::ceil(traffic.bytes / traffic.cap * 1e12 - 0x1p-10);
+      senders.push_back({program.participants()[op.first].actor, program.labels()[i].kind, from, to,
+                         std::max<Picoseconds>(0, to - from - static_cast<Picoseconds>(alone))});
+    }
+    return senders;
+  }
+
+  // Each kind's traffic on the link, integrated over time: what it grew by while an op sent is what
+  // that op shared the link with.
+  void sweep(LinkId link) {
+    const auto kinds = kinds_.count();
+    const auto& crossing = crossing_[static_cast<std::uint32_t>(link)];
+    if (std::ranges::none_of(crossing, [&](const auto& c) { return senders_[c.sender].lost > 0; }))
+      return;
+    changes_.clear();
+    for (const auto& [sender, times] : crossing) {
+      changes_.push_back({senders_[sender].from, sender, times});
+      changes_.push_back({senders_[sender].to, sender, -std::int64_t{times}});
+    }
+    std::ranges::stable_sort(changes_, {}, &Change::when);
+    std::vector<std::int64_t> load(kinds, 0);
+    std::vector<Int128> sent(kinds, 0);
+    Picoseconds now = 0;
+    for (const auto& [when, sender, times] : changes_) {
+      for (std::size_t k = 0; k < kinds; ++k) sent[k] += Int128{load[k]} * (when - now);
+      now = when;
+      load[kinds_.number(senders_[sender].kind)] += times;
+      if (senders_[sender].lost == 0) continue;
+      if (times > 0)
+        std::ranges::copy(sent, then_.begin() + at(sender, 0));
+      else
+        weigh(sender, link, sent);
+    }
+  }
+
+  std::ptrdiff_t at(std::uint32_t sender, std::size_t kind) const {
+    return static_cast<std::ptrdiff_t>(sender * kinds_.count() + kind);
+  }
+
+  // The op is charged where it met most.
+  void weigh(std::uint32_t sender, LinkId link, const std::vector<Int128>& sent) {
+    const auto& [actor, kind, from, to, lost] = senders_[sender];
+    weights_.clear();
+    double sum = 0;
+    for (std::size_t k = 0; k < sent.size(); ++k) {
+      auto met = sent[k] - then_[static_cast<std::size_t>(at(sender, k))];
+      if (k == kinds_.number(kind)) met -= to - from;  // itself
+      weights_.push_back(static_cast<double>(met));
+      sum += weights_.back();
+    }
+    if (sum <= most_[sender]) return;
+    most_[sender] = sum;
+    where_[sender] = link;
+    std::ranges::copy(weights_, others_.begin() + at(sender, 0));
+  }
+
+  void divide(std::uint32_t sender) {
+    if (where_[sender] == LinkId{none}) return;
+    const auto first = others_.begin() + at(sender, 0);
+    const auto last = first + static_cast<std::ptrdiff_t>(kinds_.count());
+    const auto heaviest = std::max_element(first, last);
+    auto rest = senders_[sender].lost;
+    for (auto weight = first; weight != last; ++weight) {
+      if (weight == heaviest) continue;
+      const auto share = static_cast<Picoseconds>(static_cast<double>(senders_[sender].lost) *
+                                                  (*weight / most_[sender]));
+      charge(sender, static_cast<std::size_t>(weight - first), share);
+      rest -= share;
+    }
+    charge(sender, static_cast<std::size_t>(heaviest - first), rest);
+  }
+
+  void charge(std::uint32_t sender, std::size_t by, Picoseconds lost) {
+    if (lost == 0) return;
+    const auto& [actor, kind, from, to, all] = senders_[sender];
+    charged_[{kind, kinds_.kind(by), actor, where_[sender]}] += lost;
+  }
+
+  // Of each pair of kinds the actor that lost most, and the link where it did.
+  std::vector<Slowed> worst() const {
+    std::vector<Slowed> found;
+    for (auto next = charged_.begin(); next != charged_.end();) {
+      const auto [of, by, actor, link] = next->first;
+      Slowed here{of, by, link, 0};
+      Picoseconds most = 0;
+      for (; next != charged_.end(); ++next) {
+        const auto& [also_of, also_by, same_actor, where] = next->first;
+        if (std::tie(also_of, also_by, same_actor) != std::tie(of, by, actor)) break;
+        here.lost += next->second;
+        if (next->second > most) here.where = where;
+        most = std::max(most, next->second);
+      }
+      if (found.empty() || found.back().of != of || found.back().by != by)
+        found.push_back(here);
+      else if (here.lost > found.back().lost)
+        found.back() = here;
+    }
+    std::ranges::stable_sort(found, std::greater<>(), &Slowed::lost);
+    return found;
+  }
+
+  std::vector<Sender> senders_;
+  Kinds kinds_;
+  std::vector<std::vector<Crossing>> crossing_;  // by link
+  std::vector<Int128> then_;    // by sender and kind: traffic on a link when the sender began
+  std::vector<double> others_;  // by sender and kind: met where it met most
+  std::vector<double> most_;    // by sender: their sum
+  std::vector<LinkId> where_;   // by sender
+  std::map<std::tuple<std::uint8_t, std::uint8_t, ActorId, LinkId>, Picoseconds> charged_;
+  std::vector<Change> changes_;
+  std::vector<double> weights_;
+};
+
+}  // namespace
+
+std::vector<Slowed> slowed(const Program& program, const Trace& trace) {
+  return Blame(program, trace).run();
+}
+
+}  // namespace sim
