@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -6,5 +7,11 @@
 #include "app/command.hpp"
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  // One simulation's memory serves the next: to return it and fault it in again costs as much time
+  // as to simulate.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
   return app::run(argc, argv, {std::cout, std::cerr, isatty(STDOUT_FILENO) == 1});
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of GPT-3 175B on 1,024 A100: tensor 8, pipeline 16, 192 microbatches.
+// One step of GPT-3 175B on A100: tensor 8, pipeline 16, 192 microbatches; on 1,024 GPUs and, with
+// more replicas, on 16,384 and 131,072.
 #include <benchmark/benchmark.h>
 
 #include "forecast/forecast.hpp"
@@ -21,6 +22,24 @@ void simulate(benchmark::State& state, forecast::Options options) {
 
 void gpt3_templates(benchmark::State& state) { simulate(state, {}); }
 void gpt3_every_operator(benchmark::State& state) { simulate(state, {.templates = false}); }
+void gpt3_on(benchmark::State& state, std::int64_t gpus) {
+  auto scenario = gpt3();
+  scenario.plan.data *= gpus / scenario.cluster.gpus;
+  scenario.training.global_batch *= gpus / scenario.cluster.gpus;
+  scenario.cluster.gpus = gpus;
+  for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
+}
+void gpt3_16384(benchmark::State& state) { gpt3_on(state, 16'384); }
+void gpt3_131072(benchmark::State& state) { gpt3_on(state, 131'072); }
+// With one GPU that is slower.
+void gpt3_16384_straggler(benchmark::State& state) {
+  auto scenario = gpt3();
+  scenario.plan.data *= 16;
+  scenario.training.global_batch *= 16;
+  scenario.cluster.gpus *= 16;
+  scenario.cluster.stragglers = {{{5000}, 1.3}};
+  for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
+}
 void gpt3_full(benchmark::State& state) { simulate(state, {.full = true}); }
 void read_scenario(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(gpt3());
@@ -30,5 +49,8 @@ void read_scenario(benchmark::State& state) {
 
 BENCHMARK(gpt3_templates)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_every_operator)->Unit(benchmark::kMillisecond);
+BENCHMARK(gpt3_16384)->Unit(benchmark::kMillisecond);
+BENCHMARK(gpt3_131072)->Unit(benchmark::kMillisecond);
+BENCHMARK(gpt3_16384_straggler)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_full)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_scenario)->Unit(benchmark::kMillisecond);

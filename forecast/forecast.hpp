@@ -63,9 +63,19 @@ struct PathPart {
   units::Seconds time;
 };
 
+// Links that cannot be told apart, by one of them: "nic0.3:out", of kind "nic".
 struct LinkLoad {
   std::string name, kind;
-  double utilisation = 0;
+  std::int64_t alike = 1;
+  double utilisation = 0;  // bytes over what it could have carried in the step
+};
+
+// What one rank lost in a step because its `what` had to share `link` with `by`: the rank that lost
+// most.
+struct Slowed {
+  std::string what, by;  // "reduce gradients", "send activations"
+  std::string link;
+  units::Seconds lost;
 };
 
 struct SimulationFacts {
@@ -109,7 +119,8 @@ struct Forecast {
   LayerTimes layer;
   Memory memory;
   std::vector<PathPart> critical_path;
-  std::vector<LinkLoad> links;
+  std::vector<LinkLoad> links;  // that carried anything, the busiest first
+  std::vector<Slowed> slowed;   // the greatest loss first
   SimulationFacts simulation;
   std::vector<std::string> warnings;  // with advice
   Timeline timeline;                  // only if asked for

@@ -10,6 +10,11 @@ using units::Bytes;
 
 namespace {
 
+Bytes capacity_of(const Scenario& scenario, const strategies::ActorFacts& actor) {
+  return scenario.cluster.memory_fraction *
+         scenario.cluster.kind(actor.gpu.kind).device.usable_memory;
+}
+
 StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts& actor,
                          const sim::Held& held, int shards) {
   const auto& software = scenario.software;
@@ -36,18 +41,24 @@ StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts&
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered) {
   const auto held = sim::memory_held(lowered.program);
   Memory memory;
-  memory.capacity = scenario.cluster.memory_fraction * scenario.cluster.node.device.usable_memory;
   memory.stages.resize(static_cast<std::size_t>(scenario.plan.pipeline));
+  std::vector<Bytes> capacity(memory.stages.size(), Bytes{1});  // of each stage's fullest device
   for (std::size_t actor = 0; actor < lowered.actors.size(); ++actor) {
     const auto& facts = lowered.actors[actor];
     auto& stage = memory.stages[static_cast<std::size_t>(facts.stage)];
     const auto here = stage_memory(scenario, facts, held[actor], lowered.data_shards);
-    if (here.peak > stage.peak) stage = here;
+    const auto room = capacity_of(scenario, facts);
+    auto& least = capacity[static_cast<std::size_t>(facts.stage)];
+    if (here.peak / room <= stage.peak / least) continue;
+    stage = here;
+    least = room;
   }
+  memory.capacity = capacity.front();
   for (std::size_t s = 0; s < memory.stages.size(); ++s) {
     const auto& stage = memory.stages[s];
-    if (stage.peak <= memory.peak) continue;
+    if (stage.peak / capacity[s] <= memory.peak / memory.capacity) continue;
     memory.peak = stage.peak;
+    memory.capacity = capacity[s];
     memory.peak_allocated = stage.peak_allocated;
     memory.peak_reserved = stage.peak_reserved;
     memory.peak_stage = static_cast<int>(s);

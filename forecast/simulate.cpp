@@ -2,12 +2,14 @@
 // Scenario → lowered program → trace → measures → forecast.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <vector>
 
 #include "forecast/forecast.hpp"
 #include "forecast/memory.hpp"
 #include "forecast/timeline.hpp"
 #include "forecast/warnings.hpp"
+#include "sim/contention.hpp"
 #include "sim/engine.hpp"
 #include "sim/measures.hpp"
 #include "strategies/activity.hpp"
@@ -26,17 +28,26 @@ Seconds seconds(sim::Picoseconds ticks) { return {static_cast<double>(ticks) * 1
 
 strategies::Costs costs_on(const topology::Cluster& cluster) {
   return {.kernel =
-              [&](const units::Kernel& kernel) {
-                return topology::kernel_time(kernel, cluster.node.device);
+              [&](const units::Kernel& kernel, const strategies::Gpu& gpu) {
+                return gpu.slowdown * topology::kernel_time(kernel, cluster.kind(gpu.kind).device);
               },
           .collective =
               [&](topology::Collective kind, units::Bytes size, const topology::GroupShape& group) {
-                return topology::collective_time(kind, size, group, cluster);
+                return topology::collective_sending(kind, size, group, cluster);
               },
           .transfer =
-              [&](units::Bytes size, std::int64_t from, std::int64_t to, int sharing) {
-                return topology::transfer_time(size, from, to, cluster, sharing);
+              [&](units::Bytes size, std::int64_t from, std::int64_t to) {
+                return topology::transfer_sending(size, from, to, cluster);
               }};
+}
+
+// Of the average GPU.
+units::FlopsPerSecond peak_of(const topology::Cluster& cluster, units::Precision precision) {
+  if (cluster.others.empty()) return cluster.node.device.peak_of(precision);
+  units::FlopsPerSecond sum;
+  for (std::int64_t gpu = 0; gpu < cluster.gpus; ++gpu)
+    sum += cluster.node_of(gpu).device.peak_of(precision);
+  return sum / static_cast<double>(cluster.gpus);
 }
 
 Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
@@ -51,8 +62,7 @@ Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
   step.model_flops = model::model_flops(scenario.model, static_cast<double>(training.global_batch),
                                         training.sequence_length);
   step.flops_per_gpu = step.model_flops / step.time / gpus;
-  const auto peak = scenario.cluster.node.device.peak_of(training.precision);
-  step.mfu = step.flops_per_gpu / peak;
+  step.mfu = step.flops_per_gpu / peak_of(scenario.cluster, training.precision);
   step.microbatches = lowered.microbatches;
   return step;
 }
@@ -109,8 +119,9 @@ std::vector<std::vector<std::int64_t>> runs_of(const sim::Program& program) {
       program.actors(), std::vector<std::int64_t>(program.templates().size(), 0));
   for (const auto& op : program.ops())
     if (op.kind == sim::Op::Kind::pass)
-      for (auto event = op.first; event < op.first + op.count; ++event)
-        ++runs[static_cast<std::uint32_t>(program.participants()[event].actor)][op.body];
+      for (std::uint32_t i = 0; i < op.count; ++i)
+        ++runs[static_cast<std::uint32_t>(program.participants()[op.first + i].actor)]
+              [static_cast<std::uint32_t>(program.body_of(op, i))];
   return runs;
 }
 
@@ -199,6 +210,20 @@ std::vector<PathPart> path_of(const sim::Spent& path) {
   return out;
 }
 
+void add_network(Forecast& forecast, const strategies::Lowered& lowered, const sim::Trace& trace) {
+  const auto used = sim::utilisation(lowered.program, trace);
+  for (std::size_t l = 0; l < used.size(); ++l)
+    if (used[l] > 0)
+      forecast.links.push_back({lowered.link_names[l],
+                                std::string(topology::to_text(lowered.links[l].port.kind)),
+                                lowered.links[l].alike, used[l]});
+  std::ranges::stable_sort(forecast.links, std::greater<>(), &LinkLoad::utilisation);
+  for (const auto& [of, by, where, lost] : sim::slowed(lowered.program, trace))
+    forecast.slowed.push_back({strategies::to_text(static_cast<strategies::LabelKind>(of)),
+                               strategies::to_text(static_cast<strategies::LabelKind>(by)),
+                               lowered.link_names[static_cast<std::size_t>(where)], seconds(lost)});
+}
+
 }  // namespace
 
 Forecast simulate(const Scenario& scenario, const Options& options) {
@@ -222,6 +247,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.simulation.events = trace.steps;
   forecast.simulation.ranks = scenario.cluster.gpus;
   forecast.simulation.ranks_simulated = static_cast<std::int64_t>(lowered.actors.size());
+  add_network(forecast, lowered, trace);
   forecast.warnings = warnings_of(scenario, forecast);
   if (options.timeline) forecast.timeline = timeline_of(scenario, lowered, trace, forecast.memory);
   return forecast;

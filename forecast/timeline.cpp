@@ -11,26 +11,13 @@ namespace forecast {
 
 namespace {
 
-struct Wording {
-  const char* name;
-  const char* kind;
-};
-
 // Indexed by strategies::LabelKind.
-constexpr std::array<Wording, 11> wordings{{{"forward", "forward"},
-                                            {"backward", "backward"},
-                                            {"input gradient", "backward_input"},
-                                            {"weight gradient", "backward_weight"},
-                                            {"send activations", "pipeline_comm"},
-                                            {"send gradients", "pipeline_comm"},
-                                            {"reduce gradients", "data_comm"},
-                                            {"gather parameters", "data_comm"},
-                                            {"sum tied embedding", "data_comm"},
-                                            {"gradient norm", "data_comm"},
-                                            {"optimizer", "optimizer"}}};
+constexpr std::array<const char*, 11> kinds{
+    "forward",   "backward",  "backward_input", "backward_weight", "pipeline_comm", "pipeline_comm",
+    "data_comm", "data_comm", "data_comm",      "data_comm",       "optimizer"};
 
 std::string name_of(const sim::Label& label, bool several_chunks) {
-  std::string name = wordings[label.kind].name;
+  std::string name = strategies::to_text(static_cast<strategies::LabelKind>(label.kind));
   if (label.microbatch >= 0) name += " m" + std::to_string(label.microbatch);
   if (label.chunk >= 0 && several_chunks) name += " c" + std::to_string(label.chunk);
   return name;
@@ -88,7 +75,7 @@ class Draw {
                            .rank = facts.rank,
                            .lane = lane,
                            .name = name_of(label, scenario_.plan.virtual_stages > 1),
-                           .kind = wordings[label.kind].kind,
+                           .kind = kinds[label.kind],
                            .microbatch = label.microbatch,
                            .chunk = label.chunk,
                            .start_ps = trace_.start[event],
@@ -103,8 +90,9 @@ class Draw {
   }
 
   void allocate(const sim::Op& op) {
-    const auto& body = lowered_.program.templates()[op.body];
     for (auto event = op.first; event < op.first + op.count; ++event) {
+      const auto id = lowered_.program.body_of(op, event - op.first);
+      const auto& body = lowered_.program.templates()[static_cast<std::size_t>(id)];
       const auto actor = actor_of(event);
       if (!shown_[actor]) continue;
       const int stage = lowered_.actors[actor].stage;

@@ -48,13 +48,6 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
     warnings.push_back("tensor " + std::to_string(scenario.plan.tensor) +
                        " reaches across nodes of " + std::to_string(scenario.cluster.node.gpus) +
                        " GPUs: its collectives cross the fabric in every layer");
-  for (double ratio : scenario.cluster.fabric.oversubscription)
-    if (ratio > 1) {
-      warnings.push_back(
-          "the fabric's oversubscription is not simulated yet: links between switches are taken "
-          "as wide enough; traffic across them will be slower than forecast");
-      break;
-    }
   if (const double padding = scenario.training.padding; padding > 0)
     warnings.push_back(
         std::to_string(static_cast<int>(padding * 100 + 0.5)) + " % of the tokens are padding: " +

@@ -110,15 +110,23 @@ Document path_document(const std::vector<forecast::PathPart>& path) {
   return parts;
 }
 
-Document network_document(const std::vector<forecast::LinkLoad>& loads) {
-  Document links = Document::array();
-  for (const auto& load : loads)
+Document network_document(const forecast::Forecast& forecast) {
+  Document links = Document::array(), slowed = Document::array();
+  for (const auto& load : forecast.links)
     links.push_back(Object()
                         .put("name", load.name)
                         .put("kind", load.kind)
+                        .put("alike", load.alike)
                         .number("utilisation", load.utilisation)
                         .take());
-  return Object().put("links", std::move(links)).take();
+  for (const auto& loss : forecast.slowed)
+    slowed.push_back(Object()
+                         .put("what", loss.what)
+                         .put("by", loss.by)
+                         .put("link", loss.link)
+                         .number("lost_s", loss.lost.value)
+                         .take());
+  return Object().put("links", std::move(links)).put("slowed", std::move(slowed)).take();
 }
 
 Document simulation_document(const forecast::SimulationFacts& facts) {
@@ -143,7 +151,7 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
                   .put("layer", layer_document(forecast.layer))
                   .put("memory", memory_document(forecast.memory))
                   .put("critical_path", path_document(forecast.critical_path))
-                  .put("network", network_document(forecast.links))
+                  .put("network", network_document(forecast))
                   .put("simulation", simulation_document(forecast.simulation))
                   .take());
 }

@@ -178,13 +178,33 @@ Document fabric_document(const topology::Fabric& fabric) {
   return object.put("measured", std::move(measured)).take();
 }
 
+// One kind of node as itself, several as a list with their numbers.
+Document nodes_document(const topology::Cluster& cluster) {
+  if (cluster.others.empty()) return node_document(cluster.node);
+  auto first = cluster.nodes();
+  for (const auto& part : cluster.others) first -= part.nodes;
+  const auto entry = [](const topology::Node& node, std::int64_t nodes) {
+    return Object().put("node", node_document(node)).put("nodes", nodes).take();
+  };
+  Document list = Document::array({entry(cluster.node, first)});
+  for (const auto& part : cluster.others) list.push_back(entry(part.node, part.nodes));
+  return list;
+}
+
 Document cluster_document(const topology::Cluster& cluster) {
-  return Object()
-      .put("node", node_document(cluster.node))
+  Object object;
+  object.put("node", nodes_document(cluster))
       .put("gpus", cluster.gpus)
       .put("fabric", fabric_document(cluster.fabric))
-      .number("memory_fraction", cluster.memory_fraction)
-      .take();
+      .number("memory_fraction", cluster.memory_fraction);
+  Document stragglers = Document::array(), links = Document::array();
+  for (const auto& [gpus, slowdown] : cluster.stragglers)
+    stragglers.push_back(Object().put("gpus", gpus).number("slowdown", slowdown).take());
+  for (const auto& [link, factor] : cluster.degraded_links)
+    links.push_back(Object().put("link", link).number("factor", factor).take());
+  if (!stragglers.empty()) object.put("stragglers", std::move(stragglers));
+  if (!links.empty()) object.put("degraded_links", std::move(links));
+  return object.take();
 }
 
 Document training_document(const strategies::Training& training) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/network_text.hpp"
 #include "report/picture.hpp"
 #include "report/terminal.hpp"
 #include "report/words.hpp"
@@ -19,7 +20,7 @@ namespace report {
 namespace {
 
 // All fits one screen.
-constexpr int most_memory_rows = 6, most_picture_rows = 8;
+constexpr int most_memory_rows = 4, most_picture_rows = 6;
 
 std::string heading(const std::string& text, const TextOptions& options) {
   return '\n' + toned(text, Tone::strong, options) + '\n';
@@ -310,7 +311,8 @@ std::string simulate_text(const forecast::Scenario& scenario, const forecast::Fo
                           const TextOptions& options) {
   return question(scenario, options) + headline(scenario, forecast, options) +
          memory_text(forecast.memory, options) + time_text(forecast, options) +
-         pipeline_text(forecast, options) + warnings_text(forecast.warnings, options);
+         network_text(forecast, options) + pipeline_text(forecast, options) +
+         warnings_text(forecast.warnings, options);
 }
 
 }  // namespace report

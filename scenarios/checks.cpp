@@ -172,15 +172,17 @@ void check_recompute(const Scenario& s, const Judge& judge) {
 
 void check_device(const Scenario& s, const Judge& judge) {
   if (!judge.knows({"cluster.node", "training.precision"})) return;
-  const auto& device = s.cluster.node.device;
-  if (device.peak_of(s.training.precision).value > 0) return;
-  std::string able;
-  for (std::size_t i = 0; i < device.peak.size(); ++i)
-    if (device.peak[i].value > 0)
-      (able += able.empty() ? "" : ", ") += units::to_text(static_cast<units::Precision>(i));
-  judge.complain("training", "precision",
-                 device.name + " has no rate for " +
-                     std::string(units::to_text(s.training.precision)) + "; it has " + able);
+  for (std::size_t kind = 0; kind < s.cluster.kinds(); ++kind) {
+    const auto& device = s.cluster.kind(kind).device;
+    if (device.peak_of(s.training.precision).value > 0) continue;
+    std::string able;
+    for (std::size_t i = 0; i < device.peak.size(); ++i)
+      if (device.peak[i].value > 0)
+        (able += able.empty() ? "" : ", ") += units::to_text(static_cast<units::Precision>(i));
+    judge.complain("training", "precision",
+                   device.name + " has no rate for " +
+                       std::string(units::to_text(s.training.precision)) + "; it has " + able);
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,12 @@ class Cursor {
   Cursor item(std::size_t index) const {
     return inside(value_->items[index], std::to_string(index));
   }
+  // The member of that key, if this is a map that has it.
+  std::optional<Cursor> find(std::string_view key) const {
+    const auto* found = value_->find(key);
+    return found == nullptr ? std::nullopt : std::optional(inside(*found, std::string(key)));
+  }
+  std::string inner_path(std::string_view key) const;  // of a member, whether there or not
   // Another value read in this one's place; complaints point at `blamed`, which stands in the file.
   Cursor instead(const Value& other, const Value& blamed) const {
     Cursor cursor = *this;
@@ -87,7 +94,6 @@ class Cursor {
     cursor.path_ = inner_path(name);
     return cursor;
   }
-  std::string inner_path(std::string_view key) const;
   void say(const std::string& text, bool unsupported) const;
 
   const Value* value_;

@@ -283,19 +283,39 @@ void read_device(topology::Device& device, const Cursor& at) {
 
 namespace {
 
-// NICs and GPUs that are written side by side: one must divide the other, or no NIC is a GPU's own.
+// NICs and GPUs that are written side by side.
 void check_nics(const topology::Node& node, const Cursor& at) {
-  const auto* nics = at.value().find("nics");
-  if (nics == nullptr || nics->find("count") == nullptr) return;
-  const int count = node.nics.count;
-  if (count > 0 && count % node.gpus != 0 && node.gpus % count != 0)
-    at.complain_at("nics.count", std::to_string(count) + " NICs do not match " +
-                                     std::to_string(node.gpus) +
-                                     " GPUs; one number must divide the other, so that every GPU "
-                                     "has a NIC nearest to it");
+  const auto nics = at.find("nics");
+  const auto count = nics ? nics->find("count") : std::nullopt;
+  if (count && !nics_match(node)) count->complain(nics_mismatch(node));
+}
+
+// A link without bandwidth would be found out by the first message over it.
+void check_bandwidths(const topology::Node& node, const Cursor& at) {
+  const auto doubtful = [&](std::string_view key) {
+    return at.reading().doubtful(at.inner_path(key));
+  };
+  if (node.nvlink.kind != NvLink::Kind::none && node.nvlink.bandwidth.value == 0 &&
+      !doubtful("nvlink"))
+    at.complain_at("nvlink",
+                   "the GPUs are linked, but with no bandwidth; give bandwidth, per GPU "
+                   "and direction, or write kind: none");
+  if (node.nics.count > 0 && node.nics.bandwidth.value == 0 && !doubtful("nics"))
+    at.complain_at("nics", std::to_string(node.nics.count) +
+                               " NICs without bandwidth; give bandwidth, per NIC and direction");
 }
 
 }  // namespace
+
+bool nics_match(const topology::Node& node) {
+  const int count = node.nics.count;
+  return count == 0 || count % node.gpus == 0 || node.gpus % count == 0;
+}
+
+std::string nics_mismatch(const topology::Node& node) {
+  return std::to_string(node.nics.count) + " NICs do not match " + std::to_string(node.gpus) +
+         " GPUs; one number must divide the other, so that every GPU has a NIC nearest to it";
+}
 
 topology::Node read_node(const Cursor& at) {
   NodeDraft draft;
@@ -303,6 +323,7 @@ topology::Node read_node(const Cursor& at) {
   const auto name = read_named(Kind::node, node_table(), draft, at);
   if (!name) require({"device"}, "a node without `base` needs at least its device", at);
   check_nics(draft.node, at);
+  check_bandwidths(draft.node, at);
   draft.node.name = name.value_or("node");
   return std::move(draft.node);
 }

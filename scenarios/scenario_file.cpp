@@ -13,106 +13,6 @@ namespace {
 
 using forecast::Scenario;
 
-struct ClusterDraft {
-  topology::Node node;
-  std::int64_t nodes = 0, gpus = 0;
-  std::optional<FabricDraft> fabric;
-  double memory_fraction = 1.0;
-};
-
-constexpr Range machine{1, 10'000'000, "no cluster is that large"};
-
-Table<ClusterDraft> make_cluster_table() {
-  const Form gpus{.type = Type::list, .forms = {{.type = Type::whole, .range = {0, 1e7, ""}}}};
-  const Form stragglers{
-      .type = Type::list,
-      .forms = {map_of({{"gpus", "Numbers of GPUs", "", gpus},
-                        {"nodes", "Numbers of nodes", "", gpus},
-                        {"slowdown",
-                         "Times slower",
-                         "",
-                         {.type = Type::number, .range = {1, 1e6, "slower, not faster"}}}})}};
-  const Form links{.type = Type::list,
-                   .forms = {map_of({{"link", "Name of the link", "", {.type = Type::text}},
-                                     {"factor",
-                                      "Share of the bandwidth that is left",
-                                      "",
-                                      {.type = Type::number, .range = {0, 1, "a share"}}}})}};
-  const auto none = [](const Value& value) { return value.items.empty(); };
-  return {{{"node", "A node: a catalog name or a mapping", "", name_or_map(node_fields())},
-           [](ClusterDraft& draft, const Cursor& at) { draft.node = read_node(at); }},
-          whole<ClusterDraft>("nodes", "", machine, "Nodes of the cluster", &ClusterDraft::nodes),
-          whole<ClusterDraft>("gpus", "", machine, "GPUs of the cluster, instead of nodes",
-                              &ClusterDraft::gpus),
-          {{"fabric", "The network between nodes: a catalog name or a mapping",
-            "the node's usual fabric", name_or_map(fabric_fields())},
-           [](ClusterDraft& draft, const Cursor& at) { draft.fabric = read_fabric(at); }},
-          number<ClusterDraft>("memory_fraction", "1", {0.01, 1, "a share of device memory"},
-                               "Share of device memory that the job may use",
-                               &ClusterDraft::memory_fraction),
-          not_yet<ClusterDraft>("stragglers", "none", stragglers, "GPUs or nodes that are slower",
-                                none, "leave it out: all GPUs are equally fast"),
-          not_yet<ClusterDraft>("degraded_links", "none", links, "Links that lost bandwidth", none,
-                                "leave it out: all links are whole")};
-}
-
-const Table<ClusterDraft>& cluster_table() {
-  static const auto table = make_cluster_table();
-  return table;
-}
-
-// The fabric that the file names, or the node's own; one node needs none.
-topology::Fabric fabric_of(ClusterDraft& draft, const Cursor& at, bool several) {
-  if (!draft.fabric) {
-    const auto& usual = draft.node.usual_fabric;
-    topology::Fabric none;
-    none.name = "fabric";  // what the reader calls one without a name
-    none.kind = topology::Fabric::Kind::single_switch;
-    none.link_bandwidth =
-        draft.node.nics.count > 0 ? draft.node.nics.bandwidth : draft.node.pcie.bandwidth;
-    if (usual.empty()) {
-      if (several && !at.reading().doubtful("cluster.node"))
-        at.missing("fabric", "node '" + draft.node.name +
-                                 "' names no usual fabric, and several nodes need one");
-      return none;
-    }
-    Value name;
-    name.kind = Value::Kind::scalar;
-    name.text = usual;
-    draft.fabric = read_fabric(at.instead(name, at.value()));
-  }
-  if (const auto limit = draft.fabric->nics_per_node)
-    draft.node.nics.count = std::min(draft.node.nics.count, *limit);
-  return draft.fabric->fabric;
-}
-
-}  // namespace
-
-topology::Cluster read_cluster(const Cursor& at) {
-  ClusterDraft draft;
-  read_map(cluster_table(), draft, at);
-  if (at.value().kind != Value::Kind::map) return {};
-  require({"node"}, "a cluster is made of nodes", at);
-  const bool nodes = at.value().find("nodes") != nullptr, gpus = at.value().find("gpus") != nullptr;
-  if (nodes && gpus) at.complain("both nodes and gpus are given; keep one of them");
-  if (!nodes && !gpus) at.missing("nodes", "a cluster needs nodes: N or gpus: N");
-  topology::Cluster cluster;
-  cluster.gpus = draft.gpus > 0 ? draft.gpus : draft.nodes * draft.node.gpus;
-  const bool several = cluster.gpus > draft.node.gpus;
-  cluster.fabric = fabric_of(draft, at, several);
-  if (several && draft.node.nics.count == 0 && !at.reading().doubtful("cluster.node"))
-    at.complain("node '" + draft.node.name +
-                "' has no NICs, but there are several nodes; give "
-                "cluster.node.nics: {count, bandwidth}");
-  cluster.node = std::move(draft.node);
-  cluster.memory_fraction = draft.memory_fraction;
-  return cluster;
-}
-
-std::vector<Field> cluster_fields() { return fields_of(cluster_table()); }
-
-namespace {
-
 const std::vector<Field>& published_fields() {
   static const std::vector<Field> fields{
       {"step_time",
@@ -129,7 +29,7 @@ Table<Scenario> make_table() {
       text<Scenario>("name", "A name for reports", &Scenario::name),
       {{"model", "The model: a catalog name or a mapping", "", name_or_map(model_fields())},
        [](Scenario& scenario, const Cursor& at) { scenario.model = read_model(at); }},
-      {{"cluster", "The machine", "", map_of(fields_of(cluster_table()))},
+      {{"cluster", "The machine", "", map_of(cluster_fields())},
        [](Scenario& scenario, const Cursor& at) { scenario.cluster = read_cluster(at); }},
       {{"training", "What one step trains on", "", map_of(training_fields())},
        [](Scenario& scenario, const Cursor& at) {
@@ -164,9 +64,11 @@ void complete(Scenario& scenario, bool data_given) {
     plan.data = std::max<std::int64_t>(1, scenario.cluster.gpus / (plan.tensor * plan.pipeline));
   auto& model = scenario.model;
   if (model.max_sequence == 0) model.max_sequence = scenario.training.sequence_length;
-  if (scenario.name.empty())
-    scenario.name = model.name + " on " + std::to_string(scenario.cluster.gpus) + " GPUs of " +
-                    scenario.cluster.node.name;
+  if (!scenario.name.empty()) return;
+  const auto& cluster = scenario.cluster;
+  scenario.name = model.name + " on " + std::to_string(cluster.gpus) + " GPUs of ";
+  for (std::size_t i = 0; i < cluster.kinds(); ++i)
+    scenario.name += (i == 0 ? "" : " and ") + cluster.kind(i).name;
 }
 
 }  // namespace

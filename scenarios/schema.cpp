@@ -98,9 +98,12 @@ std::string scenario_schema() {
   auto& cluster = properties["cluster"]["properties"];
   offer_names(properties["model"], Kind::model);
   offer_names(properties["software"], Kind::software);
-  offer_names(cluster["node"], Kind::node);
+  auto& listed = cluster["node"]["anyOf"][2]["items"]["properties"]["node"];
+  for (auto* node : {&cluster["node"], &listed}) {
+    offer_names(*node, Kind::node);
+    offer_names((*node)["anyOf"][1]["properties"]["device"], Kind::device);
+  }
   offer_names(cluster["fabric"], Kind::fabric);
-  offer_names(cluster["node"]["anyOf"][1]["properties"]["device"], Kind::device);
   return schema.dump(2) + "\n";
 }
 

@@ -14,6 +14,20 @@ namespace {
 constexpr std::array<std::string_view, 5> named{"model", "cluster.node", "cluster.node.device",
                                                 "cluster.fabric", "software"};
 
+// The path of one kind of node among several as that of the only one: cluster.node.0.node.device.
+std::string of_any_kind(const std::string& path) {
+  constexpr std::string_view list = "cluster.node.", one = ".node";
+  if (!path.starts_with(list)) return path;
+  const auto end = path.find_first_not_of("0123456789", list.size());
+  if (end == std::string::npos || end == list.size()) return path;
+  return path.compare(end, one.size(), one) == 0 ? "cluster.node" + path.substr(end + one.size())
+                                                 : path;
+}
+
+bool may_be_name(const std::string& path) {
+  return std::ranges::find(named, of_any_kind(path)) != named.end();
+}
+
 struct Set {
   int number;
   std::string path;
@@ -87,8 +101,7 @@ Value* element(Value& list, const std::string& key) {
 // Turns what stands at the path into a map if it can be one.
 bool make_map(Value& value, const std::string& path, int number) {
   if (value.kind == Value::Kind::map) return true;
-  const bool name =
-      value.kind == Value::Kind::scalar && std::ranges::find(named, path) != named.end();
+  const bool name = value.kind == Value::Kind::scalar && may_be_name(path);
   const bool replaceable = value.kind == Value::Kind::null || path == "plan.recompute";
   if (!name && !replaceable) return false;
   Value map = empty_map(number);

@@ -2,6 +2,7 @@
 // The parts of a scenario, each read from a catalog name or a mapping, and their tables of keys.
 #pragma once
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "model/transformer.hpp"
@@ -29,6 +30,11 @@ topology::Cluster read_cluster(const Cursor& at);
 strategies::Software read_software(const Cursor& at);
 void read_training(strategies::Training& training, const Cursor& at);
 void read_plan(strategies::Plan& plan, const Cursor& at);
+
+// One of the numbers of NICs and GPUs divides the other, or no NIC would be a GPU's own; and what
+// to say where they do not.
+bool nics_match(const topology::Node& node);
+std::string nics_mismatch(const topology::Node& node);
 
 // The keys of each mapping, for the schema.
 std::vector<Field> model_fields();

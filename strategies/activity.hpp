@@ -33,5 +33,6 @@ enum LabelKind : std::uint8_t {
   label_gradient_norm,
   label_optimizer,
 };
+const char* to_text(LabelKind kind);  // "send activations"
 
 }  // namespace strategies

@@ -9,13 +9,19 @@
 
 namespace strategies {
 
+// A GPU as kernels see it: of which kind of node, and how much slower than its kind.
+struct Gpu {
+  std::size_t kind = 0;
+  double slowdown = 1;
+  friend auto operator<=>(const Gpu&, const Gpu&) = default;
+};
+
 struct Costs {
-  std::function<units::Seconds(const units::Kernel&)> kernel;
-  std::function<units::Seconds(topology::Collective, units::Bytes, const topology::GroupShape&)>
+  std::function<units::Seconds(const units::Kernel&, const Gpu&)> kernel;
+  std::function<topology::Sending(topology::Collective, units::Bytes, const topology::GroupShape&)>
       collective;
-  // One message between GPUs; `sharing` leave the sender's NIC at once.
-  std::function<units::Seconds(units::Bytes, std::int64_t from, std::int64_t to, int sharing)>
-      transfer;
+  // One message between GPUs.
+  std::function<topology::Sending(units::Bytes, std::int64_t from, std::int64_t to)> transfer;
 };
 
 }  // namespace strategies

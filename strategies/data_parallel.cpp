@@ -36,7 +36,7 @@ double Lowering::parameters_of(const Block& block) const {
   const bool shared =
       block.kind == Block::Kind::head && job_.model.tied_embeddings && stages() == 1;
   if (!shared) return all;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}});
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}});
   return all - static_cast<double>(extent.vocab * job_.model.hidden);
 }
 
@@ -58,33 +58,39 @@ struct Halves {
 };
 Halves halves_of(const topology::GroupShape& shape) {
   const int inside = shape.least_per_node;
-  return {{.ranks = inside, .nodes = 1, .least_per_node = inside, .most_per_node = inside},
+  return {{.ranks = inside,
+           .nodes = 1,
+           .least_per_node = inside,
+           .most_per_node = inside,
+           .parts = shape.parts},
           {.ranks = shape.nodes,
            .nodes = shape.nodes,
            .least_per_node = 1,
            .most_per_node = 1,
-           .sharing = shape.sharing * inside}};
+           .parts = shape.parts}};
 }
 
 }  // namespace
 
-Picoseconds Lowering::reduce_time(const DataGroup& group, double parameters) const {
-  const units::Bytes size{parameters * gradient_bytes()};
-  if (job_.plan.zero == 0)
-    return to_ticks(costs_.collective(Collective::all_reduce, size, group.shape));
-  if (job_.plan.shard_group == ShardGroup::node && group.shape.nodes > 1) {
-    const auto [inside, across] = halves_of(group.shape);
-    return to_ticks(costs_.collective(Collective::reduce_scatter, size, inside) +
-                    costs_.collective(Collective::all_reduce, size / inside.ranks, across));
-  }
-  return to_ticks(costs_.collective(Collective::reduce_scatter, size, group.shape));
+bool Lowering::sharded_in_node(const DataGroup& group) const {
+  return job_.plan.zero >= 1 && job_.plan.shard_group == ShardGroup::node && group.shape.nodes > 1;
 }
 
-Picoseconds Lowering::gather_time(const DataGroup& group, double parameters) const {
+topology::Sending Lowering::reduction(const DataGroup& group, double parameters) const {
+  const units::Bytes size{parameters * gradient_bytes()};
+  if (job_.plan.zero == 0) return costs_.collective(Collective::all_reduce, size, group.shape);
+  if (!sharded_in_node(group))
+    return costs_.collective(Collective::reduce_scatter, size, group.shape);
+  const auto [inside, across] = halves_of(group.shape);
+  auto sending = costs_.collective(Collective::all_reduce, size / inside.ranks, across);
+  sending.fixed += costs_.collective(Collective::reduce_scatter, size, inside).time();
+  return sending;
+}
+
+topology::Sending Lowering::gathering(const DataGroup& group, double parameters) const {
   const units::Bytes size{parameters * parameter_bytes()};
-  const bool in_node = job_.plan.shard_group == ShardGroup::node && group.shape.nodes > 1;
-  return to_ticks(costs_.collective(Collective::all_gather, size,
-                                    in_node ? halves_of(group.shape).inside : group.shape));
+  return costs_.collective(Collective::all_gather, size,
+                           sharded_in_node(group) ? halves_of(group.shape).inside : group.shape);
 }
 
 void Lowering::data_collective(int stage, double parameters, bool gathers, LabelKind label,
@@ -93,8 +99,15 @@ void Lowering::data_collective(int stage, double parameters, bool gathers, Label
   for (const auto& group : groups_of_stage_[static_cast<std::size_t>(stage)]) {
     who.clear();
     for (auto actor : group.actors) who.push_back({sim::ActorId{actor}, {after[actor], no_event}});
-    const auto time = gathers ? gather_time(group, parameters) : reduce_time(group, parameters);
-    const auto op = out_.program.add_collective(sim::Lane::data, time, data_comm, who, {label});
+    auto [known, fresh] = data_sent_.try_emplace({&group, parameters, gathers});
+    if (fresh)
+      known->second =
+          gathers ? sent(gathering(group, parameters),
+                         sharded_in_node(group) ? FlowKind::inside : FlowKind::ring, group.rank)
+                  : sent(reduction(group, parameters), FlowKind::ring, group.rank);
+    const auto& [fixed, traffic] = known->second;
+    const auto op = out_.program.add_collective(sim::Lane::data, fixed, data_comm, who, {label});
+    if (traffic != sim::no_traffic) out_.program.send_over_links(op, traffic);
     for (std::uint32_t i = 0; i < who.size(); ++i)
       (gathers ? gathered_ : reduced_)[group.actors[i]] = out_.program.event(op, i);
   }
@@ -156,8 +169,9 @@ void Lowering::emit(int stage, const Slot& slot) {
       const double here = parameters_of(segments[i]);
       Picoseconds beside = 0;
       if (gathers && i + 1 < segments.size())
-        beside += gather_time(group, parameters_of(segments[i + 1]));
-      if (reduces && i > 0) beside += reduce_time(group, parameters_of(segments[i - 1]));
+        beside += to_ticks(gathering(group, parameters_of(segments[i + 1])).time());
+      if (reduces && i > 0)
+        beside += to_ticks(reduction(group, parameters_of(segments[i - 1])).time());
       emit_segment(stage, slot, segments[i], slowdown(segments[i], slot.pass, beside));
       if (gathers && i + 1 < segments.size())
         data_collective(stage, parameters_of(segments[i + 1]), true, label_gather_parameters,
@@ -188,7 +202,7 @@ void Lowering::finish_gradients() {
 // First and last stage hold a copy each of the embedding and sum its gradients.
 void Lowering::tied_embedding() {
   if (!job_.model.tied_embeddings || stages() == 1) return;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}});
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}});
   const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> done;
   for (auto rank : folding_.ranks()) {
@@ -203,11 +217,14 @@ void Lowering::tied_embedding() {
     const std::array<sim::Participant, 2> who{
         {{sim::ActorId{first}, {latest_[first], reduced_[first]}},
          {sim::ActorId{last}, {latest_[last], reduced_[last]}}}};
-    const auto shape = shape_with_siblings({rank, other}, job_.cluster);
-    const auto time = to_ticks(costs_.collective(
-        Collective::all_reduce, units::Bytes{parameters * gradient_bytes()}, shape));
+    const std::array<std::int64_t, 2> ends{rank, other};
+    const auto [fixed, traffic] =
+        sent(costs_.collective(Collective::all_reduce, units::Bytes{parameters * gradient_bytes()},
+                               topology::shape_of(ends, job_.cluster)),
+             FlowKind::tied, rank);
     const auto op =
-        out_.program.add_collective(sim::Lane::data, time, data_comm, who, {label_tied_embedding});
+        out_.program.add_collective(sim::Lane::data, fixed, data_comm, who, {label_tied_embedding});
+    if (traffic != sim::no_traffic) out_.program.send_over_links(op, traffic);
     reduced_[first] = out_.program.event(op, 0);
     reduced_[last] = out_.program.event(op, 1);
   }
@@ -221,7 +238,8 @@ topology::GroupShape everyone(const topology::Cluster& cluster) {
   return {.ranks = static_cast<int>(cluster.gpus),
           .nodes = static_cast<int>(cluster.nodes()),
           .least_per_node = static_cast<int>(std::min(per_node, on_last)),
-          .most_per_node = static_cast<int>(per_node)};
+          .most_per_node = static_cast<int>(per_node),
+          .parts = (1u << cluster.kinds()) - 1};
 }
 
 }  // namespace
@@ -233,7 +251,7 @@ void Lowering::gradient_norm() {
   for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor)
     who.push_back({sim::ActorId{actor}, {latest_[actor], reduced_[actor]}});
   const auto time = to_ticks(
-      costs_.collective(Collective::all_reduce, units::Bytes{8.0}, everyone(job_.cluster)));
+      costs_.collective(Collective::all_reduce, units::Bytes{8.0}, everyone(job_.cluster)).time());
   const auto op =
       out_.program.add_collective(sim::Lane::data, time, data_comm, who, {label_gradient_norm});
   for (std::uint32_t actor = 0; actor < who.size(); ++actor)
@@ -241,10 +259,11 @@ void Lowering::gradient_norm() {
 }
 
 void Lowering::optimizer() {
-  std::map<double, sim::TemplateId> bodies;
+  std::map<std::pair<double, Gpu>, sim::TemplateId> bodies;
   for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor) {
+    const auto& gpu = out_.actors[actor].gpu;
     const double parameters = out_.actors[actor].parameters / out_.data_shards;
-    auto found = bodies.find(parameters);
+    auto found = bodies.find({parameters, gpu});
     if (found == bodies.end()) {
       const units::Kernel sweep{
           .kind = units::Kernel::Kind::stream,
@@ -252,9 +271,9 @@ void Lowering::optimizer() {
       const auto id =
           out_.program.add_template({.steps = {{.activity = optimizer_compute,
                                                 .issue = to_ticks(job_.software.step_overhead),
-                                                .duration = to_ticks(costs_.kernel(sweep))}},
+                                                .duration = to_ticks(costs_.kernel(sweep, gpu))}},
                                      .drains = true});
-      found = bodies.emplace(parameters, id).first;
+      found = bodies.emplace(std::pair{parameters, gpu}, id).first;
     }
     const sim::Participant who{sim::ActorId{actor}, {reduced_[actor], latest_[actor]}};
     latest_[actor] =

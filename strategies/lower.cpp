@@ -19,10 +19,16 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
     : job_(job),
       costs_(costs),
       placement_(job.plan),
-      folding_(ranks == Ranks::full ? unfolded(placement_) : fold(placement_, job.cluster)),
+      folding_(placement_, job.cluster,
+               job.plan.zero >= 1 && job.plan.shard_group == ShardGroup::node, ranks),
       blocks_(blocks_of(job.model, job.plan)) {
   out_.microbatches = microbatches_of(job.plan, job.training);
   out_.order = order_of(job.plan.schedule, stages(), chunks(), static_cast<int>(out_.microbatches));
+  for (const auto& link : folding_.links()) {
+    out_.program.add_link(link.capacity);
+    out_.link_names.push_back(folding_.ports().name(link.port));
+  }
+  out_.links = folding_.links();
   find_cells();
   find_data_groups();
   describe_actors();
@@ -33,14 +39,14 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   arrived_forward_.assign(actors, std::vector<EventId>(slots, no_event));
   arrived_backward_ = arrived_forward_;
   whole_bodies_.resize(writers_.size());
-  send_times_.assign(2 * actors, -1);
+  messages_.resize(2 * actors);
   latest_ = before_latest_ = gathered_ = reduced_ = arrival_;
 }
 
 void Lowering::find_cells() {
   cells_of_stage_.resize(static_cast<std::size_t>(stages()));
   std::map<std::vector<std::uint32_t>, std::size_t> known;
-  std::map<topology::GroupShape, std::size_t> writer_of;
+  std::map<std::pair<topology::GroupShape, Gpu>, std::size_t> writer_of;
   for (auto rank : folding_.ranks()) {
     const auto where = placement_.at(rank);
     if (where.tensor != 0) continue;
@@ -51,6 +57,7 @@ void Lowering::find_cells() {
       const auto actor = folding_.actor_of(member);
       if (!seen.insert(actor).second) continue;
       cell.actors.push_back(actor);
+      cell.ranks.push_back(member);
       const auto neighbour = [&](std::int64_t by) {
         auto there = placement_.at(member);
         there.pipeline = (there.pipeline + by + placement_.pipeline()) % placement_.pipeline();
@@ -61,11 +68,16 @@ void Lowering::find_cells() {
     }
     if (!known.try_emplace({seen.begin(), seen.end()}, cells_.size()).second) continue;
     const auto shape = shape_with_siblings(group, job_.cluster);
-    const auto [writer, fresh] = writer_of.try_emplace(shape, writers_.size());
-    if (fresh)
-      writers_.push_back(std::make_unique<PassWriter>(
-          Share{job_.model, job_.plan, job_.training, job_.software, shape}, costs_));
-    cell.writer = writer->second;
+    for (auto member : cell.ranks) {
+      const auto gpu = gpu_of(member);
+      const auto [writer, fresh] = writer_of.try_emplace({shape, gpu}, writers_.size());
+      if (fresh)
+        writers_.push_back(std::make_unique<PassWriter>(
+            Share{job_.model, job_.plan, job_.training, job_.software, shape, gpu}, costs_));
+      cell.writers.push_back(writer->second);
+    }
+    if (std::ranges::count(cell.writers, cell.writers.front()) == std::ssize(cell.writers))
+      cell.writers.resize(1);  // one body serves all
     cells_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(cells_.size());
     cells_.push_back(std::move(cell));
   }
@@ -79,19 +91,21 @@ void Lowering::find_data_groups() {
     auto where = placement_.at(rank);
     if (where.data != 0) continue;
     std::set<std::uint32_t> actors;
-    for (where.data = 0; where.data < folding_.period(); ++where.data)
+    for (auto replica : folding_.replicas()) {
+      where.data = replica;
       actors.insert(folding_.actor_of(placement_.rank_of(where)));
+    }
     std::vector<std::uint32_t> key(actors.begin(), actors.end());
     if (!known.insert(key).second) continue;
     groups_of_stage_[static_cast<std::size_t>(where.pipeline)].push_back(
-        {static_cast<int>(where.pipeline), std::move(key),
-         shape_with_siblings(placement_.data_group(rank), job_.cluster)});
+        {static_cast<int>(where.pipeline), std::move(key), rank, folding_.data_shape(rank)});
   }
 }
 
 void Lowering::describe_actors() {
   for (std::size_t actor = 0; actor < folding_.representative().size(); ++actor) {
     ActorFacts facts{.rank = folding_.representative()[actor],
+                     .gpu = gpu_of(folding_.representative()[actor]),
                      .multiplicity = folding_.multiplicity()[actor]};
     facts.stage = static_cast<int>(placement_.at(facts.rank).pipeline);
     for (int chunk = 0; chunk < chunks(); ++chunk)
@@ -160,9 +174,13 @@ void Lowering::emit_segment(int stage, const Slot& slot, const Segment& segment,
     who_.clear();
     for (auto actor : cell.actors)
       who_.push_back({sim::ActorId{actor}, {arrival_[actor], gathered_[actor]}});
-    const auto op =
-        out_.program.add_pass(body(cell.writer, segment, slot.pass, slow), who_,
-                              {label, static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+    const sim::Label named{label, static_cast<std::int16_t>(slot.chunk), slot.microbatch};
+    bodies_of_cell_.clear();
+    for (auto writer : cell.writers)
+      bodies_of_cell_.push_back(body(writer, segment, slot.pass, slow));
+    const auto op = bodies_of_cell_.size() == 1
+                        ? out_.program.add_pass(bodies_of_cell_.front(), who_, named)
+                        : out_.program.add_pass(bodies_of_cell_, who_, named);
     for (std::uint32_t i = 0; i < who_.size(); ++i) {
       const auto actor = cell.actors[i];
       before_latest_[actor] = latest_[actor];
@@ -172,27 +190,36 @@ void Lowering::emit_segment(int stage, const Slot& slot, const Segment& segment,
   }
 }
 
-// Time of one message to the pipeline neighbour: with sequence parallelism, or where the software
-// scatters, each tensor-parallel rank sends its part only.
-sim::Picoseconds Lowering::send_time(const Cell& cell, std::size_t index, bool forward) {
-  const auto actor = cell.actors[index];
-  auto& time = send_times_[2 * actor + (forward ? 1 : 0)];
-  if (time >= 0) return time;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}});
+Gpu Lowering::gpu_of(std::int64_t rank) const {
+  return {job_.cluster.kind_of_node(rank / job_.cluster.node.gpus), job_.cluster.slowdown_of(rank)};
+}
+
+Lowering::Sent Lowering::sent(const topology::Sending& sending, FlowKind flow, std::int64_t rank) {
+  const auto& links = folding_.uses(flow, rank);
+  if (links.empty() || sending.bytes.value <= 0) return {to_ticks(sending.time())};
+  return {to_ticks(sending.fixed),
+          out_.program.add_traffic({links, sending.bytes.value, sending.rate.value})};
+}
+
+// One message to the pipeline neighbour: with sequence parallelism, or where the software scatters,
+// each tensor-parallel rank sends its part only.
+const Lowering::Sent& Lowering::message(const Cell& cell, std::size_t index, bool forward) {
+  auto& known = messages_[2 * cell.actors[index] + (forward ? 1 : 0)];
+  if (known) return *known;
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}});
   const double element = std::max(2.0, units::element_bytes(job_.training.precision));
   double bytes = static_cast<double>(extent.tokens() * job_.model.hidden) * element;
   const bool split =
       job_.plan.tensor > 1 && (job_.plan.sequence_parallel || job_.software.scatter_gather);
   if (split) bytes /= static_cast<double>(job_.plan.tensor);
-  const auto nics = std::max(1, job_.cluster.node.nics.count);
-  const auto senders = std::min<std::int64_t>(job_.cluster.node.gpus, job_.cluster.gpus);
-  const auto sharing = static_cast<int>((senders + nics - 1) / nics);
-  auto there = placement_.at(folding_.representative()[actor]);
+  const auto rank = cell.ranks[index];
+  auto there = placement_.at(rank);
   there.pipeline = (there.pipeline + (forward ? 1 : -1) + stages()) % stages();
-  time = to_ticks(costs_.transfer(units::Bytes{bytes}, folding_.representative()[actor],
-                                  placement_.rank_of(there), sharing));
-  if (split && !job_.plan.sequence_parallel) time += writers_[cell.writer]->row_gather();
-  return time;
+  auto sending = costs_.transfer(units::Bytes{bytes}, rank, placement_.rank_of(there));
+  known = sent(sending, forward ? FlowKind::onward : FlowKind::back, rank);
+  if (split && !job_.plan.sequence_parallel)
+    known->fixed += writers_[cell.writers.front()]->row_gather();
+  return *known;
 }
 
 void Lowering::send_onwards(int stage, const Slot& slot) {
@@ -215,12 +242,13 @@ void Lowering::send_onwards(int stage, const Slot& slot) {
         arrived = latest_[actor];
         continue;
       }
-      const auto time = send_time(cell, i, forward);
+      const auto& [fixed, traffic] = message(cell, i, forward);
       const auto op = out_.program.add_transfer(
-          overlapped ? sim::Op::Kind::transfer : sim::Op::Kind::blocking, time, pipeline_comm,
+          overlapped ? sim::Op::Kind::transfer : sim::Op::Kind::blocking, fixed, pipeline_comm,
           {sim::ActorId{actor}, {latest_[actor], no_event}}, sim::ActorId{peer},
           {forward ? label_send_forward : label_send_backward,
            static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+      if (traffic != sim::no_traffic) out_.program.send_over_links(op, traffic);
       arrived = out_.program.event(op, 1);
     }
   }
@@ -258,8 +286,24 @@ void Lowering::check_length() const {
       sum += static_cast<double>(step.duration) + static_cast<double>(step.issue);
     alone.push_back(sum);
   }
-  for (const auto& op : out_.program.ops())
-    ticks += op.kind == sim::Op::Kind::pass ? alone[op.body] : static_cast<double>(op.duration);
+  std::vector<double> sending;
+  for (const auto& traffic : out_.program.traffic()) {
+    double rate = traffic.cap;
+    for (const auto& [link, times] : traffic.links)
+      rate = std::min(rate, out_.program.links()[static_cast<std::size_t>(link)] / times);
+    sending.push_back(traffic.bytes / rate * 1e12);
+  }
+  for (const auto& op : out_.program.ops()) {
+    if (op.kind == sim::Op::Kind::pass) {
+      double longest = 0;
+      for (std::uint32_t i = 0; i < (op.bodies == sim::one_body ? 1 : op.count); ++i)
+        longest = std::max(longest, alone[static_cast<std::size_t>(out_.program.body_of(op, i))]);
+      ticks += longest;
+    } else {
+      ticks += static_cast<double>(op.duration);
+    }
+    if (op.traffic != sim::no_traffic) ticks += sending[op.traffic];
+  }
   if (ticks / stages() > 8.64e18)
     throw std::invalid_argument(
         "the step would take longer than 100 days, which is not simulated; lower global_batch or "

@@ -3,11 +3,13 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "model/transformer.hpp"
 #include "sim/program.hpp"
 #include "strategies/costs.hpp"
+#include "strategies/folding.hpp"
 #include "strategies/passes.hpp"
 #include "strategies/placement.hpp"
 #include "strategies/plan.hpp"
@@ -26,11 +28,10 @@ struct Job {
   const topology::Cluster& cluster;
 };
 
-enum class Ranks { folded, full };
-
 struct ActorFacts {
   int stage = 0;
   std::int64_t rank = 0;  // lowest of its class
+  Gpu gpu;
   std::int64_t multiplicity = 1;
   std::int64_t layers = 0;
   double parameters = 0;    // held before sharding over data-parallel ranks
@@ -42,6 +43,8 @@ struct Lowered {
   sim::Program program;
   Order order;
   std::vector<ActorFacts> actors;
+  std::vector<LinkClass> links;  // of the program
+  std::vector<std::string> link_names;
   std::int64_t microbatches = 0;
   std::unique_ptr<PassWriter> writer;  // of the first rank's group; it refers to the job's values
   int data_shards = 1;                 // ranks that share an optimizer state (zero ≥ 1)

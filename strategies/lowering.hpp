@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "strategies/activity.hpp"
+#include "strategies/folding.hpp"
 #include "strategies/lower.hpp"
 
 namespace strategies {
@@ -15,14 +16,16 @@ namespace strategies {
 struct Cell {
   int stage = 0;
   std::vector<std::uint32_t> actors;
+  std::vector<std::int64_t> ranks;            // one of each actor
   std::vector<std::uint32_t> previous, next;  // pipeline neighbour of each actor, wrapping around
-  std::size_t writer = 0;
+  std::vector<std::size_t> writers;           // of each actor; one for all where devices are alike
 };
 
 // Actors that reduce gradients together: one data-parallel group (or one class of them).
 struct DataGroup {
   int stage = 0;
   std::vector<std::uint32_t> actors;
+  std::int64_t rank = 0;  // one of its members
   topology::GroupShape shape;
 };
 
@@ -40,6 +43,7 @@ class Lowering {
   void find_cells();
   void find_data_groups();
   void describe_actors();
+  Gpu gpu_of(std::int64_t rank) const;
   int stages() const { return static_cast<int>(job_.plan.pipeline); }
   int chunks() const { return static_cast<int>(job_.plan.virtual_stages); }
 
@@ -50,7 +54,13 @@ class Lowering {
   std::vector<Segment> segments_of(int virtual_stage, bool backward) const;
   sim::TemplateId body(std::size_t writer, const Segment& segment, Pass pass, double slowdown);
   sim::TemplateId body_of(std::size_t writer, const Segment& segment, Pass pass, double slowdown);
-  sim::Picoseconds send_time(const Cell& cell, std::size_t index, bool forward);
+  // What an op that sends takes before its traffic, and the traffic.
+  struct Sent {
+    sim::Picoseconds fixed = 0;
+    std::uint32_t traffic = sim::no_traffic;
+  };
+  Sent sent(const topology::Sending& sending, FlowKind flow, std::int64_t rank);
+  const Sent& message(const Cell& cell, std::size_t index, bool forward);
   double slowdown(const Segment& segment, Pass pass, sim::Picoseconds beside);
 
   // Data parallelism.
@@ -62,8 +72,9 @@ class Lowering {
   // Of one block or several; a head that shares the embedding of its own rank has none.
   double parameters_of(const Block& block) const;
   double parameters_of(const Segment& segment) const;
-  sim::Picoseconds reduce_time(const DataGroup& group, double parameters) const;
-  sim::Picoseconds gather_time(const DataGroup& group, double parameters) const;
+  topology::Sending reduction(const DataGroup& group, double parameters) const;
+  topology::Sending gathering(const DataGroup& group, double parameters) const;
+  bool sharded_in_node(const DataGroup& group) const;
   // Adds a collective of every data group of the stage; each actor waits for its event in `after`.
   void data_collective(int stage, double parameters, bool gathers, LabelKind label,
                        const std::vector<sim::EventId>& after);
@@ -86,8 +97,10 @@ class Lowering {
   std::map<std::tuple<std::size_t, Segment, Pass, double>, sim::TemplateId> bodies_;
   // The same again for whole virtual stages, which most passes are: [writer][virtual stage, pass].
   std::vector<std::vector<std::optional<sim::TemplateId>>> whole_bodies_;
-  std::vector<sim::Picoseconds> send_times_;  // [actor, direction], -1 where not asked yet
+  std::vector<std::optional<Sent>> messages_;  // [actor, direction], once asked for
+  std::map<std::tuple<const DataGroup*, double, bool>, Sent> data_sent_;
   std::vector<sim::Participant> who_;
+  std::vector<sim::TemplateId> bodies_of_cell_;
   Lowered out_;
 
   std::vector<sim::EventId> arrival_;  // by actor: of the input of the slot being written

@@ -104,7 +104,7 @@ PassWriter::PassWriter(const Share& share, const Costs& costs) : share_(share) {
     const double element = std::max(2.0, units::element_bytes(share.training.precision));
     const units::Bytes rows{tokens * static_cast<double>(share.model.hidden) * element};
     const auto time = [&](topology::Collective kind, units::Bytes size) {
-      return to_ticks(costs.collective(kind, size, share.tensor_shape));
+      return to_ticks(costs.collective(kind, size, share.tensor_shape).time());
     };
     all_reduce_ = time(topology::Collective::all_reduce, rows);
     all_gather_ = time(topology::Collective::all_gather, rows);
@@ -163,7 +163,8 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   const auto times = [&](std::vector<units::Kernel> kernels) {
     if (share_.software.compile) fuse_streams(kernels);
     std::vector<Picoseconds> durations;
-    for (const auto& kernel : kernels) durations.push_back(to_ticks(costs.kernel(kernel)));
+    for (const auto& kernel : kernels)
+      durations.push_back(to_ticks(costs.kernel(kernel, share_.gpu)));
     return durations;
   };
   const bool known = !prices_.empty() && block.drop != Drop::nothing;

@@ -32,6 +32,7 @@ struct Share {
   const Training& training;
   const Software& software;
   topology::GroupShape tensor_shape;  // of its tensor-parallel group
+  Gpu gpu;
 };
 
 // Rows of the vocabulary after padding to a multiple of software.vocab_multiple · tensor.

@@ -95,13 +95,44 @@ struct Fabric {
   friend bool operator==(const Fabric&, const Fabric&) = default;
 };
 
+// GPUs of one kind of node among several.
+struct Part {
+  Node node;
+  std::int64_t nodes = 0;
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+// These GPUs compute slower than their kind does: every kernel takes `slowdown` times as long.
+struct Straggler {
+  std::vector<std::int64_t> gpus;  // ascending
+  double slowdown = 1;             // at least 1
+  friend bool operator==(const Straggler&, const Straggler&) = default;
+};
+
+// A link that carries `factor` of what it should; 0: it has failed. Names: ports.hpp.
+struct DegradedLink {
+  std::string link;
+  double factor = 1;
+  friend bool operator==(const DegradedLink&, const DegradedLink&) = default;
+};
+
 // GPUs are numbered node by node: GPU i sits in node i / node.gpus.
 struct Cluster {
   Node node;
   std::int64_t gpus = 0;
   Fabric fabric;
   double memory_fraction = 1.0;
+  std::vector<Part> others;  // the last nodes, where they are of other kinds; as many GPUs in each
+  std::vector<Straggler> stragglers;
+  std::vector<DegradedLink> degraded_links;
+
   std::int64_t nodes() const { return (gpus + node.gpus - 1) / node.gpus; }
+  // Kinds of node: 0 is `node`, i is others[i - 1].
+  std::size_t kinds() const { return 1 + others.size(); }
+  const Node& kind(std::size_t i) const { return i == 0 ? node : others[i - 1].node; }
+  std::size_t kind_of_node(std::int64_t index) const;
+  const Node& node_of(std::int64_t gpu) const { return kind(kind_of_node(gpu / node.gpus)); }
+  double slowdown_of(std::int64_t gpu) const;  // 1 for most
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 

@@ -23,6 +23,7 @@ struct GroupShape {
   // Groups of this kind that run at the same time and share each node's NICs (1 = alone). Eight
   // data-parallel groups of one rank per node on a node of eight NICs: each has one NIC.
   int sharing = 1;
+  std::uint32_t parts = 1;  // bit i: a node of kind i (Cluster::kind) holds a member
   friend auto operator<=>(const GroupShape&, const GroupShape&) = default;
 };
 
@@ -35,6 +36,23 @@ GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster);
 units::Seconds collective_time(Collective collective, units::Bytes size, const GroupShape& group,
                                const Cluster& cluster);
 
+// The same in two parts: alone on its ports it takes `fixed` and then as long as `bytes` need at
+// `rate`. Ports: the NICs that a group on several nodes uses on each of them, both ways; the NVLink
+// (or else PCIe) port of each member of a group on one node. `rate` is above zero, finite and never
+// more than the port carries; `bytes` may be zero.
+struct Sending {
+  units::Seconds fixed;
+  units::Bytes bytes;          // through each port, each way
+  units::BytesPerSecond rate;  // through each port, at most
+  units::Seconds time() const { return fixed + bytes / rate; }
+  friend bool operator==(const Sending&, const Sending&) = default;
+};
+Sending collective_sending(Collective collective, units::Bytes size, const GroupShape& group,
+                           const Cluster& cluster);
+
+// NICs that a group on several nodes uses on each of them; 1 for a group on one node.
+int ports_of(const GroupShape& group, const Cluster& cluster);
+
 // The textbook ring, n ranks, bandwidth per direction, latency per hop: 2(n−1)/n·S/B + 2(n−1)α for
 // all-reduce; (n−1)/n·S/B + (n−1)α for all-gather, reduce-scatter and all-to-all;
 // S/B + (n−1)α for broadcast and reduce.
@@ -45,5 +63,8 @@ units::Seconds textbook_ring(Collective collective, units::Bytes size, int ranks
 // once.
 units::Seconds transfer_time(units::Bytes size, std::int64_t from, std::int64_t to,
                              const Cluster& cluster, int sharing = 1);
+
+Sending transfer_sending(units::Bytes size, std::int64_t from, std::int64_t to,
+                         const Cluster& cluster);
 
 }  // namespace topology

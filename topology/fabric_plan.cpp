@@ -53,14 +53,19 @@ class Counter {
     const std::int64_t up = leaves * ports.up;
     plan.tiers.push_back({"spine", ceil_div(up, fabric_.radix), up});
     if (blocks > 1) cross(up);  // nodes of one block meet at its leaves
-    if (tiers == 2) return;
-    const std::int64_t pods = ceil_div(leaves, std::max(1, fabric_.radix / 2));
-    const auto over = fabric_.oversubscription;
-    const double o = over.size() > 1 ? over[1] : 1.0;
-    plan.tiers[1].switches = pods * ports.up;
-    const auto top = static_cast<std::int64_t>(static_cast<double>(up) / o);
-    plan.tiers.push_back({"core", std::max<std::int64_t>(1, ceil_div(top, fabric_.radix)), top});
-    cross(top);
+    const std::int64_t half = std::max(1, fabric_.radix / 2);
+    auto below = up;
+    for (int tier = 2; tier < tiers; ++tier) {
+      // Switches of a tier between have half of their ports downwards.
+      plan.tiers.back().switches =
+          tier == 2 ? ceil_div(leaves, half) * ports.up : ceil_div(below, half);
+      below = static_cast<std::int64_t>(static_cast<double>(below) /
+                                        oversubscription(static_cast<std::size_t>(tier) - 1));
+      const auto name = tier == 2 ? "core" : "core " + std::to_string(tier - 1);
+      plan.tiers.push_back(
+          {name, std::max<std::int64_t>(1, ceil_div(below, fabric_.radix)), below});
+      cross(below);
+    }
   }
 
   void dragonfly_plus() {
@@ -95,6 +100,9 @@ class Counter {
   FabricPlan plan;
 
  private:
+  double oversubscription(std::size_t tier) const {
+    return tier < fabric_.oversubscription.size() ? fabric_.oversubscription[tier] : 1.0;
+  }
   void cross(std::int64_t cables) {
     plan.bisection.value = std::min(plan.bisection.value, static_cast<double>(cables) / 2 * cable_);
   }

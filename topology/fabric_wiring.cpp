@@ -24,9 +24,9 @@ double oversubscription(std::size_t tier, const Fabric& fabric) {
 
 class Weaver {
  public:
-  Weaver(Wiring& wiring, const std::vector<Port>& ports, const Cluster& cluster)
+  Weaver(Wiring& wiring, const std::vector<Plug>& plugs, const Cluster& cluster)
       : wiring_(wiring),
-        ports_(ports),
+        plugs_(plugs),
         cluster_(cluster),
         fabric_(cluster.fabric),
         rails_(cluster.node.nics.count),
@@ -34,12 +34,12 @@ class Weaver {
 
   void single_switch() {
     const auto hub = wiring_.add("leaf0");
-    for (const auto& port : ports_) plug(port, hub);
+    for (const auto& nic : plugs_) plug(nic, hub);
   }
 
   void rail_only() {
     const auto leaves = add("leaf", rails_);
-    for (const auto& port : ports_) plug(port, leaves[static_cast<std::size_t>(port.rail)]);
+    for (const auto& nic : plugs_) plug(nic, leaves[static_cast<std::size_t>(nic.rail)]);
   }
 
   // Ports of a switch: down to up as the oversubscription of the tier says.
@@ -48,6 +48,7 @@ class Weaver {
     const auto leaves = leaves_for(down, rails);
     const int tiers = tiers_needed(std::ssize(leaves), fabric_);
     if (tiers == 1) return;
+    if (tiers > 3) throw std::invalid_argument("a fabric of more than three tiers is not drawn");
     if (tiers == 2) {
       const auto spines =
           add("spine", std::max<std::int64_t>(1, ceil_div(std::ssize(leaves) * up, fabric_.radix)));
@@ -78,7 +79,7 @@ class Weaver {
   void torus_3d() {
     const std::int64_t nodes = cluster_.nodes();
     const auto routers = add("leaf", nodes);
-    for (const auto& port : ports_) plug(port, routers[static_cast<std::size_t>(port.node)]);
+    for (const auto& nic : plugs_) plug(nic, routers[static_cast<std::size_t>(nic.node)]);
     const auto [x, y, z] = torus_box(nodes);
     ring(routers, x, 1);
     ring(routers, y, x);
@@ -98,8 +99,8 @@ class Weaver {
     return {all.begin() + from, all.begin() + std::max(from, end)};
   }
 
-  void plug(const Port& port, std::uint32_t to) {
-    wiring_.join(port.vertex, to, Kind::nic, units::BytesPerSecond{nic_rate(cluster_)},
+  void plug(const Plug& nic, std::uint32_t to) {
+    wiring_.join(nic.vertex, to, Kind::nic, units::BytesPerSecond{nic_rate(cluster_)},
                  cluster_.node.nics.latency);
   }
 
@@ -114,9 +115,9 @@ class Weaver {
     const std::int64_t per_leaf = rails ? down : std::max(1, down / rails_);
     const std::int64_t blocks = ceil_div(nodes, per_leaf);
     const auto leaves = add("leaf", rails ? blocks * rails_ : blocks);
-    for (const auto& port : ports_) {
-      const std::int64_t block = port.node / per_leaf;
-      plug(port, leaves[static_cast<std::size_t>(rails ? block * rails_ + port.rail : block)]);
+    for (const auto& nic : plugs_) {
+      const std::int64_t block = nic.node / per_leaf;
+      plug(nic, leaves[static_cast<std::size_t>(rails ? block * rails_ + nic.rail : block)]);
     }
     return leaves;
   }
@@ -155,7 +156,7 @@ class Weaver {
   }
 
   Wiring& wiring_;
-  const std::vector<Port>& ports_;
+  const std::vector<Plug>& plugs_;
   const Cluster& cluster_;
   const Fabric& fabric_;
   int rails_;
@@ -171,12 +172,15 @@ LeafPorts leaf_ports(const Fabric& fabric) {
 }
 
 int tiers_needed(std::int64_t leaves, const Fabric& fabric) {
-  const std::int64_t pod = std::max(1, fabric.radix / 2);
-  const int least = leaves <= 1 ? 1 : leaves <= fabric.radix ? 2 : 3;
-  if (least == 3 && leaves > pod * fabric.radix)
-    throw std::invalid_argument("the fabric has more leaf switches than three tiers can join");
+  // Every tier more joins radix / 2 times as many.
+  int least = leaves <= 1 ? 1 : 2;
+  for (std::int64_t joined = fabric.radix; least > 1 && joined < leaves; ++least) {
+    if (fabric.radix < 4)
+      throw std::invalid_argument("switches of fewer than four ports cannot join so many leaves");
+    joined *= fabric.radix / 2;
+  }
   const int tiers = fabric.tiers.value_or(least);
-  if (tiers < least || tiers > 3)
+  if (tiers < least)
     throw std::invalid_argument("the fabric needs " + std::to_string(least) +
                                 " tiers of switches, not " + std::to_string(tiers));
   return tiers;
@@ -193,9 +197,9 @@ TorusBox torus_box(std::int64_t nodes) {
   return best;
 }
 
-void wire_fabric(Wiring& wiring, const std::vector<Port>& ports, const Cluster& cluster) {
-  if (ports.empty()) return;
-  Weaver weaver(wiring, ports, cluster);
+void wire_fabric(Wiring& wiring, const std::vector<Plug>& plugs, const Cluster& cluster) {
+  if (plugs.empty()) return;
+  Weaver weaver(wiring, plugs, cluster);
   switch (cluster.fabric.kind) {
     case Fabric::Kind::single_switch:
       return weaver.single_switch();

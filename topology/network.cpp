@@ -86,8 +86,8 @@ struct Network::Graph {
 
 Network::Network(const Cluster& cluster) {
   Wiring wiring;
-  const auto ports = wire_nodes(wiring, cluster);
-  wire_fabric(wiring, ports, cluster);
+  const auto plugs = wire_nodes(wiring, cluster);
+  wire_fabric(wiring, plugs, cluster);
   graph_ = std::make_unique<Graph>(std::move(wiring), cluster.gpus);
 }
 

@@ -94,12 +94,12 @@ void wire_host(Wiring& wiring, std::uint32_t first, int gpus, const Node& node,
 }
 
 // NIC j serves the GPUs nearest to it; with more NICs than GPUs a GPU has several.
-void wire_nics(Wiring& wiring, std::vector<Port>& ports, std::int64_t at, std::uint32_t first,
+void wire_nics(Wiring& wiring, std::vector<Plug>& plugs, std::int64_t at, std::uint32_t first,
                int gpus, const Node& node) {
   const int count = node.nics.count;
   for (int j = 0; j < count; ++j) {
     const auto nic = wiring.add("nic" + std::to_string(at) + "." + std::to_string(j));
-    ports.push_back({nic, at, j});
+    plugs.push_back({nic, at, j});
     bool served = false;
     for (int i = 0; i < gpus; ++i) {
       const bool near =
@@ -129,10 +129,10 @@ void Wiring::join(std::uint32_t a, std::uint32_t b, Link::Kind kind,
   ends.push_back({b, a});
 }
 
-std::vector<Port> wire_nodes(Wiring& wiring, const Cluster& cluster) {
+std::vector<Plug> wire_nodes(Wiring& wiring, const Cluster& cluster) {
   check(cluster);
   for (std::int64_t gpu = 0; gpu < cluster.gpus; ++gpu) wiring.add("gpu" + std::to_string(gpu));
-  std::vector<Port> ports;
+  std::vector<Plug> plugs;
   for (std::int64_t at = 0; at < cluster.nodes(); ++at) {
     const std::int64_t begin = at * cluster.node.gpus;
     const int gpus =
@@ -140,9 +140,9 @@ std::vector<Port> wire_nodes(Wiring& wiring, const Cluster& cluster) {
     const auto first = static_cast<std::uint32_t>(begin);
     wire_nvlink(wiring, first, gpus, cluster.node, std::to_string(at));
     wire_host(wiring, first, gpus, cluster.node, std::to_string(at));
-    if (cluster.nodes() > 1) wire_nics(wiring, ports, at, first, gpus, cluster.node);
+    if (cluster.nodes() > 1) wire_nics(wiring, plugs, at, first, gpus, cluster.node);
   }
-  return ports;
+  return plugs;
 }
 
 }  // namespace topology

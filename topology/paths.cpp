@@ -2,8 +2,12 @@
 #include "topology/paths.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
+
+#include "topology/wiring.hpp"
 
 namespace topology {
 namespace {
@@ -57,6 +61,16 @@ units::Seconds usual_launch(const Paths& paths) {
   return {constants::start_up[paths.row()] * 1e-6};
 }
 
+// A GPU's link to the others of its node.
+double gpu_port(int members, const Node& node) {
+  const double nvlink = linked(members, node) ? nvlink_rate(1, node) : 0;
+  return nvlink > 0 ? nvlink : node.pcie.bandwidth.value;
+}
+
+constexpr const char* no_way_inside = "the GPUs of a node have no link between them";
+constexpr const char* no_way_out =
+    "the group spans nodes, but the nodes have no NIC or the fabric no bandwidth";
+
 void need(double rate, const char* what) {
   if (!(rate > 0)) throw std::invalid_argument(what);
 }
@@ -78,31 +92,33 @@ bool cube_mesh(const Node& node) {
 
 double nics_for(int members, int sharing, const Node& node) {
   const double count = node.nics.count;
-  const double near = std::max(1.0, members * count / std::max(1, node.gpus));
+  const double near = std::max(1.0, std::ceil(members * count / std::max(1, node.gpus)));
   return std::min(near, count / sharing);
 }
 
-double nic_rate(const Cluster& cluster) {
+double nic_rate(const Cluster& cluster, std::size_t kind) {
   const double link = cluster.fabric.link_bandwidth.value;
-  return std::min(cluster.node.nics.bandwidth.value, link) * cluster.fabric.efficiency;
+  return std::min(cluster.kind(kind).nics.bandwidth.value, link) * cluster.fabric.efficiency;
 }
 
-double switches_between(std::int64_t nodes, const Fabric& fabric) {
-  const double radix = std::max(2, fabric.radix);
-  const auto count = static_cast<double>(nodes);
+double switches_between(std::int64_t nodes, int nics, const Fabric& fabric) {
+  const std::int64_t count = std::max(1, nics);
+  const bool rails = fabric.kind == Fabric::Kind::rail_fat_tree;
   switch (fabric.kind) {
     case Fabric::Kind::single_switch:
     case Fabric::Kind::rail_only:
     case Fabric::Kind::torus_3d:
       return 1;
     case Fabric::Kind::dragonfly_plus:
-      return count <= radix / 2 ? 1 : 4;
+      return nodes * count <= fabric.radix / 2 ? 1 : 4;
     case Fabric::Kind::fat_tree:
     case Fabric::Kind::rail_fat_tree:
       break;
   }
-  if (count <= radix / 2) return 1;
-  return count <= radix * radix / 2 ? 3 : 5;
+  const std::int64_t down = leaf_ports(fabric).down;
+  const std::int64_t per_leaf = rails ? down : std::max<std::int64_t>(1, down / count);
+  const auto blocks = (nodes + per_leaf - 1) / per_leaf;
+  return blocks == 1 ? 1 : 2 * tiers_needed(rails ? blocks * count : blocks, fabric) - 1;
 }
 
 double nvlink_rate(int members, const Node& node) {
@@ -119,10 +135,27 @@ double nvlink_rate(int members, const Node& node) {
   return all * (members - 1) / std::max(1, node.gpus - 1);
 }
 
-Paths paths_of(const GroupShape& group, const Cluster& cluster) {
+double port_rate(const GroupShape& group, const Cluster& cluster) {
+  check_parts(group, cluster);
+  double slowest = std::numeric_limits<double>::infinity();
+  for (std::size_t kind = 0; kind < cluster.kinds(); ++kind)
+    if ((group.parts >> kind & 1) != 0)
+      slowest =
+          std::min(slowest, group.nodes > 1 ? nic_rate(cluster, kind)
+                                            : gpu_port(group.most_per_node, cluster.kind(kind)));
+  need(slowest, group.nodes > 1 ? no_way_out : no_way_inside);
+  return slowest;
+}
+
+void check_parts(const GroupShape& group, const Cluster& cluster) {
+  if (group.parts == 0 || std::uint64_t{group.parts} >> cluster.kinds() != 0)
+    throw std::invalid_argument("a group lies on kinds of node that the cluster has");
+}
+
+Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind) {
   check(group);
   check_room(group, cluster);
-  const Node& node = cluster.node;
+  const Node& node = cluster.kind(kind);
   Paths paths{.generation = generation_of(node.device),
               .ranks = static_cast<double>(group.ranks),
               .nodes = static_cast<double>(group.nodes)};
@@ -132,7 +165,7 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster) {
   paths.multicast = paths.nvlink && node.nvlink.multicast &&
                     group.least_per_node == group.most_per_node &&
                     group.most_per_node >= constants::nvls_ranks_least;
-  if (group.most_per_node > 1) need(paths.intra, "the GPUs of a node have no link between them");
+  if (group.most_per_node > 1) need(paths.intra, no_way_inside);
   paths.direct = paths.nvlink && node.nvlink.kind == NvLink::Kind::mesh && !cube_mesh(node);
   paths.launch = node.nvlink.launch.value_or(usual_launch(paths)).value;
   paths.ramp = node.nvlink.ramp.value_or(constants::ring_ramp[paths.row()]);
@@ -141,8 +174,8 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster) {
   if (group.nodes == 1) return paths;
 
   const double nics = nics_for(group.least_per_node, group.sharing, node);
-  paths.inter = nics * nic_rate(cluster);
-  need(paths.inter, "the group spans nodes, but the nodes have no NIC or the fabric no bandwidth");
+  paths.inter = nics * nic_rate(cluster, kind);
+  need(paths.inter, no_way_out);
   paths.in_network = cluster.fabric.collectives_in_network;
   paths.launch += cluster.fabric.launch.value;
   paths.ramp = paths.switch_ramp = cluster.fabric.ramp.value_or(constants::network_ramp);
@@ -150,7 +183,8 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster) {
   const bool doubled = nics <= 4 || paths.generation <= Generation::ampere;
   paths.channels = std::max(1.0, nics) * (doubled ? 2 : 1);
   paths.nic = node.nics.latency.value;
-  paths.wire = cluster.fabric.latency.value * switches_between(cluster.nodes(), cluster.fabric);
+  paths.wire = cluster.fabric.latency.value *
+               switches_between(cluster.nodes(), node.nics.count, cluster.fabric);
   return paths;
 }
 

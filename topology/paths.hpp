@@ -27,8 +27,12 @@ struct Paths {
   std::size_t row() const { return static_cast<std::size_t>(generation); }
 };
 
-// Throws std::invalid_argument for shapes that cannot be, and where no link joins the members.
-Paths paths_of(const GroupShape& group, const Cluster& cluster);
+// As if all nodes were of this kind (Cluster::kind). Throws std::invalid_argument for shapes that
+// cannot be, and where no link joins the members.
+Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind = 0);
+
+// Throws std::invalid_argument if the group lies on no kind of node, or on one that is not there.
+void check_parts(const GroupShape& group, const Cluster& cluster);
 
 // Eight V100s: each has six links, one or two to four of the others. Any other mesh joins all.
 bool cube_mesh(const Node& node);
@@ -37,14 +41,20 @@ bool cube_mesh(const Node& node);
 constants::Generation generation_of(const Device& device);
 
 // NICs that `members` GPUs of a node reach without crossing to another GPU's, shared with the same
-// from `sharing` groups: eight GPUs over four NICs have one per pair, but no member has none.
+// from `sharing` groups: eight GPUs over four NICs have one per pair, but no member has none. Whole
+// NICs for one group alone.
 double nics_for(int members, int sharing, const Node& node);
 
-// Payload of one NIC on this fabric; switches that a message between nodes crosses.
-double nic_rate(const Cluster& cluster);
-double switches_between(std::int64_t nodes, const Fabric& fabric);
+// Payload of one NIC of this kind of node on the fabric; switches that a message between nodes
+// crosses.
+double nic_rate(const Cluster& cluster, std::size_t kind = 0);
+double switches_between(std::int64_t nodes, int nics, const Fabric& fabric);
 
 // Of one ring between two GPUs of a node, or of all rings among `members`.
 double nvlink_rate(int members, const Node& node);
+
+// What the slowest port of a group carries each way (Sending): a NIC; inside a node what joins a
+// GPU to the others.
+double port_rate(const GroupShape& group, const Cluster& cluster);
 
 }  // namespace topology

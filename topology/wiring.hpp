@@ -26,18 +26,18 @@ struct Wiring {
 };
 
 // One NIC of the cluster: the vertex, and its place.
-struct Port {
+struct Plug {
   std::uint32_t vertex;
   std::int64_t node;
   int rail;  // number of the NIC in its node
 };
 
 // GPUs, NVLink, PCIe and NICs of every node. Throws std::invalid_argument on impossible numbers.
-std::vector<Port> wire_nodes(Wiring& wiring, const Cluster& cluster);
+std::vector<Plug> wire_nodes(Wiring& wiring, const Cluster& cluster);
 
 // Switches and their cables. A switch pair with several cables has one link of their sum; the core
 // switches above one spine count as one. Throws where the fabric has too few tiers for the ports.
-void wire_fabric(Wiring& wiring, const std::vector<Port>& ports, const Cluster& cluster);
+void wire_fabric(Wiring& wiring, const std::vector<Plug>& plugs, const Cluster& cluster);
 
 // How a fabric is counted; the same for the graph and for fabric_plan.hpp.
 struct LeafPorts {
@@ -46,7 +46,7 @@ struct LeafPorts {
 // Ports of a lowest switch, as the oversubscription of the first tier divides them. Throws where
 // it is not above zero.
 LeafPorts leaf_ports(const Fabric& fabric);
-// Tiers that join so many leaves. Throws where three are too few, or the fabric's own number is.
+// Tiers of switches that join so many leaves. Throws where the fabric's own number is too few.
 int tiers_needed(std::int64_t leaves, const Fabric& fabric);
 struct TorusBox {
   std::int64_t x, y, z;

@@ -90,4 +90,43 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   return s;
 }
 
+// The same with less network than the plan would like, and with what breaks symmetry: tiers that
+// are too narrow, links that degrade or fail, GPUs that are slower, nodes of a second kind.
+inline forecast::Scenario rough_scenario(std::mt19937& random) {
+  auto s = random_scenario(random);
+  const auto at_most = [&](std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(0, most)(random);
+  };
+  auto& cluster = s.cluster;
+  auto& fabric = cluster.fabric;
+  // Slow links, so that messages last as long as passes do.
+  const double slow = at_most(1) == 0 ? 1 : 0.01;
+  fabric.link_bandwidth = slow * fabric.link_bandwidth;
+  cluster.node.nvlink.bandwidth = slow * cluster.node.nvlink.bandwidth;
+  cluster.node.pcie.bandwidth = slow * cluster.node.pcie.bandwidth;
+  using Kind = topology::Fabric::Kind;
+  constexpr Kind kinds[] = {Kind::fat_tree,       Kind::rail_fat_tree, Kind::rail_only,
+                            Kind::dragonfly_plus, Kind::torus_3d,      Kind::single_switch};
+  fabric.kind = kinds[at_most(5)];
+  fabric.radix = static_cast<int>(4 + 2 * at_most(3));
+  if (at_most(1) == 0) fabric.oversubscription = {1.0 + static_cast<double>(at_most(2))};
+  if (at_most(3) == 0) cluster.node.nvlink.kind = topology::NvLink::Kind::pairs;
+  if (at_most(5) == 0) cluster.node.nvlink.kind = topology::NvLink::Kind::none;
+  if (at_most(2) == 0)
+    cluster.stragglers.push_back(
+        {{at_most(cluster.gpus - 1)}, 1.0 + 0.1 * static_cast<double>(1 + at_most(9))});
+  if (at_most(2) == 0 && cluster.nodes() > 1) {
+    const auto node = at_most(cluster.nodes() - 1);
+    cluster.degraded_links.push_back(
+        {"nic" + std::to_string(node) + ".0", at_most(1) == 0 ? 0.5 : 0.25});
+  }
+  if (at_most(3) == 0 && cluster.nodes() > 1) {
+    auto other = cluster.node;
+    other.device.peak.fill({150e12});
+    other.nics.bandwidth = 0.5 * other.nics.bandwidth;
+    cluster.others.push_back({other, 1 + at_most(cluster.nodes() - 2)});
+  }
+  return s;
+}
+
 }  // namespace tests

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "forecast/forecast.hpp"
@@ -36,6 +37,25 @@ void check_same(const Forecast& a, const Forecast& b) {
   CHECK(a.pipeline.bubble_fraction == b.pipeline.bubble_fraction);
 }
 
+// The busiest link of each kind, and every loss.
+void check_same_network(const Forecast& a, const Forecast& b) {
+  const auto busiest = [](const Forecast& f) {
+    std::map<std::string, double> most;
+    for (const auto& link : f.links) most[link.kind] = std::max(most[link.kind], link.utilisation);
+    return most;
+  };
+  const auto most = busiest(b);
+  CHECK(busiest(a).size() == most.size());
+  for (const auto& [kind, utilisation] : busiest(a))
+    CHECK(utilisation == Approx(most.at(kind)).epsilon(1e-12));
+  REQUIRE(a.slowed.size() == b.slowed.size());
+  for (std::size_t i = 0; i < a.slowed.size(); ++i) {
+    CHECK(a.slowed[i].what == b.slowed[i].what);
+    CHECK(a.slowed[i].by == b.slowed[i].by);
+    CHECK(a.slowed[i].lost == b.slowed[i].lost);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("one rank of each class gives what every rank gives, bit for bit") {
@@ -48,6 +68,17 @@ TEST_CASE("one rank of each class gives what every rank gives, bit for bit") {
   CHECK(full.simulation.ranks_simulated == scenario.cluster.gpus);
   CHECK(folded.simulation.ranks_simulated <= full.simulation.ranks_simulated);
   check_same(folded, full);
+}
+
+TEST_CASE("folding is exact whatever is shared, degraded, slow or mixed") {
+  const auto seed = GENERATE(range(0u, 600u));
+  std::mt19937 random(seed + 4000);
+  const auto scenario = tests::rough_scenario(random);
+  INFO("seed " << seed);
+  const auto folded = simulate(scenario);
+  const auto full = simulate(scenario, {.full = true});
+  check_same(folded, full);
+  check_same_network(folded, full);
 }
 
 TEST_CASE("repeated passes played once give what every operator as an event gives") {

@@ -138,7 +138,8 @@ inline forecast::Forecast forecast() {
                              .peak_allocated = 18.0_GiB,
                              .peak_reserved = 18.5_GiB}};
   forecast.critical_path = {{"compute", 7.0_s}, {"bubble", 3.0_s}};
-  forecast.links = {{"nic0.0", "nic", 0.125}};
+  forecast.links = {{"nic0.0:out", "nic", 8, 0.125}, {"gpu0.nvlink:in", "nvlink", 16, 0.03}};
+  forecast.slowed = {{"reduce gradients", "send activations", "nic0.0:out", 0.25_s}};
   forecast.simulation = {.events = 20, .ranks = 16, .ranks_simulated = 2, .wall = 0.001_s};
   forecast.timeline = timeline();
   return forecast;

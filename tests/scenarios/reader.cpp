@@ -122,8 +122,7 @@ TEST_CASE("values that change nothing are accepted, active ones are refused as u
       "plan.gradient_compression=fp8", "plan.activation_compression=int8", "plan.schedule=zb-v",
       "plan.recompute=optimal", "plan.recompute=[none]", "plan.recompute.selective=[mlp]",
       "training.precision=fp8", "model=mixtral-8x7b", "model=deepseek-v3",
-      "cluster.stragglers=[{gpus: [0], slowdown: 1.2}]", "plan.layers=[{from: 0}]",
-      "cluster.degraded_links=[{link: leaf0, factor: 0.5}]", "software.cuda_graphs=[attn]");
+      "plan.layers=[{from: 0}]", "software.cuda_graphs=[attn]");
   CAPTURE(active);
   try {
     with({active, "plan.pipeline=1"});

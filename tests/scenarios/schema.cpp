@@ -110,6 +110,12 @@ TEST_CASE("the schema refuses what the reader refuses") {
   CHECK_FALSE(valid(schema, spoilt("/plan/schedule", "intrleaved")));
   CHECK_FALSE(valid(schema, spoilt("/model", "gpt3-17b")));
   CHECK_FALSE(valid(schema, spoilt("/training/global_batch", json::array({1, 2}))));
+  CHECK(valid(schema, spoilt("/cluster/node", {{{"node", "dgx-h100"}, {"nodes", 4}}})));
+  CHECK_FALSE(valid(schema, spoilt("/cluster/node", {{{"node", "dgx-h10"}, {"nodes", 4}}})));
+  CHECK_FALSE(valid(schema, spoilt("/cluster/node", {{{"node", "dgx-h100"}, {"nods", 4}}})));
+  CHECK(valid(schema, spoilt("/cluster/stragglers", {{{"gpus", {3}}, {"slowdown", 1.2}}})));
+  CHECK_FALSE(valid(schema, spoilt("/cluster/stragglers", {{{"gpus", {3}}, {"slowdown", 0.5}}})));
+  CHECK_FALSE(valid(schema, spoilt("/cluster/degraded_links", {{{"link", "a"}, {"factor", 2}}})));
   auto missing = good;
   missing.erase("training");
   CHECK_FALSE(valid(schema, missing));

@@ -114,7 +114,7 @@ TEST_CASE("NICs that do not match the GPUs, and links without bandwidth, are ref
     return std::string();
   };
   CHECK(refused("{node: {base: dgx-h100, nics: {count: 3}}, nodes: 2}") ==
-        "file:2:17: cluster.node.nics.count: 3 NICs do not match 8 GPUs; one number must divide "
+        "file:2:48: cluster.node.nics.count: 3 NICs do not match 8 GPUs; one number must divide "
         "the other, so that every GPU has a NIC nearest to it");
   CHECK(refused("{node: {base: dgx-h100, nics: {count: 16}}, nodes: 2}").empty());
   CHECK(refused("{node: {base: dgx-1v, gpus: 3}, nodes: 2}").empty());  // half a node, rounded

@@ -16,14 +16,16 @@ namespace {
 // A world in which a kernel takes one tick and a collective as many ticks as it moves bytes per
 // rank of a large group: an all-reduce twice its buffer, everything else once.
 Costs counting_costs() {
-  return {.kernel = [](const units::Kernel&) { return units::Seconds{1e-12}; },
+  const auto fixed = [](double ticks) {
+    return topology::Sending{units::Seconds{ticks * 1e-12}, units::Bytes{0},
+                             units::BytesPerSecond{1}};
+  };
+  return {.kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{1e-12}; },
           .collective =
-              [](topology::Collective kind, units::Bytes size, const topology::GroupShape&) {
-                const double times = kind == topology::Collective::all_reduce ? 2 : 1;
-                return units::Seconds{times * size.value * 1e-12};
+              [=](topology::Collective kind, units::Bytes size, const topology::GroupShape&) {
+                return fixed((kind == topology::Collective::all_reduce ? 2 : 1) * size.value);
               },
-          .transfer = [](units::Bytes, std::int64_t, std::int64_t,
-                         int) { return units::Seconds{1e-12}; }};
+          .transfer = [=](units::Bytes, std::int64_t, std::int64_t) { return fixed(1); }};
 }
 
 model::Transformer gpt() {
@@ -42,6 +44,8 @@ topology::Cluster cluster_of(std::int64_t gpus) {
   topology::Cluster cluster;
   cluster.node.gpus = 8;
   cluster.node.nics.count = 8;
+  cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
+      cluster.fabric.link_bandwidth = {25e9};
   cluster.gpus = gpus;
   return cluster;
 }

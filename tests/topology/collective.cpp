@@ -15,23 +15,14 @@ namespace {
 using Catch::Matchers::WithinRel;
 using enum Collective;
 using samples::a100;
+using samples::across;
+using samples::bare;
 using samples::h200;
+using samples::inside;
 using samples::v100;
 
 const std::vector<Collective> every{all_reduce, all_gather, reduce_scatter,
                                     all_to_all, broadcast,  reduce};
-
-GroupShape inside(int ranks) {
-  return {.ranks = ranks, .nodes = 1, .least_per_node = ranks, .most_per_node = ranks};
-}
-
-GroupShape across(int nodes, int per_node, int sharing = 1) {
-  return {.ranks = nodes * per_node,
-          .nodes = nodes,
-          .least_per_node = per_node,
-          .most_per_node = per_node,
-          .sharing = sharing};
-}
 
 double seconds(Collective collective, double size, const GroupShape& group, const Cluster& on) {
   return collective_time(collective, {size}, group, on).value;
@@ -41,14 +32,6 @@ double seconds(Collective collective, double size, const GroupShape& group, cons
 double bus(double size, const GroupShape& group, const Cluster& on) {
   const double n = group.ranks;
   return 2 * (n - 1) / n * size / seconds(all_reduce, size, group, on) / 1e9;
-}
-
-// Nothing but hops and bytes: no launch, no ramp.
-Cluster bare(Cluster cluster) {
-  cluster.node.nvlink.launch = units::Seconds{0};
-  cluster.node.nvlink.ramp = cluster.fabric.ramp = 0;
-  cluster.node.nics.latency = cluster.fabric.latency = {0};
-  return cluster;
 }
 
 TEST_CASE("without launch and ramp a large collective takes the closed form of its ring") {

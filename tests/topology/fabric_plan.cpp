@@ -131,8 +131,23 @@ TEST_CASE("a fabric that cannot be built is refused with a reason") {
   cluster = on(Fabric::Kind::rail_fat_tree, 64);
   cluster.node.nics.count = 0;
   CHECK_THROWS_WITH(plan_of(cluster), "several nodes need at least one NIC each");
-  CHECK_THROWS_WITH(plan_of(on(Fabric::Kind::rail_fat_tree, 100'000)),
-                    "the fabric has more leaf switches than three tiers can join");
+  cluster = on(Fabric::Kind::rail_fat_tree, 100'000);
+  cluster.fabric.tiers = 3;
+  CHECK_THROWS_WITH(plan_of(cluster), "the fabric needs 4 tiers of switches, not 3");
+}
+
+TEST_CASE("a fabric has as many tiers as its size needs") {
+  // Leaves of 32 nodes on 8 rails: 64 leaves at two tiers, 2,048 at three.
+  const auto tiers = [](std::int64_t nodes) {
+    return plan_of(on(Fabric::Kind::rail_fat_tree, nodes)).tiers.size();
+  };
+  CHECK(tiers(256) == 2);
+  CHECK(tiers(257) == 3);
+  CHECK(tiers(8192) == 3);
+  CHECK(tiers(8193) == 4);
+  const auto large = plan_of(on(Fabric::Kind::rail_fat_tree, 16'384));
+  CHECK(large.hops == 7);
+  for (const auto& tier : large.tiers) CHECK(tier.cables_down >= large.endpoints);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Small machines with round numbers.
 #pragma once
 #include "topology/cluster.hpp"
+#include "topology/collective.hpp"
 #include "topology/device.hpp"
 
 namespace topology::samples {
@@ -53,6 +54,27 @@ inline Cluster v100() {
   cluster.node.device.peak = {};
   set_peak(cluster.node.device, units::Precision::fp16, 125e12);
   cluster.node.nvlink = {.kind = NvLink::Kind::mesh, .bandwidth = {150e9}, .efficiency = 0.9};
+  return cluster;
+}
+
+// So many GPUs of one node; so many on each of several nodes.
+inline GroupShape inside(int ranks) {
+  return {.ranks = ranks, .nodes = 1, .least_per_node = ranks, .most_per_node = ranks};
+}
+
+inline GroupShape across(int nodes, int per_node, int sharing = 1) {
+  return {.ranks = nodes * per_node,
+          .nodes = nodes,
+          .least_per_node = per_node,
+          .most_per_node = per_node,
+          .sharing = sharing};
+}
+
+// Nothing but hops and bytes: no launch, no ramp.
+inline Cluster bare(Cluster cluster) {
+  cluster.node.nvlink.launch = units::Seconds{0};
+  cluster.node.nvlink.ramp = cluster.fabric.ramp = 0;
+  cluster.node.nics.latency = cluster.fabric.latency = {0};
   return cluster;
 }
 

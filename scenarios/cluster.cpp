@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine: nodes of one kind or of several, and the fabric between them.
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "scenarios/faults.hpp"
+#include "scenarios/named.hpp"
+#include "scenarios/tables.hpp"
+#include "topology/fabric_plan.hpp"
+
+namespace scenarios {
+namespace {
+
+using topology::Cluster;
+using topology::Part;
+
+struct ClusterDraft {
+  std::vector<Part> parts;  // one, of no number yet, unless `node` is a list
+  bool listed = false;
+  std::int64_t nodes = 0, gpus = 0;
+  std::optional<FabricDraft> fabric;
+  double memory_fraction = 1.0;
+  std::optional<Cursor> stragglers, degraded_links;
+};
+
+constexpr Range machine{1, 10'000'000, "no cluster is that large"};
+
+std::string digits(std::int64_t number) { return std::to_string(number); }
+
+const Table<Part>& part_table() {
+  static const Table<Part> table{
+      {{"node", "A kind of node: a catalog name or a mapping", "", name_or_map(node_fields())},
+       [](Part& part, const Cursor& at) { part.node = read_node(at); }},
+      whole<Part>("nodes", "", machine, "Nodes of this kind", &Part::nodes)};
+  return table;
+}
+
+Form node_form() {
+  auto form = name_or_map(node_fields());
+  form.forms.push_back({.type = Type::list,
+                        .range = {1, 32, "kinds of node"},
+                        .forms = {map_of(fields_of(part_table()))}});
+  return form;
+}
+
+void read_parts(ClusterDraft& draft, const Cursor& at) {
+  draft.listed = at.value().kind == Value::Kind::list;
+  if (!draft.listed) {
+    draft.parts = {{read_node(at), 0}};
+    return;
+  }
+  for (std::size_t i = 0; i < at.value().items.size(); ++i) {
+    read_map(part_table(), draft.parts.emplace_back(), at.item(i));
+    require({"node", "nodes"}, "every kind of node has a name or a mapping, and a number of nodes",
+            at.item(i));
+  }
+}
+
+Table<ClusterDraft> make_cluster_table() {
+  return {
+      {{"node", "A node: a catalog name or a mapping; or a list of kinds of node", "", node_form()},
+       read_parts},
+      whole<ClusterDraft>("nodes", "", machine, "Nodes of the cluster", &ClusterDraft::nodes),
+      whole<ClusterDraft>("gpus", "", machine, "GPUs of the cluster, instead of nodes",
+                          &ClusterDraft::gpus),
+      {{"fabric", "The network between nodes: a catalog name or a mapping",
+        "the usual fabric of the first node", name_or_map(fabric_fields())},
+       [](ClusterDraft& draft, const Cursor& at) { draft.fabric = read_fabric(at); }},
+      number<ClusterDraft>("memory_fraction", "1", {0.01, 1, "a share of device memory"},
+                           "Share of device memory that the job may use",
+                           &ClusterDraft::memory_fraction),
+      {{"stragglers", "GPUs or nodes that compute slower than their kind", "none",
+        stragglers_form()},
+       [](ClusterDraft& draft, const Cursor& at) { draft.stragglers = at; }},
+      {{"degraded_links", "Links that lost bandwidth or failed", "none", degraded_links_form()},
+       [](ClusterDraft& draft, const Cursor& at) { draft.degraded_links = at; }}};
+}
+
+const Table<ClusterDraft>& cluster_table() {
+  static const auto table = make_cluster_table();
+  return table;
+}
+
+// The innermost of these keys, each inside the one before, that the file has.
+Cursor innermost(Cursor at, std::initializer_list<std::string_view> keys) {
+  for (const auto key : keys) {
+    const auto inner = at.find(key);
+    if (!inner) break;
+    at = *inner;
+  }
+  return at;
+}
+
+bool doubtful(const Cursor& at, std::string_view key) {
+  return at.reading().doubtful(at.inner_path(key));
+}
+
+std::int64_t listed_nodes(const std::vector<Part>& parts) {
+  std::int64_t nodes = 0;
+  for (const auto& part : parts) nodes += part.nodes;
+  return nodes;
+}
+
+// A list of kinds says how many nodes there are; who says it again must say the same.
+std::int64_t count_gpus(const ClusterDraft& draft, const Cursor& at) {
+  const bool nodes = at.find("nodes").has_value(), gpus = at.find("gpus").has_value();
+  const std::int64_t per_node = draft.parts.front().node.gpus;
+  if (nodes && gpus) at.complain("both nodes and gpus are given; keep one of them");
+  if (!draft.listed) {
+    if (!nodes && !gpus) at.missing("nodes", "a cluster needs nodes: N or gpus: N");
+    return draft.gpus > 0 ? draft.gpus : draft.nodes * per_node;
+  }
+  const auto total = listed_nodes(draft.parts);
+  if (doubtful(at, "node")) return total * per_node;
+  if (draft.nodes > 0 && draft.nodes != total)
+    at.complain_at("nodes", digits(draft.nodes) + ", but the kinds of node add up to " +
+                                digits(total) + "; leave nodes out or write " + digits(total));
+  if (draft.gpus > 0 && draft.gpus != total * per_node)
+    at.complain_at("gpus", digits(draft.gpus) + ", but the kinds of node add up to " +
+                               digits(total * per_node) + " GPUs; leave gpus out or write " +
+                               digits(total * per_node));
+  return total * per_node;
+}
+
+// The fabric that the file names, or the node's own; one node needs none.
+FabricDraft fabric_of(const ClusterDraft& draft, const Cursor& at, bool several) {
+  if (draft.fabric) return *draft.fabric;
+  const auto& node = draft.parts.front().node;
+  if (!node.usual_fabric.empty()) {
+    Value name;
+    name.kind = Value::Kind::scalar;
+    name.text = node.usual_fabric;
+    return read_fabric(at.instead(name, at.value()));
+  }
+  if (several && !doubtful(at, "node"))
+    at.missing("fabric",
+               "node '" + node.name + "' names no usual fabric, and several nodes need one");
+  topology::Fabric none;
+  none.name = "fabric";  // what the reader calls one without a name
+  none.kind = topology::Fabric::Kind::single_switch;
+  none.link_bandwidth = node.nics.count > 0 ? node.nics.bandwidth : node.pcie.bandwidth;
+  return {none, {}};
+}
+
+// A fabric may connect only some of the NICs.
+void limit_nics(std::vector<Part>& parts, int most, const Cursor& at) {
+  for (auto& part : parts) part.node.nics.count = std::min(part.node.nics.count, most);
+  const auto& node = parts.front().node;
+  const auto written = innermost(at, {"fabric", "nics_per_node"});
+  if (written.path() == at.inner_path("fabric.nics_per_node") && !doubtful(at, "node") &&
+      !nics_match(node))
+    written.complain(nics_mismatch(node));
+}
+
+// Ranks are placed by node, and rings pass as many NICs on each.
+void check_alike(const std::vector<Part>& parts, const Cursor& at) {
+  const auto list = at.find("node");
+  if (parts.size() < 2 || at.reading().doubtful(list->path())) return;
+  const auto& first = parts.front().node;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const auto& node = parts[i].node;
+    const auto place = innermost(list->item(i), {"node"});
+    if (node.gpus != first.gpus)
+      place.complain(digits(node.gpus) + " GPUs beside nodes of " + digits(first.gpus) +
+                     ": all kinds of node need as many; write {base: " + node.name +
+                     ", gpus: " + digits(first.gpus) + "}");
+    else if (node.nics.count != first.nics.count)
+      place.complain(digits(node.nics.count) + " NICs beside nodes of " + digits(first.nics.count) +
+                     ": all kinds of node need as many; write {base: " + node.name +
+                     ", nics: {count: " + digits(first.nics.count) + "}}");
+  }
+}
+
+// Whether the switches of the fabric join all nodes.
+void check_joined(const Cluster& cluster, const Cursor& at) {
+  const auto wrong = [](const Cluster& joined) -> std::string {
+    try {
+      topology::plan_of(joined);
+      return {};
+    } catch (const std::invalid_argument& why) {
+      return why.what();
+    }
+  };
+  const auto why = wrong(cluster);
+  if (why.empty()) return;
+  auto free = cluster;
+  free.fabric.tiers.reset();
+  const auto& node = cluster.node;
+  const auto size = ": " + digits(cluster.nodes()) + " nodes of " + digits(node.nics.count) +
+                    " NICs, " + digits(cluster.fabric.radix) + " ports per switch; ";
+  if (wrong(free).empty())
+    innermost(at, {"fabric", "tiers"})
+        .complain(why + size + "leave tiers out, or give a larger radix");
+  else
+    innermost(at, {"fabric"}).complain(why + size + "give a larger radix, or fewer nodes");
+}
+
+void check_nics(const Cluster& cluster, const Cursor& at) {
+  if (cluster.nodes() > 1 && cluster.node.nics.count == 0 && !doubtful(at, "node"))
+    at.complain("node '" + cluster.node.name +
+                "' has no NICs, but there are several nodes; give "
+                "cluster.node.nics: {count, bandwidth}");
+}
+
+}  // namespace
+
+Cluster read_cluster(const Cursor& at) {
+  ClusterDraft draft;
+  read_map(cluster_table(), draft, at);
+  if (at.value().kind != Value::Kind::map) return {};
+  require({"node"}, "a cluster is made of nodes", at);
+  if (draft.parts.empty()) draft.parts.emplace_back();
+  Cluster cluster;
+  cluster.gpus = count_gpus(draft, at);
+  const auto fabric = fabric_of(draft, at, cluster.gpus > draft.parts.front().node.gpus);
+  if (fabric.nics_per_node) limit_nics(draft.parts, *fabric.nics_per_node, at);
+  check_alike(draft.parts, at);
+  cluster.fabric = fabric.fabric;
+  cluster.node = std::move(draft.parts.front().node);
+  cluster.others.assign(std::make_move_iterator(draft.parts.begin() + 1),
+                        std::make_move_iterator(draft.parts.end()));
+  cluster.memory_fraction = draft.memory_fraction;
+  check_nics(cluster, at);
+  if (cluster.nodes() > 1 && !at.reading().doubtful(at.path())) check_joined(cluster, at);
+  const bool known = !at.reading().doubtful(at.path());
+  if (draft.stragglers) read_stragglers(cluster, known, *draft.stragglers);
+  if (draft.degraded_links) read_degraded_links(cluster, known, *draft.degraded_links);
+  return cluster;
+}
+
+std::vector<Field> cluster_fields() { return fields_of(cluster_table()); }
+
+}  // namespace scenarios

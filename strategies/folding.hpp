@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks, messages, groups and links that cannot be told apart are simulated once.
+//
+// Colour refinement over ranks, tensor-parallel groups, flows and the ports that these cross. Ranks
+// are alike that are on the same stage and the same sort of device, and whose groups, neighbours,
+// flows and ports are alike in turn. The classes are equitable: a port of one class is crossed by
+// as many flows of another as every other port of it is. So the max-min fair rates of
+// representatives are those of all, and what one actor does is exactly what each of its ranks does.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "sim/program.hpp"
+#include "strategies/placement.hpp"
+#include "strategies/routes.hpp"
+#include "strategies/sample.hpp"
+
+namespace strategies {
+
+enum class Ranks { folded, full };
+
+// Ports that cannot be told apart: one link of a program.
+struct LinkClass {
+  topology::Port port;     // the first of them that is looked at
+  std::int64_t alike = 1;  // in the whole cluster
+  double capacity = 0;     // bytes/s, each way
+};
+
+class Folding {
+ public:
+  // `sharded_in_node`: ZeRO states are divided over the data-parallel ranks of each node only.
+  // Throws std::invalid_argument where failed links cut GPUs off.
+  Folding(const Placement& placement, const topology::Cluster& cluster, bool sharded_in_node,
+          Ranks ranks);
+  Folding(const Folding&) = delete;  // its routes refer to it
+  Folding& operator=(const Folding&) = delete;
+
+  std::uint32_t actor_of(std::int64_t rank) const { return actor_of_[routes_.index_of(rank)]; }
+  // Ranks looked at, ascending: every actor has one among them.
+  const std::vector<std::int64_t>& ranks() const { return ranks_; }
+  const std::vector<std::int64_t>& representative() const { return representative_; }  // lowest
+  const std::vector<std::int64_t>& multiplicity() const { return multiplicity_; }
+  const std::vector<std::int64_t>& replicas() const { return sample_.replicas; }  // looked at
+  topology::GroupShape data_shape(std::int64_t rank) const { return routes_.data_shape(rank); }
+
+  const std::vector<LinkClass>& links() const { return links_; }
+  const topology::Ports& ports() const { return ports_; }
+  // Links that the flow of a rank looked at crosses; none where it has no such flow.
+  const std::vector<sim::Traffic::Use>& uses(FlowKind kind, std::int64_t rank) const;
+
+ private:
+  void refine(const topology::Cluster& cluster);
+  void number(std::vector<std::uint32_t> rank_colours, std::vector<std::uint32_t> flow_colours,
+              std::vector<std::uint32_t> port_colours);
+
+  Placement placement_;
+  topology::Ports ports_;
+  Sample sample_;
+  Routes routes_;
+  std::vector<std::int64_t> ranks_, representative_, multiplicity_;
+  std::vector<std::uint32_t> actor_of_;  // by index of Routes
+  std::vector<std::uint32_t> class_of_;  // by flow
+  std::vector<LinkClass> links_;
+  std::vector<std::vector<sim::Traffic::Use>> uses_;  // by class of flows
+};
+
+}  // namespace strategies

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/routes.hpp"
+
+#include <algorithm>
+
+namespace strategies {
+
+Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
+               const topology::Ports& ports, const Sample& sample, bool sharded_in_node)
+    : placement_(placement),
+      cluster_(cluster),
+      wires_(ports),
+      sample_(sample),
+      sharded_in_node_(sharded_in_node) {
+  for (std::int64_t p = 0; p < placement.pipeline(); ++p)
+    for (const auto d : sample.replicas)
+      for (std::int64_t t = 0; t < placement.tensor(); ++t)
+        at_.push_back(placement.rank_of({t, d, p}));
+  for (auto& of : of_rank_) of.assign(at_.size(), none);
+  if (placement.pipeline() > 1)
+    for (const auto kind : {FlowKind::onward, FlowKind::back, FlowKind::tied}) add_messages(kind);
+  if (placement.data() > 1)
+    for (std::int64_t p = 0; p < placement.pipeline(); ++p)
+      for (std::int64_t t = 0; t < placement.tensor(); ++t) add_rings(t, p);
+}
+
+std::size_t Routes::index_of(std::int64_t rank) const {
+  const auto where = placement_.at(rank);
+  const auto replicas = static_cast<std::int64_t>(sample_.replicas.size());
+  return sample_.stand_in(where.data) * static_cast<std::size_t>(placement_.tensor()) +
+         static_cast<std::size_t>(where.tensor + placement_.tensor() * replicas * where.pipeline);
+}
+
+std::int64_t Routes::receiver(FlowKind kind, std::int64_t rank) const {
+  auto where = placement_.at(rank);
+  const auto stages = placement_.pipeline();
+  if (kind == FlowKind::tied)
+    where.pipeline = stages - 1 - where.pipeline;
+  else
+    where.pipeline = (where.pipeline + (kind == FlowKind::onward ? 1 : stages - 1)) % stages;
+  return placement_.rank_of(where);
+}
+
+void Routes::add_messages(FlowKind kind) {
+  for (std::size_t i = 0; i < at_.size(); ++i) {
+    if (kind == FlowKind::tied && placement_.at(at_[i]).pipeline != 0) continue;
+    wires_.message(at_[i], receiver(kind, at_[i]), uses_);
+    if (kind == FlowKind::tied) wires_.message(receiver(kind, at_[i]), at_[i], uses_);
+    of_rank_[static_cast<std::size_t>(kind)][i] = end_flow(kind);
+  }
+}
+
+// Ranks of its data-parallel group on the same node, ascending.
+std::vector<std::int64_t> Routes::on_node_with(std::int64_t rank) const {
+  auto where = placement_.at(rank);
+  const auto here = [&](std::int64_t d) {
+    where.data = d;
+    return d >= 0 && d < placement_.data() && node_of(placement_.rank_of(where)) == node_of(rank);
+  };
+  auto first = where.data, last = where.data;
+  while (here(first - 1)) --first;
+  while (here(last + 1)) ++last;
+  std::vector<std::int64_t> members;
+  for (where.data = first; where.data <= last; ++where.data)
+    members.push_back(placement_.rank_of(where));
+  return members;
+}
+
+void Routes::add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
+                      std::span<const std::int64_t> after, int nics) {
+  if (!sharded_in_node_ || before.empty())
+    return wires_.ring_part(before, here, after, nics, uses_);
+  for (std::size_t i = 0; i < here.size(); ++i)
+    wires_.ring_part(before.subspan(i % before.size(), 1), here.subspan(i, 1),
+                     after.subspan(i % after.size(), 1), nics, uses_);
+}
+
+void Routes::add_rings(std::int64_t tensor, std::int64_t pipeline) {
+  const auto rank_of = [&](std::int64_t d) {
+    return placement_.rank_of({tensor, (d + placement_.data()) % placement_.data(), pipeline});
+  };
+  auto shape = data_shape(rank_of(sample_.replicas.front()));
+  const bool halved = sharded_in_node_ && shape.nodes > 1;
+  if (halved)
+    shape = {.ranks = shape.nodes, .nodes = shape.nodes, .least_per_node = 1, .most_per_node = 1};
+  const int nics = topology::ports_of(shape, cluster_);
+
+  std::vector<std::vector<std::int64_t>> nodes;  // those looked at
+  for (const auto d : sample_.replicas)
+    if (nodes.empty() || node_of(nodes.back().front()) != node_of(rank_of(d)))
+      nodes.push_back(on_node_with(rank_of(d)));
+  for (const auto& here : nodes) {
+    if (shape.nodes == 1) {
+      add_part({}, here, {}, nics);
+      continue;
+    }
+    const auto before = on_node_with(rank_of(placement_.at(here.front()).data - 1));
+    const auto after = on_node_with(rank_of(placement_.at(here.back()).data + 1));
+    add_part(before, here, after, nics);
+  }
+  const auto ring = end_flow(FlowKind::ring);
+  auto inside = none;
+  if (halved) {
+    for (const auto& here : nodes)
+      if (here.size() > 1) wires_.ring_part({}, here, {}, 1, uses_);
+    inside = end_flow(FlowKind::inside);
+  }
+  for (const auto d : sample_.replicas) {
+    const auto index = index_of(rank_of(d));
+    of_rank_[static_cast<std::size_t>(FlowKind::ring)][index] = ring;
+    of_rank_[static_cast<std::size_t>(FlowKind::inside)][index] = inside;
+  }
+}
+
+std::uint32_t Routes::end_flow(FlowKind kind) {
+  const auto begin = static_cast<std::ptrdiff_t>(crossings_.size());
+  for (const auto& [port, times] : uses_) {
+    const auto [found, fresh] =
+        number_of_.try_emplace(port, static_cast<std::uint32_t>(ports_.size()));
+    if (fresh) ports_.push_back(port);
+    crossings_.push_back({found->second, times});
+  }
+  uses_.clear();
+  std::sort(crossings_.begin() + begin, crossings_.end());
+  auto kept = crossings_.begin() + begin;
+  for (auto next = kept; next != crossings_.end(); ++next) {
+    if (kept != crossings_.begin() + begin && std::prev(kept)->port == next->port)
+      std::prev(kept)->times += next->times;
+    else
+      *kept++ = *next;
+  }
+  crossings_.erase(kept, crossings_.end());
+  ends_.push_back(crossings_.size());
+  kinds_.push_back(kind);
+  return static_cast<std::uint32_t>(kinds_.size() - 1);
+}
+
+topology::GroupShape Routes::data_shape(std::int64_t rank) const {
+  auto where = placement_.at(rank);
+  topology::GroupShape shape{.ranks = static_cast<int>(placement_.data()),
+                             .nodes = 0,
+                             .least_per_node = static_cast<int>(placement_.data()),
+                             .most_per_node = 1,
+                             .parts = 0};
+  std::int64_t node = -1;
+  int members = 0;
+  const auto close = [&] {
+    if (members == 0) return;
+    shape.least_per_node = std::min(shape.least_per_node, members);
+    shape.most_per_node = std::max(shape.most_per_node, members);
+  };
+  for (std::size_t i = 0; i < sample_.replicas.size(); ++i) {
+    where.data = sample_.replicas[i];
+    const auto on = node_of(placement_.rank_of(where));
+    if (on != node) {
+      close();
+      node = on;
+      members = 0;
+      shape.nodes += static_cast<int>(sample_.weight[i]);
+      shape.parts |= 1u << cluster_.kind_of_node(node);
+    }
+    ++members;
+  }
+  close();
+  return shape;
+}
+
+}  // namespace strategies

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flows of a placement: who sends to whom in a step, and which ports that crosses.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "strategies/placement.hpp"
+#include "strategies/sample.hpp"
+#include "topology/cluster.hpp"
+#include "topology/collective.hpp"
+#include "topology/ports.hpp"
+
+namespace strategies {
+
+// Messages to the next and the previous pipeline stage; the ring round a data-parallel group, or,
+// where states are sharded within nodes, the rings that join ranks of the same place on every node,
+// and those inside the nodes; the sum of a tied embedding's gradients.
+enum class FlowKind : std::uint8_t { onward, back, ring, inside, tied };
+inline constexpr std::size_t flow_kinds = 5;
+
+class Routes {
+ public:
+  static constexpr std::uint32_t none = 0xffffffffu;
+  struct Crossing {
+    std::uint32_t port, times;
+    friend auto operator<=>(const Crossing&, const Crossing&) = default;
+  };
+
+  // Of the replicas in the sample; of a ring only what it crosses there. O(ranks looked at).
+  Routes(const Placement& placement, const topology::Cluster& cluster, const topology::Ports& ports,
+         const Sample& sample, bool sharded_in_node);
+
+  std::size_t ranks() const { return at_.size(); }
+  // Ranks are numbered by pipeline stage, place in the sample and tensor rank.
+  std::size_t index_of(std::int64_t rank) const;
+  std::int64_t rank_at(std::size_t index) const { return at_[index]; }
+
+  std::size_t flows() const { return kinds_.size(); }
+  FlowKind kind(std::size_t flow) const { return kinds_[flow]; }
+  // The flow that a rank sends, or is a member of; none where there is none.
+  std::uint32_t flow_of(FlowKind kind, std::size_t index) const {
+    return of_rank_[static_cast<std::size_t>(kind)][index];
+  }
+  std::int64_t receiver(FlowKind kind, std::int64_t rank) const;  // of onward, back, tied
+  std::span<const Crossing> crossings(std::size_t flow) const {
+    const std::size_t begin = flow == 0 ? 0 : ends_[flow - 1];
+    return {crossings_.data() + begin, ends_[flow] - begin};
+  }
+  const std::vector<topology::Port>& ports() const { return ports_; }
+
+  // Shape of the data-parallel group of a rank looked at. No other group is taken to share its
+  // NICs.
+  topology::GroupShape data_shape(std::int64_t rank) const;
+
+ private:
+  struct PortHash {
+    std::size_t operator()(const topology::Port& port) const {
+      return static_cast<std::size_t>(port.index) * 0x9e3779b97f4a7c15 +
+             (static_cast<std::size_t>(port.kind) * 2 + port.out) * 0x94d049bb133111eb;
+    }
+  };
+  std::int64_t node_of(std::int64_t rank) const { return rank / cluster_.node.gpus; }
+  std::vector<std::int64_t> on_node_with(std::int64_t rank) const;
+  void add_messages(FlowKind kind);
+  void add_rings(std::int64_t tensor, std::int64_t pipeline);
+  void add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
+                std::span<const std::int64_t> after, int nics);
+  std::uint32_t end_flow(FlowKind kind);
+
+  const Placement& placement_;
+  const topology::Cluster& cluster_;
+  const topology::Ports& wires_;
+  const Sample& sample_;
+  bool sharded_in_node_;
+  std::vector<std::int64_t> at_;
+  std::array<std::vector<std::uint32_t>, flow_kinds> of_rank_;
+  std::vector<FlowKind> kinds_;
+  std::vector<std::size_t> ends_;
+  std::vector<Crossing> crossings_;
+  std::vector<topology::Port> ports_;
+  std::unordered_map<topology::Port, std::uint32_t, PortHash> number_of_;
+  std::vector<topology::PortUse> uses_;  // of the flow being added
+};
+
+}  // namespace strategies

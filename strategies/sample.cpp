@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/sample.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace strategies {
+namespace {
+
+// Replicas after which the placement repeats itself on the nodes; all of them if it does not.
+std::int64_t period_of(const Placement& placement, const topology::Cluster& cluster,
+                       const topology::Ports& ports) {
+  if (ports.unit() == 0) return placement.data();
+  const bool pairs = cluster.node.nvlink.kind == topology::NvLink::Kind::pairs;
+  const std::int64_t node =
+      pairs ? std::lcm<std::int64_t>(cluster.node.gpus, 2) : cluster.node.gpus;
+  const auto unit = node * ports.unit();
+  const auto period = unit / std::gcd(unit, placement.data_stride());
+  return placement.data() % period == 0 ? period : placement.data();
+}
+
+// What sets a block apart from one of sound nodes of the first kind, by place within the block.
+using Mark = std::tuple<std::int64_t, std::uint64_t, std::uint64_t>;
+
+class Marks {
+ public:
+  Marks(const Placement& placement, std::int64_t period)
+      : placement_(placement),
+        period_(period),
+        of_block_(static_cast<std::size_t>(placement.data() / period)) {}
+
+  void add(std::int64_t gpu, std::uint64_t what, std::uint64_t how) {
+    auto where = placement_.at(gpu);
+    const auto block = static_cast<std::size_t>(where.data / period_);
+    where.data %= period_;
+    of_block_[block].emplace_back(placement_.rank_of(where), what, how);
+  }
+  std::vector<std::vector<Mark>>& of_block() { return of_block_; }
+
+ private:
+  const Placement& placement_;
+  std::int64_t period_;
+  std::vector<std::vector<Mark>> of_block_;
+};
+
+constexpr std::uint64_t kind_mark = 0, slow_mark = 1, port_mark = 2;
+
+}  // namespace
+
+Sample sample_of(const Placement& placement, const topology::Cluster& cluster,
+                 const topology::Ports& ports) {
+  const auto period = period_of(placement, cluster, ports);
+  Sample sample{.period = period};
+  Marks marks(placement, period);
+  if (!cluster.others.empty())
+    for (std::int64_t gpu = 0; gpu < placement.ranks(); ++gpu)
+      if (const auto kind = cluster.kind_of_node(gpu / cluster.node.gpus); kind != 0)
+        marks.add(gpu, kind_mark, kind);
+  for (const auto& straggler : cluster.stragglers)
+    for (const auto gpu : straggler.gpus)
+      marks.add(gpu, slow_mark, std::bit_cast<std::uint64_t>(straggler.slowdown));
+  for (const auto& [port, number, factor] : ports.degraded())
+    marks.add(ports.lowest_gpu(port),
+              port_mark + 4 * (2 * static_cast<std::uint64_t>(port.kind) + port.out) +
+                  64 * static_cast<std::uint64_t>(number),
+              std::bit_cast<std::uint64_t>(factor));
+
+  std::map<std::vector<Mark>, std::uint32_t> seen;
+  std::vector<std::int64_t> blocks;  // that a sort of block has
+  std::vector<std::uint32_t> sort_of;
+  for (auto& block : marks.of_block()) {
+    std::ranges::sort(block);
+    const auto [found, fresh] =
+        seen.try_emplace(std::move(block), static_cast<std::uint32_t>(blocks.size()));
+    if (fresh) {
+      const auto first = static_cast<std::int64_t>(sort_of.size()) * period;
+      for (std::int64_t d = 0; d < period; ++d) sample.replicas.push_back(first + d);
+      blocks.push_back(0);
+    }
+    sort_of.push_back(found->second);
+    ++blocks[found->second];
+  }
+  for (const auto count : blocks)
+    sample.weight.insert(sample.weight.end(), static_cast<std::size_t>(period), count);
+  for (const auto sort : sort_of)
+    sample.place_of.push_back(sort * static_cast<std::uint32_t>(period));
+  return sample;
+}
+
+Sample every_replica(const Placement& placement) {
+  Sample sample{.period = placement.data(), .place_of = {0}};
+  sample.replicas.resize(static_cast<std::size_t>(placement.data()));
+  std::iota(sample.replicas.begin(), sample.replicas.end(), 0);
+  sample.weight.assign(sample.replicas.size(), 1);
+  return sample;
+}
+
+}  // namespace strategies

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which data-parallel replicas need be looked at so that all are known.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "strategies/placement.hpp"
+#include "topology/cluster.hpp"
+#include "topology/ports.hpp"
+
+namespace strategies {
+
+// Where a block of `period` replicas fills whole nodes (and whole leaves, where these bind) and
+// blocks fill the job, blocks that hold the same devices, stragglers and degraded links can be
+// exchanged for one another: one of each sort stands for all of it.
+struct Sample {
+  std::int64_t period = 1;
+  std::vector<std::int64_t> replicas;   // those looked at, ascending
+  std::vector<std::int64_t> weight;     // of each: how many replicas it stands for
+  std::vector<std::uint32_t> place_of;  // by block: where its first replica's stand-in is above
+
+  // Position in `replicas` of the one that stands for this replica.
+  std::size_t stand_in(std::int64_t replica) const {
+    return place_of[static_cast<std::size_t>(replica / period)] +
+           static_cast<std::size_t>(replica % period);
+  }
+};
+
+// O(blocks + GPUs that differ from the first kind).
+Sample sample_of(const Placement& placement, const topology::Cluster& cluster,
+                 const topology::Ports& ports);
+Sample every_replica(const Placement& placement);
+
+}  // namespace strategies

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws of a step whose communication shares links.
+#include <algorithm>
+
+#include "forecast/forecast.hpp"
+#include "sim/contention.hpp"
+#include "sim/engine.hpp"
+#include "strategies/lower.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/random_scenario.hpp"
+#include "topology/collective.hpp"
+#include "topology/kernel_time.hpp"
+
+namespace {
+
+strategies::Lowered lowered(const forecast::Scenario& s) {
+  const auto& cluster = s.cluster;
+  const strategies::Costs costs{
+      .kernel =
+          [&](const units::Kernel& kernel, const strategies::Gpu& gpu) {
+            return gpu.slowdown * topology::kernel_time(kernel, cluster.kind(gpu.kind).device);
+          },
+      .collective =
+          [&](topology::Collective kind, units::Bytes size, const topology::GroupShape& group) {
+            return topology::collective_sending(kind, size, group, cluster);
+          },
+      .transfer =
+          [&](units::Bytes size, std::int64_t from, std::int64_t to) {
+            return topology::transfer_sending(size, from, to, cluster);
+          }};
+  return strategies::lower({s.model, s.training, s.plan, s.software, cluster}, costs,
+                           strategies::Ranks::folded);
+}
+
+// The same program on links that nobody shares: what is sent takes its time alone.
+sim::Program unshared(const sim::Program& program) {
+  sim::Program alone;
+  for (const auto& body : program.templates()) alone.add_template(body);
+  for (const auto& op : program.ops()) {
+    const std::vector<sim::Participant> who(program.participants().begin() + op.first,
+                                            program.participants().begin() + op.first + op.count);
+    std::vector<sim::TemplateId> bodies;
+    if (op.kind == sim::Op::Kind::pass) {
+      for (std::uint32_t i = 0; i < op.count; ++i) bodies.push_back(program.body_of(op, i));
+      alone.add_pass(bodies, who);
+    } else if (op.kind == sim::Op::Kind::collective) {
+      alone.add_collective(op.lane, sim::idle_duration(program, op), op.activity, who);
+    } else {
+      alone.add_transfer(op.kind, sim::idle_duration(program, op), op.activity, who[0],
+                         who[1].actor);
+    }
+  }
+  return alone;
+}
+
+}  // namespace
+
+TEST_CASE("a step is never faster for sharing its links, and often slower") {
+  int slower = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed + 4000);
+    const auto step = lowered(tests::rough_scenario(random));
+    const auto shared = sim::run(step.program), alone = sim::run(unshared(step.program));
+    CHECK(shared.finish >= alone.finish);
+    slower += shared.finish > alone.finish ? 1 : 0;
+  }
+  CHECK(slower > 50);  // so that these scenarios try what they are for
+}
+
+TEST_CASE("no link carries more than it can") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed + 5000);
+    for (const auto& link : forecast::simulate(tests::rough_scenario(random)).links) {
+      CHECK(link.utilisation > 0);
+      CHECK(link.utilisation <= 1);
+    }
+  }
+}
+
+TEST_CASE("what is lost to sharing is lost by something slower than alone") {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed + 6000);
+    const auto f = forecast::simulate(tests::rough_scenario(random));
+    for (const auto& loss : f.slowed) {
+      CHECK(loss.lost.value > 0);
+      CHECK(loss.lost <= f.step.time);
+      CHECK_FALSE(loss.link.empty());
+    }
+  }
+}
+
+TEST_CASE("two kinds of device in one cluster: the slower one sets the pace") {
+  std::mt19937 random(1);
+  auto s = tests::random_scenario(random);
+  s.plan = {.tensor = 8, .data = 4};
+  s.training.global_batch = 16;
+  s.cluster = tests::cluster_of(32, 8, 8);
+  auto slow = s.cluster.node;
+  slow.device.peak.fill({100e12});
+  slow.device.memory_bandwidth = {1e12};
+  slow.device.usable_memory = {40e9};
+  auto mixed = s, all_slow = s;
+  mixed.cluster.others.push_back({slow, 2});
+  all_slow.cluster.node = slow;
+  const auto fast = simulate(s), both = simulate(mixed), none = simulate(all_slow);
+  CHECK(both.step.time > fast.step.time);
+  CHECK(both.step.time <= none.step.time);
+  CHECK(both.memory.capacity.value == 40e9);
+  CHECK(both.simulation.ranks_simulated == 2);
+  // Peak and so MFU are those of the average GPU.
+  CHECK(both.step.mfu * (312e12 + 100e12) / 2 == Approx(both.step.flops_per_gpu.value));
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of ports, and what a user may have meant by one.
+#include <array>
+#include <charconv>
+
+#include "topology/ports.hpp"
+
+namespace topology {
+namespace {
+
+using Kind = Port::Kind;
+
+constexpr std::array<const char*, 6> steps{"x+", "x-", "y+", "y-", "z+", "z-"};
+
+// Takes `word` and a whole number off the front of the text.
+std::optional<std::int64_t> take(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return {};
+  const auto* begin = text.data() + word.size();
+  const auto* end = text.data() + text.size();
+  std::int64_t number = 0;
+  const auto [stop, error] = std::from_chars(begin, end, number);
+  if (error != std::errc{} || number < 0 || *begin == '-') return {};
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  return number;
+}
+
+std::string range(const char* before, std::int64_t count, const char* after = "") {
+  const auto one = [&](std::int64_t i) { return before + std::to_string(i) + after; };
+  return count == 1 ? one(0) : one(0) + " to " + one(count - 1);
+}
+
+}  // namespace
+
+std::string Ports::name(const Port& port) const {
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  const std::int64_t nics = std::max(1, cluster_.node.nics.count);
+  const char* way = port.out ? ":out" : ":in";
+  const char* up = port.out ? ":up" : ":down";
+  switch (port.kind) {
+    case Kind::nvlink:
+      return "gpu" + number(port.index) + ".nvlink" + way;
+    case Kind::pcie:
+      return "gpu" + number(port.index) + ".pcie" + way;
+    case Kind::nic:
+      return "nic" + number(port.index / nics) + "." + number(port.index % nics) + way;
+    case Kind::leaf_spine:
+      return "leaf" + number(port.index) + up;
+    case Kind::spine_core:
+      return "pod" + number(port.index) + up;
+    case Kind::torus:
+      return "node" + number(port.index / 6) + "." +
+             steps[static_cast<std::size_t>(port.index % 6)];
+  }
+  return {};
+}
+
+// The port (outwards) that the text begins with.
+std::optional<Port> Ports::taken(std::string_view& text) const {
+  const std::int64_t nics = cluster_.node.nics.count;
+  if (const auto gpu = take(text, "gpu")) {
+    if (*gpu >= cluster_.gpus) return {};
+    const auto kind = cluster_.node_of(*gpu).nvlink.kind;
+    constexpr std::string_view nvlink = ".nvlink", pcie = ".pcie";
+    if (text.starts_with(nvlink)) {
+      text.remove_prefix(nvlink.size());
+      if (kind == NvLink::Kind::none) return {};
+      return Port{Kind::nvlink, true, *gpu};
+    }
+    if (text.starts_with(pcie)) {
+      text.remove_prefix(pcie.size());
+      return Port{Kind::pcie, true, *gpu};
+    }
+    return Port{kind == NvLink::Kind::none ? Kind::pcie : Kind::nvlink, true, *gpu};
+  }
+  if (cluster_.nodes() == 1) return {};
+  if (const auto node = take(text, "nic")) {
+    const auto nic = take(text, ".");
+    if (!nic || *node >= cluster_.nodes() || *nic >= nics) return {};
+    return Port{Kind::nic, true, *node * nics + *nic};
+  }
+  if (const auto leaf = take(text, "leaf")) {
+    if (*leaf >= leaves_ || leaf_capacity_ == 0) return {};
+    return Port{Kind::leaf_spine, true, *leaf};
+  }
+  if (const auto pod = take(text, "pod")) {
+    if (*pod >= pods_) return {};
+    return Port{Kind::spine_core, true, *pod};
+  }
+  if (const auto node = take(text, "node"); node && torus_ && *node < cluster_.nodes())
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      if (text.starts_with("." + std::string(steps[i]))) {
+        text.remove_prefix(3);
+        return Port{Kind::torus, true, 6 * *node + static_cast<std::int64_t>(i)};
+      }
+  return {};
+}
+
+// The other end of a cable of the port: 1 if the port is that cable, a part if it has several.
+std::optional<double> Ports::share_to(const Port& port, std::string_view& text) const {
+  if (port.kind == Kind::nic) {
+    const auto leaf = take(text, "leaf");
+    return leaf && !torus_ && *leaf == leaf_of(port.index) ? std::optional(1.0) : std::nullopt;
+  }
+  if (port.kind == Kind::leaf_spine) {
+    const auto spine = take(text, "spine");
+    const auto first = pods_ > 0 ? pod_of(port.index) * spines_ : 0;
+    if (!spine || *spine < first || *spine >= first + spines_) return {};
+    return 1.0 / static_cast<double>(spines_);
+  }
+  return {};
+}
+
+std::optional<Ports::Named> Ports::named(std::string_view link) const {
+  auto text = link;
+  const auto port = taken(text);
+  if (!port) return {};
+  Named what{{*port}, 1.0};
+  if (text.starts_with("-")) {
+    text.remove_prefix(1);
+    const auto share = share_to(*port, text);
+    if (!share) return {};
+    what.share = *share;
+  }
+  if (port->kind == Kind::torus) return text.empty() ? std::optional(what) : std::nullopt;
+  const bool upward = port->kind == Kind::leaf_spine || port->kind == Kind::spine_core;
+  auto back = *port;
+  back.out = false;
+  if (text.empty())
+    what.ports.push_back(back);
+  else if (text == (upward ? ":down" : ":in"))
+    what.ports.front() = back;
+  else if (text != (upward ? ":up" : ":out"))
+    return {};
+  return what;
+}
+
+std::optional<std::string> Ports::complaint(std::string_view link) const {
+  if (named(link)) return {};
+  const auto last = std::to_string(std::max(0, cluster_.node.nics.count - 1));
+  std::string all = range("gpu", cluster_.gpus);
+  if (cluster_.nodes() > 1) {
+    const auto nodes = cluster_.nodes();
+    all += ", nic0.0 to nic" + std::to_string(nodes - 1) + "." + last;
+    if (torus_) all += ", " + range("node", nodes, ".x+") + " (x- y+ y- z+ z-)";
+    if (leaf_capacity_ > 0) all += ", " + range("leaf", leaves_);
+    if (leaf_capacity_ > 0) all += " (one cable of it: leaf0-spine0)";
+    if (pods_ > 0) all += ", " + range("pod", pods_);
+  }
+  return "this cluster has no link '" + std::string(link) + "'; its links are " + all +
+         "; add :out or :in (of a leaf or pod :up or :down) for one direction";
+}
+
+}  // namespace topology

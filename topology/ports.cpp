@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/ports.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+
+#include "topology/paths.hpp"
+#include "topology/wiring.hpp"
+
+namespace topology {
+namespace {
+
+using Kind = Port::Kind;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+void add(std::vector<PortUse>& uses, const Port& port, std::size_t times = 1) {
+  uses.push_back({port, static_cast<std::uint32_t>(times)});
+}
+
+std::string numbered(const char* what, std::int64_t number) {
+  return what + std::to_string(number);
+}
+
+}  // namespace
+
+std::string_view to_text(Port::Kind kind) {
+  constexpr std::array<std::string_view, 6> names{"nvlink",     "pcie",       "nic",
+                                                  "leaf_spine", "spine_core", "torus"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+Ports::Ports(const Cluster& cluster) : cluster_(cluster) {
+  if (cluster.nodes() > 1) {
+    count_switches();
+    find_unit();
+  }
+  degrade();
+  check_connected();
+  if (cluster.nodes() > 1) find_unit();
+}
+
+// As fabric_wiring.cpp wires them.
+void Ports::count_switches() {
+  const auto& fabric = cluster_.fabric;
+  const std::int64_t nics = cluster_.node.nics.count, nodes = cluster_.nodes();
+  const double cable = fabric.link_bandwidth.value * fabric.efficiency;
+  const std::int64_t half = std::max(1, fabric.radix / 2);
+  switch (fabric.kind) {
+    case Fabric::Kind::single_switch:
+    case Fabric::Kind::rail_only:
+      rails_ = fabric.kind == Fabric::Kind::rail_only;
+      leaf_nodes_ = nodes;
+      leaves_ = rails_ ? nics : 1;
+      break;
+    case Fabric::Kind::torus_3d: {
+      torus_ = true;
+      const auto box = torus_box(nodes);
+      box_ = {box.x, box.y, box.z};
+      break;
+    }
+    case Fabric::Kind::dragonfly_plus:
+      leaf_nodes_ = std::max<std::int64_t>(1, half / nics);
+      leaves_ = ceil_div(nodes, leaf_nodes_);
+      pod_leaves_ = half;
+      pods_ = ceil_div(leaves_, half);
+      spines_ = half;
+      leaf_capacity_ = static_cast<double>(half) * cable;
+      pod_capacity_ = leaf_capacity_ * static_cast<double>(half);
+      break;
+    case Fabric::Kind::fat_tree:
+    case Fabric::Kind::rail_fat_tree: {
+      rails_ = fabric.kind == Fabric::Kind::rail_fat_tree;
+      const auto [down, up] = leaf_ports(fabric);
+      leaf_nodes_ = rails_ ? down : std::max<std::int64_t>(1, down / nics);
+      leaves_ = ceil_div(nodes, leaf_nodes_) * (rails_ ? nics : 1);
+      const int tiers = tiers_needed(leaves_, fabric);
+      if (tiers == 1) break;
+      leaf_capacity_ = up * cable;
+      spines_ = tiers == 2 ? std::max<std::int64_t>(1, ceil_div(leaves_ * up, fabric.radix)) : up;
+      if (tiers == 2) break;
+      // Tiers above the third are taken as wide enough.
+      const double over = fabric.oversubscription.size() > 1 ? fabric.oversubscription[1] : 1.0;
+      pod_leaves_ = half;
+      pods_ = ceil_div(leaves_, half);
+      pod_capacity_ = leaf_capacity_ * static_cast<double>(half) / over;
+    }
+  }
+  if (torus_ || leaf_capacity_ == 0) return;
+  const auto on_leaf = std::min(leaf_nodes_, nodes) * (rails_ ? 1 : nics);
+  double below = 0;
+  for (std::size_t i = 0; i < cluster_.kinds(); ++i)
+    below = std::max(below, static_cast<double>(on_leaf) * nic_rate(cluster_, i));
+  constexpr double enough = 1 - 1e-9;
+  leaves_bind_ = leaf_capacity_ < below * enough;
+  const double from_pod = static_cast<double>(pod_leaves_) * std::min(below, leaf_capacity_);
+  pods_bind_ = pods_ > 1 && pod_capacity_ < from_pod * enough;
+}
+
+void Ports::find_unit() {
+  unit_ = 1;
+  if (leaves_bind_) unit_ = leaf_nodes_;
+  if (pods_bind_) {
+    unit_ = pod_leaves_ % side_by_side() == 0 ? pod_leaves_ / side_by_side() * leaf_nodes_ : 0;
+  }
+  if (torus_) unit_ = 0;
+}
+
+void Ports::degrade() {
+  for (const auto& [link, factor] : cluster_.degraded_links) {
+    if (const auto wrong = complaint(link)) throw std::invalid_argument(*wrong);
+    const auto what = *named(link);
+    for (const auto& port : what.ports) {
+      auto& left = factor_.try_emplace(port, 1.0).first->second;
+      left = std::max(0.0, left - what.share * (1 - factor));
+      leaves_bind_ = leaves_bind_ || port.kind == Kind::leaf_spine;
+      pods_bind_ = pods_bind_ || port.kind == Kind::spine_core;
+    }
+  }
+}
+
+void Ports::check_connected() const {
+  const auto failed = [&](const Port& port) {
+    const auto found = factor_.find(port);
+    return found != factor_.end() && found->second <= 0;
+  };
+  const auto cut_off = [](const std::string& what) {
+    throw std::invalid_argument("the links that failed cut " + what +
+                                " off from the rest of the cluster");
+  };
+  for (const auto& [port, left] : factor_) {
+    if (left > 0) continue;
+    if (port.kind == Kind::torus)
+      throw std::invalid_argument(
+          "the routes of a torus do not go round a link that failed: give " + name(port) +
+          " a factor above zero");
+    if (port.kind != Kind::nic) cut_off(name(port).substr(0, name(port).find_first_of(".:")));
+    const std::int64_t count = cluster_.node.nics.count, node = port.index / count;
+    bool works = false;
+    for (std::int64_t nic = node * count; nic < (node + 1) * count; ++nic)
+      works = works || !(failed({Kind::nic, true, nic}) || failed({Kind::nic, false, nic}));
+    if (!works) cut_off(numbered("node ", node));
+  }
+}
+
+double Ports::sound_capacity(const Port& port) const {
+  const auto& fabric = cluster_.fabric;
+  switch (port.kind) {
+    case Kind::nvlink: {
+      const auto& nvlink = cluster_.node_of(port.index).nvlink;
+      return nvlink.bandwidth.value * nvlink.efficiency;
+    }
+    case Kind::pcie:
+      return cluster_.node_of(port.index).pcie.bandwidth.value;
+    case Kind::nic: {
+      const auto node = port.index / cluster_.node.nics.count;
+      return nic_rate(cluster_, cluster_.kind_of_node(node));
+    }
+    case Kind::leaf_spine:
+      return leaf_capacity_;
+    case Kind::spine_core:
+      return pod_capacity_;
+    case Kind::torus:
+      return fabric.link_bandwidth.value * fabric.efficiency;
+  }
+  return 0;
+}
+
+double Ports::capacity(const Port& port) const {
+  const auto degraded = factor_.find(port);
+  return sound_capacity(port) * (degraded == factor_.end() ? 1.0 : degraded->second);
+}
+
+std::int64_t Ports::lowest_gpu(const Port& port) const {
+  const std::int64_t per_node = cluster_.node.gpus;
+  const auto of_leaf = [&](std::int64_t leaf) {
+    return leaf / side_by_side() * leaf_nodes_ * per_node;
+  };
+  switch (port.kind) {
+    case Kind::nvlink:
+    case Kind::pcie:
+      return port.index;
+    case Kind::nic:
+      return port.index / cluster_.node.nics.count * per_node;
+    case Kind::leaf_spine:
+      return of_leaf(port.index);
+    case Kind::spine_core:
+      return of_leaf(port.index * pod_leaves_);
+    case Kind::torus:
+      return port.index / 6 * per_node;
+  }
+  return 0;
+}
+
+std::int64_t Ports::number_of(const Port& port) const {
+  switch (port.kind) {
+    case Kind::nvlink:
+    case Kind::pcie:
+      return 0;
+    case Kind::nic:
+      return port.index % cluster_.node.nics.count;
+    case Kind::leaf_spine:
+      return port.index % side_by_side();
+    case Kind::spine_core:
+      return port.index;
+    case Kind::torus:
+      return port.index % 6;
+  }
+  return 0;
+}
+
+std::vector<Ports::Degraded> Ports::degraded() const {
+  std::vector<Degraded> all;
+  for (const auto& [port, left] : factor_) all.push_back({port, number_of(port), left});
+  return all;
+}
+
+std::int64_t Ports::leaf_of(std::int64_t nic) const {
+  const std::int64_t count = cluster_.node.nics.count;
+  const auto block = nic / count / leaf_nodes_;
+  return rails_ ? block * count + nic % count : block;
+}
+
+std::vector<std::int64_t> Ports::nics_near(std::span<const std::int64_t> gpus,
+                                           std::size_t most) const {
+  const std::int64_t count = cluster_.node.nics.count, per_node = cluster_.node.gpus;
+  const auto first = gpus.front() / per_node * count;
+  const auto works = [&](std::int64_t nic) {
+    for (const bool out : {true, false}) {
+      const auto found = factor_.find({Kind::nic, out, nic});
+      if (found != factor_.end() && found->second <= 0) return false;
+    }
+    return true;
+  };
+  std::vector<std::int64_t> near;
+  for (const auto gpu : gpus) {
+    const auto at = gpu % per_node;
+    // NIC j serves GPU i where j · GPUs / NICs = i, or, of fewer NICs, i · NICs / GPUs = j.
+    auto nic = count >= per_node ? ceil_div(at * count, per_node) : at * count / per_node;
+    for (; nic < count && near.size() < most; ++nic) {
+      if (std::ranges::find(near, first + nic) == near.end()) near.push_back(first + nic);
+      const bool next_serves = count >= per_node && (nic + 1) * per_node / count == at;
+      if (!next_serves) break;
+    }
+  }
+  if (!factor_.empty())
+    for (auto& nic : near)
+      while (!works(nic)) nic = first + (nic - first + 1) % count;
+  return near;
+}
+
+// NVLink where it joins the ends, else PCIe.
+Port Ports::local(std::int64_t gpu, bool out, bool linked) {
+  return {linked ? Kind::nvlink : Kind::pcie, out, gpu};
+}
+
+bool Ports::linked(std::int64_t a, std::int64_t b) const {
+  switch (cluster_.node_of(a).nvlink.kind) {
+    case NvLink::Kind::nvswitch:
+    case NvLink::Kind::mesh:
+      return true;
+    case NvLink::Kind::pairs:
+      return a / 2 == b / 2;
+    case NvLink::Kind::none:
+      return false;
+  }
+  return false;
+}
+
+bool Ports::on_pcie_only(std::int64_t gpu) const {
+  const auto kind = cluster_.node_of(gpu).nvlink.kind;
+  return kind == NvLink::Kind::none || kind == NvLink::Kind::pairs;
+}
+
+void Ports::message(std::int64_t from, std::int64_t to, std::vector<PortUse>& uses) const {
+  if (from == to) return;
+  const std::int64_t per_node = cluster_.node.gpus;
+  if (from / per_node == to / per_node) {
+    add(uses, local(from, true, linked(from, to)));
+    add(uses, local(to, false, linked(from, to)));
+    return;
+  }
+  if (on_pcie_only(from)) add(uses, {Kind::pcie, true, from});
+  if (on_pcie_only(to)) add(uses, {Kind::pcie, false, to});
+  // By rail a message goes to the GPU next to the receiver's rail first, over NVLink.
+  auto leaves_at = from;
+  if (rails_ && cluster_.node_of(from).nvlink.kind == NvLink::Kind::nvswitch)
+    leaves_at = from / per_node * per_node + to % per_node;
+  const auto out = nics_near({&leaves_at, 1}, ~std::size_t{0});
+  const auto in = nics_near({&to, 1}, ~std::size_t{0});
+  if (out.front() % cluster_.node.nics.count !=
+      nics_near({&from, 1}, 1).front() % cluster_.node.nics.count) {
+    add(uses, local(from, true, true), out.size());
+    add(uses, local(leaves_at, false, true), out.size());
+  }
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    add(uses, {Kind::nic, true, out[c]});
+    across(out[c], in[c % in.size()], true, true, uses);
+    add(uses, {Kind::nic, false, in[c % in.size()]});
+  }
+}
+
+void Ports::ring_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
+                      std::span<const std::int64_t> after, int nics,
+                      std::vector<PortUse>& uses) const {
+  const auto members = here.size();
+  const bool alone = before.empty();
+  const bool by_nvlink =
+      !on_pcie_only(here.front()) ||
+      (cluster_.node_of(here.front()).nvlink.kind == NvLink::Kind::pairs && members <= 2);
+  // Of the hops between members each channel leaves one out, where it goes through the NIC.
+  const auto channels = static_cast<std::size_t>(nics);
+  const auto inside = alone ? 1 : (channels * (members - 1) + members - 1) / members;
+  const auto times = by_nvlink ? inside : alone ? 1 : channels;
+  if (times > 0 && (members > 1 || !by_nvlink))
+    for (const auto gpu : here)
+      for (const bool out : {true, false}) add(uses, local(gpu, out, by_nvlink), times);
+  if (alone) return;
+  const auto own = nics_near(here, channels);
+  const auto from = nics_near(before, channels), to = nics_near(after, channels);
+  for (std::size_t c = 0; c < own.size(); ++c) {
+    add(uses, {Kind::nic, true, own[c]});
+    across(own[c], to[c % to.size()], true, false, uses);
+    add(uses, {Kind::nic, false, own[c]});
+    across(from[c % from.size()], own[c], false, true, uses);
+  }
+}
+
+// Above the NICs: what is crossed on the way up, and on the way down.
+void Ports::across(std::int64_t from_nic, std::int64_t to_nic, bool leaves, bool enters,
+                   std::vector<PortUse>& uses) const {
+  if (torus_) {
+    if (leaves)
+      around(from_nic / cluster_.node.nics.count, to_nic / cluster_.node.nics.count, uses);
+    return;
+  }
+  if (!leaves_bind_ && !pods_bind_) return;
+  const auto from = leaf_of(from_nic), to = leaf_of(to_nic);
+  if (from == to) return;
+  if (leaves_bind_ && leaves) add(uses, {Kind::leaf_spine, true, from});
+  if (leaves_bind_ && enters) add(uses, {Kind::leaf_spine, false, to});
+  if (!pods_bind_ || pod_of(from) == pod_of(to)) return;
+  if (leaves) add(uses, {Kind::spine_core, true, pod_of(from)});
+  if (enters) add(uses, {Kind::spine_core, false, pod_of(to)});
+}
+
+void Ports::around(std::int64_t from, std::int64_t to, std::vector<PortUse>& uses) const {
+  std::int64_t stride = 1, at = from;
+  for (std::int64_t dimension = 0; dimension < 3; ++dimension) {
+    const auto size = box_[static_cast<std::size_t>(dimension)];
+    const auto forward = (to / stride % size - at / stride % size + size) % size;
+    const bool back = forward > size - forward;
+    for (auto hops = back ? size - forward : forward; hops > 0; --hops) {
+      add(uses, {Kind::torus, true, 6 * at + 2 * dimension + (back ? 1 : 0)});
+      const auto place = at / stride % size;
+      at += ((place + (back ? size - 1 : 1)) % size - place) * stride;
+    }
+    stride *= size;
+  }
+}
+
+}  // namespace topology

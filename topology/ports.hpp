@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What messages on a cluster share: ports of GPUs and NICs, and the cables above the switches where
+// they can be too few.
+//
+// A port carries its capacity in each direction. The cables from one switch to the tier above count
+// as one port: routing spreads over them evenly (adaptive, or by equal-cost hashing of many flows).
+// Tiers that can carry whatever comes from below bind nobody and are left out. A torus routes by
+// dimension, x before y before z, the shorter way round.
+#pragma once
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topology/cluster.hpp"
+
+namespace topology {
+
+struct Port {
+  enum class Kind : std::uint8_t { nvlink, pcie, nic, leaf_spine, spine_core, torus };
+  Kind kind = Kind::nic;
+  bool out = true;         // away from the GPU: upwards
+  std::int64_t index = 0;  // of the GPU; the NIC (node × NICs + its number); the leaf; the pod or
+                           // dragonfly group; the torus link (6 × node + 2 × dimension + backwards)
+  friend auto operator<=>(const Port&, const Port&) = default;
+};
+
+std::string_view to_text(Port::Kind kind);  // "nvlink", "leaf_spine"
+
+// A port that a message or collective crosses, and how many of its shares cross it.
+struct PortUse {
+  Port port;
+  std::uint32_t times = 1;
+  friend bool operator==(const PortUse&, const PortUse&) = default;
+};
+
+class Ports {
+ public:
+  // Throws std::invalid_argument where a degraded link does not exist, or where links that failed
+  // cut a GPU off. The cluster must outlive it. O(degraded links).
+  explicit Ports(const Cluster& cluster);
+  explicit Ports(Cluster&&) = delete;
+
+  // Bytes per second, each way.
+  double capacity(const Port& port) const;
+  // "nic3.2:out": NIC 2 of node 3, towards the fabric; "gpu17.nvlink:in"; "leaf4:up"; "pod0:down";
+  // "node5.x+" (torus). A link that degrades may leave out the direction: both; or name
+  // one cable: "leaf4-spine1".
+  std::string name(const Port& port) const;
+  // What is wrong with the name of a link, with the nearest that exists; nothing if it exists.
+  std::optional<std::string> complaint(std::string_view link) const;
+
+  // Adds what one message crosses, per NIC that it uses; a port may be added twice. Nothing if
+  // from == to.
+  void message(std::int64_t from, std::int64_t to, std::vector<PortUse>& uses) const;
+  // Adds what the members of one node add to a ring: `here` all lie on one node, `before` and
+  // `after` on the nodes from which and to which the ring passes; both are empty where the group
+  // has only this node. `nics` as ports_of (collective.hpp). Bytes are counted per NIC used.
+  void ring_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
+                 std::span<const std::int64_t> after, int nics, std::vector<PortUse>& uses) const;
+
+  // So many consecutive nodes share ports of switches with no others: to exchange one such unit for
+  // another changes nothing. 0: there is no such number below the whole cluster.
+  std::int64_t unit() const { return unit_; }
+  // The lowest GPU behind a port.
+  std::int64_t lowest_gpu(const Port& port) const;
+  // Ports that do not carry what they should: which of those behind the same lowest GPU, of one
+  // kind and direction, and what is left.
+  struct Degraded {
+    Port port;
+    std::int64_t number = 0;
+    double factor = 1;
+  };
+  std::vector<Degraded> degraded() const;
+
+ private:
+  struct Named {  // one link name, understood
+    std::vector<Port> ports;
+    double share = 1;  // of the ports' capacity that the link is
+  };
+  void count_switches();
+  void find_unit();
+  void degrade();
+  void check_connected() const;
+
+  std::optional<Named> named(std::string_view link) const;
+  std::optional<Port> taken(std::string_view& text) const;
+  std::optional<double> share_to(const Port& port, std::string_view& text) const;
+
+  double sound_capacity(const Port& port) const;
+  std::int64_t number_of(const Port& port) const;
+  std::int64_t side_by_side() const { return rails_ ? cluster_.node.nics.count : 1; }
+  std::int64_t leaf_of(std::int64_t nic) const;
+  std::int64_t pod_of(std::int64_t leaf) const { return leaf / pod_leaves_; }
+  // NICs next to the GPUs, each once, at most so many; for one that failed the next that works.
+  std::vector<std::int64_t> nics_near(std::span<const std::int64_t> gpus, std::size_t most) const;
+  static Port local(std::int64_t gpu, bool out, bool linked);
+  bool linked(std::int64_t a, std::int64_t b) const;
+  bool on_pcie_only(std::int64_t gpu) const;  // NIC and neighbours are reached over one port
+  void across(std::int64_t from_nic, std::int64_t to_nic, bool leaves, bool enters,
+              std::vector<PortUse>& uses) const;
+  void around(std::int64_t from_node, std::int64_t to_node, std::vector<PortUse>& uses) const;
+
+  const Cluster& cluster_;
+  std::map<Port, double> factor_;  // of those that are degraded
+  bool rails_ = false, torus_ = false;
+  bool leaves_bind_ = false, pods_bind_ = false;
+  // Nodes of a leaf (or of as many leaves as there are rails); spines of a leaf; no pods: pods_ 0.
+  std::int64_t leaf_nodes_ = 1, leaves_ = 0, spines_ = 0, pod_leaves_ = 1, pods_ = 0;
+  std::array<std::int64_t, 3> box_{1, 1, 1};
+  double leaf_capacity_ = 0, pod_capacity_ = 0;  // of all cables upwards; 0: there are none
+  std::int64_t unit_ = 1;
+};
+
+}  // namespace topology
