@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <utility>
 
@@ -35,24 +36,85 @@ Picoseconds idle_duration(const Program& program, const Op& op) {
 
 namespace {
 
-class ContendedRun {
+// When links are in use.
+class Occupied {
  public:
-  ContendedRun(const Program& program, Detail detail)
-      : program_(program),
-        successors_(program),
-        stepper_(program, detail),
-        network_(program.links()) {
+  explicit Occupied(std::size_t links) : of_link_(links) {}
+
+  // False if the link is in use at some time between. Times come mostly in rising order.
+  bool add(LinkId link, Picoseconds from, Picoseconds to) {
+    auto& spans = of_link_[static_cast<std::size_t>(link)];
+    if (from == to) return true;
+    if (spans.empty() || spans.back().to <= from) {
+      spans.push_back({from, to});
+      return true;
+    }
+    const auto after = std::ranges::upper_bound(spans, from, {}, &Span::from);
+    if (after != spans.end() && after->from < to) return false;
+    if (after != spans.begin() && std::prev(after)->to > from) return false;
+    spans.insert(after, {from, to});
+    return true;
+  }
+
+ private:
+  struct Span {
+    Picoseconds from, to;
+  };
+  std::vector<std::vector<Span>> of_link_;  // rising, apart
+};
+
+// The program's links, and the path of each of its traffics.
+struct Network {
+  explicit Network(const Program& program) : flows(program.links()) {
     std::size_t hops = 0;
     for (const auto& traffic : program.traffic()) hops += traffic.links.size() + 1;  // and a cap
-    network_.reserve(program.traffic().size(), hops, program.ops().size());
+    flows.reserve(program.traffic().size(), hops, program.ops().size());
     std::vector<LinkUse> uses;
     for (const auto& traffic : program.traffic()) {
       uses.clear();
       for (const auto& [link, times] : traffic.links)
         uses.push_back({static_cast<std::uint32_t>(link), times});
-      paths_.push_back(network_.path(uses, traffic.cap));
+      paths.push_back(flows.path(uses, traffic.cap));
     }
   }
+  SharedNetwork flows;
+  std::vector<PathId> paths;
+};
+
+// One sweep in the program's order; nothing where two flows would be on one link at once.
+std::optional<Trace> run_apart(const Program& program, Detail detail, const Network& network) {
+  std::vector<std::optional<Picoseconds>> alone;
+  for (std::size_t i = 0; i < network.paths.size(); ++i)
+    alone.push_back(network.flows.alone(network.paths[i], program.traffic()[i].bytes));
+  Stepper stepper(program, detail);
+  Occupied occupied(program.links().size());
+  for (const auto& op : program.ops()) {
+    if (op.kind == Op::Kind::pass) {
+      stepper.pass(op);
+      continue;
+    }
+    const auto start = stepper.ready(op);
+    const auto from = start + op.duration;
+    auto end = from;
+    if (op.traffic != no_traffic) {
+      if (!alone[op.traffic]) return {};
+      end += *alone[op.traffic];
+      for (const auto& use : program.traffic()[op.traffic].links)
+        if (!occupied.add(use.link, from, end)) return {};
+    }
+    stepper.settle(op, start, end);
+  }
+  return stepper.take();
+}
+
+class ContendedRun {
+ public:
+  ContendedRun(const Program& program, Detail detail, Network network)
+      : program_(program),
+        successors_(program),
+        stepper_(program, detail),
+        network_(std::move(network.flows)),
+        paths_(std::move(network.paths)) {}
 
   Trace run() {
     for (std::uint32_t op = 0; op < program_.ops().size(); ++op)
@@ -128,7 +190,9 @@ class ContendedRun {
 }  // namespace
 
 Trace run_contended(const Program& program, Detail detail) {
-  return ContendedRun(program, detail).run();
+  Network network(program);
+  if (auto apart = run_apart(program, detail, network)) return std::move(*apart);
+  return ContendedRun(program, detail, std::move(network)).run();
 }
 
 std::vector<double> utilisation(const Program& program, const Trace& trace) {

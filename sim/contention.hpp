@@ -2,9 +2,9 @@
 // Ops whose traffic shares links.
 //
 // A collective or transfer with traffic takes its fixed duration and then as long as its bytes need
-// at the max-min fair rate of its links (flows.hpp). A program with traffic is played event by
-// event: an op is played as soon as everything before it is, traffic begins and ends in order of
-// time. Traffic that meets nobody costs little more than in a sweep.
+// at the max-min fair rate of its links (flows.hpp). As long as no two are on one link at once, a
+// sweep over the program is exact. Where they are, it is played event by event: an op is played as
+// soon as everything before it is, traffic begins and ends in order of time.
 #pragma once
 #include <vector>
 

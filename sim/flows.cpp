@@ -292,6 +292,14 @@ FlowId SharedNetwork::start(PathId path, double bytes, std::int64_t count) {
   return id;
 }
 
+std::optional<Ticks> SharedNetwork::alone(PathId path, double bytes) const {
+  const double needed = bytes * state_->need;
+  if (!(needed >= 0) || needed >= 0x1p125) return std::nullopt;
+  const auto rate = state_->levels.lone_level(static_cast<std::uint32_t>(path), 1);
+  const auto lasts = ticks_for(static_cast<Int128>(needed), rate);
+  return lasts >= too_far ? std::nullopt : std::optional(lasts);
+}
+
 Ticks SharedNetwork::now() const { return state_->now; }
 
 std::optional<Ticks> SharedNetwork::next_completion() {

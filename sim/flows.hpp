@@ -66,6 +66,9 @@ class SharedNetwork {
   // Starts `count` flows of `bytes` each, now, under one id. bytes >= 0; none: it is done at once.
   FlowId start(PathId path, double bytes, std::int64_t count = 1);
 
+  // How long a flow takes that has its path to itself; none if it is too long to count.
+  std::optional<Ticks> alone(PathId path, double bytes) const;
+
   Ticks now() const;
   // When the next flow leaves if none starts before; none without flows, or if it is too far away
   // to count.

@@ -55,13 +55,23 @@ class Blame {
         others_(then_.size(), 0.0),
         most_(senders_.size(), 0.0),
         where_(senders_.size(), LinkId{none}) {
-    std::uint32_t sender = 0;
-    for (const auto& op : program.ops()) {
-      if (op.traffic == no_traffic) continue;
-      for (const auto& [link, times] : program.traffic()[op.traffic].links)
-        crossing_[static_cast<std::uint32_t>(link)].push_back({sender, times});
-      ++sender;
-    }
+    // Only links on which something was lost are looked at.
+    std::vector<bool> lossy(program.links().size(), false);
+    const auto on_links = [&](auto seen) {
+      std::uint32_t sender = 0;
+      for (const auto& op : program.ops()) {
+        if (op.traffic == no_traffic) continue;
+        for (const auto& [link, times] : program.traffic()[op.traffic].links)
+          seen(static_cast<std::uint32_t>(link), Crossing{sender, times});
+        ++sender;
+      }
+    };
+    on_links([&](std::uint32_t link, const Crossing& crossing) {
+      if (senders_[crossing.sender].lost > 0) lossy[link] = true;
+    });
+    on_links([&](std::uint32_t link, const Crossing& crossing) {
+      if (lossy[link]) crossing_[link].push_back(crossing);
+    });
   }
 
   std::vector<Slowed> run() {
@@ -99,11 +109,8 @@ class Blame {
   // that op shared the link with.
   void sweep(LinkId link) {
     const auto kinds = kinds_.count();
-    const auto& crossing = crossing_[static_cast<std::uint32_t>(link)];
-    if (std::ranges::none_of(crossing, [&](const auto& c) { return senders_[c.sender].lost > 0; }))
-      return;
     changes_.clear();
-    for (const auto& [sender, times] : crossing) {
+    for (const auto& [sender, times] : crossing_[static_cast<std::uint32_t>(link)]) {
       changes_.push_back({senders_[sender].from, sender, times});
       changes_.push_back({senders_[sender].to, sender, -std::int64_t{times}});
     }
