@@ -106,7 +106,7 @@ std::string table(const std::vector<SweepScore>& scores, const TextOptions& opti
                         score.framework ? "  through a framework" : "");
   const auto shown = [](std::optional<double> share) { return share ? percent(*share) : "-"; };
   return text + fmt::format("{}         {}                    {}\n",
-                            left("mean of the tables", width),
+                            left("mean of the library's own", width),
                             right(shown(mean(scores, &SweepScore::large)), 8),
                             right(shown(mean(scores, &SweepScore::small)), 8));
 }

@@ -147,6 +147,15 @@ const Table<Draft>& table() {
   return made;
 }
 
+// Only fat trees have tiers that can be too narrow.
+void refuse_tiers(Fabric::Kind kind, const Cursor& at) {
+  if (kind == Fabric::Kind::fat_tree || kind == Fabric::Kind::rail_fat_tree) return;
+  for (const char* key : {"tiers", "oversubscription"})
+    if (const auto given = at.find(key))
+      given->complain("only fat-tree and rail-fat-tree have tiers of switches; leave " +
+                      std::string(key) + " out");
+}
+
 }  // namespace
 
 std::vector<Field> fabric_fields() { return fields_of(table()); }
@@ -158,6 +167,7 @@ FabricDraft read_fabric(const Cursor& at) {
     require({"kind", "link_bandwidth"}, "a fabric without `base` needs kind and link_bandwidth",
             at);
   draft.fabric.name = name.value_or("fabric");
+  refuse_tiers(draft.fabric.kind, at);
   return draft;
 }
 

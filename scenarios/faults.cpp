@@ -62,6 +62,8 @@ void add_gpus(Straggler& straggler, const Cursor& list, const Cluster& cluster, 
   }
 }
 
+constexpr double least_factor = 1e-3;
+
 bool is_map(const Cursor& at) { return check({.type = Type::map}, at, false); }
 
 }  // namespace
@@ -105,9 +107,20 @@ void read_degraded_links(Cluster& cluster, bool known, const Cursor& at) {
     require({"link", "factor"}, "a degraded link has a name and a share that is left", item);
     if (!known || at.reading().doubtful(item.path())) continue;
     const auto place = *item.find("link");
-    if (const auto wrong = ports->complaint(link.link)) place.complain(*wrong);
-    if (std::ranges::find(links, link.link, &DegradedLink::link) != links.end())
-      place.complain("'" + link.link + "' is named twice; a link has one factor: keep one of them");
+    if (const auto wrong = ports->complaint(link.link)) {
+      place.complain(*wrong);
+      continue;
+    }
+    if (link.factor > 0 && link.factor < least_factor)
+      item.find("factor")->complain(
+          "a link that carries less than a thousandth of what it should "
+          "has failed: write 0, or at least 0.001");
+    for (const auto& other : links)
+      if (ports->overlap(link.link, other.link)) {
+        place.complain("'" + link.link + "' is also named as '" + other.link +
+                       "'; a link has one factor: keep one of them");
+        break;
+      }
     links.push_back(std::move(link));
   }
   if (!known || at.reading().doubtful(at.path())) return;

@@ -48,12 +48,14 @@ class Kinds {
 class Blame {
  public:
   Blame(const Program& program, const Trace& trace)
-      : senders_(senders_of(program, trace)),
+      : program_(program),
+        senders_(senders_of(program, trace)),
         kinds_(senders_),
         crossing_(program.links().size()),
         then_(senders_.size() * kinds_.count()),
         others_(then_.size(), 0.0),
         most_(senders_.size(), 0.0),
+        demand_(senders_.size(), 0.0),
         where_(senders_.size(), LinkId{none}) {
     // Only links on which something was lost are looked at.
     std::vector<bool> lossy(program.links().size(), false);
@@ -134,21 +136,32 @@ class Blame {
     return static_cast<std::ptrdiff_t>(sender * kinds_.count() + kind);
   }
 
-  // The op is charged where it met most.
+  // The op is charged on the link that was most in demand while it sent: flows over capacity. Of
+  // several the one is taken whose traffic of the first kinds is greatest, which does not depend on
+  // how links are numbered.
   void weigh(std::uint32_t sender, LinkId link, const std::vector<Int128>& sent) {
     const auto& [actor, kind, from, to, lost] = senders_[sender];
     weights_.clear();
-    double sum = 0;
+    double sum = 0, all = 0;
     for (std::size_t k = 0; k < sent.size(); ++k) {
       auto met = sent[k] - then_[static_cast<std::size_t>(at(sender, k))];
+      all += static_cast<double>(met);
       if (k == kinds_.number(kind)) met -= to - from;  // itself
       weights_.push_back(static_cast<double>(met));
       sum += weights_.back();
     }
-    if (sum <= most_[sender]) return;
+    if (sum <= 0) return;
+    const auto known = others_.begin() + at(sender, 0);
+    const double demand = all / program_.links()[static_cast<std::size_t>(link)];
+    if (demand < demand_[sender]) return;
+    if (demand == demand_[sender] &&
+        !std::lexicographical_compare(known, known + static_cast<std::ptrdiff_t>(weights_.size()),
+                                      weights_.begin(), weights_.end()))
+      return;
+    demand_[sender] = demand;
     most_[sender] = sum;
     where_[sender] = link;
-    std::ranges::copy(weights_, others_.begin() + at(sender, 0));
+    std::ranges::copy(weights_, known);
   }
 
   void divide(std::uint32_t sender) {
@@ -196,12 +209,14 @@ class Blame {
     return found;
   }
 
+  const Program& program_;
   std::vector<Sender> senders_;
   Kinds kinds_;
   std::vector<std::vector<Crossing>> crossing_;  // by link
   std::vector<Int128> then_;    // by sender and kind: traffic on a link when the sender began
-  std::vector<double> others_;  // by sender and kind: met where it met most
+  std::vector<double> others_;  // by sender and kind: met where it is charged
   std::vector<double> most_;    // by sender: their sum
+  std::vector<double> demand_;  // by sender: flows over capacity there, summed over time
   std::vector<LinkId> where_;   // by sender
   std::map<std::tuple<std::uint8_t, std::uint8_t, ActorId, LinkId>, Picoseconds> charged_;
   std::vector<Change> changes_;

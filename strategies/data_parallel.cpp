@@ -36,7 +36,7 @@ double Lowering::parameters_of(const Block& block) const {
   const bool shared =
       block.kind == Block::Kind::head && job_.model.tied_embeddings && stages() == 1;
   if (!shared) return all;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}});
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}});
   return all - static_cast<double>(extent.vocab * job_.model.hidden);
 }
 
@@ -202,7 +202,7 @@ void Lowering::finish_gradients() {
 // First and last stage hold a copy each of the embedding and sum its gradients.
 void Lowering::tied_embedding() {
   if (!job_.model.tied_embeddings || stages() == 1) return;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}});
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}});
   const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> done;
   for (auto rank : folding_.ranks()) {

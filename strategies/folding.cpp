@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -21,8 +22,8 @@ std::uint64_t nearness(std::int64_t a, std::int64_t b, const topology::Cluster& 
 }
 
 // Kinds of vertices and of edges.
-enum : std::uint64_t { a_rank, a_group, a_flow, a_port };
-enum : std::uint32_t { in_group, of_members, sends, sent_by, receives, received_by, crosses };
+enum : std::uint64_t { a_rank, a_flow, a_port };
+enum : std::uint32_t { sends, sent_by, receives, received_by, crosses };
 
 }  // namespace
 
@@ -69,10 +70,12 @@ void Folding::refine(const topology::Cluster& cluster) {
     for (const auto kind : {FlowKind::onward, FlowKind::back, FlowKind::tied})
       if (const auto flow = routes_.flow_of(kind, i); flow != Routes::none)
         alone[flow] = nearness(rank, routes_.receiver(kind, rank), cluster);
-    for (const auto kind : {FlowKind::ring, FlowKind::inside})
+    for (const auto kind : {FlowKind::ring, FlowKind::inside, FlowKind::tensor})
       if (const auto flow = routes_.flow_of(kind, i);
           flow != Routes::none && alone[flow] == ~std::uint64_t{0})
-        alone[flow] = number_of(routes_.data_shape(rank));
+        alone[flow] = number_of(kind == FlowKind::tensor
+                                    ? topology::shape_of(placement_.tensor_group(rank), cluster)
+                                    : routes_.data_shape(rank));
   }
   for (Vertex f = 0; f < flows; ++f)
     graph.add({a_flow, static_cast<std::uint64_t>(routes_.kind(f)), alone[f]});
@@ -87,15 +90,10 @@ void Folding::refine(const topology::Cluster& cluster) {
       const auto flow = routes_.flow_of(kind, i);
       if (flow == Routes::none) continue;
       graph.join(i, ranks + flow, sends, sent_by);
-      if (kind == FlowKind::ring || kind == FlowKind::inside) continue;
+      if (kind == FlowKind::ring || kind == FlowKind::inside || kind == FlowKind::tensor) continue;
       const auto other = routes_.index_of(routes_.receiver(kind, rank));
       graph.join(static_cast<Vertex>(other), ranks + flow, receives, received_by);
     }
-    if (placement_.tensor() == 1 || placement_.at(rank).tensor != 0) continue;
-    const auto group = placement_.tensor_group(rank);
-    const auto vertex = graph.add({a_group, number_of(shape_with_siblings(group, cluster))});
-    for (const auto member : group)
-      graph.join(static_cast<Vertex>(routes_.index_of(member)), vertex, in_group, of_members);
   }
   for (Vertex f = 0; f < flows; ++f)
     for (const auto& [port, times] : routes_.crossings(f))
@@ -162,6 +160,8 @@ void Folding::number(std::vector<std::uint32_t> ranks, std::vector<std::uint32_t
     link.alike += weight_of(routes_.ports()[port]);
   }
   uses_.assign(renumber(flows, in_order(flows.size())), {});
+  std::vector<FlowKind> kinds(uses_.size());
+  for (std::size_t f = 0; f < flows.size(); ++f) kinds[flows[f]] = routes_.kind(f);
   std::vector<std::array<std::uint32_t, 3>> crossed;  // class of flows, link, times
   for (std::uint32_t f = 0; f < flows.size(); ++f)
     for (const auto& [port, times] : routes_.crossings(f))
@@ -175,6 +175,22 @@ void Folding::number(std::vector<std::uint32_t> ranks, std::vector<std::uint32_t
       uses.push_back({sim::LinkId{link}, times});
   }
   class_of_ = std::move(flows);
+
+  // Every tensor-parallel group sends in every layer: those that cross a port do so together.
+  tensor_load_.assign(links_.size(), 0);
+  for (std::size_t i = 0; i < uses_.size(); ++i)
+    if (kinds[i] == FlowKind::tensor)
+      for (const auto& [link, times] : uses_[i])
+        tensor_load_[static_cast<std::size_t>(link)] += times;
+}
+
+double Folding::tensor_rate(std::int64_t rank) const {
+  double rate = std::numeric_limits<double>::infinity();
+  for (const auto& use : uses(FlowKind::tensor, rank)) {
+    const auto link = static_cast<std::size_t>(use.link);
+    rate = std::min(rate, links_[link].capacity / tensor_load_[link]);
+  }
+  return rate;
 }
 
 const std::vector<sim::Traffic::Use>& Folding::uses(FlowKind kind, std::int64_t rank) const {

@@ -47,6 +47,9 @@ class Folding {
   const topology::Ports& ports() const { return ports_; }
   // Links that the flow of a rank looked at crosses; none where it has no such flow.
   const std::vector<sim::Traffic::Use>& uses(FlowKind kind, std::int64_t rank) const;
+  // Bytes/s that the tensor-parallel group of a rank looked at gets through each of its ports when
+  // all such groups send at once, as they do in every layer; without end where it has none.
+  double tensor_rate(std::int64_t rank) const;
 
  private:
   void refine(const topology::Cluster& cluster);
@@ -62,6 +65,7 @@ class Folding {
   std::vector<std::uint32_t> class_of_;  // by flow
   std::vector<LinkClass> links_;
   std::vector<std::vector<sim::Traffic::Use>> uses_;  // by class of flows
+  std::vector<double> tensor_load_;                   // by link: tensor-parallel groups across it
 };
 
 }  // namespace strategies

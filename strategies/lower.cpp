@@ -21,6 +21,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
       placement_(job.plan),
       folding_(placement_, job.cluster,
                job.plan.zero >= 1 && job.plan.shard_group == ShardGroup::node, ranks),
+      every_rank_(ranks == Ranks::full),
       blocks_(blocks_of(job.model, job.plan)) {
   out_.microbatches = microbatches_of(job.plan, job.training);
   out_.order = order_of(job.plan.schedule, stages(), chunks(), static_cast<int>(out_.microbatches));
@@ -46,7 +47,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
 void Lowering::find_cells() {
   cells_of_stage_.resize(static_cast<std::size_t>(stages()));
   std::map<std::vector<std::uint32_t>, std::size_t> known;
-  std::map<std::pair<topology::GroupShape, Gpu>, std::size_t> writer_of;
+  std::map<std::tuple<topology::GroupShape, double, Gpu>, std::size_t> writer_of;
   for (auto rank : folding_.ranks()) {
     const auto where = placement_.at(rank);
     if (where.tensor != 0) continue;
@@ -67,13 +68,14 @@ void Lowering::find_cells() {
       cell.next.push_back(neighbour(1));
     }
     if (!known.try_emplace({seen.begin(), seen.end()}, cells_.size()).second) continue;
-    const auto shape = shape_with_siblings(group, job_.cluster);
+    const auto shape = topology::shape_of(group, job_.cluster);
+    const auto rate = folding_.tensor_rate(rank);
     for (auto member : cell.ranks) {
       const auto gpu = gpu_of(member);
-      const auto [writer, fresh] = writer_of.try_emplace({shape, gpu}, writers_.size());
+      const auto [writer, fresh] = writer_of.try_emplace({shape, rate, gpu}, writers_.size());
       if (fresh)
         writers_.push_back(std::make_unique<PassWriter>(
-            Share{job_.model, job_.plan, job_.training, job_.software, shape, gpu}, costs_));
+            Share{job_.model, job_.plan, job_.training, job_.software, shape, rate, gpu}, costs_));
       cell.writers.push_back(writer->second);
     }
     if (std::ranges::count(cell.writers, cell.writers.front()) == std::ssize(cell.writers))
@@ -206,7 +208,7 @@ Lowering::Sent Lowering::sent(const topology::Sending& sending, FlowKind flow, s
 const Lowering::Sent& Lowering::message(const Cell& cell, std::size_t index, bool forward) {
   auto& known = messages_[2 * cell.actors[index] + (forward ? 1 : 0)];
   if (known) return *known;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}});
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}});
   const double element = std::max(2.0, units::element_bytes(job_.training.precision));
   double bytes = static_cast<double>(extent.tokens() * job_.model.hidden) * element;
   const bool split =
@@ -272,8 +274,13 @@ void Lowering::check_size() const {
   const double events = slots * (3.0 * static_cast<double>(segments));
   if (events > most_events)
     throw std::invalid_argument(
-        "the step would be " + number(events) + " events, more than " + number(most_events) +
-        "; raise micro_batch, lower global_batch or virtual_stages, or leave out --full");
+        "the step would be " + number(events) + " events, more than " + number(most_events) + ": " +
+        std::to_string(arrived_forward_.size()) + " of its " + std::to_string(placement_.ranks()) +
+        " ranks differ from one another" +
+        (every_rank_ ? " with --full, which takes every rank apart"
+                     : "; stragglers, degraded links and oversubscribed leaves that hold no whole "
+                       "stages keep ranks from being alike") +
+        "; or raise micro_batch, lower global_batch or virtual_stages");
 }
 
 // Times are 64-bit picoseconds: even one thing after the other must end within 100 days.

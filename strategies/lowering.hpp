@@ -89,6 +89,7 @@ class Lowering {
   const Costs& costs_;
   Placement placement_;
   Folding folding_;
+  bool every_rank_ = false;
   std::vector<std::vector<Block>> blocks_;  // by virtual stage
   std::vector<std::unique_ptr<PassWriter>> writers_;
   std::vector<Cell> cells_;

@@ -104,7 +104,9 @@ PassWriter::PassWriter(const Share& share, const Costs& costs) : share_(share) {
     const double element = std::max(2.0, units::element_bytes(share.training.precision));
     const units::Bytes rows{tokens * static_cast<double>(share.model.hidden) * element};
     const auto time = [&](topology::Collective kind, units::Bytes size) {
-      return to_ticks(costs.collective(kind, size, share.tensor_shape).time());
+      auto sending = costs.collective(kind, size, share.tensor_shape);
+      sending.rate.value = std::min(sending.rate.value, share.tensor_rate);
+      return to_ticks(sending.time());
     };
     all_reduce_ = time(topology::Collective::all_reduce, rows);
     all_gather_ = time(topology::Collective::all_gather, rows);

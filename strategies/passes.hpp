@@ -32,6 +32,7 @@ struct Share {
   const Training& training;
   const Software& software;
   topology::GroupShape tensor_shape;  // of its tensor-parallel group
+  double tensor_rate;                 // that this group has through each of its ports, bytes/s
   Gpu gpu;
 };
 

@@ -44,12 +44,4 @@ std::vector<std::int64_t> Placement::data_group(std::int64_t rank) const {
   return group;
 }
 
-topology::GroupShape shape_with_siblings(const std::vector<std::int64_t>& gpus,
-                                         const topology::Cluster& cluster) {
-  auto shape = topology::shape_of(gpus, cluster);
-  const auto on_node = std::min<std::int64_t>(cluster.node.gpus, cluster.gpus);
-  shape.sharing = static_cast<int>(std::max<std::int64_t>(1, on_node / shape.least_per_node));
-  return shape;
-}
-
 }  // namespace strategies

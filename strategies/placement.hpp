@@ -39,8 +39,4 @@ class Placement {
   std::int64_t tensor_stride_ = 1, data_stride_ = 1, pipeline_stride_ = 1;
 };
 
-// Shape of a group that has siblings like itself, all of them communicating at once.
-topology::GroupShape shape_with_siblings(const std::vector<std::int64_t>& gpus,
-                                         const topology::Cluster& cluster);
-
 }  // namespace strategies

@@ -22,6 +22,9 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
   if (placement.data() > 1)
     for (std::int64_t p = 0; p < placement.pipeline(); ++p)
       for (std::int64_t t = 0; t < placement.tensor(); ++t) add_rings(t, p);
+  if (placement.tensor() > 1)
+    for (const auto rank : at_)
+      if (placement.at(rank).tensor == 0) add_tensor_ring(rank);
 }
 
 std::size_t Routes::index_of(std::int64_t rank) const {
@@ -110,6 +113,27 @@ void Routes::add_rings(std::int64_t tensor, std::int64_t pipeline) {
     of_rank_[static_cast<std::size_t>(FlowKind::ring)][index] = ring;
     of_rank_[static_cast<std::size_t>(FlowKind::inside)][index] = inside;
   }
+}
+
+void Routes::add_tensor_ring(std::int64_t rank) {
+  const auto group = placement_.tensor_group(rank);
+  const int nics = topology::ports_of(topology::shape_of(group, cluster_), cluster_);
+  std::vector<std::vector<std::int64_t>> nodes;
+  for (const auto member : group) {
+    if (nodes.empty() || node_of(nodes.back().front()) != node_of(member)) nodes.emplace_back();
+    nodes.back().push_back(member);
+  }
+  const auto count = nodes.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (count == 1)
+      wires_.ring_part({}, nodes[i], {}, nics, uses_);
+    else
+      wires_.ring_part(nodes[(i + count - 1) % count], nodes[i], nodes[(i + 1) % count], nics,
+                       uses_);
+  }
+  const auto flow = end_flow(FlowKind::tensor);
+  for (const auto member : group)
+    of_rank_[static_cast<std::size_t>(FlowKind::tensor)][index_of(member)] = flow;
 }
 
 std::uint32_t Routes::end_flow(FlowKind kind) {

@@ -17,9 +17,10 @@ namespace strategies {
 
 // Messages to the next and the previous pipeline stage; the ring round a data-parallel group, or,
 // where states are sharded within nodes, the rings that join ranks of the same place on every node,
-// and those inside the nodes; the sum of a tied embedding's gradients.
-enum class FlowKind : std::uint8_t { onward, back, ring, inside, tied };
-inline constexpr std::size_t flow_kinds = 5;
+// and those inside the nodes; the sum of a tied embedding's gradients; the ring of a
+// tensor-parallel group.
+enum class FlowKind : std::uint8_t { onward, back, ring, inside, tied, tensor };
+inline constexpr std::size_t flow_kinds = 6;
 
 class Routes {
  public:
@@ -66,6 +67,7 @@ class Routes {
   std::vector<std::int64_t> on_node_with(std::int64_t rank) const;
   void add_messages(FlowKind kind);
   void add_rings(std::int64_t tensor, std::int64_t pipeline);
+  void add_tensor_ring(std::int64_t rank);
   void add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
                 std::span<const std::int64_t> after, int nics);
   std::uint32_t end_flow(FlowKind kind);

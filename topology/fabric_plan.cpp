@@ -43,6 +43,7 @@ class Counter {
 
   void fat_tree(bool rails) {
     const auto ports = leaf_ports(fabric_);
+    if (!rails) need_ports(ports.down);
     const std::int64_t per_leaf = rails ? ports.down : std::max(1, ports.down / rails_);
     const std::int64_t blocks = ceil_div(nodes_, per_leaf);
     const std::int64_t leaves = rails ? blocks * rails_ : blocks;
@@ -70,6 +71,7 @@ class Counter {
 
   void dragonfly_plus() {
     const std::int64_t half = std::max(1, fabric_.radix / 2);
+    need_ports(half);
     const std::int64_t leaves = ceil_div(nodes_, std::max<std::int64_t>(1, half / rails_));
     const std::int64_t groups = ceil_div(leaves, half);
     one_tier(leaves);
@@ -100,6 +102,13 @@ class Counter {
   FabricPlan plan;
 
  private:
+  // A leaf holds whole nodes.
+  void need_ports(std::int64_t down) const {
+    if (rails_ > down)
+      throw std::invalid_argument("the " + std::to_string(rails_) +
+                                  " NICs of a node do not fit the " + std::to_string(down) +
+                                  " ports downwards of a leaf switch; raise radix");
+  }
   double oversubscription(std::size_t tier) const {
     return tier < fabric_.oversubscription.size() ? fabric_.oversubscription[tier] : 1.0;
   }

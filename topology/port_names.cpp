@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of ports, and what a user may have meant by one.
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -20,6 +21,7 @@ std::optional<std::int64_t> take(std::string_view& text, std::string_view word) 
   std::int64_t number = 0;
   const auto [stop, error] = std::from_chars(begin, end, number);
   if (error != std::errc{} || number < 0 || *begin == '-') return {};
+  if (*begin == '0' && stop > begin + 1) return {};  // one name for one link
   text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
   return number;
 }
@@ -117,9 +119,11 @@ std::optional<Ports::Named> Ports::named(std::string_view link) const {
   Named what{{*port}, 1.0};
   if (text.starts_with("-")) {
     text.remove_prefix(1);
+    const auto end = text;
     const auto share = share_to(*port, text);
     if (!share) return {};
     what.share = *share;
+    what.cable = end.substr(0, end.size() - text.size());
   }
   if (port->kind == Kind::torus) return text.empty() ? std::optional(what) : std::nullopt;
   const bool upward = port->kind == Kind::leaf_spine || port->kind == Kind::spine_core;
@@ -134,10 +138,22 @@ std::optional<Ports::Named> Ports::named(std::string_view link) const {
   return what;
 }
 
+bool Ports::overlap(std::string_view a, std::string_view b) const {
+  const auto one = named(a), other = named(b);
+  if (!one || !other) return false;
+  if (one->share < 1 && other->share < 1 && one->cable != other->cable) return false;
+  return std::ranges::any_of(one->ports, [&](const Port& port) {
+    return std::ranges::find(other->ports, port) != other->ports.end();
+  });
+}
+
 std::optional<std::string> Ports::complaint(std::string_view link) const {
   if (named(link)) return {};
   const auto last = std::to_string(std::max(0, cluster_.node.nics.count - 1));
-  std::string all = range("gpu", cluster_.gpus);
+  const auto kind = cluster_.node.nvlink.kind;
+  const bool both = kind != NvLink::Kind::none;
+  std::string all = range("gpu", cluster_.gpus, both ? ".nvlink" : ".pcie");
+  if (both) all += ", " + range("gpu", cluster_.gpus, ".pcie");
   if (cluster_.nodes() > 1) {
     const auto nodes = cluster_.nodes();
     all += ", nic0.0 to nic" + std::to_string(nodes - 1) + "." + last;
@@ -146,8 +162,10 @@ std::optional<std::string> Ports::complaint(std::string_view link) const {
     if (leaf_capacity_ > 0) all += " (one cable of it: leaf0-spine0)";
     if (pods_ > 0) all += ", " + range("pod", pods_);
   }
-  return "this cluster has no link '" + std::string(link) + "'; its links are " + all +
-         "; add :out or :in (of a leaf or pod :up or :down) for one direction";
+  std::string ways = torus_ ? ":out or :in to all but those of a node" : ":out or :in";
+  if (leaf_capacity_ > 0) ways += " (to a leaf or pod :up or :down)";
+  return "this cluster has no link '" + std::string(link) + "'; its links are " + all + "; add " +
+         ways + " for one direction";
 }
 
 }  // namespace topology

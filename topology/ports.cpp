@@ -121,11 +121,12 @@ void Ports::degrade() {
   }
 }
 
+bool Ports::failed(const Port& port) const {
+  const auto found = factor_.find(port);
+  return found != factor_.end() && found->second <= 0;
+}
+
 void Ports::check_connected() const {
-  const auto failed = [&](const Port& port) {
-    const auto found = factor_.find(port);
-    return found != factor_.end() && found->second <= 0;
-  };
   const auto cut_off = [](const std::string& what) {
     throw std::invalid_argument("the links that failed cut " + what +
                                 " off from the rest of the cluster");
@@ -136,6 +137,8 @@ void Ports::check_connected() const {
       throw std::invalid_argument(
           "the routes of a torus do not go round a link that failed: give " + name(port) +
           " a factor above zero");
+    const bool spare = port.kind == Kind::nvlink && on_pcie_only(port.index);  // PCIe remains
+    if (spare) continue;
     if (port.kind != Kind::nic) cut_off(name(port).substr(0, name(port).find_first_of(".:")));
     const std::int64_t count = cluster_.node.nics.count, node = port.index / count;
     bool works = false;
@@ -228,11 +231,7 @@ std::vector<std::int64_t> Ports::nics_near(std::span<const std::int64_t> gpus,
   const std::int64_t count = cluster_.node.nics.count, per_node = cluster_.node.gpus;
   const auto first = gpus.front() / per_node * count;
   const auto works = [&](std::int64_t nic) {
-    for (const bool out : {true, false}) {
-      const auto found = factor_.find({Kind::nic, out, nic});
-      if (found != factor_.end() && found->second <= 0) return false;
-    }
-    return true;
+    return !failed({Kind::nic, true, nic}) && !failed({Kind::nic, false, nic});
   };
   std::vector<std::int64_t> near;
   for (const auto gpu : gpus) {
@@ -262,7 +261,8 @@ bool Ports::linked(std::int64_t a, std::int64_t b) const {
     case NvLink::Kind::mesh:
       return true;
     case NvLink::Kind::pairs:
-      return a / 2 == b / 2;
+      return a / 2 == b / 2 && !failed({Kind::nvlink, true, a}) &&
+             !failed({Kind::nvlink, false, b});
     case NvLink::Kind::none:
       return false;
   }
@@ -282,8 +282,6 @@ void Ports::message(std::int64_t from, std::int64_t to, std::vector<PortUse>& us
     add(uses, local(to, false, linked(from, to)));
     return;
   }
-  if (on_pcie_only(from)) add(uses, {Kind::pcie, true, from});
-  if (on_pcie_only(to)) add(uses, {Kind::pcie, false, to});
   // By rail a message goes to the GPU next to the receiver's rail first, over NVLink.
   auto leaves_at = from;
   if (rails_ && cluster_.node_of(from).nvlink.kind == NvLink::Kind::nvswitch)
@@ -295,6 +293,8 @@ void Ports::message(std::int64_t from, std::int64_t to, std::vector<PortUse>& us
     add(uses, local(from, true, true), out.size());
     add(uses, local(leaves_at, false, true), out.size());
   }
+  if (counts_pcie(leaves_at, true)) add(uses, {Kind::pcie, true, leaves_at}, out.size());
+  if (counts_pcie(to, false)) add(uses, {Kind::pcie, false, to}, out.size());
   for (std::size_t c = 0; c < out.size(); ++c) {
     add(uses, {Kind::nic, true, out[c]});
     across(out[c], in[c % in.size()], true, true, uses);
@@ -307,16 +307,20 @@ void Ports::ring_part(std::span<const std::int64_t> before, std::span<const std:
                       std::vector<PortUse>& uses) const {
   const auto members = here.size();
   const bool alone = before.empty();
-  const bool by_nvlink =
-      !on_pcie_only(here.front()) ||
-      (cluster_.node_of(here.front()).nvlink.kind == NvLink::Kind::pairs && members <= 2);
+  const bool paired = cluster_.node_of(here.front()).nvlink.kind == NvLink::Kind::pairs &&
+                      members <= 2 && linked(here.front(), here.front());
+  const bool by_nvlink = !on_pcie_only(here.front()) || paired;
   // Of the hops between members each channel leaves one out, where it goes through the NIC.
   const auto channels = static_cast<std::size_t>(nics);
   const auto inside = alone ? 1 : (channels * (members - 1) + members - 1) / members;
   const auto times = by_nvlink ? inside : alone ? 1 : channels;
-  if (times > 0 && (members > 1 || !by_nvlink))
-    for (const auto gpu : here)
-      for (const bool out : {true, false}) add(uses, local(gpu, out, by_nvlink), times);
+  for (const auto gpu : here)
+    for (const bool out : {true, false}) {
+      if (times > 0 && (members > 1 || !by_nvlink)) add(uses, local(gpu, out, by_nvlink), times);
+      // Each NIC is reached by the members next to it.
+      if (!alone && by_nvlink && counts_pcie(gpu, out))
+        add(uses, {Kind::pcie, out, gpu}, (channels + members - 1) / members);
+    }
   if (alone) return;
   const auto own = nics_near(here, channels);
   const auto from = nics_near(before, channels), to = nics_near(after, channels);

@@ -54,6 +54,8 @@ class Ports {
   std::string name(const Port& port) const;
   // What is wrong with the name of a link, with the nearest that exists; nothing if it exists.
   std::optional<std::string> complaint(std::string_view link) const;
+  // Whether two names mean the same port or a part of it, other than two cables of one.
+  bool overlap(std::string_view a, std::string_view b) const;
 
   // Adds what one message crosses, per NIC that it uses; a port may be added twice. Nothing if
   // from == to.
@@ -81,7 +83,8 @@ class Ports {
  private:
   struct Named {  // one link name, understood
     std::vector<Port> ports;
-    double share = 1;  // of the ports' capacity that the link is
+    double share = 1;        // of the ports' capacity that the link is
+    std::string_view cable;  // "spine2": the other end, where it is one cable
   };
   void count_switches();
   void find_unit();
@@ -102,6 +105,11 @@ class Ports {
   static Port local(std::int64_t gpu, bool out, bool linked);
   bool linked(std::int64_t a, std::int64_t b) const;
   bool on_pcie_only(std::int64_t gpu) const;  // NIC and neighbours are reached over one port
+  // The GPU's way to its NIC counts: it is shared with its neighbours, or degraded.
+  bool counts_pcie(std::int64_t gpu, bool out) const {
+    return on_pcie_only(gpu) || factor_.contains({Port::Kind::pcie, out, gpu});
+  }
+  bool failed(const Port& port) const;
   void across(std::int64_t from_nic, std::int64_t to_nic, bool leaves, bool enters,
               std::vector<PortUse>& uses) const;
   void around(std::int64_t from_node, std::int64_t to_node, std::vector<PortUse>& uses) const;

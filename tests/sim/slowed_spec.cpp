@@ -36,6 +36,18 @@ struct Drawn {
   }
 };
 
+// Of equal demand the link counts whose traffic of the first kind that differs is greater.
+bool later(const std::map<std::uint8_t, double>& a, const std::map<std::uint8_t, double>& b) {
+  for (int kind = 0; kind < 256; ++kind) {
+    const auto of = [&](const auto& weights) {
+      const auto found = weights.find(static_cast<std::uint8_t>(kind));
+      return found == weights.end() ? 0.0 : found->second;
+    };
+    if (of(a) != of(b)) return of(a) < of(b);
+  }
+  return false;
+}
+
 // Every pair of ops on every link.
 std::vector<Slowed> obvious(const Program& program, const Trace& trace) {
   using Weights = std::map<std::uint8_t, double>;
@@ -50,22 +62,26 @@ std::vector<Slowed> obvious(const Program& program, const Trace& trace) {
     const auto& traffic = program.traffic()[program.ops()[i].traffic];
     const auto length = trace.end[i] - trace.start[i];
     const auto lost = length - static_cast<Picoseconds>(traffic.bytes);
-    double most = 0;
+    double most = 0, demand = 0;
     Weights heaviest;
     LinkId where{};
     for (std::uint32_t l = 0; l < program.links().size(); ++l) {
       if (times_on(i, LinkId{l}) == 0) continue;
       Weights weights;
-      double sum = 0;
+      double sum = 0, all = 0;
       for (std::size_t j = 0; j < program.ops().size(); ++j) {
         const auto times = times_on(j, LinkId{l}) - (i == j);
         const auto both =
             std::min(trace.end[i], trace.end[j]) - std::max(trace.start[i], trace.start[j]);
+        if (both > 0) all += static_cast<double>(times_on(j, LinkId{l}) * both);
         if (times == 0 || both <= 0) continue;
         weights[program.labels()[j].kind] += static_cast<double>(times * both);
         sum += static_cast<double>(times * both);
       }
-      if (sum <= most) continue;
+      all /= program.links()[l];
+      if (sum == 0 || all < demand) continue;
+      if (all == demand && !later(heaviest, weights)) continue;
+      demand = all;
       most = sum;
       heaviest = weights;
       where = LinkId{l};
@@ -144,7 +160,7 @@ TEST_CASE("a loss is divided by how long the others were there, and how many the
         std::vector<Slowed>{{1, 2, LinkId{0}, 4}, {1, 3, LinkId{0}, 3}});
 }
 
-TEST_CASE("a loss is charged where most other traffic was, and the actor that lost most is shown") {
+TEST_CASE("a loss is charged on the link most in demand, and the actor that lost most is shown") {
   //  Actor 0 crosses links 0 and 1 and loses 6: 2 picoseconds of others on link 0, 5 on link 1.
   Drawn drawn;
   for (int i = 0; i < 2; ++i) drawn.program.add_link(1e12);
@@ -165,7 +181,7 @@ TEST_CASE("a sweep finds what a look at every pair finds") {
   std::mt19937 random(seed);
   const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
   Drawn drawn;
-  for (int i = 0; i < 3; ++i) drawn.program.add_link(1e12);
+  for (const double capacity : {1e12, 2e12, 1e12}) drawn.program.add_link(capacity);
   for (int i = 0; i < 40; ++i) {
     std::vector<Traffic::Use> uses;
     for (auto hops = 1 + pick(3); hops > 0; --hops)

@@ -180,15 +180,6 @@ TEST_CASE("ranks are placed innermost degree first, and back") {
   }
 }
 
-TEST_CASE("eight tensor-parallel ranks per node leave each data-parallel group one of eight NICs") {
-  const Plan plan{.tensor = 8, .data = 4};
-  const auto shape = shape_with_siblings(Placement(plan).data_group(0), cluster_of(32));
-  CHECK(shape.ranks == 4);
-  CHECK(shape.nodes == 4);
-  CHECK(shape.least_per_node == 1);
-  CHECK(shape.sharing == 8);
-}
-
 TEST_CASE("a global batch that does not divide is refused") {
   CHECK_THROWS_WITH(microbatches_of({.data = 3, .micro_batch = 2}, {.global_batch = 8}),
                     "global_batch must be a multiple of micro_batch x data");

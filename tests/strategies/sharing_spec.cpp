@@ -62,7 +62,7 @@ struct Step {
 };
 
 Step step_of(const Plan& plan, const topology::Cluster& cluster, Ranks ranks,
-             std::int64_t microbatches = 1, double kernel = instant) {
+             std::int64_t microbatches, const Costs& costs) {
   const model::Transformer model{.layers = 4,
                                  .hidden = 64,
                                  .heads = 8,
@@ -74,10 +74,14 @@ Step step_of(const Plan& plan, const topology::Cluster& cluster, Ranks ranks,
                                  .tied_embeddings = false};
   const Training training{.sequence_length = 32, .global_batch = plan.data * microbatches};
   const Software software{.launch_forward = {0}, .launch_backward = {0}, .step_overhead = {0}};
-  const auto costs = costs_of(kernel);
   Step step{lower({model, training, plan, software, cluster}, costs, ranks), {}};
   step.trace = sim::run(step.lowered.program);
   return step;
+}
+
+Step step_of(const Plan& plan, const topology::Cluster& cluster, Ranks ranks,
+             std::int64_t microbatches = 1, double kernel = instant) {
+  return step_of(plan, cluster, ranks, microbatches, costs_of(kernel));
 }
 
 }  // namespace
@@ -126,6 +130,24 @@ TEST_CASE("gradients under the backward pass and what it sends share a NIC") {
   const auto step = step_of(plan, cluster_of(4, 1, 1), ranks);
   CHECK(step.longest(label_send_backward) == Approx(4).margin(1e-6));
   CHECK(step.longest(label_reduce_gradients) == Approx(7).margin(1e-6));
+}
+
+TEST_CASE("a tensor-parallel group is as slow as the slowest link that it crosses") {
+  // A group of eight on two nodes, one NIC per GPU, one of them at half its rate.
+  const auto ranks = GENERATE(Ranks::folded, Ranks::full);
+  const Plan plan{.tensor = 8};
+  const auto finish = [&](const topology::Cluster& cluster, double bytes) {
+    auto costs = costs_of();
+    costs.collective = [=](topology::Collective, units::Bytes size, const topology::GroupShape&) {
+      return topology::Sending{{0}, {size.value > 8 ? bytes : 0}, {nic}};  // 8: the gradient norm
+    };
+    return static_cast<double>(step_of(plan, cluster, ranks, 1, costs).trace.finish);
+  };
+  auto cluster = cluster_of(8, 4, 4);
+  const double kernels = finish(cluster, 0), once = finish(cluster, 20e6) - kernels;
+  REQUIRE(once > 1e9);
+  cluster.degraded_links = {{"nic1.2:in", 0.5}};
+  CHECK(finish(cluster, 20e6) - kernels == Approx(2 * once));
 }
 
 TEST_CASE("a NIC at half its rate slows the ring that it is on, as one direction alone does") {

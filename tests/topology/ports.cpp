@@ -195,14 +195,41 @@ TEST_CASE("a link that does not exist is refused with those that do") {
     INFO(good);
     CHECK_FALSE(ports.complaint(good));
   }
-  for (const auto* bad : {"nic2.0", "nic0.8", "nic0", "gpu16", "gpu-1", "leaf0", "nic0.0:up", "",
-                          "gpu0.nvlink:out:in", "pod0", "node0.x+"}) {
+  for (const auto* bad : {"nic2.0", "nic0.8", "nic0", "nic00.0", "gpu16", "gpu-1", "leaf0",
+                          "nic0.0:up", "", "gpu0.nvlink:out:in", "pod0", "node0.x+"}) {
     INFO(bad);
     CHECK(ports.complaint(bad));
   }
-  CHECK(*ports.complaint("nic2.0") ==
-        "this cluster has no link 'nic2.0'; its links are gpu0 to gpu15, nic0.0 to nic1.7; add "
-        ":out or :in (of a leaf or pod :up or :down) for one direction");
+  CHECK(
+      *ports.complaint("nic2.0") ==
+      "this cluster has no link 'nic2.0'; its links are gpu0.nvlink to gpu15.nvlink, gpu0.pcie to "
+      "gpu15.pcie, nic0.0 to nic1.7; add :out or :in for one direction");
+}
+
+TEST_CASE("names of the same link are recognised, other cables of it are not the same") {
+  auto cluster = narrow(6);
+  cluster.fabric.oversubscription = {1};
+  const Ports ports(cluster);
+  CHECK(ports.overlap("nic1.0", "nic1.0:out"));
+  CHECK(ports.overlap("leaf0", "leaf0-spine1"));
+  CHECK_FALSE(ports.overlap("leaf0-spine0", "leaf0-spine1"));
+  CHECK_FALSE(ports.overlap("nic1.0:in", "nic1.0:out"));
+}
+
+TEST_CASE("a GPU's degraded PCIe link slows what goes to its NIC, on NVLink nodes too") {
+  auto cluster = a100(2);
+  cluster.fabric.kind = Fabric::Kind::fat_tree;
+  cluster.degraded_links = {{"gpu9.pcie", 0.5}};
+  CHECK(message(cluster, 1, 9) == "gpu9.pcie:in nic0.1:out nic1.1:in");
+  CHECK(message(cluster, 0, 8) == "nic0.0:out nic1.0:in");
+  CHECK(ring_part(cluster, {1}, {9}, {1}, 1) == "gpu9.pcie:out gpu9.pcie:in nic1.1:out nic1.1:in");
+}
+
+TEST_CASE("GPUs of a pair whose NVLink failed meet over PCIe") {
+  auto cluster = a100(1);
+  cluster.node.nvlink.kind = NvLink::Kind::pairs;
+  cluster.degraded_links = {{"gpu3.nvlink", 0}};
+  CHECK(message(cluster, 2, 3) == "gpu2.pcie:out gpu3.pcie:in");
 }
 
 TEST_CASE("every name of a port is understood again") {
