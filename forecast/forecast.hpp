@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "forecast/scenario.hpp"
@@ -87,9 +88,10 @@ struct SimulationFacts {
 struct Slice {
   int stage = 0;
   std::int64_t rank = 0;  // lowest rank of the class
-  std::string lane;       // "compute", "tensor", "data", "pipeline send", "pipeline receive"
+  std::string_view lane;  // one of "compute", "tensor", "data", "pipeline send", "pipeline receive"
   std::string name;       // "forward m3 chunk 1"
-  std::string kind;       // "forward", "backward", "recompute", "optimizer", "tensor_comm", …
+  std::string_view
+      kind;  // one of "forward", "backward", "recompute", "optimizer", "tensor_comm", …
   std::int64_t microbatch = -1, chunk = -1;
   std::int64_t start_ps = 0, end_ps = 0;
 };

@@ -117,6 +117,7 @@ class Draw {
     });
     std::vector<std::size_t> place(order.size());
     std::vector<Slice> slices;
+    slices.reserve(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
       place[order[i]] = i;
       slices.push_back(std::move(out_.slices[order[i]]));

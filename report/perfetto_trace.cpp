@@ -151,9 +151,10 @@ class Writer {
         .integer(event::name_iid, interned_name(slice.name));
     annotate(annotation::microbatch, slice.microbatch);
     annotate(annotation::chunk, slice.chunk);
-    event_.message(event::annotation, annotation_.clear()
-                                          .integer(annotation::name_iid, annotation::kind)
-                                          .text(annotation::string, clean_kind(slice.kind)));
+    event_.message(event::annotation,
+                   annotation_.clear()
+                       .integer(annotation::name_iid, annotation::kind)
+                       .text(annotation::string, clean_kind(std::string(slice.kind))));
     for (const std::uint64_t flow : flows_[i]) event_.fixed64(event::flow, flow);
     packet_.message(packet::track_event, event_);
     finish_packet(packet::needs_state);

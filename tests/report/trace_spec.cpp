@@ -17,9 +17,9 @@ using nlohmann::json;
 
 namespace {
 
-forecast::Slice bar(std::string lane, std::int64_t start_ps, std::int64_t end_ps) {
+forecast::Slice bar(const char* lane, std::int64_t start_ps, std::int64_t end_ps) {
   forecast::Slice slice;
-  slice.lane = std::move(lane);
+  slice.lane = lane;
   slice.name = "bar";
   slice.kind = "forward";
   slice.start_ps = start_ps;
