@@ -125,11 +125,24 @@ std::vector<std::vector<std::int64_t>> runs_of(const sim::Program& program) {
   return runs;
 }
 
+// Time that an actor spent in exchanges of its layers.
+sim::Spent exchanges_of(std::uint32_t actor, const sim::Program& program, const sim::Trace& trace) {
+  sim::Spent spent;
+  for (const auto& op : program.ops()) {
+    if (op.kind != sim::Op::Kind::collective || op.lane != sim::Lane::exchange) continue;
+    for (auto event = op.first; event < op.first + op.count; ++event)
+      if (static_cast<std::uint32_t>(program.participants()[event].actor) == actor)
+        spent.on[op.activity] += trace.end[event] - trace.start[event];
+  }
+  return spent;
+}
+
 // Pass times of a stage from the passes it really ran, chunks summed, per microbatch.
 void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
-                    const std::vector<std::int64_t>& runs) {
-  sim::Spent sum;
-  sim::Picoseconds forward = 0;
+                    const std::vector<std::int64_t>& runs, const sim::Spent& exchanges) {
+  auto sum = exchanges;
+  auto forward = exchanges.on[strategies::forward_tensor_comm];
+  sum.on[strategies::forward_tensor_comm] = 0;
   for (std::size_t body = 0; body < runs.size(); ++body) {
     if (runs[body] == 0) continue;
     const auto once = sim::alone(lowered.program.templates()[body]);
@@ -166,7 +179,7 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
     stage.bubble = seconds(measures.of_actor[actor].idle);
     stage.peak_in_flight = strategies::peak_in_flight(
         lowered.order[static_cast<std::size_t>(s)], static_cast<int>(scenario.plan.virtual_stages));
-    add_pass_times(stage, lowered, runs[actor]);
+    add_pass_times(stage, lowered, runs[actor], exchanges_of(actor, lowered.program, trace));
     idle += static_cast<double>(measures.of_actor[actor].idle);
     pipeline.stages.push_back(stage);
   }
@@ -180,7 +193,9 @@ LayerTimes layer_of(const Scenario& scenario, const strategies::PassWriter& writ
   for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.plan))
     for (const auto& block : blocks)
       if (block.kind == strategies::Block::Kind::layer) middle = block;
-  const auto time = [](const sim::Template& body) { return seconds(sim::alone(body).total()); };
+  const auto time = [](const strategies::Pieces& pieces) {
+    return seconds(strategies::alone(pieces).total());
+  };
   LayerTimes layer;
   layer.attention_forward = time(writer.forward_part(middle, model::Part::attention));
   layer.mlp_forward = time(writer.forward_part(middle, model::Part::mlp));

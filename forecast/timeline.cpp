@@ -12,9 +12,9 @@ namespace forecast {
 namespace {
 
 // Indexed by strategies::LabelKind.
-constexpr std::array<const char*, 11> kinds{
+constexpr std::array<const char*, 12> kinds{
     "forward",   "backward",  "backward_input", "backward_weight", "pipeline_comm", "pipeline_comm",
-    "data_comm", "data_comm", "data_comm",      "data_comm",       "optimizer"};
+    "data_comm", "data_comm", "data_comm",      "data_comm",       "optimizer",     "tensor_comm"};
 
 std::string name_of(const sim::Label& label, bool several_chunks) {
   std::string name = strategies::to_text(static_cast<strategies::LabelKind>(label.kind));
@@ -23,12 +23,12 @@ std::string name_of(const sim::Label& label, bool several_chunks) {
   return name;
 }
 
-const char* lane_of(sim::Op::Kind kind) {
-  switch (kind) {
+const char* lane_of(const sim::Op& op) {
+  switch (op.kind) {
     case sim::Op::Kind::pass:
       return "compute";
     case sim::Op::Kind::collective:
-      return "data";
+      return op.lane == sim::Lane::exchange ? "tensor" : "data";
     default:
       return "pipeline send";
   }
@@ -55,7 +55,7 @@ class Draw {
       const auto& op = program.ops()[i];
       const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
       for (auto event = op.first; event < op.first + (both ? op.count : 1); ++event)
-        slice(op, program.labels()[i], event, lane_of(op.kind));
+        slice(op, program.labels()[i], event, lane_of(op));
       if (!both) receive(op, program.labels()[i]);
       if (op.kind == sim::Op::Kind::pass) allocate(op);
     }

@@ -21,8 +21,9 @@ enum class LinkId : std::uint32_t {};   // something that ops share
 inline constexpr EventId no_event{0xffffffffu};
 
 // Streams of an actor. Work on a lane runs in the order in which the program adds it.
-enum class Lane : std::uint8_t { host, compute, tensor, data, send };
-inline constexpr std::size_t lanes = 5;
+// `exchange`: communication inside a layer that is an op of its own.
+enum class Lane : std::uint8_t { host, compute, tensor, data, send, exchange };
+inline constexpr std::size_t lanes = 6;
 
 // What a step is for: the caller's own small numbers, for where the time went.
 using Activity = std::uint8_t;

@@ -6,11 +6,11 @@
 namespace strategies {
 
 const char* to_text(LabelKind kind) {
-  constexpr std::array<const char*, 11> texts{
+  constexpr std::array<const char*, 12> texts{
       "forward",          "backward",          "input gradient",
       "weight gradient",  "send activations",  "send gradients",
       "reduce gradients", "gather parameters", "sum tied embedding",
-      "gradient norm",    "optimizer"};
+      "gradient norm",    "optimizer",         "exchange in layers"};
   return texts[kind];
 }
 

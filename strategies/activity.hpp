@@ -32,6 +32,7 @@ enum LabelKind : std::uint8_t {
   label_tied_embedding,
   label_gradient_norm,
   label_optimizer,
+  label_exchange,
 };
 const char* to_text(LabelKind kind);  // "send activations"
 

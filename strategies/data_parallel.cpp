@@ -36,7 +36,8 @@ double Lowering::parameters_of(const Block& block) const {
   const bool shared =
       block.kind == Block::Kind::head && job_.model.tied_embeddings && stages() == 1;
   if (!shared) return all;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}});
+  const auto extent =
+      extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}, {}});
   return all - static_cast<double>(extent.vocab * job_.model.hidden);
 }
 
@@ -72,11 +73,11 @@ Halves halves_of(const topology::GroupShape& shape) {
 
 }  // namespace
 
-bool Lowering::sharded_in_node(const DataGroup& group) const {
+bool Lowering::sharded_in_node(const Group& group) const {
   return job_.plan.zero >= 1 && job_.plan.shard_group == ShardGroup::node && group.shape.nodes > 1;
 }
 
-topology::Sending Lowering::reduction(const DataGroup& group, double parameters) const {
+topology::Sending Lowering::reduction(const Group& group, double parameters) const {
   const units::Bytes size{parameters * gradient_bytes()};
   if (job_.plan.zero == 0) return costs_.collective(Collective::all_reduce, size, group.shape);
   if (!sharded_in_node(group))
@@ -87,7 +88,7 @@ topology::Sending Lowering::reduction(const DataGroup& group, double parameters)
   return sending;
 }
 
-topology::Sending Lowering::gathering(const DataGroup& group, double parameters) const {
+topology::Sending Lowering::gathering(const Group& group, double parameters) const {
   const units::Bytes size{parameters * parameter_bytes()};
   return costs_.collective(Collective::all_gather, size,
                            sharded_in_node(group) ? halves_of(group.shape).inside : group.shape);
@@ -202,7 +203,8 @@ void Lowering::finish_gradients() {
 // First and last stage hold a copy each of the embedding and sum its gradients.
 void Lowering::tied_embedding() {
   if (!job_.model.tied_embeddings || stages() == 1) return;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}});
+  const auto extent =
+      extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}, {}});
   const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> done;
   for (auto rank : folding_.ranks()) {

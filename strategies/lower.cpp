@@ -2,6 +2,7 @@
 #include "strategies/lower.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -39,15 +40,19 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   arrival_.assign(actors, no_event);
   arrived_forward_.assign(actors, std::vector<EventId>(slots, no_event));
   arrived_backward_ = arrived_forward_;
-  whole_bodies_.resize(writers_.size());
+  whole_sequences_.resize(writers_.size());
   messages_.resize(2 * actors);
   latest_ = before_latest_ = gathered_ = reduced_ = arrival_;
 }
 
 void Lowering::find_cells() {
   cells_of_stage_.resize(static_cast<std::size_t>(stages()));
+  tensor_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
   std::map<std::vector<std::uint32_t>, std::size_t> known;
   std::map<std::tuple<topology::GroupShape, double, Gpu>, std::size_t> writer_of;
+  const bool outside = std::ranges::any_of(folding_.ranks(), [&](std::int64_t rank) {
+    return topology::shape_of(placement_.tensor_group(rank), job_.cluster).nodes > 1;
+  });
   for (auto rank : folding_.ranks()) {
     const auto where = placement_.at(rank);
     if (where.tensor != 0) continue;
@@ -69,13 +74,18 @@ void Lowering::find_cells() {
     }
     if (!known.try_emplace({seen.begin(), seen.end()}, cells_.size()).second) continue;
     const auto shape = topology::shape_of(group, job_.cluster);
-    const auto rate = folding_.tensor_rate(rank);
+    // Where groups leave their nodes they meet on links; else they get what is there for them.
+    const auto rate =
+        outside ? std::numeric_limits<double>::infinity() : folding_.tensor_rate(rank);
+    tensor_groups_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(
+        {cell.stage, cell.actors, rank, shape});
     for (auto member : cell.ranks) {
       const auto gpu = gpu_of(member);
       const auto [writer, fresh] = writer_of.try_emplace({shape, rate, gpu}, writers_.size());
       if (fresh)
         writers_.push_back(std::make_unique<PassWriter>(
-            Share{job_.model, job_.plan, job_.training, job_.software, shape, rate, gpu}, costs_));
+            Share{job_.model, job_.plan, job_.training, job_.software, shape, rate, outside, gpu},
+            costs_));
       cell.writers.push_back(writer->second);
     }
     if (std::ranges::count(cell.writers, cell.writers.front()) == std::ssize(cell.writers))
@@ -128,66 +138,110 @@ void Lowering::describe_actors() {
   }
 }
 
-sim::TemplateId Lowering::body(std::size_t writer, const Segment& segment, Pass pass, double slow) {
+const Lowering::Sequence& Lowering::sequence(std::size_t writer, const Segment& segment, Pass pass,
+                                             double slow) {
   if (slow != 1.0 || &segment < blocks_.data() || &segment >= blocks_.data() + blocks_.size())
-    return body_of(writer, segment, pass, slow);
+    return sequence_of(writer, segment, pass, slow);
   constexpr std::size_t passes = 4;
-  auto& known = whole_bodies_[writer];
+  auto& known = whole_sequences_[writer];
   known.resize(passes * blocks_.size());
-  auto& id = known[passes * static_cast<std::size_t>(&segment - blocks_.data()) +
-                   static_cast<std::size_t>(pass)];
-  if (!id) id = body_of(writer, segment, pass, slow);
-  return *id;
+  auto& found = known[passes * static_cast<std::size_t>(&segment - blocks_.data()) +
+                      static_cast<std::size_t>(pass)];
+  if (found == nullptr) found = &sequence_of(writer, segment, pass, slow);
+  return *found;
 }
 
-sim::TemplateId Lowering::body_of(std::size_t writer, const Segment& segment, Pass pass,
-                                  double slow) {
-  const auto key = std::tuple{writer, segment, pass, slow};
-  const auto found = bodies_.find(key);
-  if (found != bodies_.end()) return found->second;
+const Lowering::Sequence& Lowering::sequence_of(std::size_t writer, const Segment& segment,
+                                                Pass pass, double slow) {
+  auto [found, fresh] = sequences_.try_emplace({writer, segment, pass, slow});
+  if (!fresh) return found->second;
   auto written = pass == Pass::forward ? writers_[writer]->forward(segment, slow)
                                        : writers_[writer]->backward(segment, pass, slow);
-  written.drains = stages() > 1 && job_.software.pipeline_sync;
-  const auto id = out_.program.add_template(std::move(written));
-  bodies_.emplace(key, id);
-  return id;
+  written.front().body.drains = stages() > 1 && job_.software.pipeline_sync;
+  for (auto& piece : written)
+    found->second.push_back(
+        {out_.program.add_template(std::move(piece.body)), piece.waits_for, piece.then});
+  return found->second;
 }
 
 // Communication that runs beside a segment slows the share of it that it covers.
 double Lowering::slowdown(const Segment& segment, Pass pass, sim::Picoseconds beside) {
   if (job_.software.interference <= 0 || beside <= 0) return 1.0;
   sim::Picoseconds alone = 0;
-  const auto& steps =
-      out_.program.templates()[static_cast<std::size_t>(body(0, segment, pass, 1.0))].steps;
-  for (const auto& step : steps)
-    if (step.lane == sim::Lane::compute) alone += step.duration;
+  for (const auto& part : sequence(0, segment, pass, 1.0))
+    for (const auto& step : out_.program.body(part.body).steps)
+      if (step.lane == sim::Lane::compute) alone += step.duration;
   if (alone <= 0) return 1.0;
   const double share = std::min(1.0, static_cast<double>(beside) / static_cast<double>(alone));
   return 1.0 + job_.software.interference * share;
 }
 
 void Lowering::emit_segment(int stage, const Slot& slot, const Segment& segment, double slow) {
+  pieces_.assign(writers_.size(), nullptr);
+  std::size_t count = 0;
+  for (auto index : cells_of_stage_[static_cast<std::size_t>(stage)])
+    for (auto writer : cells_[index].writers) {
+      pieces_[writer] = &sequence(writer, segment, slot.pass, slow);
+      count = pieces_[writer]->size();
+    }
+  if (exchanged_.size() < count)
+    exchanged_.resize(count, std::vector<EventId>(out_.actors.size(), no_event));
+  for (std::size_t i = 0; i < count; ++i) {
+    emit_part(stage, slot, i, i == 0);
+    emit_exchange(stage, slot, i);
+  }
+}
+
+void Lowering::emit_part(int stage, const Slot& slot, std::size_t index, bool first) {
   const LabelKind label = slot.pass == Pass::forward          ? label_forward
                           : slot.pass == Pass::backward       ? label_backward
                           : slot.pass == Pass::backward_input ? label_backward_input
                                                               : label_backward_weight;
-  for (auto index : cells_of_stage_[static_cast<std::size_t>(stage)]) {
-    const auto& cell = cells_[index];
+  const sim::Label named{label, static_cast<std::int16_t>(slot.chunk), slot.microbatch};
+  for (auto cell_index : cells_of_stage_[static_cast<std::size_t>(stage)]) {
+    const auto& cell = cells_[cell_index];
+    const auto waits_for = (*pieces_[cell.writers.front()])[index].waits_for;
     who_.clear();
-    for (auto actor : cell.actors)
-      who_.push_back({sim::ActorId{actor}, {arrival_[actor], gathered_[actor]}});
-    const sim::Label named{label, static_cast<std::int16_t>(slot.chunk), slot.microbatch};
+    for (auto actor : cell.actors) {
+      const auto awaited =
+          waits_for < 0 ? no_event : exchanged_[static_cast<std::size_t>(waits_for)][actor];
+      who_.push_back({sim::ActorId{actor},
+                      {first ? arrival_[actor] : awaited, first ? gathered_[actor] : no_event}});
+    }
     bodies_of_cell_.clear();
-    for (auto writer : cell.writers)
-      bodies_of_cell_.push_back(body(writer, segment, slot.pass, slow));
+    for (auto writer : cell.writers) bodies_of_cell_.push_back((*pieces_[writer])[index].body);
     const auto op = bodies_of_cell_.size() == 1
                         ? out_.program.add_pass(bodies_of_cell_.front(), who_, named)
                         : out_.program.add_pass(bodies_of_cell_, who_, named);
     for (std::uint32_t i = 0; i < who_.size(); ++i) {
       const auto actor = cell.actors[i];
-      before_latest_[actor] = latest_[actor];
+      if (first) before_latest_[actor] = latest_[actor];
       latest_[actor] = out_.program.event(op, i);
       arrival_[actor] = gathered_[actor] = no_event;
+    }
+  }
+}
+
+// What leaves the node after a piece. What follows the segment waits for its last exchange.
+void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
+  const auto first_cell = cells_of_stage_[static_cast<std::size_t>(stage)].front();
+  const auto& sequence = *pieces_[cells_[first_cell].writers.front()];
+  const auto& exchange = sequence[index].then;
+  if (!exchange) return;
+  for (const auto& group : tensor_groups_of_stage_[static_cast<std::size_t>(stage)]) {
+    who_.clear();
+    for (auto actor : group.actors)
+      who_.push_back({sim::ActorId{actor}, {latest_[actor], no_event}});
+    auto [known, fresh] = exchange_sent_.try_emplace({&group, &*exchange});
+    if (fresh) known->second = sent(exchange->sending, exchange->group, group.rank);
+    const auto& [fixed, traffic] = known->second;
+    const auto op = out_.program.add_collective(
+        sim::Lane::exchange, fixed, exchange->activity, who_,
+        {label_exchange, static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+    if (traffic != sim::no_traffic) out_.program.send_over_links(op, traffic);
+    for (std::uint32_t i = 0; i < who_.size(); ++i) {
+      exchanged_[index][group.actors[i]] = out_.program.event(op, i);
+      if (index + 1 == sequence.size()) latest_[group.actors[i]] = out_.program.event(op, i);
     }
   }
 }
@@ -208,7 +262,8 @@ Lowering::Sent Lowering::sent(const topology::Sending& sending, FlowKind flow, s
 const Lowering::Sent& Lowering::message(const Cell& cell, std::size_t index, bool forward) {
   auto& known = messages_[2 * cell.actors[index] + (forward ? 1 : 0)];
   if (known) return *known;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}});
+  const auto extent =
+      extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}, {}});
   const double element = std::max(2.0, units::element_bytes(job_.training.precision));
   double bytes = static_cast<double>(extent.tokens() * job_.model.hidden) * element;
   const bool split =

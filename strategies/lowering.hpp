@@ -21,8 +21,8 @@ struct Cell {
   std::vector<std::size_t> writers;           // of each actor; one for all where devices are alike
 };
 
-// Actors that reduce gradients together: one data-parallel group (or one class of them).
-struct DataGroup {
+// Actors that communicate together: one data- or tensor-parallel group (or one class of them).
+struct Group {
   int stage = 0;
   std::vector<std::uint32_t> actors;
   std::int64_t rank = 0;  // one of its members
@@ -52,8 +52,18 @@ class Lowering {
   void emit_segment(int stage, const Slot& slot, const Segment& segment, double slowdown);
   void send_onwards(int stage, const Slot& slot);
   std::vector<Segment> segments_of(int virtual_stage, bool backward) const;
-  sim::TemplateId body(std::size_t writer, const Segment& segment, Pass pass, double slowdown);
-  sim::TemplateId body_of(std::size_t writer, const Segment& segment, Pass pass, double slowdown);
+  // A piece of a pass whose body the program has.
+  struct Part {
+    sim::TemplateId body{};
+    int waits_for = -1;
+    std::optional<Exchange> then;
+  };
+  using Sequence = std::vector<Part>;
+  const Sequence& sequence(std::size_t writer, const Segment& segment, Pass pass, double slowdown);
+  const Sequence& sequence_of(std::size_t writer, const Segment& segment, Pass pass,
+                              double slowdown);
+  void emit_part(int stage, const Slot& slot, std::size_t index, bool first);
+  void emit_exchange(int stage, const Slot& slot, std::size_t index);
   // What an op that sends takes before its traffic, and the traffic.
   struct Sent {
     sim::Picoseconds fixed = 0;
@@ -72,9 +82,9 @@ class Lowering {
   // Of one block or several; a head that shares the embedding of its own rank has none.
   double parameters_of(const Block& block) const;
   double parameters_of(const Segment& segment) const;
-  topology::Sending reduction(const DataGroup& group, double parameters) const;
-  topology::Sending gathering(const DataGroup& group, double parameters) const;
-  bool sharded_in_node(const DataGroup& group) const;
+  topology::Sending reduction(const Group& group, double parameters) const;
+  topology::Sending gathering(const Group& group, double parameters) const;
+  bool sharded_in_node(const Group& group) const;
   // Adds a collective of every data group of the stage; each actor waits for its event in `after`.
   void data_collective(int stage, double parameters, bool gathers, LabelKind label,
                        const std::vector<sim::EventId>& after);
@@ -94,14 +104,19 @@ class Lowering {
   std::vector<std::unique_ptr<PassWriter>> writers_;
   std::vector<Cell> cells_;
   std::vector<std::vector<std::size_t>> cells_of_stage_;
-  std::vector<std::vector<DataGroup>> groups_of_stage_;
-  std::map<std::tuple<std::size_t, Segment, Pass, double>, sim::TemplateId> bodies_;
+  std::vector<std::vector<Group>> groups_of_stage_;  // data-parallel
+  std::vector<std::vector<Group>> tensor_groups_of_stage_;
+  std::map<std::tuple<std::size_t, Segment, Pass, double>, Sequence> sequences_;
   // The same again for whole virtual stages, which most passes are: [writer][virtual stage, pass].
-  std::vector<std::vector<std::optional<sim::TemplateId>>> whole_bodies_;
+  std::vector<std::vector<const Sequence*>> whole_sequences_;
   std::vector<std::optional<Sent>> messages_;  // [actor, direction], once asked for
-  std::map<std::tuple<const DataGroup*, double, bool>, Sent> data_sent_;
+  std::map<std::tuple<const Group*, double, bool>, Sent> data_sent_;
   std::vector<sim::Participant> who_;
   std::vector<sim::TemplateId> bodies_of_cell_;
+  // Of the segment being written: each writer's pieces, and, by piece and actor, its exchange.
+  std::vector<const Sequence*> pieces_;
+  std::vector<std::vector<sim::EventId>> exchanged_;
+  std::map<std::pair<const Group*, const Exchange*>, Sent> exchange_sent_;
   Lowered out_;
 
   std::vector<sim::EventId> arrival_;  // by actor: of the input of the slot being written

@@ -45,14 +45,16 @@ model::Extent extent_of(const Share& share) {
 // Appends steps; computation waits for the last collective unless told that it may run beside it.
 class PassWriter::Writer {
  public:
-  Writer(Picoseconds issue, double slowdown) : issue_(issue), slowdown_(slowdown) {}
+  // `outside`: collectives are exchanges.
+  Writer(Picoseconds issue, double slowdown, bool outside)
+      : issue_(issue), slowdown_(slowdown), outside_(outside), pieces_(1) {}
 
   void compute(Picoseconds duration, Activity activity) {
-    body_.steps.push_back({.lane = Lane::compute,
-                           .activity = activity,
-                           .joins = pending_,
-                           .issue = issue_,
-                           .duration = stretched(duration)});
+    steps().push_back({.lane = Lane::compute,
+                       .activity = activity,
+                       .joins = pending_,
+                       .issue = issue_,
+                       .duration = stretched(duration)});
     pending_ = -1;
     last_compute_ = here();
   }
@@ -61,38 +63,70 @@ class PassWriter::Writer {
   }
   // Begins after all computation so far. The next computation waits for it, unless `beside`: then
   // wait() says when.
-  void communicate(Picoseconds duration, Activity activity, bool beside = false) {
+  void communicate(const topology::Sending& sending, Activity activity, bool beside = false) {
     // A collective at the head of a pass still follows what the compute lane did before it.
-    if (empty()) {
-      body_.steps.push_back({.lane = Lane::compute, .activity = activity});
+    if (steps().empty()) {
+      steps().push_back({.lane = Lane::compute, .activity = activity});
       last_compute_ = here();
     }
-    body_.steps.push_back({.lane = Lane::tensor,
-                           .rendezvous = true,
-                           .activity = activity,
-                           .joins = last_compute_,
-                           .issue = issue_,
-                           .duration = duration});
+    if (outside_) return exchange(sending, activity, beside);
+    steps().push_back({.lane = Lane::tensor,
+                       .rendezvous = true,
+                       .activity = activity,
+                       .joins = last_compute_,
+                       .issue = issue_,
+                       .duration = to_ticks(sending.time())});
     (beside ? beside_ : pending_) = here();
   }
   void wait() {
-    if (beside_ >= 0) pending_ = beside_;
+    if (beside_ < 0) return;
+    if (!outside_)
+      pending_ = beside_;
+    else if (steps().empty())
+      pieces_.back().waits_for = beside_;
+    else
+      pieces_.push_back({.waits_for = beside_});
     beside_ = -1;
   }
-  sim::Template take() { return std::move(body_); }
-  bool empty() const { return body_.steps.empty(); }
+  // Without a last piece that would do nothing.
+  Pieces take() {
+    if (pieces_.size() > 1 && pieces_.back().body.steps.empty()) pieces_.pop_back();
+    return std::move(pieces_);
+  }
+  bool empty() const { return pieces_.size() == 1 && pieces_.front().body.steps.empty(); }
 
  private:
-  std::int32_t here() const { return static_cast<std::int32_t>(body_.steps.size()) - 1; }
+  std::vector<sim::Step>& steps() { return pieces_.back().body.steps; }
+  std::int32_t here() const {
+    return static_cast<std::int32_t>(pieces_.back().body.steps.size()) - 1;
+  }
+  void exchange(const topology::Sending& sending, Activity activity, bool beside) {
+    pieces_.back().then = Exchange{FlowKind::tensor, sending, activity};
+    const auto index = static_cast<int>(pieces_.size()) - 1;
+    pieces_.push_back({.waits_for = beside ? -1 : index});
+    if (beside) beside_ = index;
+  }
   Picoseconds stretched(Picoseconds duration) const {
     if (slowdown_ == 1.0) return duration;
     return static_cast<Picoseconds>(static_cast<double>(duration) * slowdown_ + 0.5);
   }
-  sim::Template body_;
   Picoseconds issue_;
   double slowdown_;
-  std::int32_t last_compute_ = -1, pending_ = -1, beside_ = -1;
+  bool outside_;
+  Pieces pieces_;
+  std::int32_t last_compute_ = -1, pending_ = -1, beside_ = -1;  // steps; or pieces, outside
 };
+
+sim::Spent alone(const Pieces& pieces) {
+  sim::Spent spent;
+  for (const auto& piece : pieces) {
+    spent += sim::alone(piece.body);
+    if (piece.then) spent.on[piece.then->activity] += to_ticks(piece.then->sending.time());
+  }
+  return spent;
+}
+
+sim::Picoseconds PassWriter::row_gather() const { return to_ticks(all_gather_.time()); }
 
 PassWriter::PassWriter(const Share& share, const Costs& costs) : share_(share) {
   divided_ = share.plan.tensor > 1;
@@ -106,7 +140,7 @@ PassWriter::PassWriter(const Share& share, const Costs& costs) : share_(share) {
     const auto time = [&](topology::Collective kind, units::Bytes size) {
       auto sending = costs.collective(kind, size, share.tensor_shape);
       sending.rate.value = std::min(sending.rate.value, share.tensor_rate);
-      return to_ticks(sending.time());
+      return sending;
     };
     all_reduce_ = time(topology::Collective::all_reduce, rows);
     all_gather_ = time(topology::Collective::all_gather, rows);
@@ -204,7 +238,7 @@ template <class Writer>
 struct ForwardSweep {
   Writer& out;
   bool divided, sequence_parallel;
-  Picoseconds all_reduce, all_gather, reduce_scatter, loss_reduce;
+  const topology::Sending &all_reduce, &all_gather, &reduce_scatter, &loss_reduce;
 
   void run(const OperatorCost& op, Activity compute, Activity comm) const {
     if (divided && sequence_parallel && op.seam == Seam::enter) out.communicate(all_gather, comm);
@@ -218,8 +252,8 @@ struct ForwardSweep {
 
 }  // namespace
 
-sim::Template PassWriter::forward(const std::vector<Block>& blocks, double slowdown) const {
-  Writer out(to_ticks(share_.software.launch_forward), slowdown);
+Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) const {
+  Writer out(to_ticks(share_.software.launch_forward), slowdown, share_.outside);
   const ForwardSweep<Writer> sweep{out,         divided_,        sequence_parallel_, all_reduce_,
                                    all_gather_, reduce_scatter_, loss_reduce_};
   std::int64_t held = 0, peak = 0;
@@ -230,15 +264,14 @@ sim::Template PassWriter::forward(const std::vector<Block>& blocks, double slowd
     held += price.kept;
   }
   if (out.empty()) out.compute(Picoseconds{0}, forward_compute);
-  auto body = out.take();
-  body.held = held;
-  body.peak = peak;
-  return body;
+  auto pieces = out.take();
+  pieces.front().body.held = held;
+  pieces.front().body.peak = peak;
+  return pieces;
 }
 
-sim::Template PassWriter::backward(const std::vector<Block>& blocks, Pass pass,
-                                   double slowdown) const {
-  Writer out(to_ticks(share_.software.launch_backward), slowdown);
+Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double slowdown) const {
+  Writer out(to_ticks(share_.software.launch_backward), slowdown, share_.outside);
   const ForwardSweep<Writer> sweep{out,         divided_,        sequence_parallel_, all_reduce_,
                                    all_gather_, reduce_scatter_, loss_reduce_};
   const bool inputs = pass != Pass::backward_weight, weights = pass != Pass::backward_input;
@@ -278,14 +311,14 @@ sim::Template PassWriter::backward(const std::vector<Block>& blocks, Pass pass,
     if (weights) held -= price.kept;
   }
   if (out.empty()) out.compute(Picoseconds{0}, input_gradient_compute);
-  auto body = out.take();
-  body.held = held;
-  body.peak = std::max<std::int64_t>(0, peak);
-  return body;
+  auto pieces = out.take();
+  pieces.front().body.held = held;
+  pieces.front().body.peak = std::max<std::int64_t>(0, peak);
+  return pieces;
 }
 
-sim::Template PassWriter::forward_part(const Block& block, model::Part part) const {
-  Writer out(0, 1.0);
+Pieces PassWriter::forward_part(const Block& block, model::Part part) const {
+  Writer out(0, 1.0, share_.outside);
   const ForwardSweep<Writer> sweep{out,         divided_,        sequence_parallel_, all_reduce_,
                                    all_gather_, reduce_scatter_, loss_reduce_};
   for (const auto& op : cost(block).operators)
@@ -293,7 +326,7 @@ sim::Template PassWriter::forward_part(const Block& block, model::Part part) con
   return out.take();
 }
 
-sim::Template PassWriter::backward_part(const Block& block, model::Part part) const {
+Pieces PassWriter::backward_part(const Block& block, model::Part part) const {
   // The same walk over a block that has only this part's operators.
   PassWriter only = *this;
   for (auto& [known, price] : only.prices_)

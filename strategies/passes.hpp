@@ -2,12 +2,15 @@
 // A range of a stage's layers as the steps of a pass, on one rank of a tensor-parallel group.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/layer.hpp"
+#include "sim/measures.hpp"
 #include "sim/program.hpp"
 #include "strategies/costs.hpp"
 #include "strategies/plan.hpp"
+#include "strategies/routes.hpp"
 #include "strategies/schedule.hpp"
 #include "strategies/software.hpp"
 
@@ -32,7 +35,8 @@ struct Share {
   const Training& training;
   const Software& software;
   topology::GroupShape tensor_shape;  // of its tensor-parallel group
-  double tensor_rate;                 // that this group has through each of its ports, bytes/s
+  double tensor_rate;  // that this group has through each of its ports at most, bytes/s
+  bool outside;        // some tensor-parallel group of the job lies on several nodes
   Gpu gpu;
 };
 
@@ -56,27 +60,47 @@ struct BlockCost {
   std::int64_t largest = 0;     // largest tensor alive only while an operator runs
 };
 
+// Communication inside a layer that is an op of its own, because it meets others on links between
+// nodes.
+struct Exchange {
+  FlowKind group = FlowKind::tensor;  // who takes part
+  topology::Sending sending;
+  sim::Activity activity = 0;
+};
+
+// A pass is played piece by piece: steps, and then perhaps an exchange. Communication that stays
+// within a node is a step like others, so most passes are one piece.
+struct Piece {
+  sim::Template body;
+  int waits_for = -1;  // the piece whose exchange must be over before this one begins
+  std::optional<Exchange> then;
+};
+using Pieces = std::vector<Piece>;
+
+// All of it on an actor that was idle before, exchanges on an idle network.
+sim::Spent alone(const Pieces& pieces);
+
 // Writes passes. Costs are looked up once per kind of block; `slowdown` stretches computation that
 // runs beside communication.
 class PassWriter {
  public:
   PassWriter(const Share& share, const Costs& costs);
 
-  sim::Template forward(const std::vector<Block>& blocks, double slowdown = 1.0) const;
+  Pieces forward(const std::vector<Block>& blocks, double slowdown = 1.0) const;
   // blocks in model order; run backwards. pass: backward, backward_input or backward_weight.
-  sim::Template backward(const std::vector<Block>& blocks, Pass pass, double slowdown = 1.0) const;
+  Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown = 1.0) const;
   const BlockCost& cost(const Block& block) const;
   // Time to gather a microbatch's rows over the tensor-parallel group.
-  sim::Picoseconds row_gather() const { return all_gather_; }
+  sim::Picoseconds row_gather() const;
   // Only the operators of one part of a block (attention or MLP).
-  sim::Template forward_part(const Block& block, model::Part part) const;
-  sim::Template backward_part(const Block& block, model::Part part) const;
+  Pieces forward_part(const Block& block, model::Part part) const;
+  Pieces backward_part(const Block& block, model::Part part) const;
 
  private:
   BlockCost price(const Block& block, const Costs& costs) const;
   const Share share_;
   bool sequence_parallel_ = false, divided_ = false, async_ = false;
-  sim::Picoseconds all_reduce_ = 0, all_gather_ = 0, reduce_scatter_ = 0, loss_reduce_ = 0;
+  topology::Sending all_reduce_, all_gather_, reduce_scatter_, loss_reduce_;
   std::vector<std::pair<Block, BlockCost>> prices_;
   class Writer;
 };
