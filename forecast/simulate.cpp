@@ -125,14 +125,14 @@ std::vector<std::vector<std::int64_t>> runs_of(const sim::Program& program) {
   return runs;
 }
 
-// Time that an actor spent in exchanges of its layers.
-sim::Spent exchanges_of(std::uint32_t actor, const sim::Program& program, const sim::Trace& trace) {
-  sim::Spent spent;
+// Time that each actor spent in exchanges of its layers.
+std::vector<sim::Spent> exchanges_of(const sim::Program& program, const sim::Trace& trace) {
+  std::vector<sim::Spent> spent(program.actors());
   for (const auto& op : program.ops()) {
     if (op.kind != sim::Op::Kind::collective || op.lane != sim::Lane::exchange) continue;
     for (auto event = op.first; event < op.first + op.count; ++event)
-      if (static_cast<std::uint32_t>(program.participants()[event].actor) == actor)
-        spent.on[op.activity] += trace.end[event] - trace.start[event];
+      spent[static_cast<std::uint32_t>(program.participants()[event].actor)].on[op.activity] +=
+          trace.end[event] - trace.start[event];
   }
   return spent;
 }
@@ -170,6 +170,7 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
                      const sim::Measures& measures, const sim::Trace& trace) {
   Pipeline pipeline;
   const auto runs = runs_of(lowered.program);
+  const auto exchanges = exchanges_of(lowered.program, trace);
   double idle = 0;
   for (int s = 0; s < static_cast<int>(scenario.plan.pipeline); ++s) {
     const auto found = std::ranges::find(lowered.actors, s, &strategies::ActorFacts::stage);
@@ -179,7 +180,7 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
     stage.bubble = seconds(measures.of_actor[actor].idle);
     stage.peak_in_flight = strategies::peak_in_flight(
         lowered.order[static_cast<std::size_t>(s)], static_cast<int>(scenario.plan.virtual_stages));
-    add_pass_times(stage, lowered, runs[actor], exchanges_of(actor, lowered.program, trace));
+    add_pass_times(stage, lowered, runs[actor], exchanges[actor]);
     idle += static_cast<double>(measures.of_actor[actor].idle);
     pipeline.stages.push_back(stage);
   }

@@ -150,6 +150,23 @@ TEST_CASE("a tensor-parallel group is as slow as the slowest link that it crosse
   CHECK(finish(cluster, 20e6) - kernels == Approx(2 * once));
 }
 
+TEST_CASE("a tensor-parallel group on two nodes and a pipeline message share the NICs") {
+  // Two stages of two nodes with one GPU each: while stage 0 sends its first output (20 MB, 2 ms),
+  // its group goes on with the collectives of the next microbatch (10 MB, 1 ms each, alone). Two
+  // of them meet the message: each gets half of the NIC and takes 2 ms, and so does the message 4.
+  const auto ranks = GENERATE(Ranks::folded, Ranks::full);
+  Plan plan{.tensor = 2, .pipeline = 2, .sequence_parallel = true};
+  plan.overlap.pipeline = true;
+  auto costs = costs_of();
+  costs.collective = [=](topology::Collective, units::Bytes size, const topology::GroupShape&) {
+    return topology::Sending{{0}, {size.value > 8 ? 10e6 : 0}, {nic}};
+  };
+  const auto step = step_of(plan, cluster_of(4, 1, 1), ranks, 2, costs);
+  CHECK(step.longest(label_send_forward) == Approx(4).margin(1e-6));
+  CHECK(step.shortest(label_exchange) == Approx(1).margin(1e-6));
+  CHECK(step.longest(label_exchange) == Approx(2).margin(1e-6));
+}
+
 TEST_CASE("a NIC at half its rate slows the ring that it is on, as one direction alone does") {
   const auto ranks = GENERATE(Ranks::folded, Ranks::full);
   Plan plan{.data = 4};
