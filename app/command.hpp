@@ -48,7 +48,8 @@ void write_trace(const std::string& path, const forecast::Timeline& timeline);
 report::TextOptions text_options(Streams streams);
 
 struct ScheduleRequest {
-  std::string schedule;
+  std::string schedule;  // a name; or none, and
+  std::string order;     // a file that holds the order
   int stages = 0, microbatches = 0, chunks = 1;
   double forward = 0, backward = 0, weight = 0, comm = 0;
   bool has_weight = false;

@@ -60,9 +60,14 @@ void add_schedule(CLI::App& program, Common& common, Action& action) {
   auto asked = std::make_shared<ScheduleRequest>();
   auto* command =
       program.add_subcommand("schedule", "Play one pipeline schedule from given pass times");
-  command->add_option("--schedule", asked->schedule, "gpipe, 1f1b or interleaved")->required();
-  command->add_option("--stages", asked->stages, "Pipeline stages")->required();
-  command->add_option("--microbatches", asked->microbatches, "Microbatches")->required();
+  auto* named = command->add_option("--schedule", asked->schedule,
+                                    "gpipe, 1f1b, interleaved, zb-h1, zb-h2, zb-v, v-half, v-min, "
+                                    "dualpipe or dualpipe-v");
+  auto* written = command->add_option("--order", asked->order,
+                                      "CSV file of an order, a line per device: 0F0,0F1,0B0,0B1");
+  written->excludes(named);
+  command->add_option("--stages", asked->stages, "Pipeline stages")->excludes(written);
+  command->add_option("--microbatches", asked->microbatches, "Microbatches")->excludes(written);
   command->add_option("--chunks", asked->chunks, "Model chunks per stage");
   command->add_option("--forward", asked->forward, "Forward time of a full stage, any unit")
       ->required();

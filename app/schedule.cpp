@@ -2,25 +2,54 @@
 #include "report/schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <optional>
 
 #include "app/command.hpp"
 #include "strategies/pipeline.hpp"
+#include "strategies/schedule_file.hpp"
 
 namespace app {
 
 namespace {
 
-using strategies::Pass;
+using strategies::Pass, strategies::ScheduleKind;
 
-strategies::ScheduleKind kind_of(const ScheduleRequest& request) {
-  if (request.schedule == "gpipe") return strategies::ScheduleKind::gpipe;
-  if (request.schedule == "1f1b") return strategies::ScheduleKind::one_f_one_b;
-  if (request.schedule == "interleaved") return strategies::ScheduleKind::interleaved;
-  throw Mistake("--schedule " + request.schedule +
-                ": unknown schedule; choose gpipe, 1f1b or interleaved");
+constexpr std::array<std::pair<const char*, ScheduleKind>, 10> schedules{{
+    {"gpipe", ScheduleKind::gpipe},
+    {"1f1b", ScheduleKind::one_f_one_b},
+    {"interleaved", ScheduleKind::interleaved},
+    {"zb-h1", ScheduleKind::zb_h1},
+    {"zb-h2", ScheduleKind::zb_h2},
+    {"zb-v", ScheduleKind::zb_v},
+    {"v-half", ScheduleKind::v_half},
+    {"v-min", ScheduleKind::v_min},
+    {"dualpipe", ScheduleKind::dualpipe},
+    {"dualpipe-v", ScheduleKind::dualpipe_v},
+}};
+
+ScheduleKind kind_of(const ScheduleRequest& request) {
+  if (request.schedule.empty()) throw Mistake("schedule: name a --schedule or give an --order");
+  std::string names;
+  for (const auto& [name, kind] : schedules) {
+    if (request.schedule == name) return kind;
+    names += (names.empty()                     ? ""
+              : kind == schedules.back().second ? " or "
+                                                : ", ") +
+             std::string(name);
+  }
+  throw Mistake("--schedule " + request.schedule + ": unknown schedule; choose " + names);
+}
+
+// Left out, the number of chunks is the schedule's own.
+int chunks_of(const ScheduleRequest& request, ScheduleKind kind) {
+  const bool v = strategies::layout_of(kind, 1, 1).kind == strategies::Layout::Kind::v;
+  return v && request.chunks == 1 ? 2 : request.chunks;
 }
 
 std::vector<double> slow_of(const ScheduleRequest& request) {
@@ -43,7 +72,7 @@ std::vector<double> slow_of(const ScheduleRequest& request) {
   return slow;
 }
 
-void check(const ScheduleRequest& request) {
+void check(const ScheduleRequest& request, ScheduleKind kind) {
   const auto positive = [](const char* name, double value, double least, double most) {
     if (!(value >= least) || value > most)
       throw Mistake(std::string(name) + ": out of range; expected " +
@@ -61,24 +90,44 @@ void check(const ScheduleRequest& request) {
     throw Mistake("--stages x --microbatches x --chunks gives " +
                   std::to_string(static_cast<std::int64_t>(slots)) +
                   " operations; at most 2 million are simulated");
-  if (request.chunks > 1 && request.schedule != "interleaved")
+  if (strategies::memory_limit(kind, 1) && slots > 1e5)
+    throw Mistake("--schedule " + request.schedule + ": " +
+                  std::to_string(static_cast<std::int64_t>(slots)) +
+                  " forwards and backwards; an order is searched for at most 100000");
+  const bool loop = strategies::layout_of(kind, 1, 1).kind == strategies::Layout::Kind::loop;
+  if (loop && request.chunks > 1 && kind != ScheduleKind::interleaved)
     throw Mistake("--chunks " + std::to_string(request.chunks) +
                   ": only --schedule interleaved runs several chunks per stage");
 }
 
 // Ticks per unit of time: a chunk's share of decimal times comes out whole, and the sum of all
 // passes stays far inside 64 bits.
-double ticks_per_unit(const ScheduleRequest& request) {
+double ticks_per_unit(const ScheduleRequest& request, const strategies::Layout& layout) {
   const double sum = (request.forward + request.backward + request.weight + request.comm) * 1e3 *
                      request.stages * request.microbatches;
-  double scale = request.chunks;
+  double scale = layout.parts();
   while (scale * 10 * std::max(sum, 1e-9) < 4e18 && scale < 1e15) scale *= 10;
   return scale;
 }
 
-report::ScheduleReport report_of(const ScheduleRequest& request, const strategies::Order& order,
+const char* letters_of(Pass pass) {
+  return pass == Pass::forward          ? "F"
+         : pass == Pass::backward       ? "BW"
+         : pass == Pass::backward_input ? "B"
+                                        : "W";
+}
+
+strategies::PassTimes times_of(const ScheduleRequest& request, const strategies::Layout& layout) {
+  const double scale = ticks_per_unit(request, layout);
+  const auto ticks = [&](double time) { return std::llround(time * scale); };
+  return {ticks(request.forward), ticks(request.backward), ticks(request.weight),
+          ticks(request.comm)};
+}
+
+report::ScheduleReport report_of(const std::string& name, const strategies::Order& order,
+                                 const strategies::Layout& layout,
                                  const strategies::PipelineRun& run, double scale) {
-  report::ScheduleReport result{.name = request.schedule};
+  report::ScheduleReport result{.name = name};
   result.stages.resize(order.size());
   std::int64_t first = INT64_MAX, last = 0, span = 0;
   std::vector<std::int64_t> began(order.size(), INT64_MAX), ended(order.size(), 0);
@@ -89,14 +138,10 @@ report::ScheduleReport report_of(const ScheduleRequest& request, const strategie
     last = std::max(last, op.end);
     began[s] = std::min(began[s], op.start);
     ended[s] = std::max(ended[s], op.end);
-    work[s] += op.end - op.start;
-    const char* name = op.slot.pass == Pass::forward          ? "F"
-                       : op.slot.pass == Pass::backward       ? "BW"
-                       : op.slot.pass == Pass::backward_input ? "B"
-                                                              : "W";
-    result.operations.push_back({op.stage, op.slot.chunk, op.slot.microbatch, name,
-                                 static_cast<double>(op.start) / scale,
-                                 static_cast<double>(op.end) / scale});
+    if (!op.slot.paired) work[s] += op.end - op.start;  // a pair counts once, with its second half
+    result.operations.push_back({op.stage, op.slot.chunk, op.slot.microbatch,
+                                 letters_of(op.slot.pass), static_cast<double>(op.start) / scale,
+                                 static_cast<double>(op.end) / scale, op.slot.paired});
   }
   const auto makespan = last - first;
   double idle = 0;
@@ -105,8 +150,8 @@ report::ScheduleReport report_of(const ScheduleRequest& request, const strategie
     auto& stage = result.stages[s];
     stage.work = static_cast<double>(work[s]) / scale;
     stage.idle = static_cast<double>(makespan - work[s]) / scale;
-    stage.peak_in_flight = strategies::peak_in_flight(order[s], request.chunks);
-    stage.in_flight_vectors = strategies::in_flight_vectors(order[s], request.chunks);
+    stage.peak_in_flight = strategies::peak_in_flight(order[s], layout.parts());
+    stage.in_flight_vectors = strategies::in_flight_vectors(order[s], layout.chunks);
     idle += static_cast<double>(makespan - work[s]);
   }
   result.makespan = static_cast<double>(makespan) / scale;
@@ -120,22 +165,44 @@ report::ScheduleReport report_of(const ScheduleRequest& request, const strategie
   return result;
 }
 
+// The order of --order FILE, or the one that --schedule names. Fills in what the file says.
+strategies::WrittenOrder order_of(ScheduleRequest& request) {
+  if (request.order.empty()) {
+    const auto kind = kind_of(request);
+    check(request, kind);
+    const int chunks = chunks_of(request, kind);
+    const auto layout = strategies::layout_of(kind, request.stages, chunks);
+    const auto times = times_of(request, layout);
+    return {strategies::order_of({kind, request.stages, chunks, request.microbatches,
+                                  strategies::chunk_times(layout, times, slow_of(request)),
+                                  times.latency, std::nullopt}),
+            layout, request.microbatches};
+  }
+  std::ifstream file(request.order);
+  if (!file) throw Mistake("--order " + request.order + ": cannot read the file");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  try {
+    auto written = strategies::read_order(text);
+    request.schedule = "order of " + request.order;
+    request.stages = written.layout.stages;
+    request.microbatches = written.microbatches;
+    check(request, ScheduleKind::interleaved);
+    return written;
+  } catch (const std::invalid_argument& why) {
+    throw Mistake(request.order + ": " + why.what());
+  }
+}
+
 }  // namespace
 
-int schedule(const ScheduleRequest& request, const Common& common, Streams streams) {
+int schedule(const ScheduleRequest& asked, const Common& common, Streams streams) {
   check_trace_name(common.trace);
-  const auto kind = kind_of(request);
-  check(request);
-  const auto slow = slow_of(request);
-  const auto order =
-      strategies::order_of(kind, request.stages, request.chunks, request.microbatches);
-  const double scale = ticks_per_unit(request);
-  const auto ticks = [&](double time) { return std::llround(time * scale); };
-  const auto run = strategies::run_pipeline(
-      order, request.chunks, request.microbatches,
-      {ticks(request.forward), ticks(request.backward), ticks(request.weight), ticks(request.comm)},
-      slow);
-  const auto result = report_of(request, order, run, scale);
+  auto request = asked;
+  const auto [order, layout, microbatches] = order_of(request);
+  const auto times = times_of(request, layout);
+  const auto run = strategies::run_pipeline(order, layout, microbatches, times, slow_of(request));
+  const auto result =
+      report_of(request.schedule, order, layout, run, ticks_per_unit(request, layout));
   if (!common.trace.empty()) write_trace(common.trace, report::schedule_timeline(result));
   deliver(common.json ? report::schedule_json(result)
                       : report::schedule_text(result, text_options(streams)),

@@ -171,6 +171,9 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
   Pipeline pipeline;
   const auto runs = runs_of(lowered.program);
   const auto exchanges = exchanges_of(lowered.program, trace);
+  const auto layout =
+      strategies::layout_of(scenario.plan.schedule, static_cast<int>(scenario.plan.pipeline),
+                            static_cast<int>(scenario.plan.virtual_stages));
   double idle = 0;
   for (int s = 0; s < static_cast<int>(scenario.plan.pipeline); ++s) {
     const auto found = std::ranges::find(lowered.actors, s, &strategies::ActorFacts::stage);
@@ -178,8 +181,8 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
     StageTimes stage{.stage = s, .layers = found->layers};
     stage.busy = seconds(measures.busy[actor]);
     stage.bubble = seconds(measures.of_actor[actor].idle);
-    stage.peak_in_flight = strategies::peak_in_flight(
-        lowered.order[static_cast<std::size_t>(s)], static_cast<int>(scenario.plan.virtual_stages));
+    stage.peak_in_flight =
+        strategies::peak_in_flight(lowered.order[static_cast<std::size_t>(s)], layout.parts());
     add_pass_times(stage, lowered, runs[actor], exchanges[actor]);
     idle += static_cast<double>(measures.of_actor[actor].idle);
     pipeline.stages.push_back(stage);

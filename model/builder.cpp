@@ -13,8 +13,7 @@ double Builder::element() const { return std::max(2.0, units::element_bytes(prec
 
 Kernel Builder::product(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k,
                         std::int64_t batch) const {
-  const auto M = static_cast<double>(m), N = static_cast<double>(n), K = static_cast<double>(k);
-  const auto B = static_cast<double>(batch);
+  const double M = real(m), N = real(n), K = real(k), B = real(batch);
   return {.kind = Kernel::Kind::product,
           .precision = precision,
           .layout = layout,
@@ -29,15 +28,18 @@ Kernel Builder::product(Layout layout, std::int64_t m, std::int64_t n, std::int6
 Kernel Builder::stream(double bytes) { return {.kind = Kernel::Kind::stream, .traffic = {bytes}}; }
 Kernel Builder::random(double bytes) { return {.kind = Kernel::Kind::random, .traffic = {bytes}}; }
 
-Operator Builder::linear(std::string_view name, Part part, Seam seam, std::int64_t in,
-                         std::int64_t out, bool bias) const {
-  const auto tokens = extent.tokens();
-  const double weights = static_cast<double>(in) * static_cast<double>(out);
-  const double outputs = static_cast<double>(tokens) * static_cast<double>(out);
-  Operator op{.name = name, .part = part, .seam = seam};
-  op.forward = {product(Layout::forward, tokens, out, in)};
-  op.input_gradient = {product(Layout::input_gradient, tokens, in, out)};
-  auto gradient = product(Layout::weight_gradient, out, in, tokens);
+Builder::Products Builder::products(std::int64_t rows, std::int64_t in, std::int64_t out,
+                                    std::int64_t batch) const {
+  return {product(Layout::forward, rows, out, in, batch),
+          product(Layout::input_gradient, rows, in, out, batch),
+          product(Layout::weight_gradient, out, in, rows, batch)};
+}
+
+Operator Builder::weighted(const Products& products, double weights, double outputs) const {
+  Operator op;
+  op.forward = {products.forward};
+  op.input_gradient = {products.input_gradient};
+  auto gradient = products.weight_gradient;
   if (kernels.fused_gradient_accumulation) {
     // The product adds to fp32 in place: read and write 4 bytes instead of writing an element.
     gradient.traffic += Bytes{(8 - element()) * weights};
@@ -46,16 +48,63 @@ Operator Builder::linear(std::string_view name, Part part, Seam seam, std::int64
     op.weight_gradient = {gradient, stream((element() + 8) * weights)};
   }
   op.parameters = weights;
-  if (bias) {
-    op.parameters += static_cast<double>(out);
-    op.weight_gradient.push_back(stream(element() * outputs));  // sum of the gradient over tokens
-  }
   op.largest = {element() * outputs};
   return op;
 }
 
+Operator Builder::linear(std::string_view name, Part part, Seam seam, std::int64_t in,
+                         std::int64_t out, bool bias) const {
+  const auto tokens = extent.tokens();
+  const double outputs = real(tokens) * real(out);
+  auto op = weighted(products(tokens, in, out), real(in) * real(out), outputs);
+  op.name = name;
+  op.part = part;
+  op.seam = seam;
+  if (seam == Seam::enter) op.exchanged = {element() * real(tokens) * real(in)};
+  if (seam == Seam::leave) op.exchanged = {element() * outputs};
+  if (bias) {
+    op.parameters += real(out);
+    op.weight_gradient.push_back(stream(element() * outputs));  // sum of the gradient over tokens
+  }
+  return op;
+}
+
+Operator Builder::replicated(std::string_view name, Part part, std::int64_t in,
+                             std::int64_t out) const {
+  auto op =
+      weighted(products(extent.rows, in, out), real(in) * real(out), real(extent.rows) * real(out));
+  op.name = name;
+  op.part = part;
+  return op;
+}
+
+Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t out,
+                          bool bias) const {
+  const auto count = std::max<std::int64_t>(1, extent.experts);
+  const auto rows = std::max<std::int64_t>(1, (extent.routed + count - 1) / count);
+  const double weights = real(count) * real(in) * real(out);
+  const double inputs = real(extent.routed) * real(in), outputs = real(extent.routed) * real(out);
+  auto all = products(rows, in, out, count);
+  for (auto* kernel : {&all.forward, &all.input_gradient, &all.weight_gradient}) {
+    // Of the rows that there are: `rows` is rounded up.
+    kernel->flops = {2 * inputs * real(out)};
+    kernel->traffic = {element() * (inputs + weights + outputs)};
+  }
+  auto op = weighted(all, weights, outputs);
+  op.name = name;
+  op.part = Part::mlp;
+  op.module = Module::moe;
+  op.expert = true;
+  if (bias) {
+    op.parameters += real(count) * real(out);
+    op.forward.push_back(stream(2 * element() * outputs));
+    op.weight_gradient.push_back(stream(element() * outputs));
+  }
+  return op;
+}
+
 Operator Builder::norm(std::string_view name, Part part, bool keeps_layer_input) const {
-  const double values = static_cast<double>(extent.rows) * static_cast<double>(transformer.hidden);
+  const double values = real(extent.rows) * real(transformer.hidden);
   // Unfused: cast up, square, mean, scale, cast down each pass over the tensor.
   const int passes = kernels.fused_norm ? 1 : 4;
   Operator op{.name = name, .part = part};
@@ -68,14 +117,13 @@ Operator Builder::norm(std::string_view name, Part part, bool keeps_layer_input)
   op.kept = {{.name = keeps_layer_input ? "layer input" : "norm input",
               .size = {element() * values},
               .layer_input = keeps_layer_input}};
-  op.parameters =
-      static_cast<double>(transformer.hidden) * (transformer.norm == Norm::layernorm ? 2 : 1);
+  op.parameters = real(transformer.hidden) * (transformer.norm == Norm::layernorm ? 2 : 1);
   op.largest = {element() * values};
   return op;
 }
 
 Operator Builder::residual(std::string_view name, Part part, bool bias) const {
-  const double values = static_cast<double>(extent.rows) * static_cast<double>(transformer.hidden);
+  const double values = real(extent.rows) * real(transformer.hidden);
   const bool drops = transformer.dropout > 0;
   const double mask = drops ? 1 : 0;
   Operator op{.name = name, .part = part};

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pieces that layers, embedding and head are made of.
 #pragma once
+#include <algorithm>
+#include <iterator>
+
 #include "model/layer.hpp"
 
 namespace model {
+
+inline double real(std::int64_t n) { return static_cast<double>(n); }
 
 // Makes operators of one extent in one precision. Element counts in, kernels out.
 struct Builder {
@@ -24,9 +29,32 @@ struct Builder {
   // A linear layer on every token: its three products, and its weight gradient's accumulation.
   Operator linear(std::string_view name, Part part, Seam seam, std::int64_t in, std::int64_t out,
                   bool bias) const;
+  // The same on this rank's rows alone, of weights that are not divided.
+  Operator replicated(std::string_view name, Part part, std::int64_t in, std::int64_t out) const;
+  // The same for each routed expert that is here, the rows shared out to them evenly.
+  Operator grouped(std::string_view name, std::int64_t in, std::int64_t out, bool bias) const;
   Operator norm(std::string_view name, Part part, bool keeps_layer_input) const;
   // Bias, dropout and residual sum after a block.
   Operator residual(std::string_view name, Part part, bool bias) const;
+
+ private:
+  struct Products {
+    units::Kernel forward, input_gradient, weight_gradient;
+  };
+  Products products(std::int64_t rows, std::int64_t in, std::int64_t out,
+                    std::int64_t batch = 1) const;
+  Operator weighted(const Products& products, double weights, double outputs) const;
 };
+
+inline void append(Operators& to, Operators from) {
+  std::ranges::move(from, std::back_inserter(to));
+}
+
+// The halves of a layer.
+Operators attention(const Builder& make, std::int64_t window);
+Operators dense_mlp(const Builder& make);
+Operators expert_mlp(const Builder& make);
+// From the norm's output to queries, keys and values.
+Operators latent_projections(const Builder& make);
 
 }  // namespace model

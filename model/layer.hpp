@@ -16,18 +16,38 @@ struct Extent {
   std::int64_t batch = 1;                                    // sequences
   std::int64_t sequence = 0;                                 // tokens of each
   std::int64_t heads = 0, kv_heads = 0, ffn = 0, vocab = 0;  // its share of each width
-  std::int64_t rows = 0;  // tokens that norms, dropouts and residuals see here
+  std::int64_t rows = 0;  // tokens that norms, dropouts, residuals and the router see here
+  // Of a layer with experts: how many are here and their width, the width of all shared experts
+  // together, and the token copies that the experts here process. The caller balances these over
+  // the ranks: mean × imbalance, or what capacity_factor leaves of it.
+  std::int64_t experts = 0, expert_ffn = 0, shared_ffn = 0, routed = 0;
   std::int64_t tokens() const { return batch * sequence; }
 };
 
-// Extent of the undivided transformer, its vocabulary as given.
+// Extent of the undivided transformer, its vocabulary as given; every token's copies are routed.
 Extent whole(const Transformer& transformer, std::int64_t batch, std::int64_t sequence);
 
 // Where the operators of a divided layer meet: before `enter` the rows must be complete on every
-// part; after `leave` each part holds a partial sum of the complete rows.
-enum class Seam { none, enter, leave };
+// part; after `leave` each part holds a partial sum of the complete rows. After `dispatch` the
+// token copies travel to the ranks that hold their experts, after `combine` their results travel
+// back.
+enum class Seam { none, enter, leave, dispatch, combine };
 
 enum class Part { embedding, attention, mlp, head };
+
+// What Megatron-Core recomputes together (its --recompute-modules). An expert's activation and the
+// shared experts are inside of `moe`.
+enum class Module { other, core_attn, layernorm, moe_act, mla_up_proj, mlp, moe, shared_experts };
+
+// Whether recomputing `selected` runs what belongs to `module` again.
+constexpr bool includes(Module selected, Module module) {
+  if (selected == Module::other) return false;
+  return selected == module || (selected == Module::moe &&
+                                (module == Module::moe_act || module == Module::shared_experts));
+}
+
+// The MLP of a layer.
+enum class Mlp { dense, experts };
 
 // A tensor kept from the forward to the backward pass.
 struct Kept {
@@ -35,6 +55,7 @@ struct Kept {
   units::Bytes size;
   bool layer_input = false;  // survives full recomputation
   bool core = false;         // dropped by selective recomputation (the attention core's insides)
+  Module module = Module::other;  // recomputing it makes the tensor again, so that it is not kept
 };
 
 struct Operator {
@@ -42,10 +63,16 @@ struct Operator {
   Part part = Part::attention;
   Seam seam = Seam::none;
   bool core = false;  // belongs to the attention core
+  Module module = Module::other;
+  bool expert = false;  // its parameters are those of the routed experts that are here
   std::vector<units::Kernel> forward, input_gradient, weight_gradient;
   std::vector<Kept> kept;
   units::Bytes largest;   // largest tensor alive only while it runs
   double parameters = 0;  // held by this part
+  // What meets at the seam: the complete rows, tokens × width (a latent projection's are narrow);
+  // or all token copies of this rank, rows × top_k × hidden, those that stay here included, in the
+  // element of the activations.
+  units::Bytes exchanged;
 };
 
 using Operators = std::vector<Operator>;
@@ -53,19 +80,32 @@ using Operators = std::vector<Operator>;
 // Operators in order of execution. `precision` is that of the matrix products; element-wise tensors
 // are stored in it too (fp8 and below: 16 bit). `window` limits attention to that many tokens back
 // (0 = all). Costs follow Korthikanti et al. 2022 for what is kept; see docs/cost-model.md.
+// A layer with experts: norm, shared experts, router, permutation, experts, weighted sum, residual;
+// divided, it needs sequence parallelism: each rank routes rows of its own.
 Operators layer(const Transformer&, const Extent&, const Kernels&, units::Precision,
-                std::int64_t window = 0);
+                std::int64_t window = 0, Mlp mlp = Mlp::dense);
 Operators embedding(const Transformer&, const Extent&, const Kernels&, units::Precision);
 // Final norm, LM head and cross entropy.
 Operators head(const Transformer&, const Extent&, const Kernels&, units::Precision);
+// One module that predicts a token further: embedding look-up, two norms, the projection of both to
+// one, a layer like the last, and the head. Weights of embedding and LM head are not counted: they
+// are the model's own (a pipeline's last stage must hold a copy of the embedding).
+Operators prediction(const Transformer&, const Extent&, const Kernels&, units::Precision);
 
 // Bytes kept by these operators from forward to backward.
 units::Bytes kept_bytes(const Operators&);
 double parameters(const Operators&);
+double expert_parameters(const Operators&);  // those of them that belong to routed experts
+
+// Forward pass of one layer over one sequence: every matrix product, the router's included, top_k
+// experts per token and all shared ones, and attention over sequence × reach:
+// 2·s·reach·heads·(d_qk + d_v).
+units::Flops layer_flops(const Transformer&, std::int64_t sequence, std::int64_t layer);
 
 // Forward and backward of every matrix product and of attention over the full score matrix, LM head
 // included, recomputation and embedding look-up excluded, for one step of `sequences` sequences.
-// A GPT: 72·B·s·L·h²·(1 + s/(6h) + V/(12hL)). A windowed layer counts sequence × window.
+// A GPT: 72·B·s·L·h²·(1 + s/(6h) + V/(12hL)). A windowed layer counts sequence × window. A
+// prediction module counts its projection of 2h to h, its layer and its use of the LM head.
 units::Flops model_flops(const Transformer&, double sequences, std::int64_t sequence);
 
 }  // namespace model

@@ -46,7 +46,9 @@ std::string model_json(const model::Transformer& model) {
   const auto document = model_document_of(model);
   for (const auto& [key, value] : document.items()) object.put(key.c_str(), value);
   const auto count = model::parameters(model);
-  return dump(object.put("parameters", count).put("active_parameters", count).take());
+  return dump(object.put("parameters", count)
+                  .put("active_parameters", model::active_parameters(model))
+                  .take());
 }
 
 std::string device_json(const topology::Device& device) {

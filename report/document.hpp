@@ -75,6 +75,9 @@ inline std::string dump(const Document& document) {
   return document.dump(2, ' ', false, Document::error_handler_t::replace) + '\n';
 }
 
+// As scenario files say it, with everything that was left out as it holds.
 Document scenario_document(const forecast::Scenario& scenario);
+Document training_document(const strategies::Training& training);
+Document plan_document(const strategies::Plan& plan, const strategies::Software& software);
 
 }  // namespace report

@@ -7,18 +7,32 @@
 namespace report {
 namespace {
 
-Document recompute_document(const strategies::Recompute& recompute) {
-  switch (recompute.kind) {
-    case strategies::Recompute::Kind::none:
-      return "none";
-    case strategies::Recompute::Kind::selective:
-      return "selective";
-    case strategies::Recompute::Kind::full:
-      return "full";
-    case strategies::Recompute::Kind::full_layers:
-      return Object().put("full_layers", recompute.layers).take();
-  }
-  return nullptr;
+Document attention_document(const model::LatentAttention& latent) {
+  return Object()
+      .put("kind", "mla")
+      .put("q_lora_rank", latent.q_lora_rank)
+      .put("kv_lora_rank", latent.kv_lora_rank)
+      .put("qk_nope_head_dim", latent.qk_nope_head_dim)
+      .put("qk_rope_head_dim", latent.qk_rope_head_dim)
+      .put("v_head_dim", latent.v_head_dim)
+      .take();
+}
+
+Document moe_document(const model::Moe& moe) {
+  Object object;
+  object.put("experts", moe.experts)
+      .put("top_k", moe.top_k)
+      .put("expert_ffn", moe.expert_ffn)
+      .put("shared_experts", moe.shared_experts)
+      .put("shared_ffn", moe.shared_ffn)
+      .put("first_dense_layers", moe.first_dense_layers)
+      .put("every", moe.every);
+  if (moe.capacity_factor) object.number("capacity_factor", *moe.capacity_factor);
+  return object.number("imbalance", moe.imbalance)
+      .put("router_bias", moe.router_bias)
+      .put("expert_biases", moe.expert_biases)
+      .put("shared_gate", moe.shared_gate)
+      .take();
 }
 
 Document model_document(const model::Transformer& model) {
@@ -38,15 +52,19 @@ Document model_document(const model::Transformer& model) {
       .put("tied_embeddings", model.tied_embeddings)
       .put("biases", model.biases)
       .put("qkv_biases", model.qkv_biases)
+      .put("output_bias", model.output_bias)
       .put("parallel_block", model.parallel_block)
       .put("norms_per_layer", model.norms_per_layer)
       .put("query_key_norm", model.query_key_norm)
+      .put("attention_sinks", model.attention_sinks)
       .number("dropout", model.dropout)
       .put("causal", model.causal);
   if (model.window)
     object.put("attention_window",
                Object().put("size", model.window->size).put("every", model.window->every).take());
-  return object.take();
+  if (model.latent) object.put("attention", attention_document(*model.latent));
+  if (model.moe) object.put("moe", moe_document(*model.moe));
+  return object.put("multi_token_prediction", model.multi_token_prediction).take();
 }
 
 Document peak_document(const topology::Device& device) {
@@ -207,48 +225,19 @@ Document cluster_document(const topology::Cluster& cluster) {
   return object.take();
 }
 
-Document training_document(const strategies::Training& training) {
-  return Object()
-      .put("sequence_length", training.sequence_length)
-      .put("global_batch", training.global_batch)
-      .put("precision", units::to_text(training.precision))
-      .put("optimizer", word(training.optimizer))
-      .number("padding", training.padding)
-      .take();
+// `true`, `false`, or the parts.
+Document graphs_document(const strategies::Software& software) {
+  if (software.graphed_parts.empty()) return software.cuda_graphs;
+  Document parts = Document::array();
+  for (const auto part : software.graphed_parts) parts.push_back(word(part));
+  return parts;
 }
 
-Document overlap_document(const strategies::Overlap& overlap,
-                          const strategies::Software& software) {
+Document loader_document(const std::optional<strategies::DataLoader>& loader) {
+  if (!loader) return "none";
   return Object()
-      .put("data", overlap.data.value_or(software.overlap_data))
-      .put("tensor", overlap.tensor.value_or(software.overlap_tensor))
-      .put("pipeline", overlap.pipeline.value_or(software.overlap_pipeline))
-      .put("parameters", overlap.parameters.value_or(software.overlap_parameters))
-      .take();
-}
-
-// What the plan leaves to the software profile is written out as it holds.
-Document plan_document(const strategies::Plan& plan, const strategies::Software& software) {
-  Object object;
-  object.put("tensor", plan.tensor)
-      .put("pipeline", plan.pipeline)
-      .put("data", plan.data)
-      .put("sequence_parallel", plan.sequence_parallel)
-      .put("micro_batch", plan.micro_batch)
-      .put("schedule", word(plan.schedule))
-      .put("virtual_stages", plan.virtual_stages);
-  if (!plan.layers_per_stage.empty()) object.put("layers_per_stage", plan.layers_per_stage);
-  object.put("zero", plan.zero)
-      .put("reshard_after_forward", plan.reshard_after_forward)
-      .put("shard_group", plan.shard_group == strategies::ShardGroup::all ? "all" : "node")
-      .put("recompute", recompute_document(plan.recompute))
-      .put("overlap", overlap_document(plan.overlap, software));
-  // A profile may reduce in fp16, a plan has no word for it.
-  const auto reduction = plan.gradient_precision.value_or(software.gradient_precision);
-  if (reduction != units::Precision::fp16)
-    object.put("gradient_precision", units::to_text(reduction));
-  return object.unless_zero("bucket", plan.bucket.value_or(software.bucket))
-      .put("rank_order", word(plan.rank_order))
+      .number("samples_per_second", loader->samples_per_second)
+      .put("prefetch", loader->prefetch)
       .take();
 }
 
@@ -264,7 +253,9 @@ Document software_document(const strategies::Software& software) {
       .put("fused_cross_entropy", kernels.fused_cross_entropy)
       .put("fused_gradient_accumulation", kernels.fused_gradient_accumulation)
       .put("compile", software.compile)
-      .put("cuda_graphs", software.cuda_graphs)
+      .put("cuda_graphs", graphs_document(software))
+      .put("moe_dispatcher", word(software.moe_dispatcher))
+      .put("data_loader", loader_document(software.data_loader))
       .quantity("launch_forward", software.launch_forward)
       .quantity("launch_backward", software.launch_backward)
       .quantity("step_overhead", software.step_overhead)
@@ -273,8 +264,11 @@ Document software_document(const strategies::Software& software) {
       .put("overlap_tensor", software.overlap_tensor)
       .put("overlap_pipeline", software.overlap_pipeline)
       .put("overlap_parameters", software.overlap_parameters)
+      .put("overlap_expert", software.overlap_expert)
       .number("interference", software.interference)
       .put("scatter_gather", software.scatter_gather)
+      .put("post_validation", software.post_validation)
+      .put("limit_all_gathers", software.limit_all_gathers)
       .put("vocab_multiple", software.vocab_multiple)
       .put("gradient_precision", units::to_text(software.gradient_precision))
       .count("weight_bytes", software.weight_bytes)

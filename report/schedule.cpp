@@ -77,16 +77,21 @@ bool has_chunks(const ScheduleReport& schedule) {
   return std::ranges::any_of(schedule.operations, [](const auto& each) { return each.chunk > 0; });
 }
 
+// Each of two passes that run together is drawn in its half of their time.
 std::vector<PictureRow> rows_of(const ScheduleReport& schedule) {
   const bool chunks = has_chunks(schedule);
   std::vector<PictureRow> rows(schedule.stages.size());
   for (std::size_t stage = 0; stage < rows.size(); ++stage)
     rows[stage].title = fmt::format("stage {}", stage);
+  bool second = false;
   for (const auto& operation : schedule.operations) {
     const char letter = operation.pass.empty() ? '?' : operation.pass.front();
+    const double middle = (operation.start + operation.end) / 2;
     rows.at(static_cast<std::size_t>(operation.stage))
-        .marks.push_back({operation.start, operation.end, shade_of(operation.pass),
+        .marks.push_back({second ? middle : operation.start,
+                          operation.paired ? middle : operation.end, shade_of(operation.pass),
                           pass_label(letter, operation.microbatch, operation.chunk, chunks)});
+    second = operation.paired;
   }
   return rows;
 }

@@ -19,6 +19,7 @@ struct ScheduleOperation {
   int stage = 0, chunk = 0, microbatch = 0;
   std::string pass;  // "F", "B" (input gradient), "W" (weight gradient), "BW" (both at once)
   double start = 0, end = 0;
+  bool paired = false;  // runs together with the next one, which starts and ends with it
 };
 
 struct ScheduleReport {

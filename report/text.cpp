@@ -44,6 +44,10 @@ std::string recompute_words(const strategies::Recompute& recompute) {
       return "full recomputation";
     case strategies::Recompute::Kind::full_layers:
       return fmt::format("recomputation of {} layers per stage", recompute.layers);
+    case strategies::Recompute::Kind::per_op:
+      return "recomputation of every second product";
+    case strategies::Recompute::Kind::modules:
+      return "recomputation of chosen modules";
   }
   return {};
 }

@@ -111,6 +111,20 @@ std::string_view word(strategies::ScheduleKind schedule) {
       return "1f1b";
     case strategies::ScheduleKind::interleaved:
       return "interleaved";
+    case strategies::ScheduleKind::zb_h1:
+      return "zb-h1";
+    case strategies::ScheduleKind::zb_h2:
+      return "zb-h2";
+    case strategies::ScheduleKind::zb_v:
+      return "zb-v";
+    case strategies::ScheduleKind::v_half:
+      return "v-half";
+    case strategies::ScheduleKind::v_min:
+      return "v-min";
+    case strategies::ScheduleKind::dualpipe:
+      return "dualpipe";
+    case strategies::ScheduleKind::dualpipe_v:
+      return "dualpipe-v";
   }
   return "";
 }
@@ -127,6 +141,114 @@ std::string_view word(strategies::Degree degree) {
       return "dp";
     case strategies::Degree::pipeline:
       return "pp";
+  }
+  return "";
+}
+
+std::string_view word(strategies::ContextMethod method) {
+  switch (method) {
+    case strategies::ContextMethod::ring:
+      return "ring";
+    case strategies::ContextMethod::ulysses:
+      return "ulysses";
+    case strategies::ContextMethod::all_gather:
+      return "all-gather";
+  }
+  return "";
+}
+
+std::string_view word(strategies::Module module) {
+  switch (module) {
+    case strategies::Module::core_attn:
+      return "core_attn";
+    case strategies::Module::layernorm:
+      return "layernorm";
+    case strategies::Module::moe_act:
+      return "moe_act";
+    case strategies::Module::mla_up_proj:
+      return "mla_up_proj";
+    case strategies::Module::mlp:
+      return "mlp";
+    case strategies::Module::moe:
+      return "moe";
+    case strategies::Module::shared_experts:
+      return "shared_experts";
+  }
+  return "";
+}
+
+std::string_view word(strategies::Offload::Tier tier) {
+  switch (tier) {
+    case strategies::Offload::Tier::none:
+      return "none";
+    case strategies::Offload::Tier::cpu:
+      return "cpu";
+    case strategies::Offload::Tier::nvme:
+      return "nvme";
+  }
+  return "";
+}
+
+std::string_view word(strategies::GradientCompression compression) {
+  switch (compression) {
+    case strategies::GradientCompression::none:
+      return "none";
+    case strategies::GradientCompression::onebit:
+      return "onebit";
+    case strategies::GradientCompression::fp8:
+      return "fp8";
+  }
+  return "";
+}
+
+std::string_view word(strategies::ActivationCompression compression) {
+  switch (compression) {
+    case strategies::ActivationCompression::none:
+      return "none";
+    case strategies::ActivationCompression::fp8:
+      return "fp8";
+    case strategies::ActivationCompression::int8:
+      return "int8";
+  }
+  return "";
+}
+
+std::string_view word(strategies::Fp8Recipe recipe) {
+  switch (recipe) {
+    case strategies::Fp8Recipe::delayed:
+      return "delayed";
+    case strategies::Fp8Recipe::tensorwise:
+      return "tensorwise";
+    case strategies::Fp8Recipe::rowwise:
+      return "rowwise";
+    case strategies::Fp8Recipe::blockwise:
+      return "blockwise";
+  }
+  return "";
+}
+
+std::string_view word(strategies::GraphedPart part) {
+  switch (part) {
+    case strategies::GraphedPart::attn:
+      return "attn";
+    case strategies::GraphedPart::moe_router:
+      return "moe_router";
+    case strategies::GraphedPart::moe_preprocess:
+      return "moe_preprocess";
+  }
+  return "";
+}
+
+std::string_view word(strategies::MoeDispatcher dispatcher) {
+  switch (dispatcher) {
+    case strategies::MoeDispatcher::all_to_all:
+      return "all-to-all";
+    case strategies::MoeDispatcher::all_gather:
+      return "all-gather";
+    case strategies::MoeDispatcher::deepep:
+      return "deepep";
+    case strategies::MoeDispatcher::hybridep:
+      return "hybridep";
   }
   return "";
 }

@@ -18,6 +18,14 @@ std::string_view word(topology::Fabric::Kind kind);
 std::string_view word(strategies::Optimizer optimizer);
 std::string_view word(strategies::ScheduleKind schedule);
 std::string_view word(strategies::Degree degree);
+std::string_view word(strategies::ContextMethod method);
+std::string_view word(strategies::Module module);
+std::string_view word(strategies::Offload::Tier tier);
+std::string_view word(strategies::GradientCompression compression);
+std::string_view word(strategies::ActivationCompression compression);
+std::string_view word(strategies::Fp8Recipe recipe);
+std::string_view word(strategies::GraphedPart part);
+std::string_view word(strategies::MoeDispatcher dispatcher);
 std::string word(const std::vector<strategies::Degree>& order);  // "tp-cp-ep-dp-pp"
 
 }  // namespace report

@@ -3,14 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
-#include <initializer_list>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <utility>
 
-#include "scenarios/error.hpp"
+#include "scenarios/huggingface_experts.hpp"
+#include "scenarios/huggingface_families.hpp"
 #include "scenarios/nearest.hpp"
 #include "scenarios/yaml.hpp"
 
@@ -20,181 +16,14 @@ namespace {
 constexpr std::int64_t most_layers = 10'000;
 
 using model::Activation;
-using model::Norm;
 using model::Position;
 using nlohmann::json;
-
-// What the library's class of that model_type does when the file says nothing.
-struct Family {
-  std::string_view type;
-  bool gated = true;
-  Norm norm = Norm::rmsnorm;
-  Position position = Position::rope;
-  bool tied = false;
-  bool biases = false, qkv_biases = false;
-  bool parallel = false;
-  int norms = 2;
-  bool query_key_norm = false;
-  double dropout = 0.0;
-  std::string_view approximation{};  // what the description cannot hold, if anything
-};
-
-constexpr Norm layernorm = Norm::layernorm;
-
-constexpr auto cohere_note = "its layernorm has no bias; counted as rmsnorm";
-constexpr auto gptj_note =
-    "biases of attention's output and of the head differ from the description by under 0.01 % of "
-    "the parameters";
-constexpr auto head_bias_note = "the bias of its head (one value per word) is left out";
-constexpr auto olmo_note = "its query and key norms span all heads; counted as one head's";
-
-constexpr std::array<Family, 19> families{{
-    {.type = "gpt2",
-     .gated = false,
-     .norm = layernorm,
-     .position = Position::learned,
-     .tied = true,
-     .biases = true,
-     .qkv_biases = true,
-     .dropout = 0.1},
-    {.type = "gpt_neox",
-     .gated = false,
-     .norm = layernorm,
-     .biases = true,
-     .qkv_biases = true,
-     .parallel = true},
-    {.type = "gptj",
-     .gated = false,
-     .norm = layernorm,
-     .biases = true,
-     .parallel = true,
-     .norms = 1,
-     .approximation = gptj_note},
-    {.type = "gpt_bigcode",
-     .gated = false,
-     .norm = layernorm,
-     .position = Position::learned,
-     .tied = true,
-     .biases = true,
-     .qkv_biases = true,
-     .dropout = 0.1},
-    {.type = "llama"},
-    {.type = "mistral"},
-    {.type = "qwen2", .qkv_biases = true},
-    {.type = "qwen3", .query_key_norm = true},
-    {.type = "phi3"},
-    {.type = "phi-msft",
-     .gated = false,
-     .norm = layernorm,
-     .biases = true,
-     .qkv_biases = true,
-     .parallel = true,
-     .norms = 1,
-     .approximation = head_bias_note},
-    {.type = "gemma", .tied = true},
-    {.type = "gemma2", .tied = true, .norms = 4},
-    {.type = "gemma3_text", .tied = true, .norms = 4, .query_key_norm = true},
-    {.type = "olmo2", .query_key_norm = true, .approximation = olmo_note},
-    {.type = "starcoder2",
-     .gated = false,
-     .norm = layernorm,
-     .tied = true,
-     .biases = true,
-     .qkv_biases = true},
-    {.type = "stablelm", .norm = layernorm},
-    {.type = "cohere", .tied = true, .parallel = true, .norms = 1, .approximation = cohere_note},
-    {.type = "falcon",
-     .gated = false,
-     .norm = layernorm,
-     .tied = true,
-     .parallel = true,
-     .norms = 1},
-    {.type = "mimo", .qkv_biases = true},
-}};
 
 constexpr auto type_names = [] {
   std::array<std::string_view, families.size()> names{};
   for (std::size_t i = 0; i < families.size(); ++i) names[i] = families[i].type;
   return names;
 }();
-
-// Reads fields under any of their names and keeps account of what was missing or wrong.
-class Fields {
- public:
-  using Names = std::initializer_list<const char*>;
-  Fields(const json& object, const std::string& file, std::vector<std::string>* defaulted)
-      : object_(object), file_(file), defaulted_(defaulted) {}
-
-  bool has(Names names) const { return find(names).first != nullptr; }
-
-  std::optional<std::int64_t> whole(Names names) {
-    const auto [value, name] = find(names);
-    if (value == nullptr) return {};
-    constexpr double most = 1e9;  // no size of a published model comes near
-    const double number = value->is_number() ? value->get<double>() : std::nan("");
-    if (number >= 1 && number <= most && number == std::floor(number))
-      return static_cast<std::int64_t>(number);
-    complain(std::string(name) + ": " +
-             value->dump(-1, ' ', true, json::error_handler_t::replace).substr(0, 60) +
-             " where a whole number from 1 to 1,000,000,000 belongs");
-    return {};
-  }
-  std::int64_t needed(Names names) {
-    if (!has(names)) complain("missing key '" + std::string(*names.begin()) + "'");
-    return whole(names).value_or(1);
-  }
-  std::int64_t whole_or(Names names, std::int64_t otherwise, const std::string& field,
-                        const std::string& why) {
-    if (has(names)) return whole(names).value_or(otherwise);
-    note(field + " = " + std::to_string(otherwise) + ": " + why);
-    return otherwise;
-  }
-  bool yes_no(const char* name, bool otherwise, const char* field) {
-    const auto* value = find({name}).first;
-    if (value != nullptr && value->is_boolean()) return value->get<bool>();
-    if (value != nullptr)
-      complain(std::string(name) + ": expected true or false");
-    else if (field != nullptr)
-      note(std::string(field) + " = " + (otherwise ? "true" : "false") + ": '" + name +
-           "' is absent; the family's default");
-    return otherwise;
-  }
-  double share(Names names, double otherwise) {
-    const auto [value, name] = find(names);
-    if (value == nullptr) return otherwise;
-    if (value->is_number() && value->get<double>() >= 0 && value->get<double>() < 1)
-      return value->get<double>();
-    complain(std::string(name) + ": expected a number from 0 to below 1");
-    return otherwise;
-  }
-  std::string word(Names names) {
-    const auto [value, name] = find(names);
-    if (value == nullptr) return {};
-    if (value->is_string()) return value->get<std::string>();
-    complain(std::string(name) + ": expected text");
-    return {};
-  }
-  void note(const std::string& text) {
-    if (defaulted_ != nullptr) defaulted_->push_back(text);
-  }
-  void complain(const std::string& text) { complaints_.push_back({file_, text, false}); }
-  void throw_if_any() {
-    if (!complaints_.empty()) throw Error(complaints_);
-  }
-
- private:
-  std::pair<const json*, const char*> find(Names names) const {
-    for (const auto* name : names)
-      if (const auto found = object_.find(name); found != object_.end() && !found->is_null())
-        return {&*found, name};
-    return {nullptr, ""};
-  }
-
-  const json& object_;
-  const std::string& file_;
-  std::vector<std::string>* defaulted_;
-  std::vector<Complaint> complaints_;
-};
 
 json parse(std::string_view text, const std::string& file) {
   try {
@@ -214,6 +43,16 @@ json parse(std::string_view text, const std::string& file) {
   }
 }
 
+// Some families keep what matters in mappings of their own; the outer fields win.
+void flatten(json& object) {
+  for (const char* key : {"text_config", "attn_config", "ffn_config"})
+    if (const auto inner = object.find(key); inner != object.end() && inner->is_object()) {
+      const json fields = *inner;
+      for (const auto& [name, value] : fields.items())
+        if (!object.contains(name)) object[name] = value;
+    }
+}
+
 const Family& family_of(const json& object, const std::string& file) {
   const auto found = object.find("model_type");
   if (found == object.end() || !found->is_string())
@@ -221,30 +60,42 @@ const Family& family_of(const json& object, const std::string& file) {
   const auto type = found->get<std::string>();
   const auto family = std::ranges::find(families, type, &Family::type);
   if (family != families.end()) return *family;
+  if (const auto no = std::ranges::find(refused, type, &Refused::type); no != refused.end())
+    throw Error(
+        {{file, "model_type '" + type + "' is not supported: " + std::string(no->reason), true}});
   throw Error({{file,
                 "model_type '" + type + "' is not supported yet; supported: " + listed(type_names) +
                     suggestion(type, type_names),
                 true}});
 }
 
-void read_sizes(model::Transformer& t, const Family& family, Fields& fields) {
-  t.layers = fields.needed({"num_hidden_layers", "n_layer"});
-  if (t.layers > most_layers)
-    fields.complain("num_hidden_layers: " + std::to_string(t.layers) +
-                    " is out of range; expected 1 to " + std::to_string(most_layers) +
-                    ": no model is that deep");
-  t.hidden = fields.needed({"hidden_size", "n_embd"});
-  t.heads = fields.needed({"num_attention_heads", "n_head"});
-  t.vocab = fields.needed({"vocab_size"});
-  t.max_sequence = fields.whole_or({"max_position_embeddings", "n_positions", "n_ctx"}, 2048,
-                                   "max_sequence", "no position limit is given");
-  t.kv_heads = fields.whole_or({"num_key_value_heads", "num_kv_heads", "n_head_kv"}, t.heads,
-                               "kv_heads", "absent; every head has its own keys and values");
+void read_heads(model::Transformer& t, Fields& fields) {
+  t.kv_heads =
+      fields.whole_or({"num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads"}, t.heads,
+                      "kv_heads", "absent; every head has its own keys and values");
   t.head_dim = fields.whole_or({"head_dim"}, std::max<std::int64_t>(1, t.hidden / t.heads),
                                "head_dim", "hidden / heads");
   if (!fields.has({"head_dim"}) && t.hidden % t.heads != 0)
     fields.complain("hidden size " + std::to_string(t.hidden) + " is not divisible by " +
                     std::to_string(t.heads) + " heads, and there is no head_dim");
+}
+
+void read_sizes(model::Transformer& t, const Family& family, Fields& fields) {
+  t.layers = fields.needed({"num_hidden_layers", "n_layer", "n_layers"});
+  if (t.layers > most_layers)
+    fields.complain("num_hidden_layers: " + std::to_string(t.layers) +
+                    " is out of range; expected 1 to " + std::to_string(most_layers) +
+                    ": no model is that deep");
+  t.hidden = fields.needed({"hidden_size", "n_embd", "d_model"});
+  t.heads = fields.needed({"num_attention_heads", "n_head", "n_heads"});
+  t.vocab = fields.needed({"vocab_size"});
+  t.max_sequence =
+      fields.whole_or({"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len"}, 2048,
+                      "max_sequence", "no position limit is given");
+  if (family.latent)
+    read_latent(t, fields);
+  else
+    read_heads(t, fields);
   const auto ffn = {"intermediate_size", "n_inner", "ffn_hidden_size"};
   t.ffn = family.gated ? fields.needed(ffn)
                        : fields.whole_or(ffn, 4 * t.hidden, "ffn", "absent; four times hidden");
@@ -266,6 +117,7 @@ void read_activation(model::Transformer& t, const Family& family, Fields& fields
 void read_biases(model::Transformer& t, const Family& family, Fields& fields) {
   t.biases = family.biases;
   t.qkv_biases = fields.yes_no("attention_bias", family.qkv_biases, nullptr);
+  t.output_bias = fields.yes_no("attention_bias", false, nullptr);
   if (family.type == "llama" && fields.yes_no("mlp_bias", false, nullptr)) t.biases = true;
   if (family.type == "stablelm") t.qkv_biases = fields.yes_no("use_qkv_bias", false, "qkv_biases");
   if (family.type == "starcoder2")
@@ -287,7 +139,9 @@ void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) 
     if (!later) t.kv_heads = fields.yes_no("multi_query", true, "multi_query") ? 1 : t.heads;
     if (fields.yes_no("alibi", false, nullptr)) t.position = Position::alibi;
   }
-  if (fields.has({"num_nextn_predict_layers"})) fields.note("multi-token prediction is left out");
+  t.attention_sinks = family.type == "gpt_oss";
+  t.multi_token_prediction =
+      static_cast<int>(std::min<std::int64_t>(fields.count({"num_nextn_predict_layers"}), 64));
 }
 
 void read_window(model::Transformer& t, const Family& family, Fields& fields) {
@@ -299,7 +153,7 @@ void read_window(model::Transformer& t, const Family& family, Fields& fields) {
     fields.note("attention_window: five of six layers look back " + std::to_string(size) +
                 " tokens; all are taken to look back all the way");
   else
-    t.window = {size, family.type == "gemma2" ? 2 : 1};
+    t.window = {size, family.type == "gemma2" || family.type == "gpt_oss" ? 2 : 1};
 }
 
 // The file says it, or its name does: "llama3.1-70b.config.json", "Llama-3.1-70B/config.json".
@@ -317,7 +171,8 @@ std::span<const std::string_view> huggingface_types() { return type_names; }
 
 model::Transformer read_huggingface(std::string_view text, const std::string& file_name,
                                     std::vector<std::string>* defaulted) {
-  const auto object = parse(text, file_name);
+  auto object = parse(text, file_name);
+  flatten(object);
   const auto& family = family_of(object, file_name);
   Fields fields(object, file_name, defaulted);
   model::Transformer t;
@@ -331,6 +186,7 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
   read_biases(t, family, fields);
   read_peculiar(t, family, fields);
   read_window(t, family, fields);
+  if (family.experts) read_experts(t, family.type, fields);
   t.tied_embeddings = fields.yes_no("tie_word_embeddings", family.tied, "tied_embeddings");
   t.dropout = fields.share(
       {"resid_pdrop", "residual_dropout", "hidden_dropout", "attention_dropout"}, family.dropout);

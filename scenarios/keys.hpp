@@ -50,11 +50,11 @@ void read_map(const Table<Target>& table, Target& target, const Cursor& at) {
   }
 }
 
-// A word of the file and what it stands for; nothing: known, but not supported yet.
+// A word of the file and what it stands for.
 template <class E>
 struct Named {
   std::string_view name;
-  std::optional<E> value;
+  E value;
 };
 
 template <class E>
@@ -64,12 +64,33 @@ std::vector<std::string_view> names_of(const std::vector<Named<E>>& named) {
   return names;
 }
 
+// What the word stands for; it must be one of them.
 template <class E>
-std::string supported_of(const std::vector<Named<E>>& named) {
-  std::string text;
+const E& meaning(const std::vector<Named<E>>& named, const Value& word) {
+  return std::ranges::find(named, word.text, &Named<E>::name)->value;
+}
+
+// A list of at least one of these words.
+template <class E>
+Form words_form(const std::vector<Named<E>>& named) {
+  return {.type = Type::list,
+          .range = {1, static_cast<double>(named.size()), ""},
+          .forms = {{.type = Type::choice, .choices = names_of(named)}}};
+}
+
+// What the words of such a list stand for, in the order of `named`; complains of a word that
+// stands there twice.
+template <class E>
+std::vector<E> meanings(const std::vector<Named<E>>& named, const Cursor& list) {
+  const auto& items = list.value().items;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    for (std::size_t earlier = 0; earlier < i; ++earlier)
+      if (items[earlier].text == items[i].text)
+        list.item(i).complain("'" + items[i].text + "' stands there twice; keep one of them");
+  std::vector<E> all;
   for (const auto& one : named)
-    if (one.value) (text += text.empty() ? "" : ", ") += one.name;
-  return text;
+    if (std::ranges::find(items, one.name, &Value::text) != items.end()) all.push_back(one.value);
+  return all;
 }
 
 // --- makers of keys; `get` is a pointer to member or a function that gives the member's reference.
@@ -150,12 +171,7 @@ Key<Target> choice(std::string_view name, std::string_view fallback, std::vector
                    std::string_view description, Get get) {
   return {{name, description, fallback, {.type = Type::choice, .choices = names_of(named)}},
           [get, named](Target& target, const Cursor& at) {
-            const auto one = std::ranges::find(named, at.value().text, &Named<E>::name);
-            if (one->value)
-              std::invoke(get, target) = *one->value;
-            else
-              at.unsupported(std::string(one->name) +
-                             " is not supported yet; supported: " + supported_of(named));
+            std::invoke(get, target) = meaning(named, at.value());
           }};
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "scenarios/huggingface.hpp"
+#include "scenarios/model_parts.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
 
@@ -23,117 +24,6 @@ auto of(T Transformer::*member) {
 }
 
 constexpr Range sizes{1, 16'777'216, "no published transformer is near that"};
-constexpr Range counts{0, 1'000'000, "no published transformer is near that"};
-
-// --- attention: {kind, ...}
-
-const std::vector<Field>& attention_fields() {
-  static const std::vector<Field> fields{
-      {"kind",
-       "Multi-head, grouped-query, multi-query or multi-head latent attention",
-       "as kv_heads says",
-       {.type = Type::choice, .choices = {"mha", "gqa", "mqa", "mla"}}},
-      {"q_lora_rank",
-       "Latent attention: rank of the queries",
-       "",
-       {.type = Type::whole, .range = counts}},
-      {"kv_lora_rank",
-       "Latent attention: rank of keys and values",
-       "",
-       {.type = Type::whole, .range = counts}},
-      {"qk_nope_head_dim",
-       "Latent attention: head size without rotary part",
-       "",
-       {.type = Type::whole, .range = counts}},
-      {"qk_rope_head_dim",
-       "Latent attention: rotary part of the head size",
-       "",
-       {.type = Type::whole, .range = counts}},
-      {"v_head_dim",
-       "Latent attention: head size of the values",
-       "",
-       {.type = Type::whole, .range = counts}}};
-  return fields;
-}
-
-void read_attention(Draft& draft, const Cursor& at) {
-  if (!check(map_of(attention_fields()), at)) return;
-  const auto* kind = at.value().find("kind");
-  const bool latent = std::ranges::any_of(
-      at.value().members, [](const Member& member) { return member.key.text != "kind"; });
-  if (latent || (kind != nullptr && kind->text == "mla"))
-    at.unsupported("multi-head latent attention is not supported yet; supported: mha, gqa, mqa");
-  if (kind != nullptr && kind->text == "mqa" && at.value().find("kv_heads") == nullptr &&
-      draft.transformer.kv_heads == 0)
-    draft.transformer.kv_heads = 1;
-}
-
-// --- moe
-
-const std::vector<Field>& moe_fields() {
-  static const std::vector<Field> fields{
-      {"experts", "Routed experts of a layer", "", {.type = Type::whole, .range = counts}},
-      {"top_k", "Experts that see a token", "", {.type = Type::whole, .range = counts}},
-      {"expert_ffn", "Width of one expert's projection", "", {.type = Type::whole, .range = sizes}},
-      {"shared_experts",
-       "Experts that see every token",
-       "0",
-       {.type = Type::whole, .range = counts}},
-      {"shared_ffn",
-       "Width of one shared expert",
-       "expert_ffn",
-       {.type = Type::whole, .range = sizes}},
-      {"first_dense_layers",
-       "Layers without experts at the beginning",
-       "0",
-       {.type = Type::whole, .range = counts}},
-      {"every", "Every so many layers have experts", "1", {.type = Type::whole, .range = sizes}},
-      {"capacity_factor",
-       "Room of an expert over its fair share of tokens",
-       "dropless",
-       {.type = Type::number, .range = {0, 1000, "a multiple of the fair share"}}},
-      {"imbalance",
-       "Tokens of the fullest expert-parallel rank over the mean",
-       "1",
-       {.type = Type::number, .range = {1, 1000, "the fullest rank has at least the mean"}}}};
-  return fields;
-}
-
-void read_moe(Draft&, const Cursor& at) {
-  const Form form = map_of(moe_fields());
-  if (!check(form, at) || at.value().members.empty()) return;
-  at.unsupported("mixture-of-experts layers are not supported yet; supported: dense transformers");
-}
-
-// --- attention_window: N or {size, every}
-
-const Form& window_form() {
-  static const Form form{
-      .type = Type::either,
-      .forms = {{.type = Type::whole, .range = sizes},
-                map_of({{"size",
-                         "Tokens that a layer looks back",
-                         "",
-                         {.type = Type::whole, .range = sizes}},
-                        {"every",
-                         "Every so many layers have the window",
-                         "1",
-                         {.type = Type::whole, .range = {1, 10'000, "a number of layers"}}}})}};
-  return form;
-}
-
-void read_window(Draft& draft, const Cursor& at) {
-  if (!check(window_form(), at)) return;
-  const auto& value = at.value();
-  const auto* size = value.kind == Value::Kind::scalar ? &value : value.find("size");
-  if (size == nullptr) {
-    at.complain("missing key 'size'; expected {size: N, every: M}");
-    return;
-  }
-  const auto* every = value.find("every");
-  draft.transformer.window = {to_whole(*size),
-                              every == nullptr ? 1 : static_cast<int>(to_whole(*every))};
-}
 
 // --- the table
 
@@ -184,17 +74,25 @@ void add_shape(Table<Draft>& table) {
       yes_no<Draft>("biases", "true", "Biases on every linear layer", of(&Transformer::biases)),
       yes_no<Draft>("qkv_biases", "as biases", "Biases on query, key and value",
                     &Draft::qkv_biases),
+      yes_no<Draft>("output_bias", "as biases", "A bias on attention's output projection",
+                    of(&Transformer::output_bias)),
       yes_no<Draft>("parallel_block", "false", "Attention and MLP read the same input",
                     of(&Transformer::parallel_block)),
       whole<Draft>("norms_per_layer", "2", {0, 8, "norms of one layer"}, "Norms of one layer",
                    of(&Transformer::norms_per_layer)),
       yes_no<Draft>("query_key_norm", "false", "A norm per head on queries and keys",
                     of(&Transformer::query_key_norm)),
+      yes_no<Draft>("attention_sinks", "false", "A learned score per head in the softmax",
+                    of(&Transformer::attention_sinks)),
       number<Draft>("dropout", "0.1", {0, 0.99, "the share of values that are dropped"},
                     "Dropout probability", of(&Transformer::dropout)),
       yes_no<Draft>("causal", "true", "Each token sees only those before it",
                     of(&Transformer::causal))};
   table.insert(table.end(), keys.begin(), keys.end());
+}
+
+auto of_transformer(void (*read)(Transformer&, const Cursor&)) {
+  return [read](Draft& draft, const Cursor& at) { read(draft.transformer, at); };
 }
 
 Table<Draft> make_table() {
@@ -203,16 +101,15 @@ Table<Draft> make_table() {
   add_shape(table);
   table.push_back({{"attention_window", "Tokens that each layer, or every so many, looks back",
                     "all", window_form()},
-                   read_window});
+                   of_transformer(read_window)});
   table.push_back(
       {{"attention", "Kind of attention", "as kv_heads says", map_of(attention_fields())},
-       read_attention});
-  table.push_back({{"moe", "Mixture-of-experts layers", "none", map_of(moe_fields())}, read_moe});
-  table.push_back(not_yet<Draft>(
-      "multi_token_prediction", "0",
-      {.type = Type::whole, .range = {0, 64, "modules that predict further tokens"}},
-      "Modules that predict further tokens", [](const Value& v) { return to_whole(v) == 0; },
-      "write 0 or leave it out"));
+       of_transformer(read_attention)});
+  table.push_back({{"moe", "Mixture-of-experts layers", "none", map_of(moe_fields())},
+                   of_transformer(read_moe)});
+  table.push_back(whole<Draft>(
+      "multi_token_prediction", "0", {0, 64, "modules that predict further tokens"},
+      "Modules that predict further tokens", of(&Transformer::multi_token_prediction)));
   table.push_back(text<Draft>("name", "A name for reports", of(&Transformer::name)));
   table.push_back(unread<Draft>("huggingface", {.type = Type::text},
                                 "Path of a config.json to start from, relative to the file"));
@@ -254,28 +151,83 @@ bool read_foreign(Draft& draft, const Cursor& at) {
   return false;
 }
 
-// What follows from the rest.
-void derive(Draft& draft, const Cursor& at) {
-  auto& t = draft.transformer;
-  const auto knows = [&](const char* key) { return !at.reading().doubtful(at.path() + "." + key); };
-  t.qkv_biases = draft.qkv_biases.value_or(t.biases);
+// --- what follows from the rest
+
+bool knows(const Cursor& at, const char* key) {
+  return !at.reading().doubtful(at.path() + "." + key);
+}
+
+// The mapping of that key, or where the model is named if it comes from elsewhere.
+Cursor place_of(const Cursor& at, std::string_view key) { return at.find(key).value_or(at); }
+
+void derive_latent(Transformer& t, const Cursor& at) {
+  if (!t.latent) return;
+  const std::pair<const char*, std::int64_t> needed[]{
+      {"kv_lora_rank", t.latent->kv_lora_rank},
+      {"qk_nope_head_dim", t.latent->qk_nope_head_dim},
+      {"qk_rope_head_dim", t.latent->qk_rope_head_dim},
+      {"v_head_dim", t.latent->v_head_dim}};
+  for (const auto& [key, value] : needed)
+    if (value == 0)
+      require({key}, "latent attention has no usual sizes", place_of(at, "attention"));
+  t.head_dim = std::max<std::int64_t>(1, t.latent->qk_head_dim());
+  t.kv_heads = t.heads;
+}
+
+void derive_heads(Transformer& t, const Cursor& at) {
   if (t.kv_heads == 0) t.kv_heads = t.heads;
   if (t.head_dim == 0 && t.heads > 0) {
     t.head_dim = t.hidden / t.heads;
-    if (t.hidden % t.heads != 0 && knows("hidden") && knows("heads"))
+    if (t.hidden % t.heads != 0 && knows(at, "hidden") && knows(at, "heads"))
       at.complain_at("hidden", plain(static_cast<double>(t.hidden)) + " is not divisible by " +
                                    plain(static_cast<double>(t.heads)) + " heads; give head_dim");
   }
-  if (t.kv_heads > 0 && t.heads % t.kv_heads != 0 && knows("heads"))
+  if (t.kv_heads > 0 && t.heads % t.kv_heads != 0 && knows(at, "heads"))
     at.complain_at("kv_heads",
                    plain(static_cast<double>(t.kv_heads)) + " does not divide " +
                        plain(static_cast<double>(t.heads)) +
                        " heads; each key and value head serves the same number of query heads");
+}
+
+void derive_ffn(Transformer& t, const Cursor& at) {
   if (t.ffn > 0 || t.hidden == 0) return;
-  if (t.gated())
+  const bool experts_only =
+      t.moe && t.moe->expert_ffn > 0 && t.moe->first_dense_layers == 0 && t.moe->every == 1;
+  if (experts_only)
+    t.ffn = t.moe->expert_ffn;
+  else if (t.gated())
     require({"ffn"}, "a gated MLP has no usual width; give the width of one projection", at);
   else
     t.ffn = 4 * t.hidden;
+}
+
+void derive_moe(Transformer& t, const Cursor& at) {
+  if (!t.moe) return;
+  auto& moe = *t.moe;
+  const auto place = place_of(at, "moe");
+  if (moe.experts == 0 || moe.top_k == 0) {  // `experts: 0` makes a model dense
+    if (moe.experts == 0 && knows(at, "moe.experts"))
+      require({"experts"}, "experts need their number", place);
+    if (moe.top_k == 0 && moe.experts > 0 && knows(at, "moe.top_k"))
+      require({"top_k"}, "a token sees some of the experts", place);
+    t.moe.reset();
+    return;
+  }
+  if (moe.top_k > moe.experts && knows(at, "moe"))
+    place.complain_at("top_k", plain(static_cast<double>(moe.top_k)) + " of " +
+                                   plain(static_cast<double>(moe.experts)) +
+                                   " experts; a token sees each at most once");
+  if (moe.expert_ffn == 0) moe.expert_ffn = t.ffn;
+  if (moe.shared_experts > 0 && moe.shared_ffn == 0) moe.shared_ffn = moe.expert_ffn;
+}
+
+void derive(Draft& draft, const Cursor& at) {
+  auto& t = draft.transformer;
+  t.qkv_biases = draft.qkv_biases.value_or(t.biases);
+  derive_latent(t, at);
+  derive_heads(t, at);
+  derive_ffn(t, at);
+  derive_moe(t, at);
 }
 
 }  // namespace

@@ -83,9 +83,7 @@ std::string reason_of(const Error& error) {
 
 void read_run(PublishedRow& row, const Value& run, Reading& reading) {
   try {
-    auto scenario = read_document(run, reading);
-    reading.throw_if_any();
-    row.scenario = std::move(scenario);
+    row.scenario = read_simulated(run, reading);
   } catch (const Error& error) {
     row.unsupported_reason = reason_of(error);
   }

@@ -6,6 +6,7 @@
 
 #include "scenarios/catalog.hpp"
 #include "scenarios/document.hpp"
+#include "scenarios/judge.hpp"
 #include "scenarios/named.hpp"
 
 namespace scenarios {
@@ -58,10 +59,12 @@ const Value* path(const Value& document, std::string_view first, std::string_vie
 }
 
 // What was left out and follows from the rest.
-void complete(Scenario& scenario, bool data_given) {
+void complete(Scenario& scenario, bool data_given, bool chunks_given) {
   auto& plan = scenario.plan;
   if (!data_given)
-    plan.data = std::max<std::int64_t>(1, scenario.cluster.gpus / (plan.tensor * plan.pipeline));
+    plan.data = std::max<std::int64_t>(
+        1, scenario.cluster.gpus / (plan.tensor * plan.context * plan.pipeline));
+  if (!chunks_given && two_chunks(plan.schedule)) plan.virtual_stages = 2;
   auto& model = scenario.model;
   if (model.max_sequence == 0) model.max_sequence = scenario.training.sequence_length;
   if (!scenario.name.empty()) return;
@@ -86,8 +89,16 @@ Scenario read_document(const Value& document, Reading& reading) {
   require({"model", "cluster", "training"}, "a scenario needs model, cluster and training", root);
   if (document.find("software") == nullptr) scenario.software = catalog_software("megatron-core");
   const bool data_given = path(document, "plan", "data") != nullptr;
-  complete(scenario, data_given);
+  complete(scenario, data_given, path(document, "plan", "virtual_stages") != nullptr);
   check_scenario(scenario, data_given, document, reading);
+  return scenario;
+}
+
+Scenario read_simulated(const Value& document, Reading& reading) {
+  auto scenario = read_document(document, reading);
+  reading.throw_if_any();
+  refuse_not_yet(scenario, document, reading);
+  reading.throw_if_any();
   return scenario;
 }
 
@@ -96,9 +107,7 @@ Scenario read_scenario(std::string_view text, const std::string& file_name,
   Value document = parse_yaml(text, file_name);
   Reading reading(file_name, base);
   apply_sets(document, sets, reading);
-  auto scenario = read_document(document, reading);
-  reading.throw_if_any();
-  return scenario;
+  return read_simulated(document, reading);
 }
 
 Scenario load_scenario(const std::filesystem::path& file, std::span<const std::string> sets) {

@@ -28,6 +28,16 @@ bool may_be_name(const std::string& path) {
   return std::ranges::find(named, of_any_kind(path)) != named.end();
 }
 
+// Paths that may hold a word or a size where a mapping is wanted, and the key under which it stays;
+// no key: a word such as `none`, which the mapping replaces.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> short_forms{
+    {{"plan.recompute", ""},
+     {"plan.offload", ""},
+     {"plan.offload.activations", "to"},
+     {"plan.wrap", ""},
+     {"plan.bucket", "reduce"},
+     {"software.data_loader", ""}}};
+
 struct Set {
   int number;
   std::string path;
@@ -98,14 +108,17 @@ Value* element(Value& list, const std::string& key) {
   return &list.items[index];
 }
 
-// Turns what stands at the path into a map if it can be one.
+// Turns what stands at the path, which is no list, into a map if it can be one.
 bool make_map(Value& value, const std::string& path, int number) {
   if (value.kind == Value::Kind::map) return true;
-  const bool name = value.kind == Value::Kind::scalar && may_be_name(path);
-  const bool replaceable = value.kind == Value::Kind::null || path == "plan.recompute";
-  if (!name && !replaceable) return false;
   Value map = empty_map(number);
-  if (name) map.members.push_back({key("base", number), value});
+  if (value.kind == Value::Kind::scalar) {
+    const auto* known = std::ranges::find(short_forms, std::string_view(path),
+                                          [](const auto& form) { return form.first; });
+    if (!may_be_name(path) && known == short_forms.end()) return false;
+    const auto kept = known == short_forms.end() ? std::string_view("base") : known->second;
+    if (!kept.empty()) map.members.push_back({key(std::string(kept), number), value});
+  }
   value = std::move(map);
   return true;
 }

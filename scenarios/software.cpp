@@ -27,35 +27,68 @@ auto of(T Kernels::*member) {
   return [member](Draft& draft) -> T& { return draft.software.kernels.*member; };
 }
 
-// A list names the parts that are captured; only all or nothing is simulated.
-const Form& graphs_form() {
-  static const Form form{
-      .type = Type::either,
-      .forms = {{.type = Type::yes_no},
-                {.type = Type::list,
-                 .forms = {{.type = Type::choice,
-                            .choices = {"attn", "moe_router", "moe_preprocess", "full"}}}}}};
-  return form;
+// --- cuda_graphs: true, false, or the parts of a layer that are captured
+
+using Part = std::optional<strategies::GraphedPart>;  // nothing: whole passes
+
+const std::vector<Named<Part>>& parts() {
+  using enum strategies::GraphedPart;
+  static const std::vector<Named<Part>> named{
+      {"attn", attn}, {"moe_router", moe_router}, {"moe_preprocess", moe_preprocess}, {"full", {}}};
+  return named;
+}
+
+Form graphs_form() {
+  auto list = words_form(parts());
+  list.range.least = 0;
+  return {.type = Type::either, .forms = {{.type = Type::yes_no}, list}};
 }
 
 void read_graphs(Draft& draft, const Cursor& at) {
   if (!check(graphs_form(), at)) return;
-  const auto& value = at.value();
-  const auto full = [](const Value& item) { return item.text == "full"; };
-  if (value.kind == Value::Kind::scalar)
-    draft.software.cuda_graphs = to_yes_no(value);
-  else if (value.items.empty() || std::ranges::any_of(value.items, full))
-    draft.software.cuda_graphs = !value.items.empty();
-  else
-    at.unsupported(
-        "graphs of single modules are not supported yet; supported: true, false, "
-        "[full]");
+  auto& software = draft.software;
+  const auto named = meanings(parts(), at);
+  software.cuda_graphs = to_yes_no(at.value()) || std::ranges::find(named, Part{}) != named.end();
+  software.graphed_parts.clear();
+  if (software.cuda_graphs) return;  // whole passes hold all parts
+  for (const auto& part : named) software.graphed_parts.push_back(*part);
+}
+
+// --- data_loader: none, or {samples_per_second, prefetch}
+
+const Table<strategies::DataLoader>& loader_table() {
+  using strategies::DataLoader;
+  static const Table<DataLoader> table{
+      number<DataLoader>("samples_per_second", "", {1e-6, 1e9, "a loader makes something ready"},
+                         "Sequences that the loader makes ready, per GPU",
+                         &DataLoader::samples_per_second),
+      whole<DataLoader>("prefetch", "2", {0, 1'000'000, "0: made ready only when they are needed"},
+                        "Microbatches made ready ahead of the one in use", &DataLoader::prefetch)};
+  return table;
+}
+
+Form loader_form() {
+  return {
+      .type = Type::either,
+      .forms = {{.type = Type::choice, .choices = {"none"}}, map_of(fields_of(loader_table()))}};
+}
+
+void read_loader(Draft& draft, const Cursor& at) {
+  draft.software.data_loader.reset();
+  if (!check(loader_form(), at) || at.value().kind == Value::Kind::scalar) return;
+  read_map(loader_table(), draft.software.data_loader.emplace(), at);
+  require({"samples_per_second"}, "a loader has a speed", at);
 }
 
 void add_kernel_keys(Table<Draft>& table) {
   using enum model::AttentionKernel;
   const std::vector<Named<model::AttentionKernel>> kinds{
       {"unfused", unfused}, {"fused", fused}, {"flash", flash}};
+  using strategies::MoeDispatcher;
+  const std::vector<Named<MoeDispatcher>> dispatchers{{"all-to-all", MoeDispatcher::all_to_all},
+                                                      {"all-gather", MoeDispatcher::all_gather},
+                                                      {"deepep", MoeDispatcher::deepep},
+                                                      {"hybridep", MoeDispatcher::hybridep}};
   const Table<Draft> keys{
       choice<Draft>("attention", "flash", kinds,
                     "Score matrix in memory, cuDNN's fused kernel, or FlashAttention",
@@ -76,13 +109,14 @@ void add_kernel_keys(Table<Draft>& table) {
                     of(&Kernels::fused_gradient_accumulation)),
       yes_no<Draft>("compile", "false", "A compiler fuses element-wise chains",
                     of(&Software::compile)),
-      {{"cuda_graphs", "Whole passes, or the named modules, are launched at once", "false",
+      {{"cuda_graphs", "Whole passes, or the named parts of a layer, are launched at once", "false",
         graphs_form()},
        read_graphs},
-      unread<Draft>(
-          "moe_dispatcher",
-          {.type = Type::choice, .choices = {"all-to-all", "all-gather", "deepep", "hybridep"}},
-          "How tokens reach their experts; nothing for a dense model")};
+      choice<Draft>("moe_dispatcher", "all-to-all", dispatchers,
+                    "How tokens reach their experts and come back", of(&Software::moe_dispatcher)),
+      {{"data_loader", "The input pipeline as a stage in front of the first pass",
+        "none: data are always there in time", loader_form()},
+       read_loader}};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 
@@ -98,6 +132,9 @@ void add_overlap_keys(Table<Draft>& table) {
                     of(&Software::overlap_pipeline)),
       yes_no<Draft>("overlap_parameters", "false", "Parameter gathering under computation",
                     of(&Software::overlap_parameters)),
+      yes_no<Draft>("overlap_expert", "false",
+                    "Dispatch to experts and back under another microbatch's computation",
+                    of(&Software::overlap_expert)),
       number<Draft>("interference", "0", {0, 1, "overlapped communication slows, it does not stop"},
                     "Share by which overlapped communication slows computation",
                     of(&Software::interference)),
@@ -106,7 +143,14 @@ void add_overlap_keys(Table<Draft>& table) {
                     of(&Software::pipeline_sync)),
       yes_no<Draft>("scatter_gather", "true",
                     "Pipeline transfers carry 1/t of the activation per tensor rank",
-                    of(&Software::scatter_gather))};
+                    of(&Software::scatter_gather)),
+      yes_no<Draft>("post_validation", "false",
+                    "Zero-bubble schedules: the optimizer does not wait for the gradient norm of "
+                    "other stages",
+                    of(&Software::post_validation)),
+      yes_no<Draft>("limit_all_gathers", "true",
+                    "With zero 3: at most one unit is gathered ahead of the one in use",
+                    of(&Software::limit_all_gathers))};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 

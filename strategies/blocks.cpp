@@ -4,6 +4,7 @@
 
 #include "strategies/lower.hpp"
 #include "strategies/partition.hpp"
+#include "strategies/schedule_layout.hpp"
 
 namespace strategies {
 
@@ -19,16 +20,21 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
   std::vector<std::vector<Block>> stages(layers.size());
   // full_layers counts per pipeline rank, its chunks in order.
   std::vector<std::int64_t> dropped(static_cast<std::size_t>(plan.pipeline), 0);
+  const auto layout = layout_of(plan.schedule, static_cast<int>(plan.pipeline),
+                                static_cast<int>(plan.virtual_stages));
   std::int64_t index = 0;
   for (std::size_t v = 0; v < layers.size(); ++v) {
     auto& blocks = stages[v];
-    auto& count = dropped[v % dropped.size()];
+    const auto stage = place_of(static_cast<int>(v), layout).stage;
+    auto& count = dropped[static_cast<std::size_t>(stage)];
     if (v == 0) blocks.push_back({Block::Kind::embedding});
     for (std::int64_t i = 0; i < layers[v]; ++i, ++index) {
       Block block{Block::Kind::layer};
       block.windowed = model.window && index % model.window->every == 0;
       switch (plan.recompute.kind) {
         case Recompute::Kind::none:
+        case Recompute::Kind::per_op:
+        case Recompute::Kind::modules:
           break;
         case Recompute::Kind::selective:
           block.drop = Drop::core;

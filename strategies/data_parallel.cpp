@@ -34,7 +34,7 @@ double Lowering::parameter_bytes() const {
 double Lowering::parameters_of(const Block& block) const {
   const double all = writers_.front()->cost(block).parameters;
   const bool shared =
-      block.kind == Block::Kind::head && job_.model.tied_embeddings && stages() == 1;
+      block.kind == Block::Kind::head && job_.model.tied_embeddings && embeds_and_predicts();
   if (!shared) return all;
   const auto extent =
       extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}, {}});
@@ -47,8 +47,13 @@ double Lowering::parameters_of(const Segment& segment) const {
   return sum;
 }
 
-bool Lowering::is_last_backward(const Slot& slot) const {
-  return slot.microbatch + 1 == out_.microbatches;
+bool Lowering::is_last_backward(int stage, const Slot& slot) const {
+  return slot ==
+         last_of_chunk_[static_cast<std::size_t>(stage)][static_cast<std::size_t>(slot.chunk)];
+}
+
+bool Lowering::embeds_and_predicts() const {
+  return place_of(0, layout_).stage == place_of(layout_.virtual_stages() - 1, layout_).stage;
 }
 
 namespace {
@@ -138,7 +143,7 @@ std::vector<Lowering::Segment> Lowering::segments_of(int virtual_stage, bool bac
 }
 
 void Lowering::emit(int stage, const Slot& slot) {
-  const int v = virtual_stage_of(stage, slot.chunk, stages());
+  const int v = virtual_stage_of(stage, slot.chunk, layout_);
   const bool forward = slot.pass == Pass::forward;
   const auto at =
       static_cast<std::size_t>(slot.chunk) * static_cast<std::size_t>(out_.microbatches) +
@@ -150,7 +155,7 @@ void Lowering::emit(int stage, const Slot& slot) {
   const auto zero = job_.plan.zero;
   const bool divided = placement_.data() > 1;
   const bool reduces = divided && !forward && slot.pass != Pass::backward_input &&
-                       overlaps_data() && (is_last_backward(slot) || zero >= 2);
+                       overlaps_data() && (is_last_backward(stage, slot) || zero >= 2);
   const bool gathers =
       divided && ((zero == 3 && (forward || job_.plan.reshard_after_forward)) ||
                   (forward && slot.microbatch == 0 && overlaps_parameters() && zero < 3));
@@ -202,7 +207,7 @@ void Lowering::finish_gradients() {
 
 // First and last stage hold a copy each of the embedding and sum its gradients.
 void Lowering::tied_embedding() {
-  if (!job_.model.tied_embeddings || stages() == 1) return;
+  if (!job_.model.tied_embeddings || embeds_and_predicts()) return;
   const auto extent =
       extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}, {}});
   const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);

@@ -19,13 +19,14 @@ using sim::no_event;
 Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
     : job_(job),
       costs_(costs),
+      layout_(layout_of(job.plan.schedule, static_cast<int>(job.plan.pipeline),
+                        static_cast<int>(job.plan.virtual_stages))),
       placement_(job.plan),
       folding_(placement_, job.cluster,
                job.plan.zero >= 1 && job.plan.shard_group == ShardGroup::node, ranks),
       every_rank_(ranks == Ranks::full),
       blocks_(blocks_of(job.model, job.plan)) {
   out_.microbatches = microbatches_of(job.plan, job.training);
-  out_.order = order_of(job.plan.schedule, stages(), chunks(), static_cast<int>(out_.microbatches));
   for (const auto& link : folding_.links()) {
     out_.program.add_link(link.capacity);
     out_.link_names.push_back(folding_.ports().name(link.port));
@@ -43,6 +44,48 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   whole_sequences_.resize(writers_.size());
   messages_.resize(2 * actors);
   latest_ = before_latest_ = gathered_ = reduced_ = arrival_;
+  find_order();
+}
+
+// What the passes of a stage's chunk take, on the average.
+ChunkTimes Lowering::times_of(int stage) {
+  const auto& cell = cells_[cells_of_stage_[static_cast<std::size_t>(stage)].front()];
+  const auto time = [&](Pass pass) {
+    sim::Picoseconds sum = 0;
+    for (int chunk = 0; chunk < chunks(); ++chunk) {
+      const auto v = static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout_));
+      for (const auto& part : sequence(cell.writers.front(), blocks_[v], pass, 1.0)) {
+        sum += sim::alone(out_.program.body(part.body)).total();
+        if (part.then) sum += to_ticks(part.then->sending.time());
+      }
+    }
+    return sum / chunks();
+  };
+  return {time(Pass::forward), time(Pass::backward_input), time(Pass::backward_weight)};
+}
+
+void Lowering::find_order() {
+  OrderInput input{.schedule = job_.plan.schedule,
+                   .stages = stages(),
+                   .chunks = chunks(),
+                   .microbatches = static_cast<int>(out_.microbatches)};
+  if (memory_limit(job_.plan.schedule, stages())) {
+    for (int stage = 0; stage < stages(); ++stage) input.times.push_back(times_of(stage));
+    const auto& cell = cells_[cells_of_stage_.front().front()];
+    const auto& [fixed, traffic] = message(cell, 0, true);
+    input.latency = fixed;
+    if (traffic != sim::no_traffic) {
+      const auto& sent = out_.program.traffic()[traffic];
+      input.latency += to_ticks(units::Seconds{sent.bytes / sent.cap});
+    }
+  }
+  out_.order = order_of(input);
+  for (const auto& slots : out_.order) {
+    auto& last = last_of_chunk_.emplace_back(static_cast<std::size_t>(chunks()));
+    for (const auto& slot : slots)
+      if (slot.pass == Pass::backward || slot.pass == Pass::backward_weight)
+        last[static_cast<std::size_t>(slot.chunk)] = slot;
+  }
 }
 
 void Lowering::find_cells() {
@@ -122,7 +165,7 @@ void Lowering::describe_actors() {
     facts.stage = static_cast<int>(placement_.at(facts.rank).pipeline);
     for (int chunk = 0; chunk < chunks(); ++chunk)
       for (const auto& block :
-           blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, stages()))]) {
+           blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))]) {
         facts.layers += block.kind == Block::Kind::layer ? 1 : 0;
         facts.parameters += parameters_of(block);
         facts.largest_unit = std::max(facts.largest_unit, parameters_of(block));
@@ -282,24 +325,26 @@ const Lowering::Sent& Lowering::message(const Cell& cell, std::size_t index, boo
 void Lowering::send_onwards(int stage, const Slot& slot) {
   const bool forward = slot.pass == Pass::forward;
   if (slot.pass == Pass::backward_weight) return;
-  const int v = virtual_stage_of(stage, slot.chunk, stages());
-  const int to = forward ? v + 1 : v - 1;
-  if (to < 0 || to >= stages() * chunks()) return;
-  const auto chunk = static_cast<std::size_t>(to / stages());
-  const auto index = chunk * static_cast<std::size_t>(out_.microbatches) +
-                     static_cast<std::size_t>(slot.microbatch);
+  const ChunkPlace here{stage, slot.chunk};
+  const auto there = forward ? behind(here, layout_) : before(here, layout_);
+  if (!there) return;
+  const auto index =
+      static_cast<std::size_t>(there->chunk) * static_cast<std::size_t>(out_.microbatches) +
+      static_cast<std::size_t>(slot.microbatch);
+  const bool onward = there->stage == (stage + 1) % stages();
   const bool overlapped = job_.plan.overlap.pipeline.value_or(job_.software.overlap_pipeline);
   for (auto cell_index : cells_of_stage_[static_cast<std::size_t>(stage)]) {
     const auto& cell = cells_[cell_index];
     for (std::size_t i = 0; i < cell.actors.size(); ++i) {
       const auto actor = cell.actors[i];
-      const auto peer = forward ? cell.next[i] : cell.previous[i];
-      auto& arrived = (forward ? arrived_forward_ : arrived_backward_)[peer][index];
-      if (stages() == 1) {
+      const auto peer = onward ? cell.next[i] : cell.previous[i];
+      auto& arrived = (forward ? arrived_forward_
+                               : arrived_backward_)[there->stage == stage ? actor : peer][index];
+      if (there->stage == stage) {
         arrived = latest_[actor];
         continue;
       }
-      const auto& [fixed, traffic] = message(cell, i, forward);
+      const auto& [fixed, traffic] = message(cell, i, onward);
       const auto op = out_.program.add_transfer(
           overlapped ? sim::Op::Kind::transfer : sim::Op::Kind::blocking, fixed, pipeline_comm,
           {sim::ActorId{actor}, {latest_[actor], no_event}}, sim::ActorId{peer},
@@ -322,7 +367,7 @@ void Lowering::check_size() const {
     throw std::invalid_argument("a step on more than 4 million GPUs is not simulated");
   std::size_t segments = 1;
   if (job_.plan.zero >= 2)
-    for (int v = 0; v < stages() * chunks(); ++v)
+    for (int v = 0; v < layout_.virtual_stages(); ++v)
       segments = std::max(segments, segments_of(v, true).size());
   const double slots = 2.0 * chunks() * static_cast<double>(out_.microbatches) *
                        static_cast<double>(arrived_forward_.size());
@@ -378,7 +423,7 @@ Lowered Lowering::run() {
   const auto slots = 2 * arrived_forward_.size() * static_cast<std::size_t>(chunks()) *
                      static_cast<std::size_t>(out_.microbatches);
   out_.program.reserve(2 * slots, 3 * slots);
-  walk(out_.order, chunks(), static_cast<int>(out_.microbatches),
+  walk(out_.order, layout_, static_cast<int>(out_.microbatches),
        [&](int stage, const Slot& slot) { emit(stage, slot); });
   finish_gradients();
   tied_embedding();

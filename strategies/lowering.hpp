@@ -45,7 +45,9 @@ class Lowering {
   void describe_actors();
   Gpu gpu_of(std::int64_t rank) const;
   int stages() const { return static_cast<int>(job_.plan.pipeline); }
-  int chunks() const { return static_cast<int>(job_.plan.virtual_stages); }
+  int chunks() const { return layout_.chunks; }
+  void find_order();
+  ChunkTimes times_of(int stage);
 
   // Pipeline: one slot of one stage, on every cell of it.
   void emit(int stage, const Slot& slot);
@@ -76,8 +78,10 @@ class Lowering {
   // Data parallelism.
   bool overlaps_data() const;
   bool overlaps_parameters() const;
-  bool is_last_backward(const Slot& slot) const;
-  double gradient_bytes() const;  // per parameter, as reduced
+  // The stage gathers no more gradients of this chunk after the slot.
+  bool is_last_backward(int stage, const Slot& slot) const;
+  bool embeds_and_predicts() const;  // first and last virtual stage sit on one device
+  double gradient_bytes() const;     // per parameter, as reduced
   double parameter_bytes() const;
   // Of one block or several; a head that shares the embedding of its own rank has none.
   double parameters_of(const Block& block) const;
@@ -97,6 +101,7 @@ class Lowering {
 
   const Job job_;
   const Costs& costs_;
+  const Layout layout_;
   Placement placement_;
   Folding folding_;
   bool every_rank_ = false;
@@ -104,6 +109,7 @@ class Lowering {
   std::vector<std::unique_ptr<PassWriter>> writers_;
   std::vector<Cell> cells_;
   std::vector<std::vector<std::size_t>> cells_of_stage_;
+  std::vector<std::vector<Slot>> last_of_chunk_;     // [stage][chunk]
   std::vector<std::vector<Group>> groups_of_stage_;  // data-parallel
   std::vector<std::vector<Group>> tensor_groups_of_stage_;
   std::map<std::tuple<std::size_t, Segment, Pass, double>, Sequence> sequences_;

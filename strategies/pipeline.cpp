@@ -10,80 +10,127 @@ namespace strategies {
 
 namespace {
 
-// Events that other slots wait for, by virtual stage and microbatch.
-class Ends {
+// Plays one order: the program under construction, and the events that later slots wait for.
+class Player {
  public:
-  Ends(std::size_t virtual_stages, int microbatches)
-      : microbatches_(static_cast<std::size_t>(microbatches)),
-        events_(virtual_stages * microbatches_, sim::no_event) {}
-  sim::EventId& at(int virtual_stage, int microbatch) {
-    return events_[static_cast<std::size_t>(virtual_stage) * microbatches_ +
-                   static_cast<std::size_t>(microbatch)];
+  Player(const Order& order, const Layout& layout, int microbatches, const PassTimes& times,
+         const std::vector<double>& slow)
+      : layout_(layout),
+        microbatches_(static_cast<std::size_t>(microbatches)),
+        latency_(times.latency),
+        times_(chunk_times(layout, times, slow)),
+        forward_(static_cast<std::size_t>(layout.virtual_stages()) * microbatches_, sim::no_event),
+        backward_(forward_.size(), sim::no_event),
+        events_(order.size()) {}
+
+  void add(int stage, const Slot& slot) {
+    if (slot.paired) {
+      first_of_pair_ = slot;
+      return;
+    }
+    const bool pair = first_of_pair_.paired;
+    const auto other = pair ? arrival(stage, first_of_pair_) : sim::no_event;
+    auto duration = duration_of(stage, slot.pass);
+    if (pair) duration += duration_of(stage, first_of_pair_.pass);
+    const sim::Participant who{sim::ActorId(stage), {arrival(stage, slot), other}};
+    const auto event = program_.event(program_.add_pass(body(duration), {&who, 1}));
+    if (pair) finish(stage, first_of_pair_, event);
+    finish(stage, slot, event);
+    first_of_pair_.paired = false;
+  }
+
+  PipelineRun run(const Order& order) const {
+    const auto trace = sim::run(program_);
+    PipelineRun result;
+    for (std::size_t stage = 0; stage < order.size(); ++stage)
+      for (std::size_t i = 0; i < order[stage].size(); ++i) {
+        const auto event = static_cast<std::uint32_t>(events_[stage][i]);
+        result.operations.push_back(
+            {static_cast<int>(stage), order[stage][i], trace.start[event], trace.end[event]});
+      }
+    return result;
   }
 
  private:
+  sim::Picoseconds duration_of(int stage, Pass pass) const {
+    const auto& times = times_[static_cast<std::size_t>(stage)];
+    switch (pass) {
+      case Pass::forward:
+        return times.forward;
+      case Pass::backward:
+        return times.backward + times.weight;
+      case Pass::backward_input:
+        return times.backward;
+      case Pass::backward_weight:
+        return times.weight;
+    }
+    return 0;
+  }
+  sim::TemplateId body(sim::Picoseconds duration) {
+    const auto found = bodies_.find(duration);
+    if (found != bodies_.end()) return found->second;
+    const auto id = program_.add_template({.steps = {{.duration = duration}}});
+    bodies_.emplace(duration, id);
+    return id;
+  }
+  std::size_t at(ChunkPlace place, const Slot& slot) const {
+    return static_cast<std::size_t>(virtual_stage_of(place.stage, place.chunk, layout_)) *
+               microbatches_ +
+           static_cast<std::size_t>(slot.microbatch);
+  }
+  // When what a slot needs from another chunk is on its device.
+  sim::EventId arrival(int stage, const Slot& slot) {
+    const ChunkPlace here{stage, slot.chunk};
+    if (slot.pass == Pass::backward_weight) return sim::no_event;
+    const bool forward = slot.pass == Pass::forward;
+    const auto from = forward ? before(here, layout_) : behind(here, layout_);
+    if (!from) return sim::no_event;
+    const auto event = (forward ? forward_ : backward_)[at(*from, slot)];
+    if (from->stage == stage) return event;
+    const auto op = program_.add_transfer(sim::Op::Kind::latency, latency_, 0,
+                                          {sim::ActorId(from->stage), {event, sim::no_event}},
+                                          sim::ActorId(stage));
+    return program_.event(op, 1);
+  }
+  void finish(int stage, const Slot& slot, sim::EventId event) {
+    if (slot.pass == Pass::forward)
+      forward_[at({stage, slot.chunk}, slot)] = event;
+    else if (slot.pass != Pass::backward_weight)
+      backward_[at({stage, slot.chunk}, slot)] = event;
+    events_[static_cast<std::size_t>(stage)].push_back(event);
+  }
+
+  Layout layout_;
   std::size_t microbatches_;
-  std::vector<sim::EventId> events_;
+  sim::Picoseconds latency_;
+  std::vector<ChunkTimes> times_;
+  sim::Program program_;
+  std::map<sim::Picoseconds, sim::TemplateId> bodies_;
+  std::vector<sim::EventId> forward_, backward_;  // by virtual stage and microbatch
+  std::vector<std::vector<sim::EventId>> events_;
+  Slot first_of_pair_{Pass::forward, 0, 0};
 };
 
 }  // namespace
 
-PipelineRun run_pipeline(const Order& order, int chunks, int microbatches, const PassTimes& times,
-                         const std::vector<double>& slow) {
-  const auto stages = static_cast<int>(order.size());
-  const auto virtual_stages = stages * chunks;
-  sim::Program program;
-  std::map<std::pair<int, Pass>, sim::TemplateId> bodies;
-  const auto body = [&](int stage, Pass pass) {
-    const auto found = bodies.find({stage, pass});
-    if (found != bodies.end()) return found->second;
-    const auto whole = pass == Pass::forward          ? times.forward
-                       : pass == Pass::backward       ? times.backward + times.weight
-                       : pass == Pass::backward_input ? times.backward
-                                                      : times.weight;
+std::vector<ChunkTimes> chunk_times(const Layout& layout, const PassTimes& times,
+                                    const std::vector<double>& slow) {
+  std::vector<ChunkTimes> result;
+  for (int stage = 0; stage < layout.stages; ++stage) {
     const auto factor = slow.empty() ? 1.0 : slow[static_cast<std::size_t>(stage)];
-    const auto ticks = std::llround(static_cast<double>(whole) * factor / chunks);
-    const auto id = program.add_template({.steps = {{.duration = ticks}}});
-    bodies.emplace(std::pair{stage, pass}, id);
-    return id;
-  };
-
-  Ends forward(static_cast<std::size_t>(virtual_stages), microbatches), backward = forward;
-  std::vector<std::vector<sim::EventId>> events(order.size());
-  const auto carry = [&](sim::EventId from, int stage, int to) {
-    if (stage == to) return from;
-    const auto op =
-        program.add_transfer(sim::Op::Kind::latency, times.latency, 0,
-                             {sim::ActorId(stage), {from, sim::no_event}}, sim::ActorId(to));
-    return program.event(op, 1);
-  };
-
-  walk(order, chunks, microbatches, [&](int stage, const Slot& slot) {
-    const int v = virtual_stage_of(stage, slot.chunk, stages);
-    auto after = sim::no_event;
-    if (slot.pass == Pass::forward && v > 0)
-      after = carry(forward.at(v - 1, slot.microbatch), (v - 1) % stages, stage);
-    if ((slot.pass == Pass::backward || slot.pass == Pass::backward_input) &&
-        v + 1 < virtual_stages)
-      after = carry(backward.at(v + 1, slot.microbatch), (v + 1) % stages, stage);
-    const sim::Participant who{sim::ActorId(stage), {after, sim::no_event}};
-    const auto event = program.event(program.add_pass(body(stage, slot.pass), {&who, 1}));
-    if (slot.pass == Pass::forward)
-      forward.at(v, slot.microbatch) = event;
-    else if (slot.pass != Pass::backward_weight)
-      backward.at(v, slot.microbatch) = event;
-    events[static_cast<std::size_t>(stage)].push_back(event);
-  });
-
-  const auto trace = sim::run(program);
-  PipelineRun result;
-  for (int stage = 0; stage < stages; ++stage)
-    for (std::size_t i = 0; i < order[static_cast<std::size_t>(stage)].size(); ++i) {
-      const auto event = static_cast<std::uint32_t>(events[static_cast<std::size_t>(stage)][i]);
-      result.operations.push_back(
-          {stage, order[static_cast<std::size_t>(stage)][i], trace.start[event], trace.end[event]});
-    }
+    const auto share = [&](sim::Picoseconds whole) {
+      return std::llround(static_cast<double>(whole) * factor / layout.parts());
+    };
+    result.push_back({share(times.forward), share(times.backward), share(times.weight)});
+  }
   return result;
+}
+
+PipelineRun run_pipeline(const Order& order, const Layout& layout, int microbatches,
+                         const PassTimes& times, const std::vector<double>& slow) {
+  Player player(order, layout, microbatches, times, slow);
+  walk(order, layout, microbatches, [&](int stage, const Slot& slot) { player.add(stage, slot); });
+  return player.run(order);
 }
 
 }  // namespace strategies

@@ -11,22 +11,73 @@
 
 namespace strategies {
 
-enum class ScheduleKind { gpipe, one_f_one_b, interleaved };
+enum class ScheduleKind {
+  gpipe,
+  one_f_one_b,
+  interleaved,
+  zb_h1,
+  zb_h2,
+  zb_v,
+  v_half,
+  v_min,
+  dualpipe,
+  dualpipe_v
+};
 enum class ShardGroup { all, node };
+enum class ContextMethod { ring, ulysses, all_gather };
 enum class Optimizer { adamw, adam, lamb, adafactor, sophia, muon, sgd, onebit_adam };
+
+// Parts of a layer that can be dropped or offloaded alone; Megatron's names.
+enum class Module : std::uint8_t {
+  core_attn,
+  layernorm,
+  moe_act,
+  mla_up_proj,
+  mlp,
+  moe,
+  shared_experts
+};
 
 // What is dropped after the forward pass and computed again before the backward pass.
 struct Recompute {
-  enum class Kind { none, selective, full, full_layers };
+  enum class Kind {
+    none,
+    selective,    // the attention core
+    full,         // all but the input of the layer
+    full_layers,  // the same, of so many layers of each pipeline rank
+    per_op,       // every second matrix product and attention is kept (torchtitan)
+    modules       // these
+  };
   Kind kind = Kind::none;
-  std::int64_t layers = 0;  // full_layers: how many layers of each pipeline rank
+  std::int64_t layers = 0;      // full_layers
+  std::vector<Module> modules;  // modules
   friend bool operator==(const Recompute&, const Recompute&) = default;
 };
 
 // Which communication runs beside computation. Absent: as the software profile does.
 struct Overlap {
-  std::optional<bool> data, tensor, pipeline, parameters;
+  std::optional<bool> data, tensor, pipeline, parameters, expert;
   friend bool operator==(const Overlap&, const Overlap&) = default;
+};
+
+// What lives outside the device.
+struct Offload {
+  enum class Tier { none, cpu, nvme };
+  Tier optimizer = Tier::none, parameters = Tier::none;
+  bool gradients = false;                         // to host memory
+  bool activations = false;                       // to host memory; all, or of
+  std::optional<std::int64_t> activation_layers;  // so many layers of each pipeline rank
+  std::vector<Module> activation_modules;         // these modules
+  friend bool operator==(const Offload&, const Offload&) = default;
+};
+
+enum class GradientCompression { none, onebit, fp8 };
+enum class ActivationCompression { none, fp8, int8 };
+
+// What ZeRO-3 gathers at once: so many layers; 0: the whole model.
+struct Wrap {
+  std::int64_t layers = 1;
+  friend bool operator==(const Wrap&, const Wrap&) = default;
 };
 
 // Placement order, innermost degree first.
@@ -36,6 +87,10 @@ struct Plan {
   std::int64_t tensor = 1;
   std::int64_t pipeline = 1;
   std::int64_t data = 1;
+  std::int64_t context = 1;
+  std::int64_t expert = 1;
+  std::optional<std::int64_t> expert_tensor;  // absent: tensor
+  ContextMethod context_method = ContextMethod::ring;
   bool sequence_parallel = false;
   std::int64_t micro_batch = 1;
   ScheduleKind schedule = ScheduleKind::one_f_one_b;
@@ -45,18 +100,28 @@ struct Plan {
   bool reshard_after_forward = true;
   ShardGroup shard_group = ShardGroup::all;
   Recompute recompute;
+  std::vector<Recompute> recompute_of_stage;  // by virtual stage, instead of `recompute`
+  Offload offload;
   Overlap overlap;
   std::optional<units::Precision> gradient_precision;  // fp32 or bf16
-  std::optional<units::Bytes> bucket;
+  std::optional<units::Bytes> bucket;                  // of gradients
+  std::optional<units::Bytes> gather_bucket;           // of parameters; absent: as of gradients
+  GradientCompression gradient_compression = GradientCompression::none;
+  ActivationCompression activation_compression = ActivationCompression::none;
+  Wrap wrap;
   std::vector<Degree> rank_order{Degree::tensor, Degree::context, Degree::expert, Degree::data,
                                  Degree::pipeline};
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
+// How the scales of 8-bit products are found.
+enum class Fp8Recipe { delayed, tensorwise, rowwise, blockwise };
+
 struct Training {
   std::int64_t sequence_length = 0;
   std::int64_t global_batch = 0;
   units::Precision precision = units::Precision::bf16;
+  Fp8Recipe fp8_recipe = Fp8Recipe::delayed;
   Optimizer optimizer = Optimizer::adamw;
   double padding = 0.0;
   friend bool operator==(const Training&, const Training&) = default;

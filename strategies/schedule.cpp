@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
+#include <string>
+
+#include "strategies/zero_bubble.hpp"
 
 namespace strategies {
 
@@ -59,27 +62,103 @@ std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatche
   return slots;
 }
 
-Order order_of(ScheduleKind schedule, int stages, int chunks, int microbatches) {
-  if (stages < 1) throw std::invalid_argument("a pipeline needs at least one stage");
-  if (microbatches < 1) throw std::invalid_argument("a step needs at least one microbatch");
-  if (chunks < 1) throw std::invalid_argument("a stage needs at least one model chunk");
-  if (chunks > 1 && schedule != ScheduleKind::interleaved)
-    throw std::invalid_argument("only the interleaved schedule runs several chunks per stage");
+namespace {
+
+bool searched(ScheduleKind schedule) { return memory_limit(schedule, 1).has_value(); }
+
+void check_dualpipe(const OrderInput& input) {
+  const bool mirrored = input.schedule == ScheduleKind::dualpipe;
+  if (mirrored && input.stages % 2 != 0)
+    throw std::invalid_argument("dualpipe needs an even number of stages");
+  if (mirrored && input.microbatches % 2 != 0)
+    throw std::invalid_argument(
+        "dualpipe needs an even number of microbatches: half of them go each way");
+  if (input.microbatches < 2 * input.stages)
+    throw std::invalid_argument((mirrored ? "dualpipe" : "dualpipe-v") +
+                                std::string(" needs at least two microbatches per stage: ") +
+                                std::to_string(2 * input.stages));
+}
+
+void check_chunks(const OrderInput& input) {
+  const auto kind = layout_of(input.schedule, 1, 1).kind;
+  if (kind == Layout::Kind::loop) {
+    if (input.chunks > 1 && input.schedule != ScheduleKind::interleaved)
+      throw std::invalid_argument("only the interleaved schedule runs several chunks per stage");
+  } else if (kind == Layout::Kind::v) {
+    if (input.chunks != 2)
+      throw std::invalid_argument("the V schedules run two chunks per stage, not " +
+                                  std::to_string(input.chunks));
+  } else if (input.chunks != 1) {
+    throw std::invalid_argument("dualpipe divides no stage into chunks");
+  }
+}
+
+void check(const OrderInput& input) {
+  if (input.stages < 1) throw std::invalid_argument("a pipeline needs at least one stage");
+  if (input.microbatches < 1) throw std::invalid_argument("a step needs at least one microbatch");
+  if (input.chunks < 1) throw std::invalid_argument("a stage needs at least one model chunk");
+  check_chunks(input);
+  const auto kind = input.schedule;
+  if (kind == ScheduleKind::dualpipe || kind == ScheduleKind::dualpipe_v) check_dualpipe(input);
+  if (input.limit && !searched(kind))
+    throw std::invalid_argument("only the zero-bubble schedules take a memory limit");
+  if (input.limit && *input.limit < 1)
+    throw std::invalid_argument("a stage must be able to hold at least one microbatch");
+  if (!input.times.empty() && input.times.size() != static_cast<std::size_t>(input.stages))
+    throw std::invalid_argument("pass times are needed for every stage, or for none");
+}
+
+std::vector<Slot> fixed_order(const OrderInput& input, int stage) {
+  switch (input.schedule) {
+    case ScheduleKind::gpipe:
+      return gpipe(input.microbatches);
+    case ScheduleKind::dualpipe:
+      return dualpipe(stage, input.stages, input.microbatches);
+    case ScheduleKind::dualpipe_v:
+      return dualpipe_v(stage, input.stages, input.microbatches);
+    default:
+      return input.chunks == 1 ? one_f_one_b(stage, input.stages, input.microbatches)
+                               : interleaved(stage, input.stages, input.chunks, input.microbatches);
+  }
+}
+
+}  // namespace
+
+std::optional<int> memory_limit(ScheduleKind schedule, int stages) {
+  switch (schedule) {
+    case ScheduleKind::zb_h1:
+    case ScheduleKind::zb_v:
+      return stages;
+    case ScheduleKind::zb_h2:
+      return 2 * stages - 1;
+    case ScheduleKind::v_half:
+      return (stages + 2) / 2;
+    case ScheduleKind::v_min:
+      return (stages + 4) / 3;
+    default:
+      return std::nullopt;
+  }
+}
+
+Order order_of(const OrderInput& input) {
+  check(input);
+  if (searched(input.schedule)) return zero_bubble(input);
   Order order;
-  for (int stage = 0; stage < stages; ++stage)
-    order.push_back(schedule == ScheduleKind::gpipe ? gpipe(microbatches)
-                    : chunks == 1                   ? one_f_one_b(stage, stages, microbatches)
-                                  : interleaved(stage, stages, chunks, microbatches));
+  for (int stage = 0; stage < input.stages; ++stage) order.push_back(fixed_order(input, stage));
   return order;
 }
 
-double peak_in_flight(const std::vector<Slot>& slots, int chunks) {
+Order order_of(ScheduleKind schedule, int stages, int chunks, int microbatches) {
+  return order_of({schedule, stages, chunks, microbatches, {}, 0, {}});
+}
+
+double peak_in_flight(const std::vector<Slot>& slots, int parts) {
   int held = 0, most = 0;
   for (const auto& slot : slots) {
     if (slot.pass == Pass::forward) most = std::max(most, ++held);
     if (releases(slot.pass)) --held;
   }
-  return static_cast<double>(most) / chunks;
+  return static_cast<double>(most) / parts;
 }
 
 std::vector<std::vector<int>> in_flight_vectors(const std::vector<Slot>& slots, int chunks) {

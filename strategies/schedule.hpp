@@ -2,9 +2,11 @@
 // Pipeline schedules: what each stage does, in order. Pure functions of a few integers.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "strategies/plan.hpp"
+#include "strategies/schedule_layout.hpp"
 
 namespace strategies {
 
@@ -14,7 +16,8 @@ enum class Pass : std::uint8_t { forward, backward, backward_input, backward_wei
 struct Slot {
   Pass pass;
   int microbatch;
-  int chunk;  // model chunk on this stage, 0 … virtual stages − 1
+  int chunk;            // model chunk on this stage, 0 … chunks − 1
+  bool paired = false;  // runs together with the next slot, as one pass of forward + backward
   friend bool operator==(const Slot&, const Slot&) = default;
 };
 
@@ -34,13 +37,43 @@ std::vector<Slot> one_f_one_b(int stage, int stages, int microbatches);
 // next multiple of `stages`, which neither holds more nor makes anything wait for ever.
 std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatches);
 
-// Throws std::invalid_argument when stages, chunks or microbatches are less than one, or when more
-// than one chunk is asked of a schedule that has none.
+// DualPipe (DeepSeek-AI 2024): two copies of the model in opposite directions on an even number of
+// stages; microbatches 0 … m/2 − 1 go down as chunk 0, the others up as chunk 1. In the middle, a
+// forward of one direction is paired with a backward of the other. m is even and at least 2·stages.
+std::vector<Slot> dualpipe(int stage, int stages, int microbatches);
+
+// DualPipe cut in half: the directions are the two arms of a V. m is at least 2·stages.
+std::vector<Slot> dualpipe_v(int stage, int stages, int microbatches);
+
+// Times of the passes of one chunk and one microbatch on one stage, in any unit.
+struct ChunkTimes {
+  std::int64_t forward = 1, backward = 1, weight = 1;
+  friend bool operator==(const ChunkTimes&, const ChunkTimes&) = default;
+};
+
+// What an order depends on. Times, latency and limit steer the schedules that are found by search
+// (zb_h1, zb_h2, zb_v, v_half, v_min); the others are fixed by the integers.
+struct OrderInput {
+  ScheduleKind schedule = ScheduleKind::one_f_one_b;
+  int stages = 1, chunks = 1, microbatches = 1;
+  std::vector<ChunkTimes> times;  // by stage; empty: all passes take equally long
+  std::int64_t latency = 0;       // between devices
+  std::optional<int> limit;       // microbatches held at once; absent: the schedule's own
+};
+
+// Full-stage activations that a searched schedule may hold at once: p for zb_h1 and zb_v, 2p − 1
+// for zb_h2, (p + 2) / 2 for v_half, (p + 4) / 3 for v_min; none for the others.
+std::optional<int> memory_limit(ScheduleKind schedule, int stages);
+
+// Throws std::invalid_argument when stages, chunks or microbatches are less than one, when a
+// schedule cannot have this number of chunks, stages or microbatches, or when the limit is one that
+// the schedule does not take. Deterministic.
+Order order_of(const OrderInput& input);
 Order order_of(ScheduleKind schedule, int stages, int chunks, int microbatches);
 
-// Most activations a stage holds at once, in full-stage units: a forward adds 1/chunks, the end of
-// the backward (or weight) pass removes it.
-double peak_in_flight(const std::vector<Slot>& slots, int chunks);
+// Most activations a stage holds at once, in full-stage units: a forward adds 1/parts, the end of
+// the backward (or weight) pass removes it. `parts`: chunks that make one full stage.
+double peak_in_flight(const std::vector<Slot>& slots, int parts);
 
 // Pareto-maximal vectors (live microbatches per chunk) of what a stage holds at once.
 std::vector<std::vector<int>> in_flight_vectors(const std::vector<Slot>& slots, int chunks);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training framework: which kernels it fuses, what it overlaps, what it costs.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "model/kernels.hpp"
 #include "units/kernel.hpp"
@@ -9,11 +12,27 @@
 
 namespace strategies {
 
+// Parts of a layer whose kernels are captured together; Megatron's names.
+enum class GraphedPart : std::uint8_t { attn, moe_router, moe_preprocess };
+
+// How tokens reach their experts and come back. DeepEP and HybridEP send a token once to each node
+// that it has experts on, the others once to each expert or everywhere.
+enum class MoeDispatcher { all_to_all, all_gather, deepep, hybridep };
+
+// The input pipeline as a stage of its own in front of the first pass.
+struct DataLoader {
+  double samples_per_second = 0;  // sequences that it makes ready, per GPU
+  std::int64_t prefetch = 2;      // microbatches made ready ahead of the one in use
+  friend bool operator==(const DataLoader&, const DataLoader&) = default;
+};
+
 struct Software {
   std::string name;
   model::Kernels kernels;
   bool compile = false;      // a compiler fuses element-wise chains and cuts host work
   bool cuda_graphs = false;  // whole passes are launched at once
+  std::vector<GraphedPart> graphed_parts;  // or, where they are not, these parts of each layer
+  MoeDispatcher moe_dispatcher = MoeDispatcher::all_to_all;
 
   // Host lane: what the host needs to launch one kernel, forward and backward, and what every
   // optimizer step costs besides kernels (logging, checks, data).
@@ -22,16 +41,23 @@ struct Software {
   units::Seconds step_overhead{5e-3};
   // After each pipeline transfer the host waits for the device (Megatron's batched p2p).
   bool pipeline_sync = true;
+  std::optional<DataLoader> data_loader;  // absent: data are always there in time
 
   // Defaults of the plan's `overlap`.
   bool overlap_data = true;
   bool overlap_tensor = false;    // dgrad all-reduce (or gather) under the weight gradient
   bool overlap_pipeline = false;  // transfers do not occupy the computing stream
   bool overlap_parameters = false;
-  double interference = 0.0;  // share by which overlapped communication slows computation
+  bool overlap_expert = false;  // dispatch and combine under the computation of another microbatch
+  double interference = 0.0;    // share by which overlapped communication slows computation
 
   // Pipeline transfers carry only this rank's 1/t of the activation, gathered over NVLink after.
   bool scatter_gather = true;
+  // A zero-bubble schedule steps its optimizer before the global gradient norm is known, and undoes
+  // the step where the norm would have clipped it: stages then need not wait for each other.
+  bool post_validation = false;
+  // ZeRO-3 gathers at most one unit ahead of the one in use; otherwise as far ahead as the host is.
+  bool limit_all_gathers = true;
   // Vocabulary is padded to a multiple of this many rows per tensor-parallel rank.
   int vocab_multiple = 128;
 

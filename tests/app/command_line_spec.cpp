@@ -135,6 +135,30 @@ TEST_CASE("schedule prints the contract's document: 1F1B on 4 stages, 8 microbat
   CHECK(document["operations"].size() == 64);
 }
 
+TEST_CASE("schedule splits the backward: ZB-H1 on 4 stages loses (p-1)(F+B-W)") {
+  const auto run = stepcast({"schedule", "--schedule", "zb-h1", "--stages", "4", "--microbatches",
+                             "8", "--forward", "1", "--backward", "1", "--weight", "1", "--json"});
+  REQUIRE(run.status == app::success);
+  const auto document = json::parse(run.out);
+  CHECK(document["makespan"] == 27);  // 8 x 3 + 3
+  CHECK(document["operations"].size() == 96);
+  CHECK(document["operations"][4]["pass"] == "B");
+  CHECK(document["operations"][5]["pass"] == "W");
+}
+
+TEST_CASE("schedule counts the work of a DualPipe pair once; V schedules have two chunks unasked") {
+  const auto pairs =
+      stepcast({"schedule", "--schedule", "dualpipe", "--stages", "4", "--microbatches", "8",
+                "--forward", "1", "--backward", "1", "--weight", "1", "--json"});
+  const auto document = json::parse(pairs.out);
+  CHECK(document["makespan"] == 26);  // 8 x 3 + 2
+  CHECK(document["stages"][0]["work"] == 24);
+  CHECK(document["stages"][0]["peak_in_flight"] == 5);
+  const auto v = stepcast({"schedule", "--schedule", "v-min", "--stages", "4", "--microbatches",
+                           "8", "--forward", "1", "--backward", "1", "--weight", "1", "--json"});
+  CHECK(json::parse(v.out)["stages"][0]["peak_in_flight"].get<double>() <= 2);
+}
+
 TEST_CASE("schedule takes fractions, latency and a slow stage") {
   const auto run = stepcast({"schedule", "--schedule", "gpipe", "--stages", "2", "--microbatches",
                              "1", "--forward", "0.3", "--backward", "0.5", "--comm", "0.1",
@@ -196,7 +220,15 @@ TEST_CASE("mistakes exit with 2 and say what to write") {
       {{}, "A subcommand is required"},
       {{"schedule", "--schedule", "1f2b", "--stages", "2", "--microbatches", "2", "--forward", "1",
         "--backward", "1"},
-       "--schedule 1f2b: unknown schedule; choose gpipe, 1f1b or interleaved"},
+       "--schedule 1f2b: unknown schedule; choose gpipe, 1f1b, interleaved, zb-h1, zb-h2, zb-v, "
+       "v-half, "
+       "v-min, dualpipe or dualpipe-v"},
+      {{"schedule", "--schedule", "dualpipe", "--stages", "3", "--microbatches", "8", "--forward",
+        "1", "--backward", "1"},
+       "dualpipe needs an even number of stages"},
+      {{"schedule", "--schedule", "zb-v", "--stages", "2", "--microbatches", "8", "--chunks", "3",
+        "--forward", "1", "--backward", "1"},
+       "the V schedules run two chunks per stage, not 3"},
       {{"schedule", "--schedule", "1f1b", "--stages", "0", "--microbatches", "2", "--forward", "1",
         "--backward", "1"},
        "--stages: out of range; expected at least 1"},
@@ -242,4 +274,21 @@ TEST_CASE("a Hugging Face config becomes a model entry") {
       {"import", "huggingface", "scenarios/examples/configs/llama3.1-70b.config.json", "--json"});
   REQUIRE(run.status == app::success);
   CHECK(json::parse(run.out)["parameters"] == 70'553'706'496);
+}
+
+TEST_CASE("schedule plays an order written by hand, and names the cell that it cannot read") {
+  const auto file = std::filesystem::temp_directory_path() / "stepcast_order.csv";
+  const auto with = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    return stepcast(
+        {"schedule", "--order", file.string(), "--forward", "1", "--backward", "2", "--json"});
+  };
+  // 1F1B on two stages, two microbatches: (2 + 1) x (1 + 2) ticks.
+  const auto run = with("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+  REQUIRE(run.status == app::success);
+  CHECK(json::parse(run.out)["makespan"] == 9);
+  const auto wrong = with("0F0,0X1\n");
+  CHECK(wrong.status == app::wrong_input);
+  CHECK_THAT(wrong.err, STEPCAST_HOLDS("0X1"));
+  std::filesystem::remove(file);
 }

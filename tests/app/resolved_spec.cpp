@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // A resolved scenario, read again, is the scenario that it was resolved from.
+#include <algorithm>
 #include <filesystem>
+#include <random>
 
 #include "report/document.hpp"
+#include "scenarios/document.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 
 namespace {
 
-void same_again(const forecast::Scenario& scenario) {
+// Whether it can be simulated or not.
+forecast::Scenario read(const std::string& text) {
+  scenarios::Reading reading("resolved.json", {});
+  const auto scenario =
+      scenarios::read_document(scenarios::parse_yaml(text, "resolved.json"), reading);
+  reading.throw_if_any();
+  return scenario;
+}
+
+forecast::Scenario same_again(const forecast::Scenario& scenario) {
   const auto text = report::scenario_document(scenario).dump();
-  const auto again = scenarios::read_scenario(text, "resolved.json");
+  CAPTURE(text);
+  const auto again = read(text);
   CHECK(again.name == scenario.name);
   CHECK(again.cluster.gpus == scenario.cluster.gpus);
   CHECK(again.cluster.stragglers == scenario.cluster.stragglers);
@@ -19,7 +32,135 @@ void same_again(const forecast::Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.cluster.others.size(); ++i)
     CHECK(again.cluster.others[i].nodes == scenario.cluster.others[i].nodes);
   CHECK(report::scenario_document(again).dump() == text);
+  return again;
 }
+
+// Draws from everything that a dense model on 128 B200 may be given; nothing is left to defaults,
+// so that what is printed is what was drawn.
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+
+  void onto(forecast::Scenario& s) {
+    degrees(s.plan);
+    stages(s.plan);
+    memory(s.plan);
+    traffic(s.plan);
+    training(s.training, s.plan);
+    software(s.software);
+  }
+
+ private:
+  std::int64_t upto(std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(0, most)(random_);
+  }
+  bool coin() { return upto(1) == 1; }
+  template <class E>
+  E kind(int last) {
+    return static_cast<E>(upto(last));
+  }
+  template <class T>
+  T one_of(std::initializer_list<T> all) {
+    return *(all.begin() + upto(static_cast<std::int64_t>(all.size()) - 1));
+  }
+
+  void degrees(strategies::Plan& plan) {
+    plan.tensor = one_of({1, 2, 4, 8});
+    plan.context = one_of({1, 2, 4});
+    plan.pipeline = one_of({1, 2, 4});
+    plan.data = 128 / (plan.tensor * plan.context * plan.pipeline);
+    plan.expert_tensor = one_of({1, 2, 4});
+    plan.context_method = kind<strategies::ContextMethod>(2);
+    plan.sequence_parallel = coin();
+    std::ranges::shuffle(plan.rank_order, random_);
+  }
+
+  void stages(strategies::Plan& plan) {
+    using enum strategies::ScheduleKind;
+    plan.schedule = kind<strategies::ScheduleKind>(9);
+    if (plan.schedule == dualpipe && plan.pipeline == 1) plan.schedule = dualpipe_v;
+    const bool two = plan.schedule == zb_v || plan.schedule == v_half || plan.schedule == v_min ||
+                     plan.schedule == dualpipe_v;
+    plan.virtual_stages = two ? 2 : plan.schedule == interleaved ? 1 + upto(4) : 1;
+    const auto chunks = static_cast<std::size_t>(plan.pipeline * plan.virtual_stages);
+    if (coin()) {
+      plan.layers_per_stage.assign(chunks, 0);
+      for (int layer = 0; layer < 80; ++layer)
+        ++plan.layers_per_stage[static_cast<std::size_t>(
+            upto(plan.pipeline * plan.virtual_stages - 1))];
+    }
+    plan.recompute = coin() ? recompute() : strategies::Recompute{};
+    if (plan.recompute == strategies::Recompute{} && coin())
+      std::generate_n(std::back_inserter(plan.recompute_of_stage), chunks,
+                      [&] { return recompute(); });
+  }
+
+  strategies::Recompute recompute() {
+    using enum strategies::Module;
+    strategies::Recompute one{kind<strategies::Recompute::Kind>(5), 0, {}};
+    if (one.kind == strategies::Recompute::Kind::full_layers) one.layers = upto(20);
+    if (one.kind == strategies::Recompute::Kind::modules)
+      one.modules = coin() ? std::vector{layernorm} : std::vector{core_attn, mlp};
+    return one;
+  }
+
+  void memory(strategies::Plan& plan) {
+    using Tier = strategies::Offload::Tier;
+    plan.micro_batch = 1 + upto(2);
+    plan.zero = static_cast<int>(upto(3));
+    plan.reshard_after_forward = coin();
+    plan.shard_group = kind<strategies::ShardGroup>(1);
+    if (plan.zero == 3) plan.wrap.layers = upto(3);
+    plan.activation_compression = kind<strategies::ActivationCompression>(2);
+    auto& offload = plan.offload;
+    offload.optimizer = kind<Tier>(2);
+    offload.parameters = kind<Tier>(2);
+    offload.gradients = coin();
+    offload.activations = coin();
+    if (!offload.activations) return;
+    if (coin())
+      offload.activation_layers = 1 + upto(79);
+    else if (coin())
+      offload.activation_modules = {strategies::Module::core_attn, strategies::Module::mlp};
+  }
+
+  void traffic(strategies::Plan& plan) {
+    plan.overlap = {coin(), coin(), coin(), coin(), coin()};
+    plan.gradient_precision = coin() ? units::Precision::fp32 : units::Precision::bf16;
+    plan.gradient_compression = coin()          ? strategies::GradientCompression::fp8
+                                : plan.zero < 2 ? strategies::GradientCompression::onebit
+                                                : strategies::GradientCompression::none;
+    plan.bucket = units::Bytes{static_cast<double>(1 + upto(1'000'000'000))};
+    if (coin()) plan.gather_bucket = units::Bytes{static_cast<double>(1 + upto(1'000'000'000))};
+  }
+
+  void training(strategies::Training& training, const strategies::Plan& plan) {
+    training.global_batch = plan.micro_batch * plan.data * 2 * (4 + upto(4));
+    training.precision = kind<units::Precision>(6);
+    if (training.precision == units::Precision::fp8)
+      training.fp8_recipe = kind<strategies::Fp8Recipe>(3);
+    training.optimizer = kind<strategies::Optimizer>(plan.zero < 2 ? 7 : 6);
+    training.padding = 0.01 * static_cast<double>(upto(99));
+  }
+
+  void software(strategies::Software& software) {
+    using enum strategies::GraphedPart;
+    software.kernels.attention = kind<model::AttentionKernel>(2);
+    software.kernels.fused_cross_entropy = coin();
+    software.compile = coin();
+    software.cuda_graphs = coin();
+    if (!software.cuda_graphs && coin())
+      software.graphed_parts = coin() ? std::vector{attn, moe_router} : std::vector{moe_preprocess};
+    software.moe_dispatcher = kind<strategies::MoeDispatcher>(3);
+    if (coin()) software.data_loader = {0.5 * static_cast<double>(1 + upto(99)), upto(8)};
+    software.pipeline_sync = coin();
+    software.overlap_expert = coin();
+    software.post_validation = coin();
+    software.limit_all_gathers = coin();
+  }
+
+  std::mt19937 random_;
+};
 
 }  // namespace
 
@@ -42,4 +183,21 @@ training: {sequence_length: 2048, global_batch: 1536}
 plan: {tensor: 8, pipeline: 16}
 )",
                                       "mixed.yaml"));
+}
+
+TEST_CASE("a plan of anything, its training and its software are printed as they are read") {
+  const auto plain = read(R"(
+model: llama3-70b
+cluster: {node: dgx-b200, nodes: 16}
+training: {sequence_length: 8192, global_batch: 128}
+)");
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    CAPTURE(seed);
+    auto scenario = plain;
+    Draw(seed).onto(scenario);
+    const auto again = same_again(scenario);
+    CHECK(again.plan == scenario.plan);
+    CHECK(again.training == scenario.training);
+    CHECK(again.software == scenario.software);
+  }
 }

@@ -61,6 +61,15 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   if (plan.schedule == strategies::ScheduleKind::interleaved && s.model.layers >= 2 * plan.pipeline)
     plan.virtual_stages = pick(1, 2);
   if (plan.pipeline * plan.virtual_stages > s.model.layers) plan.virtual_stages = 1;
+  using strategies::ScheduleKind;
+  if (pick(0, 0, 1) == 1) {
+    plan.schedule = pick(ScheduleKind::zb_h1, ScheduleKind::zb_h2);
+    plan.virtual_stages = 1;
+    if (s.model.layers >= 2 * plan.pipeline && pick(false, true)) {
+      plan.schedule = pick(ScheduleKind::zb_v, ScheduleKind::v_half, ScheduleKind::v_min);
+      plan.virtual_stages = 2;
+    }
+  }
   plan.zero = pick(0, 0, 1, 2, 3);
   plan.reshard_after_forward = pick(false, true);
   plan.shard_group = pick(strategies::ShardGroup::all, strategies::ShardGroup::node);

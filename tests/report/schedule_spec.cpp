@@ -49,6 +49,16 @@ TEST_CASE("chunks are told apart in the picture by a letter") {
   CHECK(contains(report::schedule_text(schedule), "F0a"));
 }
 
+TEST_CASE("weight passes have a letter, and passes that run together share their time") {
+  report::ScheduleReport schedule;
+  schedule.makespan = 60;
+  schedule.stages.resize(1);
+  schedule.operations = {
+      {0, 0, 1, "F", 0, 40, true}, {0, 0, 0, "BW", 0, 40}, {0, 0, 2, "W", 40, 60}};
+  const auto text = report::schedule_text(schedule, {.width = 71, .unicode = false});
+  CHECK(contains(text, "F1------------------B0==================W2++++++++++++++++++"));
+}
+
 TEST_CASE("passes too short for labels are shaded") {
   auto schedule = example();
   schedule.operations[0].end = 0.01;

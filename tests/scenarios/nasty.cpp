@@ -98,8 +98,9 @@ TEST_CASE("files that are none, or far too large, are refused unread") {
 }
 
 TEST_CASE("a scenario with damaged bytes gives a scenario or an Error, never anything else") {
-  const auto file = fs::path(STEPCAST_SOURCE_DIR) / "scenarios/examples/bloom-176b-384-a100.yaml";
-  const auto whole = scenarios::read_file(file);
+  const std::string file =
+      GENERATE("scenarios/examples/bloom-176b-384-a100.yaml", "tests/fuzz/corpus/valid_every_key");
+  const auto whole = scenarios::read_file(fs::path(STEPCAST_SOURCE_DIR) / file);
   const std::string marks = "{}[]:,-?&*!|>'\"%@#\n\t 0129x\xff";
   std::mt19937 random(7);
   const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };

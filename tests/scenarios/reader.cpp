@@ -113,16 +113,9 @@ TEST_CASE("a mistake in --set is reported under its number") {
         "every replica runs whole microbatches; write 1536 or 1544");
 }
 
-TEST_CASE("values that change nothing are accepted, active ones are refused as unsupported") {
-  CHECK_NOTHROW(with({"plan.context=1", "plan.expert=1", "plan.offload=none", "plan.wrap=layer",
-                      "plan.gradient_compression=none", "plan.activation_compression=none",
-                      "cluster.stragglers=[]", "plan.layers=[]", "plan.context_method=ring"}));
-  const std::string active = GENERATE(
-      "plan.context=2", "plan.expert=8", "plan.offload={optimizer: cpu}", "plan.wrap=model",
-      "plan.gradient_compression=fp8", "plan.activation_compression=int8", "plan.schedule=zb-v",
-      "plan.recompute=optimal", "plan.recompute=[none]", "plan.recompute.selective=[mlp]",
-      "training.precision=fp8", "model=mixtral-8x7b", "model=deepseek-v3",
-      "plan.layers=[{from: 0}]", "software.cuda_graphs=[attn]");
+TEST_CASE("models and choices that no strategy takes yet are refused as unsupported") {
+  const std::string active = GENERATE("plan.recompute=optimal", "plan.layers=[{from: 0}]",
+                                      "model=mixtral-8x7b", "model=deepseek-v3");
   CAPTURE(active);
   try {
     with({active, "plan.pipeline=1"});
@@ -130,7 +123,7 @@ TEST_CASE("values that change nothing are accepted, active ones are refused as u
   } catch (const scenarios::Error& wrong) {
     CAPTURE(wrong.what());
     CHECK(scenarios::only_unsupported(wrong));
-    CHECK_THAT(wrong.what(), STEPCAST_HOLDS("not supported yet"));
+    CHECK_THAT(wrong.what(), STEPCAST_HOLDS(" yet; "));
   }
 }
 

@@ -78,10 +78,11 @@ bool valid(const json& schema, const json& value) {
   return !value.is_object() || valid_object(schema, value);
 }
 
-json example(const std::string& name) {
-  const auto path = std::filesystem::path(STEPCAST_SOURCE_DIR) / "scenarios/examples" / name;
+json document(const std::string& folder, const std::string& name) {
+  const auto path = std::filesystem::path(STEPCAST_SOURCE_DIR) / folder / name;
   return plain(scenarios::parse_yaml(scenarios::read_file(path), name));
 }
+json example(const std::string& name) { return document("scenarios/examples", name); }
 
 }  // namespace
 
@@ -93,6 +94,36 @@ TEST_CASE("every example satisfies the schema") {
     CAPTURE(entry.path().filename().string());
     CHECK(valid(schema, example(entry.path().filename().string())));
   }
+}
+
+TEST_CASE("the schema takes every key that the reader takes") {
+  const auto schema = json::parse(scenarios::scenario_schema());
+  const auto every = document("tests/fuzz/corpus", "valid_every_key");
+  CHECK(valid(schema, every));
+  // The document names every key, so that the schema has been asked about each.
+  for (const auto* section : {"plan", "training"})
+    for (const auto& [key, one] : schema["properties"][section]["properties"].items()) {
+      CAPTURE(section, key);
+      CHECK((every[section].contains(key) || key == "layers"));  // `layers` is not supported yet
+    }
+  const auto with = [&](const char* pointer, const char* value) {
+    auto scenario = every;
+    scenario[json::json_pointer(pointer)] = json::parse(value);
+    return valid(schema, scenario);
+  };
+  CHECK(with("/plan/recompute", R"({"selective": ["core_attn", "mlp"]})"));
+  CHECK(with("/plan/recompute", R"("optimal")"));
+  CHECK(with("/plan/offload", R"({"activations": "cpu"})"));
+  CHECK(with("/plan/wrap", R"("model")"));
+  CHECK(with("/plan/bucket", "1e8"));
+  CHECK(with("/software/cuda_graphs", "true"));
+  CHECK(with("/software/cuda_graphs", "[]"));
+  CHECK(with("/software/data_loader", R"("none")"));
+  CHECK_FALSE(with("/plan/recompute", R"({"selective": ["attention"]})"));
+  CHECK_FALSE(with("/plan/offload", R"({"gradients": "nvme"})"));
+  CHECK_FALSE(with("/plan/wrap", R"("block")"));
+  CHECK_FALSE(with("/software/cuda_graphs", R"(["attention"])"));
+  CHECK_FALSE(with("/training/fp8_recipe", R"("rows")"));
 }
 
 TEST_CASE("the schema refuses what the reader refuses") {

@@ -1,44 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "strategies/pipeline.hpp"
-#include "strategies/schedule.hpp"
 #include "tests/catch.hpp"
+#include "tests/strategies/recorded.hpp"
 
 using namespace strategies;
+using recorded::Length, recorded::length_of;
 
 namespace {
 
-struct Summary {
-  double makespan = 0, span = 0;
-};
-
-Summary summary_of(const PipelineRun& run, int stages, double scale) {
-  std::vector<std::int64_t> began(static_cast<std::size_t>(stages), INT64_MAX),
-      ended(began.size(), 0);
-  for (const auto& op : run.operations) {
-    const auto s = static_cast<std::size_t>(op.stage);
-    began[s] = std::min(began[s], op.start);
-    ended[s] = std::max(ended[s], op.end);
-  }
-  std::int64_t span = 0;
-  for (std::size_t s = 0; s < began.size(); ++s) span = std::max(span, ended[s] - began[s]);
-  const auto makespan = *std::ranges::max_element(ended) - *std::ranges::min_element(began);
-  return {static_cast<double>(makespan) / scale, static_cast<double>(span) / scale};
+Length play(ScheduleKind kind, int p, int v, int m, PassTimes times) {
+  const auto layout = layout_of(kind, p, v);
+  return length_of(run_pipeline(order_of(kind, p, v, m), layout, m, times), p);
 }
 
-Summary play(ScheduleKind kind, int p, int v, int m, PassTimes times) {
-  const auto order = order_of(kind, p, v, m);
-  return summary_of(run_pipeline(order, v, m, times), p, 1);
-}
-
-ScheduleKind kind_named(const std::string& name) {
-  if (name == "gpipe") return ScheduleKind::gpipe;
-  return name == "1f1b" ? ScheduleKind::one_f_one_b : ScheduleKind::interleaved;
-}
+Layout loop(int stages, int chunks) { return {Layout::Kind::loop, stages, chunks}; }
 
 }  // namespace
 
@@ -64,7 +42,7 @@ TEST_CASE("every schedule runs every pass of every microbatch and chunk once, fo
   for (auto kind : {ScheduleKind::gpipe, ScheduleKind::one_f_one_b, ScheduleKind::interleaved}) {
     if (v > 1 && kind != ScheduleKind::interleaved) continue;
     const auto order = order_of(kind, p, v, m);
-    CHECK(can_run(order, v, m));
+    CHECK(can_run(order, loop(p, v), m));
     for (const auto& slots : order) {
       std::map<std::pair<int, int>, int> seen;
       for (const auto& slot : slots) {
@@ -110,47 +88,7 @@ TEST_CASE("1F1B pays latency C on its zigzag: 2C((p-1)m/p + p-2) beyond the make
   const int m = rounds * p;
   const auto without = play(ScheduleKind::one_f_one_b, p, 1, m, {12, 12, 12, 0}).makespan;
   const auto with = play(ScheduleKind::one_f_one_b, p, 1, m, {12, 12, 12, C}).makespan;
-  CHECK(with - without == 2.0 * C * ((p - 1) * m / p + p - 2));
-}
-
-TEST_CASE("makespan, span and peak in flight equal the recorded schedules in all six cost cases") {
-  std::ifstream file(STEPCAST_SOURCE_DIR "/tests/strategies/data/pipeline_schedules.csv");
-  REQUIRE(file);
-  const std::map<std::string, PassTimes> cases{{"A", {12, 12, 12, 0}}, {"B", {12, 12, 12, 1}},
-                                               {"C", {12, 12, 12, 6}}, {"D", {12, 16, 8, 0}},
-                                               {"E", {12, 16, 8, 1}},  {"H", {12, 16, 8, 1}}};
-  constexpr std::int64_t scale = 16;  // quarters of a chunk's share stay whole
-  int rows = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with('#') || line.starts_with("schedule")) continue;
-    std::stringstream cells(line);
-    std::string name, p_text, m_text, v_text, which, makespan, span, peaks;
-    for (auto* cell : {&name, &p_text, &m_text, &v_text, &which, &makespan, &span, &peaks})
-      std::getline(cells, *cell, ',');
-    const int p = std::stoi(p_text), m = std::stoi(m_text), v = std::stoi(v_text);
-    auto times = cases.at(which);
-    for (auto* time : {&times.forward, &times.backward, &times.weight, &times.latency})
-      *time *= scale;
-    std::vector<double> slow;
-    if (which == "H") {
-      slow.assign(static_cast<std::size_t>(p), 1.0);
-      slow.front() = 1.25;
-      slow.back() = 1.5;
-    }
-    const auto order = order_of(kind_named(name), p, v, m);
-    const auto found = summary_of(run_pipeline(order, v, m, times, slow), p, scale);
-    INFO(line);
-    CHECK(found.makespan == std::stod(makespan));
-    CHECK(found.span == std::stod(span));
-    std::stringstream per_stage(peaks);
-    for (const auto& slots : order) {
-      double peak = 0;
-      per_stage >> peak;
-      CHECK(peak_in_flight(slots, v) == peak);
-    }
-    ++rows;
-  }
-  CHECK(rows == 336);
+  CHECK(with - without == 2 * C * ((p - 1) * m / p + p - 2));
 }
 
 TEST_CASE("interleaved needs several live vectors: four stages, two chunks hold (7,4) or (8,3)") {
@@ -168,7 +106,7 @@ TEST_CASE("impossible schedules are refused with the reason") {
                     "only the interleaved schedule runs several chunks per stage");
   // A stage that wants its backward before its forward can never begin.
   const Order knot{{{Pass::backward, 0, 0}, {Pass::forward, 0, 0}}};
-  CHECK_THROWS_WITH(run_pipeline(knot, 1, 1, {1, 1, 1, 0}),
+  CHECK_THROWS_WITH(run_pipeline(knot, loop(1, 1), 1, {1, 1, 1, 0}),
                     "the schedule's stages wait for each other for ever");
 }
 

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attention half of a layer: norm, projections to queries, keys and values, the core, output
+// projection, residual.
+#include <algorithm>
+
+#include "model/builder.hpp"
+
+namespace model {
+
+using units::Kernel;
+using Layout = Kernel::Layout;
+
+namespace {
+
+// Query-key products, softmax, dropout and the sum over values.
+class AttentionCore {
+ public:
+  AttentionCore(const Builder& builder, std::int64_t window) : make_(builder) {
+    const auto& e = builder.extent;
+    dim_ = builder.transformer.head_dim;
+    value_dim_ = builder.transformer.v_head_dim();
+    reach_ = window > 0 ? std::min(window, e.sequence) : e.sequence;
+    groups_ = e.batch * e.heads;
+    queries_ = real(e.tokens()) * real(e.heads * dim_);
+    outputs_ = real(e.tokens()) * real(e.heads * value_dim_);
+    keys_ = real(e.tokens()) * real(e.kv_heads * dim_);
+    values_ = real(e.tokens()) * real(e.kv_heads * value_dim_);
+    scores_ = real(groups_) * real(e.sequence) * real(e.sequence);
+  }
+
+  Operators operators() const {
+    if (make_.kernels.attention == AttentionKernel::unfused)
+      return {scores(), softmax(), dropout(), values()};
+    return {flash()};
+  }
+
+ private:
+  double element() const { return make_.element(); }
+  std::int64_t sequence() const { return make_.extent.sequence; }
+  Operator core(std::string_view name) const {
+    return {.name = name,
+            .part = Part::attention,
+            .core = true,
+            .module = Module::core_attn,
+            .largest = {element() * scores_}};
+  }
+  static Kept kept(std::string_view name, double bytes) {
+    return {.name = name, .size = {bytes}, .core = true, .module = Module::core_attn};
+  }
+  // One learned score per head that the softmax counts in.
+  double sinks() const { return make_.transformer.attention_sinks ? real(make_.extent.heads) : 0; }
+
+  // Only the log-sum-exp (fp32) is kept besides queries, keys, values and output.
+  // Forward two products, backward five (three of queries' width); half of each when causal.
+  Operator flash() const {
+    auto op = core("attention");
+    const bool causal = make_.transformer.causal;
+    // A causal window touches size·(s − size/2) pairs, the whole triangle s²/2.
+    const double pairs = causal ? real(reach_) * (real(sequence()) - 0.5 * real(reach_))
+                                : real(reach_) * real(sequence());
+    const double each = 2 * real(groups_) * pairs, q = real(dim_), v = real(value_dim_);
+    Kernel forward{.kind = Kernel::Kind::attention,
+                   .precision = make_.precision,
+                   .layout = Layout::forward,
+                   .causal = causal,
+                   .batch = groups_,
+                   .m = sequence(),
+                   .n = reach_,
+                   .k = dim_,
+                   .flops = {each * (q + v)},
+                   .traffic = {element() * (queries_ + outputs_ + keys_ + values_)}};
+    Kernel backward = forward;
+    backward.layout = Layout::input_gradient;
+    backward.flops = {each * (3 * q + 2 * v)};
+    backward.traffic = {element() * (3 * queries_ + 2 * outputs_ + 2 * keys_ + 2 * values_)};
+    op.forward = {forward};
+    op.input_gradient = {backward};
+    op.kept = {kept("log-sum-exp", 4 * real(groups_ * sequence()))};
+    op.parameters = sinks();
+    op.largest = {4 * queries_};  // fp32 gradient of the queries
+    return op;
+  }
+
+  Operator scores() const {
+    auto op = core("query-key product");
+    op.forward = {make_.product(Layout::forward, sequence(), sequence(), dim_, groups_)};
+    const auto back = make_.product(Layout::input_gradient, sequence(), dim_, sequence(), groups_);
+    op.input_gradient = {back, back};
+    return op;
+  }
+
+  Operator softmax() const {
+    auto op = core("softmax");
+    // The causal kernel reads the lower triangle only and writes zeros above it.
+    const double read = make_.transformer.causal ? 0.5 : 1.0;
+    if (make_.kernels.fused_softmax) {
+      op.forward = {Builder::stream((1 + read) * element() * scores_)};
+      op.input_gradient = {Builder::stream(3 * element() * scores_)};
+    } else {
+      const auto pass = Builder::stream(2 * element() * scores_);
+      op.forward = {pass, pass, pass};  // scale, mask, softmax
+      op.input_gradient = {Builder::stream(3 * element() * scores_), pass, pass};
+    }
+    op.kept = {kept("softmax output", element() * scores_)};
+    op.parameters = sinks();
+    return op;
+  }
+
+  Operator dropout() const {
+    auto op = core("attention dropout");
+    if (make_.transformer.dropout <= 0) return op;
+    op.forward = {Builder::stream((2 * element() + 1) * scores_)};
+    op.input_gradient = op.forward;
+    op.kept = {kept("attention dropout mask", scores_),
+               kept("attention dropout output", element() * scores_)};
+    return op;
+  }
+
+  Operator values() const {
+    auto op = core("sum over values");
+    op.forward = {make_.product(Layout::forward, sequence(), value_dim_, sequence(), groups_),
+                  Builder::stream(2 * element() * outputs_)};  // heads back beside each other
+    op.input_gradient = {
+        make_.product(Layout::input_gradient, sequence(), sequence(), value_dim_, groups_),
+        make_.product(Layout::input_gradient, sequence(), value_dim_, sequence(), groups_),
+        Builder::stream(2 * element() * (queries_ + keys_ + values_))};
+    return op;
+  }
+
+  const Builder& make_;
+  std::int64_t dim_ = 0, value_dim_ = 0, reach_ = 0, groups_ = 0;
+  double queries_ = 0, outputs_ = 0, keys_ = 0, values_ = 0, scores_ = 0;
+};
+
+Operators projections(const Builder& make) {
+  const auto& t = make.transformer;
+  const auto& e = make.extent;
+  const double element = make.element(), tokens = real(e.tokens()), rows = real(e.rows);
+  const auto queries = e.heads * t.head_dim, keys = e.kv_heads * t.head_dim;
+
+  auto qkv = make.linear("QKV projection", Part::attention, Seam::enter, t.hidden,
+                         queries + 2 * keys, t.qkv_biases);
+  qkv.kept = {
+      {.name = "QKV input", .size = {element * rows * real(t.hidden)}, .module = Module::layernorm},
+      {.name = "queries, keys, values", .size = {element * tokens * real(queries + 2 * keys)}}};
+  Operators ops{std::move(qkv)};
+
+  const double rotated = element * tokens * real(queries + keys);
+  if (t.query_key_norm) {
+    Operator op{.name = "query and key norm", .part = Part::attention};
+    op.forward = {Builder::stream(2 * rotated)};
+    op.input_gradient = {Builder::stream(3 * rotated)};
+    op.kept = {{.name = "query and key norm input", .size = {rotated}}};
+    op.parameters = 2 * real(t.head_dim);
+    ops.push_back(std::move(op));
+  }
+  if (t.position == Position::rope) {
+    // Unfused: slices, negation, two products and a sum.
+    Operator op{.name = "rotary embedding", .part = Part::attention};
+    const int passes = make.kernels.fused_rotary ? 1 : 4;
+    for (int i = 0; i < passes; ++i) op.forward.push_back(Builder::stream(2 * rotated));
+    op.input_gradient = op.forward;
+    ops.push_back(std::move(op));
+  }
+  return ops;
+}
+
+}  // namespace
+
+Operators attention(const Builder& make, std::int64_t window) {
+  const auto& t = make.transformer;
+  const auto& e = make.extent;
+  const auto outputs = e.heads * t.v_head_dim();
+  const bool bias = t.biases || t.output_bias;
+
+  Operators ops{make.norm("attention norm", Part::attention, true)};
+  ops.front().module = Module::layernorm;
+  append(ops, t.latent ? latent_projections(make) : projections(make));
+  append(ops, AttentionCore(make, window).operators());
+  auto out =
+      make.linear("output projection", Part::attention, Seam::leave, outputs, t.hidden, bias);
+  out.kept = {{.name = "output projection input",
+               .size = {make.element() * real(e.tokens()) * real(outputs)}}};
+  ops.push_back(std::move(out));
+  ops.push_back(make.residual("attention residual", Part::attention, bias));
+  return ops;
+}
+
+}  // namespace model

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MLP half of a layer, dense or with experts.
+// An expert layer of T rows, k experts per token and R token copies here, expert width f: the
+// element-wise work passes some 8 times over T·k·h elements each way, in many small kernels.
+// Kept, 2-byte elements, SwiGLU: norm and its output 4Th, gate logits and map 5TE, dispatched
+// tokens 2Rh, expert middles 6Rf, order 8Tk and weights 4R of the copies.
+#include "model/builder.hpp"
+
+namespace model {
+
+namespace {
+
+// The norm, if there is one, and what it hands to the first projection.
+Operators mlp_norm(const Builder& make) {
+  const auto& t = make.transformer;
+  if (t.parallel_block && t.norms_per_layer < 2) return {};
+  Operators ops{make.norm("MLP norm", Part::mlp, false)};
+  ops.front().module = Module::layernorm;
+  return ops;
+}
+
+std::vector<Kept> mlp_input(const Builder& make, const Operators& norm) {
+  if (norm.empty()) return {};  // attention keeps it
+  const double bytes = make.element() * real(make.extent.rows) * real(make.transformer.hidden);
+  return {{.name = "MLP input", .size = {bytes}, .module = Module::layernorm}};
+}
+
+// Projection up, activation, projection down, divided over tensor-parallel ranks.
+struct Names {
+  std::string_view up, activation, down, activation_input, down_input;
+};
+constexpr Names dense_names{"MLP up projection", "activation", "MLP down projection",
+                            "activation input", "MLP down projection input"};
+constexpr Names shared_names{"shared expert up projection", "shared expert activation",
+                             "shared expert down projection", "shared expert activation input",
+                             "shared expert down projection input"};
+
+// Element-wise work between the projections, over `values` of the narrower one.
+Operator activation(const Builder& make, std::string_view name, double values) {
+  const double halves = make.transformer.gated() ? 2 : 1, bytes = make.element() * values;
+  Operator op{.name = name, .part = Part::mlp};
+  op.forward = {Builder::stream((halves + 1) * bytes)};
+  op.input_gradient = {Builder::stream((2 * halves + 1) * bytes)};
+  if (!make.kernels.fused_bias_activation) {
+    op.forward.push_back(Builder::stream((halves + 1) * bytes));
+    op.input_gradient.push_back(Builder::stream((halves + 1) * bytes));
+  }
+  op.largest = {halves * bytes};
+  return op;
+}
+
+Operators two_projections(const Builder& make, const Names& names, Module module, std::int64_t ffn,
+                          bool biases) {
+  const auto& t = make.transformer;
+  const std::int64_t halves = t.gated() ? 2 : 1;
+  const double wide = real(make.extent.tokens()) * real(ffn);
+  Operators ops{make.linear(names.up, Part::mlp, Seam::enter, t.hidden, halves * ffn, biases),
+                activation(make, names.activation, wide),
+                make.linear(names.down, Part::mlp, Seam::leave, ffn, t.hidden, biases)};
+  for (auto& op : ops) op.module = module;
+  ops[1].kept = {{.name = names.activation_input,
+                  .size = {real(halves) * make.element() * wide},
+                  .module = module}};
+  ops[2].kept = {{.name = names.down_input, .size = {make.element() * wide}, .module = module}};
+  return ops;
+}
+
+// Product with the experts' vectors, scores, the choice, and the map of who goes where.
+Operator router(const Builder& make) {
+  const auto& moe = *make.transformer.moe;
+  const double element = make.element();
+  const double scores = real(make.extent.rows) * real(moe.experts);
+  // The scores decide: the product stays in 16 bit where the others are narrower.
+  Builder wide = make;
+  if (units::element_bytes(make.precision) < 2) wide.precision = units::Precision::bf16;
+  auto op = wide.replicated("router", Part::mlp, make.transformer.hidden, moe.experts);
+  op.module = Module::moe;
+  // Cast to fp32, score, choice, weights and map written, tokens per expert and their mean score.
+  for (const double bytes : {element + 4, 8.0, 4.0, 4.0, 1.0, 1.0, 4.0})
+    op.forward.push_back(Builder::stream(bytes * scores));
+  for (const double bytes : {4.0, 12.0, 4 + element})
+    op.input_gradient.push_back(Builder::stream(bytes * scores));
+  op.kept = {{.name = "gate logits", .size = {4 * scores}, .module = Module::moe},
+             {.name = "routing map", .size = {scores}, .module = Module::moe}};
+  if (moe.router_bias) op.parameters += real(moe.experts);
+  return op;
+}
+
+// Bytes of all token copies of this rank.
+double copies(const Builder& make) {
+  return make.element() * (real(make.extent.rows) * real(make.transformer.moe->top_k) *
+                           real(make.transformer.hidden));
+}
+
+Operator permute(const Builder& make) {
+  const auto& moe = *make.transformer.moe;
+  const double map = real(make.extent.rows) * real(moe.experts);
+  const double rows = make.element() * real(make.extent.rows) * real(make.transformer.hidden);
+  Operator op{.name = "permute", .part = Part::mlp, .seam = Seam::dispatch, .module = Module::moe};
+  op.forward = {Builder::stream(map), Builder::stream(map), Builder::stream(2 * copies(make))};
+  op.input_gradient = {Builder::stream(copies(make) + rows)};
+  op.kept = {{.name = "order of token copies",
+              .size = {8 * real(make.extent.rows) * real(moe.top_k)},
+              .module = Module::moe}};
+  op.exchanged = {copies(make)};
+  op.largest = {copies(make)};
+  return op;
+}
+
+// Copies arrive by sender and are sorted by expert, where there is something to sort.
+void sort_copies(const Builder& make, Operator& up, Operator& down) {
+  const auto& e = make.extent;
+  if (e.experts < 2 || e.experts == make.transformer.moe->experts) return;
+  const auto pass =
+      Builder::stream(2 * make.element() * real(e.routed) * real(make.transformer.hidden));
+  up.forward.insert(up.forward.begin(), pass);
+  up.input_gradient.push_back(pass);
+  down.forward.push_back(pass);
+  down.input_gradient.insert(down.input_gradient.begin(), pass);
+}
+
+Operators routed(const Builder& make) {
+  const auto& t = make.transformer;
+  const auto& e = make.extent;
+  const std::int64_t halves = t.gated() ? 2 : 1;
+  const double element = make.element(), rows = real(e.routed), wide = rows * real(e.expert_ffn);
+
+  auto up =
+      make.grouped("expert up projection", t.hidden, halves * e.expert_ffn, t.moe->expert_biases);
+  up.kept = {{.name = "dispatched tokens",
+              .size = {element * rows * real(t.hidden)},
+              .module = Module::moe}};
+  auto act = activation(make, "expert activation", wide);
+  act.module = Module::moe_act;
+  act.kept = {{.name = "expert activation input",
+               .size = {real(halves) * element * wide},
+               .module = Module::moe},
+              {.name = "weights of token copies", .size = {4 * rows}, .module = Module::moe}};
+  auto down = make.grouped("expert down projection", e.expert_ffn, t.hidden, t.moe->expert_biases);
+  down.seam = Seam::combine;
+  down.exchanged = {copies(make)};
+  down.kept = {{.name = "expert down projection input",
+                .size = {element * wide},
+                .module = Module::moe_act}};
+  sort_copies(make, up, down);
+  return {std::move(up), std::move(act), std::move(down)};
+}
+
+// Sums each token's copies (their weights are applied in the activation), shared experts included.
+Operator unpermute(const Builder& make, bool shared) {
+  const double rows = make.element() * real(make.extent.rows) * real(make.transformer.hidden);
+  Operator op{.name = "unpermute", .part = Part::mlp, .module = Module::moe};
+  op.forward = {Builder::stream(copies(make) + rows)};
+  op.input_gradient = {Builder::stream(copies(make) + rows)};
+  if (shared) {
+    op.forward.push_back(Builder::stream(3 * rows));
+    op.input_gradient.push_back(Builder::stream(3 * rows));
+  }
+  op.largest = {copies(make)};
+  return op;
+}
+
+Operators shared_experts(const Builder& make) {
+  const auto& t = make.transformer;
+  if (make.extent.shared_ffn == 0) return {};
+  auto ops =
+      two_projections(make, shared_names, Module::shared_experts, make.extent.shared_ffn, false);
+  if (!t.moe->shared_gate) return ops;
+  const double rows = make.element() * real(make.extent.rows) * real(t.hidden);
+  auto gate = make.replicated("shared expert gate", Part::mlp, t.hidden, 1);
+  gate.module = Module::shared_experts;
+  gate.forward.push_back(Builder::stream(2 * rows));
+  gate.input_gradient.push_back(Builder::stream(3 * rows));
+  gate.kept = {{.name = "shared expert output", .size = {rows}, .module = Module::shared_experts}};
+  ops.push_back(std::move(gate));
+  return ops;
+}
+
+}  // namespace
+
+Operators dense_mlp(const Builder& make) {
+  const auto& t = make.transformer;
+  auto ops = mlp_norm(make);
+  auto block = two_projections(make, dense_names, Module::mlp, make.extent.ffn, t.biases);
+  block.front().kept = mlp_input(make, ops);
+  append(ops, std::move(block));
+  ops.push_back(make.residual("MLP residual", Part::mlp, t.biases));
+  return ops;
+}
+
+Operators expert_mlp(const Builder& make) {
+  auto ops = mlp_norm(make);
+  auto choice = router(make);
+  for (auto& tensor : mlp_input(make, ops)) choice.kept.push_back(tensor);
+  auto shared = shared_experts(make);
+  const bool any_shared = !shared.empty();
+  append(ops, std::move(shared));
+  ops.push_back(std::move(choice));
+  ops.push_back(permute(make));
+  append(ops, routed(make));
+  ops.push_back(unpermute(make, any_shared));
+  ops.push_back(make.residual("MLP residual", Part::mlp, false));
+  return ops;
+}
+
+}  // namespace model

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans and trainings, in the words of scenario files.
+#include "report/document.hpp"
+#include "report/words.hpp"
+#include "units/text.hpp"
+
+namespace report {
+namespace {
+
+using strategies::Offload;
+using strategies::Plan;
+using strategies::Recompute;
+using strategies::Software;
+
+Document modules_document(const std::vector<strategies::Module>& modules) {
+  Document words = Document::array();
+  for (const auto module : modules) words.push_back(word(module));
+  return words;
+}
+
+Document recompute_document(const Recompute& recompute) {
+  switch (recompute.kind) {
+    case Recompute::Kind::none:
+      return "none";
+    case Recompute::Kind::selective:
+      return "selective";
+    case Recompute::Kind::full:
+      return "full";
+    case Recompute::Kind::full_layers:
+      return Object().put("full_layers", recompute.layers).take();
+    case Recompute::Kind::per_op:
+      return "per-op";
+    case Recompute::Kind::modules:
+      return Object().put("selective", modules_document(recompute.modules)).take();
+  }
+  return nullptr;
+}
+
+Document recompute_document(const Plan& plan) {
+  if (plan.recompute_of_stage.empty()) return recompute_document(plan.recompute);
+  Document stages = Document::array();
+  for (const auto& stage : plan.recompute_of_stage) stages.push_back(recompute_document(stage));
+  return stages;
+}
+
+Document activations_document(const Offload& offload) {
+  if (!offload.activation_layers && offload.activation_modules.empty()) return "cpu";
+  Object object;
+  object.put("to", "cpu");
+  if (offload.activation_layers) object.put("layers", *offload.activation_layers);
+  if (!offload.activation_modules.empty())
+    object.put("modules", modules_document(offload.activation_modules));
+  return object.take();
+}
+
+Document offload_document(const Offload& offload) {
+  if (offload == Offload{}) return "none";
+  using enum Offload::Tier;
+  Object object;
+  if (offload.optimizer != none) object.put("optimizer", word(offload.optimizer));
+  if (offload.gradients) object.put("gradients", "cpu");
+  if (offload.parameters != none) object.put("parameters", word(offload.parameters));
+  if (offload.activations) object.put("activations", activations_document(offload));
+  return object.take();
+}
+
+Document wrap_document(const strategies::Wrap& wrap) {
+  if (wrap.layers == 0) return "model";
+  if (wrap.layers == 1) return "layer";
+  return Object().put("layers", wrap.layers).take();
+}
+
+Document overlap_document(const strategies::Overlap& overlap, const Software& software) {
+  return Object()
+      .put("data", overlap.data.value_or(software.overlap_data))
+      .put("tensor", overlap.tensor.value_or(software.overlap_tensor))
+      .put("pipeline", overlap.pipeline.value_or(software.overlap_pipeline))
+      .put("parameters", overlap.parameters.value_or(software.overlap_parameters))
+      .put("expert", overlap.expert.value_or(software.overlap_expert))
+      .take();
+}
+
+void put_degrees(Object& object, const Plan& plan) {
+  object.put("tensor", plan.tensor)
+      .put("pipeline", plan.pipeline)
+      .put("context", plan.context)
+      .put("expert", plan.expert)
+      .put("expert_tensor", plan.expert_tensor.value_or(plan.tensor))
+      .put("data", plan.data)
+      .put("sequence_parallel", plan.sequence_parallel)
+      .put("context_method", word(plan.context_method))
+      .put("micro_batch", plan.micro_batch)
+      .put("schedule", word(plan.schedule))
+      .put("virtual_stages", plan.virtual_stages);
+  if (!plan.layers_per_stage.empty()) object.put("layers_per_stage", plan.layers_per_stage);
+}
+
+void put_gradients(Object& object, const Plan& plan, const Software& software) {
+  // A profile may reduce in fp16, a plan has no word for it.
+  const auto reduction = plan.gradient_precision.value_or(software.gradient_precision);
+  if (reduction != units::Precision::fp16)
+    object.put("gradient_precision", units::to_text(reduction));
+  object.put("gradient_compression", word(plan.gradient_compression));
+  const auto bucket = plan.bucket.value_or(software.bucket);
+  if (plan.gather_bucket)
+    object.put(
+        "bucket",
+        Object().unless_zero("reduce", bucket).quantity("gather", *plan.gather_bucket).take());
+  else
+    object.unless_zero("bucket", bucket);
+}
+
+}  // namespace
+
+// What the plan leaves to the software profile is written out as it holds.
+Document plan_document(const Plan& plan, const Software& software) {
+  Object object;
+  put_degrees(object, plan);
+  object.put("zero", plan.zero)
+      .put("reshard_after_forward", plan.reshard_after_forward)
+      .put("shard_group", plan.shard_group == strategies::ShardGroup::all ? "all" : "node")
+      .put("wrap", wrap_document(plan.wrap))
+      .put("recompute", recompute_document(plan))
+      .put("offload", offload_document(plan.offload))
+      .put("activation_compression", word(plan.activation_compression))
+      .put("overlap", overlap_document(plan.overlap, software));
+  put_gradients(object, plan, software);
+  return object.put("rank_order", word(plan.rank_order)).take();
+}
+
+Document training_document(const strategies::Training& training) {
+  Object object;
+  object.put("sequence_length", training.sequence_length)
+      .put("global_batch", training.global_batch)
+      .put("precision", units::to_text(training.precision));
+  if (training.precision == units::Precision::fp8)
+    object.put("fp8_recipe", word(training.fp8_recipe));
+  return object.put("optimizer", word(training.optimizer))
+      .number("padding", training.padding)
+      .take();
+}
+
+}  // namespace report

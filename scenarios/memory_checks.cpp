@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is dropped, sharded, compressed or kept outside the device.
+#include <span>
+#include <string>
+
+#include "scenarios/judge.hpp"
+#include "scenarios/plan_keys.hpp"
+
+namespace scenarios {
+namespace {
+
+using forecast::Scenario;
+using strategies::Module;
+using strategies::Recompute;
+
+// Why the model has no such module; empty if it has.
+std::string lacks(const model::Transformer& model, Module module) {
+  switch (module) {
+    case Module::moe:
+    case Module::moe_act:
+      return model.moe ? "" : "the model is dense";
+    case Module::shared_experts:
+      return model.moe && model.moe->shared_experts > 0 ? "" : "the model shares no expert";
+    case Module::mla_up_proj:
+      return model.latent ? "" : "the model's attention is not latent";
+    case Module::core_attn:
+    case Module::layernorm:
+    case Module::mlp:
+      break;
+  }
+  return "";
+}
+
+void check_modules(const std::string& key, const std::vector<Module>& chosen, const Scenario& s,
+                   const Judge& judge) {
+  if (!judge.knows({"model.moe", "model.attention"})) return;
+  for (const auto& [name, module] : modules())
+    if (std::ranges::find(chosen, module) != chosen.end())
+      if (const auto why = lacks(s.model, module); !why.empty())
+        judge.complain("plan", key, std::string(name) + ": " + why + "; leave it out");
+}
+
+void check_recompute(const Scenario& s, const Judge& judge) {
+  const auto& plan = s.plan;
+  if (!judge.knows({"plan.recompute", "model.layers"})) return;
+  const auto given = static_cast<std::int64_t>(plan.recompute_of_stage.size());
+  if (given > 0 && judge.knows({"plan.pipeline", "plan.virtual_stages", "plan.schedule"}) &&
+      given != plan.pipeline * plan.virtual_stages)
+    judge.complain("plan", "recompute",
+                   digits(given) + " entries; expected one per virtual stage: pipeline " +
+                       digits(plan.pipeline) + " x virtual_stages " + digits(plan.virtual_stages) +
+                       " = " + digits(plan.pipeline * plan.virtual_stages));
+  const auto all = given > 0 ? std::span(plan.recompute_of_stage) : std::span(&plan.recompute, 1);
+  for (const auto& one : all) {
+    check_modules("recompute", one.modules, s, judge);
+    if (one.kind == Recompute::Kind::full_layers && one.layers > s.model.layers)
+      judge.complain("plan", "recompute",
+                     "full_layers " + digits(one.layers) + " is more than the " +
+                         digits(s.model.layers) + " layers of the model");
+  }
+}
+
+// What an offloading plan needs of every node.
+void check_room(const topology::Node& node, const strategies::Offload& offload,
+                const Judge& judge) {
+  using enum strategies::Offload::Tier;
+  const auto needs = [&](bool there, const std::string& what, const std::string& key) {
+    if (!there)
+      judge.complain("plan", "offload",
+                     "node '" + node.name + "' has no " + what + "; give cluster.node." + key +
+                         ", or keep everything on the device");
+  };
+  const bool storage = offload.optimizer == nvme || offload.parameters == nvme;
+  if (storage || offload.optimizer == cpu || offload.parameters == cpu || offload.gradients ||
+      offload.activations) {
+    needs(node.host.memory.value > 0 && node.host.memory_bandwidth.value > 0, "host memory",
+          "host: {memory, memory_bandwidth}");
+    needs(node.pcie.bandwidth.value > 0, "way to its host", "pcie: {bandwidth}");
+  }
+  if (storage)
+    needs(node.nvme.capacity.value > 0 && node.nvme.read.value > 0 && node.nvme.write.value > 0,
+          "NVMe storage", "nvme: {capacity, read, write}");
+}
+
+void check_offload(const Scenario& s, const Judge& judge) {
+  const auto& offload = s.plan.offload;
+  if (!judge.knows({"plan.offload"})) return;
+  check_modules("offload", offload.activation_modules, s, judge);
+  if (judge.knows({"model.layers"}) && offload.activation_layers &&
+      *offload.activation_layers > s.model.layers)
+    judge.complain("plan", "offload",
+                   "activations of " + digits(*offload.activation_layers) +
+                       " layers, but the model has " + digits(s.model.layers));
+  if (!judge.knows({"cluster.node"})) return;
+  for (std::size_t kind = 0; kind < s.cluster.kinds(); ++kind)
+    check_room(s.cluster.kind(kind), offload, judge);
+}
+
+void check_sharding(const Scenario& s, const Judge& judge) {
+  const auto& plan = s.plan;
+  if (!judge.knows({"plan.zero"})) return;
+  if (plan.zero < 3 && plan.wrap != strategies::Wrap{} && judge.knows({"plan.wrap"}))
+    judge.complain("plan", "wrap",
+                   "parameters are gathered with zero: 3 only, not " + digits(plan.zero) +
+                       "; write zero: 3 or leave wrap out");
+  // Both keep, on every rank, the error of compressing its whole gradient.
+  if (plan.zero < 2) return;
+  const auto zero =
+      "zero " + digits(plan.zero) + " leaves no rank a whole gradient; write zero: 1 ";
+  if (plan.gradient_compression == strategies::GradientCompression::onebit)
+    judge.complain("plan", "gradient_compression",
+                   "onebit keeps the error of a whole gradient on each rank, but " + zero +
+                       "or gradient_compression: none");
+  if (s.training.optimizer == strategies::Optimizer::onebit_adam)
+    judge.complain("training", "optimizer",
+                   "onebit-adam keeps the error of a whole gradient on each rank, but " + zero +
+                       "or optimizer: adam");
+}
+
+}  // namespace
+
+void check_memory(const Scenario& scenario, const Judge& judge) {
+  check_recompute(scenario, judge);
+  check_offload(scenario, judge);
+  check_sharding(scenario, judge);
+}
+
+}  // namespace scenarios

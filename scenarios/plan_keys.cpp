@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/plan_keys.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace scenarios {
+namespace {
+
+using strategies::Plan;
+
+// --- rank_order: tp-cp-ep-dp-pp
+
+void read_rank_order(Plan& plan, const Cursor& at) {
+  using strategies::Degree;
+  constexpr std::array<std::pair<std::string_view, Degree>, 5> names{{{"tp", Degree::tensor},
+                                                                      {"cp", Degree::context},
+                                                                      {"ep", Degree::expert},
+                                                                      {"dp", Degree::data},
+                                                                      {"pp", Degree::pipeline}}};
+  std::vector<Degree> order;
+  const std::string_view text = at.value().text;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find('-', begin), text.size());
+    const auto word = text.substr(begin, end - begin);
+    const auto found = std::ranges::find(names, word, [](const auto& name) { return name.first; });
+    if (found != names.end() && std::ranges::find(order, found->second) == order.end())
+      order.push_back(found->second);
+    else
+      order.resize(0), begin = text.size();
+    begin = std::max(begin, end) + 1;
+  }
+  if (order.size() == names.size())
+    plan.rank_order = order;
+  else
+    at.complain("'" + std::string(text) +
+                "' is no order of ranks; expected tp, cp, ep, dp and pp, each once, innermost "
+                "first, such as 'tp-cp-ep-dp-pp'");
+}
+
+// --- bucket: a size, or {reduce, gather}
+
+Form bucket_form() {
+  const Form size{.type = Type::bytes, .range = {1, 1e15, "a buffer in device memory"}};
+  return {
+      .type = Type::either,
+      .forms = {size, map_of({{"reduce", "Bucket of gradient reduction", "of the software", size},
+                              {"gather", "Bucket of parameter gathering", "as reduce", size}})}};
+}
+
+void read_bucket(Plan& plan, const Cursor& at) {
+  if (!check(bucket_form(), at)) return;
+  if (at.value().kind == Value::Kind::scalar) plan.bucket = units::parse_bytes(at.value().text);
+  if (const auto size = at.find("reduce")) plan.bucket = units::parse_bytes(size->value().text);
+  if (const auto size = at.find("gather"))
+    plan.gather_bucket = units::parse_bytes(size->value().text);
+}
+
+// --- wrap: layer, {layers: N} or model
+
+Form wrap_form() {
+  return {.type = Type::either,
+          .forms = {
+              {.type = Type::choice, .choices = {"layer", "model"}},
+              map_of({{"layers",
+                       "Layers gathered at once",
+                       "1",
+                       {.type = Type::whole, .range = {1, 10'000, "layers gathered at once"}}}})}};
+}
+
+void read_wrap(Plan& plan, const Cursor& at) {
+  if (!check(wrap_form(), at)) return;
+  plan.wrap.layers = at.value().text == "model" ? 0 : 1;
+  if (const auto layers = at.find("layers")) plan.wrap.layers = to_whole(layers->value());
+}
+
+// --- layers_per_stage
+
+Form layers_form() {
+  return {.type = Type::list,
+          .range = {1, 10'000, ""},
+          .forms = {{.type = Type::whole, .range = {0, 10'000, "layers of one stage"}}}};
+}
+
+void read_layers_per_stage(Plan& plan, const Cursor& at) {
+  if (!check(layers_form(), at)) return;
+  plan.layers_per_stage.clear();
+  for (const auto& item : at.value().items) plan.layers_per_stage.push_back(to_whole(item));
+}
+
+}  // namespace
+
+Key<Plan> rank_order_key() {
+  return {{"rank_order",
+           "Placement of ranks, innermost degree first",
+           "tp-cp-ep-dp-pp",
+           {.type = Type::text}},
+          read_rank_order};
+}
+
+Key<Plan> bucket_key() {
+  return {{"bucket", "Gradient bucket, or those of reduction and gathering", "of the software",
+           bucket_form()},
+          read_bucket};
+}
+
+Key<Plan> wrap_key() {
+  return {{"wrap", "With zero 3: what is gathered at once", "layer", wrap_form()}, read_wrap};
+}
+
+Key<Plan> layers_per_stage_key() {
+  return {{"layers_per_stage", "Transformer layers of each virtual stage in model order",
+           "as even as possible", layers_form()},
+          read_layers_per_stage};
+}
+
+}  // namespace scenarios

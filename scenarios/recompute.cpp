@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is recomputed: one choice for all stages, or one for each.
+#include "scenarios/plan_keys.hpp"
+
+namespace scenarios {
+namespace {
+
+using strategies::Module;
+using strategies::Plan;
+using strategies::Recompute;
+using Kind = Recompute::Kind;
+
+const std::vector<Named<Kind>>& kinds() {
+  static const std::vector<Named<Kind>> named{{"none", Kind::none},
+                                              {"selective", Kind::selective},
+                                              {"full", Kind::full},
+                                              {"per-op", Kind::per_op}};
+  return named;
+}
+
+constexpr std::string_view by_search = "optimal";
+
+Form one_form() {
+  auto words = names_of(kinds());
+  words.push_back(by_search);
+  return {.type = Type::either,
+          .forms = {
+              {.type = Type::choice, .choices = std::move(words)},
+              map_of({{"full_layers",
+                       "Layers that are recomputed whole: of each pipeline rank, or of this "
+                       "virtual stage",
+                       "",
+                       {.type = Type::whole, .range = {0, 10'000, "layers of one pipeline rank"}}},
+                      {"selective", "Modules that are recomputed", "", words_form(modules())}})}};
+}
+
+Form recompute_form() {
+  Form form = one_form();
+  form.forms.push_back({.type = Type::list, .range = {1, 10'000, ""}, .forms = {one_form()}});
+  return form;
+}
+
+Recompute read_word(const Cursor& at) {
+  if (at.value().text != by_search) return {meaning(kinds(), at.value()), 0, {}};
+  at.unsupported(
+      "optimal is what a search chooses, which is not supported yet; write none, selective, full, "
+      "per-op, {full_layers: N} or {selective: [module, ...]}");
+  return {};
+}
+
+Recompute read_map(const Cursor& at) {
+  const auto layers = at.find("full_layers"), chosen = at.find("selective");
+  if (layers.has_value() == chosen.has_value())
+    at.complain("expected one of {full_layers: N} and {selective: [module, ...]}");
+  else if (layers)
+    return {Kind::full_layers, to_whole(layers->value()), {}};
+  else if (auto named = meanings(modules(), *chosen); named != std::vector{Module::core_attn})
+    return {Kind::modules, 0, std::move(named)};
+  else
+    return {Kind::selective, 0, {}};
+  return {};
+}
+
+Recompute read_one(const Cursor& at) {
+  return at.value().kind == Value::Kind::map ? read_map(at) : read_word(at);
+}
+
+void read_recompute(Plan& plan, const Cursor& at) {
+  if (!check(recompute_form(), at)) return;
+  if (at.value().kind != Value::Kind::list) {
+    plan.recompute = read_one(at);
+    return;
+  }
+  for (std::size_t i = 0; i < at.value().items.size(); ++i)
+    plan.recompute_of_stage.push_back(read_one(at.item(i)));
+}
+
+}  // namespace
+
+const std::vector<Named<Module>>& modules() {
+  static const std::vector<Named<Module>> named{{"core_attn", Module::core_attn},
+                                                {"layernorm", Module::layernorm},
+                                                {"moe_act", Module::moe_act},
+                                                {"mla_up_proj", Module::mla_up_proj},
+                                                {"mlp", Module::mlp},
+                                                {"moe", Module::moe},
+                                                {"shared_experts", Module::shared_experts}};
+  return named;
+}
+
+Key<Plan> recompute_key() {
+  return {{"recompute",
+           "What is dropped after the forward pass and computed again; a list: of each virtual "
+           "stage, in model order",
+           "none", recompute_form()},
+          read_recompute};
+}
+
+}  // namespace scenarios

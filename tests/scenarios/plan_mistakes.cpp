@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong with a plan, and what to write instead.
+#include <string>
+#include <utility>
+
+#include "tests/catch.hpp"
+#include "tests/scenarios/below_gate.hpp"
+
+namespace {
+
+using strategies::Plan;
+using tests::complaint;
+using tests::complaints_of;
+using tests::llama;
+using tests::read;
+using tests::Sets;
+
+// Models with experts, which no file can hold yet.
+void check(const forecast::Scenario& scenario) {
+  scenarios::Reading reading("f.yaml", {});
+  scenarios::check_scenario(scenario, false, scenarios::parse_yaml(llama, "f.yaml"), reading);
+  reading.throw_if_any();
+}
+
+std::string with_experts(Plan plan) {
+  auto scenario = read(llama);
+  scenario.model.moe = model::Moe{.experts = 64, .top_k = 6, .expert_ffn = 1536};
+  plan.data = 128 / (plan.tensor * plan.context * plan.pipeline);
+  scenario.plan = plan;
+  return complaints_of([&] { check(scenario); });
+}
+
+}  // namespace
+
+TEST_CASE("a V schedule has two chunks per rank, written or not") {
+  const std::string name = GENERATE("zb-v", "v-half", "v-min", "dualpipe-v");
+  const Sets sets{"plan.pipeline=4", "plan.schedule=" + name};
+  CHECK(read(llama, sets).plan.virtual_stages == 2);
+  for (const std::string wrong : {"1", "3"})
+    CHECK(complaint({sets[0], sets[1], "plan.virtual_stages=" + wrong}) ==
+          "plan.virtual_stages: " + wrong + " with schedule: " + name +
+              ", which folds the model into two chunks per rank; write 2 or leave it out");
+}
+
+TEST_CASE("only the interleaved schedule takes any number of chunks") {
+  CHECK(read(llama, {"plan.pipeline=4", "plan.schedule=interleaved", "plan.virtual_stages=5"})
+            .plan.virtual_stages == 5);
+  const std::string name = GENERATE("gpipe", "1f1b", "zb-h1", "zb-h2", "dualpipe");
+  CHECK(complaint({"plan.pipeline=2", "plan.schedule=" + name, "plan.virtual_stages=2"}) ==
+        "plan.virtual_stages: 2 needs schedule: interleaved, the only one that runs any number of "
+        "chunks per rank; write 1 or change the schedule");
+}
+
+TEST_CASE("dualpipe feeds an even number of microbatches into an even number of ranks") {
+  CHECK(complaint({"plan.schedule=dualpipe", "plan.pipeline=4", "training.global_batch=32"}) ==
+        "no complaint");  // data 4, eight microbatches
+  CHECK(complaint({"plan.schedule=dualpipe", "plan.pipeline=1"}) ==
+        "plan.pipeline: 1 is odd: dualpipe pairs the ranks from both ends; write an even number");
+  for (const auto& [batch, microbatches] : {std::pair{24, 6}, std::pair{36, 9}})
+    CHECK(complaint({"plan.schedule=dualpipe", "plan.pipeline=4",
+                     "training.global_batch=" + std::to_string(batch)}) ==
+          "training.global_batch: " + std::to_string(batch) + " makes " +
+              std::to_string(microbatches) +
+              " microbatches: dualpipe feeds half of them from each end; expected an even number, "
+              "at least 2 x pipeline = 8");
+}
+
+TEST_CASE("dualpipe-v needs two microbatches per rank, even in number or not") {
+  const Sets sets{"plan.schedule=dualpipe-v", "plan.pipeline=4"};  // data 4
+  CHECK(complaint({sets[0], sets[1], "training.global_batch=36"}) == "no complaint");
+  CHECK(complaint({sets[0], sets[1], "training.global_batch=28"}) ==
+        "training.global_batch: 28 makes 7 microbatches: dualpipe-v fills both arms of a V; "
+        "expected at least 2 x pipeline = 8");
+}
+
+TEST_CASE("a sequence is cut into equal parts") {
+  CHECK(complaint({"plan.context=4", "training.sequence_length=8196"}) ==
+        "plan.context: 4 cuts a sequence into 8 pieces, two for each rank so that causal work is "
+        "even, but sequence_length is 8196; write another degree, or 8192 or 8200 tokens");
+  CHECK(complaint({"plan.context=4", "training.sequence_length=3"}) ==
+        "plan.context: 4 cuts a sequence into 8 pieces, two for each rank so that causal work is "
+        "even, but sequence_length is 3; write another degree, or 8 tokens");
+  const Sets ulysses{"plan.context=4", "plan.context_method=ulysses"};
+  CHECK(complaint({ulysses[0], ulysses[1], "training.sequence_length=8196"}) == "no complaint");
+  CHECK(complaint({ulysses[0], ulysses[1], "training.sequence_length=8198"}) ==
+        "plan.context: 4 cuts a sequence into 4 pieces, but sequence_length is 8198; write another "
+        "degree, or 8196 or 8200 tokens");
+  CHECK(complaint(
+            {"plan.context=2", "plan.sequence_parallel=true", "training.sequence_length=8196"}) ==
+        "plan.sequence_parallel: tensor 8 does not divide the 4098 tokens of a context-parallel "
+        "rank: each rank keeps an equal share of the sequence");
+}
+
+TEST_CASE("ulysses gives every rank whole heads") {
+  CHECK(complaint({"plan.context=8", "plan.context_method=ulysses"}) == "no complaint");
+  CHECK(complaint({"plan.context=16", "plan.context_method=ulysses"}) ==
+        "plan.context: 16 x tensor 8 = 128 does not divide 64 heads: with ulysses each rank "
+        "attends with whole heads; write a smaller degree, or context_method: ring");
+  CHECK(complaint({"plan.context=16", "plan.context_method=ring"}) == "no complaint");
+}
+
+TEST_CASE("tensor, context and pipeline make up the cluster") {
+  CHECK(complaint({"plan.context=3", "training.sequence_length=8190"}) ==
+        "plan.context: tensor 8 x context 3 x pipeline 1 = 24 does not divide 128 GPUs: every "
+        "replica takes that many");
+  CHECK(complaint({"plan.context=2", "plan.data=16"}) ==
+        "plan.data: tensor 8 x context 2 x pipeline 1 x data 16 = 256, but the cluster has 128 "
+        "GPUs; write data: 8 or leave it out");
+}
+
+TEST_CASE("experts are spread over the ranks of a stage") {
+  CHECK(complaint({"plan.expert=8"}) ==
+        "plan.expert: 8 for a dense model: there are no experts to spread; write 1");
+  CHECK(with_experts({.tensor = 8, .expert = 16}) == "no complaint");
+  CHECK(with_experts({.tensor = 8, .context = 2, .expert = 64, .expert_tensor = 2}) ==
+        "no complaint");
+  CHECK(with_experts({.tensor = 8, .expert = 12}) ==
+        "plan.expert: 12 does not divide 64 experts: each rank holds whole experts; write a "
+        "divisor, such as 8 or 16\n"
+        "plan.expert_tensor: expert 12 x expert_tensor 8 = 96 does not divide tensor 8 x "
+        "context 1 x data 16 = 128: the experts of a stage are spread over its ranks; write "
+        "smaller degrees");
+  CHECK(with_experts({.tensor = 8, .pipeline = 4, .expert = 8}) ==
+        "plan.expert_tensor: expert 8 x expert_tensor 8 = 64 does not divide tensor 8 x context 1 "
+        "x data "
+        "4 = 32: the experts of a stage are spread over its ranks; write smaller degrees");
+  CHECK(
+      with_experts({.tensor = 8, .expert = 2, .expert_tensor = 5}) ==
+      "plan.expert_tensor: 5 does not divide expert_ffn 1536: each rank computes an equal share "
+      "of an expert; write a divisor, such as 4 or 6\n"
+      "plan.expert_tensor: expert 2 x expert_tensor 5 = 10 does not divide tensor 8 x context 1 x "
+      "data 16 = 128: the experts of a stage are spread over its ranks; write smaller degrees");
+}
+
+TEST_CASE("tensor divides the MLPs that are there") {
+  const auto mlp = [](std::int64_t shared, std::int64_t first_dense) {
+    auto scenario = read(llama);
+    scenario.model.ffn = 1001;  // 7 x 11 x 13
+    scenario.model.moe = model::Moe{.experts = 64,
+                                    .top_k = 6,
+                                    .expert_ffn = 1536,
+                                    .shared_experts = shared,
+                                    .shared_ffn = 1028,
+                                    .first_dense_layers = first_dense};
+    return complaints_of([&] { check(scenario); });
+  };
+  CHECK(mlp(0, 0) == "no complaint");
+  CHECK(mlp(2, 0) == "no complaint");
+  CHECK(mlp(1, 0) ==
+        "plan.tensor: 8 does not divide the width of the shared experts, 1 x 1028: each rank "
+        "computes an equal share of them");
+  CHECK(mlp(0, 3) ==
+        "plan.tensor: 8 does not divide ffn 1001: each rank computes an equal share of the MLP");
+}
+
+TEST_CASE("recomputation has one entry per virtual stage, and parts that the model has") {
+  CHECK(complaint({"plan.pipeline=4", "plan.recompute=[none, full, none]"}) ==
+        "plan.recompute: 3 entries; expected one per virtual stage: pipeline 4 x virtual_stages 1 "
+        "= 4");
+  CHECK(complaint({"plan.recompute={full_layers: 81}"}) ==
+        "plan.recompute: full_layers 81 is more than the 80 layers of the model");
+  CHECK(complaint({"plan.recompute={selective: [moe_act]}"}) ==
+        "plan.recompute: moe_act: the model is dense; leave it out");
+  CHECK(complaint({"plan.recompute={selective: [mla_up_proj]}"}) ==
+        "plan.recompute: mla_up_proj: the model's attention is not latent; leave it out");
+  CHECK(complaint({"plan.recompute={selective: [shared_experts]}"}) ==
+        "plan.recompute: shared_experts: the model shares no expert; leave it out");
+  CHECK(complaint({"plan.recompute={selective: [mlp, mlp]}"}) ==
+        "plan.recompute.selective.1: 'mlp' stands there twice; keep one of them");
+  CHECK(complaint({"plan.recompute={selective: []}"}) ==
+        "plan.recompute.selective: a list of 0 values; expected 1 to 7");
+  CHECK(complaint({"plan.recompute={selective: [attention]}"}) ==
+        "plan.recompute.selective.0: unknown value 'attention'; expected one of core_attn, "
+        "layernorm, moe_act, mla_up_proj, mlp, moe, shared_experts");
+  CHECK(complaint({"plan.recompute={selective: [mlp], full_layers: 2}"}) ==
+        "plan.recompute: expected one of {full_layers: N} and {selective: [module, ...]}");
+}
+
+TEST_CASE("what is left to a search is said to be") {
+  CHECK(complaint({"plan.recompute=optimal"}) ==
+        "plan.recompute: optimal is what a search chooses, which is not supported yet; write none, "
+        "selective, full, per-op, {full_layers: N} or {selective: [module, ...]}");
+  CHECK(complaint({"plan.layers=[{from: 0, to: 3}]"}) ==
+        "plan.layers: this is not supported yet; a search chooses strategies of single layers; "
+        "leave it out: all layers are treated alike");
+}
+
+TEST_CASE("offloading needs a place and a way to it") {
+  const auto without = [](const std::string& part, const std::string& offload) {
+    return complaint({"cluster.node." + part, "plan.offload=" + offload});
+  };
+  const std::string bare = "host.memory=0";
+  for (const auto* part : {"{optimizer: cpu}", "{gradients: cpu}", "{parameters: cpu}",
+                           "{activations: cpu}", "{parameters: nvme}"})
+    CHECK(without(bare, part) ==
+          "plan.offload: node 'dgx-h100' has no host memory; give cluster.node.host: {memory, "
+          "memory_bandwidth}, or keep everything on the device");
+  CHECK(without(bare, "none") == "no complaint");
+  CHECK(without("nvme.capacity=0", "{optimizer: nvme}") ==
+        "plan.offload: node 'dgx-h100' has no NVMe storage; give cluster.node.nvme: {capacity, "
+        "read, write}, or keep everything on the device");
+  CHECK(without("nvme.capacity=0", "{optimizer: cpu}") == "no complaint");
+  CHECK(complaint({"plan.offload.activations={to: cpu, layers: 81}"}) ==
+        "plan.offload: activations of 81 layers, but the model has 80");
+  CHECK(complaint({"plan.offload.activations={to: cpu, modules: [moe]}"}) ==
+        "plan.offload: moe: the model is dense; leave it out");
+  CHECK(complaint({"plan.offload.activations={to: cpu, layers: 8, modules: [mlp]}"}) ==
+        "plan.offload.activations: layers and modules exclude each other; write {to: cpu, layers: "
+        "N} or {to: cpu, modules: [module, ...]}");
+  CHECK(complaint({"plan.offload.activations={layers: 8}"}) ==
+        "plan.offload.activations: missing key 'to'; write to: cpu");
+  CHECK(complaint({"plan.offload.gradients=nvme"}) ==
+        "plan.offload.gradients: unknown value 'nvme'; expected 'cpu'");
+}
+
+TEST_CASE("sharding bounds what can be gathered and compressed") {
+  CHECK(complaint({"plan.wrap=model", "plan.zero=2"}) ==
+        "plan.wrap: parameters are gathered with zero: 3 only, not 2; write zero: 3 or leave wrap "
+        "out");
+  CHECK(complaint({"plan.gradient_compression=onebit", "plan.zero=1"}) == "no complaint");
+  CHECK(complaint({"plan.gradient_compression=onebit", "plan.zero=2"}) ==
+        "plan.gradient_compression: onebit keeps the error of a whole gradient on each rank, but "
+        "zero 2 leaves no rank a whole gradient; write zero: 1 or gradient_compression: none");
+  CHECK(complaint({"training.optimizer=onebit-adam", "plan.zero=3"}) ==
+        "training.optimizer: onebit-adam keeps the error of a whole gradient on each rank, but "
+        "zero 3 leaves no rank a whole gradient; write zero: 1 or optimizer: adam");
+}
+
+TEST_CASE("a precision needs a device that computes in it, a recipe needs fp8") {
+  CHECK(complaint({"training.precision=fp8", "training.fp8_recipe=rowwise"}) == "no complaint");
+  CHECK(complaint({"training.fp8_recipe=rowwise"}) ==
+        "training.fp8_recipe: is for precision: fp8, not bf16; leave it out or change the "
+        "precision");
+  CHECK(complaint({"training.precision=mxfp8"}) ==
+        "training.precision: h100-80gb-sxm has no rate for mxfp8; it has fp32, tf32, fp16, bf16, "
+        "fp8");
+  CHECK(complaint({"cluster.node=dgx-a100-80gb", "training.precision=fp8"}) ==
+        "training.precision: a100-80gb-sxm has no rate for fp8; it has fp32, tf32, fp16, bf16");
+}
