@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "forecast/forecast.hpp"
@@ -105,6 +106,8 @@ TimeParts parts_of(const sim::Spent& spent) {
   parts.recompute = on({strategies::recompute_compute});
   parts.tensor_comm = on({strategies::forward_tensor_comm, strategies::backward_tensor_comm,
                           strategies::recompute_tensor_comm});
+  parts.context_comm = on({strategies::forward_context_comm, strategies::backward_context_comm,
+                           strategies::recompute_context_comm});
   parts.pipeline_comm = on({strategies::pipeline_comm});
   parts.data_comm = on({strategies::data_comm});
   parts.optimizer = on({strategies::optimizer_compute});
@@ -125,11 +128,23 @@ std::vector<std::vector<std::int64_t>> runs_of(const sim::Program& program) {
   return runs;
 }
 
-// Time that each actor spent in exchanges of its layers.
-std::vector<sim::Spent> exchanges_of(const sim::Program& program, const sim::Trace& trace) {
+bool is_context(sim::Activity activity) {
+  return activity == strategies::forward_context_comm ||
+         activity == strategies::backward_context_comm ||
+         activity == strategies::recompute_context_comm;
+}
+
+// Time that each actor spent in exchanges of its layers; for those of context parallelism, which
+// hide under computation, the time that it waited.
+std::vector<sim::Spent> exchanges_of(const sim::Program& program, const sim::Trace& trace,
+                                     const sim::Measures& measures) {
   std::vector<sim::Spent> spent(program.actors());
+  for (std::size_t actor = 0; actor < spent.size(); ++actor)
+    for (sim::Activity i = 0; i < sim::activities; ++i)
+      if (is_context(i)) spent[actor].on[i] = measures.of_actor[actor].on[i];
   for (const auto& op : program.ops()) {
     if (op.kind != sim::Op::Kind::collective || op.lane != sim::Lane::exchange) continue;
+    if (is_context(op.activity)) continue;
     for (auto event = op.first; event < op.first + op.count; ++event)
       spent[static_cast<std::uint32_t>(program.participants()[event].actor)].on[op.activity] +=
           trace.end[event] - trace.start[event];
@@ -141,14 +156,16 @@ std::vector<sim::Spent> exchanges_of(const sim::Program& program, const sim::Tra
 void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
                     const std::vector<std::int64_t>& runs, const sim::Spent& exchanges) {
   auto sum = exchanges;
-  auto forward = exchanges.on[strategies::forward_tensor_comm];
-  sum.on[strategies::forward_tensor_comm] = 0;
+  sim::Picoseconds forward = 0;
+  for (auto activity : {strategies::forward_tensor_comm, strategies::forward_context_comm})
+    forward += std::exchange(sum.on[activity], 0);
   for (std::size_t body = 0; body < runs.size(); ++body) {
     if (runs[body] == 0) continue;
     const auto once = sim::alone(lowered.program.templates()[body]);
     if (once.on[strategies::optimizer_compute] > 0) continue;
     const bool is_forward = once.on[strategies::input_gradient_compute] == 0 &&
-                            once.on[strategies::weight_gradient_compute] == 0;
+                            once.on[strategies::weight_gradient_compute] == 0 &&
+                            once.on[strategies::recompute_compute] == 0;
     if (is_forward)
       forward += runs[body] * once.total();
     else
@@ -157,8 +174,9 @@ void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
   const auto per_microbatch = [&](sim::Picoseconds total) {
     return seconds(total) / static_cast<double>(lowered.microbatches);
   };
-  const auto again =
-      sum.on[strategies::recompute_compute] + sum.on[strategies::recompute_tensor_comm];
+  const auto again = sum.on[strategies::recompute_compute] +
+                     sum.on[strategies::recompute_tensor_comm] +
+                     sum.on[strategies::recompute_context_comm];
   stage.forward = per_microbatch(forward);
   stage.recompute = per_microbatch(again);
   stage.backward_weight = per_microbatch(sum.on[strategies::weight_gradient_compute]);
@@ -170,7 +188,7 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
                      const sim::Measures& measures, const sim::Trace& trace) {
   Pipeline pipeline;
   const auto runs = runs_of(lowered.program);
-  const auto exchanges = exchanges_of(lowered.program, trace);
+  const auto exchanges = exchanges_of(lowered.program, trace, measures);
   const auto layout =
       strategies::layout_of(scenario.plan.schedule, static_cast<int>(scenario.plan.pipeline),
                             static_cast<int>(scenario.plan.virtual_stages));
@@ -213,10 +231,11 @@ LayerTimes layer_of(const Scenario& scenario, const strategies::PassWriter& writ
 
 std::vector<PathPart> path_of(const sim::Spent& path) {
   const auto parts = parts_of(path);
-  const std::array<std::pair<const char*, Seconds>, 9> named{
+  const std::array<std::pair<const char*, Seconds>, 10> named{
       {{"compute", parts.compute},
        {"recompute", parts.recompute},
        {"tensor_comm", parts.tensor_comm},
+       {"context_comm", parts.context_comm},
        {"pipeline_comm", parts.pipeline_comm},
        {"data_comm", parts.data_comm},
        {"optimizer", parts.optimizer},

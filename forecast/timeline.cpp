@@ -12,9 +12,10 @@ namespace forecast {
 namespace {
 
 // Indexed by strategies::LabelKind.
-constexpr std::array<const char*, 12> kinds{
-    "forward",   "backward",  "backward_input", "backward_weight", "pipeline_comm", "pipeline_comm",
-    "data_comm", "data_comm", "data_comm",      "data_comm",       "optimizer",     "tensor_comm"};
+constexpr std::array<const char*, 13> kinds{
+    "forward",       "backward",    "backward_input", "backward_weight", "pipeline_comm",
+    "pipeline_comm", "data_comm",   "data_comm",      "data_comm",       "data_comm",
+    "optimizer",     "tensor_comm", "context_comm"};
 
 std::string name_of(const sim::Label& label, bool several_chunks) {
   std::string name = strategies::to_text(static_cast<strategies::LabelKind>(label.kind));
@@ -23,12 +24,13 @@ std::string name_of(const sim::Label& label, bool several_chunks) {
   return name;
 }
 
-const char* lane_of(const sim::Op& op) {
+const char* lane_of(const sim::Op& op, const sim::Label& label) {
   switch (op.kind) {
     case sim::Op::Kind::pass:
       return "compute";
     case sim::Op::Kind::collective:
-      return op.lane == sim::Lane::exchange ? "tensor" : "data";
+      if (op.lane != sim::Lane::exchange) return "data";
+      return label.kind == strategies::label_context_exchange ? "context" : "tensor";
     default:
       return "pipeline send";
   }
@@ -55,7 +57,7 @@ class Draw {
       const auto& op = program.ops()[i];
       const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
       for (auto event = op.first; event < op.first + (both ? op.count : 1); ++event)
-        slice(op, program.labels()[i], event, lane_of(op));
+        slice(op, program.labels()[i], event, lane_of(op, program.labels()[i]));
       if (!both) receive(op, program.labels()[i]);
       if (op.kind == sim::Op::Kind::pass) allocate(op);
     }

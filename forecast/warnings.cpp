@@ -19,7 +19,7 @@ std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
                        ? "lower micro_batch or raise tensor or pipeline"
                        : "recompute more (recompute: full) or lower micro_batch");
   }
-  if (scenario.plan.data > 1 && scenario.plan.zero == 0)
+  if (scenario.plan.data * scenario.plan.context > 1 && scenario.plan.zero == 0)
     return text + "shard the optimizer states (zero: 1)";
   return text + "raise tensor or pipeline, or shard more (zero)";
 }

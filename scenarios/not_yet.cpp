@@ -57,8 +57,6 @@ constexpr std::array features{
             [](const Scenario& s) {
               return s.training.optimizer == strategies::Optimizer::onebit_adam;
             }},
-    Feature{"plan", "context", "context parallelism", "1",
-            [](const Scenario& s) { return s.plan.context > 1; }},
     Feature{"plan", "expert", "expert parallelism", "1",
             [](const Scenario& s) { return s.plan.expert > 1; }},
     Feature{"plan", "schedule", "DualPipe", "interleaved",

@@ -6,11 +6,19 @@
 namespace strategies {
 
 const char* to_text(LabelKind kind) {
-  constexpr std::array<const char*, 12> texts{
-      "forward",          "backward",          "input gradient",
-      "weight gradient",  "send activations",  "send gradients",
-      "reduce gradients", "gather parameters", "sum tied embedding",
-      "gradient norm",    "optimizer",         "exchange in layers"};
+  constexpr std::array<const char*, 13> texts{"forward",
+                                              "backward",
+                                              "input gradient",
+                                              "weight gradient",
+                                              "send activations",
+                                              "send gradients",
+                                              "reduce gradients",
+                                              "gather parameters",
+                                              "sum tied embedding",
+                                              "gradient norm",
+                                              "optimizer",
+                                              "exchange in layers",
+                                              "exchange for attention"};
   return texts[kind];
 }
 

@@ -13,6 +13,9 @@ enum Activity : sim::Activity {
   forward_tensor_comm,
   backward_tensor_comm,
   recompute_tensor_comm,
+  forward_context_comm,
+  backward_context_comm,
+  recompute_context_comm,
   pipeline_comm,
   data_comm,
   optimizer_compute,
@@ -33,6 +36,7 @@ enum LabelKind : std::uint8_t {
   label_gradient_norm,
   label_optimizer,
   label_exchange,
+  label_context_exchange,
 };
 const char* to_text(LabelKind kind);  // "send activations"
 

@@ -3,6 +3,8 @@
 // 2; ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m without resharding.
 // Overlapped, gradients are reduced bucket by bucket as the backward pass fills them; a collective
 // on the data lane begins when the last of its ranks has filled the bucket.
+// Ranks that have parts of the same sequences (context parallelism) hold the same parameters: they
+// sum gradients and share states as replicas do.
 #include <algorithm>
 
 #include "strategies/lowering.hpp"
@@ -153,7 +155,7 @@ void Lowering::emit(int stage, const Slot& slot) {
       arrival_[actor] = (forward ? arrived_forward_ : arrived_backward_)[actor][at];
 
   const auto zero = job_.plan.zero;
-  const bool divided = placement_.data() > 1;
+  const bool divided = placement_.sharers() > 1;
   const bool reduces = divided && !forward && slot.pass != Pass::backward_input &&
                        overlaps_data() && (is_last_backward(stage, slot) || zero >= 2);
   const bool gathers =
@@ -196,7 +198,7 @@ void Lowering::emit(int stage, const Slot& slot) {
 }
 
 void Lowering::finish_gradients() {
-  if (placement_.data() == 1 || overlaps_data() || job_.plan.zero >= 2) return;
+  if (placement_.sharers() == 1 || overlaps_data() || job_.plan.zero >= 2) return;
   for (int stage = 0; stage < stages(); ++stage) {
     double parameters = 0;
     for (const auto& actor : out_.actors)
@@ -287,7 +289,7 @@ void Lowering::optimizer() {
         out_.program.event(out_.program.add_pass(found->second, {&who, 1}, {label_optimizer}));
   }
   const auto zero = job_.plan.zero;
-  if (placement_.data() == 1 || zero == 0 || zero == 3 || overlaps_parameters()) return;
+  if (placement_.sharers() == 1 || zero == 0 || zero == 3 || overlaps_parameters()) return;
   for (int stage = 0; stage < stages(); ++stage)
     for (const auto& actor : out_.actors)
       if (actor.stage == stage) {

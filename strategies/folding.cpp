@@ -21,6 +21,10 @@ std::uint64_t nearness(std::int64_t a, std::int64_t b, const topology::Cluster& 
   return cluster.node.nvlink.kind == NvLink::Kind::pairs && a / 2 == b / 2 ? 2 : 1;
 }
 
+bool is_message(FlowKind kind) {
+  return kind == FlowKind::onward || kind == FlowKind::back || kind == FlowKind::tied;
+}
+
 // Kinds of vertices and of edges.
 enum : std::uint64_t { a_rank, a_flow, a_port };
 enum : std::uint32_t { sends, sent_by, receives, received_by, crosses };
@@ -70,11 +74,13 @@ void Folding::refine(const topology::Cluster& cluster) {
     for (const auto kind : {FlowKind::onward, FlowKind::back, FlowKind::tied})
       if (const auto flow = routes_.flow_of(kind, i); flow != Routes::none)
         alone[flow] = nearness(rank, routes_.receiver(kind, rank), cluster);
-    for (const auto kind : {FlowKind::ring, FlowKind::inside, FlowKind::tensor})
+    for (const auto kind : {FlowKind::ring, FlowKind::inside, FlowKind::tensor, FlowKind::context})
       if (const auto flow = routes_.flow_of(kind, i);
           flow != Routes::none && alone[flow] == ~std::uint64_t{0})
         alone[flow] = number_of(kind == FlowKind::tensor
                                     ? topology::shape_of(placement_.tensor_group(rank), cluster)
+                                : kind == FlowKind::context
+                                    ? topology::shape_of(placement_.context_group(rank), cluster)
                                     : routes_.data_shape(rank));
   }
   for (Vertex f = 0; f < flows; ++f)
@@ -90,7 +96,7 @@ void Folding::refine(const topology::Cluster& cluster) {
       const auto flow = routes_.flow_of(kind, i);
       if (flow == Routes::none) continue;
       graph.join(i, ranks + flow, sends, sent_by);
-      if (kind == FlowKind::ring || kind == FlowKind::inside || kind == FlowKind::tensor) continue;
+      if (!is_message(kind)) continue;
       const auto other = routes_.index_of(routes_.receiver(kind, rank));
       graph.join(static_cast<Vertex>(other), ranks + flow, receives, received_by);
     }

@@ -2,9 +2,6 @@
 #include "strategies/lower.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -54,10 +51,7 @@ ChunkTimes Lowering::times_of(int stage) {
     sim::Picoseconds sum = 0;
     for (int chunk = 0; chunk < chunks(); ++chunk) {
       const auto v = static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout_));
-      for (const auto& part : sequence(cell.writers.front(), blocks_[v], pass, 1.0)) {
-        sum += sim::alone(out_.program.body(part.body)).total();
-        if (part.then) sum += to_ticks(part.then->sending.time());
-      }
+      sum += alone(written(cell.writers.front(), blocks_[v], pass, 1.0)).total();
     }
     return sum / chunks();
   };
@@ -88,99 +82,6 @@ void Lowering::find_order() {
   }
 }
 
-void Lowering::find_cells() {
-  cells_of_stage_.resize(static_cast<std::size_t>(stages()));
-  tensor_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
-  std::map<std::vector<std::uint32_t>, std::size_t> known;
-  std::map<std::tuple<topology::GroupShape, double, Gpu>, std::size_t> writer_of;
-  const bool outside = std::ranges::any_of(folding_.ranks(), [&](std::int64_t rank) {
-    return topology::shape_of(placement_.tensor_group(rank), job_.cluster).nodes > 1;
-  });
-  for (auto rank : folding_.ranks()) {
-    const auto where = placement_.at(rank);
-    if (where.tensor != 0) continue;
-    Cell cell{.stage = static_cast<int>(where.pipeline)};
-    std::set<std::uint32_t> seen;
-    const auto group = placement_.tensor_group(rank);
-    for (auto member : group) {
-      const auto actor = folding_.actor_of(member);
-      if (!seen.insert(actor).second) continue;
-      cell.actors.push_back(actor);
-      cell.ranks.push_back(member);
-      const auto neighbour = [&](std::int64_t by) {
-        auto there = placement_.at(member);
-        there.pipeline = (there.pipeline + by + placement_.pipeline()) % placement_.pipeline();
-        return folding_.actor_of(placement_.rank_of(there));
-      };
-      cell.previous.push_back(neighbour(-1));
-      cell.next.push_back(neighbour(1));
-    }
-    if (!known.try_emplace({seen.begin(), seen.end()}, cells_.size()).second) continue;
-    const auto shape = topology::shape_of(group, job_.cluster);
-    // Where groups leave their nodes they meet on links; else they get what is there for them.
-    const auto rate =
-        outside ? std::numeric_limits<double>::infinity() : folding_.tensor_rate(rank);
-    tensor_groups_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(
-        {cell.stage, cell.actors, rank, shape});
-    for (auto member : cell.ranks) {
-      const auto gpu = gpu_of(member);
-      const auto [writer, fresh] = writer_of.try_emplace({shape, rate, gpu}, writers_.size());
-      if (fresh)
-        writers_.push_back(std::make_unique<PassWriter>(
-            Share{job_.model, job_.plan, job_.training, job_.software, shape, rate, outside, gpu},
-            costs_));
-      cell.writers.push_back(writer->second);
-    }
-    if (std::ranges::count(cell.writers, cell.writers.front()) == std::ssize(cell.writers))
-      cell.writers.resize(1);  // one body serves all
-    cells_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(cells_.size());
-    cells_.push_back(std::move(cell));
-  }
-}
-
-void Lowering::find_data_groups() {
-  groups_of_stage_.resize(static_cast<std::size_t>(stages()));
-  if (placement_.data() == 1) return;
-  std::set<std::vector<std::uint32_t>> known;
-  for (auto rank : folding_.ranks()) {
-    auto where = placement_.at(rank);
-    if (where.data != 0) continue;
-    std::set<std::uint32_t> actors;
-    for (auto replica : folding_.replicas()) {
-      where.data = replica;
-      actors.insert(folding_.actor_of(placement_.rank_of(where)));
-    }
-    std::vector<std::uint32_t> key(actors.begin(), actors.end());
-    if (!known.insert(key).second) continue;
-    groups_of_stage_[static_cast<std::size_t>(where.pipeline)].push_back(
-        {static_cast<int>(where.pipeline), std::move(key), rank, folding_.data_shape(rank)});
-  }
-}
-
-void Lowering::describe_actors() {
-  for (std::size_t actor = 0; actor < folding_.representative().size(); ++actor) {
-    ActorFacts facts{.rank = folding_.representative()[actor],
-                     .gpu = gpu_of(folding_.representative()[actor]),
-                     .multiplicity = folding_.multiplicity()[actor]};
-    facts.stage = static_cast<int>(placement_.at(facts.rank).pipeline);
-    for (int chunk = 0; chunk < chunks(); ++chunk)
-      for (const auto& block :
-           blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))]) {
-        facts.layers += block.kind == Block::Kind::layer ? 1 : 0;
-        facts.parameters += parameters_of(block);
-        facts.largest_unit = std::max(facts.largest_unit, parameters_of(block));
-      }
-    facts.communicators = (placement_.tensor() > 1) + (placement_.data() > 1) +
-                          (placement_.pipeline() > 1) + (placement_.ranks() > 1);
-    out_.actors.push_back(facts);
-  }
-  if (job_.plan.zero >= 1) {
-    out_.data_shards = static_cast<int>(placement_.data());
-    if (job_.plan.shard_group == ShardGroup::node && !groups_of_stage_.front().empty())
-      out_.data_shards = groups_of_stage_.front().front().shape.least_per_node;
-  }
-}
-
 const Lowering::Sequence& Lowering::sequence(std::size_t writer, const Segment& segment, Pass pass,
                                              double slow) {
   if (slow != 1.0 || &segment < blocks_.data() || &segment >= blocks_.data() + blocks_.size())
@@ -194,14 +95,18 @@ const Lowering::Sequence& Lowering::sequence(std::size_t writer, const Segment& 
   return *found;
 }
 
+Pieces Lowering::written(std::size_t writer, const Segment& segment, Pass pass, double slow) const {
+  auto pieces = pass == Pass::forward ? writers_[writer]->forward(segment, slow)
+                                      : writers_[writer]->backward(segment, pass, slow);
+  pieces.front().body.drains = stages() > 1 && job_.software.pipeline_sync;
+  return pieces;
+}
+
 const Lowering::Sequence& Lowering::sequence_of(std::size_t writer, const Segment& segment,
                                                 Pass pass, double slow) {
   auto [found, fresh] = sequences_.try_emplace({writer, segment, pass, slow});
   if (!fresh) return found->second;
-  auto written = pass == Pass::forward ? writers_[writer]->forward(segment, slow)
-                                       : writers_[writer]->backward(segment, pass, slow);
-  written.front().body.drains = stages() > 1 && job_.software.pipeline_sync;
-  for (auto& piece : written)
+  for (auto& piece : written(writer, segment, pass, slow))
     found->second.push_back(
         {out_.program.add_template(std::move(piece.body)), piece.waits_for, piece.then});
   return found->second;
@@ -265,32 +170,31 @@ void Lowering::emit_part(int stage, const Slot& slot, std::size_t index, bool fi
   }
 }
 
-// What leaves the node after a piece. What follows the segment waits for its last exchange.
+// What layers exchange after a piece. What follows the segment waits for its last exchange.
 void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
-  const auto first_cell = cells_of_stage_[static_cast<std::size_t>(stage)].front();
-  const auto& sequence = *pieces_[cells_[first_cell].writers.front()];
-  const auto& exchange = sequence[index].then;
-  if (!exchange) return;
-  for (const auto& group : tensor_groups_of_stage_[static_cast<std::size_t>(stage)]) {
+  const auto at = static_cast<std::size_t>(stage);
+  const auto& first = *pieces_[cells_[cells_of_stage_[at].front()].writers.front()];
+  if (!first[index].then) return;
+  const bool context = first[index].then->group == FlowKind::context;
+  for (const auto& group : (context ? context_groups_of_stage_ : tensor_groups_of_stage_)[at]) {
+    const auto& sequence = *pieces_[group.writer];
+    const auto& exchange = sequence[index].then;
     who_.clear();
     for (auto actor : group.actors)
       who_.push_back({sim::ActorId{actor}, {latest_[actor], no_event}});
     auto [known, fresh] = exchange_sent_.try_emplace({&group, &*exchange});
     if (fresh) known->second = sent(exchange->sending, exchange->group, group.rank);
     const auto& [fixed, traffic] = known->second;
-    const auto op = out_.program.add_collective(
-        sim::Lane::exchange, fixed, exchange->activity, who_,
-        {label_exchange, static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+    const auto op =
+        out_.program.add_collective(sim::Lane::exchange, fixed, exchange->activity, who_,
+                                    {context ? label_context_exchange : label_exchange,
+                                     static_cast<std::int16_t>(slot.chunk), slot.microbatch});
     if (traffic != sim::no_traffic) out_.program.send_over_links(op, traffic);
     for (std::uint32_t i = 0; i < who_.size(); ++i) {
       exchanged_[index][group.actors[i]] = out_.program.event(op, i);
       if (index + 1 == sequence.size()) latest_[group.actors[i]] = out_.program.event(op, i);
     }
   }
-}
-
-Gpu Lowering::gpu_of(std::int64_t rank) const {
-  return {job_.cluster.kind_of_node(rank / job_.cluster.node.gpus), job_.cluster.slowdown_of(rank)};
 }
 
 Lowering::Sent Lowering::sent(const topology::Sending& sending, FlowKind flow, std::int64_t rank) {

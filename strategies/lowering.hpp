@@ -21,12 +21,14 @@ struct Cell {
   std::vector<std::size_t> writers;           // of each actor; one for all where devices are alike
 };
 
-// Actors that communicate together: one data- or tensor-parallel group (or one class of them).
+// Actors that communicate together: one data-, tensor- or context-parallel group (or one class of
+// them).
 struct Group {
   int stage = 0;
   std::vector<std::uint32_t> actors;
   std::int64_t rank = 0;  // one of its members
   topology::GroupShape shape;
+  std::size_t writer = 0;  // of that member, in a group that divides layers
 };
 
 class Lowering {
@@ -41,6 +43,7 @@ class Lowering {
   void check_size() const;
   void check_length() const;
   void find_cells();
+  void find_context_groups(const std::vector<std::size_t>& writer_of_actor);
   void find_data_groups();
   void describe_actors();
   Gpu gpu_of(std::int64_t rank) const;
@@ -61,6 +64,7 @@ class Lowering {
     std::optional<Exchange> then;
   };
   using Sequence = std::vector<Part>;
+  Pieces written(std::size_t writer, const Segment& segment, Pass pass, double slowdown) const;
   const Sequence& sequence(std::size_t writer, const Segment& segment, Pass pass, double slowdown);
   const Sequence& sequence_of(std::size_t writer, const Segment& segment, Pass pass,
                               double slowdown);
@@ -111,7 +115,7 @@ class Lowering {
   std::vector<std::vector<std::size_t>> cells_of_stage_;
   std::vector<std::vector<Slot>> last_of_chunk_;     // [stage][chunk]
   std::vector<std::vector<Group>> groups_of_stage_;  // data-parallel
-  std::vector<std::vector<Group>> tensor_groups_of_stage_;
+  std::vector<std::vector<Group>> tensor_groups_of_stage_, context_groups_of_stage_;
   std::map<std::tuple<std::size_t, Segment, Pass, double>, Sequence> sequences_;
   // The same again for whole virtual stages, which most passes are: [writer][virtual stage, pass].
   std::vector<std::vector<const Sequence*>> whole_sequences_;

@@ -38,10 +38,12 @@ struct Share {
   double tensor_rate;  // that this group has through each of its ports at most, bytes/s
   bool outside;        // some tensor-parallel group of the job lies on several nodes
   Gpu gpu;
+  topology::GroupShape context_shape = {};  // of its context-parallel group
 };
 
 // Rows of the vocabulary after padding to a multiple of software.vocab_multiple · tensor.
 std::int64_t padded_vocab(const Share& share);
+// Of what one rank computes outside the attention core: its part of each sequence.
 model::Extent extent_of(const Share& share);
 
 // Durations of one block's operators, looked up once.
@@ -60,8 +62,8 @@ struct BlockCost {
   std::int64_t largest = 0;     // largest tensor alive only while an operator runs
 };
 
-// Communication inside a layer that is an op of its own, because it meets others on links between
-// nodes.
+// Communication inside a layer that is an op of its own: because it meets others on links between
+// nodes, or because its group is another than that which runs passes together.
 struct Exchange {
   FlowKind group = FlowKind::tensor;  // who takes part
   topology::Sending sending;
@@ -79,6 +81,16 @@ using Pieces = std::vector<Piece>;
 
 // All of it on an actor that was idle before, exchanges on an idle network.
 sim::Spent alone(const Pieces& pieces);
+
+// What context-parallel ranks send each other round an attention core (context.hpp).
+struct ContextExchanges {
+  struct Round {
+    std::optional<topology::Sending> before, after;  // the core
+  };
+  std::int64_t parts = 1;  // of a sequence
+  bool beside = false;     // what is sent before the core is needed by its last part only
+  Round forward, backward;
+};
 
 // Writes passes. Costs are looked up once per kind of block; `slowdown` stretches computation that
 // runs beside communication.
@@ -101,6 +113,7 @@ class PassWriter {
   const Share share_;
   bool sequence_parallel_ = false, divided_ = false, async_ = false;
   topology::Sending all_reduce_, all_gather_, reduce_scatter_, loss_reduce_;
+  ContextExchanges context_;
   std::vector<std::pair<Block, BlockCost>> prices_;
   class Writer;
 };

@@ -9,7 +9,8 @@ Placement::Placement(const Plan& plan)
     : tensor_(plan.tensor),
       data_(plan.data),
       pipeline_(plan.pipeline),
-      ranks_(plan.tensor * plan.data * plan.pipeline) {
+      context_(plan.context),
+      ranks_(plan.tensor * plan.data * plan.pipeline * plan.context) {
   std::int64_t stride = 1;
   for (Degree degree : plan.rank_order) switch (degree) {
       case Degree::tensor:
@@ -25,6 +26,9 @@ Placement::Placement(const Plan& plan)
         stride *= pipeline_;
         break;
       case Degree::context:
+        context_stride_ = stride;
+        stride *= context_;
+        break;
       case Degree::expert:
         break;
     }
@@ -37,11 +41,26 @@ std::vector<std::int64_t> Placement::tensor_group(std::int64_t rank) const {
   return group;
 }
 
-std::vector<std::int64_t> Placement::data_group(std::int64_t rank) const {
+std::vector<std::int64_t> Placement::context_group(std::int64_t rank) const {
   auto where = at(rank);
   std::vector<std::int64_t> group;
-  for (where.data = 0; where.data < data_; ++where.data) group.push_back(rank_of(where));
+  for (where.context = 0; where.context < context_; ++where.context)
+    group.push_back(rank_of(where));
   return group;
+}
+
+std::vector<std::int64_t> Placement::data_group(std::int64_t rank) const {
+  const auto where = at(rank);
+  std::vector<std::int64_t> group;
+  for (std::int64_t i = 0; i < sharers(); ++i) group.push_back(rank_of_sharer(i, where));
+  return group;
+}
+
+std::int64_t Placement::rank_of_sharer(std::int64_t sharer, Coordinates at) const {
+  const bool inner = context_stride_ < data_stride_;
+  at.context = inner ? sharer % context_ : sharer / data_;
+  at.data = inner ? sharer / context_ : sharer % data_;
+  return rank_of(at);
 }
 
 }  // namespace strategies

@@ -11,7 +11,7 @@
 namespace strategies {
 
 struct Coordinates {
-  std::int64_t tensor = 0, data = 0, pipeline = 0;
+  std::int64_t tensor = 0, data = 0, pipeline = 0, context = 0;
   friend bool operator==(const Coordinates&, const Coordinates&) = default;
 };
 
@@ -21,22 +21,35 @@ class Placement {
   explicit Placement(const Plan& plan);
   std::int64_t ranks() const { return ranks_; }
   std::int64_t rank_of(const Coordinates& at) const {
-    return at.tensor * tensor_stride_ + at.data * data_stride_ + at.pipeline * pipeline_stride_;
+    return at.tensor * tensor_stride_ + at.data * data_stride_ + at.pipeline * pipeline_stride_ +
+           at.context * context_stride_;
   }
   Coordinates at(std::int64_t rank) const {
     return {rank / tensor_stride_ % tensor_, rank / data_stride_ % data_,
-            rank / pipeline_stride_ % pipeline_};
+            rank / pipeline_stride_ % pipeline_, rank / context_stride_ % context_};
   }
   std::vector<std::int64_t> tensor_group(std::int64_t rank) const;
-  std::vector<std::int64_t> data_group(std::int64_t rank) const;
+  std::vector<std::int64_t> context_group(std::int64_t rank) const;
+  std::vector<std::int64_t> data_group(std::int64_t rank) const;  // its sharers
   std::int64_t tensor() const { return tensor_; }
   std::int64_t data() const { return data_; }
   std::int64_t pipeline() const { return pipeline_; }
+  std::int64_t context() const { return context_; }
   std::int64_t data_stride() const { return data_stride_; }  // ranks from a replica to the next
 
+  // Ranks that hold the same parameters, sum their gradients and share optimizer states: those of
+  // all replicas and of all parts of a sequence. They are counted in the order of their numbers.
+  std::int64_t sharers() const { return data_ * context_; }
+  std::int64_t sharer(const Coordinates& at) const {
+    return context_stride_ < data_stride_ ? at.data * context_ + at.context
+                                          : at.context * data_ + at.data;
+  }
+  // The rank at the same place of another sharer.
+  std::int64_t rank_of_sharer(std::int64_t sharer, Coordinates at) const;
+
  private:
-  std::int64_t tensor_, data_, pipeline_, ranks_;
-  std::int64_t tensor_stride_ = 1, data_stride_ = 1, pipeline_stride_ = 1;
+  std::int64_t tensor_, data_, pipeline_, context_, ranks_;
+  std::int64_t tensor_stride_ = 1, data_stride_ = 1, pipeline_stride_ = 1, context_stride_ = 1;
 };
 
 }  // namespace strategies

@@ -14,24 +14,33 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
       sharded_in_node_(sharded_in_node) {
   for (std::int64_t p = 0; p < placement.pipeline(); ++p)
     for (const auto d : sample.replicas)
-      for (std::int64_t t = 0; t < placement.tensor(); ++t)
-        at_.push_back(placement.rank_of({t, d, p}));
+      for (std::int64_t c = 0; c < placement.context(); ++c)
+        for (std::int64_t t = 0; t < placement.tensor(); ++t)
+          at_.push_back(placement.rank_of({t, d, p, c}));
   for (auto& of : of_rank_) of.assign(at_.size(), none);
   if (placement.pipeline() > 1)
     for (const auto kind : {FlowKind::onward, FlowKind::back, FlowKind::tied}) add_messages(kind);
-  if (placement.data() > 1)
+  if (placement.sharers() > 1)
     for (std::int64_t p = 0; p < placement.pipeline(); ++p)
       for (std::int64_t t = 0; t < placement.tensor(); ++t) add_rings(t, p);
   if (placement.tensor() > 1)
     for (const auto rank : at_)
-      if (placement.at(rank).tensor == 0) add_tensor_ring(rank);
+      if (placement.at(rank).tensor == 0)
+        add_layer_ring(FlowKind::tensor, placement.tensor_group(rank));
+  if (placement.context() > 1)
+    for (const auto rank : at_)
+      if (placement.at(rank).context == 0)
+        add_layer_ring(FlowKind::context, placement.context_group(rank));
 }
 
 std::size_t Routes::index_of(std::int64_t rank) const {
   const auto where = placement_.at(rank);
   const auto replicas = static_cast<std::int64_t>(sample_.replicas.size());
-  return sample_.stand_in(where.data) * static_cast<std::size_t>(placement_.tensor()) +
-         static_cast<std::size_t>(where.tensor + placement_.tensor() * replicas * where.pipeline);
+  const auto place = static_cast<std::int64_t>(sample_.stand_in(where.data));
+  return static_cast<std::size_t>(
+      where.tensor +
+      placement_.tensor() *
+          (where.context + placement_.context() * (place + replicas * where.pipeline)));
 }
 
 std::int64_t Routes::receiver(FlowKind kind, std::int64_t rank) const {
@@ -55,17 +64,30 @@ void Routes::add_messages(FlowKind kind) {
 
 // Ranks of its data-parallel group on the same node, ascending.
 std::vector<std::int64_t> Routes::on_node_with(std::int64_t rank) const {
-  auto where = placement_.at(rank);
-  const auto here = [&](std::int64_t d) {
-    where.data = d;
-    return d >= 0 && d < placement_.data() && node_of(placement_.rank_of(where)) == node_of(rank);
+  const auto where = placement_.at(rank);
+  const auto here = [&](std::int64_t i) {
+    return i >= 0 && i < placement_.sharers() &&
+           node_of(placement_.rank_of_sharer(i, where)) == node_of(rank);
   };
-  auto first = where.data, last = where.data;
+  auto first = placement_.sharer(where), last = first;
   while (here(first - 1)) --first;
   while (here(last + 1)) ++last;
   std::vector<std::int64_t> members;
-  for (where.data = first; where.data <= last; ++where.data)
-    members.push_back(placement_.rank_of(where));
+  for (auto i = first; i <= last; ++i) members.push_back(placement_.rank_of_sharer(i, where));
+  return members;
+}
+
+// Ranks of its data-parallel group in the sample, ascending.
+std::vector<std::int64_t> Routes::sharers_looked_at(std::int64_t rank) const {
+  auto where = placement_.at(rank);
+  std::vector<std::int64_t> members;
+  for (const auto d : sample_.replicas)
+    for (std::int64_t c = 0; c < placement_.context(); ++c) {
+      where.data = d;
+      where.context = c;
+      members.push_back(placement_.rank_of(where));
+    }
+  std::ranges::sort(members);
   return members;
 }
 
@@ -79,26 +101,29 @@ void Routes::add_part(std::span<const std::int64_t> before, std::span<const std:
 }
 
 void Routes::add_rings(std::int64_t tensor, std::int64_t pipeline) {
-  const auto rank_of = [&](std::int64_t d) {
-    return placement_.rank_of({tensor, (d + placement_.data()) % placement_.data(), pipeline});
+  const auto beside = [&](std::int64_t rank, std::int64_t by) {
+    const auto where = placement_.at(rank);
+    const auto all = placement_.sharers();
+    return placement_.rank_of_sharer((placement_.sharer(where) + by + all) % all, where);
   };
-  auto shape = data_shape(rank_of(sample_.replicas.front()));
+  const auto members = sharers_looked_at(placement_.rank_of({tensor, 0, pipeline}));
+  auto shape = data_shape(members.front());
   const bool halved = sharded_in_node_ && shape.nodes > 1;
   if (halved)
     shape = {.ranks = shape.nodes, .nodes = shape.nodes, .least_per_node = 1, .most_per_node = 1};
   const int nics = topology::ports_of(shape, cluster_);
 
   std::vector<std::vector<std::int64_t>> nodes;  // those looked at
-  for (const auto d : sample_.replicas)
-    if (nodes.empty() || node_of(nodes.back().front()) != node_of(rank_of(d)))
-      nodes.push_back(on_node_with(rank_of(d)));
+  for (const auto rank : members)
+    if (nodes.empty() || node_of(nodes.back().front()) != node_of(rank))
+      nodes.push_back(on_node_with(rank));
   for (const auto& here : nodes) {
     if (shape.nodes == 1) {
       add_part({}, here, {}, nics);
       continue;
     }
-    const auto before = on_node_with(rank_of(placement_.at(here.front()).data - 1));
-    const auto after = on_node_with(rank_of(placement_.at(here.back()).data + 1));
+    const auto before = on_node_with(beside(here.front(), -1));
+    const auto after = on_node_with(beside(here.back(), +1));
     add_part(before, here, after, nics);
   }
   const auto ring = end_flow(FlowKind::ring);
@@ -108,15 +133,14 @@ void Routes::add_rings(std::int64_t tensor, std::int64_t pipeline) {
       if (here.size() > 1) wires_.ring_part({}, here, {}, 1, uses_);
     inside = end_flow(FlowKind::inside);
   }
-  for (const auto d : sample_.replicas) {
-    const auto index = index_of(rank_of(d));
+  for (const auto rank : members) {
+    const auto index = index_of(rank);
     of_rank_[static_cast<std::size_t>(FlowKind::ring)][index] = ring;
     of_rank_[static_cast<std::size_t>(FlowKind::inside)][index] = inside;
   }
 }
 
-void Routes::add_tensor_ring(std::int64_t rank) {
-  const auto group = placement_.tensor_group(rank);
+void Routes::add_layer_ring(FlowKind kind, std::span<const std::int64_t> group) {
   const int nics = topology::ports_of(topology::shape_of(group, cluster_), cluster_);
   std::vector<std::vector<std::int64_t>> nodes;
   for (const auto member : group) {
@@ -131,9 +155,8 @@ void Routes::add_tensor_ring(std::int64_t rank) {
       wires_.ring_part(nodes[(i + count - 1) % count], nodes[i], nodes[(i + 1) % count], nics,
                        uses_);
   }
-  const auto flow = end_flow(FlowKind::tensor);
-  for (const auto member : group)
-    of_rank_[static_cast<std::size_t>(FlowKind::tensor)][index_of(member)] = flow;
+  const auto flow = end_flow(kind);
+  for (const auto member : group) of_rank_[static_cast<std::size_t>(kind)][index_of(member)] = flow;
 }
 
 std::uint32_t Routes::end_flow(FlowKind kind) {
@@ -160,12 +183,9 @@ std::uint32_t Routes::end_flow(FlowKind kind) {
 }
 
 topology::GroupShape Routes::data_shape(std::int64_t rank) const {
-  auto where = placement_.at(rank);
-  topology::GroupShape shape{.ranks = static_cast<int>(placement_.data()),
-                             .nodes = 0,
-                             .least_per_node = static_cast<int>(placement_.data()),
-                             .most_per_node = 1,
-                             .parts = 0};
+  const auto ranks = static_cast<int>(placement_.sharers());
+  topology::GroupShape shape{
+      .ranks = ranks, .nodes = 0, .least_per_node = ranks, .most_per_node = 1, .parts = 0};
   std::int64_t node = -1;
   int members = 0;
   const auto close = [&] {
@@ -173,14 +193,13 @@ topology::GroupShape Routes::data_shape(std::int64_t rank) const {
     shape.least_per_node = std::min(shape.least_per_node, members);
     shape.most_per_node = std::max(shape.most_per_node, members);
   };
-  for (std::size_t i = 0; i < sample_.replicas.size(); ++i) {
-    where.data = sample_.replicas[i];
-    const auto on = node_of(placement_.rank_of(where));
+  for (const auto member : sharers_looked_at(rank)) {
+    const auto on = node_of(member);
     if (on != node) {
       close();
       node = on;
       members = 0;
-      shape.nodes += static_cast<int>(sample_.weight[i]);
+      shape.nodes += static_cast<int>(sample_.weight[sample_.stand_in(placement_.at(member).data)]);
       shape.parts |= 1u << cluster_.kind_of_node(node);
     }
     ++members;

@@ -18,9 +18,9 @@ namespace strategies {
 // Messages to the next and the previous pipeline stage; the ring round a data-parallel group, or,
 // where states are sharded within nodes, the rings that join ranks of the same place on every node,
 // and those inside the nodes; the sum of a tied embedding's gradients; the ring of a
-// tensor-parallel group.
-enum class FlowKind : std::uint8_t { onward, back, ring, inside, tied, tensor };
-inline constexpr std::size_t flow_kinds = 6;
+// tensor-parallel or a context-parallel group.
+enum class FlowKind : std::uint8_t { onward, back, ring, inside, tied, tensor, context };
+inline constexpr std::size_t flow_kinds = 7;
 
 class Routes {
  public:
@@ -35,7 +35,7 @@ class Routes {
          const Sample& sample, bool sharded_in_node);
 
   std::size_t ranks() const { return at_.size(); }
-  // Ranks are numbered by pipeline stage, place in the sample and tensor rank.
+  // Ranks are numbered by pipeline stage, place in the sample, context and tensor rank.
   std::size_t index_of(std::int64_t rank) const;
   std::int64_t rank_at(std::size_t index) const { return at_[index]; }
 
@@ -65,9 +65,10 @@ class Routes {
   };
   std::int64_t node_of(std::int64_t rank) const { return rank / cluster_.node.gpus; }
   std::vector<std::int64_t> on_node_with(std::int64_t rank) const;
+  std::vector<std::int64_t> sharers_looked_at(std::int64_t rank) const;
   void add_messages(FlowKind kind);
   void add_rings(std::int64_t tensor, std::int64_t pipeline);
-  void add_tensor_ring(std::int64_t rank);
+  void add_layer_ring(FlowKind kind, std::span<const std::int64_t> group);
   void add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
                 std::span<const std::int64_t> after, int nics);
   std::uint32_t end_flow(FlowKind kind);

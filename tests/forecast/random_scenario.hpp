@@ -54,6 +54,12 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   plan.tensor = pick(1, 2, 4, 8);
   plan.pipeline = pick(1, 2, 3, 4);
   plan.data = pick(1, 2, 3, 4);
+  plan.context = pick(1, 1, 2, 4);
+  using strategies::ContextMethod;
+  plan.context_method =
+      pick(ContextMethod::ring, ContextMethod::ulysses, ContextMethod::all_gather);
+  if (plan.context_method == ContextMethod::ulysses && plan.context * plan.tensor > s.model.heads)
+    plan.context = 1;
   plan.micro_batch = pick(1, 2);
   plan.sequence_parallel = pick(false, true);
   plan.schedule = pick(strategies::ScheduleKind::gpipe, strategies::ScheduleKind::one_f_one_b,
@@ -83,8 +89,10 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   if (pick(false, true)) plan.overlap.parameters = pick(false, true);
   plan.bucket = units::Bytes{pick(1e6, 1e8)};
   using strategies::Degree;
-  if (pick(0, 0, 1) == 1) plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::data};
-  if (pick(0, 0, 0, 1) == 1) plan.rank_order = {Degree::data, Degree::tensor, Degree::pipeline};
+  if (pick(0, 0, 1) == 1)
+    plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::data};
+  if (pick(0, 0, 0, 1) == 1)
+    plan.rank_order = {Degree::data, Degree::tensor, Degree::context, Degree::pipeline};
 
   s.training.sequence_length = pick(128, 512);
   s.training.global_batch = plan.data * plan.micro_batch * pick(1, 2, 4, 7);
@@ -95,7 +103,8 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   s.software.scatter_gather = pick(false, true);
   s.software.interference = pick(0.0, 0.2);
   s.software.compile = pick(false, false, true);
-  s.cluster = cluster_of(plan.tensor * plan.pipeline * plan.data, pick(2, 3, 4, 8), pick(1, 2, 8));
+  s.cluster = cluster_of(plan.tensor * plan.context * plan.pipeline * plan.data, pick(2, 3, 4, 8),
+                         pick(1, 2, 8));
   return s;
 }
 

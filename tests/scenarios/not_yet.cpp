@@ -29,7 +29,6 @@ TEST_CASE("what is read but not simulated yet is refused as that") {
        "training.precision: nvfp4 is not simulated yet; write bf16"},
       {{"training.optimizer=onebit-adam"},
        "training.optimizer: onebit-adam is not simulated yet; write adam"},
-      {{"plan.context=2"}, "plan.context: context parallelism is not simulated yet; write 1"},
       {{"plan.schedule=dualpipe", "plan.pipeline=2"},
        "plan.schedule: DualPipe is not simulated yet; write interleaved"},
       {{"plan.schedule=dualpipe-v"},
@@ -76,20 +75,21 @@ TEST_CASE("what is read but not simulated yet is refused as that") {
 }
 
 TEST_CASE("what changes nothing is simulated") {
-  CHECK_NOTHROW(simulated({"plan.bucket={reduce: 1e8, gather: 1e8}", "plan.wrap={layers: 1}",
-                           "plan.offload={}", "plan.expert_tensor=8", "plan.context_method=ulysses",
-                           "software.moe_dispatcher=deepep", "software.post_validation=true",
-                           "software.limit_all_gathers=false", "software.cuda_graphs=[full]"}));
+  CHECK_NOTHROW(simulated({"plan.context=2", "plan.bucket={reduce: 1e8, gather: 1e8}",
+                           "plan.wrap={layers: 1}", "plan.offload={}", "plan.expert_tensor=8",
+                           "plan.context_method=ulysses", "software.moe_dispatcher=deepep",
+                           "software.post_validation=true", "software.limit_all_gathers=false",
+                           "software.cuda_graphs=[full]"}));
 }
 
 TEST_CASE("all that is not simulated yet is refused at once, after every mistake") {
-  const Sets sets{"plan.context=2", "training.precision=fp8"};
+  const Sets sets{"plan.offload={gradients: cpu}", "training.precision=fp8"};
   CHECK(tests::complaints_of([&] { simulated(sets); }) ==
-        "plan.context: context parallelism is not simulated yet; write 1\n"
+        "plan.offload: offloading of model states is not simulated yet; write none\n"
         "training.precision: fp8 is not simulated yet; write bf16");
   CHECK(tests::complaints_of([&] {
           simulated({sets[0], sets[1], "plan.data=3"});
         }) ==
-        "plan.data: tensor 8 x context 2 x pipeline 1 x data 3 = 48, but the cluster has 128 GPUs; "
-        "write data: 8 or leave it out");
+        "plan.data: tensor 8 x pipeline 1 x data 3 = 24, but the cluster has 128 GPUs; "
+        "write data: 16 or leave it out");
 }

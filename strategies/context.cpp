@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/context.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace strategies {
+
+using topology::Collective;
+
+CoreShare core_share_of(const Share& share) {
+  const auto parts = share.plan.context;
+  auto extent = extent_of(share);
+  extent.sequence *= parts;
+  if (share.plan.context_method != ContextMethod::ulysses) return {extent, parts};
+  extent.heads /= parts;
+  extent.kv_heads = std::max<std::int64_t>(1, extent.kv_heads / parts);
+  return {extent, 1};
+}
+
+namespace {
+
+// Several exchanges, one after the other, as one that takes as long.
+topology::Sending in_turn(std::initializer_list<topology::Sending> all) {
+  topology::Sending sum{};
+  units::Seconds sending;
+  for (const auto& one : all) {
+    sum.fixed += one.fixed;
+    sum.bytes += one.bytes;
+    sending += one.bytes / one.rate;
+  }
+  sum.rate = sending.value > 0 ? sum.bytes / sending : all.begin()->rate;
+  return sum;
+}
+
+}  // namespace
+
+ContextExchanges context_exchanges(const Share& share, const Costs& costs) {
+  const auto parts = share.plan.context;
+  if (parts == 1) return {};
+  const auto extent = extent_of(share);
+  const double element = std::max(2.0, units::element_bytes(share.training.precision));
+  const auto time = [&](Collective kind, double values_per_token) {
+    const units::Bytes size{static_cast<double>(extent.tokens()) * values_per_token * element};
+    return costs.collective(kind, size, share.context_shape);
+  };
+  const auto width = [](std::int64_t heads, std::int64_t dim) {
+    return static_cast<double>(heads * dim);
+  };
+  const auto dim = share.model.head_dim, value_dim = share.model.v_head_dim();
+  const double gathered =
+      static_cast<double>(parts) * width(extent.kv_heads, dim + value_dim);  // keys and values
+
+  ContextExchanges exchanges{.parts = parts};
+  switch (share.plan.context_method) {
+    case ContextMethod::ring:
+      exchanges.beside = true;
+      exchanges.forward.before = time(Collective::all_gather, gathered);
+      exchanges.backward.before = time(Collective::all_gather, 2 * gathered);
+      break;
+    case ContextMethod::all_gather:
+      exchanges.forward.before = time(Collective::all_gather, gathered);
+      exchanges.backward.after = time(Collective::reduce_scatter, gathered);
+      break;
+    case ContextMethod::ulysses: {
+      const auto kv_heads = std::max(extent.kv_heads, parts);
+      const auto inputs = in_turn({time(Collective::all_to_all, width(extent.heads, dim)),
+                                   time(Collective::all_to_all, width(kv_heads, dim)),
+                                   time(Collective::all_to_all, width(kv_heads, value_dim))});
+      const auto output = time(Collective::all_to_all, width(extent.heads, value_dim));
+      exchanges.forward = {inputs, output};
+      exchanges.backward = {output, inputs};
+      break;
+    }
+  }
+  return exchanges;
+}
+
+}  // namespace strategies

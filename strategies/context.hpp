@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context parallelism: every rank has a part of each sequence, equal in work under a causal mask,
+// and what the attention core needs of the other parts travels between them.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "model/layer.hpp"
+#include "strategies/costs.hpp"
+#include "strategies/passes.hpp"
+
+namespace strategies {
+
+// What the attention core computes on a rank: `parts` ranks share equally in this extent.
+struct CoreShare {
+  model::Extent extent;
+  std::int64_t parts = 1;
+};
+
+// Ring and all-gather: the whole sequence of all local heads, divided. Ulysses: the whole sequence
+// of so many times fewer heads; keys and values are repeated where there are too few.
+CoreShare core_share_of(const Share& share);
+
+// Exchanges round the attention cores of one layer, c ranks, s tokens, b sequences, local heads h
+// and kv_heads of width d, 2 bytes (or the precision's, where that is more). Each rank sends
+// (c − 1)/c of:
+// ring: keys and values, 2·s·b·kv_heads·d·2, in c − 1 steps beside the core; backward twice that,
+// for the gradients travel too (Liu et al. 2023, arXiv 2310.01889);
+// all-gather: the same once forward, before the core, and once backward, gradients reduced and
+// scattered after it (Llama 3, arXiv 2407.21783, section 3.3.2); neither that the backward pass
+// gathers again nor that what was gathered is kept is counted;
+// Ulysses: s/c·b·d·2 times the heads of queries, keys and values before the core and of the output
+// after it; backward the same the other way round (Jacobs et al. 2023, arXiv 2309.14509).
+ContextExchanges context_exchanges(const Share& share, const Costs& costs);
+
+}  // namespace strategies

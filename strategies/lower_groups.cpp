@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who runs passes together and who communicates together: cells, groups and actors of a step.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "strategies/lowering.hpp"
+
+namespace strategies {
+
+void Lowering::find_cells() {
+  cells_of_stage_.resize(static_cast<std::size_t>(stages()));
+  tensor_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
+  std::map<std::vector<std::uint32_t>, std::size_t> known;
+  using Shape = topology::GroupShape;
+  std::map<std::tuple<Shape, double, Gpu, Shape>, std::size_t> writer_of;
+  std::vector<std::size_t> writer_of_actor(folding_.representative().size());
+  const bool outside = std::ranges::any_of(folding_.ranks(), [&](std::int64_t rank) {
+    return topology::shape_of(placement_.tensor_group(rank), job_.cluster).nodes > 1;
+  });
+  for (auto rank : folding_.ranks()) {
+    const auto where = placement_.at(rank);
+    if (where.tensor != 0) continue;
+    Cell cell{.stage = static_cast<int>(where.pipeline)};
+    std::set<std::uint32_t> seen;
+    const auto group = placement_.tensor_group(rank);
+    for (auto member : group) {
+      const auto actor = folding_.actor_of(member);
+      if (!seen.insert(actor).second) continue;
+      cell.actors.push_back(actor);
+      cell.ranks.push_back(member);
+      const auto neighbour = [&](std::int64_t by) {
+        auto there = placement_.at(member);
+        there.pipeline = (there.pipeline + by + placement_.pipeline()) % placement_.pipeline();
+        return folding_.actor_of(placement_.rank_of(there));
+      };
+      cell.previous.push_back(neighbour(-1));
+      cell.next.push_back(neighbour(1));
+    }
+    if (!known.try_emplace({seen.begin(), seen.end()}, cells_.size()).second) continue;
+    const auto shape = topology::shape_of(group, job_.cluster);
+    // Where groups leave their nodes they meet on links; else they get what is there for them.
+    const auto rate =
+        outside ? std::numeric_limits<double>::infinity() : folding_.tensor_rate(rank);
+    for (auto member : cell.ranks) {
+      const auto gpu = gpu_of(member);
+      const auto context = topology::shape_of(placement_.context_group(member), job_.cluster);
+      const auto [writer, fresh] =
+          writer_of.try_emplace({shape, rate, gpu, context}, writers_.size());
+      if (fresh)
+        writers_.push_back(
+            std::make_unique<PassWriter>(Share{job_.model, job_.plan, job_.training, job_.software,
+                                               shape, rate, outside, gpu, context},
+                                         costs_));
+      cell.writers.push_back(writer->second);
+      writer_of_actor[folding_.actor_of(member)] = writer->second;
+    }
+    tensor_groups_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(
+        {cell.stage, cell.actors, rank, shape, cell.writers.front()});
+    if (std::ranges::count(cell.writers, cell.writers.front()) == std::ssize(cell.writers))
+      cell.writers.resize(1);  // one body serves all
+    cells_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(cells_.size());
+    cells_.push_back(std::move(cell));
+  }
+  find_context_groups(writer_of_actor);
+}
+
+void Lowering::find_context_groups(const std::vector<std::size_t>& writer_of_actor) {
+  context_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
+  if (placement_.context() == 1) return;
+  std::set<std::vector<std::uint32_t>> known;
+  for (auto rank : folding_.ranks()) {
+    const auto where = placement_.at(rank);
+    if (where.context != 0) continue;
+    const auto group = placement_.context_group(rank);
+    std::set<std::uint32_t> actors;
+    for (auto member : group) actors.insert(folding_.actor_of(member));
+    std::vector<std::uint32_t> key(actors.begin(), actors.end());
+    if (!known.insert(key).second) continue;
+    context_groups_of_stage_[static_cast<std::size_t>(where.pipeline)].push_back(
+        {static_cast<int>(where.pipeline), std::move(key), rank,
+         topology::shape_of(group, job_.cluster), writer_of_actor[folding_.actor_of(rank)]});
+  }
+}
+
+void Lowering::find_data_groups() {
+  groups_of_stage_.resize(static_cast<std::size_t>(stages()));
+  if (placement_.sharers() == 1) return;
+  std::set<std::vector<std::uint32_t>> known;
+  for (auto rank : folding_.ranks()) {
+    auto where = placement_.at(rank);
+    if (where.data != 0 || where.context != 0) continue;
+    std::set<std::uint32_t> actors;
+    for (auto replica : folding_.replicas())
+      for (where.context = 0; where.context < placement_.context(); ++where.context) {
+        where.data = replica;
+        actors.insert(folding_.actor_of(placement_.rank_of(where)));
+      }
+    std::vector<std::uint32_t> key(actors.begin(), actors.end());
+    if (!known.insert(key).second) continue;
+    groups_of_stage_[static_cast<std::size_t>(where.pipeline)].push_back(
+        {static_cast<int>(where.pipeline), std::move(key), rank, folding_.data_shape(rank)});
+  }
+}
+
+void Lowering::describe_actors() {
+  for (std::size_t actor = 0; actor < folding_.representative().size(); ++actor) {
+    ActorFacts facts{.rank = folding_.representative()[actor],
+                     .gpu = gpu_of(folding_.representative()[actor]),
+                     .multiplicity = folding_.multiplicity()[actor]};
+    facts.stage = static_cast<int>(placement_.at(facts.rank).pipeline);
+    for (int chunk = 0; chunk < chunks(); ++chunk)
+      for (const auto& block :
+           blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))]) {
+        facts.layers += block.kind == Block::Kind::layer ? 1 : 0;
+        facts.parameters += parameters_of(block);
+        facts.largest_unit = std::max(facts.largest_unit, parameters_of(block));
+      }
+    facts.communicators = (placement_.tensor() > 1) + (placement_.context() > 1) +
+                          (placement_.sharers() > 1) + (placement_.pipeline() > 1) +
+                          (placement_.ranks() > 1);
+    out_.actors.push_back(facts);
+  }
+  if (job_.plan.zero >= 1) {
+    out_.data_shards = static_cast<int>(placement_.sharers());
+    if (job_.plan.shard_group == ShardGroup::node && !groups_of_stage_.front().empty())
+      out_.data_shards = groups_of_stage_.front().front().shape.least_per_node;
+  }
+}
+
+Gpu Lowering::gpu_of(std::int64_t rank) const {
+  return {job_.cluster.kind_of_node(rank / job_.cluster.node.gpus), job_.cluster.slowdown_of(rank)};
+}
+
+}  // namespace strategies

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the blocks of a rank's share cost: every kernel and collective is asked for once.
+#include <algorithm>
+#include <stdexcept>
+
+#include "strategies/context.hpp"
+#include "strategies/passes.hpp"
+
+namespace strategies {
+
+using sim::Picoseconds;
+
+std::int64_t padded_vocab(const Share& share) {
+  const auto multiple = share.software.vocab_multiple * share.plan.tensor;
+  return (share.model.vocab + multiple - 1) / multiple * multiple;
+}
+
+model::Extent extent_of(const Share& share) {
+  const auto t = share.plan.tensor;
+  auto extent = model::whole(share.model, share.plan.micro_batch,
+                             share.training.sequence_length / share.plan.context);
+  extent.heads /= t;
+  extent.kv_heads = std::max<std::int64_t>(1, extent.kv_heads / t);
+  extent.ffn /= t;
+  extent.vocab = padded_vocab(share) / t;
+  if (share.plan.sequence_parallel && t > 1) extent.rows /= t;
+  return extent;
+}
+
+PassWriter::PassWriter(const Share& share, const Costs& costs) : share_(share) {
+  divided_ = share.plan.tensor > 1;
+  sequence_parallel_ = share.plan.sequence_parallel && divided_;
+  async_ = share.plan.overlap.tensor.value_or(share.software.overlap_tensor);
+  if (divided_) {
+    const auto extent = extent_of(share);
+    const auto tokens = static_cast<double>(extent.tokens());
+    const double element = std::max(2.0, units::element_bytes(share.training.precision));
+    const units::Bytes rows{tokens * static_cast<double>(share.model.hidden) * element};
+    const auto time = [&](topology::Collective kind, units::Bytes size) {
+      auto sending = costs.collective(kind, size, share.tensor_shape);
+      sending.rate.value = std::min(sending.rate.value, share.tensor_rate);
+      return sending;
+    };
+    all_reduce_ = time(topology::Collective::all_reduce, rows);
+    all_gather_ = time(topology::Collective::all_gather, rows);
+    reduce_scatter_ = time(topology::Collective::reduce_scatter, rows);
+    loss_reduce_ = time(topology::Collective::all_reduce, units::Bytes{4 * tokens});
+  }
+  context_ = context_exchanges(share, costs);
+  for (auto kind : {Block::Kind::embedding, Block::Kind::layer, Block::Kind::head})
+    for (bool windowed : {false, true}) {
+      if (windowed && (kind != Block::Kind::layer || !share.model.window)) continue;
+      const Block block{kind, windowed, Drop::nothing};
+      prices_.emplace_back(block, price(block, costs));
+      if (kind != Block::Kind::layer) continue;
+      for (Drop drop : {Drop::core, Drop::everything}) {
+        auto dropped = price({kind, windowed, drop}, costs);
+        prices_.emplace_back(Block{kind, windowed, drop}, std::move(dropped));
+      }
+    }
+}
+
+namespace {
+
+model::Operators operators_of(const Share& share, const Block& block, const model::Extent& extent) {
+  const auto& kernels = share.software.kernels;
+  const auto precision = share.training.precision;
+  switch (block.kind) {
+    case Block::Kind::embedding:
+      return model::embedding(share.model, extent, kernels, precision);
+    case Block::Kind::head:
+      return model::head(share.model, extent, kernels, precision);
+    case Block::Kind::layer:
+      break;
+  }
+  return model::layer(share.model, extent, kernels, precision,
+                      block.windowed ? share.model.window->size : 0);
+}
+
+// A compiler fuses neighbouring element-wise kernels: they then move the data of the largest.
+void fuse_streams(std::vector<units::Kernel>& kernels) {
+  std::vector<units::Kernel> fused;
+  for (const auto& kernel : kernels) {
+    const bool joins = !fused.empty() && kernel.kind == units::Kernel::Kind::stream &&
+                       fused.back().kind == units::Kernel::Kind::stream;
+    if (joins)
+      fused.back().traffic = std::max(fused.back().traffic, kernel.traffic);
+    else
+      fused.push_back(kernel);
+  }
+  kernels = std::move(fused);
+}
+
+}  // namespace
+
+BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
+  BlockCost cost;
+  const bool known = !prices_.empty() && block.drop != Drop::nothing;
+  const auto core = core_share_of(share_);
+  const auto local = operators_of(share_, block, extent_of(share_));
+  const auto cores = operators_of(share_, block, core.extent);
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    const auto& op = local[i].core ? cores[i] : local[i];
+    const auto parts = local[i].core ? static_cast<double>(core.parts) : 1.0;
+    const auto times = [&](std::vector<units::Kernel> kernels) {
+      if (share_.software.compile) fuse_streams(kernels);
+      std::vector<Picoseconds> durations;
+      for (const auto& kernel : kernels)
+        durations.push_back(to_ticks(costs.kernel(kernel, share_.gpu) / parts));
+      return durations;
+    };
+    if (!known)
+      cost.operators.push_back({.seam = op.seam,
+                                .part = op.part,
+                                .core = op.core,
+                                .forward = times(op.forward),
+                                .input_gradient = times(op.input_gradient),
+                                .weight_gradient = times(op.weight_gradient),
+                                .divided_loss = divided_ && op.name == "cross entropy"});
+    cost.parameters += local[i].parameters;
+    cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
+    for (const auto& tensor : op.kept) {
+      const bool dropped = (block.drop == Drop::everything && !tensor.layer_input) ||
+                           (block.drop == Drop::core && tensor.core);
+      (dropped ? cost.recomputed : cost.kept) +=
+          static_cast<std::int64_t>(tensor.size.value / parts);
+    }
+  }
+  if (known) cost.operators = this->cost({block.kind, block.windowed, Drop::nothing}).operators;
+  return cost;
+}
+
+const BlockCost& PassWriter::cost(const Block& block) const {
+  for (const auto& [known, cost] : prices_)
+    if (known == block) return cost;
+  throw std::invalid_argument("no such block in this model");
+}
+
+}  // namespace strategies

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps in which parts of a sequence lie on several ranks.
+#include <algorithm>
+#include <string>
+
+#include "forecast/forecast.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/random_scenario.hpp"
+
+using forecast::simulate;
+using strategies::ContextMethod;
+
+namespace {
+
+forecast::Scenario divided(std::int64_t gpus, const strategies::Plan& plan) {
+  std::mt19937 random(1);
+  auto s = tests::random_scenario(random);
+  s.plan = plan;
+  s.training.sequence_length = 512;
+  s.training.global_batch = 2 * plan.data;
+  s.cluster = tests::cluster_of(gpus, 8, 8);
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("what is exchanged for attention has a place of its own in time and picture") {
+  const auto method =
+      GENERATE(ContextMethod::ring, ContextMethod::all_gather, ContextMethod::ulysses);
+  const auto per_node = GENERATE(2, 8);
+  auto s = divided(8, {.data = 2, .context = 4, .context_method = method});
+  s.cluster.node.gpus = per_node;
+  s.software.launch_forward = s.software.launch_backward = {};  // so that no host hides it
+  const auto f = simulate(s, {.timeline = true});
+  CHECK(f.time.context_comm.value > 0);
+  CHECK(f.time.tensor_comm.value == 0);
+  CHECK(std::ranges::count(f.critical_path, "context_comm", &forecast::PathPart::kind) == 1);
+  const auto drawn = std::ranges::count_if(f.timeline.slices, [](const auto& slice) {
+    return slice.kind == std::string("context_comm") && slice.lane == std::string("context");
+  });
+  // Per layer and microbatch: one each way, but two each way for Ulysses.
+  CHECK(drawn == s.model.layers * 2 * (method == ContextMethod::ulysses ? 4 : 2));
+}
+
+TEST_CASE("folding costs no more for more replicas of whole context groups") {
+  const auto f =
+      simulate(divided(131072, {.tensor = 2, .pipeline = 4, .data = 4096, .context = 4}));
+  CHECK(f.simulation.ranks == 131072);
+  CHECK(f.simulation.ranks_simulated == 4);
+}
+
+TEST_CASE("a straggler holds up the parts of its sequences, and no other replica's exchanges") {
+  auto s = divided(32, {.tensor = 2, .data = 4, .context = 4});
+  s.cluster.stragglers = {{{9}, 1.5}};
+  const auto folded = simulate(s), full = simulate(s, {.full = true});
+  CHECK(folded.step.time == full.step.time);
+  CHECK(folded.time.context_comm == full.time.context_comm);
+  CHECK(folded.simulation.ranks_simulated < 32);
+}

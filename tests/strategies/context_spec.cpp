@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a sequence on several ranks.
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "sim/engine.hpp"
+#include "sim/measures.hpp"
+#include "strategies/activity.hpp"
+#include "strategies/lower.hpp"
+#include "tests/catch.hpp"
+
+using namespace strategies;
+
+namespace {
+
+using KernelTicks = std::function<double(const units::Kernel&)>;
+using CollectiveTicks = std::function<double(units::Bytes)>;
+
+double nothing(const units::Kernel&) { return 0; }
+double bytes_of(units::Bytes size) { return size.value; }
+
+Costs costs_of(const KernelTicks& kernel, const CollectiveTicks& collective) {
+  const auto fixed = [](double ticks) {
+    return topology::Sending{units::Seconds{ticks * 1e-12}, units::Bytes{0},
+                             units::BytesPerSecond{1}};
+  };
+  return {.kernel = [=](const units::Kernel& k,
+                        const Gpu&) { return units::Seconds{kernel(k) * 1e-12}; },
+          .collective = [=](topology::Collective, units::Bytes size,
+                            const topology::GroupShape&) { return fixed(collective(size)); },
+          .transfer = [=](units::Bytes, std::int64_t, std::int64_t) { return fixed(1); }};
+}
+
+// One layer, one sequence of 32 tokens for each replica, four heads of 16.
+struct World {
+  model::Transformer model{.layers = 1,
+                           .hidden = 64,
+                           .heads = 4,
+                           .kv_heads = 4,
+                           .head_dim = 16,
+                           .ffn = 256,
+                           .vocab = 512,
+                           .max_sequence = 32,
+                           .tied_embeddings = false,
+                           .dropout = 0};
+  Training training{.sequence_length = 32, .global_batch = 1};
+  Plan plan{.context = 4};
+  Software software{.launch_forward{0}, .launch_backward{0}, .step_overhead{0}};
+  topology::Cluster cluster;
+
+  World() { software.kernels.attention = model::AttentionKernel::flash; }
+  Lowered lowered(const Costs& costs) {
+    cluster.node.gpus = 8;
+    cluster.node.nics.count = 8;
+    cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
+        cluster.fabric.link_bandwidth = {25e9};
+    cluster.gpus = plan.tensor * plan.context * plan.data * plan.pipeline;
+    training.global_batch = plan.data;
+    return lower({model, training, plan, software, cluster}, costs, Ranks::folded);
+  }
+};
+
+// Buffers, in bytes, of the exchanges of one activity in a step.
+double exchanged(World world, Activity activity) {
+  const auto result = world.lowered(costs_of(nothing, bytes_of));
+  double bytes = 0;
+  for (const auto& op : result.program.ops())
+    if (op.kind == sim::Op::Kind::collective && op.activity == activity)
+      bytes += static_cast<double>(op.duration);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("round a ring go keys and values, and backward their gradients with them") {
+  World world;
+  world.plan.context_method = ContextMethod::ring;
+  CHECK(exchanged(world, forward_context_comm) == 2 * 32 * 64 * 2);
+  CHECK(exchanged(world, backward_context_comm) == 2 * (2 * 32 * 64 * 2));
+  world.model.kv_heads = 1;
+  CHECK(exchanged(world, forward_context_comm) == 2 * 32 * 16 * 2);
+}
+
+TEST_CASE("keys and values are gathered forward, their gradients scattered backward") {
+  World world;
+  world.plan.context_method = ContextMethod::all_gather;
+  CHECK(exchanged(world, forward_context_comm) == 2 * 32 * 64 * 2);
+  CHECK(exchanged(world, backward_context_comm) == 2 * 32 * 64 * 2);
+}
+
+TEST_CASE("Ulysses exchanges queries, keys, values and output, each way") {
+  World world;
+  world.plan.context_method = ContextMethod::ulysses;
+  const double one = 2.0 * 32 * 64 / 4;
+  CHECK(exchanged(world, forward_context_comm) == 4 * one);
+  CHECK(exchanged(world, backward_context_comm) == 4 * one);
+  world.model.kv_heads = 2;  // each of four ranks needs one all the same
+  CHECK(exchanged(world, forward_context_comm) == 4 * one);
+  world.plan.context = 2;
+  CHECK(exchanged(world, forward_context_comm) == 2 * (2.0 * 32 * 64 + 2.0 * 32 * 32) / 2);
+}
+
+TEST_CASE("tensor-parallel ranks exchange their heads only") {
+  World world;
+  world.plan.tensor = 2;
+  world.plan.context_method = GENERATE(ContextMethod::ring, ContextMethod::all_gather);
+  CHECK(exchanged(world, forward_context_comm) == 2 * 32 * 32 * 2);
+}
+
+TEST_CASE("what is recomputed is exchanged again") {
+  World world;
+  world.plan.context_method =
+      GENERATE(ContextMethod::ring, ContextMethod::all_gather, ContextMethod::ulysses);
+  CHECK(exchanged(world, recompute_context_comm) == 0);
+  world.plan.recompute.kind = GENERATE(Recompute::Kind::selective, Recompute::Kind::full);
+  CHECK(exchanged(world, recompute_context_comm) == exchanged(world, forward_context_comm));
+}
+
+TEST_CASE("a ring hides under all rounds of attention but the last; a gather is waited for") {
+  // 100 ticks a head forward on the whole sequence: four rounds of 25 on each rank.
+  const auto attention = [](const units::Kernel& kernel) {
+    const bool forward = kernel.layout == units::Kernel::Layout::forward;
+    return kernel.kind == units::Kernel::Kind::attention && forward
+               ? 100.0 * static_cast<double>(kernel.batch)
+               : 0;
+  };
+  World world;
+  const auto exposed = [&](ContextMethod method, double ticks) {
+    world.plan.context_method = method;
+    const auto result = world.lowered(costs_of(attention, [&](units::Bytes) { return ticks; }));
+    const auto trace = sim::run(result.program);
+    const auto spent = sim::measure(result.program, trace).of_actor.front();
+    CHECK(spent.on[forward_compute] == 100);
+    const auto alone = strategies::alone(result.writer->forward({Block{}}));
+    CHECK(alone.on[forward_context_comm] == spent.on[forward_context_comm]);
+    return spent.on[forward_context_comm];
+  };
+  CHECK(exposed(ContextMethod::ring, 60) == 0);
+  CHECK(exposed(ContextMethod::ring, 75) == 0);
+  CHECK(exposed(ContextMethod::ring, 100) == 25);
+  CHECK(exposed(ContextMethod::all_gather, 60) == 60);
+  CHECK(exposed(ContextMethod::ulysses, 60) == 4 * 60);
+}
+
+TEST_CASE("the parts of a sequence compute, and keep, what the whole does") {
+  World world;
+  world.plan.context_method =
+      GENERATE(ContextMethod::ring, ContextMethod::all_gather, ContextMethod::ulysses);
+  world.software.kernels.attention =
+      GENERATE(model::AttentionKernel::flash, model::AttentionKernel::unfused);
+  world.model.dropout = GENERATE(0.0, 0.1);
+  const auto costs = costs_of([](const units::Kernel& kernel) { return kernel.flops.value; },
+                              [](units::Bytes) { return 0; });
+  const Block layer;
+  const auto part = world.lowered(costs);
+  world.plan.context = 1;
+  World undivided = world;
+  const auto whole = undivided.lowered(costs);
+  for (const auto pass : {Pass::backward_input, Pass::backward_weight})
+    CHECK(4 * alone(part.writer->backward({layer}, pass)).total() ==
+          alone(whole.writer->backward({layer}, pass)).total());
+  CHECK(4 * alone(part.writer->forward({layer})).total() ==
+        alone(whole.writer->forward({layer})).total());
+  CHECK(4 * part.writer->cost(layer).kept == whole.writer->cost(layer).kept);
+  CHECK(part.writer->cost(layer).parameters == whole.writer->cost(layer).parameters);
+}
+
+TEST_CASE("parts of a sequence sum gradients and share states as replicas do") {
+  World world;
+  world.plan.data = 2;
+  world.plan.zero = 1;
+  const auto result = world.lowered(costs_of(nothing, bytes_of));
+  CHECK(result.data_shards == 8);
+  CHECK(result.microbatches == 1);  // of one sequence for each replica, whatever its parts
+  CHECK(result.actors.size() == 1);
+  CHECK(result.actors.front().multiplicity == 8);
+}
+
+TEST_CASE("the context-parallel rank is placed where the order says") {
+  Plan plan{.tensor = 2, .pipeline = 3, .data = 5, .context = 4};
+  const Placement inner(plan);
+  CHECK(inner.rank_of({.tensor = 1, .data = 2, .pipeline = 1, .context = 3}) ==
+        1 + 2 * (3 + 4 * (2 + 5 * 1)));
+  CHECK(inner.context_group(1) == std::vector<std::int64_t>{1, 3, 5, 7});
+  plan.rank_order = {Degree::tensor, Degree::data, Degree::context, Degree::pipeline};
+  const Placement outer(plan);
+  CHECK(outer.context_group(1) == std::vector<std::int64_t>{1, 11, 21, 31});
+  for (const auto* placement : {&inner, &outer}) {
+    CHECK(placement->data_group(1).size() == 20);
+    CHECK(std::ranges::is_sorted(placement->data_group(1)));
+    for (std::int64_t rank = 0; rank < placement->ranks(); ++rank) {
+      const auto where = placement->at(rank);
+      CHECK(placement->rank_of(where) == rank);
+      CHECK(placement->rank_of_sharer(placement->sharer(where), where) == rank);
+    }
+  }
+}
