@@ -164,7 +164,8 @@ namespace {
 
 model::Operators operators_of(const Share& share, const Block& block) {
   const auto extent = extent_of(share);
-  const auto& kernels = share.software.kernels;
+  auto kernels = share.software.kernels;
+  kernels.scaling = share.training.fp8_recipe;
   const auto precision = share.training.precision;
   switch (block.kind) {
     case Block::Kind::embedding:
@@ -214,6 +215,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
                                 .weight_gradient = times(op.weight_gradient),
                                 .divided_loss = divided_ && op.name == "cross entropy"});
     cost.parameters += op.parameters;
+    cost.cast += model::narrow_weights(op);
     cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value));
     for (const auto& tensor : op.kept) {
       const bool dropped = (block.drop == Drop::everything && !tensor.layer_input) ||
