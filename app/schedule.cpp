@@ -13,6 +13,7 @@
 #include "app/command.hpp"
 #include "strategies/pipeline.hpp"
 #include "strategies/schedule_file.hpp"
+#include "strategies/schedule_names.hpp"
 
 namespace app {
 
@@ -20,18 +21,7 @@ namespace {
 
 using strategies::Pass, strategies::ScheduleKind;
 
-constexpr std::array<std::pair<const char*, ScheduleKind>, 10> schedules{{
-    {"gpipe", ScheduleKind::gpipe},
-    {"1f1b", ScheduleKind::one_f_one_b},
-    {"interleaved", ScheduleKind::interleaved},
-    {"zb-h1", ScheduleKind::zb_h1},
-    {"zb-h2", ScheduleKind::zb_h2},
-    {"zb-v", ScheduleKind::zb_v},
-    {"v-half", ScheduleKind::v_half},
-    {"v-min", ScheduleKind::v_min},
-    {"dualpipe", ScheduleKind::dualpipe},
-    {"dualpipe-v", ScheduleKind::dualpipe_v},
-}};
+constexpr auto& schedules = strategies::schedule_names;
 
 ScheduleKind kind_of(const ScheduleRequest& request) {
   if (request.schedule.empty()) throw Mistake("schedule: name a --schedule or give an --order");

@@ -15,7 +15,8 @@ namespace {
 // Query-key products, softmax, dropout and the sum over values.
 class AttentionCore {
  public:
-  AttentionCore(const Builder& builder, std::int64_t window) : make_(builder) {
+  AttentionCore(const Builder& builder, std::int64_t window)
+      : make_(builder.wide()), narrow_(is_narrow(builder.precision)) {
     const auto& e = builder.extent;
     dim_ = builder.transformer.head_dim;
     value_dim_ = builder.transformer.v_head_dim();
@@ -76,6 +77,8 @@ class AttentionCore {
     op.forward = {forward};
     op.input_gradient = {backward};
     op.kept = {kept("log-sum-exp", 4 * real(groups_ * sequence()))};
+    // The output projection keeps a copy of it that the backward pass of attention cannot read.
+    if (narrow_) op.kept.push_back(kept("attention output", element() * outputs_));
     op.parameters = sinks();
     op.largest = {4 * queries_};  // fp32 gradient of the queries
     return op;
@@ -127,7 +130,8 @@ class AttentionCore {
     return op;
   }
 
-  const Builder& make_;
+  Builder make_;         // 16 bit
+  bool narrow_ = false;  // the layers around it are
   std::int64_t dim_ = 0, value_dim_ = 0, reach_ = 0, groups_ = 0;
   double queries_ = 0, outputs_ = 0, keys_ = 0, values_ = 0, scores_ = 0;
 };
@@ -141,7 +145,9 @@ Operators projections(const Builder& make) {
   auto qkv = make.linear("QKV projection", Part::attention, Seam::enter, t.hidden,
                          queries + 2 * keys, t.qkv_biases);
   qkv.kept = {
-      {.name = "QKV input", .size = {element * rows * real(t.hidden)}, .module = Module::layernorm},
+      {.name = "QKV input",
+       .size = {make.operand_element() * rows * real(t.hidden)},
+       .module = Module::layernorm},
       {.name = "queries, keys, values", .size = {element * tokens * real(queries + 2 * keys)}}};
   Operators ops{std::move(qkv)};
 
@@ -180,7 +186,7 @@ Operators attention(const Builder& make, std::int64_t window) {
   auto out =
       make.linear("output projection", Part::attention, Seam::leave, outputs, t.hidden, bias);
   out.kept = {{.name = "output projection input",
-               .size = {make.element() * real(e.tokens()) * real(outputs)}}};
+               .size = {make.operand_element() * real(e.tokens()) * real(outputs)}}};
   ops.push_back(std::move(out));
   ops.push_back(make.residual("attention residual", Part::attention, bias));
   return ops;

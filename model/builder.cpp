@@ -11,9 +11,19 @@ using Layout = Kernel::Layout;
 
 double Builder::element() const { return std::max(2.0, units::element_bytes(precision)); }
 
+double Builder::operand_element() const {
+  if (!is_narrow(precision)) return element();
+  return copy_bytes(precision, kernels.scaling, Operand::values);
+}
+
+Builder Builder::wide() const {
+  return {transformer, extent, kernels, is_narrow(precision) ? units::Precision::bf16 : precision};
+}
+
 Kernel Builder::product(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k,
                         std::int64_t batch) const {
   const double M = real(m), N = real(n), K = real(k), B = real(batch);
+  const double operands = operand_element() * (M * K + K * N), results = element() * (M * N);
   return {.kind = Kernel::Kind::product,
           .precision = precision,
           .layout = layout,
@@ -22,7 +32,7 @@ Kernel Builder::product(Layout layout, std::int64_t m, std::int64_t n, std::int6
           .n = n,
           .k = k,
           .flops = {2 * B * M * N * K},
-          .traffic = {element() * B * (M * K + K * N + M * N)}};
+          .traffic = {B * (operands + results)}};
 }
 
 Kernel Builder::stream(double bytes) { return {.kind = Kernel::Kind::stream, .traffic = {bytes}}; }
@@ -35,10 +45,13 @@ Builder::Products Builder::products(std::int64_t rows, std::int64_t in, std::int
           product(Layout::weight_gradient, out, in, rows, batch)};
 }
 
-Operator Builder::weighted(const Products& products, double weights, double outputs) const {
+Operator Builder::weighted(const Products& products, double weights, double inputs,
+                           double outputs) const {
   Operator op;
-  op.forward = {products.forward};
-  op.input_gradient = {products.input_gradient};
+  op.forward = casts(precision, kernels.scaling, inputs);
+  op.forward.push_back(products.forward);
+  op.input_gradient = casts(precision, kernels.scaling, outputs);  // for both gradients
+  op.input_gradient.push_back(products.input_gradient);
   auto gradient = products.weight_gradient;
   if (kernels.fused_gradient_accumulation) {
     // The product adds to fp32 in place: read and write 4 bytes instead of writing an element.
@@ -56,7 +69,8 @@ Operator Builder::linear(std::string_view name, Part part, Seam seam, std::int64
                          std::int64_t out, bool bias) const {
   const auto tokens = extent.tokens();
   const double outputs = real(tokens) * real(out);
-  auto op = weighted(products(tokens, in, out), real(in) * real(out), outputs);
+  auto op =
+      weighted(products(tokens, in, out), real(in) * real(out), real(tokens) * real(in), outputs);
   op.name = name;
   op.part = part;
   op.seam = seam;
@@ -71,8 +85,8 @@ Operator Builder::linear(std::string_view name, Part part, Seam seam, std::int64
 
 Operator Builder::replicated(std::string_view name, Part part, std::int64_t in,
                              std::int64_t out) const {
-  auto op =
-      weighted(products(extent.rows, in, out), real(in) * real(out), real(extent.rows) * real(out));
+  auto op = weighted(products(extent.rows, in, out), real(in) * real(out),
+                     real(extent.rows) * real(in), real(extent.rows) * real(out));
   op.name = name;
   op.part = part;
   return op;
@@ -85,12 +99,14 @@ Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t o
   const double weights = real(count) * real(in) * real(out);
   const double inputs = real(extent.routed) * real(in), outputs = real(extent.routed) * real(out);
   auto all = products(rows, in, out, count);
-  for (auto* kernel : {&all.forward, &all.input_gradient, &all.weight_gradient}) {
-    // Of the rows that there are: `rows` is rounded up.
+  // Of the rows that there are: `rows` is rounded up.
+  for (auto* kernel : {&all.forward, &all.input_gradient, &all.weight_gradient})
     kernel->flops = {2 * inputs * real(out)};
-    kernel->traffic = {element() * (inputs + weights + outputs)};
-  }
-  auto op = weighted(all, weights, outputs);
+  const double narrow = operand_element();
+  all.forward.traffic = {narrow * (inputs + weights) + element() * outputs};
+  all.input_gradient.traffic = {narrow * (outputs + weights) + element() * inputs};
+  all.weight_gradient.traffic = {narrow * (inputs + outputs) + element() * weights};
+  auto op = weighted(all, weights, inputs, outputs);
   op.name = name;
   op.part = Part::mlp;
   op.module = Module::moe;

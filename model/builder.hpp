@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "model/layer.hpp"
+#include "model/narrow.hpp"
 
 namespace model {
 
@@ -19,6 +20,10 @@ struct Builder {
 
   // Bytes of an element outside the matrix products.
   double element() const;
+  // Of an element that the products read, scales included; linear layers keep this of their inputs.
+  double operand_element() const;
+  // The same in 16 bit where this is narrower: what attention, the router and the head compute in.
+  Builder wide() const;
 
   // (m × k)·(k × n), `batch` times.
   units::Kernel product(units::Kernel::Layout layout, std::int64_t m, std::int64_t n,
@@ -26,7 +31,9 @@ struct Builder {
   static units::Kernel stream(double bytes);
   static units::Kernel random(double bytes);
 
-  // A linear layer on every token: its three products, and its weight gradient's accumulation.
+  // A linear layer on every token: its three products, and its weight gradient's accumulation. In 8
+  // and 4 bit also the casts of its input and of its output's gradient; its weights are cast once a
+  // step, by the optimizer.
   Operator linear(std::string_view name, Part part, Seam seam, std::int64_t in, std::int64_t out,
                   bool bias) const;
   // The same on this rank's rows alone, of weights that are not divided.
@@ -43,7 +50,7 @@ struct Builder {
   };
   Products products(std::int64_t rows, std::int64_t in, std::int64_t out,
                     std::int64_t batch = 1) const;
-  Operator weighted(const Products& products, double weights, double outputs) const;
+  Operator weighted(const Products& products, double weights, double inputs, double outputs) const;
 };
 
 inline void append(Operators& to, Operators from) {

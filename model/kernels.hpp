@@ -9,6 +9,10 @@ namespace model {
 // flash = FlashAttention, only the log-sum-exp is kept.
 enum class AttentionKernel { unfused, fused, flash };
 
+// How the scales of fp8 are found: from the largest values of earlier steps, or from the tensor as
+// it is: one for all of it, one for each row, one for each block.
+enum class Scaling { delayed, tensorwise, rowwise, blockwise };
+
 struct Kernels {
   AttentionKernel attention = AttentionKernel::flash;
   bool fused_softmax = true;           // scale, mask and softmax of the score matrix in one kernel
@@ -18,6 +22,7 @@ struct Kernels {
   bool fused_rotary = true;
   bool fused_cross_entropy = false;
   bool fused_gradient_accumulation = true;  // weight gradients added to fp32 inside the product
+  Scaling scaling = Scaling::delayed;       // in fp8; mxfp8 and nvfp4 have scales of their own
   friend bool operator==(const Kernels&, const Kernels&) = default;
 };
 

@@ -50,7 +50,8 @@ Operators latent_projections(const Builder& make) {
   const auto& t = make.transformer;
   const auto& e = make.extent;
   const auto& l = *t.latent;
-  const double rows = make.element() * real(e.rows), tokens = make.element() * real(e.tokens());
+  const double rows = make.operand_element() * real(e.rows),
+               tokens = make.element() * real(e.tokens());
   const auto remade = [](std::string_view name, double bytes) {
     return Kept{.name = name, .size = {bytes}, .module = Module::mla_up_proj};
   };

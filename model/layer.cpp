@@ -56,7 +56,7 @@ Operators embedding(const Transformer& transformer, const Extent& extent, const 
 // down. Fused: one pass each way in 16 bit.
 Operators head(const Transformer& transformer, const Extent& extent, const Kernels& kernels,
                units::Precision precision) {
-  const Builder make{transformer, extent, kernels, precision};
+  const auto make = Builder{transformer, extent, kernels, precision}.wide();
   const double h = real(transformer.hidden), element = make.element();
   const double logits = real(extent.tokens()) * real(extent.vocab);
   auto product =
@@ -95,7 +95,7 @@ Operators prediction(const Transformer& transformer, const Extent& extent, const
                 make.replicated("prediction projection", Part::head, 2 * h, h)};
   ops.front().parameters = 0;
   ops.back().kept = {{.name = "prediction projection input",
-                      .size = {make.element() * real(extent.rows) * real(2 * h)}}};
+                      .size = {make.operand_element() * real(extent.rows) * real(2 * h)}}};
   const auto window = is_windowed_layer(transformer, next) ? transformer.window->size : 0;
   const auto mlp = is_moe_layer(transformer, next) ? Mlp::experts : Mlp::dense;
   append(ops, layer(transformer, extent, kernels, precision, window, mlp));

@@ -78,10 +78,12 @@ struct Operator {
 using Operators = std::vector<Operator>;
 
 // Operators in order of execution. `precision` is that of the matrix products; element-wise tensors
-// are stored in it too (fp8 and below: 16 bit). `window` limits attention to that many tokens back
-// (0 = all). Costs follow Korthikanti et al. 2022 for what is kept; see docs/cost-model.md.
-// A layer with experts: norm, shared experts, router, permutation, experts, weighted sum, residual;
-// divided, it needs sequence parallelism: each rank routes rows of its own.
+// are stored in it too. In fp8 and below only the products of linear layers and what these keep of
+// their inputs are narrow (`model/narrow.hpp`); attention's core, router and head are 16 bit.
+// `window` limits attention to that many tokens back (0 = all). Costs follow Korthikanti et al.
+// 2022 for what is kept; see docs/cost-model.md. A layer with experts: norm, shared experts,
+// router, permutation, experts, weighted sum, residual; divided, it needs sequence parallelism:
+// each rank routes rows of its own.
 Operators layer(const Transformer&, const Extent&, const Kernels&, units::Precision,
                 std::int64_t window = 0, Mlp mlp = Mlp::dense);
 Operators embedding(const Transformer&, const Extent&, const Kernels&, units::Precision);
@@ -95,6 +97,8 @@ Operators prediction(const Transformer&, const Extent&, const Kernels&, units::P
 // Bytes kept by these operators from forward to backward.
 units::Bytes kept_bytes(const Operators&);
 double parameters(const Operators&);
+// Those of one operator that its product reads as 8- or 4-bit copies.
+double narrow_weights(const Operator&);
 double expert_parameters(const Operators&);  // those of them that belong to routed experts
 
 // Forward pass of one layer over one sequence: every matrix product, the router's included, top_k

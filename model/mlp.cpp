@@ -21,7 +21,8 @@ Operators mlp_norm(const Builder& make) {
 
 std::vector<Kept> mlp_input(const Builder& make, const Operators& norm) {
   if (norm.empty()) return {};  // attention keeps it
-  const double bytes = make.element() * real(make.extent.rows) * real(make.transformer.hidden);
+  const double bytes =
+      make.operand_element() * real(make.extent.rows) * real(make.transformer.hidden);
   return {{.name = "MLP input", .size = {bytes}, .module = Module::layernorm}};
 }
 
@@ -61,7 +62,8 @@ Operators two_projections(const Builder& make, const Names& names, Module module
   ops[1].kept = {{.name = names.activation_input,
                   .size = {real(halves) * make.element() * wide},
                   .module = module}};
-  ops[2].kept = {{.name = names.down_input, .size = {make.element() * wide}, .module = module}};
+  ops[2].kept = {
+      {.name = names.down_input, .size = {make.operand_element() * wide}, .module = module}};
   return ops;
 }
 
@@ -71,9 +73,7 @@ Operator router(const Builder& make) {
   const double element = make.element();
   const double scores = real(make.extent.rows) * real(moe.experts);
   // The scores decide: the product stays in 16 bit where the others are narrower.
-  Builder wide = make;
-  if (units::element_bytes(make.precision) < 2) wide.precision = units::Precision::bf16;
-  auto op = wide.replicated("router", Part::mlp, make.transformer.hidden, moe.experts);
+  auto op = make.wide().replicated("router", Part::mlp, make.transformer.hidden, moe.experts);
   op.module = Module::moe;
   // Cast to fp32, score, choice, weights and map written, tokens per expert and their mean score.
   for (const double bytes : {element + 4, 8.0, 4.0, 4.0, 1.0, 1.0, 4.0})
@@ -128,7 +128,7 @@ Operators routed(const Builder& make) {
   auto up =
       make.grouped("expert up projection", t.hidden, halves * e.expert_ffn, t.moe->expert_biases);
   up.kept = {{.name = "dispatched tokens",
-              .size = {element * rows * real(t.hidden)},
+              .size = {make.operand_element() * rows * real(t.hidden)},
               .module = Module::moe}};
   auto act = activation(make, "expert activation", wide);
   act.module = Module::moe_act;
@@ -140,7 +140,7 @@ Operators routed(const Builder& make) {
   down.seam = Seam::combine;
   down.exchanged = {copies(make)};
   down.kept = {{.name = "expert down projection input",
-                .size = {element * wide},
+                .size = {make.operand_element() * wide},
                 .module = Module::moe_act}};
   sort_copies(make, up, down);
   return {std::move(up), std::move(act), std::move(down)};
@@ -167,7 +167,7 @@ Operators shared_experts(const Builder& make) {
       two_projections(make, shared_names, Module::shared_experts, make.extent.shared_ffn, false);
   if (!t.moe->shared_gate) return ops;
   const double rows = make.element() * real(make.extent.rows) * real(t.hidden);
-  auto gate = make.replicated("shared expert gate", Part::mlp, t.hidden, 1);
+  auto gate = make.wide().replicated("shared expert gate", Part::mlp, t.hidden, 1);
   gate.module = Module::shared_experts;
   gate.forward.push_back(Builder::stream(2 * rows));
   gate.input_gradient.push_back(Builder::stream(3 * rows));
@@ -191,8 +191,14 @@ Operators dense_mlp(const Builder& make) {
 Operators expert_mlp(const Builder& make) {
   auto ops = mlp_norm(make);
   auto choice = router(make);
-  for (auto& tensor : mlp_input(make, ops)) choice.kept.push_back(tensor);
+  for (auto& tensor : mlp_input(make.wide(), ops)) choice.kept.push_back(tensor);
   auto shared = shared_experts(make);
+  // In 8 and 4 bit the router keeps the input in 16 bit and the shared experts a copy of their own.
+  if (is_narrow(make.precision) && !shared.empty())
+    for (auto& tensor : mlp_input(make, ops)) {
+      tensor.name = "shared expert input";
+      shared.front().kept.push_back(tensor);
+    }
   const bool any_shared = !shared.empty();
   append(ops, std::move(shared));
   ops.push_back(std::move(choice));

@@ -157,6 +157,14 @@ double parameters(const Operators& operators) {
   return sum;
 }
 
+double narrow_weights(const Operator& op) {
+  double sum = 0;
+  for (const auto& kernel : op.forward)
+    if (kernel.kind == units::Kernel::Kind::product && is_narrow(kernel.precision))
+      sum += real(kernel.batch) * real(kernel.n) * real(kernel.k);
+  return sum;
+}
+
 double expert_parameters(const Operators& operators) {
   double sum = 0;
   for (const auto& op : operators)

@@ -65,6 +65,7 @@ std::string question(const forecast::Scenario& scenario, const TextOptions& opti
   std::string how = fmt::format("tensor {}{}, pipeline {} ({}), data {}, micro-batch {}",
                                 plan.tensor, plan.sequence_parallel ? " with sequence" : "",
                                 plan.pipeline, schedule_words(plan), plan.data, plan.micro_batch);
+  if (plan.context > 1) how += fmt::format(", context {}", plan.context);
   if (plan.zero > 0) how += fmt::format(", ZeRO {}", plan.zero);
   how += ", " + recompute_words(plan.recompute);
   const int width = width_of(options);

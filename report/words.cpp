@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/words.hpp"
 
+#include "strategies/schedule_names.hpp"
+
 namespace report {
 
 std::string_view word(model::Activation activation) {
@@ -103,31 +105,7 @@ std::string_view word(strategies::Optimizer optimizer) {
   return "";
 }
 
-std::string_view word(strategies::ScheduleKind schedule) {
-  switch (schedule) {
-    case strategies::ScheduleKind::gpipe:
-      return "gpipe";
-    case strategies::ScheduleKind::one_f_one_b:
-      return "1f1b";
-    case strategies::ScheduleKind::interleaved:
-      return "interleaved";
-    case strategies::ScheduleKind::zb_h1:
-      return "zb-h1";
-    case strategies::ScheduleKind::zb_h2:
-      return "zb-h2";
-    case strategies::ScheduleKind::zb_v:
-      return "zb-v";
-    case strategies::ScheduleKind::v_half:
-      return "v-half";
-    case strategies::ScheduleKind::v_min:
-      return "v-min";
-    case strategies::ScheduleKind::dualpipe:
-      return "dualpipe";
-    case strategies::ScheduleKind::dualpipe_v:
-      return "dualpipe-v";
-  }
-  return "";
-}
+std::string_view word(strategies::ScheduleKind schedule) { return strategies::name_of(schedule); }
 
 std::string_view word(strategies::Degree degree) {
   switch (degree) {

@@ -13,7 +13,6 @@ namespace {
 using forecast::Scenario;
 using strategies::Recompute;
 using strategies::ScheduleKind;
-using units::Precision;
 
 struct Feature {
   const char *section, *key, *name, *instead;
@@ -47,12 +46,6 @@ constexpr std::array features{
             [](const Scenario& s) { return s.model.latent.has_value(); }},
     Feature{"model", "multi_token_prediction", "multi-token prediction", "0",
             [](const Scenario& s) { return s.model.multi_token_prediction > 0; }},
-    Feature{"training", "precision", "fp8", "bf16",
-            [](const Scenario& s) { return s.training.precision == Precision::fp8; }},
-    Feature{"training", "precision", "mxfp8", "bf16",
-            [](const Scenario& s) { return s.training.precision == Precision::mxfp8; }},
-    Feature{"training", "precision", "nvfp4", "bf16",
-            [](const Scenario& s) { return s.training.precision == Precision::nvfp4; }},
     Feature{"training", "optimizer", "onebit-adam", "adam",
             [](const Scenario& s) {
               return s.training.optimizer == strategies::Optimizer::onebit_adam;

@@ -4,6 +4,7 @@
 
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/tables.hpp"
+#include "strategies/schedule_names.hpp"
 
 namespace scenarios {
 namespace {
@@ -25,17 +26,11 @@ const Table<Overlap>& overlap_table() {
 }
 
 const std::vector<Named<strategies::ScheduleKind>>& schedules() {
-  using strategies::ScheduleKind;
-  static const std::vector<Named<ScheduleKind>> named{{"gpipe", ScheduleKind::gpipe},
-                                                      {"1f1b", ScheduleKind::one_f_one_b},
-                                                      {"interleaved", ScheduleKind::interleaved},
-                                                      {"zb-h1", ScheduleKind::zb_h1},
-                                                      {"zb-h2", ScheduleKind::zb_h2},
-                                                      {"zb-v", ScheduleKind::zb_v},
-                                                      {"v-half", ScheduleKind::v_half},
-                                                      {"v-min", ScheduleKind::v_min},
-                                                      {"dualpipe", ScheduleKind::dualpipe},
-                                                      {"dualpipe-v", ScheduleKind::dualpipe_v}};
+  static const auto named = [] {
+    std::vector<Named<strategies::ScheduleKind>> all;
+    for (const auto& [name, kind] : strategies::schedule_names) all.push_back({name, kind});
+    return all;
+  }();
   return named;
 }
 

@@ -231,8 +231,11 @@ class Replay {
 
   void find_last() {
     Picoseconds latest = -1;
+    ends_at_.assign(program_.actors(), 0);
     for (std::uint32_t event = 0; event < trace_.end.size(); ++event) {
       const auto actor = program_.participants()[event].actor;
+      auto& ends = ends_at_[static_cast<std::uint32_t>(actor)];
+      ends = std::max(ends, trace_.end[event]);
       if (trace_.end[event] > latest || (trace_.end[event] == latest && actor < result_.last)) {
         latest = trace_.end[event];
         result_.last = actor;
@@ -249,6 +252,14 @@ class Replay {
       if (earlier != no_event && better(static_cast<std::uint32_t>(earlier)))
         best = static_cast<std::uint32_t>(earlier);
     if (better(before_[event])) best = before_[event];
+  }
+
+  // Where the last collective lets everyone end at once, the actor that it waited for ends last.
+  void came_last(std::uint32_t event) {
+    const auto actor = program_.participants()[event].actor;
+    if (!settled_ && ends_at_[static_cast<std::uint32_t>(actor)] == trace_.finish)
+      result_.last = actor;
+    settled_ = true;
   }
 
   void walk_back() {
@@ -272,6 +283,7 @@ class Replay {
       else
         consider(op.kind == Op::Kind::pass ? event : op.first, best);
       if (best == none) break;
+      if (op.kind == Op::Kind::collective) came_last(best);
       const auto ended = std::min(trace_.end[best], now);
       path.host += now - ended;
       now = ended;
@@ -290,6 +302,8 @@ class Replay {
   std::deque<Spent> shortened_;
   std::vector<std::uint32_t> op_of_, before_;
   std::uint32_t last_event_ = none;
+  std::vector<Picoseconds> ends_at_;  // by actor
+  bool settled_ = false;              // which actor ends last
   Measures result_;
 };
 

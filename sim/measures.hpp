@@ -26,7 +26,9 @@ struct Measures {
   std::vector<Spent> of_actor;    // each sums to the trace's finish
   std::vector<Picoseconds> busy;  // by actor: inside passes
   Spent critical_path;            // of the latest event, back to zero; sums to the finish
-  ActorId last{};                 // the actor that ends last (lowest if several)
+  // The actor that ends last. If a collective lets several end at once, the one that it waited for;
+  // else the lowest.
+  ActorId last{};
 };
 
 // O(events), plus the steps of each pass once per distinct state it was entered in.

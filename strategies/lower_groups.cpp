@@ -116,6 +116,9 @@ void Lowering::describe_actors() {
         facts.layers += block.kind == Block::Kind::layer ? 1 : 0;
         facts.parameters += parameters_of(block);
         facts.largest_unit = std::max(facts.largest_unit, parameters_of(block));
+        const double cast = writers_.front()->cost(block).cast;
+        facts.cast += cast;
+        facts.largest_cast = std::max(facts.largest_cast, cast);
       }
     facts.communicators = (placement_.tensor() > 1) + (placement_.context() > 1) +
                           (placement_.sharers() > 1) + (placement_.pipeline() > 1) +

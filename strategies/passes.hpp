@@ -57,6 +57,7 @@ struct OperatorCost {
 struct BlockCost {
   std::vector<OperatorCost> operators;
   double parameters = 0;
+  double cast = 0;              // those that narrow products read copies of
   std::int64_t kept = 0;        // bytes from forward to backward, by the block's drop
   std::int64_t recomputed = 0;  // bytes that the backward pass makes again
   std::int64_t largest = 0;     // largest tensor alive only while an operator runs

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/kernels.hpp"
 #include "units/kernel.hpp"
 #include "units/quantity.hpp"
 
@@ -115,7 +116,7 @@ struct Plan {
 };
 
 // How the scales of 8-bit products are found.
-enum class Fp8Recipe { delayed, tensorwise, rowwise, blockwise };
+using Fp8Recipe = model::Scaling;
 
 struct Training {
   std::int64_t sequence_length = 0;

@@ -63,7 +63,8 @@ PassWriter::PassWriter(const Share& share, const Costs& costs) : share_(share) {
 namespace {
 
 model::Operators operators_of(const Share& share, const Block& block, const model::Extent& extent) {
-  const auto& kernels = share.software.kernels;
+  auto kernels = share.software.kernels;
+  kernels.scaling = share.training.fp8_recipe;
   const auto precision = share.training.precision;
   switch (block.kind) {
     case Block::Kind::embedding:
@@ -118,6 +119,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
                                 .weight_gradient = times(op.weight_gradient),
                                 .divided_loss = divided_ && op.name == "cross entropy"});
     cost.parameters += local[i].parameters;
+    cost.cast += model::narrow_weights(local[i]);
     cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
     for (const auto& tensor : op.kept) {
       const bool dropped = (block.drop == Drop::everything && !tensor.layer_input) ||

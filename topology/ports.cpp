@@ -308,7 +308,7 @@ void Ports::ring_part(std::span<const std::int64_t> before, std::span<const std:
   const auto members = here.size();
   const bool alone = before.empty();
   const bool paired = cluster_.node_of(here.front()).nvlink.kind == NvLink::Kind::pairs &&
-                      members <= 2 && linked(here.front(), here.front());
+                      members <= 2 && linked(here.front(), here.back());
   const bool by_nvlink = !on_pcie_only(here.front()) || paired;
   // Of the hops between members each channel leaves one out, where it goes through the NIC.
   const auto channels = static_cast<std::size_t>(nics);

@@ -103,6 +103,9 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   s.software.scatter_gather = pick(false, true);
   s.software.interference = pick(0.0, 0.2);
   s.software.compile = pick(false, false, true);
+  using units::Precision;
+  s.training.precision = pick(Precision::bf16, Precision::bf16, Precision::bf16, Precision::fp8,
+                              Precision::mxfp8, Precision::nvfp4);
   s.cluster = cluster_of(plan.tensor * plan.context * plan.pipeline * plan.data, pick(2, 3, 4, 8),
                          pick(1, 2, 8));
   return s;

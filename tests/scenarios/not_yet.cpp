@@ -22,11 +22,6 @@ TEST_CASE("what is read but not simulated yet is refused as that") {
   const std::vector<std::pair<Sets, std::string>> features{
       {{"model=mixtral-8x7b"},
        "model.moe: a mixture of experts is not simulated yet; write a dense model"},
-      {{"training.precision=fp8"}, "training.precision: fp8 is not simulated yet; write bf16"},
-      {{"cluster.node=dgx-b200", "training.precision=mxfp8"},
-       "training.precision: mxfp8 is not simulated yet; write bf16"},
-      {{"cluster.node=dgx-b200", "training.precision=nvfp4"},
-       "training.precision: nvfp4 is not simulated yet; write bf16"},
       {{"training.optimizer=onebit-adam"},
        "training.optimizer: onebit-adam is not simulated yet; write adam"},
       {{"plan.schedule=dualpipe", "plan.pipeline=2"},
@@ -82,11 +77,18 @@ TEST_CASE("what changes nothing is simulated") {
                            "software.cuda_graphs=[full]"}));
 }
 
+TEST_CASE("every precision of the device is simulated, fp8 with every recipe") {
+  for (const std::string precision : {"fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"})
+    CHECK_NOTHROW(simulated({"cluster.node=dgx-b200", "training.precision=" + precision}));
+  for (const std::string recipe : {"delayed", "tensorwise", "rowwise", "blockwise"})
+    CHECK_NOTHROW(simulated({"training.precision=fp8", "training.fp8_recipe=" + recipe}));
+}
+
 TEST_CASE("all that is not simulated yet is refused at once, after every mistake") {
-  const Sets sets{"plan.offload={gradients: cpu}", "training.precision=fp8"};
+  const Sets sets{"plan.offload={gradients: cpu}", "training.optimizer=onebit-adam"};
   CHECK(tests::complaints_of([&] { simulated(sets); }) ==
         "plan.offload: offloading of model states is not simulated yet; write none\n"
-        "training.precision: fp8 is not simulated yet; write bf16");
+        "training.optimizer: onebit-adam is not simulated yet; write adam");
   CHECK(tests::complaints_of([&] {
           simulated({sets[0], sets[1], "plan.data=3"});
         }) ==

@@ -263,3 +263,21 @@ TEST_CASE("a program refuses what could not be played") {
   CHECK_THROWS_WITH(program.add_transfer(Op::Kind::pass, 1, 0, on(0), ActorId{1}),
                     "a transfer is a transfer, blocking or latency op");
 }
+
+TEST_CASE("of actors that a collective lets end together, the one that it waited for ends last") {
+  Program program;
+  const auto brief = program.add_template({.steps = {{.duration = 3}}});
+  const auto slow = program.add_template({.steps = {{.duration = 8}}});
+  const auto pass = [&](TemplateId body, std::uint32_t actor) {
+    const Participant who{ActorId{actor}, {no_event, no_event}};
+    return program.event(program.add_pass(body, {&who, 1}));
+  };
+  const std::vector<Participant> all{{ActorId{0}, {pass(brief, 0), no_event}},
+                                     {ActorId{1}, {pass(slow, 1), no_event}},
+                                     {ActorId{2}, {pass(brief, 2), no_event}}};
+  program.add_collective(Lane::data, 2, 1, all);
+  const auto measures = measure(program, run(program));
+  CHECK(measures.last == ActorId{1});
+  CHECK(measures.of_actor[1].idle == 0);
+  CHECK(measures.of_actor[0].idle + measures.of_actor[0].on[1] == 7);
+}

@@ -43,6 +43,28 @@ TEST_CASE("fp32 training has no second copy of the weights: 4 + 4 + 8 bytes") {
   CHECK(gigabytes(static_memory(actor, {}, training, {}, 1)) == 16.0);
 }
 
+// Transformer Engine keeps the copies for the whole step; 18 bytes a parameter without them.
+TEST_CASE("8 and 4 bit add two copies of the weights to 16-bit training, cast once a step") {
+  using units::Precision;
+  const auto [precision, recipe, copies] = GENERATE(table<Precision, Fp8Recipe, double>(
+      {{Precision::bf16, Fp8Recipe::blockwise, 0},
+       {Precision::fp8, Fp8Recipe::delayed, 2},
+       {Precision::fp8, Fp8Recipe::tensorwise, 2},
+       {Precision::fp8, Fp8Recipe::rowwise, 2},
+       {Precision::fp8, Fp8Recipe::blockwise, 2 + 2 * 4.0 / (128 * 128)},
+       {Precision::mxfp8, Fp8Recipe::delayed, 2 + 2.0 / 32},
+       {Precision::nvfp4, Fp8Recipe::delayed, 1 + 2.0 / 16}}));
+  const ActorFacts actor{.parameters = 1e9, .largest_unit = 1e8, .cast = 9e8, .largest_cast = 8e7};
+  const Training training{
+      .sequence_length = 1, .global_batch = 8, .precision = precision, .fp8_recipe = recipe};
+  CHECK(gigabytes(static_memory(actor, {}, training, {}, 1)) == Approx(18 + 0.9 * copies));
+  CHECK(optimizer_traffic(training, {}) == (copies > 0 ? 34 + 2 + copies : 34));
+
+  const auto sharded = static_memory(actor, {.data = 8, .zero = 3}, training, {}, 8);
+  CHECK(sharded.weights.value == 2e9 / 8);
+  CHECK(sharded.gathered.value == Approx(1e8 * (2 * 2 + 4) + 8e7 * 2 * copies));
+}
+
 TEST_CASE("optimizers keep the master copy and their own moments") {
   const auto [optimizer, bytes] = GENERATE(table<Optimizer, double>({{Optimizer::adamw, 12},
                                                                      {Optimizer::sophia, 12},

@@ -5,10 +5,12 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "strategies/pipeline.hpp"
+#include "strategies/schedule_names.hpp"
 
 namespace recorded {
 
@@ -34,17 +36,9 @@ inline Length length_of(const strategies::PipelineRun& run, int stages) {
 }
 
 inline ScheduleKind kind_named(const std::string& name) {
-  const std::map<std::string, ScheduleKind> kinds{{"gpipe", ScheduleKind::gpipe},
-                                                  {"1f1b", ScheduleKind::one_f_one_b},
-                                                  {"interleaved", ScheduleKind::interleaved},
-                                                  {"zb-h1", ScheduleKind::zb_h1},
-                                                  {"zb-h2", ScheduleKind::zb_h2},
-                                                  {"zb-v", ScheduleKind::zb_v},
-                                                  {"v-half", ScheduleKind::v_half},
-                                                  {"v-min", ScheduleKind::v_min},
-                                                  {"dualpipe", ScheduleKind::dualpipe},
-                                                  {"dualpipe-v", ScheduleKind::dualpipe_v}};
-  return kinds.at(name);
+  for (const auto& [known, kind] : strategies::schedule_names)
+    if (known == name) return kind;
+  throw std::invalid_argument("no schedule " + name);
 }
 
 // The rows of a file under data/, in cells; comments and the heading are left out.
