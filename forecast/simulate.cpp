@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/memory.hpp"
 #include "forecast/timeline.hpp"
@@ -16,7 +17,6 @@
 #include "strategies/activity.hpp"
 #include "strategies/lower.hpp"
 #include "topology/collective.hpp"
-#include "topology/kernel_time.hpp"
 
 namespace forecast {
 
@@ -26,21 +26,6 @@ using units::Seconds;
 namespace {
 
 Seconds seconds(sim::Picoseconds ticks) { return {static_cast<double>(ticks) * 1e-12}; }
-
-strategies::Costs costs_on(const topology::Cluster& cluster) {
-  return {.kernel =
-              [&](const units::Kernel& kernel, const strategies::Gpu& gpu) {
-                return gpu.slowdown * topology::kernel_time(kernel, cluster.kind(gpu.kind).device);
-              },
-          .collective =
-              [&](topology::Collective kind, units::Bytes size, const topology::GroupShape& group) {
-                return topology::collective_sending(kind, size, group, cluster);
-              },
-          .transfer =
-              [&](units::Bytes size, std::int64_t from, std::int64_t to) {
-                return topology::transfer_sending(size, from, to, cluster);
-              }};
-}
 
 // Of the average GPU.
 units::FlopsPerSecond peak_of(const topology::Cluster& cluster, units::Precision precision) {
@@ -128,27 +113,17 @@ std::vector<std::vector<std::int64_t>> runs_of(const sim::Program& program) {
   return runs;
 }
 
-bool is_context(sim::Activity activity) {
-  return activity == strategies::forward_context_comm ||
-         activity == strategies::backward_context_comm ||
-         activity == strategies::recompute_context_comm;
-}
-
-// Time that each actor spent in exchanges of its layers; for those of context parallelism, which
-// hide under computation, the time that it waited.
-std::vector<sim::Spent> exchanges_of(const sim::Program& program, const sim::Trace& trace,
-                                     const sim::Measures& measures) {
+// Time that each actor waited for exchanges of its layers; what hides under computation is left
+// out.
+std::vector<sim::Spent> exchanges_of(const sim::Program& program, const sim::Measures& measures) {
+  std::array<bool, sim::activities> exchanged{};
+  for (const auto& op : program.ops())
+    if (op.kind == sim::Op::Kind::collective && op.lane == sim::Lane::exchange)
+      exchanged[op.activity] = true;
   std::vector<sim::Spent> spent(program.actors());
   for (std::size_t actor = 0; actor < spent.size(); ++actor)
-    for (sim::Activity i = 0; i < sim::activities; ++i)
-      if (is_context(i)) spent[actor].on[i] = measures.of_actor[actor].on[i];
-  for (const auto& op : program.ops()) {
-    if (op.kind != sim::Op::Kind::collective || op.lane != sim::Lane::exchange) continue;
-    if (is_context(op.activity)) continue;
-    for (auto event = op.first; event < op.first + op.count; ++event)
-      spent[static_cast<std::uint32_t>(program.participants()[event].actor)].on[op.activity] +=
-          trace.end[event] - trace.start[event];
-  }
+    for (std::size_t i = 0; i < exchanged.size(); ++i)
+      if (exchanged[i]) spent[actor].on[i] = measures.of_actor[actor].on[i];
   return spent;
 }
 
@@ -188,7 +163,7 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
                      const sim::Measures& measures, const sim::Trace& trace) {
   Pipeline pipeline;
   const auto runs = runs_of(lowered.program);
-  const auto exchanges = exchanges_of(lowered.program, trace, measures);
+  const auto exchanges = exchanges_of(lowered.program, measures);
   const auto layout =
       strategies::layout_of(scenario.plan.schedule, static_cast<int>(scenario.plan.pipeline),
                             static_cast<int>(scenario.plan.virtual_stages));

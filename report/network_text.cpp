@@ -27,7 +27,7 @@ std::vector<forecast::LinkLoad> busiest(const std::vector<forecast::LinkLoad>& l
 }
 
 std::string loss_line(const forecast::Slowed& loss, units::Seconds step) {
-  return fmt::format("{} loses {} ({}) to {} at {}", loss.what, units::short_text(loss.lost),
+  return fmt::format("{}: {} ({}) longer beside {} on {}", loss.what, units::short_text(loss.lost),
                      percent(loss.lost / step), loss.by, loss.link);
 }
 
@@ -39,8 +39,8 @@ std::string network_text(const forecast::Forecast& forecast, const TextOptions& 
   for (const auto& loss : forecast.slowed)
     if (losses.size() < most_losses && loss.lost / forecast.step.time >= worth_saying)
       losses.push_back(loss_line(loss, forecast.step.time));
-  std::string heading = "Network: the busiest link of each kind";
-  if (losses.empty()) heading += " (sharing costs no rank 0.1 % of the step)";
+  std::string heading = "Network: how busy the busiest link of each kind is";
+  if (losses.empty()) heading += "; sharing slows no rank by 0.1 %";
   std::string text = '\n' + toned(heading, Tone::strong, options) + '\n';
   const int bar_width = width_of(options) - 54;
   for (const auto& link : busiest(forecast.links)) {

@@ -86,7 +86,7 @@ std::string measured_beside(const Published& published, units::Seconds forecast,
   if (!(published.step_time.value > 0)) return {};
   const double error = (forecast - published.step_time) / published.step_time;
   return item("",
-              fmt::format("measured {} ({}): the forecast is {} off",
+              fmt::format("published {} ({}): the forecast is {} off",
                           units::short_text(published.step_time),
                           printable(published.source, options.unicode), signed_percent(error)),
               options);

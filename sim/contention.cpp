@@ -14,17 +14,12 @@
 
 namespace sim {
 
-namespace {
-
-// Rate of this traffic when it has its links to itself.
 double idle_rate(const Program& program, const Traffic& traffic) {
   auto rate = traffic.cap;
   for (const auto& [link, times] : traffic.links)
     rate = std::min(rate, program.links()[static_cast<std::size_t>(link)] / times);
   return rate;
 }
-
-}  // namespace
 
 Picoseconds idle_duration(const Program& program, const Op& op) {
   if (op.traffic == no_traffic) return op.duration;

@@ -13,6 +13,9 @@
 
 namespace sim {
 
+// Rate of this traffic, bytes/s, when it has its links to itself.
+double idle_rate(const Program& program, const Traffic& traffic);
+
 // Duration of an op that is not a pass on an idle network.
 Picoseconds idle_duration(const Program& program, const Op& op);
 

@@ -38,8 +38,7 @@ double Lowering::parameters_of(const Block& block) const {
   const bool shared =
       block.kind == Block::Kind::head && job_.model.tied_embeddings && embeds_and_predicts();
   if (!shared) return all;
-  const auto extent =
-      extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}, {}});
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
   return all - static_cast<double>(extent.vocab * job_.model.hidden);
 }
 
@@ -113,9 +112,7 @@ void Lowering::data_collective(int stage, double parameters, bool gathers, Label
           gathers ? sent(gathering(group, parameters),
                          sharded_in_node(group) ? FlowKind::inside : FlowKind::ring, group.rank)
                   : sent(reduction(group, parameters), FlowKind::ring, group.rank);
-    const auto& [fixed, traffic] = known->second;
-    const auto op = out_.program.add_collective(sim::Lane::data, fixed, data_comm, who, {label});
-    if (traffic != sim::no_traffic) out_.program.send_over_links(op, traffic);
+    const auto op = add_collective(sim::Lane::data, known->second, data_comm, who, {label});
     for (std::uint32_t i = 0; i < who.size(); ++i)
       (gathers ? gathered_ : reduced_)[group.actors[i]] = out_.program.event(op, i);
   }
@@ -210,8 +207,7 @@ void Lowering::finish_gradients() {
 // First and last stage hold a copy each of the embedding and sum its gradients.
 void Lowering::tied_embedding() {
   if (!job_.model.tied_embeddings || embeds_and_predicts()) return;
-  const auto extent =
-      extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}, {}});
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
   const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> done;
   for (auto rank : folding_.ranks()) {
@@ -227,13 +223,11 @@ void Lowering::tied_embedding() {
         {{sim::ActorId{first}, {latest_[first], reduced_[first]}},
          {sim::ActorId{last}, {latest_[last], reduced_[last]}}}};
     const std::array<std::int64_t, 2> ends{rank, other};
-    const auto [fixed, traffic] =
+    const auto summed =
         sent(costs_.collective(Collective::all_reduce, units::Bytes{parameters * gradient_bytes()},
                                topology::shape_of(ends, job_.cluster)),
              FlowKind::tied, rank);
-    const auto op =
-        out_.program.add_collective(sim::Lane::data, fixed, data_comm, who, {label_tied_embedding});
-    if (traffic != sim::no_traffic) out_.program.send_over_links(op, traffic);
+    const auto op = add_collective(sim::Lane::data, summed, data_comm, who, {label_tied_embedding});
     reduced_[first] = out_.program.event(op, 0);
     reduced_[last] = out_.program.event(op, 1);
   }

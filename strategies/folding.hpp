@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks, messages, groups and links that cannot be told apart are simulated once.
 //
-// Colour refinement over ranks, groups that divide a layer, flows and the ports that these cross.
+// Colour refinement over ranks, flows (messages and groups) and the ports that these cross.
 // Ranks are alike that are on the same stage and the same sort of device, and whose groups,
 // neighbours, flows and ports are alike in turn. The classes are equitable: a port of one class is
 // crossed by as many flows of another as every other port of it is. So the max-min fair rates of

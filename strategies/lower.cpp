@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/contention.hpp"
 #include "strategies/lowering.hpp"
 #include "strategies/pipeline.hpp"
 
@@ -70,6 +71,7 @@ void Lowering::find_order() {
     input.latency = fixed;
     if (traffic != sim::no_traffic) {
       const auto& sent = out_.program.traffic()[traffic];
+      // At the rate of sound links, so that a fault somewhere does not change the order.
       input.latency += to_ticks(units::Seconds{sent.bytes / sent.cap});
     }
   }
@@ -184,12 +186,9 @@ void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
       who_.push_back({sim::ActorId{actor}, {latest_[actor], no_event}});
     auto [known, fresh] = exchange_sent_.try_emplace({&group, &*exchange});
     if (fresh) known->second = sent(exchange->sending, exchange->group, group.rank);
-    const auto& [fixed, traffic] = known->second;
-    const auto op =
-        out_.program.add_collective(sim::Lane::exchange, fixed, exchange->activity, who_,
-                                    {context ? label_context_exchange : label_exchange,
-                                     static_cast<std::int16_t>(slot.chunk), slot.microbatch});
-    if (traffic != sim::no_traffic) out_.program.send_over_links(op, traffic);
+    const auto op = add_collective(sim::Lane::exchange, known->second, exchange->activity, who_,
+                                   {context ? label_context_exchange : label_exchange,
+                                    static_cast<std::int16_t>(slot.chunk), slot.microbatch});
     for (std::uint32_t i = 0; i < who_.size(); ++i) {
       exchanged_[index][group.actors[i]] = out_.program.event(op, i);
       if (index + 1 == sequence.size()) latest_[group.actors[i]] = out_.program.event(op, i);
@@ -204,13 +203,19 @@ Lowering::Sent Lowering::sent(const topology::Sending& sending, FlowKind flow, s
           out_.program.add_traffic({links, sending.bytes.value, sending.rate.value})};
 }
 
+sim::OpId Lowering::add_collective(sim::Lane lane, const Sent& sent, sim::Activity activity,
+                                   std::span<const sim::Participant> who, sim::Label label) {
+  const auto op = out_.program.add_collective(lane, sent.fixed, activity, who, label);
+  if (sent.traffic != sim::no_traffic) out_.program.send_over_links(op, sent.traffic);
+  return op;
+}
+
 // One message to the pipeline neighbour: with sequence parallelism, or where the software scatters,
 // each tensor-parallel rank sends its part only.
 const Lowering::Sent& Lowering::message(const Cell& cell, std::size_t index, bool forward) {
   auto& known = messages_[2 * cell.actors[index] + (forward ? 1 : 0)];
   if (known) return *known;
-  const auto extent =
-      extent_of({job_.model, job_.plan, job_.training, job_.software, {}, {}, {}, {}});
+  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
   const double element = std::max(2.0, units::element_bytes(job_.training.precision));
   double bytes = static_cast<double>(extent.tokens() * job_.model.hidden) * element;
   const bool split =
@@ -298,12 +303,8 @@ void Lowering::check_length() const {
     alone.push_back(sum);
   }
   std::vector<double> sending;
-  for (const auto& traffic : out_.program.traffic()) {
-    double rate = traffic.cap;
-    for (const auto& [link, times] : traffic.links)
-      rate = std::min(rate, out_.program.links()[static_cast<std::size_t>(link)] / times);
-    sending.push_back(traffic.bytes / rate * 1e12);
-  }
+  for (const auto& traffic : out_.program.traffic())
+    sending.push_back(traffic.bytes / sim::idle_rate(out_.program, traffic) * 1e12);
   for (const auto& op : out_.program.ops()) {
     if (op.kind == sim::Op::Kind::pass) {
       double longest = 0;

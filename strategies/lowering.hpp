@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "strategies/activity.hpp"
@@ -76,6 +77,8 @@ class Lowering {
     std::uint32_t traffic = sim::no_traffic;
   };
   Sent sent(const topology::Sending& sending, FlowKind flow, std::int64_t rank);
+  sim::OpId add_collective(sim::Lane lane, const Sent& sent, sim::Activity activity,
+                           std::span<const sim::Participant> who, sim::Label label);
   const Sent& message(const Cell& cell, std::size_t index, bool forward);
   double slowdown(const Segment& segment, Pass pass, sim::Picoseconds beside);
 

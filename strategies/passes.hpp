@@ -2,6 +2,7 @@
 // A range of a stage's layers as the steps of a pass, on one rank of a tensor-parallel group.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -34,10 +35,11 @@ struct Share {
   const Plan& plan;
   const Training& training;
   const Software& software;
-  topology::GroupShape tensor_shape;  // of its tensor-parallel group
-  double tensor_rate;  // that this group has through each of its ports at most, bytes/s
-  bool outside;        // some tensor-parallel group of the job lies on several nodes
-  Gpu gpu;
+  topology::GroupShape tensor_shape = {};  // of its tensor-parallel group
+  // What this group has through each of its ports at most, bytes/s.
+  double tensor_rate = std::numeric_limits<double>::infinity();
+  bool outside = false;  // some tensor-parallel group of the job lies on several nodes
+  Gpu gpu = {};
   topology::GroupShape context_shape = {};  // of its context-parallel group
 };
 

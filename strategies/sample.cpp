@@ -2,10 +2,11 @@
 #include "strategies/sample.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
+#include <variant>
 
 namespace strategies {
 namespace {
@@ -22,8 +23,10 @@ std::int64_t period_of(const Placement& placement, const topology::Cluster& clus
   return placement.data() % period == 0 ? period : placement.data();
 }
 
-// What sets a block apart from one of sound nodes of the first kind, by place within the block.
-using Mark = std::tuple<std::int64_t, std::uint64_t, std::uint64_t>;
+// What sets a block apart from one of sound nodes of the first kind, by place within the block: a
+// device's kind, its slowdown, or a port (kind, direction, number) and what is left of it.
+using PortLeft = std::tuple<topology::Port::Kind, bool, std::int64_t, double>;
+using Mark = std::pair<std::int64_t, std::variant<std::size_t, double, PortLeft>>;
 
 class Marks {
  public:
@@ -32,11 +35,11 @@ class Marks {
         period_(period),
         of_block_(static_cast<std::size_t>(placement.data() / period)) {}
 
-  void add(std::int64_t gpu, std::uint64_t what, std::uint64_t how) {
+  void add(std::int64_t gpu, Mark::second_type what) {
     auto where = placement_.at(gpu);
     const auto block = static_cast<std::size_t>(where.data / period_);
     where.data %= period_;
-    of_block_[block].emplace_back(placement_.rank_of(where), what, how);
+    of_block_[block].emplace_back(placement_.rank_of(where), what);
   }
   std::vector<std::vector<Mark>>& of_block() { return of_block_; }
 
@@ -45,8 +48,6 @@ class Marks {
   std::int64_t period_;
   std::vector<std::vector<Mark>> of_block_;
 };
-
-constexpr std::uint64_t kind_mark = 0, slow_mark = 1, port_mark = 2;
 
 }  // namespace
 
@@ -58,15 +59,11 @@ Sample sample_of(const Placement& placement, const topology::Cluster& cluster,
   if (!cluster.others.empty())
     for (std::int64_t gpu = 0; gpu < placement.ranks(); ++gpu)
       if (const auto kind = cluster.kind_of_node(gpu / cluster.node.gpus); kind != 0)
-        marks.add(gpu, kind_mark, kind);
+        marks.add(gpu, kind);
   for (const auto& straggler : cluster.stragglers)
-    for (const auto gpu : straggler.gpus)
-      marks.add(gpu, slow_mark, std::bit_cast<std::uint64_t>(straggler.slowdown));
+    for (const auto gpu : straggler.gpus) marks.add(gpu, straggler.slowdown);
   for (const auto& [port, number, factor] : ports.degraded())
-    marks.add(ports.lowest_gpu(port),
-              port_mark + 4 * (2 * static_cast<std::uint64_t>(port.kind) + port.out) +
-                  64 * static_cast<std::uint64_t>(number),
-              std::bit_cast<std::uint64_t>(factor));
+    marks.add(ports.lowest_gpu(port), PortLeft{port.kind, port.out, number, factor});
 
   std::map<std::vector<Mark>, std::uint32_t> seen;
   std::vector<std::int64_t> blocks;  // that a sort of block has

@@ -44,9 +44,7 @@ class Counter {
   void fat_tree(bool rails) {
     const auto ports = leaf_ports(fabric_);
     if (!rails) need_ports(ports.down);
-    const std::int64_t per_leaf = rails ? ports.down : std::max(1, ports.down / rails_);
-    const std::int64_t blocks = ceil_div(nodes_, per_leaf);
-    const std::int64_t leaves = rails ? blocks * rails_ : blocks;
+    const auto [block_nodes, blocks, leaves] = leaves_of(nodes_, rails_, ports.down, rails);
     const int tiers = tiers_needed(leaves, fabric_);
     one_tier(leaves);
     if (blocks > 1) plan.hops = 2 * tiers - 1;
@@ -72,7 +70,7 @@ class Counter {
   void dragonfly_plus() {
     const std::int64_t half = std::max(1, fabric_.radix / 2);
     need_ports(half);
-    const std::int64_t leaves = ceil_div(nodes_, std::max<std::int64_t>(1, half / rails_));
+    const auto leaves = leaves_of(nodes_, rails_, static_cast<int>(half), false).count;
     const std::int64_t groups = ceil_div(leaves, half);
     one_tier(leaves);
     plan.tiers.push_back({"spine", groups * half, leaves * half});

@@ -112,11 +112,10 @@ class Weaver {
   // otherwise whole nodes share leaves.
   Switches leaves_for(int down, bool rails) {
     const std::int64_t nodes = cluster_.nodes();
-    const std::int64_t per_leaf = rails ? down : std::max(1, down / rails_);
-    const std::int64_t blocks = ceil_div(nodes, per_leaf);
-    const auto leaves = add("leaf", rails ? blocks * rails_ : blocks);
+    const auto counted = leaves_of(nodes, rails_, down, rails);
+    const auto leaves = add("leaf", counted.count);
     for (const auto& nic : plugs_) {
-      const std::int64_t block = nic.node / per_leaf;
+      const std::int64_t block = nic.node / counted.block_nodes;
       plug(nic, leaves[static_cast<std::size_t>(rails ? block * rails_ + nic.rail : block)]);
     }
     return leaves;
@@ -169,6 +168,13 @@ LeafPorts leaf_ports(const Fabric& fabric) {
   const double o = oversubscription(0, fabric);
   const int down = std::clamp(static_cast<int>(fabric.radix * o / (1 + o)), 1, fabric.radix - 1);
   return {down, fabric.radix - down};
+}
+
+Leaves leaves_of(std::int64_t nodes, std::int64_t nics, int ports_down, bool rails) {
+  const std::int64_t on_leaf = rails ? 1 : std::max<std::int64_t>(1, nics);
+  const std::int64_t block_nodes = std::max<std::int64_t>(1, ports_down / on_leaf);
+  const auto blocks = ceil_div(nodes, block_nodes);
+  return {block_nodes, blocks, rails ? blocks * nics : blocks};
 }
 
 int tiers_needed(std::int64_t leaves, const Fabric& fabric) {

@@ -115,10 +115,8 @@ double switches_between(std::int64_t nodes, int nics, const Fabric& fabric) {
     case Fabric::Kind::rail_fat_tree:
       break;
   }
-  const std::int64_t down = leaf_ports(fabric).down;
-  const std::int64_t per_leaf = rails ? down : std::max<std::int64_t>(1, down / count);
-  const auto blocks = (nodes + per_leaf - 1) / per_leaf;
-  return blocks == 1 ? 1 : 2 * tiers_needed(rails ? blocks * count : blocks, fabric) - 1;
+  const auto leaves = leaves_of(nodes, count, leaf_ports(fabric).down, rails);
+  return leaves.blocks == 1 ? 1 : 2 * tiers_needed(leaves.count, fabric) - 1;
 }
 
 double nvlink_rate(int members, const Node& node) {

@@ -48,6 +48,11 @@ void Ports::count_switches() {
   const std::int64_t nics = cluster_.node.nics.count, nodes = cluster_.nodes();
   const double cable = fabric.link_bandwidth.value * fabric.efficiency;
   const std::int64_t half = std::max(1, fabric.radix / 2);
+  const auto count_leaves = [&](int ports_down) {
+    const auto counted = leaves_of(nodes, nics, ports_down, rails_);
+    leaf_nodes_ = counted.block_nodes;
+    leaves_ = counted.count;
+  };
   switch (fabric.kind) {
     case Fabric::Kind::single_switch:
     case Fabric::Kind::rail_only:
@@ -62,8 +67,7 @@ void Ports::count_switches() {
       break;
     }
     case Fabric::Kind::dragonfly_plus:
-      leaf_nodes_ = std::max<std::int64_t>(1, half / nics);
-      leaves_ = ceil_div(nodes, leaf_nodes_);
+      count_leaves(static_cast<int>(half));
       pod_leaves_ = half;
       pods_ = ceil_div(leaves_, half);
       spines_ = half;
@@ -74,8 +78,7 @@ void Ports::count_switches() {
     case Fabric::Kind::rail_fat_tree: {
       rails_ = fabric.kind == Fabric::Kind::rail_fat_tree;
       const auto [down, up] = leaf_ports(fabric);
-      leaf_nodes_ = rails_ ? down : std::max<std::int64_t>(1, down / nics);
-      leaves_ = ceil_div(nodes, leaf_nodes_) * (rails_ ? nics : 1);
+      count_leaves(down);
       const int tiers = tiers_needed(leaves_, fabric);
       if (tiers == 1) break;
       leaf_capacity_ = up * cable;

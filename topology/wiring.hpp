@@ -46,6 +46,12 @@ struct LeafPorts {
 // Ports of a lowest switch, as the oversubscription of the first tier divides them. Throws where
 // it is not above zero.
 LeafPorts leaf_ports(const Fabric& fabric);
+// Leaves of a fat tree. By rail, a block of `block_nodes` nodes has a leaf for each NIC of a node,
+// and every leaf takes one NIC of each; otherwise a block is one leaf that takes whole nodes.
+struct Leaves {
+  std::int64_t block_nodes, blocks, count;
+};
+Leaves leaves_of(std::int64_t nodes, std::int64_t nics, int ports_down, bool rails);
 // Tiers of switches that join so many leaves. Throws where the fabric's own number is too few.
 int tiers_needed(std::int64_t leaves, const Fabric& fabric);
 struct TorusBox {

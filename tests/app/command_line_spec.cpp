@@ -86,14 +86,14 @@ TEST_CASE("the human report fits a screen") {
   const auto run = stepcast({"simulate", gpt3});
   REQUIRE(run.status == app::success);
   CHECK(std::ranges::count(run.out, '\n') <= 50);
-  CHECK(run.out.find("measured 30.8 s") != std::string::npos);
+  CHECK(run.out.find("published 30.8 s") != std::string::npos);
 }
 
 TEST_CASE("--set changes the scenario, and its measurement is no longer shown beside it") {
   const auto run = stepcast({"simulate", gpt3, "--set", "plan.micro_batch=2"});
   REQUIRE(run.status == app::success);
   CHECK(run.out.find("micro-batch 2") != std::string::npos);
-  CHECK(run.out.find("measured") == std::string::npos);
+  CHECK(run.out.find("published") == std::string::npos);
 }
 
 TEST_CASE("a plan that does not fit is forecast all the same: exit 0 and a warning") {

@@ -2,34 +2,19 @@
 // Laws of a step whose communication shares links.
 #include <algorithm>
 
+#include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
 #include "sim/contention.hpp"
 #include "sim/engine.hpp"
 #include "strategies/lower.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
-#include "topology/collective.hpp"
-#include "topology/kernel_time.hpp"
 
 namespace {
 
 strategies::Lowered lowered(const forecast::Scenario& s) {
-  const auto& cluster = s.cluster;
-  const strategies::Costs costs{
-      .kernel =
-          [&](const units::Kernel& kernel, const strategies::Gpu& gpu) {
-            return gpu.slowdown * topology::kernel_time(kernel, cluster.kind(gpu.kind).device);
-          },
-      .collective =
-          [&](topology::Collective kind, units::Bytes size, const topology::GroupShape& group) {
-            return topology::collective_sending(kind, size, group, cluster);
-          },
-      .transfer =
-          [&](units::Bytes size, std::int64_t from, std::int64_t to) {
-            return topology::transfer_sending(size, from, to, cluster);
-          }};
-  return strategies::lower({s.model, s.training, s.plan, s.software, cluster}, costs,
-                           strategies::Ranks::folded);
+  return strategies::lower({s.model, s.training, s.plan, s.software, s.cluster},
+                           forecast::costs_on(s.cluster), strategies::Ranks::folded);
 }
 
 // The same program on links that nobody shares: what is sent takes its time alone.

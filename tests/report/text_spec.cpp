@@ -84,7 +84,7 @@ TEST_CASE("the published measurement stands beside the forecast with the error")
   report::TextOptions options;
   options.published = report::Published{8.0_s, "a paper"};
   CHECK(contains(report::simulate_text(examples::scenario(), examples::forecast(), options),
-                 "measured 8.00 s (a paper): the forecast is +25.0 % off"));
+                 "published 8.00 s (a paper): the forecast is +25.0 % off"));
 }
 
 TEST_CASE("a plan that does not fit says so where the memory is shown") {
