@@ -93,11 +93,14 @@ TimeParts parts_of(const sim::Spent& spent) {
                           strategies::recompute_tensor_comm});
   parts.context_comm = on({strategies::forward_context_comm, strategies::backward_context_comm,
                            strategies::recompute_context_comm});
+  parts.expert_comm = on({strategies::forward_expert_comm, strategies::backward_expert_comm,
+                          strategies::recompute_expert_comm});
   parts.pipeline_comm = on({strategies::pipeline_comm});
   parts.data_comm = on({strategies::data_comm});
+  parts.offload = on({strategies::offloading});
   parts.optimizer = on({strategies::optimizer_compute});
   parts.bubble = seconds(spent.idle);
-  parts.other = seconds(spent.host) + on({strategies::step_overhead});
+  parts.other = seconds(spent.host) + on({strategies::step_overhead, strategies::data_loading});
   return parts;
 }
 
@@ -132,7 +135,8 @@ void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
                     const std::vector<std::int64_t>& runs, const sim::Spent& exchanges) {
   auto sum = exchanges;
   sim::Picoseconds forward = 0;
-  for (auto activity : {strategies::forward_tensor_comm, strategies::forward_context_comm})
+  for (auto activity : {strategies::forward_tensor_comm, strategies::forward_context_comm,
+                        strategies::forward_expert_comm})
     forward += std::exchange(sum.on[activity], 0);
   for (std::size_t body = 0; body < runs.size(); ++body) {
     if (runs[body] == 0) continue;
@@ -149,9 +153,9 @@ void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
   const auto per_microbatch = [&](sim::Picoseconds total) {
     return seconds(total) / static_cast<double>(lowered.microbatches);
   };
-  const auto again = sum.on[strategies::recompute_compute] +
-                     sum.on[strategies::recompute_tensor_comm] +
-                     sum.on[strategies::recompute_context_comm];
+  const auto again =
+      sum.on[strategies::recompute_compute] + sum.on[strategies::recompute_tensor_comm] +
+      sum.on[strategies::recompute_context_comm] + sum.on[strategies::recompute_expert_comm];
   stage.forward = per_microbatch(forward);
   stage.recompute = per_microbatch(again);
   stage.backward_weight = per_microbatch(sum.on[strategies::weight_gradient_compute]);
@@ -206,17 +210,18 @@ LayerTimes layer_of(const Scenario& scenario, const strategies::PassWriter& writ
 
 std::vector<PathPart> path_of(const sim::Spent& path) {
   const auto parts = parts_of(path);
-  const std::array<std::pair<const char*, Seconds>, 10> named{
+  const std::array<std::pair<const char*, Seconds>, 11> named{
       {{"compute", parts.compute},
        {"recompute", parts.recompute},
        {"tensor_comm", parts.tensor_comm},
        {"context_comm", parts.context_comm},
+       {"expert_comm", parts.expert_comm},
        {"pipeline_comm", parts.pipeline_comm},
        {"data_comm", parts.data_comm},
+       {"offload", parts.offload},
        {"optimizer", parts.optimizer},
        {"bubble", parts.bubble},
-       {"other", parts.other},
-       {"", {}}}};
+       {"other", parts.other}}};
   std::vector<PathPart> out;
   for (const auto& [kind, time] : named)
     if (time.value > 0) out.push_back({kind, time});

@@ -12,10 +12,11 @@ namespace forecast {
 namespace {
 
 // Indexed by strategies::LabelKind.
-constexpr std::array<const char*, 13> kinds{
-    "forward",       "backward",    "backward_input", "backward_weight", "pipeline_comm",
-    "pipeline_comm", "data_comm",   "data_comm",      "data_comm",       "data_comm",
-    "optimizer",     "tensor_comm", "context_comm"};
+constexpr std::array<const char*, 16> kinds{
+    "forward",       "backward",      "backward_input", "backward_weight",
+    "pipeline_comm", "pipeline_comm", "data_comm",      "data_comm",
+    "data_comm",     "data_comm",     "optimizer",      "tensor_comm",
+    "context_comm",  "expert_comm",   "offload",        "other"};
 
 std::string name_of(const sim::Label& label, bool several_chunks) {
   std::string name = strategies::to_text(static_cast<strategies::LabelKind>(label.kind));
@@ -29,8 +30,10 @@ const char* lane_of(const sim::Op& op, const sim::Label& label) {
     case sim::Op::Kind::pass:
       return "compute";
     case sim::Op::Kind::collective:
-      if (op.lane != sim::Lane::exchange) return "data";
-      return label.kind == strategies::label_context_exchange ? "context" : "tensor";
+      if (label.kind == strategies::label_context_exchange) return "context";
+      if (label.kind == strategies::label_expert_exchange) return "expert";
+      if (op.lane == sim::Lane::offload) return "offload";
+      return op.lane == sim::Lane::exchange ? "tensor" : "data";
     default:
       return "pipeline send";
   }

@@ -21,13 +21,14 @@ enum class LinkId : std::uint32_t {};   // something that ops share
 inline constexpr EventId no_event{0xffffffffu};
 
 // Streams of an actor. Work on a lane runs in the order in which the program adds it.
-// `exchange`: communication inside a layer that is an op of its own.
-enum class Lane : std::uint8_t { host, compute, tensor, data, send, exchange };
-inline constexpr std::size_t lanes = 6;
+// `exchange`: communication inside a layer that is an op of its own. `offload`: what the host's
+// processors, memory and disks do for the actor.
+enum class Lane : std::uint8_t { host, compute, tensor, data, send, exchange, offload };
+inline constexpr std::size_t lanes = 7;
 
 // What a step is for: the caller's own small numbers, for where the time went.
 using Activity = std::uint8_t;
-inline constexpr std::size_t activities = 16;
+inline constexpr std::size_t activities = 24;
 
 // One operator of a pass, on the compute or the tensor lane. It begins when the host has issued it
 // (the host issues the steps of a pass in order, `issue` each), its lane is free and step `joins`

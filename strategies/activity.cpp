@@ -6,7 +6,7 @@
 namespace strategies {
 
 const char* to_text(LabelKind kind) {
-  constexpr std::array<const char*, 13> texts{"forward",
+  constexpr std::array<const char*, 16> texts{"forward",
                                               "backward",
                                               "input gradient",
                                               "weight gradient",
@@ -18,7 +18,10 @@ const char* to_text(LabelKind kind) {
                                               "gradient norm",
                                               "optimizer",
                                               "exchange in layers",
-                                              "exchange for attention"};
+                                              "exchange for attention",
+                                              "exchange for experts",
+                                              "offload",
+                                              "load data"};
   return texts[kind];
 }
 

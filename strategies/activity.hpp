@@ -16,8 +16,13 @@ enum Activity : sim::Activity {
   forward_context_comm,
   backward_context_comm,
   recompute_context_comm,
+  forward_expert_comm,
+  backward_expert_comm,
+  recompute_expert_comm,
   pipeline_comm,
   data_comm,
+  offloading,
+  data_loading,
   optimizer_compute,
   step_overhead,
 };
@@ -37,6 +42,9 @@ enum LabelKind : std::uint8_t {
   label_optimizer,
   label_exchange,
   label_context_exchange,
+  label_expert_exchange,
+  label_offload,
+  label_load_data,
 };
 const char* to_text(LabelKind kind);  // "send activations"
 

@@ -52,7 +52,7 @@ void Lowering::find_cells() {
         writers_.push_back(
             std::make_unique<PassWriter>(Share{job_.model, job_.plan, job_.training, job_.software,
                                                shape, rate, outside, gpu, context},
-                                         costs_));
+                                         costs_, blocks_));
       cell.writers.push_back(writer->second);
       writer_of_actor[folding_.actor_of(member)] = writer->second;
     }

@@ -20,11 +20,13 @@ namespace strategies {
 // What is dropped of a layer after its forward pass.
 enum class Drop : std::uint8_t { nothing, core, everything };
 
-// One block of a stage: the embedding, a layer, or the head.
+// One block of a stage: the embedding, a layer, the head, or a module that predicts a token
+// further.
 struct Block {
-  enum class Kind : std::uint8_t { embedding, layer, head };
+  enum class Kind : std::uint8_t { embedding, layer, head, prediction };
   Kind kind = Kind::layer;
   bool windowed = false;
+  bool experts = false;  // its MLP is a mixture of experts
   Drop drop = Drop::nothing;
   friend auto operator<=>(const Block&, const Block&) = default;
 };
@@ -41,6 +43,7 @@ struct Share {
   bool outside = false;  // some tensor-parallel group of the job lies on several nodes
   Gpu gpu = {};
   topology::GroupShape context_shape = {};  // of its context-parallel group
+  topology::GroupShape expert_shape = {};   // of its expert-parallel group
 };
 
 // Rows of the vocabulary after padding to a multiple of software.vocab_multiple · tensor.
@@ -58,11 +61,12 @@ struct OperatorCost {
 };
 struct BlockCost {
   std::vector<OperatorCost> operators;
-  double parameters = 0;
-  double cast = 0;              // those that narrow products read copies of
-  std::int64_t kept = 0;        // bytes from forward to backward, by the block's drop
-  std::int64_t recomputed = 0;  // bytes that the backward pass makes again
-  std::int64_t largest = 0;     // largest tensor alive only while an operator runs
+  double parameters = 0;         // all of them, on this rank
+  double expert_parameters = 0;  // of these, the routed experts'
+  double cast = 0;               // those that narrow products read copies of
+  std::int64_t kept = 0;         // bytes from forward to backward, by the block's drop
+  std::int64_t recomputed = 0;   // bytes that the backward pass makes again
+  std::int64_t largest = 0;      // largest tensor alive only while an operator runs
 };
 
 // Communication inside a layer that is an op of its own: because it meets others on links between
@@ -95,11 +99,11 @@ struct ContextExchanges {
   Round forward, backward;
 };
 
-// Writes passes. Costs are looked up once per kind of block; `slowdown` stretches computation that
-// runs beside communication.
+// Writes passes of the blocks that it is told of. Costs are looked up once per kind of block;
+// `slowdown` stretches computation that runs beside communication.
 class PassWriter {
  public:
-  PassWriter(const Share& share, const Costs& costs);
+  PassWriter(const Share& share, const Costs& costs, const std::vector<std::vector<Block>>& stages);
 
   Pieces forward(const std::vector<Block>& blocks, double slowdown = 1.0) const;
   // blocks in model order; run backwards. pass: backward, backward_input or backward_weight.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the blocks of a rank's share cost: every kernel and collective is asked for once.
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "strategies/context.hpp"
@@ -27,7 +28,9 @@ model::Extent extent_of(const Share& share) {
   return extent;
 }
 
-PassWriter::PassWriter(const Share& share, const Costs& costs) : share_(share) {
+PassWriter::PassWriter(const Share& share, const Costs& costs,
+                       const std::vector<std::vector<Block>>& stages)
+    : share_(share) {
   divided_ = share.plan.tensor > 1;
   sequence_parallel_ = share.plan.sequence_parallel && divided_;
   async_ = share.plan.overlap.tensor.value_or(share.software.overlap_tensor);
@@ -47,17 +50,9 @@ PassWriter::PassWriter(const Share& share, const Costs& costs) : share_(share) {
     loss_reduce_ = time(topology::Collective::all_reduce, units::Bytes{4 * tokens});
   }
   context_ = context_exchanges(share, costs);
-  for (auto kind : {Block::Kind::embedding, Block::Kind::layer, Block::Kind::head})
-    for (bool windowed : {false, true}) {
-      if (windowed && (kind != Block::Kind::layer || !share.model.window)) continue;
-      const Block block{kind, windowed, Drop::nothing};
-      prices_.emplace_back(block, price(block, costs));
-      if (kind != Block::Kind::layer) continue;
-      for (Drop drop : {Drop::core, Drop::everything}) {
-        auto dropped = price({kind, windowed, drop}, costs);
-        prices_.emplace_back(Block{kind, windowed, drop}, std::move(dropped));
-      }
-    }
+  std::set<Block> blocks;
+  for (const auto& stage : stages) blocks.insert(stage.begin(), stage.end());
+  for (const auto& block : blocks) prices_.emplace_back(block, price(block, costs));
 }
 
 namespace {
@@ -71,11 +66,14 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
       return model::embedding(share.model, extent, kernels, precision);
     case Block::Kind::head:
       return model::head(share.model, extent, kernels, precision);
+    case Block::Kind::prediction:
+      return model::prediction(share.model, extent, kernels, precision);
     case Block::Kind::layer:
       break;
   }
   return model::layer(share.model, extent, kernels, precision,
-                      block.windowed ? share.model.window->size : 0);
+                      block.windowed ? share.model.window->size : 0,
+                      block.experts ? model::Mlp::experts : model::Mlp::dense);
 }
 
 // A compiler fuses neighbouring element-wise kernels: they then move the data of the largest.
@@ -96,7 +94,6 @@ void fuse_streams(std::vector<units::Kernel>& kernels) {
 
 BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   BlockCost cost;
-  const bool known = !prices_.empty() && block.drop != Drop::nothing;
   const auto core = core_share_of(share_);
   const auto local = operators_of(share_, block, extent_of(share_));
   const auto cores = operators_of(share_, block, core.extent);
@@ -110,15 +107,15 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
         durations.push_back(to_ticks(costs.kernel(kernel, share_.gpu) / parts));
       return durations;
     };
-    if (!known)
-      cost.operators.push_back({.seam = op.seam,
-                                .part = op.part,
-                                .core = op.core,
-                                .forward = times(op.forward),
-                                .input_gradient = times(op.input_gradient),
-                                .weight_gradient = times(op.weight_gradient),
-                                .divided_loss = divided_ && op.name == "cross entropy"});
+    cost.operators.push_back({.seam = op.seam,
+                              .part = op.part,
+                              .core = op.core,
+                              .forward = times(op.forward),
+                              .input_gradient = times(op.input_gradient),
+                              .weight_gradient = times(op.weight_gradient),
+                              .divided_loss = divided_ && op.name == "cross entropy"});
     cost.parameters += local[i].parameters;
+    if (local[i].expert) cost.expert_parameters += local[i].parameters;
     cost.cast += model::narrow_weights(local[i]);
     cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
     for (const auto& tensor : op.kept) {
@@ -128,7 +125,6 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
           static_cast<std::int64_t>(tensor.size.value / parts);
     }
   }
-  if (known) cost.operators = this->cost({block.kind, block.windowed, Drop::nothing}).operators;
   return cost;
 }
 

@@ -18,9 +18,9 @@ namespace strategies {
 // Messages to the next and the previous pipeline stage; the ring round a data-parallel group, or,
 // where states are sharded within nodes, the rings that join ranks of the same place on every node,
 // and those inside the nodes; the sum of a tied embedding's gradients; the ring of a
-// tensor-parallel or a context-parallel group.
-enum class FlowKind : std::uint8_t { onward, back, ring, inside, tied, tensor, context };
-inline constexpr std::size_t flow_kinds = 7;
+// tensor-parallel or a context-parallel group; what an expert-parallel group exchanges.
+enum class FlowKind : std::uint8_t { onward, back, ring, inside, tied, tensor, context, expert };
+inline constexpr std::size_t flow_kinds = 8;
 
 class Routes {
  public:
