@@ -3,6 +3,7 @@
 // 2; ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m without resharding.
 // Overlapped, gradients are reduced bucket by bucket as the backward pass fills them; a collective
 // on the data lane begins when the last of its ranks has filled the bucket.
+// Routed experts have sharers of their own (expert_groups.cpp), and collectives after the others'.
 // Ranks that have parts of the same sequences (context parallelism) hold the same parameters: they
 // sum gradients and share states as replicas do.
 #include <algorithm>
@@ -33,18 +34,37 @@ double Lowering::gradient_bytes() const {
 double Lowering::parameter_bytes() const {
   return std::max(2.0, units::element_bytes(job_.training.precision));
 }
-double Lowering::parameters_of(const Block& block) const {
-  const double all = writers_.front()->cost(block).parameters;
+Parameters Lowering::parameters_of(const Block& block) const {
+  const auto& cost = writers_.front()->cost(block);
+  Parameters held{.dense = cost.parameters};
+  if (placement_.experts_apart())
+    held = {cost.parameters - cost.expert_parameters, cost.expert_parameters};
   const bool shared =
       block.kind == Block::Kind::head && job_.model.tied_embeddings && embeds_and_predicts();
-  if (!shared) return all;
+  if (!shared) return held;
   const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
-  return all - static_cast<double>(extent.vocab * job_.model.hidden);
+  held.dense -= static_cast<double>(extent.vocab * job_.model.hidden);
+  return held;
 }
 
-double Lowering::parameters_of(const Segment& segment) const {
-  double sum = 0;
-  for (const auto& block : segment) sum += parameters_of(block);
+Parameters Lowering::parameters_of(const Segment& segment) const {
+  Parameters sum;
+  for (const auto& block : segment) {
+    const auto held = parameters_of(block);
+    sum.dense += held.dense;
+    sum.experts += held.experts;
+  }
+  return sum;
+}
+
+Parameters Lowering::parameters_of(int stage) const {
+  Parameters sum;
+  for (int chunk = 0; chunk < chunks(); ++chunk) {
+    const auto held =
+        parameters_of(blocks_[static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout_))]);
+    sum.dense += held.dense;
+    sum.experts += held.experts;
+  }
   return sum;
 }
 
@@ -80,7 +100,8 @@ Halves halves_of(const topology::GroupShape& shape) {
 }  // namespace
 
 bool Lowering::sharded_in_node(const Group& group) const {
-  return job_.plan.zero >= 1 && job_.plan.shard_group == ShardGroup::node && group.shape.nodes > 1;
+  return job_.plan.zero >= 1 && job_.plan.shard_group == ShardGroup::node &&
+         group.ring == FlowKind::ring && group.shape.nodes > 1;
 }
 
 topology::Sending Lowering::reduction(const Group& group, double parameters) const {
@@ -100,18 +121,18 @@ topology::Sending Lowering::gathering(const Group& group, double parameters) con
                            sharded_in_node(group) ? halves_of(group.shape).inside : group.shape);
 }
 
-void Lowering::data_collective(int stage, double parameters, bool gathers, LabelKind label,
-                               const std::vector<EventId>& after) {
+void Lowering::data_collective(const std::vector<Group>& groups, double parameters, bool gathers,
+                               LabelKind label, const std::vector<EventId>& after) {
   std::vector<sim::Participant> who;
-  for (const auto& group : groups_of_stage_[static_cast<std::size_t>(stage)]) {
+  for (const auto& group : groups) {
     who.clear();
     for (auto actor : group.actors) who.push_back({sim::ActorId{actor}, {after[actor], no_event}});
     auto [known, fresh] = data_sent_.try_emplace({&group, parameters, gathers});
     if (fresh)
-      known->second =
-          gathers ? sent(gathering(group, parameters),
-                         sharded_in_node(group) ? FlowKind::inside : FlowKind::ring, group.rank)
-                  : sent(reduction(group, parameters), FlowKind::ring, group.rank);
+      known->second = gathers
+                          ? sent(gathering(group, parameters),
+                                 sharded_in_node(group) ? FlowKind::inside : group.ring, group.rank)
+                          : sent(reduction(group, parameters), group.ring, group.rank);
     const auto op = add_collective(sim::Lane::data, known->second, data_comm, who, {label});
     for (std::uint32_t i = 0; i < who.size(); ++i)
       (gathers ? gathered_ : reduced_)[group.actors[i]] = out_.program.event(op, i);
@@ -131,7 +152,7 @@ std::vector<Lowering::Segment> Lowering::segments_of(int virtual_stage, bool bac
     }
     auto& segment = segments.back();
     segment.insert(backward ? segment.begin() : segment.end(), block);
-    filled += parameters_of(block);
+    filled += parameters_of(block).all();
   };
   if (backward)
     std::for_each(blocks.rbegin(), blocks.rend(), add);
@@ -152,7 +173,7 @@ void Lowering::emit(int stage, const Slot& slot) {
       arrival_[actor] = (forward ? arrived_forward_ : arrived_backward_)[actor][at];
 
   const auto zero = job_.plan.zero;
-  const bool divided = placement_.sharers() > 1;
+  const bool divided = shares_parameters(stage);
   const bool reduces = divided && !forward && slot.pass != Pass::backward_input &&
                        overlaps_data() && (is_last_backward(stage, slot) || zero >= 2);
   const bool gathers =
@@ -167,16 +188,14 @@ void Lowering::emit(int stage, const Slot& slot) {
     // Prefetched, a gather may begin while the segment before the last one is still computed.
     const bool prefetches = zero < 3 || job_.plan.overlap.parameters.value_or(true);
     const auto& ready = prefetches ? before_latest_ : latest_;
-    const auto& group = groups_of_stage_[static_cast<std::size_t>(stage)].front();
     if (gathers)
       data_collective(stage, parameters_of(segments.front()), true, label_gather_parameters, ready);
     for (std::size_t i = 0; i < segments.size(); ++i) {
-      const double here = parameters_of(segments[i]);
+      const auto here = parameters_of(segments[i]);
       Picoseconds beside = 0;
       if (gathers && i + 1 < segments.size())
-        beside += to_ticks(gathering(group, parameters_of(segments[i + 1])).time());
-      if (reduces && i > 0)
-        beside += to_ticks(reduction(group, parameters_of(segments[i - 1])).time());
+        beside += data_time(stage, parameters_of(segments[i + 1]), true);
+      if (reduces && i > 0) beside += data_time(stage, parameters_of(segments[i - 1]), false);
       emit_segment(stage, slot, segments[i], slowdown(segments[i], slot.pass, beside));
       if (gathers && i + 1 < segments.size())
         data_collective(stage, parameters_of(segments[i + 1]), true, label_gather_parameters,
@@ -195,13 +214,9 @@ void Lowering::emit(int stage, const Slot& slot) {
 }
 
 void Lowering::finish_gradients() {
-  if (placement_.sharers() == 1 || overlaps_data() || job_.plan.zero >= 2) return;
-  for (int stage = 0; stage < stages(); ++stage) {
-    double parameters = 0;
-    for (const auto& actor : out_.actors)
-      if (actor.stage == stage) parameters = actor.parameters;
-    data_collective(stage, parameters, false, label_reduce_gradients, latest_);
-  }
+  if (overlaps_data() || job_.plan.zero >= 2) return;
+  for (int stage = 0; stage < stages(); ++stage)
+    data_collective(stage, parameters_of(stage), false, label_reduce_gradients, latest_);
 }
 
 // First and last stage hold a copy each of the embedding and sum its gradients.
@@ -265,7 +280,9 @@ void Lowering::optimizer() {
   std::map<std::pair<double, Gpu>, sim::TemplateId> bodies;
   for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor) {
     const auto& gpu = out_.actors[actor].gpu;
-    const double parameters = out_.actors[actor].parameters / out_.data_shards;
+    const auto& facts = out_.actors[actor];
+    const double parameters = (facts.parameters - facts.expert_parameters) / out_.data_shards +
+                              facts.expert_parameters / facts.expert_shards;
     auto found = bodies.find({parameters, gpu});
     if (found == bodies.end()) {
       const units::Kernel sweep{
@@ -283,13 +300,9 @@ void Lowering::optimizer() {
         out_.program.event(out_.program.add_pass(found->second, {&who, 1}, {label_optimizer}));
   }
   const auto zero = job_.plan.zero;
-  if (placement_.sharers() == 1 || zero == 0 || zero == 3 || overlaps_parameters()) return;
+  if (zero == 0 || zero == 3 || overlaps_parameters()) return;
   for (int stage = 0; stage < stages(); ++stage)
-    for (const auto& actor : out_.actors)
-      if (actor.stage == stage) {
-        data_collective(stage, actor.parameters, true, label_gather_parameters, latest_);
-        break;
-      }
+    data_collective(stage, parameters_of(stage), true, label_gather_parameters, latest_);
 }
 
 }  // namespace strategies

@@ -50,23 +50,42 @@ Folding::Folding(const Placement& placement, const topology::Cluster& cluster, b
   number(counted(routes_.ranks()), counted(routes_.flows()), counted(routes_.ports().size()));
 }
 
+// Of the group whose flow this is.
+topology::GroupShape Folding::shape_of(FlowKind kind, std::int64_t rank,
+                                       const topology::Cluster& cluster) const {
+  switch (kind) {
+    case FlowKind::tensor:
+      return topology::shape_of(placement_.tensor_group(rank), cluster);
+    case FlowKind::context:
+      return topology::shape_of(placement_.context_group(rank), cluster);
+    case FlowKind::expert:
+      return topology::shape_of(placement_.expert_group(rank), cluster);
+    default:
+      return routes_.data_shape(kind, rank);
+  }
+}
+
 void Folding::refine(const topology::Cluster& cluster) {
   using Vertex = Colours::Vertex;
   const auto ranks = static_cast<Vertex>(routes_.ranks());
   const auto flows = static_cast<Vertex>(routes_.flows());
   const auto ports = static_cast<Vertex>(routes_.ports().size());
   Colours graph;
-  for (Vertex i = 0; i < ranks; ++i) {
-    const auto rank = routes_.rank_at(i);
-    graph.add({a_rank, static_cast<std::uint64_t>(placement_.at(rank).pipeline),
-               cluster.kind_of_node(rank / cluster.node.gpus),
-               std::bit_cast<std::uint64_t>(cluster.slowdown_of(rank))});
-  }
-
   std::map<topology::GroupShape, std::uint64_t> shapes;
   const auto number_of = [&](const topology::GroupShape& shape) {
     return shapes.try_emplace(shape, shapes.size()).first->second;
   };
+  for (Vertex i = 0; i < ranks; ++i) {
+    const auto rank = routes_.rank_at(i);
+    // Its parts of experts meet in a group that is no flow.
+    const auto meets =
+        placement_.expert_tensor() > 1 && placement_.experts_apart()
+            ? number_of(topology::shape_of(placement_.expert_tensor_group(rank), cluster))
+            : 0;
+    graph.add({a_rank, static_cast<std::uint64_t>(placement_.at(rank).pipeline),
+               cluster.kind_of_node(rank / cluster.node.gpus),
+               std::bit_cast<std::uint64_t>(cluster.slowdown_of(rank)), meets});
+  }
   // What the time of a flow alone depends on, besides its ranks.
   std::vector<std::uint64_t> alone(flows, ~std::uint64_t{0});
   for (Vertex i = 0; i < ranks; ++i) {
@@ -74,17 +93,14 @@ void Folding::refine(const topology::Cluster& cluster) {
     for (const auto kind : {FlowKind::onward, FlowKind::back, FlowKind::tied})
       if (const auto flow = routes_.flow_of(kind, i); flow != Routes::none)
         alone[flow] = nearness(rank, routes_.receiver(kind, rank), cluster);
-    for (const auto kind : {FlowKind::ring, FlowKind::inside, FlowKind::tensor, FlowKind::context})
+    for (const auto kind : {FlowKind::ring, FlowKind::inside, FlowKind::tensor, FlowKind::context,
+                            FlowKind::expert, FlowKind::expert_ring})
       if (const auto flow = routes_.flow_of(kind, i);
           flow != Routes::none && alone[flow] == ~std::uint64_t{0})
-        alone[flow] = number_of(kind == FlowKind::tensor
-                                    ? topology::shape_of(placement_.tensor_group(rank), cluster)
-                                : kind == FlowKind::context
-                                    ? topology::shape_of(placement_.context_group(rank), cluster)
-                                    : routes_.data_shape(rank));
+        alone[flow] = number_of(shape_of(kind, rank, cluster));
   }
   for (Vertex f = 0; f < flows; ++f)
-    graph.add({a_flow, static_cast<std::uint64_t>(routes_.kind(f)), alone[f]});
+    graph.add({a_flow, static_cast<std::uint64_t>(routes_.kind(f)), alone[f], routes_.shares(f)});
   for (const auto& port : routes_.ports())
     graph.add({a_port, static_cast<std::uint64_t>(port.kind), port.out,
                std::bit_cast<std::uint64_t>(ports_.capacity(port))});
@@ -203,6 +219,11 @@ const std::vector<sim::Traffic::Use>& Folding::uses(FlowKind kind, std::int64_t 
   static const std::vector<sim::Traffic::Use> nothing;
   const auto flow = routes_.flow_of(kind, routes_.index_of(rank));
   return flow == Routes::none ? nothing : uses_[class_of_[flow]];
+}
+
+std::uint32_t Folding::shares(FlowKind kind, std::int64_t rank) const {
+  const auto flow = routes_.flow_of(kind, routes_.index_of(rank));
+  return flow == Routes::none ? 1 : routes_.shares(flow);
 }
 
 }  // namespace strategies

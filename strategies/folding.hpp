@@ -41,17 +41,27 @@ class Folding {
   const std::vector<std::int64_t>& representative() const { return representative_; }  // lowest
   const std::vector<std::int64_t>& multiplicity() const { return multiplicity_; }
   const std::vector<std::int64_t>& replicas() const { return sample_.replicas; }  // looked at
-  topology::GroupShape data_shape(std::int64_t rank) const { return routes_.data_shape(rank); }
+  topology::GroupShape data_shape(FlowKind ring, std::int64_t rank) const {
+    return routes_.data_shape(ring, rank);
+  }
+  // Ranks looked at that share the experts of one.
+  std::vector<std::int64_t> expert_sharers(std::int64_t rank) const {
+    return routes_.sharers_looked_at(FlowKind::expert_ring, rank);
+  }
 
   const std::vector<LinkClass>& links() const { return links_; }
   const topology::Ports& ports() const { return ports_; }
   // Links that the flow of a rank looked at crosses; none where it has no such flow.
   const std::vector<sim::Traffic::Use>& uses(FlowKind kind, std::int64_t rank) const;
+  // In so many shares its bytes are counted (Routes::shares).
+  std::uint32_t shares(FlowKind kind, std::int64_t rank) const;
   // Bytes/s that the tensor-parallel group of a rank looked at gets through each of its ports when
   // all such groups send at once, as they do in every layer; without end where it has none.
   double tensor_rate(std::int64_t rank) const;
 
  private:
+  topology::GroupShape shape_of(FlowKind kind, std::int64_t rank,
+                                const topology::Cluster& cluster) const;
   void refine(const topology::Cluster& cluster);
   void number(std::vector<std::uint32_t> rank_colours, std::vector<std::uint32_t> flow_colours,
               std::vector<std::uint32_t> port_colours);

@@ -32,6 +32,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   out_.links = folding_.links();
   find_cells();
   find_data_groups();
+  find_expert_data_groups();
   describe_actors();
   const auto actors = folding_.representative().size();
   const auto slots =
@@ -172,13 +173,35 @@ void Lowering::emit_part(int stage, const Slot& slot, std::size_t index, bool fi
   }
 }
 
+namespace {
+
+LabelKind label_of(FlowKind exchange) {
+  switch (exchange) {
+    case FlowKind::context:
+      return label_context_exchange;
+    case FlowKind::expert:
+      return label_expert_exchange;
+    default:
+      return label_exchange;
+  }
+}
+
+}  // namespace
+
+const std::vector<Group>& Lowering::groups_of(FlowKind kind, int stage) const {
+  const auto& groups = kind == FlowKind::context  ? context_groups_of_stage_
+                       : kind == FlowKind::expert ? expert_groups_of_stage_
+                                                  : tensor_groups_of_stage_;
+  return groups[static_cast<std::size_t>(stage)];
+}
+
 // What layers exchange after a piece. What follows the segment waits for its last exchange.
 void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
   const auto at = static_cast<std::size_t>(stage);
   const auto& first = *pieces_[cells_[cells_of_stage_[at].front()].writers.front()];
   if (!first[index].then) return;
-  const bool context = first[index].then->group == FlowKind::context;
-  for (const auto& group : (context ? context_groups_of_stage_ : tensor_groups_of_stage_)[at]) {
+  const auto kind = first[index].then->group;
+  for (const auto& group : groups_of(kind, stage)) {
     const auto& sequence = *pieces_[group.writer];
     const auto& exchange = sequence[index].then;
     who_.clear();
@@ -186,9 +209,9 @@ void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
       who_.push_back({sim::ActorId{actor}, {latest_[actor], no_event}});
     auto [known, fresh] = exchange_sent_.try_emplace({&group, &*exchange});
     if (fresh) known->second = sent(exchange->sending, exchange->group, group.rank);
-    const auto op = add_collective(sim::Lane::exchange, known->second, exchange->activity, who_,
-                                   {context ? label_context_exchange : label_exchange,
-                                    static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+    const auto op =
+        add_collective(sim::Lane::exchange, known->second, exchange->activity, who_,
+                       {label_of(kind), static_cast<std::int16_t>(slot.chunk), slot.microbatch});
     for (std::uint32_t i = 0; i < who_.size(); ++i) {
       exchanged_[index][group.actors[i]] = out_.program.event(op, i);
       if (index + 1 == sequence.size()) latest_[group.actors[i]] = out_.program.event(op, i);
@@ -199,8 +222,9 @@ void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
 Lowering::Sent Lowering::sent(const topology::Sending& sending, FlowKind flow, std::int64_t rank) {
   const auto& links = folding_.uses(flow, rank);
   if (links.empty() || sending.bytes.value <= 0) return {to_ticks(sending.time())};
-  return {to_ticks(sending.fixed),
-          out_.program.add_traffic({links, sending.bytes.value, sending.rate.value})};
+  const double shares = folding_.shares(flow, rank);
+  return {to_ticks(sending.fixed), out_.program.add_traffic({links, sending.bytes.value / shares,
+                                                             sending.rate.value / shares})};
 }
 
 sim::OpId Lowering::add_collective(sim::Lane lane, const Sent& sent, sim::Activity activity,

@@ -14,7 +14,7 @@ void Lowering::find_cells() {
   tensor_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
   std::map<std::vector<std::uint32_t>, std::size_t> known;
   using Shape = topology::GroupShape;
-  std::map<std::tuple<Shape, double, Gpu, Shape>, std::size_t> writer_of;
+  std::map<std::tuple<Shape, double, Gpu, Shape, Shape, Shape>, std::size_t> writer_of;
   std::vector<std::size_t> writer_of_actor(folding_.representative().size());
   const bool outside = std::ranges::any_of(folding_.ranks(), [&](std::int64_t rank) {
     return topology::shape_of(placement_.tensor_group(rank), job_.cluster).nodes > 1;
@@ -46,13 +46,16 @@ void Lowering::find_cells() {
     for (auto member : cell.ranks) {
       const auto gpu = gpu_of(member);
       const auto context = topology::shape_of(placement_.context_group(member), job_.cluster);
-      const auto [writer, fresh] =
-          writer_of.try_emplace({shape, rate, gpu, context}, writers_.size());
+      const auto expert = topology::shape_of(placement_.expert_group(member), job_.cluster);
+      const auto expert_tensor =
+          topology::shape_of(placement_.expert_tensor_group(member), job_.cluster);
+      const auto [writer, fresh] = writer_of.try_emplace(
+          {shape, rate, gpu, context, expert, expert_tensor}, writers_.size());
       if (fresh)
-        writers_.push_back(
-            std::make_unique<PassWriter>(Share{job_.model, job_.plan, job_.training, job_.software,
-                                               shape, rate, outside, gpu, context},
-                                         costs_, blocks_));
+        writers_.push_back(std::make_unique<PassWriter>(
+            Share{job_.model, job_.plan, job_.training, job_.software, shape, rate, outside, gpu,
+                  context, expert, expert_tensor},
+            costs_, blocks_));
       cell.writers.push_back(writer->second);
       writer_of_actor[folding_.actor_of(member)] = writer->second;
     }
@@ -64,6 +67,7 @@ void Lowering::find_cells() {
     cells_.push_back(std::move(cell));
   }
   find_context_groups(writer_of_actor);
+  find_expert_groups(writer_of_actor);
 }
 
 void Lowering::find_context_groups(const std::vector<std::size_t>& writer_of_actor) {
@@ -100,7 +104,8 @@ void Lowering::find_data_groups() {
     std::vector<std::uint32_t> key(actors.begin(), actors.end());
     if (!known.insert(key).second) continue;
     groups_of_stage_[static_cast<std::size_t>(where.pipeline)].push_back(
-        {static_cast<int>(where.pipeline), std::move(key), rank, folding_.data_shape(rank)});
+        {static_cast<int>(where.pipeline), std::move(key), rank,
+         folding_.data_shape(FlowKind::ring, rank)});
   }
 }
 
@@ -114,15 +119,19 @@ void Lowering::describe_actors() {
       for (const auto& block :
            blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))]) {
         facts.layers += block.kind == Block::Kind::layer ? 1 : 0;
-        facts.parameters += parameters_of(block);
-        facts.largest_unit = std::max(facts.largest_unit, parameters_of(block));
+        const auto here = parameters_of(block);
+        facts.parameters += here.all();
+        facts.expert_parameters += here.experts;
+        facts.largest_unit = std::max(facts.largest_unit, here.all());
         const double cast = writers_.front()->cost(block).cast;
         facts.cast += cast;
         facts.largest_cast = std::max(facts.largest_cast, cast);
       }
-    facts.communicators = (placement_.tensor() > 1) + (placement_.context() > 1) +
-                          (placement_.sharers() > 1) + (placement_.pipeline() > 1) +
-                          (placement_.ranks() > 1);
+    facts.communicators =
+        (placement_.tensor() > 1) + (placement_.context() > 1) + (placement_.sharers() > 1) +
+        (placement_.pipeline() > 1) + (placement_.ranks() > 1) + (placement_.expert() > 1) +
+        !expert_data_groups_of_stage_[static_cast<std::size_t>(facts.stage)].empty();
+    if (job_.plan.zero >= 1) facts.expert_shards = static_cast<int>(placement_.expert_sharers());
     out_.actors.push_back(facts);
   }
   if (job_.plan.zero >= 1) {

@@ -22,14 +22,21 @@ struct Cell {
   std::vector<std::size_t> writers;           // of each actor; one for all where devices are alike
 };
 
-// Actors that communicate together: one data-, tensor- or context-parallel group (or one class of
-// them).
+// Actors that communicate together: one data-, tensor-, context- or expert-parallel group (or one
+// class of them).
 struct Group {
   int stage = 0;
   std::vector<std::uint32_t> actors;
   std::int64_t rank = 0;  // one of its members
   topology::GroupShape shape;
-  std::size_t writer = 0;  // of that member, in a group that divides layers
+  std::size_t writer = 0;          // of that member, in a group that divides layers
+  FlowKind ring = FlowKind::ring;  // of a group that shares parameters
+};
+
+// Parameters by the ranks that share them: routed experts can have fewer sharers than the others.
+struct Parameters {
+  double dense = 0, experts = 0;
+  double all() const { return dense + experts; }
 };
 
 class Lowering {
@@ -45,7 +52,9 @@ class Lowering {
   void check_length() const;
   void find_cells();
   void find_context_groups(const std::vector<std::size_t>& writer_of_actor);
+  void find_expert_groups(const std::vector<std::size_t>& writer_of_actor);
   void find_data_groups();
+  void find_expert_data_groups();
   void describe_actors();
   Gpu gpu_of(std::int64_t rank) const;
   int stages() const { return static_cast<int>(job_.plan.pipeline); }
@@ -71,6 +80,7 @@ class Lowering {
                               double slowdown);
   void emit_part(int stage, const Slot& slot, std::size_t index, bool first);
   void emit_exchange(int stage, const Slot& slot, std::size_t index);
+  const std::vector<Group>& groups_of(FlowKind kind, int stage) const;
   // What an op that sends takes before its traffic, and the traffic.
   struct Sent {
     sim::Picoseconds fixed = 0;
@@ -91,14 +101,23 @@ class Lowering {
   double gradient_bytes() const;     // per parameter, as reduced
   double parameter_bytes() const;
   // Of one block or several; a head that shares the embedding of its own rank has none.
-  double parameters_of(const Block& block) const;
-  double parameters_of(const Segment& segment) const;
+  Parameters parameters_of(const Block& block) const;
+  Parameters parameters_of(const Segment& segment) const;
+  Parameters parameters_of(int stage) const;
+  bool has_experts_apart(int stage) const;
   topology::Sending reduction(const Group& group, double parameters) const;
   topology::Sending gathering(const Group& group, double parameters) const;
   bool sharded_in_node(const Group& group) const;
-  // Adds a collective of every data group of the stage; each actor waits for its event in `after`.
-  void data_collective(int stage, double parameters, bool gathers, LabelKind label,
+  // Some rank shares parameters of the stage with another.
+  bool shares_parameters(int stage) const;
+  // Adds a collective of every data group of the stage, and another of every group that shares
+  // experts; each actor waits for its event in `after`.
+  void data_collective(int stage, const Parameters& parameters, bool gathers, LabelKind label,
                        const std::vector<sim::EventId>& after);
+  void data_collective(const std::vector<Group>& groups, double parameters, bool gathers,
+                       LabelKind label, const std::vector<sim::EventId>& after);
+  // What those take of the stage's first groups, on an idle network.
+  sim::Picoseconds data_time(int stage, const Parameters& parameters, bool gathers) const;
 
   // After the pipeline is drained.
   void tied_embedding();
@@ -118,7 +137,9 @@ class Lowering {
   std::vector<std::vector<std::size_t>> cells_of_stage_;
   std::vector<std::vector<Slot>> last_of_chunk_;     // [stage][chunk]
   std::vector<std::vector<Group>> groups_of_stage_;  // data-parallel
-  std::vector<std::vector<Group>> tensor_groups_of_stage_, context_groups_of_stage_;
+  std::vector<std::vector<Group>> expert_data_groups_of_stage_;
+  std::vector<std::vector<Group>> tensor_groups_of_stage_, context_groups_of_stage_,
+      expert_groups_of_stage_;
   std::map<std::tuple<std::size_t, Segment, Pass, double>, Sequence> sequences_;
   // The same again for whole virtual stages, which most passes are: [writer][virtual stage, pass].
   std::vector<std::vector<const Sequence*>> whole_sequences_;

@@ -54,16 +54,17 @@ double optimizer_traffic(const Training& training, const Software& software) {
 StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
                            const Software& software, int shards) {
   const auto bytes = bytes_of(plan, training, software);
-  const auto divided = [&](int from_stage) {
-    return plan.zero >= from_stage ? static_cast<double>(shards) : 1.0;
+  const double p = actor.parameters, experts = actor.expert_parameters;
+  const auto held = [&](double each, int from_stage) {
+    if (plan.zero < from_stage) return p * each;
+    return (p - experts) * each / shards + experts * each / actor.expert_shards;
   };
-  const double p = actor.parameters;
   StaticMemory memory;
-  memory.optimizer = {p * bytes.optimizer / divided(1)};
-  memory.gradients = {p * bytes.gradients / divided(2)};
+  memory.optimizer = {held(bytes.optimizer, 1)};
+  memory.gradients = {held(bytes.gradients, 2)};
   const double copies = actor.cast * bytes.copies;
-  const bool gathers = plan.zero == 3 && shards > 1;
-  memory.weights = {gathers ? p * bytes.weights / shards : p * bytes.weights + copies};
+  const bool gathers = plan.zero == 3 && std::max(shards, actor.expert_shards) > 1;
+  memory.weights = {held(bytes.weights, 3) + (gathers ? 0 : copies)};
   if (gathers)
     memory.gathered = {plan.reshard_after_forward
                            ? actor.largest_unit * (2 * bytes.weights + bytes.gradients) +

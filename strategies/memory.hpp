@@ -6,7 +6,8 @@
 
 namespace strategies {
 
-// Bytes of a rank with `parameters` parameters, `shards` data-parallel ranks sharing its states.
+// Bytes of a rank with `parameters` parameters, `shards` data-parallel ranks sharing the states of
+// those that are not experts apart.
 struct StaticMemory {
   units::Bytes weights, gradients, optimizer;
   units::Bytes gathered;  // ZeRO-3: unsharded parameters and gradients of the units in use

@@ -42,8 +42,9 @@ struct Share {
   double tensor_rate = std::numeric_limits<double>::infinity();
   bool outside = false;  // some tensor-parallel group of the job lies on several nodes
   Gpu gpu = {};
-  topology::GroupShape context_shape = {};  // of its context-parallel group
-  topology::GroupShape expert_shape = {};   // of its expert-parallel group
+  topology::GroupShape context_shape = {};        // of its context-parallel group
+  topology::GroupShape expert_shape = {};         // of its expert-parallel group
+  topology::GroupShape expert_tensor_shape = {};  // of those that hold parts of the same experts
 };
 
 // Rows of the vocabulary after padding to a multiple of software.vocab_multiple · tensor.

@@ -2,6 +2,8 @@
 #include "strategies/placement.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <stdexcept>
 
 namespace strategies {
 
@@ -10,26 +12,37 @@ Placement::Placement(const Plan& plan)
       data_(plan.data),
       pipeline_(plan.pipeline),
       context_(plan.context),
-      ranks_(plan.tensor * plan.data * plan.pipeline * plan.context) {
-  std::int64_t stride = 1;
+      ranks_(plan.tensor * plan.data * plan.pipeline * plan.context),
+      expert_(plan.expert),
+      expert_tensor_(plan.expert_tensor.value_or(plan.tensor)),
+      expert_data_(tensor_ * data_ * context_ / (expert_ * expert_tensor_)) {
+  if (expert_data_ * expert_ * expert_tensor_ != tensor_ * data_ * context_)
+    throw std::invalid_argument("expert x expert_tensor must divide tensor x context x data");
+  std::int64_t stride = 1, in_stage = 1, of_experts = 1;
+  const auto take = [](std::int64_t& of, std::int64_t& next, std::int64_t degree) {
+    of = next;
+    next *= degree;
+  };
   for (Degree degree : plan.rank_order) switch (degree) {
       case Degree::tensor:
-        tensor_stride_ = stride;
-        stride *= tensor_;
+        take(tensor_stride_, stride, tensor_);
+        take(stage_stride_.tensor, in_stage, tensor_);
+        take(expert_stride_.tensor, of_experts, expert_tensor_);
         break;
       case Degree::data:
-        data_stride_ = stride;
-        stride *= data_;
+        take(data_stride_, stride, data_);
+        take(stage_stride_.data, in_stage, data_);
+        take(expert_stride_.data, of_experts, expert_data_);
         break;
       case Degree::pipeline:
-        pipeline_stride_ = stride;
-        stride *= pipeline_;
+        take(pipeline_stride_, stride, pipeline_);
         break;
       case Degree::context:
-        context_stride_ = stride;
-        stride *= context_;
+        take(context_stride_, stride, context_);
+        take(stage_stride_.context, in_stage, context_);
         break;
       case Degree::expert:
+        take(expert_stride_.expert, of_experts, expert_);
         break;
     }
 }
@@ -54,6 +67,60 @@ std::vector<std::int64_t> Placement::data_group(std::int64_t rank) const {
   std::vector<std::int64_t> group;
   for (std::int64_t i = 0; i < sharers(); ++i) group.push_back(rank_of_sharer(i, where));
   return group;
+}
+
+std::int64_t Placement::stage_index(const Coordinates& at) const {
+  return at.tensor * stage_stride_.tensor + at.data * stage_stride_.data +
+         at.context * stage_stride_.context;
+}
+
+ExpertCoordinates Placement::expert_at(std::int64_t rank) const {
+  const auto i = stage_index(at(rank));
+  return {i / expert_stride_.tensor % expert_tensor_, i / expert_stride_.expert % expert_,
+          i / expert_stride_.data % expert_data_};
+}
+
+std::int64_t Placement::rank_of(const ExpertCoordinates& at, std::int64_t pipeline) const {
+  const auto i = at.tensor * expert_stride_.tensor + at.expert * expert_stride_.expert +
+                 at.data * expert_stride_.data;
+  return rank_of({.tensor = i / stage_stride_.tensor % tensor_,
+                  .data = i / stage_stride_.data % data_,
+                  .pipeline = pipeline,
+                  .context = i / stage_stride_.context % context_});
+}
+
+std::vector<std::int64_t> Placement::expert_group(std::int64_t rank) const {
+  const auto stage = at(rank).pipeline;
+  auto where = expert_at(rank);
+  std::vector<std::int64_t> group;
+  for (where.expert = 0; where.expert < expert_; ++where.expert)
+    group.push_back(rank_of(where, stage));
+  return group;
+}
+
+std::vector<std::int64_t> Placement::expert_tensor_group(std::int64_t rank) const {
+  const auto stage = at(rank).pipeline;
+  auto where = expert_at(rank);
+  std::vector<std::int64_t> group;
+  for (where.tensor = 0; where.tensor < expert_tensor_; ++where.tensor)
+    group.push_back(rank_of(where, stage));
+  return group;
+}
+
+std::vector<std::int64_t> Placement::expert_data_group(std::int64_t rank) const {
+  const auto stage = at(rank).pipeline;
+  auto where = expert_at(rank);
+  std::vector<std::int64_t> group;
+  for (where.data = 0; where.data < expert_data_; ++where.data)
+    group.push_back(rank_of(where, stage));
+  return group;
+}
+
+std::int64_t Placement::expert_replicas() const {
+  if (!experts_apart()) return 1;
+  const auto replica = tensor_ * context_, experts = expert_ * expert_tensor_;
+  const bool in_turn = stage_stride_.data == replica && expert_stride_.data == experts;
+  return in_turn ? std::lcm(replica, experts) / replica : data_;
 }
 
 std::int64_t Placement::rank_of_sharer(std::int64_t sharer, Coordinates at) const {

@@ -15,9 +15,17 @@ struct Coordinates {
   friend bool operator==(const Coordinates&, const Coordinates&) = default;
 };
 
+// A rank of a stage among those that divide the experts: it holds a part of each matrix (tensor) of
+// some experts (expert), and those of the same part and experts (data) sum their gradients.
+struct ExpertCoordinates {
+  std::int64_t tensor = 0, expert = 0, data = 0;
+  friend bool operator==(const ExpertCoordinates&, const ExpertCoordinates&) = default;
+};
+
 // Invariant: rank ↔ coordinates is one to one; plan.rank_order names the degrees, innermost first.
 class Placement {
  public:
+  // Throws std::invalid_argument if expert x expert_tensor does not divide the ranks of a stage.
   explicit Placement(const Plan& plan);
   std::int64_t ranks() const { return ranks_; }
   std::int64_t rank_of(const Coordinates& at) const {
@@ -47,9 +55,35 @@ class Placement {
   // The rank at the same place of another sharer.
   std::int64_t rank_of_sharer(std::int64_t sharer, Coordinates at) const;
 
+  // Experts arrange the ranks of a stage anew, in the same order of degrees without context:
+  // expert_tensor, expert, and what is left as data (Megatron-Core's parallel_state).
+  ExpertCoordinates expert_at(std::int64_t rank) const;
+  // The rank of a stage.
+  std::int64_t rank_of(const ExpertCoordinates& at, std::int64_t pipeline) const;
+  std::vector<std::int64_t> expert_group(std::int64_t rank) const;  // exchange tokens
+  std::vector<std::int64_t> expert_tensor_group(std::int64_t rank) const;
+  std::vector<std::int64_t> expert_data_group(std::int64_t rank) const;
+  std::int64_t expert() const { return expert_; }
+  std::int64_t expert_tensor() const { return expert_tensor_; }
+  std::int64_t expert_sharers() const { return expert_data_; }  // of the same experts
+  // Other ranks share an expert's parameters than the other parameters.
+  bool experts_apart() const { return expert_ > 1 || expert_tensor_ != tensor_; }
+  // So many replicas after one another hold whole groups of those above, as every so many do; all
+  // replicas where groups are spread over them.
+  std::int64_t expert_replicas() const;
+  // Places in an expert-data group that so many replicas fill, a multiple of those above.
+  std::int64_t expert_sharers_in(std::int64_t replicas) const {
+    return replicas * tensor_ * context_ / (expert_ * expert_tensor_);
+  }
+
  private:
+  std::int64_t stage_index(const Coordinates& at) const;
   std::int64_t tensor_, data_, pipeline_, context_, ranks_;
   std::int64_t tensor_stride_ = 1, data_stride_ = 1, pipeline_stride_ = 1, context_stride_ = 1;
+  std::int64_t expert_, expert_tensor_, expert_data_;
+  // Among the ranks of a stage: of the coordinates, and of the expert coordinates.
+  Coordinates stage_stride_{1, 1, 1, 1};
+  ExpertCoordinates expert_stride_{1, 1, 1};
 };
 
 }  // namespace strategies

@@ -22,7 +22,8 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
     for (const auto kind : {FlowKind::onward, FlowKind::back, FlowKind::tied}) add_messages(kind);
   if (placement.sharers() > 1)
     for (std::int64_t p = 0; p < placement.pipeline(); ++p)
-      for (std::int64_t t = 0; t < placement.tensor(); ++t) add_rings(t, p);
+      for (std::int64_t t = 0; t < placement.tensor(); ++t)
+        add_ring(FlowKind::ring, placement.rank_of({t, 0, p}));
   if (placement.tensor() > 1)
     for (const auto rank : at_)
       if (placement.at(rank).tensor == 0)
@@ -31,6 +32,12 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
     for (const auto rank : at_)
       if (placement.at(rank).context == 0)
         add_layer_ring(FlowKind::context, placement.context_group(rank));
+  if (placement.expert() > 1)
+    for (const auto rank : at_)
+      if (placement.expert_at(rank).expert == 0) add_all_to_all(placement.expert_group(rank));
+  if (placement.experts_apart() && placement.expert_sharers() > 1)
+    for (const auto rank : at_)
+      if (placement.expert_at(rank).data == 0) add_ring(FlowKind::expert_ring, rank);
 }
 
 std::size_t Routes::index_of(std::int64_t rank) const {
@@ -62,25 +69,49 @@ void Routes::add_messages(FlowKind kind) {
   }
 }
 
-// Ranks of its data-parallel group on the same node, ascending.
-std::vector<std::int64_t> Routes::on_node_with(std::int64_t rank) const {
-  const auto where = placement_.at(rank);
+// The ranks that hold the same parameters, or the same experts, by their place among these.
+std::int64_t Routes::sharers(FlowKind ring) const {
+  return ring == FlowKind::expert_ring ? placement_.expert_sharers() : placement_.sharers();
+}
+std::int64_t Routes::sharer(FlowKind ring, std::int64_t rank) const {
+  return ring == FlowKind::expert_ring ? placement_.expert_at(rank).data
+                                       : placement_.sharer(placement_.at(rank));
+}
+std::int64_t Routes::rank_of_sharer(FlowKind ring, std::int64_t sharer, std::int64_t like) const {
+  const auto where = placement_.at(like);
+  if (ring != FlowKind::expert_ring) return placement_.rank_of_sharer(sharer, where);
+  auto there = placement_.expert_at(like);
+  there.data = sharer;
+  return placement_.rank_of(there, where.pipeline);
+}
+
+// Ranks of its group on the same node, ascending.
+std::vector<std::int64_t> Routes::on_node_with(FlowKind ring, std::int64_t rank) const {
   const auto here = [&](std::int64_t i) {
-    return i >= 0 && i < placement_.sharers() &&
-           node_of(placement_.rank_of_sharer(i, where)) == node_of(rank);
+    return i >= 0 && i < sharers(ring) && node_of(rank_of_sharer(ring, i, rank)) == node_of(rank);
   };
-  auto first = placement_.sharer(where), last = first;
+  auto first = sharer(ring, rank), last = first;
   while (here(first - 1)) --first;
   while (here(last + 1)) ++last;
   std::vector<std::int64_t> members;
-  for (auto i = first; i <= last; ++i) members.push_back(placement_.rank_of_sharer(i, where));
+  for (auto i = first; i <= last; ++i) members.push_back(rank_of_sharer(ring, i, rank));
   return members;
 }
 
-// Ranks of its data-parallel group in the sample, ascending.
-std::vector<std::int64_t> Routes::sharers_looked_at(std::int64_t rank) const {
-  auto where = placement_.at(rank);
+// Ranks of its group in the sample, ascending.
+std::vector<std::int64_t> Routes::sharers_looked_at(FlowKind ring, std::int64_t rank) const {
   std::vector<std::int64_t> members;
+  if (ring == FlowKind::expert_ring) {
+    const auto in_block = placement_.expert_sharers_in(sample_.period);
+    for (std::size_t d = 0; d < sample_.replicas.size();
+         d += static_cast<std::size_t>(sample_.period)) {
+      const auto first = placement_.expert_sharers_in(sample_.replicas[d]);
+      for (std::int64_t i = 0; i < in_block; ++i)
+        members.push_back(rank_of_sharer(ring, first + i, rank));
+    }
+    return members;
+  }
+  auto where = placement_.at(rank);
   for (const auto d : sample_.replicas)
     for (std::int64_t c = 0; c < placement_.context(); ++c) {
       where.data = d;
@@ -92,61 +123,61 @@ std::vector<std::int64_t> Routes::sharers_looked_at(std::int64_t rank) const {
 }
 
 void Routes::add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
-                      std::span<const std::int64_t> after, int nics) {
-  if (!sharded_in_node_ || before.empty())
-    return wires_.ring_part(before, here, after, nics, uses_);
+                      std::span<const std::int64_t> after, int nics, bool halved) {
+  if (!halved || before.empty()) return wires_.ring_part(before, here, after, nics, uses_);
   for (std::size_t i = 0; i < here.size(); ++i)
     wires_.ring_part(before.subspan(i % before.size(), 1), here.subspan(i, 1),
                      after.subspan(i % after.size(), 1), nics, uses_);
 }
 
-void Routes::add_rings(std::int64_t tensor, std::int64_t pipeline) {
-  const auto beside = [&](std::int64_t rank, std::int64_t by) {
-    const auto where = placement_.at(rank);
-    const auto all = placement_.sharers();
-    return placement_.rank_of_sharer((placement_.sharer(where) + by + all) % all, where);
-  };
-  const auto members = sharers_looked_at(placement_.rank_of({tensor, 0, pipeline}));
-  auto shape = data_shape(members.front());
-  const bool halved = sharded_in_node_ && shape.nodes > 1;
-  if (halved)
-    shape = {.ranks = shape.nodes, .nodes = shape.nodes, .least_per_node = 1, .most_per_node = 1};
-  const int nics = topology::ports_of(shape, cluster_);
-
-  std::vector<std::vector<std::int64_t>> nodes;  // those looked at
-  for (const auto rank : members)
-    if (nodes.empty() || node_of(nodes.back().front()) != node_of(rank))
-      nodes.push_back(on_node_with(rank));
-  for (const auto& here : nodes) {
-    if (shape.nodes == 1) {
-      add_part({}, here, {}, nics);
-      continue;
-    }
-    const auto before = on_node_with(beside(here.front(), -1));
-    const auto after = on_node_with(beside(here.back(), +1));
-    add_part(before, here, after, nics);
-  }
-  const auto ring = end_flow(FlowKind::ring);
-  auto inside = none;
-  if (halved) {
-    for (const auto& here : nodes)
-      if (here.size() > 1) wires_.ring_part({}, here, {}, 1, uses_);
-    inside = end_flow(FlowKind::inside);
-  }
-  for (const auto rank : members) {
-    const auto index = index_of(rank);
-    of_rank_[static_cast<std::size_t>(FlowKind::ring)][index] = ring;
-    of_rank_[static_cast<std::size_t>(FlowKind::inside)][index] = inside;
-  }
-}
-
-void Routes::add_layer_ring(FlowKind kind, std::span<const std::int64_t> group) {
-  const int nics = topology::ports_of(topology::shape_of(group, cluster_), cluster_);
+std::vector<std::vector<std::int64_t>> Routes::by_node(std::span<const std::int64_t> group) const {
   std::vector<std::vector<std::int64_t>> nodes;
   for (const auto member : group) {
     if (nodes.empty() || node_of(nodes.back().front()) != node_of(member)) nodes.emplace_back();
     nodes.back().push_back(member);
   }
+  return nodes;
+}
+
+void Routes::add_ring(FlowKind ring, std::int64_t rank) {
+  const auto beside = [&](std::int64_t of, std::int64_t by) {
+    const auto all = sharers(ring);
+    return rank_of_sharer(ring, (sharer(ring, of) + by + all) % all, of);
+  };
+  const auto members = sharers_looked_at(ring, rank);
+  auto shape = data_shape(ring, members.front());
+  const bool halved = ring == FlowKind::ring && sharded_in_node_ && shape.nodes > 1;
+  if (halved)
+    shape = {.ranks = shape.nodes, .nodes = shape.nodes, .least_per_node = 1, .most_per_node = 1};
+  const int nics = topology::ports_of(shape, cluster_);
+
+  std::vector<std::vector<std::int64_t>> nodes;  // those looked at
+  for (const auto member : members)
+    if (nodes.empty() || node_of(nodes.back().front()) != node_of(member))
+      nodes.push_back(on_node_with(ring, member));
+  for (const auto& here : nodes) {
+    if (shape.nodes == 1) {
+      add_part({}, here, {}, nics, halved);
+      continue;
+    }
+    const auto before = on_node_with(ring, beside(here.front(), -1));
+    const auto after = on_node_with(ring, beside(here.back(), +1));
+    add_part(before, here, after, nics, halved);
+  }
+  const auto flow = end_flow(ring);
+  for (const auto member : members)
+    of_rank_[static_cast<std::size_t>(ring)][index_of(member)] = flow;
+  if (!halved) return;
+  for (const auto& here : nodes)
+    if (here.size() > 1) wires_.ring_part({}, here, {}, 1, uses_);
+  const auto inside = end_flow(FlowKind::inside);
+  for (const auto member : members)
+    of_rank_[static_cast<std::size_t>(FlowKind::inside)][index_of(member)] = inside;
+}
+
+void Routes::add_layer_ring(FlowKind kind, std::span<const std::int64_t> group) {
+  const int nics = topology::ports_of(topology::shape_of(group, cluster_), cluster_);
+  const auto nodes = by_node(group);
   const auto count = nodes.size();
   for (std::size_t i = 0; i < count; ++i) {
     if (count == 1)
@@ -159,7 +190,24 @@ void Routes::add_layer_ring(FlowKind kind, std::span<const std::int64_t> group) 
   for (const auto member : group) of_rank_[static_cast<std::size_t>(kind)][index_of(member)] = flow;
 }
 
-std::uint32_t Routes::end_flow(FlowKind kind) {
+// A NIC passes as much to every other node: in as many shares, what passes ports above the NICs is
+// whole. Where nodes hold unlike numbers of members it is rounded up.
+void Routes::add_all_to_all(std::span<const std::int64_t> group) {
+  const auto nodes = by_node(group);
+  std::uint32_t shares = 1, of = 1;
+  if (nodes.size() == 1) {
+    wires_.ring_part({}, nodes.front(), {}, 1, uses_);
+  } else {
+    shares = static_cast<std::uint32_t>(nodes.size() - 1);
+    const int nics = topology::ports_of(topology::shape_of(group, cluster_), cluster_);
+    of = wires_.all_to_all(nodes, nics, uses_);
+  }
+  const auto flow = end_flow(FlowKind::expert, shares, of);
+  for (const auto member : group)
+    of_rank_[static_cast<std::size_t>(FlowKind::expert)][index_of(member)] = flow;
+}
+
+std::uint32_t Routes::end_flow(FlowKind kind, std::uint32_t shares, std::uint32_t of) {
   const auto begin = static_cast<std::ptrdiff_t>(crossings_.size());
   for (const auto& [port, times] : uses_) {
     const auto [found, fresh] =
@@ -177,13 +225,17 @@ std::uint32_t Routes::end_flow(FlowKind kind) {
       *kept++ = *next;
   }
   crossings_.erase(kept, crossings_.end());
+  if (of > 1)
+    for (auto next = crossings_.begin() + begin; next != crossings_.end(); ++next)
+      next->times = static_cast<std::uint32_t>((std::uint64_t{next->times} * shares + of - 1) / of);
   ends_.push_back(crossings_.size());
   kinds_.push_back(kind);
+  shares_.push_back(shares);
   return static_cast<std::uint32_t>(kinds_.size() - 1);
 }
 
-topology::GroupShape Routes::data_shape(std::int64_t rank) const {
-  const auto ranks = static_cast<int>(placement_.sharers());
+topology::GroupShape Routes::data_shape(FlowKind ring, std::int64_t rank) const {
+  const auto ranks = static_cast<int>(sharers(ring));
   topology::GroupShape shape{
       .ranks = ranks, .nodes = 0, .least_per_node = ranks, .most_per_node = 1, .parts = 0};
   std::int64_t node = -1;
@@ -193,7 +245,7 @@ topology::GroupShape Routes::data_shape(std::int64_t rank) const {
     shape.least_per_node = std::min(shape.least_per_node, members);
     shape.most_per_node = std::max(shape.most_per_node, members);
   };
-  for (const auto member : sharers_looked_at(rank)) {
+  for (const auto member : sharers_looked_at(ring, rank)) {
     const auto on = node_of(member);
     if (on != node) {
       close();

@@ -18,9 +18,20 @@ namespace strategies {
 // Messages to the next and the previous pipeline stage; the ring round a data-parallel group, or,
 // where states are sharded within nodes, the rings that join ranks of the same place on every node,
 // and those inside the nodes; the sum of a tied embedding's gradients; the ring of a
-// tensor-parallel or a context-parallel group; what an expert-parallel group exchanges.
-enum class FlowKind : std::uint8_t { onward, back, ring, inside, tied, tensor, context, expert };
-inline constexpr std::size_t flow_kinds = 8;
+// tensor-parallel or a context-parallel group; the all-to-all of an expert-parallel group; the ring
+// of those that share an expert's parameters.
+enum class FlowKind : std::uint8_t {
+  onward,
+  back,
+  ring,
+  inside,
+  tied,
+  tensor,
+  context,
+  expert,
+  expert_ring
+};
+inline constexpr std::size_t flow_kinds = 9;
 
 class Routes {
  public:
@@ -50,11 +61,16 @@ class Routes {
     const std::size_t begin = flow == 0 ? 0 : ends_[flow - 1];
     return {crossings_.data() + begin, ends_[flow] - begin};
   }
+  // The bytes through each NIC are counted in so many shares, so that parts of them are whole
+  // numbers elsewhere: an all-to-all leaves a node for every other one. Of other flows 1.
+  std::uint32_t shares(std::size_t flow) const { return shares_[flow]; }
   const std::vector<topology::Port>& ports() const { return ports_; }
 
-  // Shape of the data-parallel group of a rank looked at. No other group is taken to share its
-  // NICs.
-  topology::GroupShape data_shape(std::int64_t rank) const;
+  // Shape of the group that shares the parameters of a rank looked at, or its experts'
+  // (expert_ring). No other group is taken to share its NICs.
+  topology::GroupShape data_shape(FlowKind ring, std::int64_t rank) const;
+  // The ranks of that group that are looked at, ascending.
+  std::vector<std::int64_t> sharers_looked_at(FlowKind ring, std::int64_t rank) const;
 
  private:
   struct PortHash {
@@ -64,14 +80,19 @@ class Routes {
     }
   };
   std::int64_t node_of(std::int64_t rank) const { return rank / cluster_.node.gpus; }
-  std::vector<std::int64_t> on_node_with(std::int64_t rank) const;
-  std::vector<std::int64_t> sharers_looked_at(std::int64_t rank) const;
+  std::int64_t sharers(FlowKind ring) const;
+  std::int64_t sharer(FlowKind ring, std::int64_t rank) const;
+  std::int64_t rank_of_sharer(FlowKind ring, std::int64_t sharer, std::int64_t like) const;
+  std::vector<std::int64_t> on_node_with(FlowKind ring, std::int64_t rank) const;
+  std::vector<std::vector<std::int64_t>> by_node(std::span<const std::int64_t> group) const;
   void add_messages(FlowKind kind);
-  void add_rings(std::int64_t tensor, std::int64_t pipeline);
+  void add_ring(FlowKind ring, std::int64_t rank);
+  void add_all_to_all(std::span<const std::int64_t> group);
   void add_layer_ring(FlowKind kind, std::span<const std::int64_t> group);
   void add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
-                std::span<const std::int64_t> after, int nics);
-  std::uint32_t end_flow(FlowKind kind);
+                std::span<const std::int64_t> after, int nics, bool halved);
+  // What was added to uses_ counts `of` of the flow's shares as one.
+  std::uint32_t end_flow(FlowKind kind, std::uint32_t shares = 1, std::uint32_t of = 1);
 
   const Placement& placement_;
   const topology::Cluster& cluster_;
@@ -81,6 +102,7 @@ class Routes {
   std::vector<std::int64_t> at_;
   std::array<std::vector<std::uint32_t>, flow_kinds> of_rank_;
   std::vector<FlowKind> kinds_;
+  std::vector<std::uint32_t> shares_;
   std::vector<std::size_t> ends_;
   std::vector<Crossing> crossings_;
   std::vector<topology::Port> ports_;

@@ -14,12 +14,13 @@ namespace {
 // Replicas after which the placement repeats itself on the nodes; all of them if it does not.
 std::int64_t period_of(const Placement& placement, const topology::Cluster& cluster,
                        const topology::Ports& ports) {
+  const auto whole = placement.expert_replicas();
   if (ports.unit() == 0) return placement.data();
   const bool pairs = cluster.node.nvlink.kind == topology::NvLink::Kind::pairs;
   const std::int64_t node =
       pairs ? std::lcm<std::int64_t>(cluster.node.gpus, 2) : cluster.node.gpus;
   const auto unit = node * ports.unit();
-  const auto period = unit / std::gcd(unit, placement.data_stride());
+  const auto period = std::lcm(unit / std::gcd(unit, placement.data_stride()), whole);
   return placement.data() % period == 0 ? period : placement.data();
 }
 

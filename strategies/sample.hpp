@@ -10,9 +10,10 @@
 
 namespace strategies {
 
-// Where a block of `period` replicas fills whole nodes (and whole leaves, where these bind) and
-// blocks fill the job, blocks that hold the same devices, stragglers and degraded links can be
-// exchanged for one another: one of each sort stands for all of it.
+// Where a block of `period` replicas fills whole nodes (and whole leaves, where these bind), holds
+// whole expert-parallel groups, and blocks fill the job, blocks that hold the same devices,
+// stragglers and degraded links can be exchanged for one another: one of each sort stands for all
+// of it.
 struct Sample {
   std::int64_t period = 1;
   std::vector<std::int64_t> replicas;   // those looked at, ascending

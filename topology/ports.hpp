@@ -66,6 +66,14 @@ class Ports {
   void ring_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
                  std::span<const std::int64_t> after, int nics, std::vector<PortUse>& uses) const;
 
+  // Adds what an all-to-all crosses in a group on several nodes: `nodes` are its members, node by
+  // node. Every member sends one message to every other; what leaves a node spreads evenly over
+  // `nics` of its NICs, by rail after it went over NVLink to the GPU next to the receiver's rail.
+  // Counted in shares of a message, `nics` of each; returns how many of them pass each NIC of the
+  // fullest node, each way. O(members · GPUs of a node); on a torus O(nodes² · hops).
+  std::uint32_t all_to_all(std::span<const std::vector<std::int64_t>> nodes, int nics,
+                           std::vector<PortUse>& uses) const;
+
   // So many consecutive nodes share ports of switches with no others: to exchange one such unit for
   // another changes nothing. 0: there is no such number below the whole cluster.
   std::int64_t unit() const { return unit_; }
@@ -102,6 +110,9 @@ class Ports {
   std::int64_t pod_of(std::int64_t leaf) const { return leaf / pod_leaves_; }
   // NICs next to the GPUs, each once, at most so many; for one that failed the next that works.
   std::vector<std::int64_t> nics_near(std::span<const std::int64_t> gpus, std::size_t most) const;
+  // Of an all-to-all, on one node.
+  void pass_on(std::span<const std::int64_t> here, std::span<const std::int64_t> elsewhere_at,
+               std::int64_t nics, std::vector<PortUse>& uses) const;
   static Port local(std::int64_t gpu, bool out, bool linked);
   bool linked(std::int64_t a, std::int64_t b) const;
   bool on_pcie_only(std::int64_t gpu) const;  // NIC and neighbours are reached over one port

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expert parallelism (Megatron-Core): the ranks of a stage, arranged anew for the experts. Those of
+// an expert-parallel group exchange tokens; those that hold the same experts sum their gradients
+// and share their states, however the rest of the model is divided.
+#include <set>
+
+#include "strategies/lowering.hpp"
+
+namespace strategies {
+
+void Lowering::find_expert_groups(const std::vector<std::size_t>& writer_of_actor) {
+  expert_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
+  if (placement_.expert() == 1) return;
+  std::set<std::vector<std::uint32_t>> known;
+  for (auto rank : folding_.ranks()) {
+    if (placement_.expert_at(rank).expert != 0) continue;
+    const auto stage = static_cast<int>(placement_.at(rank).pipeline);
+    const auto group = placement_.expert_group(rank);
+    std::set<std::uint32_t> actors;
+    for (auto member : group) actors.insert(folding_.actor_of(member));
+    std::vector<std::uint32_t> key(actors.begin(), actors.end());
+    if (!known.insert(key).second) continue;
+    expert_groups_of_stage_[static_cast<std::size_t>(stage)].push_back(
+        {stage, std::move(key), rank, topology::shape_of(group, job_.cluster),
+         writer_of_actor[folding_.actor_of(rank)]});
+  }
+}
+
+void Lowering::find_expert_data_groups() {
+  expert_data_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
+  if (!placement_.experts_apart() || placement_.expert_sharers() == 1) return;
+  std::set<std::vector<std::uint32_t>> known;
+  for (auto rank : folding_.ranks()) {
+    const auto stage = static_cast<int>(placement_.at(rank).pipeline);
+    if (placement_.expert_at(rank).data != 0 || !has_experts_apart(stage)) continue;
+    std::set<std::uint32_t> actors;
+    for (auto member : folding_.expert_sharers(rank)) actors.insert(folding_.actor_of(member));
+    std::vector<std::uint32_t> key(actors.begin(), actors.end());
+    if (!known.insert(key).second) continue;
+    expert_data_groups_of_stage_[static_cast<std::size_t>(stage)].push_back(
+        {.stage = stage,
+         .actors = std::move(key),
+         .rank = rank,
+         .shape = folding_.data_shape(FlowKind::expert_ring, rank),
+         .ring = FlowKind::expert_ring});
+  }
+}
+
+bool Lowering::has_experts_apart(int stage) const { return parameters_of(stage).experts > 0; }
+
+bool Lowering::shares_parameters(int stage) const {
+  const auto at = static_cast<std::size_t>(stage);
+  return !groups_of_stage_[at].empty() || !expert_data_groups_of_stage_[at].empty();
+}
+
+void Lowering::data_collective(int stage, const Parameters& parameters, bool gathers,
+                               LabelKind label, const std::vector<sim::EventId>& after) {
+  const auto at = static_cast<std::size_t>(stage);
+  data_collective(groups_of_stage_[at], parameters.dense, gathers, label, after);
+  if (parameters.experts > 0)
+    data_collective(expert_data_groups_of_stage_[at], parameters.experts, gathers, label, after);
+}
+
+sim::Picoseconds Lowering::data_time(int stage, const Parameters& parameters, bool gathers) const {
+  const auto at = static_cast<std::size_t>(stage);
+  const auto time = [&](const std::vector<Group>& groups, double count) {
+    if (groups.empty()) return sim::Picoseconds{0};
+    const auto& group = groups.front();
+    return to_ticks((gathers ? gathering(group, count) : reduction(group, count)).time());
+  };
+  auto sum = time(groups_of_stage_[at], parameters.dense);
+  if (parameters.experts > 0) sum += time(expert_data_groups_of_stage_[at], parameters.experts);
+  return sum;
+}
+
+}  // namespace strategies
