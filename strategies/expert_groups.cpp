@@ -10,19 +10,26 @@ namespace strategies {
 
 void Lowering::find_expert_groups(const std::vector<std::size_t>& writer_of_actor) {
   expert_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
-  if (placement_.expert() == 1) return;
+  if (!placement_.exchanges_tokens()) return;
   std::set<std::vector<std::uint32_t>> known;
   for (auto rank : folding_.ranks()) {
-    if (placement_.expert_at(rank).expert != 0) continue;
+    const auto group = placement_.token_group(rank);
+    if (group.front() != rank) continue;
     const auto stage = static_cast<int>(placement_.at(rank).pipeline);
-    const auto group = placement_.expert_group(rank);
     std::set<std::uint32_t> actors;
-    for (auto member : group) actors.insert(folding_.actor_of(member));
+    std::set<std::size_t> writers;
+    for (auto member : group) {
+      actors.insert(folding_.actor_of(member));
+      writers.insert(writer_of_actor[folding_.actor_of(member)]);
+    }
     std::vector<std::uint32_t> key(actors.begin(), actors.end());
     if (!known.insert(key).second) continue;
     expert_groups_of_stage_[static_cast<std::size_t>(stage)].push_back(
-        {stage, std::move(key), rank, topology::shape_of(group, job_.cluster),
-         writer_of_actor[folding_.actor_of(rank)]});
+        {stage,
+         std::move(key),
+         rank,
+         topology::shape_of(group, job_.cluster),
+         {writers.begin(), writers.end()}});
   }
 }
 

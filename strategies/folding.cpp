@@ -59,7 +59,7 @@ topology::GroupShape Folding::shape_of(FlowKind kind, std::int64_t rank,
     case FlowKind::context:
       return topology::shape_of(placement_.context_group(rank), cluster);
     case FlowKind::expert:
-      return topology::shape_of(placement_.expert_group(rank), cluster);
+      return topology::shape_of(placement_.token_group(rank), cluster);
     default:
       return routes_.data_shape(kind, rank);
   }

@@ -195,6 +195,18 @@ const std::vector<Group>& Lowering::groups_of(FlowKind kind, int stage) const {
   return groups[static_cast<std::size_t>(stage)];
 }
 
+// The slowest of what members make of it: what they do besides can depend on where they lie.
+const Exchange& Lowering::exchange_of(const Group& group, std::size_t index) const {
+  const auto of = [&](std::size_t writer) -> const Exchange& {
+    return *(*pieces_[writer])[index].then;
+  };
+  const auto slower = [&](std::size_t a, std::size_t b) {
+    const auto &x = of(a).sending, &y = of(b).sending;
+    return std::pair(x.time(), x.fixed) < std::pair(y.time(), y.fixed);
+  };
+  return of(*std::ranges::max_element(group.writers, slower));
+}
+
 // What layers exchange after a piece. What follows the segment waits for its last exchange.
 void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
   const auto at = static_cast<std::size_t>(stage);
@@ -202,19 +214,18 @@ void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
   if (!first[index].then) return;
   const auto kind = first[index].then->group;
   for (const auto& group : groups_of(kind, stage)) {
-    const auto& sequence = *pieces_[group.writer];
-    const auto& exchange = sequence[index].then;
+    const auto& exchange = exchange_of(group, index);
     who_.clear();
     for (auto actor : group.actors)
       who_.push_back({sim::ActorId{actor}, {latest_[actor], no_event}});
-    auto [known, fresh] = exchange_sent_.try_emplace({&group, &*exchange});
-    if (fresh) known->second = sent(exchange->sending, exchange->group, group.rank);
+    auto [known, fresh] = exchange_sent_.try_emplace({&group, &exchange});
+    if (fresh) known->second = sent(exchange.sending, kind, group.rank);
     const auto op =
-        add_collective(sim::Lane::exchange, known->second, exchange->activity, who_,
+        add_collective(sim::Lane::exchange, known->second, exchange.activity, who_,
                        {label_of(kind), static_cast<std::int16_t>(slot.chunk), slot.microbatch});
     for (std::uint32_t i = 0; i < who_.size(); ++i) {
       exchanged_[index][group.actors[i]] = out_.program.event(op, i);
-      if (index + 1 == sequence.size()) latest_[group.actors[i]] = out_.program.event(op, i);
+      if (index + 1 == first.size()) latest_[group.actors[i]] = out_.program.event(op, i);
     }
   }
 }

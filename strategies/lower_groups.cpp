@@ -60,7 +60,7 @@ void Lowering::find_cells() {
       writer_of_actor[folding_.actor_of(member)] = writer->second;
     }
     tensor_groups_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(
-        {cell.stage, cell.actors, rank, shape, cell.writers.front()});
+        {cell.stage, cell.actors, rank, shape, {cell.writers.front()}});
     if (std::ranges::count(cell.writers, cell.writers.front()) == std::ssize(cell.writers))
       cell.writers.resize(1);  // one body serves all
     cells_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(cells_.size());
@@ -83,8 +83,11 @@ void Lowering::find_context_groups(const std::vector<std::size_t>& writer_of_act
     std::vector<std::uint32_t> key(actors.begin(), actors.end());
     if (!known.insert(key).second) continue;
     context_groups_of_stage_[static_cast<std::size_t>(where.pipeline)].push_back(
-        {static_cast<int>(where.pipeline), std::move(key), rank,
-         topology::shape_of(group, job_.cluster), writer_of_actor[folding_.actor_of(rank)]});
+        {static_cast<int>(where.pipeline),
+         std::move(key),
+         rank,
+         topology::shape_of(group, job_.cluster),
+         {writer_of_actor[folding_.actor_of(rank)]}});
   }
 }
 

@@ -29,8 +29,8 @@ struct Group {
   std::vector<std::uint32_t> actors;
   std::int64_t rank = 0;  // one of its members
   topology::GroupShape shape;
-  std::size_t writer = 0;          // of that member, in a group that divides layers
-  FlowKind ring = FlowKind::ring;  // of a group that shares parameters
+  std::vector<std::size_t> writers;  // of members, in a group that divides layers
+  FlowKind ring = FlowKind::ring;    // of a group that shares parameters
 };
 
 // Parameters by the ranks that share them: routed experts can have fewer sharers than the others.
@@ -81,6 +81,7 @@ class Lowering {
   void emit_part(int stage, const Slot& slot, std::size_t index, bool first);
   void emit_exchange(int stage, const Slot& slot, std::size_t index);
   const std::vector<Group>& groups_of(FlowKind kind, int stage) const;
+  const Exchange& exchange_of(const Group& group, std::size_t index) const;
   // What an op that sends takes before its traffic, and the traffic.
   struct Sent {
     sim::Picoseconds fixed = 0;

@@ -116,6 +116,11 @@ std::vector<std::int64_t> Placement::expert_data_group(std::int64_t rank) const 
   return group;
 }
 
+std::vector<std::int64_t> Placement::token_group(std::int64_t rank) const {
+  if (!exchanges_tokens()) return {rank};
+  return expert_ > 1 ? expert_group(rank) : expert_tensor_group(rank);
+}
+
 std::int64_t Placement::expert_replicas() const {
   if (!experts_apart()) return 1;
   const auto replica = tensor_ * context_, experts = expert_ * expert_tensor_;

@@ -60,14 +60,18 @@ class Placement {
   ExpertCoordinates expert_at(std::int64_t rank) const;
   // The rank of a stage.
   std::int64_t rank_of(const ExpertCoordinates& at, std::int64_t pipeline) const;
-  std::vector<std::int64_t> expert_group(std::int64_t rank) const;  // exchange tokens
+  std::vector<std::int64_t> expert_group(std::int64_t rank) const;
   std::vector<std::int64_t> expert_tensor_group(std::int64_t rank) const;
   std::vector<std::int64_t> expert_data_group(std::int64_t rank) const;
+  // Who exchange tokens outside the tensor-parallel group: the expert-parallel group, or, where
+  // each rank has all experts, those that divide these otherwise than layers are; else it alone.
+  std::vector<std::int64_t> token_group(std::int64_t rank) const;
   std::int64_t expert() const { return expert_; }
   std::int64_t expert_tensor() const { return expert_tensor_; }
   std::int64_t expert_sharers() const { return expert_data_; }  // of the same experts
   // Other ranks share an expert's parameters than the other parameters.
   bool experts_apart() const { return expert_ > 1 || expert_tensor_ != tensor_; }
+  bool exchanges_tokens() const { return experts_apart() && expert_ * expert_tensor_ > 1; }
   // So many replicas after one another hold whole groups of those above, as every so many do; all
   // replicas where groups are spread over them.
   std::int64_t expert_replicas() const;

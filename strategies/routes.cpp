@@ -32,9 +32,15 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
     for (const auto rank : at_)
       if (placement.at(rank).context == 0)
         add_layer_ring(FlowKind::context, placement.context_group(rank));
-  if (placement.expert() > 1)
-    for (const auto rank : at_)
-      if (placement.expert_at(rank).expert == 0) add_all_to_all(placement.expert_group(rank));
+  if (placement.exchanges_tokens())
+    for (const auto rank : at_) {
+      const auto group = placement.token_group(rank);
+      if (group.front() != rank) continue;
+      if (placement.expert() > 1)
+        add_all_to_all(group);
+      else
+        add_layer_ring(FlowKind::expert, group);
+    }
   if (placement.experts_apart() && placement.expert_sharers() > 1)
     for (const auto rank : at_)
       if (placement.expert_at(rank).data == 0) add_ring(FlowKind::expert_ring, rank);

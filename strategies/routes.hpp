@@ -18,8 +18,8 @@ namespace strategies {
 // Messages to the next and the previous pipeline stage; the ring round a data-parallel group, or,
 // where states are sharded within nodes, the rings that join ranks of the same place on every node,
 // and those inside the nodes; the sum of a tied embedding's gradients; the ring of a
-// tensor-parallel or a context-parallel group; the all-to-all of an expert-parallel group; the ring
-// of those that share an expert's parameters.
+// tensor-parallel or a context-parallel group; what ranks with experts exchange: all to all, or,
+// where these only divide them, round a ring; the ring of those that share an expert's parameters.
 enum class FlowKind : std::uint8_t {
   onward,
   back,
