@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of GPT-3 175B on A100: tensor 8, pipeline 16, 192 microbatches; on 1,024 GPUs and, with
-// more replicas, on 16,384 and 131,072.
+// more replicas, on 16,384 and 131,072. One step of DeepSeek-V3 on 2,048 H800: pipeline 16, expert
+// 64, 30 microbatches.
 #include <benchmark/benchmark.h>
 
 #include "forecast/forecast.hpp"
@@ -41,6 +42,19 @@ void gpt3_16384_straggler(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
 }
 void gpt3_full(benchmark::State& state) { simulate(state, {.full = true}); }
+void deepseek_v3(benchmark::State& state) {
+  const auto scenario = scenarios::read_scenario(R"(
+model: deepseek-v3
+cluster: {node: dgx-h800, nodes: 256}
+training: {sequence_length: 4096, global_batch: 3840, precision: fp8, fp8_recipe: blockwise}
+plan: {pipeline: 16, expert: 64, zero: 1}
+software: {base: megatron-core, moe_dispatcher: deepep}
+)",
+                                                 "deepseek-v3.yaml");
+  std::int64_t events = 0;
+  for (auto _ : state) events = forecast::simulate(scenario).simulation.events;
+  state.counters["events"] = static_cast<double>(events);
+}
 void read_scenario(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(gpt3());
 }
@@ -53,4 +67,5 @@ BENCHMARK(gpt3_16384)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_131072)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_16384_straggler)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_full)->Unit(benchmark::kMillisecond);
+BENCHMARK(deepseek_v3)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_scenario)->Unit(benchmark::kMillisecond);

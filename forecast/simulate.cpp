@@ -57,24 +57,17 @@ Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
 units::Flops recomputed_flops(const Scenario& scenario) {
   const auto& m = scenario.model;
   const auto& training = scenario.training;
+  auto blind = m;  // without its attention cores
+  blind.window = model::Window{0, 1};
   units::Flops per_sequence;
+  std::int64_t layer = 0;  // a prediction module's is one like the last
   for (const auto& blocks : strategies::blocks_of(m, scenario.plan))
     for (const auto& block : blocks) {
-      if (block.drop == strategies::Drop::nothing) continue;
-      auto one = m;
-      one.layers = 1;
-      one.vocab = 0;
-      if (!block.windowed)
-        one.window.reset();
-      else
-        one.window->every = 1;
-      auto flops = model::model_flops(one, 1, training.sequence_length) / 3;
-      if (block.drop == strategies::Drop::core) {
-        // Only the attention core: all minus what is left without it.
-        one.window = model::Window{0, 1};
-        flops -= model::model_flops(one, 1, training.sequence_length) / 3;
-      }
-      per_sequence += flops;
+      if (block.drop != strategies::Drop::nothing)
+        per_sequence += model::layer_flops(m, training.sequence_length, layer);
+      if (block.drop == strategies::Drop::core)
+        per_sequence -= model::layer_flops(blind, training.sequence_length, layer);
+      if (block.kind == strategies::Block::Kind::layer) ++layer;
     }
   return static_cast<double>(training.global_batch) * per_sequence;
 }
@@ -189,11 +182,13 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
   return pipeline;
 }
 
+// With experts, where any layer has them.
 LayerTimes layer_of(const Scenario& scenario, const strategies::PassWriter& writer) {
   strategies::Block middle{};
   for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.plan))
     for (const auto& block : blocks)
-      if (block.kind == strategies::Block::Kind::layer) middle = block;
+      if (block.kind == strategies::Block::Kind::layer && block.experts >= middle.experts)
+        middle = block;
   const auto time = [](const strategies::Pieces& pieces) {
     return seconds(strategies::alone(pieces).total());
   };

@@ -50,8 +50,6 @@ constexpr std::array features{
             [](const Scenario& s) {
               return s.training.optimizer == strategies::Optimizer::onebit_adam;
             }},
-    Feature{"plan", "expert", "expert parallelism", "1",
-            [](const Scenario& s) { return s.plan.expert > 1; }},
     Feature{"plan", "schedule", "DualPipe", "interleaved",
             [](const Scenario& s) {
               return scheduled(s, {ScheduleKind::dualpipe, ScheduleKind::dualpipe_v});

@@ -15,6 +15,19 @@ std::int64_t microbatches_of(const Plan& plan, const Training& training) {
   return training.global_batch / per_round;
 }
 
+namespace {
+
+// What stands behind the head, one block for each token more that the model predicts. Megatron-Core
+// recomputes such a module whole or not at all; a number of layers is counted without it.
+std::vector<Block> predictions(const model::Transformer& model, const Recompute& recompute) {
+  Block block{.kind = Block::Kind::prediction, .experts = model::is_moe_layer(model, model.layers)};
+  if (recompute.kind == Recompute::Kind::selective) block.drop = Drop::core;
+  if (recompute.kind == Recompute::Kind::full) block.drop = Drop::everything;
+  return std::vector<Block>(static_cast<std::size_t>(model.multi_token_prediction), block);
+}
+
+}  // namespace
+
 std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan) {
   const auto layers = layers_per_virtual_stage(plan, model.layers);
   std::vector<std::vector<Block>> stages(layers.size());
@@ -30,7 +43,8 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
     if (v == 0) blocks.push_back({Block::Kind::embedding});
     for (std::int64_t i = 0; i < layers[v]; ++i, ++index) {
       Block block{Block::Kind::layer};
-      block.windowed = model.window && index % model.window->every == 0;
+      block.windowed = model::is_windowed_layer(model, index);
+      block.experts = model::is_moe_layer(model, index);
       switch (plan.recompute.kind) {
         case Recompute::Kind::none:
         case Recompute::Kind::per_op:
@@ -51,8 +65,10 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
       }
       blocks.push_back(block);
     }
-    if (v + 1 == layers.size()) blocks.push_back({Block::Kind::head});
   }
+  stages.back().push_back({Block::Kind::head});
+  const auto further = predictions(model, plan.recompute);
+  stages.back().insert(stages.back().end(), further.begin(), further.end());
   return stages;
 }
 

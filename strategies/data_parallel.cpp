@@ -39,11 +39,13 @@ Parameters Lowering::parameters_of(const Block& block) const {
   Parameters held{.dense = cost.parameters};
   if (placement_.experts_apart())
     held = {cost.parameters - cost.expert_parameters, cost.expert_parameters};
-  const bool shared =
-      block.kind == Block::Kind::head && job_.model.tied_embeddings && embeds_and_predicts();
-  if (!shared) return held;
+  if (block.kind != Block::Kind::head) return held;
   const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
-  held.dense -= static_cast<double>(extent.vocab * job_.model.hidden);
+  const auto words = static_cast<double>(extent.vocab * job_.model.hidden);
+  if (job_.model.tied_embeddings)
+    held.dense -= embeds_and_predicts() ? words : 0;
+  else if (copies_embedding())
+    held.dense += words;
   return held;
 }
 
@@ -75,6 +77,11 @@ bool Lowering::is_last_backward(int stage, const Slot& slot) const {
 
 bool Lowering::embeds_and_predicts() const {
   return place_of(0, layout_).stage == place_of(layout_.virtual_stages() - 1, layout_).stage;
+}
+
+bool Lowering::copies_embedding() const {
+  return (job_.model.tied_embeddings || job_.model.multi_token_prediction > 0) &&
+         !embeds_and_predicts();
 }
 
 namespace {
@@ -221,7 +228,7 @@ void Lowering::finish_gradients() {
 
 // First and last stage hold a copy each of the embedding and sum its gradients.
 void Lowering::tied_embedding() {
-  if (!job_.model.tied_embeddings || embeds_and_predicts()) return;
+  if (!copies_embedding()) return;
   const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
   const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> done;

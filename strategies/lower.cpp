@@ -315,7 +315,13 @@ void Lowering::check_size() const {
       segments = std::max(segments, segments_of(v, true).size());
   const double slots = 2.0 * chunks() * static_cast<double>(out_.microbatches) *
                        static_cast<double>(arrived_forward_.size());
-  const double events = slots * (3.0 * static_cast<double>(segments));
+  // A layer whose tokens go to experts and back is three passes and two exchanges.
+  std::int64_t exchanging = 0;
+  if (placement_.exchanges_tokens())
+    for (const auto& blocks : blocks_)
+      exchanging = std::max(exchanging, std::ranges::count(blocks, true, &Block::experts));
+  const double events =
+      slots * (3.0 * static_cast<double>(segments) + 4.0 * static_cast<double>(exchanging));
   if (events > most_events)
     throw std::invalid_argument(
         "the step would be " + number(events) + " events, more than " + number(most_events) + ": " +

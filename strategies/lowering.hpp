@@ -99,9 +99,12 @@ class Lowering {
   // The stage gathers no more gradients of this chunk after the slot.
   bool is_last_backward(int stage, const Slot& slot) const;
   bool embeds_and_predicts() const;  // first and last virtual stage sit on one device
-  double gradient_bytes() const;     // per parameter, as reduced
+  // The last stage has a copy of the embedding: as its head, or for its prediction modules.
+  bool copies_embedding() const;
+  double gradient_bytes() const;  // per parameter, as reduced
   double parameter_bytes() const;
-  // Of one block or several; a head that shares the embedding of its own rank has none.
+  // Of one block or several; a head that shares the embedding of its own rank has none, and a copy
+  // of the embedding beside it counts as the head's.
   Parameters parameters_of(const Block& block) const;
   Parameters parameters_of(const Segment& segment) const;
   Parameters parameters_of(int stage) const;

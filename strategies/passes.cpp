@@ -7,6 +7,9 @@
 // Context parallelism wraps the attention core in exchanges (context.hpp). Round a ring, c parts of
 // a sequence meet in c rounds: the keys and values of a round travel beside the one before it, so
 // that all of them have (c − 1)/c of the core to hide under.
+// Expert parallelism dispatches token copies before the experts and combines their results after
+// them (experts.hpp); backward, gradients go the same ways. Where experts are only divided as the
+// rest of a layer is, that is a collective of the tensor-parallel group like others.
 #include "strategies/passes.hpp"
 
 #include <algorithm>
@@ -28,6 +31,24 @@ sim::Picoseconds to_ticks(units::Seconds time) {
         "bandwidths of the scenario meant?");
   return static_cast<sim::Picoseconds>(time.value * 1e12 + 0.5);
 }
+
+namespace {
+
+// What a forward sweep over a block is spent on.
+struct Sweep {
+  Activity compute, tensor, context, expert;
+  bool again;  // only layers: not what a prediction module has round its layer
+};
+constexpr Sweep first_time{forward_compute, forward_tensor_comm, forward_context_comm,
+                           forward_expert_comm, false};
+constexpr Sweep once_more{recompute_compute, recompute_tensor_comm, recompute_context_comm,
+                          recompute_expert_comm, true};
+
+bool in_layer(model::Part part) {
+  return part == model::Part::attention || part == model::Part::mlp;
+}
+
+}  // namespace
 
 // Appends steps; computation waits for the last collective unless told that it may run beside it.
 class PassWriter::Writer {
@@ -75,22 +96,25 @@ class PassWriter::Writer {
   }
 
   // One forward sweep over a block.
-  void sweep(const std::vector<OperatorCost>& ops, Activity compute_activity, Activity tensor,
-             Activity context) {
+  void sweep(const std::vector<OperatorCost>& ops, const Sweep& on) {
     const bool divided = of_.divided_, rows_divided = of_.sequence_parallel_;
     bool core_done = false;
     for (const auto& op : ops) {
+      if (on.again && !in_layer(op.part)) continue;
       if (op.core) {
-        if (!core_done) core(ops, compute_activity, context);
+        if (!core_done) core(ops, on.compute, on.context);
         core_done = true;
         continue;
       }
-      if (rows_divided && op.seam == Seam::enter) communicate(of_.all_gather_, tensor);
-      compute(op.forward, compute_activity);
+      if (rows_divided && op.seam == Seam::enter) communicate(op.rows.all_gather, on.tensor);
+      if (op.seam == Seam::dispatch && of_.host_waits_) drain();
+      compute(op.forward, on.compute);
       if (divided && op.seam == Seam::leave)
-        communicate(rows_divided ? of_.reduce_scatter_ : of_.all_reduce_, tensor);
+        communicate(rows_divided ? op.rows.reduce_scatter : op.rows.all_reduce, on.tensor);
+      if (op.seam == Seam::dispatch) experts(of_.experts_.dispatch, on.expert);
+      if (op.seam == Seam::combine) experts(of_.experts_.combine, on.expert);
       if (op.divided_loss)
-        for (int i = 0; i < 3; ++i) communicate(of_.loss_reduce_, tensor);
+        for (int i = 0; i < 3; ++i) communicate(of_.loss_reduce_, on.tensor);
     }
   }
   // The attention core of a block, forward.
@@ -107,6 +131,12 @@ class PassWriter::Writer {
       if (op->core)
         durations.insert(durations.end(), op->input_gradient.begin(), op->input_gradient.end());
     core(durations, of_.context_.backward, input_gradient_compute, backward_context_comm);
+  }
+  // Of tokens or their gradients, to experts or back.
+  void experts(const std::optional<topology::Sending>& sending, Activity activity) {
+    if (!sending) return;
+    if (of_.experts_.group == FlowKind::tensor) return communicate(*sending, activity);
+    exchange(of_.experts_.group, *sending, activity, false);
   }
   // Without a last piece that would do nothing.
   Pieces take() {
@@ -142,6 +172,11 @@ class PassWriter::Writer {
   void begin_piece() {
     pieces_.emplace_back();
     last_compute_ = pending_ = -1;
+  }
+  // The host waits for the device before it issues more.
+  void drain() {
+    if (!steps().empty()) begin_piece();
+    pieces_.back().body.drains = true;
   }
   void exchange(FlowKind group, const topology::Sending& sending, Activity activity, bool beside) {
     follow(activity);
@@ -182,14 +217,14 @@ sim::Spent alone(const Pieces& pieces) {
   return spent;
 }
 
-sim::Picoseconds PassWriter::row_gather() const { return to_ticks(all_gather_.time()); }
+sim::Picoseconds PassWriter::row_gather() const { return to_ticks(rows_.all_gather.time()); }
 
 Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) const {
   Writer out(*this, share_.software.launch_forward, slowdown);
   std::int64_t held = 0, peak = 0;
   for (const auto& block : blocks) {
     const auto& price = cost(block);
-    out.sweep(price.operators, forward_compute, forward_tensor_comm, forward_context_comm);
+    out.sweep(price.operators, first_time);
     peak = std::max(peak, held + price.kept + price.recomputed + price.largest);
     held += price.kept;
   }
@@ -207,8 +242,7 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
     const auto& price = cost(*block);
     const auto& ops = price.operators;
-    if (inputs && block->drop == Drop::everything)
-      out.sweep(ops, recompute_compute, recompute_tensor_comm, recompute_context_comm);
+    if (inputs && block->drop == Drop::everything) out.sweep(ops, once_more);
     bool core_done = false;
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       const bool enters = divided_ && op->seam == Seam::enter;
@@ -219,14 +253,16 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
         core_done = true;
       } else if (inputs) {
         if (divided_ && sequence_parallel_ && op->seam == Seam::leave)
-          out.communicate(all_gather_, backward_tensor_comm);
+          out.communicate(op->rows.all_gather, backward_tensor_comm);
         if (enters && sequence_parallel_ && weights)
-          out.communicate(all_gather_, backward_tensor_comm, true);
+          out.communicate(op->rows.all_gather, backward_tensor_comm, true);
+        if (op->seam == Seam::combine) out.experts(experts_.dispatch, backward_expert_comm);
+        if (op->seam == Seam::dispatch) out.experts(experts_.combine, backward_expert_comm);
         out.compute(op->input_gradient, input_gradient_compute);
         if (enters) {
           out.wait();
-          out.communicate(sequence_parallel_ ? reduce_scatter_ : all_reduce_, backward_tensor_comm,
-                          async_ && weights);
+          out.communicate(sequence_parallel_ ? op->rows.reduce_scatter : op->rows.all_reduce,
+                          backward_tensor_comm, async_ && weights);
         }
       }
       if (weights) {
@@ -249,7 +285,7 @@ Pieces PassWriter::forward_part(const Block& block, model::Part part) const {
   Writer out(*this, units::Seconds{}, 1.0);
   auto ops = cost(block).operators;
   std::erase_if(ops, [&](const OperatorCost& op) { return op.part != part; });
-  out.sweep(ops, forward_compute, forward_tensor_comm, forward_context_comm);
+  out.sweep(ops, first_time);
   return out.take();
 }
 

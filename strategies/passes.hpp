@@ -42,9 +42,10 @@ struct Share {
   double tensor_rate = std::numeric_limits<double>::infinity();
   bool outside = false;  // some tensor-parallel group of the job lies on several nodes
   Gpu gpu = {};
-  topology::GroupShape context_shape = {};        // of its context-parallel group
-  topology::GroupShape expert_shape = {};         // of its expert-parallel group
-  topology::GroupShape expert_tensor_shape = {};  // of those that hold parts of the same experts
+  topology::GroupShape context_shape = {};  // of its context-parallel group
+  // Of its expert-parallel group, whose ranks hold all experts (or the same part of each); and of
+  // the ranks that divide its experts, where these are not its tensor-parallel group.
+  topology::GroupShape expert_shape = {}, expert_tensor_shape = {};
 };
 
 // Rows of the vocabulary after padding to a multiple of software.vocab_multiple · tensor.
@@ -52,12 +53,18 @@ std::int64_t padded_vocab(const Share& share);
 // Of what one rank computes outside the attention core: its part of each sequence.
 model::Extent extent_of(const Share& share);
 
+// What the rows of a microbatch take to meet over the tensor-parallel group.
+struct RowExchanges {
+  topology::Sending all_reduce, all_gather, reduce_scatter;
+};
+
 // Durations of one block's operators, looked up once.
 struct OperatorCost {
   model::Seam seam;
   model::Part part;
   bool core;
   std::vector<sim::Picoseconds> forward, input_gradient, weight_gradient;
+  RowExchanges rows;          // at its seam, where layers are divided
   bool divided_loss = false;  // cross entropy over a divided vocabulary: three small all-reduces
 };
 struct BlockCost {
@@ -100,6 +107,13 @@ struct ContextExchanges {
   Round forward, backward;
 };
 
+// What the ranks that hold a layer's experts exchange (experts.hpp): backward, the gradients of
+// what was combined are dispatched, and those of what was dispatched are combined.
+struct ExpertExchanges {
+  FlowKind group = FlowKind::expert;
+  std::optional<topology::Sending> dispatch, combine;
+};
+
 // Writes passes of the blocks that it is told of. Costs are looked up once per kind of block;
 // `slowdown` stretches computation that runs beside communication.
 class PassWriter {
@@ -118,10 +132,15 @@ class PassWriter {
 
  private:
   BlockCost price(const Block& block, const Costs& costs) const;
+  RowExchanges row_exchanges(units::Bytes size, const Costs& costs) const;
   const Share share_;
   bool sequence_parallel_ = false, divided_ = false, async_ = false;
-  topology::Sending all_reduce_, all_gather_, reduce_scatter_, loss_reduce_;
+  units::Bytes row_bytes_;  // of all rows, of the whole width
+  RowExchanges rows_;
+  topology::Sending loss_reduce_;
   ContextExchanges context_;
+  ExpertExchanges experts_;
+  bool host_waits_ = false;  // for the number of tokens that its experts get
   std::vector<std::pair<Block, BlockCost>> prices_;
   class Writer;
 };

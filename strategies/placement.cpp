@@ -14,7 +14,7 @@ Placement::Placement(const Plan& plan)
       context_(plan.context),
       ranks_(plan.tensor * plan.data * plan.pipeline * plan.context),
       expert_(plan.expert),
-      expert_tensor_(plan.expert_tensor.value_or(plan.tensor)),
+      expert_tensor_(strategies::expert_tensor(plan)),
       expert_data_(tensor_ * data_ * context_ / (expert_ * expert_tensor_)) {
   if (expert_data_ * expert_ * expert_tensor_ != tensor_ * data_ * context_)
     throw std::invalid_argument("expert x expert_tensor must divide tensor x context x data");

@@ -115,6 +115,11 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
+// Ranks that divide each expert as tensor parallelism divides a layer.
+inline std::int64_t expert_tensor(const Plan& plan) {
+  return plan.expert_tensor.value_or(plan.tensor);
+}
+
 // How the scales of 8-bit products are found.
 using Fp8Recipe = model::Scaling;
 

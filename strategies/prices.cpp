@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "strategies/context.hpp"
+#include "strategies/experts.hpp"
 #include "strategies/passes.hpp"
 
 namespace strategies {
@@ -25,6 +26,12 @@ model::Extent extent_of(const Share& share) {
   extent.ffn /= t;
   extent.vocab = padded_vocab(share) / t;
   if (share.plan.sequence_parallel && t > 1) extent.rows /= t;
+  if (share.model.moe) {
+    extent.experts /= share.plan.expert;
+    extent.expert_ffn /= expert_tensor(share.plan);
+    extent.shared_ffn /= t;
+    extent.routed = routed_copies(*share.model.moe, share.plan, extent.rows);
+  }
   return extent;
 }
 
@@ -38,21 +45,26 @@ PassWriter::PassWriter(const Share& share, const Costs& costs,
     const auto extent = extent_of(share);
     const auto tokens = static_cast<double>(extent.tokens());
     const double element = std::max(2.0, units::element_bytes(share.training.precision));
-    const units::Bytes rows{tokens * static_cast<double>(share.model.hidden) * element};
-    const auto time = [&](topology::Collective kind, units::Bytes size) {
-      auto sending = costs.collective(kind, size, share.tensor_shape);
-      sending.rate.value = std::min(sending.rate.value, share.tensor_rate);
-      return sending;
-    };
-    all_reduce_ = time(topology::Collective::all_reduce, rows);
-    all_gather_ = time(topology::Collective::all_gather, rows);
-    reduce_scatter_ = time(topology::Collective::reduce_scatter, rows);
-    loss_reduce_ = time(topology::Collective::all_reduce, units::Bytes{4 * tokens});
+    row_bytes_ = {tokens * static_cast<double>(share.model.hidden) * element};
+    rows_ = row_exchanges(row_bytes_, costs);
+    loss_reduce_ = row_exchanges(units::Bytes{4 * tokens}, costs).all_reduce;
   }
   context_ = context_exchanges(share, costs);
+  experts_ = expert_exchanges(share, costs);
+  host_waits_ = host_waits_for_counts(share.model, share.software);
   std::set<Block> blocks;
   for (const auto& stage : stages) blocks.insert(stage.begin(), stage.end());
   for (const auto& block : blocks) prices_.emplace_back(block, price(block, costs));
+}
+
+RowExchanges PassWriter::row_exchanges(units::Bytes size, const Costs& costs) const {
+  const auto time = [&](topology::Collective kind) {
+    auto sending = costs.collective(kind, size, share_.tensor_shape);
+    sending.rate.value = std::min(sending.rate.value, share_.tensor_rate);
+    return sending;
+  };
+  return {time(topology::Collective::all_reduce), time(topology::Collective::all_gather),
+          time(topology::Collective::reduce_scatter)};
 }
 
 namespace {
@@ -74,6 +86,13 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
   return model::layer(share.model, extent, kernels, precision,
                       block.windowed ? share.model.window->size : 0,
                       block.experts ? model::Mlp::experts : model::Mlp::dense);
+}
+
+// Full recomputation makes a layer again, a prediction module's too, but not what stands round it.
+bool is_dropped(const model::Operator& op, const model::Kept& tensor, Drop drop) {
+  const bool inside = op.part == model::Part::attention || op.part == model::Part::mlp;
+  return (drop == Drop::everything && inside && !tensor.layer_input) ||
+         (drop == Drop::core && tensor.core);
 }
 
 // A compiler fuses neighbouring element-wise kernels: they then move the data of the largest.
@@ -107,23 +126,23 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
         durations.push_back(to_ticks(costs.kernel(kernel, share_.gpu) / parts));
       return durations;
     };
+    // A latent projection's rows are less wide than the model.
+    const bool narrow = divided_ && op.seam == model::Seam::enter && op.exchanged != row_bytes_;
     cost.operators.push_back({.seam = op.seam,
                               .part = op.part,
                               .core = op.core,
                               .forward = times(op.forward),
                               .input_gradient = times(op.input_gradient),
                               .weight_gradient = times(op.weight_gradient),
+                              .rows = narrow ? row_exchanges(op.exchanged, costs) : rows_,
                               .divided_loss = divided_ && op.name == "cross entropy"});
     cost.parameters += local[i].parameters;
     if (local[i].expert) cost.expert_parameters += local[i].parameters;
     cost.cast += model::narrow_weights(local[i]);
     cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
-    for (const auto& tensor : op.kept) {
-      const bool dropped = (block.drop == Drop::everything && !tensor.layer_input) ||
-                           (block.drop == Drop::core && tensor.core);
-      (dropped ? cost.recomputed : cost.kept) +=
+    for (const auto& tensor : op.kept)
+      (is_dropped(op, tensor, block.drop) ? cost.recomputed : cost.kept) +=
           static_cast<std::int64_t>(tensor.size.value / parts);
-    }
   }
   return cost;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios for laws: small models, every kind of plan, clusters whose nodes do not always fit.
 #pragma once
+#include <algorithm>
 #include <random>
+#include <utility>
 
 #include "forecast/scenario.hpp"
 
@@ -90,9 +92,34 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   plan.bucket = units::Bytes{pick(1e6, 1e8)};
   using strategies::Degree;
   if (pick(0, 0, 1) == 1)
-    plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::data};
+    plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::expert,
+                       Degree::data};
   if (pick(0, 0, 0, 1) == 1)
-    plan.rank_order = {Degree::data, Degree::tensor, Degree::context, Degree::pipeline};
+    plan.rank_order = {Degree::data, Degree::tensor, Degree::context, Degree::expert,
+                       Degree::pipeline};
+
+  // Experts on ranks of their own arrangement, where the degrees allow it.
+  if (pick(0, 0, 1) == 1) {
+    s.model.moe = model::Moe{.experts = 24,
+                             .top_k = pick(1, 2, 4),
+                             .expert_ffn = 96,
+                             .shared_experts = pick(0, 1),
+                             .shared_ffn = 256,
+                             .first_dense_layers = pick(0, 1),
+                             .every = pick(1, 2)};
+    if (plan.tensor > 1) plan.sequence_parallel = true;
+    const auto ranks = plan.tensor * plan.context * plan.data;
+    plan.expert_tensor = pick(1, 2, static_cast<int>(plan.tensor));
+    if (ranks % *plan.expert_tensor != 0) plan.expert_tensor = 1;
+    plan.expert = pick(1, 2, 3, 4, 6, 8, 12, 24);
+    while (ranks % (plan.expert * *plan.expert_tensor) != 0 || 24 % plan.expert != 0) --plan.expert;
+    if (pick(false, true))
+      std::swap(*std::ranges::find(plan.rank_order, Degree::expert),
+                *std::ranges::find(plan.rank_order, Degree::data));
+    using strategies::MoeDispatcher;
+    s.software.moe_dispatcher =
+        pick(MoeDispatcher::all_to_all, MoeDispatcher::all_gather, MoeDispatcher::deepep);
+  }
 
   s.training.sequence_length = pick(128, 512);
   s.training.global_batch = plan.data * plan.micro_batch * pick(1, 2, 4, 7);

@@ -83,3 +83,15 @@ TEST_CASE("ZeRO-3 holds two gathered units and one unsharded gradient besides it
   CHECK(memory.gathered.value == 1e9 * (2 * 2 + 4));
   CHECK(memory.weights.value == 2e9);
 }
+
+TEST_CASE("experts are sharded over the ranks that hold them, the rest over all") {
+  const ActorFacts actor{.parameters = 3e9, .expert_parameters = 2e9, .expert_shards = 2};
+  const Training training{.sequence_length = 1, .global_batch = 8};
+  const auto bytes = [&](int zero) {
+    return gigabytes(static_memory(actor, {.data = 8, .zero = zero}, training, {}, 8));
+  };
+  CHECK(bytes(0) == 3 * 18.0);
+  CHECK(bytes(1) == 3 * 6.0 + 12 * (1.0 / 8 + 2.0 / 2));
+  CHECK(bytes(2) == 3 * 2.0 + 16 * (1.0 / 8 + 2.0 / 2));
+  CHECK(bytes(3) == 18 * (1.0 / 8 + 2.0 / 2));
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/experts.hpp"
+
+#include <algorithm>
+
+#include "model/narrow.hpp"
+
+namespace strategies {
+
+using topology::Collective;
+using topology::Sending;
+using units::Bytes;
+
+double fullest_share(const model::Moe& moe) {
+  return std::min(moe.imbalance, moe.capacity_factor.value_or(moe.imbalance));
+}
+
+std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t rows) {
+  const auto copies = static_cast<double>(expert_tensor(plan) * rows * moe.top_k);
+  return static_cast<std::int64_t>(copies * fullest_share(moe) + 0.5);
+}
+
+double parts_hit(const model::Moe& moe, double parts) {
+  const auto experts = static_cast<double>(moe.experts);
+  const double elsewhere = experts - experts / parts;
+  double missed = 1;  // the chance that a part is not hit
+  for (std::int64_t i = 0; i < moe.top_k; ++i)
+    missed *=
+        std::max(0.0, elsewhere - static_cast<double>(i)) / (experts - static_cast<double>(i));
+  return parts * (1 - missed);
+}
+
+namespace {
+
+bool once_per_node(MoeDispatcher dispatcher) {
+  return dispatcher == MoeDispatcher::deepep || dispatcher == MoeDispatcher::hybridep;
+}
+
+double value_bytes(const Training& training) {
+  return std::max(2.0, units::element_bytes(training.precision));
+}
+
+// The members of one node as a group of their own.
+topology::GroupShape on_one_node(topology::GroupShape group) {
+  group.ranks = group.least_per_node = group.most_per_node;
+  group.nodes = group.sharing = 1;
+  return group;
+}
+
+// Both ways at once: the ports to other nodes carry the traffic that meets others.
+Sending beside(Sending between, const Sending& inside) {
+  between.fixed += std::max(units::Seconds{}, inside.time() - between.time());
+  return between;
+}
+
+struct Exchanging {
+  const Share& share;
+  const Costs& costs;
+  double values = 0;  // a rank's rows, once
+  double fullest = 1;
+
+  const model::Moe& moe() const { return *share.model.moe; }
+  const topology::GroupShape& group() const { return share.expert_shape; }
+  Sending time(Collective kind, double bytes, const topology::GroupShape& shape) const {
+    return costs.collective(kind, Bytes{bytes}, shape);
+  }
+
+  // To the ranks of the expert-parallel group, or back from them.
+  Sending deduplicated(double bytes_of_value) const {
+    const double once = values * fullest * bytes_of_value;
+    const double to_ranks = once * parts_hit(moe(), group().ranks);
+    if (group().nodes == 1) return time(Collective::all_to_all, to_ranks, group());
+    const auto between =
+        time(Collective::all_to_all, once * parts_hit(moe(), group().nodes), group());
+    return beside(between, time(Collective::all_to_all, to_ranks, on_one_node(group())));
+  }
+  Sending between_experts(double bytes_of_value, Collective gathering) const {
+    switch (share.software.moe_dispatcher) {
+      case MoeDispatcher::all_gather:
+        return time(gathering, values * bytes_of_value * static_cast<double>(share.plan.expert),
+                    group());
+      case MoeDispatcher::deepep:
+      case MoeDispatcher::hybridep:
+        return deduplicated(bytes_of_value);
+      case MoeDispatcher::all_to_all:
+        break;
+    }
+    return time(Collective::all_to_all,
+                values * fullest * bytes_of_value * static_cast<double>(moe().top_k), group());
+  }
+  // Among the ranks that divide the same experts.
+  Sending between_parts(double bytes_of_value, Collective gathering) const {
+    const bool rows = share.software.moe_dispatcher == MoeDispatcher::all_gather;
+    const auto sent =
+        rows ? static_cast<double>(share.plan.expert) : fullest * static_cast<double>(moe().top_k);
+    const bool as_layers = expert_tensor(share.plan) == share.plan.tensor;
+    auto sending = time(
+        gathering, values * sent * bytes_of_value * static_cast<double>(expert_tensor(share.plan)),
+        as_layers ? share.tensor_shape : share.expert_tensor_shape);
+    if (as_layers) sending.rate.value = std::min(sending.rate.value, share.tensor_rate);
+    return sending;
+  }
+  Sending one_way(double bytes_of_value, Collective gathering) const {
+    if (share.plan.expert == 1) return between_parts(bytes_of_value, gathering);
+    auto sending = between_experts(bytes_of_value, gathering);
+    if (expert_tensor(share.plan) > 1)
+      sending.fixed += between_parts(bytes_of_value, gathering).time();
+    return sending;
+  }
+};
+
+}  // namespace
+
+double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher) {
+  const bool narrow = once_per_node(dispatcher) && training.precision == units::Precision::fp8 &&
+                      training.fp8_recipe == Fp8Recipe::blockwise;
+  return narrow ? model::copy_bytes(training.precision, training.fp8_recipe, model::Operand::values)
+                : value_bytes(training);
+}
+
+ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
+  const auto& plan = share.plan;
+  if (!share.model.moe || plan.expert * expert_tensor(plan) == 1) return {};
+  const auto rows = extent_of(share).rows;
+  const Exchanging exchanging{share, costs, static_cast<double>(rows * share.model.hidden),
+                              fullest_share(*share.model.moe)};
+  // Experts that are divided as the rest of the layer is are exchanged for where that is.
+  const bool as_layers = plan.expert == 1 && expert_tensor(plan) == plan.tensor;
+  return {as_layers ? FlowKind::tensor : FlowKind::expert,
+          exchanging.one_way(dispatched_value_bytes(share.training, share.software.moe_dispatcher),
+                             Collective::all_gather),
+          exchanging.one_way(value_bytes(share.training), Collective::reduce_scatter)};
+}
+
+bool host_waits_for_counts(const model::Transformer& model, const Software& software) {
+  return model.moe && !model.moe->capacity_factor && !software.cuda_graphs;
+}
+
+}  // namespace strategies

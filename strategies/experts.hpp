@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expert parallelism inside a layer: which token copies a rank's experts see, and what travels to
+// bring them there and back.
+#pragma once
+#include <cstdint>
+
+#include "strategies/costs.hpp"
+#include "strategies/passes.hpp"
+
+namespace strategies {
+
+// Tokens of the fullest rank over the mean: `imbalance`, or the capacity factor where that is less
+// and the rest is dropped (a buffer is not padded up to its capacity). Everyone waits for the
+// fullest rank, so every rank is priced as if it were that.
+double fullest_share(const model::Moe& moe);
+
+// Token copies that the experts of a rank process. An expert-parallel group of e ranks with T rows
+// each shares e·T·top_k copies out over its e ranks; each of the ranks that divide an expert sees
+// the copies of all of them: expert_tensor · T · top_k · fullest_share.
+std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t rows);
+
+// Of `parts` equal parts of all experts, how many hold one of a token's top_k, chosen uniformly:
+// parts · (1 − C(E − E/parts, k) / C(E, k)). Routing limited to groups of experts hits fewer.
+double parts_hit(const model::Moe& moe, double parts);
+
+// Bytes of one value on its way to an expert. In fp8 with scales by blocks DeepEP and HybridEP send
+// 8-bit values and an fp32 scale for 128 of them, activations forward and gradients backward, and
+// 16 bit on the way back (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
+double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher);
+
+// What one layer with experts exchanges. T rows of h values, k experts per token, an
+// expert-parallel group of e ranks on N nodes. Each rank sends to the others, dispatch and combine
+// alike but for the bytes of a value,
+// all-to-all: every copy, T·k·h · (e − 1)/e;
+// all-gather: gathers all rows, T·h·(e − 1), and sums and scatters as many back;
+// DeepEP, HybridEP: a token once to each node that it has experts on, over the NICs
+// T·h·parts_hit(N)·(N − 1)/N; on the node once to each rank that has them, over NVLink
+// T·h·parts_hit(e)·(local − 1)/local of N · local = e ranks; both at once.
+// expert_tensor ranks then gather all their copies, and sum and scatter the results. They are taken
+// to meet no other traffic.
+// Copies times fullest_share. Indices, weights and counts that travel along are left out.
+ExpertExchanges expert_exchanges(const Share& share, const Costs& costs);
+
+// Without a capacity the buffers of dispatched tokens have the size of what really comes: the host
+// must read it from the device before it can go on (Megatron-Core's token dispatcher: once per
+// layer, forward only; the backward pass knows). A pass in a CUDA graph cannot wait.
+bool host_waits_for_counts(const model::Transformer& model, const Software& software);
+
+}  // namespace strategies

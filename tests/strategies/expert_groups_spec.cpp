@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a stage arranged for experts: who exchanges tokens, whom they meet, and who sums the
+// gradients of an expert.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "sim/contention.hpp"
+#include "sim/engine.hpp"
+#include "strategies/activity.hpp"
+#include "strategies/lower.hpp"
+#include "tests/catch.hpp"
+
+using namespace strategies;
+
+namespace {
+
+using Members = std::vector<std::int64_t>;
+
+topology::Cluster cluster_of(std::int64_t gpus, int per_node, int nics) {
+  topology::Cluster cluster;
+  cluster.node.gpus = per_node;
+  cluster.node.nvlink.bandwidth = {300e9};
+  cluster.node.nics = {.count = nics, .bandwidth = {25e9}};
+  cluster.fabric.link_bandwidth = {25e9};
+  cluster.fabric.efficiency = 1;
+  cluster.gpus = gpus;
+  return cluster;
+}
+
+// "3*nic0.0:out": what a rank's flow crosses, by names of links.
+std::set<std::string> crossed(const Folding& folding, FlowKind kind, std::int64_t rank) {
+  std::set<std::string> names;
+  for (const auto& [link, times] : folding.uses(kind, rank))
+    names.insert(std::to_string(times) + "*" +
+                 folding.ports().name(folding.links()[static_cast<std::size_t>(link)].port));
+  return names;
+}
+
+model::Transformer small() {
+  return {.layers = 2,
+          .hidden = 64,
+          .heads = 4,
+          .kv_heads = 4,
+          .head_dim = 16,
+          .ffn = 256,
+          .vocab = 512,
+          .max_sequence = 32,
+          .tied_embeddings = false,
+          .biases = false,
+          .qkv_biases = false,
+          .dropout = 0,
+          .moe = model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 48}};
+}
+
+// What is reduced and gathered in a step: bytes by number of ranks. A collective takes a tick for
+// each byte of its buffer, a kernel nothing.
+struct Step {
+  std::map<int, double> reduced, gathered;
+  Lowered lowered;
+};
+
+Step step_of(Plan plan) {
+  const auto model = small();
+  const auto ranks = plan.tensor * plan.context * plan.data * plan.pipeline;
+  const auto cluster = cluster_of(ranks, 4, 4);
+  const Training training{.sequence_length = 32, .global_batch = plan.data};
+  const Software software{.launch_forward = {0}, .launch_backward = {0}, .step_overhead = {0}};
+  std::map<sim::Picoseconds, int> ranks_of;
+  const auto fixed = [](double ticks) { return topology::Sending{{ticks * 1e-12}, {0}, {1}}; };
+  const Costs costs{
+      .kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{0}; },
+      .collective =
+          [&](topology::Collective, units::Bytes size, const topology::GroupShape& group) {
+            ranks_of[static_cast<sim::Picoseconds>(size.value + 0.5)] = group.ranks;
+            return fixed(size.value);
+          },
+      .transfer = [&](units::Bytes, std::int64_t, std::int64_t) { return fixed(1); }};
+  Step step;
+  step.lowered = lower({model, training, plan, software, cluster}, costs, Ranks::folded);
+  const auto& program = step.lowered.program;
+  for (std::size_t i = 0; i < program.ops().size(); ++i) {
+    const auto& op = program.ops()[i];
+    const auto kind = program.labels()[i].kind;
+    if (kind == label_reduce_gradients)
+      step.reduced[ranks_of.at(op.duration)] += static_cast<double>(op.duration);
+    if (kind == label_gather_parameters)
+      step.gathered[ranks_of.at(op.duration)] += static_cast<double>(op.duration);
+  }
+  return step;
+}
+
+}  // namespace
+
+TEST_CASE("the ranks of a stage are arranged anew for the experts") {
+  // Two stages of 2 x 4 ranks; an expert is divided as layers are, or not at all.
+  Plan plan{.tensor = 2, .pipeline = 2, .data = 4, .expert = 2};
+  const Placement divided(plan);
+  CHECK(divided.expert_tensor_group(3) == Members{2, 3});
+  CHECK(divided.expert_group(3) == Members{1, 3});
+  CHECK(divided.expert_data_group(3) == Members{3, 7});
+  CHECK(divided.expert_group(13) == Members{13, 15});
+  plan.expert_tensor = 1;
+  const Placement whole(plan);
+  CHECK(whole.expert_tensor_group(3) == Members{3});
+  CHECK(whole.expert_group(3) == Members{2, 3});
+  CHECK(whole.expert_data_group(3) == Members{1, 3, 5, 7});
+}
+
+TEST_CASE("experts are spread outside the replicas, or stages inside them, where the order says") {
+  Plan plan{.tensor = 2, .pipeline = 2, .data = 4, .expert = 2};
+  plan.rank_order = {Degree::tensor, Degree::context, Degree::data, Degree::expert,
+                     Degree::pipeline};
+  const Placement outside(plan);
+  CHECK(outside.expert_group(3) == Members{3, 7});
+  CHECK(outside.expert_data_group(3) == Members{1, 3});
+  CHECK(outside.expert_replicas() == 4);
+  plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::expert,
+                     Degree::data};
+  const Placement stages(plan);  // ranks 0, 1, 4, 5, 8, 9, 12, 13 are of the first
+  CHECK(stages.expert_group(5) == Members{1, 5});
+  CHECK(stages.expert_data_group(5) == Members{5, 13});
+  CHECK(stages.expert_replicas() == 2);
+}
+
+TEST_CASE("a rank has one place among experts, and each group holds it once") {
+  const Plan plan{
+      .tensor = 4, .pipeline = 2, .data = 6, .context = 2, .expert = 6, .expert_tensor = 2};
+  const Placement placement(plan);
+  CHECK(placement.expert_sharers() == 4);
+  for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
+    CHECK(placement.rank_of(placement.expert_at(rank), placement.at(rank).pipeline) == rank);
+    for (const auto& group : {placement.expert_group(rank), placement.expert_tensor_group(rank),
+                              placement.expert_data_group(rank)}) {
+      CHECK(std::ranges::is_sorted(group));
+      CHECK(std::ranges::count(group, rank) == 1);
+      for (const auto member : group)
+        CHECK(placement.at(member).pipeline == placement.at(rank).pipeline);
+    }
+  }
+}
+
+TEST_CASE("experts beyond the ranks of a stage are refused") {
+  CHECK_THROWS_WITH(Placement({.tensor = 2, .data = 2, .expert = 4}),
+                    "expert x expert_tensor must divide tensor x context x data");
+}
+
+TEST_CASE("an all-to-all loads a NIC with a share for every other node") {
+  const auto cluster = cluster_of(64, 8, 8);
+  const Plan plan{.data = 64, .expert = 32};
+  const Folding full(Placement(plan), cluster, false, Ranks::full);
+  const auto uses = crossed(full, FlowKind::expert, 5);
+  CHECK(uses.contains("3*nic0.0:out"));
+  CHECK(uses.contains("3*nic3.7:in"));
+  CHECK_FALSE(uses.contains("3*nic4.0:in"));
+  CHECK(full.shares(FlowKind::expert, 5) == 3);
+  // Those of an expert are one on a node, and every two nodes: a ring of two, on one NIC each.
+  CHECK(crossed(full, FlowKind::expert_ring, 5) ==
+        std::set<std::string>{"1*nic0.5:in", "1*nic0.5:out", "1*nic4.5:in", "1*nic4.5:out"});
+  const Folding folded(Placement(plan), cluster, false, Ranks::folded);
+  CHECK(folded.representative().size() == 1);
+  CHECK(folded.multiplicity().front() == 64);
+}
+
+TEST_CASE("replicas are folded by whole expert-parallel groups") {
+  auto cluster = cluster_of(8 * 1024, 8, 8);
+  cluster.stragglers = {{{3000}, 1.5}};
+  const Plan plan{.data = 8 * 1024, .expert = 64};
+  const Folding folding(Placement(plan), cluster, false, Ranks::folded);
+  CHECK(folding.ranks().size() == 2 * 64);
+  // The straggler, those it exchanges tokens with, by whether they share its node, those that hold
+  // the experts that it holds, and the rest.
+  CHECK(folding.actor_of(3000) != folding.actor_of(3001));
+  CHECK(folding.actor_of(3001) == folding.actor_of(3002));
+  CHECK(folding.actor_of(3000 % 64) != folding.actor_of(3000 % 64 + 1));
+  CHECK(folding.actor_of(1) == folding.actor_of(64 + 1));
+}
+
+TEST_CASE("an expert-parallel group alone on its ports takes what a collective takes alone") {
+  std::mt19937 random(GENERATE(range(0u, 60u)));
+  const auto pick = [&](std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+  };
+  const int per_node = 1 << pick(0, 3), nics = 1 << pick(0, 3);
+  const auto nodes = pick(1, 9);
+  auto cluster = cluster_of(nodes * per_node, per_node, nics);
+  using Kind = topology::Fabric::Kind;
+  cluster.fabric.kind = pick(0, 1) == 0 ? Kind::fat_tree : Kind::rail_fat_tree;
+  if (cluster.gpus == 1) return;
+  const Plan plan{.data = cluster.gpus, .expert = cluster.gpus};
+  const Placement placement(plan);
+  const Folding folding(placement, cluster, false, Ranks::folded);
+  const auto sending =
+      topology::collective_sending(topology::Collective::all_to_all, units::Bytes{1e9},
+                                   topology::shape_of(placement.expert_group(0), cluster), cluster);
+  const double shares = folding.shares(FlowKind::expert, 0);
+  sim::Program program;
+  for (const auto& link : folding.links()) program.add_link(link.capacity);
+  const sim::Traffic traffic{folding.uses(FlowKind::expert, 0), sending.bytes.value / shares,
+                             sending.rate.value / shares};
+  CHECK(traffic.bytes / sim::idle_rate(program, traffic) ==
+        Approx((sending.bytes / sending.rate).value).epsilon(1e-12));
+}
+
+TEST_CASE("gradients of experts are summed by those that hold them, the others by all") {
+  // A layer has attention of 4 x 64 x 64 and a router of 64 x 8 values, and norms; its experts have
+  // 2 x 64 x 48 values each. Gradients are fp32, parameters are gathered in 16 bit.
+  const double expert = 2 * 64 * 48;
+  Plan plan{.data = 8, .expert = 4};
+  const auto some = step_of(plan);
+  CHECK(some.reduced.at(2) == 4 * 2 * (8 / 4 * expert));
+  const auto& facts = some.lowered.actors.front();
+  CHECK(facts.expert_parameters == 2 * (8 / 4 * expert));
+  CHECK(some.reduced.at(8) == 4 * (facts.parameters - facts.expert_parameters));
+  CHECK(some.gathered.empty());
+
+  plan.zero = 1;
+  const auto sharded = step_of(plan);
+  CHECK(sharded.gathered.at(2) == 2 * facts.expert_parameters);
+  CHECK(sharded.gathered.at(8) == 2 * (facts.parameters - facts.expert_parameters));
+  CHECK(sharded.lowered.data_shards == 8);
+  CHECK(sharded.lowered.actors.front().expert_shards == 2);
+
+  // Each rank has experts of its own: nobody to sum them with.
+  plan.expert = 8;
+  CHECK(step_of(plan).reduced.size() == 1);
+  CHECK(step_of(plan).reduced.contains(8));
+  // Whole experts on tensor-parallel ranks: shared by these, where nothing else is.
+  const auto tensor =
+      step_of({.tensor = 4, .expert = 2, .expert_tensor = 1, .sequence_parallel = true});
+  CHECK(tensor.reduced.size() == 1);
+  CHECK(tensor.reduced.at(2) == 4 * 2 * (8 / 2 * expert));
+}
+
+TEST_CASE("without experts apart all parameters are reduced at once, as those of a dense model") {
+  const auto step = step_of({.data = 8});
+  CHECK(step.reduced.size() == 1);
+  CHECK(step.reduced.at(8) == 4 * step.lowered.actors.front().parameters);
+  CHECK(step.lowered.actors.front().expert_parameters == 0);
+}
