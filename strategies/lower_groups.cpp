@@ -118,6 +118,7 @@ void Lowering::describe_actors() {
                      .gpu = gpu_of(folding_.representative()[actor]),
                      .multiplicity = folding_.multiplicity()[actor]};
     facts.stage = static_cast<int>(placement_.at(facts.rank).pipeline);
+    if (job_.plan.zero >= 1) facts.expert_shards = static_cast<int>(placement_.expert_sharers());
     for (int chunk = 0; chunk < chunks(); ++chunk)
       for (const auto& block :
            blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))]) {
@@ -125,7 +126,8 @@ void Lowering::describe_actors() {
         const auto here = parameters_of(block);
         facts.parameters += here.all();
         facts.expert_parameters += here.experts;
-        facts.largest_unit = std::max(facts.largest_unit, here.all());
+        const double shared = here.dense + (facts.expert_shards > 1 ? here.experts : 0);
+        facts.largest_unit = std::max(facts.largest_unit, shared);
         const double cast = writers_.front()->cost(block).cast;
         facts.cast += cast;
         facts.largest_cast = std::max(facts.largest_cast, cast);
@@ -134,7 +136,6 @@ void Lowering::describe_actors() {
         (placement_.tensor() > 1) + (placement_.context() > 1) + (placement_.sharers() > 1) +
         (placement_.pipeline() > 1) + (placement_.ranks() > 1) + (placement_.expert() > 1) +
         !expert_data_groups_of_stage_[static_cast<std::size_t>(facts.stage)].empty();
-    if (job_.plan.zero >= 1) facts.expert_shards = static_cast<int>(placement_.expert_sharers());
     out_.actors.push_back(facts);
   }
   if (job_.plan.zero >= 1) {

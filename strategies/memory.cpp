@@ -63,13 +63,16 @@ StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Trai
   memory.optimizer = {held(bytes.optimizer, 1)};
   memory.gradients = {held(bytes.gradients, 2)};
   const double copies = actor.cast * bytes.copies;
+  // Experts that no other rank holds are whole as they are.
+  const double gathered = actor.expert_shards > 1 ? p : p - experts;
   const bool gathers = plan.zero == 3 && std::max(shards, actor.expert_shards) > 1;
   memory.weights = {held(bytes.weights, 3) + (gathers ? 0 : copies)};
   if (gathers)
     memory.gathered = {plan.reshard_after_forward
                            ? actor.largest_unit * (2 * bytes.weights + bytes.gradients) +
                                  2 * bytes.copies * actor.largest_cast
-                           : p * bytes.weights + copies + actor.largest_unit * bytes.gradients};
+                           : gathered * bytes.weights + copies +
+                                 actor.largest_unit * bytes.gradients};
   return memory;
 }
 

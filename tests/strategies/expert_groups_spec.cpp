@@ -239,3 +239,42 @@ TEST_CASE("without experts apart all parameters are reduced at once, as those of
   CHECK(step.reduced.at(8) == 4 * step.lowered.actors.front().parameters);
   CHECK(step.lowered.actors.front().expert_parameters == 0);
 }
+
+TEST_CASE("between leaves an exchange is as slow as what its members send across") {
+  // Six nodes of one GPU and one NIC, three under each leaf with a single uplink as fast as a NIC:
+  // nine of the fifteen messages that leave nodes of a leaf cross it, five each pass a NIC. Alone
+  // 5 ms, so 9 ms; with as many uplinks as NICs 5.
+  const auto ranks = GENERATE(Ranks::folded, Ranks::full);
+  auto model = small();
+  model.moe->experts = 6;
+  const Plan plan{.data = 6, .expert = 6};
+  const Training training{.sequence_length = 32, .global_batch = 6};
+  const Software software{.launch_forward = {0}, .launch_backward = {0}, .step_overhead = {0}};
+  const Costs costs{.kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{0}; },
+                    .collective =
+                        [](topology::Collective kind, units::Bytes, const topology::GroupShape&) {
+                          const bool tokens = kind == topology::Collective::all_to_all;
+                          return topology::Sending{{0}, {tokens ? 125e6 : 0}, {25e9}};
+                        },
+                    .transfer =
+                        [](units::Bytes, std::int64_t, std::int64_t) {
+                          return topology::Sending{{0}, {0}, {1}};
+                        }};
+  const auto longest = [&](double oversubscription) {
+    auto cluster = cluster_of(6, 1, 1);
+    cluster.fabric.kind = topology::Fabric::Kind::fat_tree;
+    cluster.fabric.radix = 4;
+    cluster.fabric.oversubscription = {oversubscription};
+    const auto lowered = lower({model, training, plan, software, cluster}, costs, ranks);
+    const auto trace = sim::run(lowered.program);
+    sim::Picoseconds most = 0;
+    for (std::size_t i = 0; i < lowered.program.ops().size(); ++i) {
+      const auto event = lowered.program.ops()[i].first;
+      if (lowered.program.labels()[i].kind == label_expert_exchange)
+        most = std::max(most, trace.end[event] - trace.start[event]);
+    }
+    return static_cast<double>(most) * 1e-9;
+  };
+  CHECK(longest(1) == Approx(5).epsilon(1e-9));
+  CHECK(longest(3) == Approx(9).epsilon(1e-9));
+}

@@ -94,4 +94,8 @@ TEST_CASE("experts are sharded over the ranks that hold them, the rest over all"
   CHECK(bytes(1) == 3 * 6.0 + 12 * (1.0 / 8 + 2.0 / 2));
   CHECK(bytes(2) == 3 * 2.0 + 16 * (1.0 / 8 + 2.0 / 2));
   CHECK(bytes(3) == 18 * (1.0 / 8 + 2.0 / 2));
+  // Nobody else has them: there is nothing of them to gather.
+  const ActorFacts alone{.parameters = 3e9, .expert_parameters = 2e9};
+  const Plan kept{.data = 8, .zero = 3, .reshard_after_forward = false};
+  CHECK(gigabytes(static_memory(alone, kept, training, {}, 8)) == 18 * (1.0 / 8 + 2) + 2 * 1);
 }
