@@ -40,18 +40,16 @@ bool gathers_apart(const Scenario& s) {
 
 // One entry per feature; it goes when the feature comes.
 constexpr std::array features{
-    Feature{"model", "moe", "a mixture of experts", "a dense model",
-            [](const Scenario& s) { return s.model.moe.has_value(); }},
-    Feature{"model", "attention", "multi-head latent attention", "mha, gqa or mqa",
-            [](const Scenario& s) { return s.model.latent.has_value(); }},
-    Feature{"model", "multi_token_prediction", "multi-token prediction", "0",
-            [](const Scenario& s) { return s.model.multi_token_prediction > 0; }},
     Feature{"training", "optimizer", "onebit-adam", "adam",
             [](const Scenario& s) {
               return s.training.optimizer == strategies::Optimizer::onebit_adam;
             }},
     Feature{"plan", "expert", "expert parallelism", "1",
             [](const Scenario& s) { return s.plan.expert > 1; }},
+    Feature{"plan", "expert_tensor", "dividing experts otherwise than layers", "nothing",
+            [](const Scenario& s) {
+              return s.model.moe && strategies::expert_tensor(s.plan) != s.plan.tensor;
+            }},
     Feature{"plan", "schedule", "DualPipe", "interleaved",
             [](const Scenario& s) {
               return scheduled(s, {ScheduleKind::dualpipe, ScheduleKind::dualpipe_v});

@@ -20,8 +20,11 @@ forecast::Scenario simulated(const Sets& sets) {
 
 TEST_CASE("what is read but not simulated yet is refused as that") {
   const std::vector<std::pair<Sets, std::string>> features{
-      {{"model=mixtral-8x7b"},
-       "model.moe: a mixture of experts is not simulated yet; write a dense model"},
+      {{"model=mixtral-8x7b", "plan.sequence_parallel=true", "plan.expert=2"},
+       "plan.expert: expert parallelism is not simulated yet; write 1"},
+      {{"model=mixtral-8x7b", "plan.sequence_parallel=true", "plan.expert_tensor=1"},
+       "plan.expert_tensor: dividing experts otherwise than layers is not simulated yet; write "
+       "nothing"},
       {{"training.optimizer=onebit-adam"},
        "training.optimizer: onebit-adam is not simulated yet; write adam"},
       {{"plan.schedule=dualpipe", "plan.pipeline=2"},
