@@ -149,6 +149,17 @@ void check_experts(const Scenario& s, const Judge& judge) {
                        divisors_near(tensor, width));
 }
 
+// Each tensor-parallel rank sends tokens of its own to their experts.
+void check_expert_rows(const Scenario& s, const Judge& judge) {
+  const auto& plan = s.plan;
+  if (!judge.knows({"plan.tensor", "plan.sequence_parallel", "model.moe"})) return;
+  if (!s.model.moe || plan.tensor == 1 || plan.sequence_parallel) return;
+  judge.complain("plan", judge.given("plan", "sequence_parallel") ? "sequence_parallel" : "tensor",
+                 "a mixture of experts divided by tensor " + digits(plan.tensor) +
+                     " needs sequence parallelism: each rank sends tokens of its own to their "
+                     "experts; write sequence_parallel: true");
+}
+
 // The ranks of one pipeline stage, arranged anew for the experts.
 void check_expert_ranks(const Scenario& s, const Judge& judge) {
   const auto& plan = s.plan;
@@ -193,6 +204,7 @@ void check_degrees(const Scenario& scenario, bool data_given, const Judge& judge
   check_sequence(scenario, judge);
   check_ulysses(scenario, judge);
   check_experts(scenario, judge);
+  check_expert_rows(scenario, judge);
   if (!check_cluster(scenario, data_given, judge)) return;
   check_expert_ranks(scenario, judge);
   check_batch(scenario, judge);

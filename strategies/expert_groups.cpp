@@ -13,8 +13,9 @@ void Lowering::find_expert_groups(const std::vector<std::size_t>& writer_of_acto
   if (!placement_.exchanges_tokens()) return;
   std::set<std::vector<std::uint32_t>> known;
   for (auto rank : folding_.ranks()) {
+    const auto place = placement_.expert_at(rank);
+    if ((placement_.expert() > 1 ? place.expert : place.tensor) != 0) continue;
     const auto group = placement_.token_group(rank);
-    if (group.front() != rank) continue;
     const auto stage = static_cast<int>(placement_.at(rank).pipeline);
     std::set<std::uint32_t> actors;
     std::set<std::size_t> writers;

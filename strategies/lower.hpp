@@ -36,7 +36,7 @@ struct ActorFacts {
   std::int64_t layers = 0;
   double parameters = 0;         // held before sharding over data-parallel ranks
   double expert_parameters = 0;  // of these, those that only expert_shards ranks share
-  double largest_unit = 0;       // parameters of its largest block
+  double largest_unit = 0;       // parameters of its largest block that are shared
   double cast = 0;               // those that narrow products read copies of
   double largest_cast = 0;       // most of them in one block
   int communicators = 0;         // groups of more than one rank that it belongs to

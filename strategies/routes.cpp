@@ -34,12 +34,10 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
         add_layer_ring(FlowKind::context, placement.context_group(rank));
   if (placement.exchanges_tokens())
     for (const auto rank : at_) {
-      const auto group = placement.token_group(rank);
-      if (group.front() != rank) continue;
-      if (placement.expert() > 1)
-        add_all_to_all(group);
-      else
-        add_layer_ring(FlowKind::expert, group);
+      const auto place = placement.expert_at(rank);
+      if (placement.expert() > 1 && place.expert == 0) add_all_to_all(placement.token_group(rank));
+      if (placement.expert() == 1 && place.tensor == 0)
+        add_layer_ring(FlowKind::expert, placement.token_group(rank));
     }
   if (placement.experts_apart() && placement.expert_sharers() > 1)
     for (const auto rank : at_)

@@ -98,29 +98,6 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
     plan.rank_order = {Degree::data, Degree::tensor, Degree::context, Degree::expert,
                        Degree::pipeline};
 
-  // Experts on ranks of their own arrangement, where the degrees allow it.
-  if (pick(0, 0, 1) == 1) {
-    s.model.moe = model::Moe{.experts = 24,
-                             .top_k = pick(1, 2, 4),
-                             .expert_ffn = 96,
-                             .shared_experts = pick(0, 1),
-                             .shared_ffn = 256,
-                             .first_dense_layers = pick(0, 1),
-                             .every = pick(1, 2)};
-    if (plan.tensor > 1) plan.sequence_parallel = true;
-    const auto ranks = plan.tensor * plan.context * plan.data;
-    plan.expert_tensor = pick(1, 2, static_cast<int>(plan.tensor));
-    if (ranks % *plan.expert_tensor != 0) plan.expert_tensor = 1;
-    plan.expert = pick(1, 2, 3, 4, 6, 8, 12, 24);
-    while (ranks % (plan.expert * *plan.expert_tensor) != 0 || 24 % plan.expert != 0) --plan.expert;
-    if (pick(false, true))
-      std::swap(*std::ranges::find(plan.rank_order, Degree::expert),
-                *std::ranges::find(plan.rank_order, Degree::data));
-    using strategies::MoeDispatcher;
-    s.software.moe_dispatcher =
-        pick(MoeDispatcher::all_to_all, MoeDispatcher::all_gather, MoeDispatcher::deepep);
-  }
-
   s.training.sequence_length = pick(128, 512);
   s.training.global_batch = plan.data * plan.micro_batch * pick(1, 2, 4, 7);
   s.software.name = "software";
@@ -133,6 +110,39 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   using units::Precision;
   s.training.precision = pick(Precision::bf16, Precision::bf16, Precision::bf16, Precision::fp8,
                               Precision::mxfp8, Precision::nvfp4);
+  if (pick(0, 0, 1) == 1) {
+    s.model.moe = model::Moe{.experts = 24,
+                             .top_k = pick(1, 2, 4),
+                             .expert_ffn = 256,
+                             .shared_experts = pick(0, 1),
+                             .shared_ffn = 128,
+                             .first_dense_layers = pick(0, 1),
+                             .every = pick(1, 2),
+                             .imbalance = pick(1.0, 1.5)};
+    if (pick(false, true)) s.model.moe->capacity_factor = 1.25;
+    plan.sequence_parallel = true;
+    using strategies::MoeDispatcher;
+    s.software.moe_dispatcher = pick(MoeDispatcher::all_to_all, MoeDispatcher::all_gather,
+                                     MoeDispatcher::deepep, MoeDispatcher::hybridep);
+    // On ranks arranged anew, as far as the degrees allow it.
+    const auto ranks = plan.tensor * plan.context * plan.data;
+    plan.expert_tensor = pick(1, 2, static_cast<int>(plan.tensor));
+    if (ranks % *plan.expert_tensor != 0) plan.expert_tensor = 1;
+    plan.expert = pick(1, 2, 3, 4, 6, 8, 12, 24);
+    while (ranks % (plan.expert * *plan.expert_tensor) != 0 || 24 % plan.expert != 0) --plan.expert;
+    if (pick(0, 0, 1) == 1)
+      std::swap(*std::ranges::find(plan.rank_order, Degree::expert),
+                *std::ranges::find(plan.rank_order, Degree::data));
+  }
+  if (llama && pick(0, 0, 1) == 1) {
+    s.model.latent = model::LatentAttention{.q_lora_rank = pick(0, 64),
+                                            .kv_lora_rank = 32,
+                                            .qk_nope_head_dim = 48,
+                                            .qk_rope_head_dim = 16,
+                                            .v_head_dim = 32};
+    s.model.kv_heads = s.model.heads;
+  }
+  s.model.multi_token_prediction = pick(0, 0, 0, 1, 2);
   s.cluster = cluster_of(plan.tensor * plan.context * plan.pipeline * plan.data, pick(2, 3, 4, 8),
                          pick(1, 2, 8));
   return s;

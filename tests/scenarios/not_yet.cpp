@@ -20,8 +20,6 @@ forecast::Scenario simulated(const Sets& sets) {
 
 TEST_CASE("what is read but not simulated yet is refused as that") {
   const std::vector<std::pair<Sets, std::string>> features{
-      {{"model=mixtral-8x7b"},
-       "model.moe: a mixture of experts is not simulated yet; write a dense model"},
       {{"training.optimizer=onebit-adam"},
        "training.optimizer: onebit-adam is not simulated yet; write adam"},
       {{"plan.schedule=dualpipe", "plan.pipeline=2"},

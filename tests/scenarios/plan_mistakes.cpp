@@ -15,7 +15,7 @@ using tests::llama;
 using tests::read;
 using tests::Sets;
 
-// Models with experts, which no file can hold yet.
+// Models with experts.
 void check(const forecast::Scenario& scenario) {
   scenarios::Reading reading("f.yaml", {});
   scenarios::check_scenario(scenario, false, scenarios::parse_yaml(llama, "f.yaml"), reading);
@@ -26,6 +26,7 @@ std::string with_experts(Plan plan) {
   auto scenario = read(llama);
   scenario.model.moe = model::Moe{.experts = 64, .top_k = 6, .expert_ffn = 1536};
   plan.data = 128 / (plan.tensor * plan.context * plan.pipeline);
+  plan.sequence_parallel = true;
   scenario.plan = plan;
   return complaints_of([&] { check(scenario); });
 }
@@ -134,9 +135,22 @@ TEST_CASE("experts are spread over the ranks of a stage") {
       "data 16 = 128: the experts of a stage are spread over its ranks; write smaller degrees");
 }
 
+TEST_CASE("ranks that divide a layer with experts divide its rows too") {
+  const Sets sets{"model=mixtral-8x7b", "plan.tensor=8"};
+  const std::string needs =
+      "a mixture of experts divided by tensor 8 needs sequence parallelism: each rank sends tokens "
+      "of its own to their experts; write sequence_parallel: true";
+  CHECK(complaint(sets) == "plan.tensor: " + needs);
+  CHECK(complaint({sets[0], sets[1], "plan.sequence_parallel=false"}) ==
+        "plan.sequence_parallel: " + needs);
+  CHECK(complaint({sets[0], sets[1], "plan.sequence_parallel=true"}) == "no complaint");
+  CHECK(complaint({sets[0], "plan.tensor=1"}) == "no complaint");
+}
+
 TEST_CASE("tensor divides the MLPs that are there") {
   const auto mlp = [](std::int64_t shared, std::int64_t first_dense) {
     auto scenario = read(llama);
+    scenario.plan.sequence_parallel = true;
     scenario.model.ffn = 1001;  // 7 x 11 x 13
     scenario.model.moe = model::Moe{.experts = 64,
                                     .top_k = 6,

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of models whose layers have experts, latent attention or prediction modules.
+#include <algorithm>
+
+#include "forecast/forecast.hpp"
+#include "model/layer.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/random_scenario.hpp"
+
+using forecast::simulate;
+
+namespace {
+
+// Four layers, of which `every` says how many have 8 experts.
+forecast::Scenario mixture(const strategies::Plan& plan, int every = 1) {
+  forecast::Scenario s;
+  s.name = "mixture";
+  s.model = {.name = "small",
+             .layers = 4,
+             .hidden = 512,
+             .heads = 8,
+             .kv_heads = 8,
+             .head_dim = 64,
+             .ffn = 2048,
+             .vocab = 1024,
+             .max_sequence = 2048,
+             .activation = model::Activation::swiglu,
+             .norm = model::Norm::rmsnorm,
+             .position = model::Position::rope,
+             .tied_embeddings = false,
+             .biases = false,
+             .qkv_biases = false,
+             .dropout = 0,
+             .moe = model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 1024, .every = every}};
+  s.plan = plan;
+  s.training = {.sequence_length = 2048, .global_batch = 4 * plan.data};
+  s.software.name = "software";
+  s.cluster = tests::cluster_of(plan.tensor * plan.pipeline * plan.data, 8, 8);
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("a step counts the flops of the experts that each token meets") {
+  const auto s = mixture({.data = 2});
+  // Four weights of attention, the router, three of two experts in each layer; and the LM head.
+  const double h = 512, weights = 4 * (4 * h * h + 8 * h + 2 * 3 * h * 1024) + 1024 * h;
+  const double attention = 4 * (2.0 * 2048 * 2048 * 2 * h);
+  CHECK(simulate(s).step.model_flops.value == 3 * 8 * (2 * 2048 * weights + attention));
+}
+
+TEST_CASE("where some layers are dense, the layer shown has experts") {
+  auto s = mixture({}, 2);
+  const auto some = simulate(s).layer;
+  s.model.moe->every = 1;
+  const auto all = simulate(s).layer;
+  CHECK(some.mlp_forward == all.mlp_forward);
+  CHECK(some.mlp_backward == all.mlp_backward);
+  CHECK(some.kept == all.kept);
+  const auto layer = model::layer(s.model, model::whole(s.model, 1, 2048), s.software.kernels,
+                                  s.training.precision, 0, model::Mlp::experts);
+  CHECK(all.kept == model::kept_bytes(layer));
+}
+
+TEST_CASE("experts that are divided exchange tokens, in a place of their own") {
+  for (const std::int64_t tensor : {1, 2}) {
+    const auto f = simulate(mixture({.tensor = tensor, .sequence_parallel = tensor > 1}));
+    CHECK((f.time.expert_comm.value > 0) == (tensor > 1));
+    CHECK(std::ranges::count(f.critical_path, "expert_comm", &forecast::PathPart::kind) ==
+          (tensor > 1 ? 1 : 0));
+  }
+}
+
+TEST_CASE("a rank holds all experts, or its part of each") {
+  const auto whole = simulate(mixture({})).memory.stages.front();
+  const auto half = simulate(mixture({.tensor = 2, .sequence_parallel = true})).memory.stages[0];
+  const auto s = mixture({});
+  const double bytes = s.software.weight_bytes, h = 512;
+  CHECK(whole.weights.value == bytes * static_cast<double>(model::parameters(s.model)));
+  // Norms and routers lie whole on both.
+  const double both = 4 * (2 * h + 8 * h) + h;
+  CHECK(half.weights.value == (whole.weights.value + bytes * both) / 2);
+}
+
+TEST_CASE("a host that must know the counts of tokens falls behind the device") {
+  auto s = mixture({});
+  s.model.moe->capacity_factor = 1;
+  const auto capped = simulate(s);
+  s.model.moe->capacity_factor.reset();
+  CHECK(simulate(s).step.time > capped.step.time);
+}
+
+TEST_CASE("the fullest rank holds up the step, unless what is too much is dropped") {
+  auto s = mixture({.data = 2});
+  const auto even = simulate(s);
+  s.model.moe->imbalance = 2;
+  const auto uneven = simulate(s);
+  CHECK(uneven.step.time > even.step.time);
+  CHECK(uneven.layer.kept > even.layer.kept);
+  CHECK(uneven.step.model_flops == even.step.model_flops);
+  s.model.moe->capacity_factor = 1;
+  CHECK(simulate(s).layer.kept == even.layer.kept);
+}
+
+TEST_CASE("full recomputation executes every layer once more, those of prediction modules too") {
+  auto s = mixture({}, 2);
+  s.model.multi_token_prediction = 2;
+  s.plan.recompute.kind = strategies::Recompute::Kind::full;
+  const auto f = simulate(s);
+  units::Flops layers;
+  for (const std::int64_t layer : {0, 1, 2, 3, 4, 4})
+    layers += model::layer_flops(s.model, 2048, layer);
+  CHECK(f.step.hfu / f.step.mfu == Approx(1 + 4 * layers.value / f.step.model_flops.value));
+  s.plan.recompute.kind = strategies::Recompute::Kind::selective;
+  const double cores = 6 * 2.0 * 2048 * 2048 * 2 * 512;
+  const auto g = simulate(s);
+  CHECK(g.step.hfu / g.step.mfu == Approx(1 + 4 * cores / g.step.model_flops.value));
+}
+
+TEST_CASE("a prediction module is work of the last stage") {
+  auto s = mixture({.pipeline = 2});
+  const auto without = simulate(s);
+  s.model.multi_token_prediction = 1;
+  const auto with = simulate(s);
+  CHECK(with.pipeline.stages[0].forward == without.pipeline.stages[0].forward);
+  CHECK(with.pipeline.stages[1].forward > without.pipeline.stages[1].forward);
+  CHECK(with.memory.stages[0].weights == without.memory.stages[0].weights);
+  const auto more = model::prediction_parameters(s.model) + 1024 * 512;  // and the embedding
+  CHECK(with.memory.stages[1].weights.value ==
+        without.memory.stages[1].weights.value +
+            s.software.weight_bytes * static_cast<double>(more));
+}
