@@ -269,6 +269,22 @@ TEST_CASE("experts compute between dispatch and combine, each way") {
   CHECK(sim::alone(backward[1].body).on[weight_gradient_compute] == 2000);
 }
 
+TEST_CASE("gradients go the ways of what they belong to: dispatched first, then combined") {
+  World world;
+  world.model.moe->capacity_factor = 1;
+  world.software.moe_dispatcher = MoeDispatcher::deepep;  // 8 bit there, 16 bit back
+  world.training.precision = units::Precision::fp8;
+  world.training.fp8_recipe = Fp8Recipe::blockwise;
+  const auto exchanges = expert_exchanges(world.share(), costs_of());
+  REQUIRE(exchanges.dispatch->time() < exchanges.combine->time());
+  const auto writer = world.writer(costs_of());
+  for (const auto& pieces :
+       {writer.forward({world.layer()}), writer.backward({world.layer()}, Pass::backward)}) {
+    CHECK(pieces.at(0).then->sending == *exchanges.dispatch);
+    CHECK(pieces.at(1).then->sending == *exchanges.combine);
+  }
+}
+
 TEST_CASE("experts that are divided as the layer is take a collective inside of the pass") {
   World world;
   world.model.moe->capacity_factor = 1;
