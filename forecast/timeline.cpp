@@ -32,6 +32,7 @@ const char* lane_of(const sim::Op& op, const sim::Label& label) {
     case sim::Op::Kind::collective:
       if (label.kind == strategies::label_context_exchange) return "context";
       if (label.kind == strategies::label_expert_exchange) return "expert";
+      if (label.kind == strategies::label_load_data) return "data loader";
       if (op.lane == sim::Lane::offload) return "offload";
       return op.lane == sim::Lane::exchange ? "tensor" : "data";
     default:

@@ -12,6 +12,19 @@ using Layout = Kernel::Layout;
 
 namespace {
 
+units::FusedAttention fused(AttentionKernel kernel) {
+  switch (kernel) {
+    case AttentionKernel::flash_1:
+      return units::FusedAttention::flash_1;
+    case AttentionKernel::flash_3:
+      return units::FusedAttention::flash_3;
+    case AttentionKernel::memory_efficient:
+      return units::FusedAttention::memory_efficient;
+    default:
+      return units::FusedAttention::flash_2;
+  }
+}
+
 // Query-key products, softmax, dropout and the sum over values.
 class AttentionCore {
  public:
@@ -64,6 +77,7 @@ class AttentionCore {
                    .precision = make_.precision,
                    .layout = Layout::forward,
                    .causal = causal,
+                   .fused = fused(make_.kernels.attention),
                    .batch = groups_,
                    .m = sequence(),
                    .n = reach_,

@@ -262,6 +262,7 @@ Document software_document(const strategies::Software& software) {
       .put("pipeline_sync", software.pipeline_sync)
       .put("overlap_data", software.overlap_data)
       .put("overlap_tensor", software.overlap_tensor)
+      .put("tensor_overlap", word(software.tensor_overlap))
       .put("overlap_pipeline", software.overlap_pipeline)
       .put("overlap_parameters", software.overlap_parameters)
       .put("overlap_expert", software.overlap_expert)

@@ -47,6 +47,12 @@ std::string_view word(model::AttentionKernel kernel) {
       return "fused";
     case model::AttentionKernel::flash:
       return "flash";
+    case model::AttentionKernel::flash_1:
+      return "flash1";
+    case model::AttentionKernel::flash_3:
+      return "flash3";
+    case model::AttentionKernel::memory_efficient:
+      return "memory-efficient";
   }
   return "";
 }
@@ -215,6 +221,10 @@ std::string_view word(strategies::GraphedPart part) {
       return "moe_preprocess";
   }
   return "";
+}
+
+std::string_view word(strategies::TensorOverlap overlap) {
+  return overlap == strategies::TensorOverlap::async ? "async" : "pipelined";
 }
 
 std::string_view word(strategies::MoeDispatcher dispatcher) {

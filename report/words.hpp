@@ -26,6 +26,7 @@ std::string_view word(strategies::ActivationCompression compression);
 std::string_view word(strategies::Fp8Recipe recipe);
 std::string_view word(strategies::GraphedPart part);
 std::string_view word(strategies::MoeDispatcher dispatcher);
+std::string_view word(strategies::TensorOverlap overlap);
 std::string word(const std::vector<strategies::Degree>& order);  // "tp-cp-ep-dp-pp"
 
 }  // namespace report

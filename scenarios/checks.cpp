@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the parts of a scenario fit together.
+#include <algorithm>
+
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/scenario_file.hpp"
@@ -34,6 +36,23 @@ void check_recipe(const Scenario& s, const Judge& judge) {
                        "; leave it out or change the precision");
 }
 
+// A kernel for one generation of devices is known where it was measured.
+void check_attention(const Scenario& s, const Judge& judge) {
+  if (!judge.knows({"cluster.node", "software.attention"})) return;
+  if (s.software.kernels.attention != model::AttentionKernel::flash_3) return;
+  for (std::size_t kind = 0; kind < s.cluster.kinds(); ++kind) {
+    const auto& device = s.cluster.kind(kind).device;
+    const bool measured = std::ranges::any_of(device.efficiency.attention, [](const auto& row) {
+      return row.fused == units::FusedAttention::flash_3;
+    });
+    if (measured) continue;
+    judge.complain("software", "attention",
+                   "flash3 is written for Hopper GPUs and was not measured on " + device.name +
+                       "; write flash");
+    return;
+  }
+}
+
 }  // namespace
 
 void check_scenario(const Scenario& scenario, bool data_given, const Value& document,
@@ -44,6 +63,7 @@ void check_scenario(const Scenario& scenario, bool data_given, const Value& docu
   check_memory(scenario, judge);
   check_device(scenario, judge);
   check_recipe(scenario, judge);
+  check_attention(scenario, judge);
 }
 
 std::vector<std::string> warnings(const Scenario& s) {

@@ -69,10 +69,6 @@ constexpr std::array features{
     Feature{"plan", "wrap", "gathering other than layer by layer", "layer",
             [](const Scenario& s) { return s.plan.wrap != strategies::Wrap{}; }},
     Feature{"plan", "bucket", "a gather bucket of its own", "one size", gathers_apart},
-    Feature{"software", "cuda_graphs", "graphing parts of a layer", "true or false",
-            [](const Scenario& s) { return !s.software.graphed_parts.empty(); }},
-    Feature{"software", "data_loader", "a data loader", "none",
-            [](const Scenario& s) { return s.software.data_loader.has_value(); }},
     Feature{"software", "limit_all_gathers", "gathering without a limit", "true",
             [](const Scenario& s) { return s.plan.zero == 3 && !s.software.limit_all_gathers; }}};
 

@@ -60,7 +60,7 @@ const Table<strategies::DataLoader>& loader_table() {
   using strategies::DataLoader;
   static const Table<DataLoader> table{
       number<DataLoader>("samples_per_second", "", {1e-6, 1e9, "a loader makes something ready"},
-                         "Sequences that the loader makes ready, per GPU",
+                         "Sequences that the loader of one GPU makes ready",
                          &DataLoader::samples_per_second),
       whole<DataLoader>("prefetch", "2", {0, 1'000'000, "0: made ready only when they are needed"},
                         "Microbatches made ready ahead of the one in use", &DataLoader::prefetch)};
@@ -83,7 +83,8 @@ void read_loader(Draft& draft, const Cursor& at) {
 void add_kernel_keys(Table<Draft>& table) {
   using enum model::AttentionKernel;
   const std::vector<Named<model::AttentionKernel>> kinds{
-      {"unfused", unfused}, {"fused", fused}, {"flash", flash}};
+      {"unfused", unfused}, {"fused", fused},    {"flash", flash},
+      {"flash1", flash_1},  {"flash3", flash_3}, {"memory-efficient", memory_efficient}};
   using strategies::MoeDispatcher;
   const std::vector<Named<MoeDispatcher>> dispatchers{{"all-to-all", MoeDispatcher::all_to_all},
                                                       {"all-gather", MoeDispatcher::all_gather},
@@ -91,7 +92,8 @@ void add_kernel_keys(Table<Draft>& table) {
                                                       {"hybridep", MoeDispatcher::hybridep}};
   const Table<Draft> keys{
       choice<Draft>("attention", "flash", kinds,
-                    "Score matrix in memory, cuDNN's fused kernel, or FlashAttention",
+                    "Score matrix in memory, cuDNN's fused kernel, FlashAttention-2, -1 or -3, or "
+                    "xFormers' memory-efficient kernel",
                     of(&Kernels::attention)),
       yes_no<Draft>("fused_softmax", "true", "Scale, mask and softmax in one kernel",
                     of(&Kernels::fused_softmax)),
@@ -121,12 +123,18 @@ void add_kernel_keys(Table<Draft>& table) {
 }
 
 void add_overlap_keys(Table<Draft>& table) {
+  using enum strategies::TensorOverlap;
+  const std::vector<Named<strategies::TensorOverlap>> manners{{"async", async},
+                                                              {"pipelined", pipelined}};
   const Table<Draft> keys{
       yes_no<Draft>("overlap_data", "true", "Gradient reduction under the backward pass",
                     of(&Software::overlap_data)),
-      yes_no<Draft>("overlap_tensor", "false",
-                    "Tensor-parallel communication under the weight gradient",
+      yes_no<Draft>("overlap_tensor", "false", "Tensor-parallel communication under computation",
                     of(&Software::overlap_tensor)),
+      choice<Draft>("tensor_overlap", "async", manners,
+                    "Tensor-parallel communication under the weight gradient, or also part by part "
+                    "under the products beside it",
+                    of(&Software::tensor_overlap)),
       yes_no<Draft>("overlap_pipeline", "false",
                     "Pipeline transfers do not occupy the computing stream",
                     of(&Software::overlap_pipeline)),

@@ -93,6 +93,7 @@ class Replay {
     spent.host += start - ready;
     auto waited = ready - state.done;
     for (auto earlier : state.pending) {
+      if (runs_apart(earlier) && !awaits(event, earlier)) continue;
       const auto covered = overlap(earlier, state.done, ready);
       spent.on[program_.ops()[op_of_[earlier]].activity] += covered;
       waited -= covered;
@@ -109,6 +110,15 @@ class Replay {
     spent.idle += waited;
     state.done = start;
     std::erase_if(state.pending, [&](auto e) { return trace_.end[e] <= start; });
+  }
+
+  // What the host does for an actor counts only while something waits for it.
+  bool runs_apart(std::uint32_t event) const {
+    return program_.ops()[op_of_[event]].lane == Lane::offload;
+  }
+  bool awaits(std::uint32_t event, std::uint32_t earlier) const {
+    const auto& after = program_.participants()[event].after;
+    return std::ranges::find(after, EventId{earlier}) != after.end();
   }
 
   Picoseconds overlap(std::uint32_t event, Picoseconds from, Picoseconds to) const {

@@ -51,7 +51,7 @@ ContextExchanges context_exchanges(const Share& share, const Costs& costs) {
   const double gathered =
       static_cast<double>(parts) * width(extent.kv_heads, dim + value_dim);  // keys and values
 
-  ContextExchanges exchanges{.parts = parts};
+  ContextExchanges exchanges;
   switch (share.plan.context_method) {
     case ContextMethod::ring:
       exchanges.beside = true;
@@ -59,7 +59,7 @@ ContextExchanges context_exchanges(const Share& share, const Costs& costs) {
       exchanges.backward.before = time(Collective::all_gather, 2 * gathered);
       break;
     case ContextMethod::all_gather:
-      exchanges.forward.before = time(Collective::all_gather, gathered);
+      exchanges.forward.before = exchanges.backward.before = time(Collective::all_gather, gathered);
       exchanges.backward.after = time(Collective::reduce_scatter, gathered);
       break;
     case ContextMethod::ulysses: {

@@ -26,9 +26,9 @@ CoreShare core_share_of(const Share& share);
 // (c − 1)/c of:
 // ring: keys and values, 2·s·b·kv_heads·d·2, in c − 1 steps beside the core; backward twice that,
 // for the gradients travel too (Liu et al. 2023, arXiv 2310.01889);
-// all-gather: the same once forward, before the core, and once backward, gradients reduced and
-// scattered after it (Llama 3, arXiv 2407.21783, section 3.3.2); neither that the backward pass
-// gathers again nor that what was gathered is kept is counted;
+// all-gather: the same once forward, before the core, and twice backward: they are gathered again
+// before it, not kept, and gradients reduced and scattered after it (Llama 3, arXiv 2407.21783,
+// section 3.3.2; Transformer Engine);
 // Ulysses: s/c·b·d·2 times the heads of queries, keys and values before the core and of the output
 // after it; backward the same the other way round (Jacobs et al. 2023, arXiv 2309.14509).
 ContextExchanges context_exchanges(const Share& share, const Costs& costs);

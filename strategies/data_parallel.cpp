@@ -178,6 +178,7 @@ void Lowering::emit(int stage, const Slot& slot) {
   for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
     for (auto actor : cells_[cell].actors)
       arrival_[actor] = (forward ? arrived_forward_ : arrived_backward_)[actor][at];
+  if (v == 0 && forward && job_.software.data_loader) load_data(stage, slot);
 
   const auto zero = job_.plan.zero;
   const bool divided = shares_parameters(stage);

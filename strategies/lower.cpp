@@ -117,14 +117,12 @@ const Lowering::Sequence& Lowering::sequence_of(std::size_t writer, const Segmen
 
 // Communication that runs beside a segment slows the share of it that it covers.
 double Lowering::slowdown(const Segment& segment, Pass pass, sim::Picoseconds beside) {
-  if (job_.software.interference <= 0 || beside <= 0) return 1.0;
+  if (job_.software.interference <= 0 || beside <= 0) return 1.0;  // the usual case
   sim::Picoseconds alone = 0;
   for (const auto& part : sequence(0, segment, pass, 1.0))
     for (const auto& step : out_.program.body(part.body).steps)
       if (step.lane == sim::Lane::compute) alone += step.duration;
-  if (alone <= 0) return 1.0;
-  const double share = std::min(1.0, static_cast<double>(beside) / static_cast<double>(alone));
-  return 1.0 + job_.software.interference * share;
+  return slowdown_beside(job_.software.interference, beside, alone);
 }
 
 void Lowering::emit_segment(int stage, const Slot& slot, const Segment& segment, double slow) {

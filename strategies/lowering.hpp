@@ -93,6 +93,9 @@ class Lowering {
   const Sent& message(const Cell& cell, std::size_t index, bool forward);
   double slowdown(const Segment& segment, Pass pass, sim::Picoseconds beside);
 
+  // Before the slot, of the first virtual stage: its microbatch is loaded.
+  void load_data(int stage, const Slot& slot);
+
   // Data parallelism.
   bool overlaps_data() const;
   bool overlaps_parameters() const;
@@ -159,10 +162,12 @@ class Lowering {
 
   std::vector<sim::EventId> arrival_;  // by actor: of the input of the slot being written
   std::vector<std::vector<sim::EventId>> arrived_forward_, arrived_backward_;  // [actor][chunk, mb]
-  std::vector<sim::EventId> latest_;         // by actor: last pass
-  std::vector<sim::EventId> before_latest_;  // by actor: the pass before it
-  std::vector<sim::EventId> gathered_;       // by actor: parameters of the next segment
-  std::vector<sim::EventId> reduced_;        // by actor: last gradient collective
+  std::vector<std::vector<sim::EventId>> loaded_;  // [actor]: microbatches, in order
+  std::size_t taken_ = 0;                          // of them, by the first virtual stage
+  std::vector<sim::EventId> latest_;               // by actor: last pass
+  std::vector<sim::EventId> before_latest_;        // by actor: the pass before it
+  std::vector<sim::EventId> gathered_;             // by actor: parameters of the next segment
+  std::vector<sim::EventId> reduced_;              // by actor: last gradient collective
 };
 
 }  // namespace strategies

@@ -4,16 +4,19 @@
 // product's input gradient backward. With sequence parallelism the rows are gathered before a
 // column-parallel product and reduce-scattered after a row-parallel one; backward mirrors this, and
 // gathers the column-parallel input once more for the weight gradient, under the input gradient.
+// The software may hide more of it (tensor_overlap.hpp).
 // Context parallelism wraps the attention core in exchanges (context.hpp). Round a ring, c parts of
-// a sequence meet in c rounds: the keys and values of a round travel beside the one before it, so
-// that all of them have (c − 1)/c of the core to hide under.
+// a sequence meet in c rounds (ring.hpp): the keys and values of a round travel beside the one
+// before it, so that all of them have the rounds but the last to hide under.
 // Expert parallelism dispatches token copies before the experts and combines their results after
 // them (experts.hpp); backward, gradients go the same ways. Where experts are only divided as the
 // rest of a layer is, that is a collective of the tensor-parallel group like others.
 #include "strategies/passes.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "strategies/activity.hpp"
 
@@ -60,30 +63,65 @@ class PassWriter::Writer {
         outside_(of.share_.outside),
         pieces_(1) {}
 
-  void compute(Picoseconds duration, Activity activity) {
+  void compute(Picoseconds duration, Activity activity, double slower = 1.0) {
     steps().push_back({.lane = Lane::compute,
                        .activity = activity,
                        .joins = pending_,
-                       .issue = issue_,
-                       .duration = stretched(duration)});
+                       .issue = issue(),
+                       .duration = stretched(duration, slower)});
     pending_ = -1;
     last_compute_ = here();
   }
-  void compute(const std::vector<Picoseconds>& durations, Activity activity) {
-    for (auto duration : durations) compute(duration, activity);
+  void compute(const std::vector<Picoseconds>& durations, Activity activity, double slower = 1.0) {
+    for (auto duration : durations) compute(duration, activity, slower);
+  }
+  // How much slower computation is that so much is sent beside.
+  double beside(const topology::Sending& sending, const std::vector<Picoseconds>& durations) const {
+    return slowdown_beside(of_.share_.software.interference, to_ticks(sending.time()),
+                           sum(durations));
+  }
+  // What follows belongs to this graph.
+  void enter(Graph graph) {
+    if (graph != graph_) launched_ = false;
+    graph_ = graph;
   }
   // Begins after all computation so far. The next computation waits for it, unless `beside`: then
   // wait() says when.
   void communicate(const topology::Sending& sending, Activity activity, bool beside = false) {
     if (outside_) return exchange(FlowKind::tensor, sending, activity, beside);
     follow(activity);
-    steps().push_back({.lane = Lane::tensor,
-                       .rendezvous = true,
-                       .activity = activity,
-                       .joins = last_compute_,
-                       .issue = issue_,
-                       .duration = to_ticks(sending.time())});
+    send(to_ticks(sending.time()), activity, last_compute_);
     (beside ? beside_ : pending_) = here();
+  }
+  // Both as tensor_overlap.hpp has them; `part` is one of t of the product.
+  void gather_into(const RowExchanges& rows, const std::vector<Picoseconds>& part,
+                   Activity activity, Activity tensor) {
+    const auto cuts = start_parts(tensor);
+    const auto from = last_compute_;
+    const double slower = beside(rows.all_gather, whole(part));
+    for (std::int64_t i = 0; i < cuts; ++i) {
+      const bool sends = i + 1 < cuts;
+      if (sends) send(to_ticks(rows.all_gather.time()) / (cuts - 1), tensor, from);
+      const auto arrives = here();
+      compute(part, activity, slower);
+      if (sends) pending_ = arrives;
+    }
+    in_parts_ = false;
+  }
+  void scatter_from(const RowExchanges& rows, const std::vector<Picoseconds>& part,
+                    Activity activity, Activity tensor) {
+    const auto cuts = start_parts(tensor);
+    const double slower = beside(rows.reduce_scatter, whole(part));
+    std::int32_t sent = -1;
+    for (std::int64_t i = 0; i < cuts; ++i) {
+      compute(part, activity, slower);
+      if (i + 1 == cuts) break;
+      send(to_ticks(rows.reduce_scatter.time()) / (cuts - 1), tensor, last_compute_);
+      sent = here();
+    }
+    pending_ = sent;
+    compute(of_.sum_of_parts_, activity);
+    in_parts_ = false;
   }
   // For what runs beside computation.
   void wait() {
@@ -106,6 +144,14 @@ class PassWriter::Writer {
         core_done = true;
         continue;
       }
+      enter(op.graph);
+      if (!op.forward_part.empty()) {
+        if (op.seam == Seam::enter)
+          gather_into(op.rows, op.forward_part, on.compute, on.tensor);
+        else
+          scatter_from(op.rows, op.forward_part, on.compute, on.tensor);
+        continue;
+      }
       if (rows_divided && op.seam == Seam::enter) communicate(op.rows.all_gather, on.tensor);
       if (op.seam == Seam::dispatch && of_.host_waits_) drain();
       compute(op.forward, on.compute);
@@ -119,18 +165,25 @@ class PassWriter::Writer {
   }
   // The attention core of a block, forward.
   void core(const std::vector<OperatorCost>& ops, Activity compute_activity, Activity context) {
-    std::vector<Picoseconds> durations;
-    for (const auto& op : ops)
-      if (op.core) durations.insert(durations.end(), op.forward.begin(), op.forward.end());
-    core(durations, of_.context_.forward, compute_activity, context);
+    std::vector<Picoseconds> durations, last;
+    for (const auto& op : ops) {
+      if (!op.core) continue;
+      enter(op.graph);
+      durations.insert(durations.end(), op.forward.begin(), op.forward.end());
+      last.insert(last.end(), op.forward_last.begin(), op.forward_last.end());
+    }
+    core(durations, last, of_.context_.forward, compute_activity, context);
   }
   // And its input gradient.
   void core_backward(const std::vector<OperatorCost>& ops) {
-    std::vector<Picoseconds> durations;
-    for (auto op = ops.rbegin(); op != ops.rend(); ++op)
-      if (op->core)
-        durations.insert(durations.end(), op->input_gradient.begin(), op->input_gradient.end());
-    core(durations, of_.context_.backward, input_gradient_compute, backward_context_comm);
+    std::vector<Picoseconds> durations, last;
+    for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+      if (!op->core) continue;
+      enter(op->graph);
+      durations.insert(durations.end(), op->input_gradient.begin(), op->input_gradient.end());
+      last.insert(last.end(), op->input_gradient_last.begin(), op->input_gradient_last.end());
+    }
+    core(durations, last, of_.context_.backward, input_gradient_compute, backward_context_comm);
   }
   // Of tokens or their gradients, to experts or back.
   void experts(const std::optional<topology::Sending>& sending, Activity activity) {
@@ -146,18 +199,41 @@ class PassWriter::Writer {
   bool empty() const { return pieces_.size() == 1 && pieces_.front().body.steps.empty(); }
 
  private:
-  void core(const std::vector<Picoseconds>& durations, const ContextExchanges::Round& round,
-            Activity compute_activity, Activity context) {
-    const auto& [parts, beside, forward, backward] = of_.context_;
-    if (round.before) exchange(FlowKind::context, *round.before, context, beside);
-    if (beside) {
-      for (auto duration : durations) compute(duration - duration / parts, compute_activity);
-      wait();
-      for (auto duration : durations) compute(duration / parts, compute_activity);
-    } else {
-      compute(durations, compute_activity);
-    }
+  // `last` waits for what is sent beside the others.
+  void core(const std::vector<Picoseconds>& durations, const std::vector<Picoseconds>& last,
+            const ContextExchanges::Round& round, Activity compute_activity, Activity context) {
+    const bool hides = of_.context_.beside;
+    if (round.before) exchange(FlowKind::context, *round.before, context, hides);
+    compute(durations, compute_activity, hides ? beside(*round.before, durations) : 1.0);
+    if (hides) wait();
+    compute(last, compute_activity);
     if (round.after) exchange(FlowKind::context, *round.after, context, false);
+  }
+  static Picoseconds sum(const std::vector<Picoseconds>& durations) {
+    return std::accumulate(durations.begin(), durations.end(), Picoseconds{0});
+  }
+  std::vector<Picoseconds> whole(const std::vector<Picoseconds>& part) const {
+    return {of_.share_.plan.tensor * sum(part)};
+  }
+  // Returns how many parts there are.
+  std::int64_t start_parts(Activity tensor) {
+    follow(tensor);
+    if (graph_ == Graph::none) launched_ = false;
+    in_parts_ = true;
+    return of_.share_.plan.tensor;
+  }
+  // A graph, or a product in parts, is launched with its first kernel.
+  Picoseconds issue() {
+    if (graph_ == Graph::none && !in_parts_) return issue_;
+    return std::exchange(launched_, true) ? 0 : issue_;
+  }
+  void send(Picoseconds duration, Activity activity, std::int32_t after) {
+    steps().push_back({.lane = Lane::tensor,
+                       .rendezvous = true,
+                       .activity = activity,
+                       .joins = after,
+                       .issue = issue(),
+                       .duration = duration});
   }
   std::vector<sim::Step>& steps() { return pieces_.back().body.steps; }
   std::int32_t here() const {
@@ -185,14 +261,17 @@ class PassWriter::Writer {
     begin_piece();
     (beside ? beside_piece_ : pieces_.back().waits_for) = index;
   }
-  Picoseconds stretched(Picoseconds duration) const {
-    if (slowdown_ == 1.0) return duration;
-    return static_cast<Picoseconds>(static_cast<double>(duration) * slowdown_ + 0.5);
+  Picoseconds stretched(Picoseconds duration, double slower) const {
+    const double by = slowdown_ * slower;
+    if (by == 1.0) return duration;
+    return static_cast<Picoseconds>(static_cast<double>(duration) * by + 0.5);
   }
   const PassWriter& of_;
   Picoseconds issue_;
   double slowdown_;
   bool outside_;
+  Graph graph_ = Graph::none;
+  bool launched_ = false, in_parts_ = false;
   Pieces pieces_;
   std::int32_t last_compute_ = -1, pending_ = -1, beside_ = -1;  // steps of the last piece
   int beside_piece_ = -1;
@@ -246,27 +325,40 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
     bool core_done = false;
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       const bool enters = divided_ && op->seam == Seam::enter;
+      const bool cut = !op->input_gradient_part.empty();
+      out.enter(op->graph);
+      double slower = 1.0;  // of the weight gradient
       if (inputs && op->core) {
         if (!core_done && block->drop == Drop::core)
           out.core(ops, recompute_compute, recompute_context_comm);
         if (!core_done) out.core_backward(ops);
         core_done = true;
+      } else if (inputs && cut && op->seam == Seam::leave) {
+        out.gather_into(op->rows, op->input_gradient_part, input_gradient_compute,
+                        backward_tensor_comm);
+      } else if (inputs && cut && !weights) {
+        out.scatter_from(op->rows, op->input_gradient_part, input_gradient_compute,
+                         backward_tensor_comm);
       } else if (inputs) {
         if (divided_ && sequence_parallel_ && op->seam == Seam::leave)
           out.communicate(op->rows.all_gather, backward_tensor_comm);
-        if (enters && sequence_parallel_ && weights)
-          out.communicate(op->rows.all_gather, backward_tensor_comm, true);
+        const bool gathers = enters && sequence_parallel_ && weights;
+        if (gathers) out.communicate(op->rows.all_gather, backward_tensor_comm, true);
         if (op->seam == Seam::combine) out.experts(experts_.dispatch, backward_expert_comm);
         if (op->seam == Seam::dispatch) out.experts(experts_.combine, backward_expert_comm);
-        out.compute(op->input_gradient, input_gradient_compute);
+        out.compute(op->input_gradient, input_gradient_compute,
+                    gathers ? out.beside(op->rows.all_gather, op->input_gradient) : 1.0);
         if (enters) {
+          const auto& reduction =
+              sequence_parallel_ ? op->rows.reduce_scatter : op->rows.all_reduce;
+          const bool hides = async_ && weights;
           out.wait();
-          out.communicate(sequence_parallel_ ? op->rows.reduce_scatter : op->rows.all_reduce,
-                          backward_tensor_comm, async_ && weights);
+          out.communicate(reduction, backward_tensor_comm, hides);
+          if (hides) slower = out.beside(reduction, op->weight_gradient);
         }
       }
       if (weights) {
-        out.compute(op->weight_gradient, weight_gradient_compute);
+        out.compute(op->weight_gradient, weight_gradient_compute, slower);
         out.wait();
       }
     }

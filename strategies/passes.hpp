@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A range of a stage's layers as the steps of a pass, on one rank of a tensor-parallel group.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "sim/measures.hpp"
 #include "sim/program.hpp"
 #include "strategies/costs.hpp"
+#include "strategies/graphs.hpp"
 #include "strategies/plan.hpp"
 #include "strategies/routes.hpp"
 #include "strategies/schedule.hpp"
@@ -66,6 +68,11 @@ struct OperatorCost {
   std::vector<sim::Picoseconds> forward, input_gradient, weight_gradient;
   RowExchanges rows;          // at its seam, where layers are divided
   bool divided_loss = false;  // cross entropy over a divided vocabulary: three small all-reduces
+  Graph graph = Graph::none;
+  // Of an attention core round a ring: what waits for the last keys, beyond the above.
+  std::vector<sim::Picoseconds> forward_last, input_gradient_last;
+  // One of t parts, where communication is pipelined with it.
+  std::vector<sim::Picoseconds> forward_part, input_gradient_part;
 };
 struct BlockCost {
   std::vector<OperatorCost> operators;
@@ -94,6 +101,14 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
+// Communication takes processors from computation beside it, which slows by so much while it lasts.
+inline double slowdown_beside(double interference, sim::Picoseconds sending,
+                              sim::Picoseconds computing) {
+  if (sending <= 0 || computing <= 0) return 1.0;
+  return 1.0 + interference *
+                   std::min(1.0, static_cast<double>(sending) / static_cast<double>(computing));
+}
+
 // All of it on an actor that was idle before, exchanges on an idle network.
 sim::Spent alone(const Pieces& pieces);
 
@@ -102,8 +117,7 @@ struct ContextExchanges {
   struct Round {
     std::optional<topology::Sending> before, after;  // the core
   };
-  std::int64_t parts = 1;  // of a sequence
-  bool beside = false;     // what is sent before the core is needed by its last part only
+  bool beside = false;  // what is sent before the core is needed by its last part only
   Round forward, backward;
 };
 
@@ -132,12 +146,15 @@ class PassWriter {
 
  private:
   BlockCost price(const Block& block, const Costs& costs) const;
+  OperatorCost price(const model::Operator& op, double parts, Graph graph,
+                     const Costs& costs) const;
   RowExchanges row_exchanges(units::Bytes size, const Costs& costs) const;
   const Share share_;
-  bool sequence_parallel_ = false, divided_ = false, async_ = false;
+  bool sequence_parallel_ = false, divided_ = false, async_ = false, pipelined_ = false;
   units::Bytes row_bytes_;  // of all rows, of the whole width
   RowExchanges rows_;
   topology::Sending loss_reduce_;
+  sim::Picoseconds sum_of_parts_ = 0;
   ContextExchanges context_;
   ExpertExchanges experts_;
   bool host_waits_ = false;  // for the number of tokens that its experts get

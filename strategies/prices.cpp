@@ -7,6 +7,8 @@
 #include "strategies/context.hpp"
 #include "strategies/experts.hpp"
 #include "strategies/passes.hpp"
+#include "strategies/ring.hpp"
+#include "strategies/tensor_overlap.hpp"
 
 namespace strategies {
 
@@ -40,7 +42,8 @@ PassWriter::PassWriter(const Share& share, const Costs& costs,
     : share_(share) {
   divided_ = share.plan.tensor > 1;
   sequence_parallel_ = share.plan.sequence_parallel && divided_;
-  async_ = share.plan.overlap.tensor.value_or(share.software.overlap_tensor);
+  async_ = overlaps_tensor(share);
+  pipelined_ = pipelines_tensor(share);
   if (divided_) {
     const auto extent = extent_of(share);
     const auto tokens = static_cast<double>(extent.tokens());
@@ -48,6 +51,8 @@ PassWriter::PassWriter(const Share& share, const Costs& costs,
     row_bytes_ = {tokens * static_cast<double>(share.model.hidden) * element};
     rows_ = row_exchanges(row_bytes_, costs);
     loss_reduce_ = row_exchanges(units::Bytes{4 * tokens}, costs).all_reduce;
+    if (pipelined_)
+      sum_of_parts_ = to_ticks(costs.kernel(sum_of_parts(share, row_bytes_.value), share.gpu));
   }
   context_ = context_exchanges(share, costs);
   experts_ = expert_exchanges(share, costs);
@@ -109,7 +114,74 @@ void fuse_streams(std::vector<units::Kernel>& kernels) {
   kernels = std::move(fused);
 }
 
+std::vector<units::Kernel> cut(std::vector<units::Kernel> kernels, std::int64_t parts) {
+  for (auto& kernel : kernels) kernel = part_of(kernel, parts);
+  return kernels;
+}
+
+// Turns kernels into durations, on one GPU.
+class Clock {
+ public:
+  Clock(const Share& share, const Costs& costs, Graph graph) : share_(share), costs_(costs) {
+    // A kernel that does nothing takes as long as the gap before any.
+    if (graph != Graph::none)
+      saved_ = gap_saved_by_graph * costs.kernel(units::Kernel{}, share.gpu);
+  }
+  // `parts` ranks share equally in the work.
+  std::vector<Picoseconds> times(std::vector<units::Kernel> kernels, double parts = 1.0) const {
+    if (share_.software.compile) fuse_streams(kernels);
+    std::vector<Picoseconds> durations;
+    for (const auto& kernel : kernels)
+      durations.push_back(to_ticks((costs_.kernel(kernel, share_.gpu) - saved_) / parts));
+    return durations;
+  }
+  // Of attention round a ring, of which the durations are one rank's: what comes last is moved.
+  void split(const std::vector<units::Kernel>& kernels, bool forward,
+             std::vector<Picoseconds>& durations, std::vector<Picoseconds>& last) const {
+    if (kernels.size() == 1)
+      if (const auto rounds = rounds_of(kernels.front(), forward, share_)) {
+        durations = times(rounds->before);
+        last = times(rounds->last);
+        return;
+      }
+    for (auto& duration : durations) {
+      last.push_back(duration / share_.plan.context);
+      duration -= last.back();
+    }
+  }
+
+ private:
+  const Share& share_;
+  const Costs& costs_;
+  units::Seconds saved_;
+};
+
 }  // namespace
+
+OperatorCost PassWriter::price(const model::Operator& op, double parts, Graph graph,
+                               const Costs& costs) const {
+  const Clock clock(share_, costs, graph);
+  // A latent projection's rows are less wide than the model.
+  const bool narrow = divided_ && op.seam == model::Seam::enter && op.exchanged != row_bytes_;
+  OperatorCost cost{.seam = op.seam,
+                    .part = op.part,
+                    .core = op.core,
+                    .forward = clock.times(op.forward, parts),
+                    .input_gradient = clock.times(op.input_gradient, parts),
+                    .weight_gradient = clock.times(op.weight_gradient, parts),
+                    .rows = narrow ? row_exchanges(op.exchanged, costs) : rows_,
+                    .divided_loss = divided_ && op.name == "cross entropy",
+                    .graph = graph};
+  if (op.core && context_.beside) {
+    clock.split(op.forward, true, cost.forward, cost.forward_last);
+    clock.split(op.input_gradient, false, cost.input_gradient, cost.input_gradient_last);
+  }
+  if (pipelined_ && can_be_cut(op)) {
+    cost.forward_part = clock.times(cut(op.forward, share_.plan.tensor));
+    cost.input_gradient_part = clock.times(cut(op.input_gradient, share_.plan.tensor));
+  }
+  return cost;
+}
 
 BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   BlockCost cost;
@@ -119,23 +191,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   for (std::size_t i = 0; i < local.size(); ++i) {
     const auto& op = local[i].core ? cores[i] : local[i];
     const auto parts = local[i].core ? static_cast<double>(core.parts) : 1.0;
-    const auto times = [&](std::vector<units::Kernel> kernels) {
-      if (share_.software.compile) fuse_streams(kernels);
-      std::vector<Picoseconds> durations;
-      for (const auto& kernel : kernels)
-        durations.push_back(to_ticks(costs.kernel(kernel, share_.gpu) / parts));
-      return durations;
-    };
-    // A latent projection's rows are less wide than the model.
-    const bool narrow = divided_ && op.seam == model::Seam::enter && op.exchanged != row_bytes_;
-    cost.operators.push_back({.seam = op.seam,
-                              .part = op.part,
-                              .core = op.core,
-                              .forward = times(op.forward),
-                              .input_gradient = times(op.input_gradient),
-                              .weight_gradient = times(op.weight_gradient),
-                              .rows = narrow ? row_exchanges(op.exchanged, costs) : rows_,
-                              .divided_loss = divided_ && op.name == "cross entropy"});
+    cost.operators.push_back(price(op, parts, graph_of(op, block.experts, share_.software), costs));
     cost.parameters += local[i].parameters;
     if (local[i].expert) cost.expert_parameters += local[i].parameters;
     cost.cast += model::narrow_weights(local[i]);

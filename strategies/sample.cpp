@@ -2,11 +2,9 @@
 #include "strategies/sample.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <numeric>
-#include <tuple>
-#include <utility>
-#include <variant>
 
 namespace strategies {
 namespace {
@@ -25,9 +23,16 @@ std::int64_t period_of(const Placement& placement, const topology::Cluster& clus
 }
 
 // What sets a block apart from one of sound nodes of the first kind, by place within the block: a
-// device's kind, its slowdown, or a port (kind, direction, number) and what is left of it.
-using PortLeft = std::tuple<topology::Port::Kind, bool, std::int64_t, double>;
-using Mark = std::pair<std::int64_t, std::variant<std::size_t, double, PortLeft>>;
+// device's kind, a device's slowdown, or what is left of a port.
+struct Mark {
+  std::int64_t place = 0;
+  enum class What { kind, slowdown, port } what = What::kind;
+  topology::Port::Kind port{};
+  bool out = false;
+  std::int64_t number = 0;
+  double value = 0;
+  friend auto operator<=>(const Mark&, const Mark&) = default;
+};
 
 class Marks {
  public:
@@ -36,11 +41,12 @@ class Marks {
         period_(period),
         of_block_(static_cast<std::size_t>(placement.data() / period)) {}
 
-  void add(std::int64_t gpu, Mark::second_type what) {
+  void add(std::int64_t gpu, Mark mark) {
     auto where = placement_.at(gpu);
     const auto block = static_cast<std::size_t>(where.data / period_);
     where.data %= period_;
-    of_block_[block].emplace_back(placement_.rank_of(where), what);
+    mark.place = placement_.rank_of(where);
+    of_block_[block].push_back(mark);
   }
   std::vector<std::vector<Mark>>& of_block() { return of_block_; }
 
@@ -60,11 +66,16 @@ Sample sample_of(const Placement& placement, const topology::Cluster& cluster,
   if (!cluster.others.empty())
     for (std::int64_t gpu = 0; gpu < placement.ranks(); ++gpu)
       if (const auto kind = cluster.kind_of_node(gpu / cluster.node.gpus); kind != 0)
-        marks.add(gpu, kind);
+        marks.add(gpu, {.what = Mark::What::kind, .number = static_cast<std::int64_t>(kind)});
   for (const auto& straggler : cluster.stragglers)
-    for (const auto gpu : straggler.gpus) marks.add(gpu, straggler.slowdown);
+    for (const auto gpu : straggler.gpus)
+      marks.add(gpu, {.what = Mark::What::slowdown, .value = straggler.slowdown});
   for (const auto& [port, number, factor] : ports.degraded())
-    marks.add(ports.lowest_gpu(port), PortLeft{port.kind, port.out, number, factor});
+    marks.add(ports.lowest_gpu(port), {.what = Mark::What::port,
+                                       .port = port.kind,
+                                       .out = port.out,
+                                       .number = number,
+                                       .value = factor});
 
   std::map<std::vector<Mark>, std::uint32_t> seen;
   std::vector<std::int64_t> blocks;  // that a sort of block has

@@ -19,9 +19,20 @@ enum class GraphedPart : std::uint8_t { attn, moe_router, moe_preprocess };
 // that it has experts on, the others once to each expert or everywhere.
 enum class MoeDispatcher { all_to_all, all_gather, deepep, hybridep };
 
-// The input pipeline as a stage of its own in front of the first pass.
+// How tensor-parallel communication overlaps with computation, where it does. async: what the
+// backward pass reduces runs under the weight gradient. pipelined: besides, gathers and
+// reduce-scatters of sequence parallelism run under the product beside them, part by part
+// (tensor_overlap.hpp).
+enum class TensorOverlap { async, pipelined };
+
+// The input pipeline as a stage of its own in front of the first pass. Every GPU of the first stage
+// has a loader, which makes the sequences of its replica one after the other, microbatch by
+// microbatch. It begins a microbatch when the GPU has come to the forward pass of the one
+// `prefetch` before it. A step is one of many alike: its first `prefetch` microbatches are ready
+// when it begins, and it ends when those of the next step are; so it lasts no less than all of its
+// microbatches take to be made, and with prefetch 0 nothing hides them.
 struct DataLoader {
-  double samples_per_second = 0;  // sequences that it makes ready, per GPU
+  double samples_per_second = 0;  // sequences that the loader of one GPU makes ready
   std::int64_t prefetch = 2;      // microbatches made ready ahead of the one in use
   friend bool operator==(const DataLoader&, const DataLoader&) = default;
 };
@@ -29,8 +40,8 @@ struct DataLoader {
 struct Software {
   std::string name;
   model::Kernels kernels;
-  bool compile = false;      // a compiler fuses element-wise chains and cuts host work
-  bool cuda_graphs = false;  // whole passes are launched at once
+  bool compile = false;      // a compiler fuses element-wise chains, which are launched as one
+  bool cuda_graphs = false;  // whole passes are launched at once (graphs.hpp)
   std::vector<GraphedPart> graphed_parts;  // or, where they are not, these parts of each layer
   MoeDispatcher moe_dispatcher = MoeDispatcher::all_to_all;
 
@@ -45,7 +56,8 @@ struct Software {
 
   // Defaults of the plan's `overlap`.
   bool overlap_data = true;
-  bool overlap_tensor = false;    // dgrad all-reduce (or gather) under the weight gradient
+  bool overlap_tensor = false;  // in the manner of
+  TensorOverlap tensor_overlap = TensorOverlap::async;
   bool overlap_pipeline = false;  // transfers do not occupy the computing stream
   bool overlap_parameters = false;
   bool overlap_expert = false;  // dispatch and combine under the computation of another microbatch

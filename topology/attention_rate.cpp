@@ -23,6 +23,23 @@ constexpr double fastest = 0.95;
 constexpr double idle_waves = 1.2;
 constexpr double block_rows = 128, measured_blocks = 2048;
 
+// Rates over that of FlashAttention-2, where a kernel was not measured. FlashAttention-1 and
+// xFormers' kernel: about half (Dao 2023, arXiv 2307.08691, section 4.1). FlashAttention-3: 1.5
+// to 2.0 forward, 1.5 to 1.75 backward (Shah et al. 2024, arXiv 2407.08608, section 4.1); the
+// middle of each.
+double over_flash_2(units::FusedAttention fused, Pass pass) {
+  switch (fused) {
+    case units::FusedAttention::flash_1:
+    case units::FusedAttention::memory_efficient:
+      return 0.5;
+    case units::FusedAttention::flash_2:
+      return 1.0;
+    case units::FusedAttention::flash_3:
+      return pass == Pass::forward ? 1.75 : 1.625;
+  }
+  return 1.0;
+}
+
 struct Point {
   double sequence, efficiency;
 };
@@ -43,13 +60,15 @@ double on_line(Point a, Point b, double s) {
 }
 
 struct Series {
+  units::FusedAttention fused;
   Pass pass;
   std::int64_t head_dim;
   bool causal;
 };
 
 bool belongs(const MeasuredAttention& row, const Series& series) {
-  return row.pass == series.pass && row.head_dim == series.head_dim && row.causal == series.causal;
+  return row.fused.value_or(series.fused) == series.fused && row.pass == series.pass &&
+         row.head_dim == series.head_dim && row.causal == series.causal;
 }
 
 // Of one series: the measurements nearest below and above s, or the nearest two on one side.
@@ -79,11 +98,12 @@ std::optional<double> over_sequence(const std::vector<MeasuredAttention>& rows,
   return std::nullopt;
 }
 
-std::optional<double> measured(const std::vector<MeasuredAttention>& rows, Pass pass, bool causal,
+std::optional<double> measured(const std::vector<MeasuredAttention>& rows, Series series,
                                double head_dim, double s) {
   std::int64_t smaller = 0, larger = 0;  // nearest measured head dimensions on both sides
   for (const auto& row : rows) {
-    if (row.pass != pass || row.causal != causal) continue;
+    series.head_dim = row.head_dim;
+    if (!belongs(row, series)) continue;
     const auto size = static_cast<double>(row.head_dim);
     if (size <= head_dim) smaller = std::max(smaller, row.head_dim);
     if (size >= head_dim && (larger == 0 || row.head_dim < larger)) larger = row.head_dim;
@@ -91,12 +111,25 @@ std::optional<double> measured(const std::vector<MeasuredAttention>& rows, Pass 
   if (smaller == 0 && larger == 0) return std::nullopt;
   if (smaller == 0) smaller = larger;
   if (larger == 0) larger = smaller;
-  const auto low = over_sequence(rows, {pass, smaller, causal}, s);
-  const auto high = over_sequence(rows, {pass, larger, causal}, s);
+  const auto at = [&](std::int64_t dim) {
+    series.head_dim = dim;
+    return over_sequence(rows, series, s);
+  };
+  const auto low = at(smaller), high = at(larger);
   if (!low || !high || smaller == larger) return low;
   const double a = std::log2(static_cast<double>(smaller));
   const double b = std::log2(static_cast<double>(larger));
   return *low + (*high - *low) * (std::log2(head_dim) - a) / (b - a);
+}
+
+// Of the pass, or its share of both passes.
+std::optional<double> of_pass(const std::vector<MeasuredAttention>& rows,
+                              units::FusedAttention fused, Pass pass, bool causal, double head_dim,
+                              double s) {
+  if (const auto alone = measured(rows, {fused, pass, 0, causal}, head_dim, s)) return alone;
+  auto both = measured(rows, {fused, Pass::both, 0, causal}, head_dim, s);
+  if (both) *both *= share_of_both(pass);
+  return both;
 }
 
 double busy(const Kernel& kernel, const Device& device) {
@@ -122,12 +155,12 @@ units::FlopsPerSecond attention_rate(const Kernel& kernel, const Device& device)
   const double s =
       std::max(1.0, std::sqrt(static_cast<double>(kernel.m) * static_cast<double>(kernel.n)));
   const double head_dim = std::max(1.0, static_cast<double>(kernel.k));
-  auto efficiency = measured(rows, pass, kernel.causal, head_dim, s);
+  auto efficiency = of_pass(rows, kernel.fused, pass, kernel.causal, head_dim, s);
   if (!efficiency) {
-    efficiency = measured(rows, Pass::both, kernel.causal, head_dim, s);
-    if (efficiency) *efficiency *= share_of_both(pass);
+    efficiency = of_pass(rows, units::FusedAttention::flash_2, pass, kernel.causal, head_dim, s);
+    if (!efficiency) efficiency = without_tables(pass, kernel.causal, s, device);
+    *efficiency *= over_flash_2(kernel.fused, pass);
   }
-  if (!efficiency) efficiency = without_tables(pass, kernel.causal, s, device);
   const double reached = std::min(fastest, *efficiency * busy(kernel, device));
   return device.peak_of(kernel.precision) * (reached * device.efficiency.sustained_clock);
 }

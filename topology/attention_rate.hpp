@@ -5,6 +5,7 @@
 // two measurements of a head dimension the line through them holds, outside the one through the
 // nearest two, never falling with s; between head dimensions f is interpolated in log2. Tables
 // that give forward and backward only together are split with backward = 0.88 of the forward rate.
+// A kernel that was not measured runs at a published multiple of the rate of FlashAttention-2.
 // Few heads leave processors idle: the rate is scaled by b/(b + 1.2·processors), b = blocks of 128
 // query rows over all sequences and heads, relative to the 2,048 blocks of the measurements.
 #pragma once

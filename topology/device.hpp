@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,15 @@ struct MeasuredProduct {
   friend bool operator==(const MeasuredProduct&, const MeasuredProduct&) = default;
 };
 
-// A measured fused attention; `pass` tells forward from forward and backward together.
+// A measured fused attention; `pass` tells forward from forward and backward together. `fused`
+// absent: whichever kernel the device has.
 struct MeasuredAttention {
   enum class Pass { forward, backward, both };
   Pass pass;
   std::int64_t head_dim, sequence;
   bool causal;
   double efficiency;
+  std::optional<units::FusedAttention> fused = {};
   friend bool operator==(const MeasuredAttention&, const MeasuredAttention&) = default;
 };
 

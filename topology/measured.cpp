@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace topology {
 namespace {
@@ -21,11 +22,6 @@ struct Row {
   std::string_view operator[](std::string_view column) const {
     return cells[static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin())];
   }
-};
-
-struct Fused {
-  MeasuredAttention row;
-  std::string_view implementation;
 };
 
 [[noreturn]] void refuse(int line, const std::string& what) {
@@ -92,10 +88,23 @@ MeasuredProduct product_of(const Row& row) {
           efficiency(row)};
 }
 
-Fused attention_of(const Row& row) {
-  return {{pass_of(row), number<std::int64_t>(row, "k"), number<std::int64_t>(row, "n"),
-           causal_of(row), efficiency(row)},
-          row["implementation"]};
+// Nothing of a kernel that is not known.
+std::optional<MeasuredAttention> attention_of(const Row& row) {
+  using enum units::FusedAttention;
+  constexpr std::array<std::pair<std::string_view, units::FusedAttention>, 4> known{
+      {{"flash-1", flash_1},
+       {"flash-2", flash_2},
+       {"flash-3", flash_3},
+       {"memory-efficient", memory_efficient}}};
+  MeasuredAttention measured{pass_of(row), number<std::int64_t>(row, "k"),
+                             number<std::int64_t>(row, "n"), causal_of(row), efficiency(row)};
+  if (row["implementation"].empty()) return measured;
+  for (const auto& [name, fused] : known)
+    if (name == row["implementation"]) {
+      measured.fused = fused;
+      return measured;
+    }
+  return std::nullopt;
 }
 
 // Where each known column stands; columns[i] is at place[i] of the file.
@@ -110,25 +119,10 @@ std::array<std::size_t, columns.size()> header(std::string_view text, int line) 
   return place;
 }
 
-std::vector<MeasuredAttention> chosen(const std::vector<Fused>& all, std::string_view wanted) {
-  std::vector<MeasuredAttention> kept;
-  const auto has = [&](MeasuredAttention::Pass pass) {
-    return std::ranges::any_of(
-        all, [&](const Fused& f) { return f.row.pass == pass && f.implementation == wanted; });
-  };
-  const bool both = has(MeasuredAttention::Pass::both);
-  for (const auto& [row, implementation] : all) {
-    const bool instead = implementation == "flash-2" && !both && !has(row.pass);
-    if (implementation.empty() || implementation == wanted || instead) kept.push_back(row);
-  }
-  return kept;
-}
-
 }  // namespace
 
-Measured parse_measured(std::string_view csv, std::string_view implementation) {
+Measured parse_measured(std::string_view csv) {
   Measured table;
-  std::vector<Fused> attention;
   std::optional<std::array<std::size_t, columns.size()>> place;
   int line = 0;
   for (std::string_view text : split(csv, '\n')) {
@@ -148,13 +142,12 @@ Measured parse_measured(std::string_view csv, std::string_view implementation) {
     if (row["kind"] == "product") {
       table.products.push_back(product_of(row));
     } else if (row["kind"] == "attention") {
-      attention.push_back(attention_of(row));
+      if (const auto measured = attention_of(row)) table.attention.push_back(*measured);
     } else {
       refuse(line,
              "unknown kind '" + std::string(row["kind"]) + "'; expected product or attention");
     }
   }
-  table.attention = chosen(attention, implementation);
   return table;
 }
 

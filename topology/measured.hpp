@@ -18,9 +18,8 @@ struct Measured {
 //   kind,pass,batch,m,n,k,causal,implementation,efficiency
 // in any order. A product is (m × k)·(k × n), `batch` times, pass forward, input_gradient or
 // weight_gradient; attention has n = sequence, k = head dimension, pass forward, backward or both.
-// Attention of another `implementation` is left out; a pass that the wanted one lacks altogether
-// (the backward pass of flash-3) is taken from flash-2. Rows without implementation always count.
-// Throws std::invalid_argument naming the line. O(text).
-Measured parse_measured(std::string_view csv, std::string_view implementation = "flash-2");
+// Its implementation is flash-1, flash-2, flash-3, memory-efficient or left out; rows of any other
+// are left out. Throws std::invalid_argument naming the line. O(text).
+Measured parse_measured(std::string_view csv);
 
 }  // namespace topology

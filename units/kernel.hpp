@@ -27,6 +27,10 @@ constexpr double element_bytes(Precision precision) {
   return 0.0;
 }
 
+// Kernels of fused attention that keep no score matrix: three generations of FlashAttention, and
+// xFormers' memory-efficient one.
+enum class FusedAttention { flash_1, flash_2, flash_3, memory_efficient };
+
 // One kernel launch.
 //   product    `batch` matrix products (m × k)·(k × n); `layout` says which gradient it serves
 //   attention  fused attention: m = query tokens, n = key tokens, k = head dimension,
@@ -40,6 +44,7 @@ struct Kernel {
   Precision precision = Precision::bf16;
   Layout layout = Layout::forward;
   bool causal = false;
+  FusedAttention fused = FusedAttention::flash_2;  // attention
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   Flops flops;
   Bytes traffic;  // to and from device memory

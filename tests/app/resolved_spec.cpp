@@ -145,7 +145,10 @@ class Draw {
 
   void software(strategies::Software& software) {
     using enum strategies::GraphedPart;
-    software.kernels.attention = kind<model::AttentionKernel>(2);
+    software.kernels.attention = kind<model::AttentionKernel>(5);
+    if (software.kernels.attention == model::AttentionKernel::flash_3)  // Hopper only
+      software.kernels.attention = model::AttentionKernel::flash;
+    software.tensor_overlap = kind<strategies::TensorOverlap>(1);
     software.kernels.fused_cross_entropy = coin();
     software.compile = coin();
     software.cuda_graphs = coin();

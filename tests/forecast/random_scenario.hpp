@@ -143,6 +143,16 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
     s.model.kv_heads = s.model.heads;
   }
   s.model.multi_token_prediction = pick(0, 0, 0, 1, 2);
+  using model::AttentionKernel;
+  if (pick(0, 0, 1) == 1)
+    s.software.kernels.attention =
+        pick(AttentionKernel::flash_1, AttentionKernel::flash_3, AttentionKernel::memory_efficient);
+  s.software.tensor_overlap =
+      pick(strategies::TensorOverlap::async, strategies::TensorOverlap::pipelined);
+  s.software.cuda_graphs = pick(0, 0, 0, 1) == 1;
+  if (pick(0, 0, 0, 1) == 1) s.software.graphed_parts = {strategies::GraphedPart::attn};
+  // From what stalls a step to what nobody notices.
+  if (pick(0, 0, 1) == 1) s.software.data_loader = {pick(1e2, 1e3, 1e5), pick(0, 1, 2, 9)};
   s.cluster = cluster_of(plan.tensor * plan.context * plan.pipeline * plan.data, pick(2, 3, 4, 8),
                          pick(1, 2, 8));
   return s;

@@ -49,10 +49,6 @@ TEST_CASE("what is read but not simulated yet is refused as that") {
        "plan.wrap: gathering other than layer by layer is not simulated yet; write layer"},
       {{"plan.bucket={reduce: 1e8, gather: 2e8}"},
        "plan.bucket: a gather bucket of its own is not simulated yet; write one size"},
-      {{"software.cuda_graphs=[attn]"},
-       "software.cuda_graphs: graphing parts of a layer is not simulated yet; write true or false"},
-      {{"software.data_loader={samples_per_second: 1}"},
-       "software.data_loader: a data loader is not simulated yet; write none"},
       {{"plan.zero=3", "software.limit_all_gathers=false"},
        "software.limit_all_gathers: gathering without a limit is not simulated yet; write true"}};
   for (const auto& feature : features) {
@@ -73,6 +69,15 @@ TEST_CASE("what changes nothing is simulated") {
                            "plan.context_method=ulysses", "software.moe_dispatcher=deepep",
                            "software.post_validation=true", "software.limit_all_gathers=false",
                            "software.cuda_graphs=[full]"}));
+}
+
+TEST_CASE("graphs, loaders, every kernel of attention and every overlap of tensors are simulated") {
+  CHECK_NOTHROW(simulated({"software.cuda_graphs=[attn]"}));
+  CHECK_NOTHROW(simulated({"software.data_loader={samples_per_second: 1}"}));
+  for (const std::string kind :
+       {"unfused", "fused", "flash", "flash1", "flash3", "memory-efficient"})
+    CHECK_NOTHROW(simulated({"software.attention=" + kind}));
+  CHECK_NOTHROW(simulated({"software.tensor_overlap=pipelined", "plan.overlap={tensor: true}"}));
 }
 
 TEST_CASE("every precision of the device is simulated, fp8 with every recipe") {

@@ -253,3 +253,14 @@ TEST_CASE("a precision needs a device that computes in it, a recipe needs fp8") 
   CHECK(complaint({"cluster.node=dgx-a100-80gb", "training.precision=fp8"}) ==
         "training.precision: a100-80gb-sxm has no rate for fp8; it has fp32, tf32, fp16, bf16");
 }
+
+TEST_CASE("FlashAttention-3 runs where it was measured") {
+  CHECK(complaint({"software.attention=flash3"}) == "no complaint");
+  CHECK(complaint({"software.attention=flash3", "cluster.node=dgx-a100-80gb"}) ==
+        "software.attention: flash3 is written for Hopper GPUs and was not measured on "
+        "a100-80gb-sxm; write flash");
+  CHECK(
+      complaint({"software.attention=flash2"}) ==
+      "software.attention: unknown value 'flash2'; expected one of unfused, fused, flash, flash1, "
+      "flash3, memory-efficient; did you mean 'flash'?");
+}

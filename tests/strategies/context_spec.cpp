@@ -8,6 +8,7 @@
 #include "sim/measures.hpp"
 #include "strategies/activity.hpp"
 #include "strategies/lower.hpp"
+#include "strategies/ring.hpp"
 #include "tests/catch.hpp"
 
 using namespace strategies;
@@ -82,11 +83,11 @@ TEST_CASE("round a ring go keys and values, and backward their gradients with th
   CHECK(exchanged(world, forward_context_comm) == 2 * 32 * 16 * 2);
 }
 
-TEST_CASE("keys and values are gathered forward, their gradients scattered backward") {
+TEST_CASE("keys and values are gathered each way, their gradients scattered backward") {
   World world;
   world.plan.context_method = ContextMethod::all_gather;
   CHECK(exchanged(world, forward_context_comm) == 2 * 32 * 64 * 2);
-  CHECK(exchanged(world, backward_context_comm) == 2 * 32 * 64 * 2);
+  CHECK(exchanged(world, backward_context_comm) == 2 * (2 * 32 * 64 * 2));
 }
 
 TEST_CASE("Ulysses exchanges queries, keys, values and output, each way") {
@@ -118,12 +119,11 @@ TEST_CASE("what is recomputed is exchanged again") {
 }
 
 TEST_CASE("a ring hides under all rounds of attention but the last; a gather is waited for") {
-  // 100 ticks a head forward on the whole sequence: four rounds of 25 on each rank.
+  // 2·2·4·(32²/2)·16 flops forward on the whole sequence: four rounds of 8192 on each rank.
   const auto attention = [](const units::Kernel& kernel) {
     const bool forward = kernel.layout == units::Kernel::Layout::forward;
-    return kernel.kind == units::Kernel::Kind::attention && forward
-               ? 100.0 * static_cast<double>(kernel.batch)
-               : 0;
+    return kernel.kind == units::Kernel::Kind::attention && forward ? 25 * kernel.flops.value / 8192
+                                                                    : 0;
   };
   World world;
   const auto exposed = [&](ContextMethod method, double ticks) {
@@ -141,6 +141,62 @@ TEST_CASE("a ring hides under all rounds of attention but the last; a gather is 
   CHECK(exposed(ContextMethod::ring, 100) == 25);
   CHECK(exposed(ContextMethod::all_gather, 60) == 60);
   CHECK(exposed(ContextMethod::ulysses, 60) == 4 * 60);
+}
+
+TEST_CASE("a ring attends to one block after the other and merges what comes of them") {
+  World world;
+  const auto masked = GENERATE(true, false);
+  world.model.causal = masked;
+  std::vector<units::Kernel> calls;
+  const auto see = [&](const units::Kernel& kernel) {
+    if (kernel.kind == units::Kernel::Kind::attention &&
+        kernel.layout == units::Kernel::Layout::forward && kernel.m < 32)
+      calls.push_back(kernel);
+    return 0.0;
+  };
+  world.lowered(costs_of(see, [](units::Bytes) { return 0; }));
+  REQUIRE(calls.size() == 4);
+  // 8 tokens: their own keys, then three times half of another rank's where those behind are
+  // masked.
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    CHECK(calls[i].m == 8);
+    CHECK(calls[i].n == (i > 0 && masked ? 4 : 8));
+    CHECK(calls[i].causal == (masked && i == 0));
+    CHECK(calls[i].flops == calls.front().flops);
+  }
+  Share share{world.model, world.plan, world.training, world.software};
+  const units::Kernel whole{.kind = units::Kernel::Kind::attention,
+                            .causal = masked,
+                            .batch = 4,
+                            .m = 32,
+                            .n = 32,
+                            .k = 16,
+                            .flops = {160}};
+  const auto merge_bytes = [&](bool forward) {
+    const auto rounds = rounds_of(whole, forward, share);
+    REQUIRE(rounds);
+    CHECK(rounds->before.size() == 5);
+    REQUIRE(rounds->last.size() == 2);
+    CHECK(rounds->last.front().flops.value == 10);
+    return rounds->last.back().traffic.value;
+  };
+  // Outputs of 8 tokens; gradients of queries, and of keys and values of 4 or 8 tokens.
+  CHECK(merge_bytes(true) == 10 * 8 * 64);
+  CHECK(merge_bytes(false) == 10 * (8 * 64 + (masked ? 4 : 8) * 2 * 64));
+  auto window = whole;
+  window.n = 16;
+  CHECK_FALSE(rounds_of(window, true, share));
+}
+
+TEST_CASE("a ring's exchanges slow the rounds that they run beside") {
+  World world;
+  world.software.interference = 1;
+  const auto attention = [](const units::Kernel& kernel) {
+    return kernel.kind == units::Kernel::Kind::attention ? 25 * kernel.flops.value / 8192 : 0;
+  };
+  const auto result = world.lowered(costs_of(attention, [](units::Bytes) { return 30; }));
+  // 75 ticks beside 30 of exchange take 105; the last round has the network to itself.
+  CHECK(alone(result.writer->forward({Block{}})).total() == 105 + 25);
 }
 
 TEST_CASE("the parts of a sequence compute, and keep, what the whole does") {

@@ -165,6 +165,32 @@ TEST_CASE("attention runs at its measured rate and on the saturation curve betwe
   CHECK_THAT(rate(attention(1000, true, Layout::input_gradient), device), WithinRel(20e12, 1e-9));
 }
 
+TEST_CASE("a kernel of attention runs as measured, or at a multiple of FlashAttention-2") {
+  using enum units::FusedAttention;
+  using Pass = MeasuredAttention::Pass;
+  auto device = round_device();
+  device.sms = 0;
+  const auto rate_of = [&](units::FusedAttention fused, Layout layout = Layout::forward) {
+    auto kernel = attention(1000, true, layout);
+    kernel.fused = fused;
+    return rate(kernel, device);
+  };
+  // Nothing measured: the plateau's multiples, none beyond 0.95 of the peak.
+  CHECK_THAT(rate_of(flash_1) / rate_of(flash_2), WithinRel(0.5, 1e-9));
+  CHECK_THAT(rate_of(memory_efficient) / rate_of(flash_2), WithinRel(0.5, 1e-9));
+  CHECK_THAT(rate_of(flash_3) / rate_of(flash_2), WithinRel(1.75, 1e-9));
+  device.efficiency.attention = {{Pass::forward, 128, 1000, true, 0.3, flash_2},
+                                 {Pass::backward, 128, 1000, true, 0.2, flash_2},
+                                 {Pass::forward, 128, 1000, true, 0.4, flash_3}};
+  CHECK_THAT(rate_of(flash_2), WithinRel(30e12, 1e-9));
+  CHECK_THAT(rate_of(flash_3), WithinRel(40e12, 1e-9));
+  CHECK_THAT(rate_of(flash_3, Layout::input_gradient), WithinRel(1.625 * 20e12, 1e-9));
+  CHECK_THAT(rate_of(flash_1, Layout::input_gradient), WithinRel(10e12, 1e-9));
+  // A row that names no kernel holds for whichever there is.
+  device.efficiency.attention = {{Pass::forward, 128, 1000, true, 0.3}};
+  CHECK_THAT(rate_of(memory_efficient), WithinRel(30e12, 1e-9));
+}
+
 TEST_CASE("forward and backward of a joint measurement add up to it") {
   auto device = round_device();
   device.efficiency.attention = {{MeasuredAttention::Pass::both, 64, 4096, false, 0.5}};

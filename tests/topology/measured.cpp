@@ -23,7 +23,7 @@ TEST_CASE("a table of measured kernels is read row by row") {
                                     "attention,both,,2048,2048,128,1,flash-2,0.4\n");
   const Measured expected{
       {{Layout::forward, 1, 128, 256, 512, 0.5}, {Layout::weight_gradient, 4, 8, 16, 32, 0.25}},
-      {{Pass::both, 128, 2048, true, 0.4}}};
+      {{Pass::both, 128, 2048, true, 0.4, units::FusedAttention::flash_2}}};
   CHECK(table == expected);
 }
 
@@ -34,16 +34,21 @@ TEST_CASE("columns may stand in any order") {
   CHECK(table.products == std::vector<MeasuredProduct>{{Layout::input_gradient, 4, 1, 2, 3, 0.5}});
 }
 
-TEST_CASE("one implementation of attention is chosen, its missing pass from flash-2") {
+TEST_CASE("a measured attention knows its kernel; of unknown kernels nothing is read") {
+  using enum units::FusedAttention;
   const auto text = head +
                     "attention,forward,,512,512,64,0,flash-2,0.2\n"
-                    "attention,backward,,512,512,64,0,flash-2,0.1\n"
-                    "attention,forward,,512,512,64,0,flash-3,0.3\n";
-  const MeasuredAttention forward2{Pass::forward, 64, 512, false, 0.2};
-  const MeasuredAttention backward2{Pass::backward, 64, 512, false, 0.1};
-  const MeasuredAttention forward3{Pass::forward, 64, 512, false, 0.3};
-  CHECK(parse_measured(text).attention == std::vector{forward2, backward2});
-  CHECK(parse_measured(text, "flash-3").attention == std::vector{backward2, forward3});
+                    "attention,backward,,512,512,64,0,flash-1,0.1\n"
+                    "attention,forward,,512,512,64,0,flash-3,0.3\n"
+                    "attention,forward,,512,512,64,0,triton,0.4\n"
+                    "attention,both,,512,512,64,0,memory-efficient,0.5\n"
+                    "attention,both,,512,512,64,0,,0.6\n";
+  CHECK(parse_measured(text).attention ==
+        std::vector<MeasuredAttention>{{Pass::forward, 64, 512, false, 0.2, flash_2},
+                                       {Pass::backward, 64, 512, false, 0.1, flash_1},
+                                       {Pass::forward, 64, 512, false, 0.3, flash_3},
+                                       {Pass::both, 64, 512, false, 0.5, memory_efficient},
+                                       {Pass::both, 64, 512, false, 0.6, std::nullopt}});
 }
 
 TEST_CASE("a mistake in a table is named with its line") {

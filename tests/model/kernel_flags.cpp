@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each choice of kernels changes: bytes moved, 2-byte elements, s tokens, b sequences.
+#include "model/layer.hpp"
+#include "tests/catch.hpp"
+#include "tests/model/small_models.hpp"
+
+using namespace model;
+using units::Precision;
+
+namespace {
+
+constexpr double s = 32, b = 2;
+
+Transformer gpt() {
+  return {.layers = 1,
+          .hidden = 64,
+          .heads = 4,
+          .kv_heads = 4,
+          .head_dim = 16,
+          .ffn = 256,
+          .vocab = 512,
+          .max_sequence = 32};
+}
+Transformer llama() {
+  auto t = gpt();
+  t.kv_heads = 2;
+  t.activation = Activation::swiglu;
+  t.norm = Norm::rmsnorm;
+  t.position = Position::rope;
+  t.biases = t.qkv_biases = t.tied_embeddings = false;
+  t.dropout = 0;
+  return t;
+}
+
+struct Traffic {
+  double forward = 0, backward = 0;
+  int kernels = 0;
+};
+
+Traffic traffic(const Operators& ops) {
+  Traffic sum;
+  const auto add = [&](const std::vector<units::Kernel>& kernels, double& to) {
+    for (const auto& kernel : kernels) to += kernel.traffic.value;
+    sum.kernels += static_cast<int>(kernels.size());
+  };
+  for (const auto& op : ops) {
+    add(op.forward, sum.forward);
+    add(op.input_gradient, sum.backward);
+    add(op.weight_gradient, sum.backward);
+  }
+  return sum;
+}
+
+// What one layer moves more without the flag.
+Traffic more(const Transformer& t, bool Kernels::*flag) {
+  Kernels with{.attention = AttentionKernel::unfused}, without = with;
+  with.*flag = true;
+  without.*flag = false;
+  const auto one = traffic(layer(t, whole(t, 2, 32), without, Precision::bf16));
+  const auto other = traffic(layer(t, whole(t, 2, 32), with, Precision::bf16));
+  return {one.forward - other.forward, one.backward - other.backward, one.kernels - other.kernels};
+}
+
+void check(const Traffic& found, double forward, double backward, int kernels) {
+  CHECK(found.forward == forward);
+  CHECK(found.backward == backward);
+  CHECK(found.kernels == kernels);
+}
+
+}  // namespace
+
+TEST_CASE("bias and activation apart pass over the MLP's middle once more each way") {
+  check(more(gpt(), &Kernels::fused_bias_activation), s * b * 256 * 4, s * b * 256 * 4, 2);
+  check(more(llama(), &Kernels::fused_bias_activation), s * b * 256 * 6, s * b * 256 * 6, 2);
+}
+
+TEST_CASE("a norm in steps passes three times more over the tensor, read and written") {
+  check(more(gpt(), &Kernels::fused_norm), 2 * 3 * 4 * s * b * 64, 2 * 3 * 6 * s * b * 64, 12);
+}
+
+TEST_CASE("a rotation in steps passes three times more over queries and keys") {
+  check(more(gpt(), &Kernels::fused_rotary), 0, 0, 0);  // learned positions
+  check(more(llama(), &Kernels::fused_rotary), 3 * 4 * s * b * (64 + 32), 3 * 4 * s * b * (64 + 32),
+        6);
+}
+
+TEST_CASE("bias and dropout apart from the residual sum pass over it once more each") {
+  // Bias 2 + 2, dropout 2 + 2 + mask 1, sum 2 + 2 + 2; together 6 + mask 1.
+  check(more(gpt(), &Kernels::fused_bias_dropout_add), 2 * (15 - 7) * s * b * 64, 0, 4);
+  check(more(llama(), &Kernels::fused_bias_dropout_add), 0, 0, 0);  // nothing but the sum
+}
+
+TEST_CASE("scale and mask apart from the softmax pass over the scores") {
+  // Each of three passes reads and writes 2as²b elements; the causal one kernel reads half.
+  const double scores = 4 * s * s * b;
+  check(more(gpt(), &Kernels::fused_softmax), (12 - 3) * scores, 8 * scores, 4);
+}
+
+TEST_CASE("gradients accumulated apart are written, and read again with the fp32 sum") {
+  // In the product fp32 is read and written; apart 2 bytes are written, then 2 + 4 read, 4 written.
+  const double weights = 4 * 64 * 64 + 2 * 64 * 256;
+  check(more(gpt(), &Kernels::fused_gradient_accumulation), 0, (2 + 10 - 8) * weights, 4);
+}
+
+TEST_CASE("cross entropy in one kernel reads and writes logits once each way, in 16 bit") {
+  const auto t = gpt();
+  Kernels fused, steps;
+  fused.fused_cross_entropy = true;
+  const auto extent = whole(t, 2, 32);
+  const auto one = traffic(head(t, extent, fused, Precision::bf16));
+  const auto many = traffic(head(t, extent, steps, Precision::bf16));
+  const double logits = s * b * 512;
+  CHECK(many.forward - one.forward == (6 + 4 + 8 + 8 + 4 + 8 - 4) * logits);
+  CHECK(many.backward - one.backward == (8 + 6 - 4) * logits);
+  CHECK(kept_bytes(head(t, extent, steps, Precision::bf16)).value -
+            kept_bytes(head(t, extent, fused, Precision::bf16)).value ==
+        2 * logits);
+}
+
+TEST_CASE("fused kernels of attention keep and move the same, whichever they are") {
+  const auto t = llama();
+  const auto made = [&](AttentionKernel kernel) {
+    return layer(t, whole(t, 2, 32), {.attention = kernel}, Precision::bf16);
+  };
+  const auto flash2 = made(AttentionKernel::flash);
+  for (const auto kernel :
+       {AttentionKernel::flash_1, AttentionKernel::flash_3, AttentionKernel::memory_efficient}) {
+    const auto other = made(kernel);
+    CHECK(kept_bytes(other).value == kept_bytes(flash2).value);
+    CHECK(traffic(other).forward == traffic(flash2).forward);
+    CHECK(traffic(other).backward == traffic(flash2).backward);
+  }
+}
+
+TEST_CASE("fewer key and value heads move and keep fewer bytes: MHA, GQA, MQA") {
+  const auto with = [&](std::int64_t kv_heads) {
+    auto t = llama();
+    t.kv_heads = kv_heads;
+    return layer(t, whole(t, 2, 32), {}, Precision::bf16);
+  };
+  const auto mha = with(4), gqa = with(2), mqa = with(1);
+  const double head = s * b * 16 * 2;  // bytes of keys or values of one head
+  CHECK(kept_bytes(mha).value - kept_bytes(gqa).value == 2 * 2 * head);
+  CHECK(kept_bytes(gqa).value - kept_bytes(mqa).value == 2 * head);
+  CHECK(parameters(mha) - parameters(mqa) == 2 * 3 * 64 * 16);
+  CHECK(traffic(mha).forward > traffic(gqa).forward);
+  CHECK(traffic(gqa).forward > traffic(mqa).forward);
+}
