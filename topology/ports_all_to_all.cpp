@@ -48,11 +48,20 @@ std::uint32_t Ports::all_to_all(std::span<const std::vector<std::int64_t>> nodes
                                 std::vector<PortUse>& uses) const {
   const std::int64_t per_node = cluster_.node.gpus, count = cluster_.node.nics.count;
   std::vector<std::int64_t> at_place(static_cast<std::size_t>(per_node), 0);
-  std::map<std::int64_t, std::int64_t> under;  // leaves as wide as a node: members
+  // By leaf, or, where messages keep to the rail on which they leave, the first of so many leaves.
+  std::map<std::int64_t, std::int64_t> under;
   std::int64_t all = 0, most = 0;
+  const bool keeps_rail =
+      rails_ && cluster_.node_of(nodes.front().front()).nvlink.kind == NvLink::Kind::nvswitch;
+  const auto leaf_at = [&](std::int64_t gpu) {
+    const auto leaf = leaf_of(nics_near({&gpu, 1}, 1).front());
+    return keeps_rail ? leaf / count * count : leaf;
+  };
   for (const auto& here : nodes) {
-    for (const auto gpu : here) ++at_place[static_cast<std::size_t>(gpu % per_node)];
-    under[here.front() / per_node / leaf_nodes_] += std::ssize(here);
+    for (const auto gpu : here) {
+      ++at_place[static_cast<std::size_t>(gpu % per_node)];
+      if (leaves_bind_ || pods_bind_) ++under[leaf_at(gpu)];
+    }
     all += std::ssize(here);
   }
   const auto add = [&](Kind kind, bool out, std::int64_t index, std::int64_t shares) {
@@ -67,10 +76,11 @@ std::uint32_t Ports::all_to_all(std::span<const std::vector<std::int64_t>> nodes
     for (const auto nic : nics_near(here, static_cast<std::size_t>(nics))) {
       const auto leaf = leaf_of(nic);
       for (const bool out : {true, false}) add(Kind::nic, out, nic, leaving);
-      if (!leaves_bind_ && !pods_bind_) continue;
-      for (const auto& [block, there] : under) {
-        const auto other = rails_ ? block * count + nic % count : block;
+      for (const auto& [first, members_there] : under) {
+        const auto other = keeps_rail ? first + nic % count : first;
         if (other == leaf) continue;
+        const auto there =
+            members_there - (keeps_rail ? 0 : std::ranges::count(here, first, leaf_at));
         for (const bool out : {true, false}) {
           if (leaves_bind_) add(Kind::leaf_spine, out, leaf, members * there);
           if (pods_bind_ && pod_of(other) != pod_of(leaf))
