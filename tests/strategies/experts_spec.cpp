@@ -1,86 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers with experts on several ranks: token copies, bytes, and where they travel in a pass.
 #include <bit>
-#include <functional>
-#include <vector>
 
 #include "sim/measures.hpp"
 #include "strategies/activity.hpp"
 #include "strategies/experts.hpp"
-#include "strategies/lower.hpp"
 #include "tests/catch.hpp"
+#include "tests/strategies/expert_world.hpp"
 
-using namespace strategies;
-using topology::Collective;
-
-namespace {
-
-using KernelTicks = std::function<double(const units::Kernel&)>;
-using CollectiveTicks = std::function<double(Collective, double, const topology::GroupShape&)>;
-
-double nothing(const units::Kernel&) { return 0; }
-double bytes_of(Collective, double size, const topology::GroupShape&) { return size; }
-
-// A tick for each byte of a buffer, unless told otherwise.
-Costs costs_of(const KernelTicks& kernel = nothing, const CollectiveTicks& collective = bytes_of) {
-  return {.kernel = [=](const units::Kernel& k,
-                        const Gpu&) { return units::Seconds{kernel(k) * 1e-12}; },
-          .collective =
-              [=](Collective kind, units::Bytes size, const topology::GroupShape& group) {
-                return topology::Sending{{collective(kind, size.value, group) * 1e-12}, {0}, {1}};
-              },
-          .transfer =
-              [](units::Bytes, std::int64_t, std::int64_t) {
-                return topology::Sending{{1e-12}, {0}, {1}};
-              }};
-}
-
-// 32 tokens of 64 values, each to 2 of 8 experts of width 48.
-struct World {
-  model::Transformer model{.layers = 1,
-                           .hidden = 64,
-                           .heads = 4,
-                           .kv_heads = 4,
-                           .head_dim = 16,
-                           .ffn = 256,
-                           .vocab = 512,
-                           .max_sequence = 32,
-                           .tied_embeddings = false,
-                           .biases = false,
-                           .qkv_biases = false,
-                           .dropout = 0,
-                           .moe = model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 48}};
-  Training training{.sequence_length = 32, .global_batch = 1};
-  Plan plan{.data = 4, .expert = 4};
-  Software software{.launch_forward{0}, .launch_backward{0}, .step_overhead{0}};
-  topology::GroupShape experts{.ranks = 4, .least_per_node = 4, .most_per_node = 4};
-
-  World() { software.kernels.attention = model::AttentionKernel::flash; }
-  Share share() const {
-    Share share{model, plan, training, software};
-    share.tensor_shape.ranks = static_cast<int>(plan.tensor);
-    share.expert_shape = experts;
-    share.expert_tensor_shape.ranks = static_cast<int>(expert_tensor(plan));
-    return share;
-  }
-  PassWriter writer(const Costs& costs) const { return {share(), costs, blocks_of(model, plan)}; }
-  Block layer() const { return blocks_of(model, plan).front()[1]; }
-  // Ticks of what is exchanged once: with bytes_of, bytes.
-  double dispatched(const Costs& costs = costs_of()) const { return ticks(true, costs); }
-  double combined(const Costs& costs = costs_of()) const { return ticks(false, costs); }
-
- private:
-  double ticks(bool dispatch, const Costs& costs) const {
-    const auto exchanges = expert_exchanges(share(), costs);
-    const auto& sending = dispatch ? exchanges.dispatch : exchanges.combine;
-    return sending ? static_cast<double>(to_ticks(sending->time())) : 0;
-  }
-};
-
-}  // namespace
+using namespace tests;
 
 TEST_CASE("experts lie spread over the ranks, and the copies of all ranks are shared out evenly") {
-  World world;
+  ExpertWorld world;
   auto extent = extent_of(world.share());
   CHECK(extent.experts == 2);
   CHECK(extent.expert_ffn == 48);
@@ -96,7 +27,7 @@ TEST_CASE("experts lie spread over the ranks, and the copies of all ranks are sh
 }
 
 TEST_CASE("every rank is the fullest one, which drops what is beyond its capacity") {
-  World world;
+  ExpertWorld world;
   world.model.moe->imbalance = 1.5;
   CHECK(extent_of(world.share()).routed == 96);
   world.model.moe->capacity_factor = 1.25;
@@ -132,7 +63,7 @@ TEST_CASE("of all choices of experts, so many parts are hit on the average") {
 }
 
 TEST_CASE("all-to-all: every copy once, dispatched and combined") {
-  World world;
+  ExpertWorld world;
   CHECK(world.dispatched() == 32 * 2 * 64 * 2);
   CHECK(world.combined() == world.dispatched());
   const auto layer = model::layer(world.model, extent_of(world.share()), world.software.kernels,
@@ -145,7 +76,7 @@ TEST_CASE("all-to-all: every copy once, dispatched and combined") {
 }
 
 TEST_CASE("all-gather: all rows of the group, whatever top_k") {
-  World world;
+  ExpertWorld world;
   world.software.moe_dispatcher = MoeDispatcher::all_gather;
   world.model.moe->top_k = GENERATE(1, 2, 4);
   const auto only = [](Collective wanted) {
@@ -158,7 +89,7 @@ TEST_CASE("all-gather: all rows of the group, whatever top_k") {
 }
 
 TEST_CASE("DeepEP: once per node over the NICs, once per rank inside, both at once") {
-  World world;
+  ExpertWorld world;
   world.software.moe_dispatcher = GENERATE(MoeDispatcher::deepep, MoeDispatcher::hybridep);
   const double token = 64 * 2;
   const auto& moe = *world.model.moe;
@@ -178,7 +109,7 @@ TEST_CASE("DeepEP: once per node over the NICs, once per rank inside, both at on
 }
 
 TEST_CASE("DeepEP: what meets others on links is what leaves the node") {
-  World world;
+  ExpertWorld world;
   world.software.moe_dispatcher = MoeDispatcher::deepep;
   world.experts = {.ranks = 4, .nodes = 2, .least_per_node = 2, .most_per_node = 2};
   auto costs = costs_of();
@@ -191,7 +122,7 @@ TEST_CASE("DeepEP: what meets others on links is what leaves the node") {
 }
 
 TEST_CASE("in fp8 with scales by blocks DeepEP sends 8 bit there and 16 bit back") {
-  World world;
+  ExpertWorld world;
   world.software.moe_dispatcher = MoeDispatcher::deepep;
   const double wide = world.dispatched();
   world.training.precision = units::Precision::fp8;
@@ -204,7 +135,7 @@ TEST_CASE("in fp8 with scales by blocks DeepEP sends 8 bit there and 16 bit back
 }
 
 TEST_CASE("ranks that divide experts gather all their copies and scatter the results") {
-  World world;
+  ExpertWorld world;
   world.plan.tensor = 2;
   world.plan.sequence_parallel = true;
   const double copies = 16 * 2 * 64 * 2;  // of a rank
@@ -223,7 +154,7 @@ TEST_CASE("ranks that divide experts gather all their copies and scatter the res
 }
 
 TEST_CASE("a layer exchanges twice each way, and twice more where it is computed again") {
-  World world;
+  ExpertWorld world;
   const sim::Picoseconds once = 32 * 2 * 64 * 2;
   const auto spent = [&](bool forward) {
     const auto writer = world.writer(costs_of());
@@ -247,7 +178,7 @@ TEST_CASE("experts compute between dispatch and combine, each way") {
   const auto grouped = [](const units::Kernel& kernel) {
     return kernel.kind == units::Kernel::Kind::product && kernel.batch == 2 ? 1000 : 0;
   };
-  World world;
+  ExpertWorld world;
   world.model.moe->capacity_factor = 1;  // so that no host cuts the pass
   world.model.activation = model::Activation::swiglu;
   const auto writer = world.writer(costs_of(grouped));
@@ -270,7 +201,7 @@ TEST_CASE("experts compute between dispatch and combine, each way") {
 }
 
 TEST_CASE("gradients go the ways of what they belong to: dispatched first, then combined") {
-  World world;
+  ExpertWorld world;
   world.model.moe->capacity_factor = 1;
   world.software.moe_dispatcher = MoeDispatcher::deepep;  // 8 bit there, 16 bit back
   world.training.precision = units::Precision::fp8;
@@ -286,7 +217,7 @@ TEST_CASE("gradients go the ways of what they belong to: dispatched first, then 
 }
 
 TEST_CASE("experts that are divided as the layer is take a collective inside of the pass") {
-  World world;
+  ExpertWorld world;
   world.model.moe->capacity_factor = 1;
   world.plan = {.tensor = 2, .sequence_parallel = true};
   const auto forward = world.writer(costs_of()).forward({world.layer()});
@@ -296,7 +227,7 @@ TEST_CASE("experts that are divided as the layer is take a collective inside of 
 }
 
 TEST_CASE("without a capacity the host waits for the counts of tokens, forward only") {
-  World world;
+  ExpertWorld world;
   const auto drains = [&](const Pieces& pieces) {
     int count = 0;
     for (const auto& piece : pieces) count += piece.body.drains ? 1 : 0;
@@ -316,95 +247,4 @@ TEST_CASE("without a capacity the host waits for the counts of tokens, forward o
   world.software.cuda_graphs = false;
   world.model.moe->capacity_factor = 1;
   CHECK(forward() == 0);
-}
-
-TEST_CASE("layers are dense or have experts, as the model says") {
-  World world;
-  world.model.layers = 6;
-  world.model.moe->first_dense_layers = 1;
-  world.model.moe->every = 2;
-  world.model.multi_token_prediction = 2;
-  world.plan.pipeline = 2;
-  const auto stages = blocks_of(world.model, world.plan);
-  std::vector<bool> experts;
-  for (const auto& blocks : stages)
-    for (const auto& block : blocks) experts.push_back(block.experts);
-  // The embedding; layers 1, 3 and 5; the head; and modules after it, which are as a layer 6 is.
-  CHECK(experts ==
-        std::vector<bool>{false, false, true, false, true, false, true, false, false, false});
-  CHECK(stages.back().size() == 3 + 1 + 2);
-  CHECK(stages.back().back().kind == Block::Kind::prediction);
-}
-
-TEST_CASE("with prediction modules the last stage has a copy of the embedding") {
-  World world;
-  world.model.layers = 2;
-  world.model.multi_token_prediction = GENERATE(0, 1, 3);
-  world.plan = {.pipeline = 2};
-  world.software.vocab_multiple = 1;
-  topology::Cluster cluster;
-  cluster.gpus = cluster.node.gpus = 2;
-  cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
-      cluster.fabric.link_bandwidth = {25e9};
-  const auto costs = costs_of();
-  const auto step = [&] {
-    return lower({world.model, world.training, world.plan, world.software, cluster}, costs,
-                 Ranks::folded);
-  };
-  const auto held = [&] {
-    double sum = 0;
-    for (const auto& actor : step().actors) sum += actor.parameters;
-    return sum;
-  };
-  const auto summed = [&] {
-    const auto lowered = step();
-    return std::ranges::count(lowered.program.labels(), label_tied_embedding,
-                              [](const sim::Label& label) { return LabelKind{label.kind}; });
-  };
-  const auto one = static_cast<double>(model::parameters(world.model) +
-                                       model::prediction_parameters(world.model));
-  const auto words = 512.0 * 64;
-  const bool predicts = world.model.multi_token_prediction > 0;
-  CHECK(held() == one + (predicts ? words : 0));
-  CHECK(summed() == (predicts ? 1 : 0));
-  world.model.tied_embeddings = true;  // then its head is that copy
-  CHECK(held() == one);
-  CHECK(summed() == 1);
-}
-
-TEST_CASE("full recomputation of a prediction module leaves its head alone") {
-  World world;
-  world.model.moe.reset();
-  world.model.multi_token_prediction = 1;
-  world.plan = {};
-  const auto flops = costs_of([](const units::Kernel& kernel) { return kernel.flops.value; });
-  const Block module{.kind = Block::Kind::prediction};
-  const auto kept = world.writer(flops).cost(module);
-  world.plan.recompute.kind = Recompute::Kind::full;
-  Block dropped = module;
-  dropped.drop = Drop::everything;
-  const auto writer = world.writer(flops);
-  CHECK(alone(writer.backward({dropped}, Pass::backward)).on[recompute_compute] ==
-        alone(writer.forward({world.layer()})).on[forward_compute]);
-  CHECK(writer.cost(dropped).recomputed == writer.cost(world.layer()).recomputed);
-  CHECK(writer.cost(dropped).kept + writer.cost(dropped).recomputed == kept.kept);
-}
-
-TEST_CASE("latent attention gathers what it projects up, not whole rows") {
-  World world;
-  world.model.moe.reset();
-  world.model.latent = model::LatentAttention{.q_lora_rank = 24,
-                                              .kv_lora_rank = 12,
-                                              .qk_nope_head_dim = 10,
-                                              .qk_rope_head_dim = 6,
-                                              .v_head_dim = 14};
-  world.plan = {.tensor = 2, .sequence_parallel = true};
-  const auto writer = world.writer(costs_of());
-  const sim::Picoseconds row = 32 * 2;
-  CHECK(alone(writer.forward_part(world.layer(), model::Part::attention)).on[forward_tensor_comm] ==
-        row * (24 + 12 + 6 + 64));
-  // Backward: the output's gradient gathered, the inputs gathered again, their gradients scattered.
-  CHECK(
-      alone(writer.backward_part(world.layer(), model::Part::attention)).on[backward_tensor_comm] ==
-      row * (64 + 2 * (24 + 12 + 6)));
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages whose layers are not all alike: experts here and there, latent attention, prediction
+// modules behind the head.
+#include <algorithm>
+#include <vector>
+
+#include "strategies/activity.hpp"
+#include "tests/catch.hpp"
+#include "tests/strategies/expert_world.hpp"
+
+using namespace tests;
+
+TEST_CASE("layers are dense or have experts, as the model says") {
+  ExpertWorld world;
+  world.model.layers = 6;
+  world.model.moe->first_dense_layers = 1;
+  world.model.moe->every = 2;
+  world.model.multi_token_prediction = 2;
+  world.plan.pipeline = 2;
+  const auto stages = blocks_of(world.model, world.plan);
+  std::vector<bool> experts;
+  for (const auto& blocks : stages)
+    for (const auto& block : blocks) experts.push_back(block.experts);
+  // The embedding; layers 1, 3 and 5; the head; and modules after it, which are as a layer 6 is.
+  CHECK(experts ==
+        std::vector<bool>{false, false, true, false, true, false, true, false, false, false});
+  CHECK(stages.back().size() == 3 + 1 + 2);
+  CHECK(stages.back().back().kind == Block::Kind::prediction);
+}
+
+TEST_CASE("with prediction modules the last stage has a copy of the embedding") {
+  ExpertWorld world;
+  world.model.layers = 2;
+  world.model.multi_token_prediction = GENERATE(0, 1, 3);
+  world.plan = {.pipeline = 2};
+  world.software.vocab_multiple = 1;
+  topology::Cluster cluster;
+  cluster.gpus = cluster.node.gpus = 2;
+  cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
+      cluster.fabric.link_bandwidth = {25e9};
+  const auto costs = costs_of();
+  const auto step = [&] {
+    return lower({world.model, world.training, world.plan, world.software, cluster}, costs,
+                 Ranks::folded);
+  };
+  const auto held = [&] {
+    double sum = 0;
+    for (const auto& actor : step().actors) sum += actor.parameters;
+    return sum;
+  };
+  const auto summed = [&] {
+    const auto lowered = step();
+    return std::ranges::count(lowered.program.labels(), label_tied_embedding,
+                              [](const sim::Label& label) { return LabelKind{label.kind}; });
+  };
+  const auto one = static_cast<double>(model::parameters(world.model) +
+                                       model::prediction_parameters(world.model));
+  const auto words = 512.0 * 64;
+  const bool predicts = world.model.multi_token_prediction > 0;
+  CHECK(held() == one + (predicts ? words : 0));
+  CHECK(summed() == (predicts ? 1 : 0));
+  world.model.tied_embeddings = true;  // then its head is that copy
+  CHECK(held() == one);
+  CHECK(summed() == 1);
+}
+
+TEST_CASE("full recomputation of a prediction module leaves its head alone") {
+  ExpertWorld world;
+  world.model.moe.reset();
+  world.model.multi_token_prediction = 1;
+  world.plan = {};
+  const auto flops = costs_of([](const units::Kernel& kernel) { return kernel.flops.value; });
+  const Block module{.kind = Block::Kind::prediction};
+  const auto kept = world.writer(flops).cost(module);
+  world.plan.recompute.kind = Recompute::Kind::full;
+  Block dropped = module;
+  dropped.drop = Drop::everything;
+  const auto writer = world.writer(flops);
+  CHECK(alone(writer.backward({dropped}, Pass::backward)).on[recompute_compute] ==
+        alone(writer.forward({world.layer()})).on[forward_compute]);
+  CHECK(writer.cost(dropped).recomputed == writer.cost(world.layer()).recomputed);
+  CHECK(writer.cost(dropped).kept + writer.cost(dropped).recomputed == kept.kept);
+}
+
+TEST_CASE("latent attention gathers what it projects up, not whole rows") {
+  ExpertWorld world;
+  world.model.moe.reset();
+  world.model.latent = model::LatentAttention{.q_lora_rank = 24,
+                                              .kv_lora_rank = 12,
+                                              .qk_nope_head_dim = 10,
+                                              .qk_rope_head_dim = 6,
+                                              .v_head_dim = 14};
+  world.plan = {.tensor = 2, .sequence_parallel = true};
+  const auto writer = world.writer(costs_of());
+  const sim::Picoseconds row = 32 * 2;
+  CHECK(alone(writer.forward_part(world.layer(), model::Part::attention)).on[forward_tensor_comm] ==
+        row * (24 + 12 + 6 + 64));
+  // Backward: the output's gradient gathered, the inputs gathered again, their gradients scattered.
+  CHECK(
+      alone(writer.backward_part(world.layer(), model::Part::attention)).on[backward_tensor_comm] ==
+      row * (64 + 2 * (24 + 12 + 6)));
+}
