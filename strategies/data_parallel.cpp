@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "strategies/lowering.hpp"
+#include "strategies/memory.hpp"
 #include "strategies/pipeline.hpp"
 
 namespace strategies {
@@ -18,7 +19,9 @@ using sim::Picoseconds;
 using topology::Collective;
 
 bool Lowering::overlaps_data() const {
-  return job_.plan.overlap.data.value_or(job_.software.overlap_data);
+  // 1-bit Adam sends its momentum after the last gradient.
+  return job_.training.optimizer != Optimizer::onebit_adam &&
+         job_.plan.overlap.data.value_or(job_.software.overlap_data);
 }
 bool Lowering::overlaps_parameters() const {
   return job_.plan.zero >= 1 &&
@@ -28,6 +31,9 @@ double Lowering::gradient_bytes() const {
   const bool wide = units::element_bytes(job_.training.precision) == 4;
   return units::element_bytes(job_.plan.gradient_precision.value_or(
       wide ? units::Precision::fp32 : job_.software.gradient_precision));
+}
+double Lowering::wire_bytes() const {
+  return packed_bytes(job_.plan, job_.training).value_or(gradient_bytes());
 }
 double Lowering::parameter_bytes() const {
   return std::max(2.0, units::element_bytes(job_.training.precision));
@@ -83,7 +89,7 @@ bool Lowering::sharded_in_node(const Group& group) const {
 }
 
 topology::Sending Lowering::reduction(const Group& group, double parameters) const {
-  const units::Bytes size{parameters * gradient_bytes()};
+  const units::Bytes size{parameters * wire_bytes()};
   if (job_.plan.zero == 0) return costs_.collective(Collective::all_reduce, size, group.shape);
   if (!sharded_in_node(group))
     return costs_.collective(Collective::reduce_scatter, size, group.shape);
@@ -104,7 +110,8 @@ void Lowering::data_collective(int stage, double parameters, bool gathers, Label
   std::vector<sim::Participant> who;
   for (const auto& group : groups_of_stage_[static_cast<std::size_t>(stage)]) {
     who.clear();
-    for (auto actor : group.actors) who.push_back({sim::ActorId{actor}, {after[actor], no_event}});
+    for (auto actor : group.actors)
+      who.push_back({sim::ActorId{actor}, {after[actor], gathers ? read_[actor] : no_event}});
     auto [known, fresh] = data_sent_.try_emplace({&group, parameters, gathers});
     if (fresh)
       known->second =
@@ -117,31 +124,71 @@ void Lowering::data_collective(int stage, double parameters, bool gathers, Label
   }
 }
 
-std::vector<Lowering::Segment> Lowering::segments_of(int virtual_stage, bool backward) const {
-  const auto& blocks = blocks_[static_cast<std::size_t>(virtual_stage)];
-  const bool per_block = job_.plan.zero == 3;
-  const double bucket = job_.plan.bucket.value_or(job_.software.bucket).value / gradient_bytes();
-  std::vector<Segment> segments;
-  double filled = 0;
-  const auto add = [&](const Block& block) {
-    if (segments.empty() || per_block || filled >= bucket) {
-      segments.emplace_back();
-      filled = 0;
-    }
-    auto& segment = segments.back();
-    segment.insert(backward ? segment.begin() : segment.end(), block);
-    filled += parameters_of(block);
+Lowering::Duties Lowering::duties_of(int stage, const Slot& slot) const {
+  const auto zero = job_.plan.zero;
+  const bool divided = placement_.sharers() > 1, forward = slot.pass == Pass::forward;
+  const bool completes = !forward && slot.pass != Pass::backward_input;  // weight gradients
+  const bool last = completes && is_last_backward(stage, slot);
+  Duties duties;
+  duties.gathers =
+      (zero == 3 && (divided || host_parameters()) &&
+       (forward || job_.plan.reshard_after_forward)) ||
+      (divided && zero < 3 && forward && slot.microbatch == 0 && overlaps_parameters());
+  duties.reduces = divided && overlaps_data() && (last || (completes && zero >= 2));
+  duties.reduces_after = divided && !overlaps_data() && completes && zero >= 2;
+  duties.copies = host_optimizer() && (last || (completes && job_.plan.offload.gradients));
+  return duties;
+}
+
+sim::Picoseconds Lowering::beside(int stage, const std::vector<Unit>& units, std::size_t unit,
+                                  const Duties& duties) const {
+  if (placement_.sharers() == 1) return 0;
+  const auto& group = groups_of_stage_[static_cast<std::size_t>(stage)].front();
+  Picoseconds sum = 0;
+  if (duties.gathers && unit + 1 < units.size())
+    sum += to_ticks(gathering(group, units[unit + 1].gathers).time());
+  if (duties.reduces && unit > 0) sum += to_ticks(reduction(group, units[unit - 1].reduces).time());
+  return sum;
+}
+
+// `ends[0]`: before the last unit of the pass before, or after it where that is the unit that is
+// needed again; `ends[1]`: after that pass; `ends[2 + i]`: after unit i. Parameters on the host are
+// read while the unit before them is gathered.
+void Lowering::emit_units(int stage, const Slot& slot, const Duties& duties) {
+  const int v = virtual_stage_of(stage, slot.chunk, layout_);
+  const bool forward = slot.pass == Pass::forward;
+  const auto units = job_.plan.zero == 3 ? units_of(v, !forward) : buckets_of(v, !forward);
+  const auto& last = last_slot_[static_cast<std::size_t>(stage)];
+  const bool again = last && last->chunk == slot.chunk &&
+                     ((last->pass == Pass::forward) != forward || units.size() == 1);
+  std::vector<std::vector<EventId>> ends;
+  if (duties.gathers) ends = {again ? latest_ : before_latest_, latest_};
+  const bool reads = duties.gathers && job_.plan.zero == 3 && host_parameters();
+  const auto read = [&](std::size_t i, std::size_t after) {
+    if (reads && i < units.size()) read_parameters(stage, units[i].gathers, ends[after]);
   };
-  if (backward)
-    std::for_each(blocks.rbegin(), blocks.rend(), add);
-  else
-    std::for_each(blocks.begin(), blocks.end(), add);
-  if (segments.empty()) segments.emplace_back();
-  return segments;
+  const auto gather = [&](std::size_t i) {
+    if (!duties.gathers || i >= units.size() || units[i].gathers <= 0) return;
+    const auto after = gathers_after(units, i);
+    if (!prefetches()) read(i, after);
+    gather_unit(stage, units[i].gathers, ends[after]);
+    if (prefetches()) read(i + 1, i);
+  };
+  if (prefetches()) read(0, 0);
+  gather(0);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    emit_segment(stage, slot, units[i].blocks,
+                 slowdown(units[i].blocks, slot.pass, beside(stage, units, i, duties)));
+    if (duties.gathers) ends.push_back(latest_);
+    gather(i + 1);
+    if (units[i].reduces <= 0) continue;
+    if (duties.reduces) reduce(stage, units[i].reduces);
+    if (duties.copies && overlaps_data()) copy_gradients(stage, units[i].reduces);
+  }
 }
 
 void Lowering::emit(int stage, const Slot& slot) {
-  const int v = virtual_stage_of(stage, slot.chunk, layout_);
+  const auto v = static_cast<std::size_t>(virtual_stage_of(stage, slot.chunk, layout_));
   const bool forward = slot.pass == Pass::forward;
   const auto at =
       static_cast<std::size_t>(slot.chunk) * static_cast<std::size_t>(out_.microbatches) +
@@ -150,47 +197,32 @@ void Lowering::emit(int stage, const Slot& slot) {
     for (auto actor : cells_[cell].actors)
       arrival_[actor] = (forward ? arrived_forward_ : arrived_backward_)[actor][at];
 
-  const auto zero = job_.plan.zero;
-  const bool divided = placement_.sharers() > 1;
-  const bool reduces = divided && !forward && slot.pass != Pass::backward_input &&
-                       overlaps_data() && (is_last_backward(stage, slot) || zero >= 2);
-  const bool gathers =
-      divided && ((zero == 3 && (forward || job_.plan.reshard_after_forward)) ||
-                  (forward && slot.microbatch == 0 && overlaps_parameters() && zero < 3));
-  const bool reduces_after = divided && !forward && zero >= 2 && !reduces;
-
-  if (!reduces && !gathers) {
-    emit_segment(stage, slot, blocks_[static_cast<std::size_t>(v)], 1.0);
-  } else {
-    const auto segments = segments_of(v, !forward);
-    // Prefetched, a gather may begin while the segment before the last one is still computed.
-    const bool prefetches = zero < 3 || job_.plan.overlap.parameters.value_or(true);
-    const auto& ready = prefetches ? before_latest_ : latest_;
-    const auto& group = groups_of_stage_[static_cast<std::size_t>(stage)].front();
-    if (gathers)
-      data_collective(stage, parameters_of(segments.front()), true, label_gather_parameters, ready);
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      const double here = parameters_of(segments[i]);
-      Picoseconds beside = 0;
-      if (gathers && i + 1 < segments.size())
-        beside += to_ticks(gathering(group, parameters_of(segments[i + 1])).time());
-      if (reduces && i > 0)
-        beside += to_ticks(reduction(group, parameters_of(segments[i - 1])).time());
-      emit_segment(stage, slot, segments[i], slowdown(segments[i], slot.pass, beside));
-      if (gathers && i + 1 < segments.size())
-        data_collective(stage, parameters_of(segments[i + 1]), true, label_gather_parameters,
-                        ready);
-      if (reduces) data_collective(stage, here, false, label_reduce_gradients, latest_);
-    }
-  }
-  if (reduces_after) {
-    data_collective(stage, parameters_of(blocks_[static_cast<std::size_t>(v)]), false,
-                    label_reduce_gradients, latest_);
+  const auto duties = duties_of(stage, slot);
+  if (duties.gathers || duties.reduces || (duties.copies && overlaps_data()))
+    emit_units(stage, slot, duties);
+  else
+    emit_segment(stage, slot, blocks_[v], 1.0);
+  last_slot_[static_cast<std::size_t>(stage)] = slot;
+  if (duties.reduces_after) reduce(stage, parameters_of(blocks_[v]));
+  if (duties.copies && !overlaps_data() && (duties.reduces_after || placement_.sharers() == 1))
+    copy_gradients(stage, parameters_of(blocks_[v]));
+  if (duties.reduces_after)
     // Nothing runs beside it: the next pass waits.
     for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
       for (auto actor : cells_[cell].actors) gathered_[actor] = reduced_[actor];
-  }
   send_onwards(stage, slot);
+}
+
+void Lowering::gather_unit(int stage, double parameters, const std::vector<EventId>& after) {
+  if (placement_.sharers() > 1)
+    return data_collective(stage, parameters, true, label_gather_parameters, after);
+  for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
+    for (auto actor : cells_[cell].actors) gathered_[actor] = read_[actor];
+}
+
+void Lowering::reduce(int stage, double parameters) {
+  compress(stage, parameters);
+  data_collective(stage, parameters, false, label_reduce_gradients, latest_);
 }
 
 void Lowering::finish_gradients() {
@@ -199,7 +231,8 @@ void Lowering::finish_gradients() {
     double parameters = 0;
     for (const auto& actor : out_.actors)
       if (actor.stage == stage) parameters = actor.parameters;
-    data_collective(stage, parameters, false, label_reduce_gradients, latest_);
+    reduce(stage, parameters);
+    if (host_optimizer()) copy_gradients(stage, parameters);
   }
 }
 

@@ -115,11 +115,10 @@ void Lowering::describe_actors() {
            blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))]) {
         facts.layers += block.kind == Block::Kind::layer ? 1 : 0;
         facts.parameters += parameters_of(block);
-        facts.largest_unit = std::max(facts.largest_unit, parameters_of(block));
-        const double cast = writers_.front()->cost(block).cast;
-        facts.cast += cast;
-        facts.largest_cast = std::max(facts.largest_cast, cast);
+        facts.cast += writers_.front()->cost(block).cast;
+        facts.matrices += writers_.front()->cost(block).matrices;
       }
+    describe_units(facts);
     facts.communicators = (placement_.tensor() > 1) + (placement_.context() > 1) +
                           (placement_.sharers() > 1) + (placement_.pipeline() > 1) +
                           (placement_.ranks() > 1);
