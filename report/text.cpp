@@ -68,6 +68,12 @@ std::string question(const forecast::Scenario& scenario, const TextOptions& opti
   if (plan.context > 1) how += fmt::format(", context {}", plan.context);
   if (plan.zero > 0) how += fmt::format(", ZeRO {}", plan.zero);
   how += ", " + recompute_words(plan.recompute);
+  using enum strategies::Offload::Tier;
+  const auto& offload = plan.offload;
+  for (const auto& [what, tier] : {std::pair{"optimizer", offload.optimizer},
+                                   {"gradients", offload.gradients ? cpu : none},
+                                   {"parameters", offload.parameters}})
+    if (tier != none) how += fmt::format(", {} on {}", what, tier == cpu ? "the host" : "NVMe");
   const int width = width_of(options);
   return toned(fitted(printable(title, options.unicode), width), Tone::strong, options) + '\n' +
          wrapped(printable(machine, options.unicode), 2, width) + wrapped(how, 2, width);

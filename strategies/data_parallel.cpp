@@ -165,13 +165,14 @@ void Lowering::emit_units(int stage, const Slot& slot, const Duties& duties) {
   if (duties.gathers) ends = {again ? latest_ : before_latest_, latest_};
   const bool reads = duties.gathers && job_.plan.zero == 3 && host_parameters();
   const auto read = [&](std::size_t i, std::size_t after) {
-    if (reads && i < units.size()) read_parameters(stage, units[i].gathers, ends[after]);
+    if (reads && i < units.size() && units[i].gathers > 0)
+      read_parameters(stage, units[i].gathers, ends[after]);
   };
   const auto gather = [&](std::size_t i) {
-    if (!duties.gathers || i >= units.size() || units[i].gathers <= 0) return;
+    if (!duties.gathers || i >= units.size()) return;
     const auto after = gathers_after(units, i);
     if (!prefetches()) read(i, after);
-    gather_unit(stage, units[i].gathers, ends[after]);
+    if (units[i].gathers > 0) gather_unit(stage, units[i].gathers, ends[after]);
     if (prefetches()) read(i + 1, i);
   };
   if (prefetches()) read(0, 0);

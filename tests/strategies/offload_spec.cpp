@@ -62,6 +62,12 @@ TEST_CASE("parameters on the host are read before each gather, forward and backw
   auto world = world_of(3, m, offload);
   // New parameters stay there.
   CHECK(asked(world).moved == Approx((2.0 * m + 2 * 2.0 * m) / 4).epsilon(1e-3));
+  world.software.root_unit = true;  // of which only layers are read twice
+  const double layers = 8 * (4 * 64 * 64 + 2 * 64 * 256 + 13 * 64);
+  const auto parameters = counting::lowered(world).actors[0].parameters;
+  CHECK(asked(world).moved ==
+        Approx((2.0 * m + 2.0 * m * (1 + layers / parameters)) / 4).epsilon(1e-3));
+  world.software.root_unit = false;
   world.plan.data = 1;  // nobody to share with
   world.training.global_batch = m;
   CHECK(asked(world).moved == Approx(2.0 * m + 2 * 2.0 * m).epsilon(1e-3));
