@@ -92,10 +92,13 @@ class Replay {
     const auto ready = std::clamp(arrival(event), state.done, start);
     spent.host += start - ready;
     auto waited = ready - state.done;
+    sort(state.pending);
+    auto seen = state.done;  // lanes run beside each other, and an instant counts once
     for (auto earlier : state.pending) {
-      const auto covered = overlap(earlier, state.done, ready);
+      const auto covered = overlap(earlier, seen, ready);
       spent.on[program_.ops()[op_of_[earlier]].activity] += covered;
       waited -= covered;
+      if (covered > 0) seen = std::min(trace_.end[earlier], ready);
     }
     for (EventId earlier : program_.participants()[event].after) {
       if (earlier == no_event) continue;
@@ -109,6 +112,12 @@ class Replay {
     spent.idle += waited;
     state.done = start;
     std::erase_if(state.pending, [&](auto e) { return trace_.end[e] <= start; });
+  }
+
+  // By when they began.
+  void sort(std::vector<std::uint32_t>& pending) const {
+    const auto start = [&](std::uint32_t event) { return trace_.start[event]; };
+    if (!std::ranges::is_sorted(pending, {}, start)) std::ranges::stable_sort(pending, {}, start);
   }
 
   Picoseconds overlap(std::uint32_t event, Picoseconds from, Picoseconds to) const {
@@ -209,6 +218,7 @@ class Replay {
   void finish(std::uint32_t actor) {
     auto& state = actors_[actor];
     auto& spent = result_.of_actor[actor];
+    sort(state.pending);
     for (auto event : state.pending) {
       const auto start = trace_.start[event], end = trace_.end[event];
       if (end <= state.done) continue;
