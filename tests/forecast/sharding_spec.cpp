@@ -67,6 +67,9 @@ TEST_CASE("its time adds up, and its memory returns to where it was") {
   CHECK((t.compute + t.recompute + t.tensor_comm + t.context_comm + t.expert_comm +
          t.pipeline_comm + t.data_comm + t.offload + t.optimizer + t.bubble + t.other)
             .value == Approx(f.step.time.value).epsilon(1e-12));
+  for (auto part : {t.compute, t.recompute, t.tensor_comm, t.context_comm, t.expert_comm,
+                    t.pipeline_comm, t.data_comm, t.offload, t.optimizer, t.bubble, t.other})
+    CHECK(part.value >= 0);
   for (const auto& stage : f.pipeline.stages) CHECK(f.step.time >= stage.busy);
   for (const auto& slice : f.timeline.slices) CHECK(slice.start_ps <= slice.end_ps);
 }
