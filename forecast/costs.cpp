@@ -18,6 +18,10 @@ strategies::Costs costs_on(const topology::Cluster& cluster) {
           .transfer =
               [&](units::Bytes size, std::int64_t from, std::int64_t to) {
                 return topology::transfer_sending(size, from, to, cluster);
+              },
+          .host =
+              [&](const topology::HostWork& work, const strategies::Gpu& gpu) {
+                return topology::host_time(work, cluster, gpu.kind);
               }};
 }
 

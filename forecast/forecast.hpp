@@ -53,8 +53,9 @@ struct StageMemory {
 };
 
 struct Memory {
-  bool fits = true, host_fits = true;
+  bool fits = true, host_fits = true;  // host_fits: NVMe too
   units::Bytes capacity, peak, peak_allocated, peak_reserved;
+  units::Bytes host, host_capacity, nvme, nvme_capacity;  // of the fullest node
   int peak_stage = 0;
   std::vector<StageMemory> stages;  // in rank order
 };

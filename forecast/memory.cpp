@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forecast/memory.hpp"
 
+#include "forecast/host_memory.hpp"
 #include "sim/measures.hpp"
 #include "strategies/memory.hpp"
 
@@ -64,6 +65,7 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered) {
     memory.peak_stage = static_cast<int>(s);
   }
   memory.fits = memory.peak <= memory.capacity;
+  add_host_memory(memory, scenario, lowered);
   return memory;
 }
 

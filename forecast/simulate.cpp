@@ -134,7 +134,11 @@ void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
   for (std::size_t body = 0; body < runs.size(); ++body) {
     if (runs[body] == 0) continue;
     const auto once = sim::alone(lowered.program.templates()[body]);
-    if (once.on[strategies::optimizer_compute] > 0) continue;
+    const auto updates = [](const sim::Step& step) {  // or packs gradients
+      return step.activity == strategies::optimizer_compute ||
+             step.activity == strategies::data_comm;
+    };
+    if (std::ranges::any_of(lowered.program.templates()[body].steps, updates)) continue;
     const bool is_forward = once.on[strategies::input_gradient_compute] == 0 &&
                             once.on[strategies::weight_gradient_compute] == 0 &&
                             once.on[strategies::recompute_compute] == 0;

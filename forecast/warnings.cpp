@@ -24,6 +24,22 @@ std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
   return text + "raise tensor or pipeline, or shard more (zero)";
 }
 
+std::string overflows(const Memory& memory) {
+  const bool host = memory.host > memory.host_capacity;
+  const auto text = [](const char* what, units::Bytes held, units::Bytes there) {
+    return "a node keeps " + units::short_text(held) + " in " + what + " of " +
+           units::short_text(there) + "; ";
+  };
+  if (host && memory.nvme_capacity > memory.nvme)
+    return text("host memory", memory.host, memory.host_capacity) +
+           "offload to nvme, shard more (zero), or use more nodes";
+  if (host)
+    return text("host memory", memory.host, memory.host_capacity) +
+           "offload less, shard more (zero), or use more nodes";
+  return text("NVMe storage", memory.nvme, memory.nvme_capacity) +
+         "offload less, shard more (zero), or use more nodes";
+}
+
 }  // namespace
 
 std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast) {
@@ -35,6 +51,7 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
     warnings.push_back("memory is " +
                        std::to_string(static_cast<int>(100 * (memory.peak / memory.capacity))) +
                        " % full: the allocator may stall the step; leave some 6 % free");
+  if (!memory.host_fits) warnings.push_back(overflows(memory));
   if (scenario.plan.recompute.kind == strategies::Recompute::Kind::selective &&
       scenario.software.kernels.attention != model::AttentionKernel::unfused)
     warnings.push_back(

@@ -99,6 +99,10 @@ Document memory_document(const forecast::Memory& memory) {
       .quantity("peak_allocated_bytes", memory.peak_allocated)
       .quantity("peak_reserved_bytes", memory.peak_reserved)
       .put("peak_stage", memory.peak_stage)
+      .quantity("host_bytes", memory.host)
+      .quantity("host_capacity_bytes", memory.host_capacity)
+      .quantity("nvme_bytes", memory.nvme)
+      .quantity("nvme_capacity_bytes", memory.nvme_capacity)
       .put("stages", std::move(stages))
       .take();
 }

@@ -270,6 +270,7 @@ Document software_document(const strategies::Software& software) {
       .put("scatter_gather", software.scatter_gather)
       .put("post_validation", software.post_validation)
       .put("limit_all_gathers", software.limit_all_gathers)
+      .put("root_unit", software.root_unit)
       .put("vocab_multiple", software.vocab_multiple)
       .put("gradient_precision", units::to_text(software.gradient_precision))
       .count("weight_bytes", software.weight_bytes)

@@ -68,6 +68,12 @@ std::string question(const forecast::Scenario& scenario, const TextOptions& opti
   if (plan.context > 1) how += fmt::format(", context {}", plan.context);
   if (plan.zero > 0) how += fmt::format(", ZeRO {}", plan.zero);
   how += ", " + recompute_words(plan.recompute);
+  using enum strategies::Offload::Tier;
+  const auto& offload = plan.offload;
+  for (const auto& [what, tier] : {std::pair{"optimizer", offload.optimizer},
+                                   {"gradients", offload.gradients ? cpu : none},
+                                   {"parameters", offload.parameters}})
+    if (tier != none) how += fmt::format(", {} on {}", what, tier == cpu ? "the host" : "NVMe");
   const int width = width_of(options);
   return toned(fitted(printable(title, options.unicode), width), Tone::strong, options) + '\n' +
          wrapped(printable(machine, options.unicode), 2, width) + wrapped(how, 2, width);
@@ -178,6 +184,22 @@ std::string composition(const forecast::StageMemory& stage, int number,
   return wrapped(text, 2, width_of(options));
 }
 
+// What a node keeps off its devices.
+std::string outside_text(const forecast::Memory& memory, const TextOptions& options) {
+  const std::tuple<const char*, units::Bytes, units::Bytes> tiers[] = {
+      {"host memory", memory.host, memory.host_capacity},
+      {"NVMe", memory.nvme, memory.nvme_capacity}};
+  std::string text;
+  for (const auto& [name, held, capacity] : tiers) {
+    if (held.value <= 0) continue;
+    const bool fits = held <= capacity;
+    text += fmt::format("  {} per node: {} of {}{}\n", name, units::short_text(held),
+                        units::short_text(capacity),
+                        fits ? "" : toned(": DOES NOT FIT", Tone::bad, options));
+  }
+  return text;
+}
+
 std::string memory_text(const forecast::Memory& memory, const TextOptions& options) {
   const auto groups = grouped_stages(memory);
   const auto shown = worth_showing(groups);
@@ -201,8 +223,7 @@ std::string memory_text(const forecast::Memory& memory, const TextOptions& optio
   const auto heaviest = static_cast<std::size_t>(std::max(memory.peak_stage, 0));
   if (heaviest < memory.stages.size())
     text += composition(memory.stages[heaviest], memory.peak_stage, options);
-  if (!memory.host_fits) text += "  host memory or NVMe overflows\n";
-  return text;
+  return text + outside_text(memory, options);
 }
 
 // --- Time ----------------------------------------------------------------------------------------

@@ -82,6 +82,34 @@ void check_room(const topology::Node& node, const strategies::Offload& offload,
           "NVMe storage", "nvme: {capacity, read, write}");
 }
 
+// What leaves the device leaves it in shares, and to where it is used.
+void check_states(const Scenario& s, const Judge& judge) {
+  using enum strategies::Offload::Tier;
+  const auto& offload = s.plan.offload;
+  if (!judge.knows({"plan.zero", "training.optimizer"})) return;
+  const auto complain = [&](const std::string& text) { judge.complain("plan", "offload", text); };
+  if (offload.parameters != none && s.plan.zero < 3)
+    complain(
+        "parameters leave the device with zero: 3 only, which gathers them when they are "
+        "needed, not " +
+        digits(s.plan.zero) + "; write zero: 3 or leave parameters out");
+  if (offload.gradients && offload.optimizer == none)
+    complain(
+        "gradients on the host are read by an optimizer that is there; write optimizer: cpu beside "
+        "them or leave gradients out");
+  if (offload.gradients && s.plan.zero < 2)
+    complain(
+        "gradients leave the device with zero: 2 or 3, which reduce them after every "
+        "microbatch, not " +
+        digits(s.plan.zero) + "; write zero: 2 or leave gradients out");
+  using enum strategies::Optimizer;
+  if (offload.optimizer != none && s.training.optimizer != adamw && s.training.optimizer != adam &&
+      s.training.optimizer != sgd)
+    complain("the host updates with adamw, adam or sgd, not " +
+             judge.written("training", "optimizer") +
+             "; write one of them as training.optimizer or leave optimizer out");
+}
+
 void check_offload(const Scenario& s, const Judge& judge) {
   const auto& offload = s.plan.offload;
   if (!judge.knows({"plan.offload"})) return;
@@ -91,6 +119,7 @@ void check_offload(const Scenario& s, const Judge& judge) {
     judge.complain("plan", "offload",
                    "activations of " + digits(*offload.activation_layers) +
                        " layers, but the model has " + digits(s.model.layers));
+  check_states(s, judge);
   if (!judge.knows({"cluster.node"})) return;
   for (std::size_t kind = 0; kind < s.cluster.kinds(); ++kind)
     check_room(s.cluster.kind(kind), offload, judge);

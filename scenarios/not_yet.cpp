@@ -29,21 +29,8 @@ bool recomputes(const Scenario& s, Recompute::Kind kind) {
              s.plan.recompute_of_stage.end();
 }
 
-bool offloads_states(const strategies::Offload& offload) {
-  using enum strategies::Offload::Tier;
-  return offload.optimizer != none || offload.parameters != none || offload.gradients;
-}
-
-bool gathers_apart(const Scenario& s) {
-  return s.plan.gather_bucket && *s.plan.gather_bucket != s.plan.bucket.value_or(s.software.bucket);
-}
-
 // One entry per feature; it goes when the feature comes.
 constexpr std::array features{
-    Feature{"training", "optimizer", "onebit-adam", "adam",
-            [](const Scenario& s) {
-              return s.training.optimizer == strategies::Optimizer::onebit_adam;
-            }},
     Feature{"plan", "schedule", "DualPipe", "interleaved",
             [](const Scenario& s) {
               return scheduled(s, {ScheduleKind::dualpipe, ScheduleKind::dualpipe_v});
@@ -54,23 +41,12 @@ constexpr std::array features{
             [](const Scenario& s) { return recomputes(s, Recompute::Kind::modules); }},
     Feature{"plan", "recompute", "a choice for each stage", "one for all",
             [](const Scenario& s) { return !s.plan.recompute_of_stage.empty(); }},
-    Feature{"plan", "offload", "offloading of model states", "none",
-            [](const Scenario& s) { return offloads_states(s.plan.offload); }},
     Feature{"plan", "offload", "offloading of activations", "none",
             [](const Scenario& s) { return s.plan.offload.activations; }},
-    Feature{"plan", "gradient_compression", "compression of gradients", "none",
-            [](const Scenario& s) {
-              return s.plan.gradient_compression != strategies::GradientCompression::none;
-            }},
     Feature{"plan", "activation_compression", "compression of activations", "none",
             [](const Scenario& s) {
               return s.plan.activation_compression != strategies::ActivationCompression::none;
-            }},
-    Feature{"plan", "wrap", "gathering other than layer by layer", "layer",
-            [](const Scenario& s) { return s.plan.wrap != strategies::Wrap{}; }},
-    Feature{"plan", "bucket", "a gather bucket of its own", "one size", gathers_apart},
-    Feature{"software", "limit_all_gathers", "gathering without a limit", "true",
-            [](const Scenario& s) { return s.plan.zero == 3 && !s.software.limit_all_gathers; }}};
+            }}};
 
 }  // namespace
 

@@ -158,7 +158,11 @@ void add_overlap_keys(Table<Draft>& table) {
                     of(&Software::post_validation)),
       yes_no<Draft>("limit_all_gathers", "true",
                     "With zero 3: at most one unit is gathered ahead of the one in use",
-                    of(&Software::limit_all_gathers))};
+                    of(&Software::limit_all_gathers)),
+      yes_no<Draft>("root_unit", "false",
+                    "With zero 3: embedding and head form a unit that stays gathered until the "
+                    "backward pass, as FSDP's root does",
+                    of(&Software::root_unit))};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 

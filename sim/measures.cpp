@@ -92,18 +92,20 @@ class Replay {
     const auto ready = std::clamp(arrival(event), state.done, start);
     spent.host += start - ready;
     auto waited = ready - state.done;
+    find_awaited(event);
+    sort(state.pending);
+    auto seen = state.done;  // lanes run beside each other, and an instant counts once
     for (auto earlier : state.pending) {
-      if (runs_apart(earlier) && !awaits(event, earlier)) continue;
-      const auto covered = overlap(earlier, state.done, ready);
+      if (!is_awaited(earlier)) continue;
+      const auto covered = overlap(earlier, seen, ready);
       spent.on[program_.ops()[op_of_[earlier]].activity] += covered;
       waited -= covered;
+      if (covered > 0) seen = std::min(trace_.end[earlier], ready);
     }
-    for (EventId earlier : program_.participants()[event].after) {
-      if (earlier == no_event) continue;
-      const auto e = static_cast<std::uint32_t>(earlier);
-      const auto& op = program_.ops()[op_of_[e]];
+    for (auto earlier : awaited_) {
+      const auto& op = program_.ops()[op_of_[earlier]];
       if (op.kind == Op::Kind::pass || op.kind == Op::Kind::collective) continue;
-      const auto covered = std::min(waited, overlap(e, state.done, ready));
+      const auto covered = std::min(waited, overlap(earlier, state.done, ready));
       spent.on[op.activity] += covered;
       waited -= covered;
     }
@@ -112,13 +114,33 @@ class Replay {
     std::erase_if(state.pending, [&](auto e) { return trace_.end[e] <= start; });
   }
 
-  // What the host does for an actor counts only while something waits for it.
-  bool runs_apart(std::uint32_t event) const {
-    return program_.ops()[op_of_[event]].lane == Lane::offload;
+  // What an event waits for, and what those of them wait for that only join several into one or are
+  // the host's.
+  void find_awaited(std::uint32_t event) {
+    awaited_.assign(1, event);
+    for (std::size_t i = 0; i < awaited_.size(); ++i) {
+      const auto at = awaited_[i];
+      const bool passes_on =
+          trace_.start[at] == trace_.end[at] || program_.ops()[op_of_[at]].lane == Lane::offload;
+      if (i > 0 && !passes_on) continue;
+      for (EventId earlier : program_.participants()[at].after)
+        if (earlier != no_event) awaited_.push_back(static_cast<std::uint32_t>(earlier));
+    }
+    awaited_.erase(awaited_.begin());
   }
-  bool awaits(std::uint32_t event, std::uint32_t earlier) const {
-    const auto& after = program_.participants()[event].after;
-    return std::ranges::find(after, EventId{earlier}) != after.end();
+  // A collective that is waited for, or has its turn on a lane before one that is.
+  bool is_awaited(std::uint32_t earlier) const {
+    return std::ranges::any_of(awaited_, [&](std::uint32_t e) {
+      const auto& op = program_.ops()[op_of_[e]];
+      return op.kind == Op::Kind::collective && op.lane == program_.ops()[op_of_[earlier]].lane &&
+             trace_.end[earlier] <= trace_.end[e];
+    });
+  }
+
+  // By when they began.
+  void sort(std::vector<std::uint32_t>& pending) const {
+    const auto start = [&](std::uint32_t event) { return trace_.start[event]; };
+    if (!std::ranges::is_sorted(pending, {}, start)) std::ranges::stable_sort(pending, {}, start);
   }
 
   Picoseconds overlap(std::uint32_t event, Picoseconds from, Picoseconds to) const {
@@ -219,6 +241,7 @@ class Replay {
   void finish(std::uint32_t actor) {
     auto& state = actors_[actor];
     auto& spent = result_.of_actor[actor];
+    sort(state.pending);
     for (auto event : state.pending) {
       const auto start = trace_.start[event], end = trace_.end[event];
       if (end <= state.done) continue;
@@ -310,6 +333,7 @@ class Replay {
   std::vector<Entered> entered_;
   std::vector<const Spent*> inside_;  // by event: what a pass did between its start and end
   std::deque<Spent> shortened_;
+  std::vector<std::uint32_t> awaited_;  // by the event being accounted for
   std::vector<std::uint32_t> op_of_, before_;
   std::uint32_t last_event_ = none;
   std::vector<Picoseconds> ends_at_;  // by actor

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "topology/collective.hpp"
+#include "topology/host_time.hpp"
 #include "units/kernel.hpp"
 
 namespace strategies {
@@ -22,6 +23,8 @@ struct Costs {
       collective;
   // One message between GPUs.
   std::function<topology::Sending(units::Bytes, std::int64_t from, std::int64_t to)> transfer;
+  // Asked only where the plan offloads.
+  std::function<units::Seconds(const topology::HostWork&, const Gpu&)> host = {};
 };
 
 }  // namespace strategies

@@ -20,7 +20,9 @@ using sim::Picoseconds;
 using topology::Collective;
 
 bool Lowering::overlaps_data() const {
-  return job_.plan.overlap.data.value_or(job_.software.overlap_data);
+  // 1-bit Adam sends its momentum after the last gradient.
+  return job_.training.optimizer != Optimizer::onebit_adam &&
+         job_.plan.overlap.data.value_or(job_.software.overlap_data);
 }
 bool Lowering::overlaps_parameters() const {
   return job_.plan.zero >= 1 &&
@@ -30,6 +32,9 @@ double Lowering::gradient_bytes() const {
   const bool wide = units::element_bytes(job_.training.precision) == 4;
   return units::element_bytes(job_.plan.gradient_precision.value_or(
       wide ? units::Precision::fp32 : job_.software.gradient_precision));
+}
+double Lowering::wire_bytes() const {
+  return packed_bytes(job_.plan, job_.training).value_or(gradient_bytes());
 }
 double Lowering::parameter_bytes() const {
   return std::max(2.0, units::element_bytes(job_.training.precision));
@@ -51,23 +56,21 @@ Parameters Lowering::parameters_of(const Block& block) const {
 
 Parameters Lowering::parameters_of(const Segment& segment) const {
   Parameters sum;
-  for (const auto& block : segment) {
-    const auto held = parameters_of(block);
-    sum.dense += held.dense;
-    sum.experts += held.experts;
-  }
+  for (const auto& block : segment) sum += parameters_of(block);
   return sum;
 }
 
 Parameters Lowering::parameters_of(int stage) const {
   Parameters sum;
-  for (int chunk = 0; chunk < chunks(); ++chunk) {
-    const auto held =
+  for (int chunk = 0; chunk < chunks(); ++chunk)
+    sum +=
         parameters_of(blocks_[static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout_))]);
-    sum.dense += held.dense;
-    sum.experts += held.experts;
-  }
   return sum;
+}
+
+double Lowering::share_of(const Parameters& parameters) const {
+  const auto shards = job_.plan.zero >= 1 ? placement_.expert_sharers() : 1;
+  return parameters.dense / out_.data_shards + parameters.experts / static_cast<double>(shards);
 }
 
 bool Lowering::is_last_backward(int stage, const Slot& slot) const {
@@ -112,7 +115,7 @@ bool Lowering::sharded_in_node(const Group& group) const {
 }
 
 topology::Sending Lowering::reduction(const Group& group, double parameters) const {
-  const units::Bytes size{parameters * gradient_bytes()};
+  const units::Bytes size{parameters * wire_bytes()};
   if (job_.plan.zero == 0) return costs_.collective(Collective::all_reduce, size, group.shape);
   if (!sharded_in_node(group))
     return costs_.collective(Collective::reduce_scatter, size, group.shape);
@@ -133,7 +136,8 @@ void Lowering::data_collective(const std::vector<Group>& groups, double paramete
   std::vector<sim::Participant> who;
   for (const auto& group : groups) {
     who.clear();
-    for (auto actor : group.actors) who.push_back({sim::ActorId{actor}, {after[actor], no_event}});
+    for (auto actor : group.actors)
+      who.push_back({sim::ActorId{actor}, {after[actor], gathers ? read_[actor] : no_event}});
     auto [known, fresh] = data_sent_.try_emplace({&group, parameters, gathers});
     if (fresh)
       known->second = gathers
@@ -146,31 +150,70 @@ void Lowering::data_collective(const std::vector<Group>& groups, double paramete
   }
 }
 
-std::vector<Lowering::Segment> Lowering::segments_of(int virtual_stage, bool backward) const {
-  const auto& blocks = blocks_[static_cast<std::size_t>(virtual_stage)];
-  const bool per_block = job_.plan.zero == 3;
-  const double bucket = job_.plan.bucket.value_or(job_.software.bucket).value / gradient_bytes();
-  std::vector<Segment> segments;
-  double filled = 0;
-  const auto add = [&](const Block& block) {
-    if (segments.empty() || per_block || filled >= bucket) {
-      segments.emplace_back();
-      filled = 0;
-    }
-    auto& segment = segments.back();
-    segment.insert(backward ? segment.begin() : segment.end(), block);
-    filled += parameters_of(block).all();
+Lowering::Duties Lowering::duties_of(int stage, const Slot& slot) const {
+  const auto zero = job_.plan.zero;
+  const bool divided = shares_parameters(stage), forward = slot.pass == Pass::forward;
+  const bool completes = !forward && slot.pass != Pass::backward_input;  // weight gradients
+  const bool last = completes && is_last_backward(stage, slot);
+  Duties duties;
+  duties.gathers =
+      (zero == 3 && (divided || host_parameters()) &&
+       (forward || job_.plan.reshard_after_forward)) ||
+      (divided && zero < 3 && forward && slot.microbatch == 0 && overlaps_parameters());
+  duties.reduces = divided && overlaps_data() && (last || (completes && zero >= 2));
+  duties.reduces_after = divided && !overlaps_data() && completes && zero >= 2;
+  duties.copies = host_optimizer() && (last || (completes && job_.plan.offload.gradients));
+  return duties;
+}
+
+sim::Picoseconds Lowering::beside(int stage, const std::vector<Unit>& units, std::size_t unit,
+                                  const Duties& duties) const {
+  Picoseconds sum = 0;
+  if (duties.gathers && unit + 1 < units.size())
+    sum += data_time(stage, units[unit + 1].gathers, true);
+  if (duties.reduces && unit > 0) sum += data_time(stage, units[unit - 1].reduces, false);
+  return sum;
+}
+
+// `ends[0]`: before the last unit of the pass before, or after it where that is the unit that is
+// needed again; `ends[1]`: after that pass; `ends[2 + i]`: after unit i. Parameters on the host are
+// read while the unit before them is gathered.
+void Lowering::emit_units(int stage, const Slot& slot, const Duties& duties) {
+  const int v = virtual_stage_of(stage, slot.chunk, layout_);
+  const bool forward = slot.pass == Pass::forward;
+  const auto units = job_.plan.zero == 3 ? units_of(v, !forward) : buckets_of(v, !forward);
+  const auto& last = last_slot_[static_cast<std::size_t>(stage)];
+  const bool again = last && last->chunk == slot.chunk &&
+                     ((last->pass == Pass::forward) != forward || units.size() == 1);
+  std::vector<std::vector<EventId>> ends;
+  if (duties.gathers) ends = {again ? latest_ : before_latest_, latest_};
+  const bool reads = duties.gathers && job_.plan.zero == 3 && host_parameters();
+  const auto read = [&](std::size_t i, std::size_t after) {
+    if (reads && i < units.size() && units[i].gathers.all() > 0)
+      read_parameters(stage, units[i].gathers, ends[after]);
   };
-  if (backward)
-    std::for_each(blocks.rbegin(), blocks.rend(), add);
-  else
-    std::for_each(blocks.begin(), blocks.end(), add);
-  if (segments.empty()) segments.emplace_back();
-  return segments;
+  const auto gather = [&](std::size_t i) {
+    if (!duties.gathers || i >= units.size()) return;
+    const auto after = gathers_after(units, i);
+    if (!prefetches()) read(i, after);
+    if (units[i].gathers.all() > 0) gather_unit(stage, units[i].gathers, ends[after]);
+    if (prefetches()) read(i + 1, i);
+  };
+  if (prefetches()) read(0, 0);
+  gather(0);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    emit_segment(stage, slot, units[i].blocks,
+                 slowdown(units[i].blocks, slot.pass, beside(stage, units, i, duties)));
+    if (duties.gathers) ends.push_back(latest_);
+    gather(i + 1);
+    if (units[i].reduces.all() <= 0) continue;
+    if (duties.reduces) reduce(stage, units[i].reduces);
+    if (duties.copies && overlaps_data()) copy_gradients(stage, units[i].reduces);
+  }
 }
 
 void Lowering::emit(int stage, const Slot& slot) {
-  const int v = virtual_stage_of(stage, slot.chunk, layout_);
+  const auto v = static_cast<std::size_t>(virtual_stage_of(stage, slot.chunk, layout_));
   const bool forward = slot.pass == Pass::forward;
   const auto at =
       static_cast<std::size_t>(slot.chunk) * static_cast<std::size_t>(out_.microbatches) +
@@ -180,51 +223,42 @@ void Lowering::emit(int stage, const Slot& slot) {
       arrival_[actor] = (forward ? arrived_forward_ : arrived_backward_)[actor][at];
   if (v == 0 && forward && job_.software.data_loader) load_data(stage, slot);
 
-  const auto zero = job_.plan.zero;
-  const bool divided = shares_parameters(stage);
-  const bool reduces = divided && !forward && slot.pass != Pass::backward_input &&
-                       overlaps_data() && (is_last_backward(stage, slot) || zero >= 2);
-  const bool gathers =
-      divided && ((zero == 3 && (forward || job_.plan.reshard_after_forward)) ||
-                  (forward && slot.microbatch == 0 && overlaps_parameters() && zero < 3));
-  const bool reduces_after = divided && !forward && zero >= 2 && !reduces;
-
-  if (!reduces && !gathers) {
-    emit_segment(stage, slot, blocks_[static_cast<std::size_t>(v)], 1.0);
-  } else {
-    const auto segments = segments_of(v, !forward);
-    // Prefetched, a gather may begin while the segment before the last one is still computed.
-    const bool prefetches = zero < 3 || job_.plan.overlap.parameters.value_or(true);
-    const auto& ready = prefetches ? before_latest_ : latest_;
-    if (gathers)
-      data_collective(stage, parameters_of(segments.front()), true, label_gather_parameters, ready);
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      const auto here = parameters_of(segments[i]);
-      Picoseconds beside = 0;
-      if (gathers && i + 1 < segments.size())
-        beside += data_time(stage, parameters_of(segments[i + 1]), true);
-      if (reduces && i > 0) beside += data_time(stage, parameters_of(segments[i - 1]), false);
-      emit_segment(stage, slot, segments[i], slowdown(segments[i], slot.pass, beside));
-      if (gathers && i + 1 < segments.size())
-        data_collective(stage, parameters_of(segments[i + 1]), true, label_gather_parameters,
-                        ready);
-      if (reduces) data_collective(stage, here, false, label_reduce_gradients, latest_);
-    }
-  }
-  if (reduces_after) {
-    data_collective(stage, parameters_of(blocks_[static_cast<std::size_t>(v)]), false,
-                    label_reduce_gradients, latest_);
+  const auto duties = duties_of(stage, slot);
+  if (duties.gathers || duties.reduces || (duties.copies && overlaps_data()))
+    emit_units(stage, slot, duties);
+  else
+    emit_segment(stage, slot, blocks_[v], 1.0);
+  last_slot_[static_cast<std::size_t>(stage)] = slot;
+  if (duties.reduces_after) reduce(stage, parameters_of(blocks_[v]));
+  if (duties.copies && !overlaps_data() && (duties.reduces_after || !shares_parameters(stage)))
+    copy_gradients(stage, parameters_of(blocks_[v]));
+  if (duties.reduces_after)
     // Nothing runs beside it: the next pass waits.
     for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
       for (auto actor : cells_[cell].actors) gathered_[actor] = reduced_[actor];
-  }
   send_onwards(stage, slot);
+}
+
+void Lowering::gather_unit(int stage, const Parameters& parameters,
+                           const std::vector<EventId>& after) {
+  if (shares_parameters(stage))
+    return data_collective(stage, parameters, true, label_gather_parameters, after);
+  for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
+    for (auto actor : cells_[cell].actors) gathered_[actor] = read_[actor];
+}
+
+void Lowering::reduce(int stage, const Parameters& parameters) {
+  compress(stage, parameters.all());
+  data_collective(stage, parameters, false, label_reduce_gradients, latest_);
 }
 
 void Lowering::finish_gradients() {
   if (overlaps_data() || job_.plan.zero >= 2) return;
-  for (int stage = 0; stage < stages(); ++stage)
-    data_collective(stage, parameters_of(stage), false, label_reduce_gradients, latest_);
+  for (int stage = 0; stage < stages(); ++stage) {
+    if (!shares_parameters(stage)) continue;
+    reduce(stage, parameters_of(stage));
+    if (host_optimizer()) copy_gradients(stage, parameters_of(stage));
+  }
 }
 
 // First and last stage hold a copy each of the embedding and sum its gradients.
@@ -254,63 +288,6 @@ void Lowering::tied_embedding() {
     reduced_[first] = out_.program.event(op, 0);
     reduced_[last] = out_.program.event(op, 1);
   }
-}
-
-namespace {
-
-topology::GroupShape everyone(const topology::Cluster& cluster) {
-  const auto per_node = std::min<std::int64_t>(cluster.node.gpus, cluster.gpus);
-  const auto on_last = cluster.gpus - (cluster.nodes() - 1) * cluster.node.gpus;
-  return {.ranks = static_cast<int>(cluster.gpus),
-          .nodes = static_cast<int>(cluster.nodes()),
-          .least_per_node = static_cast<int>(std::min(per_node, on_last)),
-          .most_per_node = static_cast<int>(per_node),
-          .parts = (1u << cluster.kinds()) - 1};
-}
-
-}  // namespace
-
-// Clipping needs the norm of all gradients: every rank waits for every other.
-void Lowering::gradient_norm() {
-  if (placement_.ranks() == 1) return;
-  std::vector<sim::Participant> who;
-  for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor)
-    who.push_back({sim::ActorId{actor}, {latest_[actor], reduced_[actor]}});
-  const auto time = to_ticks(
-      costs_.collective(Collective::all_reduce, units::Bytes{8.0}, everyone(job_.cluster)).time());
-  const auto op =
-      out_.program.add_collective(sim::Lane::data, time, data_comm, who, {label_gradient_norm});
-  for (std::uint32_t actor = 0; actor < who.size(); ++actor)
-    reduced_[actor] = out_.program.event(op, actor);
-}
-
-void Lowering::optimizer() {
-  std::map<std::pair<double, Gpu>, sim::TemplateId> bodies;
-  for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor) {
-    const auto& gpu = out_.actors[actor].gpu;
-    const auto& facts = out_.actors[actor];
-    const double parameters = (facts.parameters - facts.expert_parameters) / out_.data_shards +
-                              facts.expert_parameters / facts.expert_shards;
-    auto found = bodies.find({parameters, gpu});
-    if (found == bodies.end()) {
-      const units::Kernel sweep{
-          .kind = units::Kernel::Kind::stream,
-          .traffic = {parameters * optimizer_traffic(job_.training, job_.software)}};
-      const auto id =
-          out_.program.add_template({.steps = {{.activity = optimizer_compute,
-                                                .issue = to_ticks(job_.software.step_overhead),
-                                                .duration = to_ticks(costs_.kernel(sweep, gpu))}},
-                                     .drains = true});
-      found = bodies.emplace(std::pair{parameters, gpu}, id).first;
-    }
-    const sim::Participant who{sim::ActorId{actor}, {reduced_[actor], latest_[actor]}};
-    latest_[actor] =
-        out_.program.event(out_.program.add_pass(found->second, {&who, 1}, {label_optimizer}));
-  }
-  const auto zero = job_.plan.zero;
-  if (zero == 0 || zero == 3 || overlaps_parameters()) return;
-  for (int stage = 0; stage < stages(); ++stage)
-    data_collective(stage, parameters_of(stage), true, label_gather_parameters, latest_);
 }
 
 }  // namespace strategies

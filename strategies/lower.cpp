@@ -53,7 +53,8 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   arrived_backward_ = arrived_forward_;
   whole_sequences_.resize(writers_.size());
   messages_.resize(2 * actors);
-  latest_ = before_latest_ = gathered_ = reduced_ = arrival_;
+  latest_ = before_latest_ = gathered_ = reduced_ = read_ = copied_ = arrival_;
+  last_slot_.resize(static_cast<std::size_t>(stages()));
   find_order();
 }
 
@@ -321,7 +322,7 @@ void Lowering::check_size() const {
   std::size_t segments = 1;
   if (job_.plan.zero >= 2)
     for (int v = 0; v < layout_.virtual_stages(); ++v)
-      segments = std::max(segments, segments_of(v, true).size());
+      segments = std::max(segments, units_of(v, true).size());
   const double slots = 2.0 * chunks() * static_cast<double>(out_.microbatches) *
                        static_cast<double>(arrived_forward_.size());
   // A layer whose tokens go to experts and back is three passes and two exchanges.
@@ -382,6 +383,7 @@ Lowered Lowering::run() {
        [&](int stage, const Slot& slot) { emit(stage, slot); });
   finish_gradients();
   tied_embedding();
+  unscale();
   gradient_norm();
   optimizer();
   check_length();

@@ -28,6 +28,17 @@ struct Job {
   const topology::Cluster& cluster;
 };
 
+// Parameters by the ranks that share them: routed experts can have fewer sharers than the others.
+struct Parameters {
+  double dense = 0, experts = 0;
+  double all() const { return dense + experts; }
+  Parameters& operator+=(const Parameters& other) {
+    dense += other.dense;
+    experts += other.experts;
+    return *this;
+  }
+};
+
 struct ActorFacts {
   int stage = 0;
   std::int64_t rank = 0;  // lowest of its class
@@ -36,11 +47,13 @@ struct ActorFacts {
   std::int64_t layers = 0;
   double parameters = 0;         // held before sharding over data-parallel ranks
   double expert_parameters = 0;  // of these, those that only expert_shards ranks share
-  double largest_unit = 0;       // parameters of its largest block that are shared
   double cast = 0;               // those that narrow products read copies of
-  double largest_cast = 0;       // most of them in one block
-  int communicators = 0;         // groups of more than one rank that it belongs to
-  int expert_shards = 1;         // as Lowered::data_shards, of the expert parameters
+  Parameters matrices;           // those that Muon orthogonalises
+  // ZeRO-3: the most parameters that are whole at once, those of them that are cast, and the most
+  // whose whole gradients are there.
+  double gathered = 0, gathered_cast = 0, unreduced = 0;
+  int communicators = 0;  // groups of more than one rank that it belongs to
+  int expert_shards = 1;  // as Lowered::data_shards, of the expert parameters
 };
 
 struct Lowered {

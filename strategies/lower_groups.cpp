@@ -126,12 +126,12 @@ void Lowering::describe_actors() {
         const auto here = parameters_of(block);
         facts.parameters += here.all();
         facts.expert_parameters += here.experts;
-        const double shared = here.dense + (facts.expert_shards > 1 ? here.experts : 0);
-        facts.largest_unit = std::max(facts.largest_unit, shared);
-        const double cast = writers_.front()->cost(block).cast;
-        facts.cast += cast;
-        facts.largest_cast = std::max(facts.largest_cast, cast);
+        const auto& cost = writers_.front()->cost(block);
+        facts.cast += cost.cast;
+        const double experts = placement_.experts_apart() ? cost.expert_matrices : 0;
+        facts.matrices += {cost.matrices - experts, experts};
       }
+    describe_units(facts);
     facts.communicators =
         (placement_.tensor() > 1) + (placement_.context() > 1) + (placement_.sharers() > 1) +
         (placement_.pipeline() > 1) + (placement_.ranks() > 1) + (placement_.expert() > 1) +

@@ -33,12 +33,6 @@ struct Group {
   FlowKind ring = FlowKind::ring;    // of a group that shares parameters
 };
 
-// Parameters by the ranks that share them: routed experts can have fewer sharers than the others.
-struct Parameters {
-  double dense = 0, experts = 0;
-  double all() const { return dense + experts; }
-};
-
 class Lowering {
  public:
   Lowering(const Job& job, const Costs& costs, Ranks ranks);
@@ -66,7 +60,15 @@ class Lowering {
   void emit(int stage, const Slot& slot);
   void emit_segment(int stage, const Slot& slot, const Segment& segment, double slowdown);
   void send_onwards(int stage, const Slot& slot);
-  std::vector<Segment> segments_of(int virtual_stage, bool backward) const;
+  // A part of a pass, parameters that it needs whole and has not yet, and parameters whose
+  // gradients are complete after it.
+  struct Unit {
+    Segment blocks;
+    Parameters gathers, reduces;
+  };
+  std::vector<Unit> units_of(int virtual_stage, bool backward) const;
+  std::vector<Unit> buckets_of(int virtual_stage, bool backward) const;
+  bool is_root(const Block& block) const;
   // A piece of a pass whose body the program has.
   struct Part {
     sim::TemplateId body{};
@@ -115,8 +117,25 @@ class Lowering {
   topology::Sending reduction(const Group& group, double parameters) const;
   topology::Sending gathering(const Group& group, double parameters) const;
   bool sharded_in_node(const Group& group) const;
+  double wire_bytes() const;  // per parameter, as reduced and compressed
   // Some rank shares parameters of the stage with another.
   bool shares_parameters(int stage) const;
+  // What a pass does besides computing: gathers parameters, reduces gradients (with or after it),
+  // copies them to the host.
+  struct Duties {
+    bool gathers = false, reduces = false, reduces_after = false, copies = false;
+  };
+  Duties duties_of(int stage, const Slot& slot) const;
+  void emit_units(int stage, const Slot& slot, const Duties& duties);
+  // When the parameters of a unit may be gathered: after which of `ends` (before the pass, and
+  // after each unit of it).
+  std::size_t gathers_after(const std::vector<Unit>& units, std::size_t unit) const;
+  bool prefetches() const;
+  void gather_unit(int stage, const Parameters& parameters, const std::vector<sim::EventId>& after);
+  sim::Picoseconds beside(int stage, const std::vector<Unit>& units, std::size_t unit,
+                          const Duties& duties) const;
+  void reduce(int stage, const Parameters& parameters);
+  void compress(int stage, double parameters);
   // Adds a collective of every data group of the stage, and another of every group that shares
   // experts; each actor waits for its event in `after`.
   void data_collective(int stage, const Parameters& parameters, bool gathers, LabelKind label,
@@ -130,7 +149,33 @@ class Lowering {
   void tied_embedding();
   void finish_gradients();
   void gradient_norm();
+  void meet(units::Bytes size, sim::Label label);  // all ranks sum a few bytes
+  void unscale();
   void optimizer();
+  std::vector<sim::Step> optimizer_steps(std::uint32_t actor) const;
+  sim::Picoseconds passes_of(std::uint32_t actor) const;
+  // Runs a pass on an actor once its gradients are reduced.
+  void add_update(std::uint32_t actor, sim::TemplateId body, LabelKind label);
+  void gather_matrices();
+  void describe_units(ActorFacts& facts) const;
+
+  // Offloading of states.
+  Parameters held_by(const ActorFacts& facts) const {
+    return {facts.parameters - facts.expert_parameters, facts.expert_parameters};
+  }
+  // Of so many parameters, those whose states a rank keeps.
+  double share_of(const Parameters& parameters) const;
+  bool host_optimizer() const { return job_.plan.offload.optimizer != Offload::Tier::none; }
+  bool host_parameters() const { return job_.plan.offload.parameters != Offload::Tier::none; }
+  // Every actor of the stage asks its host for this after its event in `after`, and finds the end
+  // in `done`.
+  void ask_host(int stage, const topology::HostWork& work, const std::vector<sim::EventId>& after,
+                std::vector<sim::EventId>& done);
+  void read_parameters(int stage, const Parameters& parameters,
+                       const std::vector<sim::EventId>& after);
+  void copy_gradients(int stage, const Parameters& parameters);
+  void host_step();
+  void return_parameters();
 
   const Job job_;
   const Costs& costs_;
@@ -152,6 +197,7 @@ class Lowering {
   std::vector<std::vector<const Sequence*>> whole_sequences_;
   std::vector<std::optional<Sent>> messages_;  // [actor, direction], once asked for
   std::map<std::tuple<const Group*, double, bool>, Sent> data_sent_;
+  std::map<std::pair<double, Gpu>, sim::TemplateId> packing_;
   std::vector<sim::Participant> who_;
   std::vector<sim::TemplateId> bodies_of_cell_;
   // Of the segment being written: each writer's pieces, and, by piece and actor, its exchange.
@@ -168,6 +214,9 @@ class Lowering {
   std::vector<sim::EventId> before_latest_;        // by actor: the pass before it
   std::vector<sim::EventId> gathered_;             // by actor: parameters of the next segment
   std::vector<sim::EventId> reduced_;              // by actor: last gradient collective
+  std::vector<sim::EventId> read_;                 // by actor: parameters that the host had
+  std::vector<sim::EventId> copied_;               // by actor: last gradients that the host has
+  std::vector<std::optional<Slot>> last_slot_;     // by stage
 };
 
 }  // namespace strategies

@@ -30,9 +30,11 @@ double moment_bytes(Optimizer optimizer) {
   }
 }
 
+bool is_wide(const Training& training) { return units::element_bytes(training.precision) == 4; }
+
 BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Software& software) {
   const double moments = moment_bytes(training.optimizer);
-  if (units::element_bytes(training.precision) == 4) return {4, 4, moments};
+  if (is_wide(training)) return {4, 4, moments};
   BytesPerParameter bytes{software.weight_bytes, software.gradient_bytes,
                           software.optimizer_bytes - moment_bytes(Optimizer::adamw) + moments,
                           copy_bytes(training)};
@@ -44,35 +46,98 @@ BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Sof
 
 }  // namespace
 
+bool sends_signs(const Plan& plan, const Training& training) {
+  return plan.gradient_compression == GradientCompression::onebit ||
+         training.optimizer == Optimizer::onebit_adam;
+}
+
+std::optional<double> packed_bytes(const Plan& plan, const Training& training) {
+  if (sends_signs(plan, training)) return 1.0 / 8;
+  if (plan.gradient_compression == GradientCompression::fp8) return 1.0;
+  return {};
+}
+
+// Signs: gradient and error are read, error and sign written. fp8: the largest value is looked for
+// first.
+double packing_traffic(const Plan& plan, const Training& training, double gradient_bytes) {
+  const auto packed = packed_bytes(plan, training);
+  if (!packed) return 0;
+  return *packed + (sends_signs(plan, training) ? gradient_bytes + 2 * 4 : 2 * gradient_bytes);
+}
+
+double unpacking_traffic(const Plan& plan, const Training& training, double gradient_bytes) {
+  const auto packed = packed_bytes(plan, training);
+  return packed ? *packed + gradient_bytes : 0;
+}
+
 double optimizer_traffic(const Training& training, const Software& software) {
   const double saved = moment_bytes(Optimizer::adamw) - moment_bytes(training.optimizer);
   const double copies = copy_bytes(training);
-  const double cast = copies > 0 ? 2 + copies : 0;
-  return std::max(12.0, software.optimizer_traffic - 2 * saved) + cast;
+  double traffic = std::max(12.0, software.optimizer_traffic - 2 * saved);
+  if (copies > 0) traffic += 2 + copies;
+  if (is_wide(training)) traffic -= 2;
+  const auto optimizer = training.optimizer;
+  // Parameters are read, the update written and read once more.
+  if (optimizer == Optimizer::lamb || optimizer == Optimizer::adafactor) traffic += 3 * 4;
+  if (optimizer == Optimizer::onebit_adam) traffic -= 4;
+  return traffic;
+}
+
+double host_traffic(const Training& training) {
+  return 28 - 2 * (moment_bytes(Optimizer::adamw) - moment_bytes(training.optimizer));
+}
+
+double state_bytes(const Training& training) {
+  return (is_wide(training) ? 0 : 4) + moment_bytes(training.optimizer);
 }
 
 StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
                            const Software& software, int shards) {
+  using enum Offload::Tier;
   const auto bytes = bytes_of(plan, training, software);
   const double p = actor.parameters, experts = actor.expert_parameters;
+  // Bytes of so many parameters, divided from this stage of ZeRO on.
+  const auto divided = [&](const Parameters& of, double each, int from_stage) {
+    if (plan.zero < from_stage) return of.all() * each;
+    return of.dense * each / shards + of.experts * each / actor.expert_shards;
+  };
   const auto held = [&](double each, int from_stage) {
-    if (plan.zero < from_stage) return p * each;
-    return (p - experts) * each / shards + experts * each / actor.expert_shards;
+    return divided({p - experts, experts}, each, from_stage);
   };
   StaticMemory memory;
-  memory.optimizer = {held(bytes.optimizer, 1)};
-  memory.gradients = {held(bytes.gradients, 2)};
+  const auto& offload = plan.offload;
+  // To where its tier says: the device, its host, or NVMe.
+  const auto place = [&](units::Bytes& on_device, Offload::Tier tier, double size) {
+    (tier == none ? on_device : tier == cpu ? memory.host : memory.nvme) += units::Bytes{size};
+  };
+  double states = held(bytes.optimizer, 1);
+  if (training.optimizer == Optimizer::muon) states += held(4, 1) - divided(actor.matrices, 4, 1);
+  place(memory.optimizer, offload.optimizer, states);
+  if (sends_signs(plan, training))
+    memory.optimizer +=
+        units::Bytes{p * 4 * (1 + 1 / static_cast<double>(plan.data * plan.context))};
+  place(memory.gradients, offload.gradients ? cpu : none, held(bytes.gradients, 2));
+  if (offload.optimizer != none && !offload.gradients)
+    memory.host += units::Bytes{held(bytes.gradients, 1)};
+
   const double copies = actor.cast * bytes.copies;
-  // Experts that no other rank holds are whole as they are.
-  const double gathered = actor.expert_shards > 1 ? p : p - experts;
-  const bool gathers = plan.zero == 3 && std::max(shards, actor.expert_shards) > 1;
-  memory.weights = {held(bytes.weights, 3) + (gathers ? 0 : copies)};
-  if (gathers)
-    memory.gathered = {plan.reshard_after_forward
-                           ? actor.largest_unit * (2 * bytes.weights + bytes.gradients) +
-                                 2 * bytes.copies * actor.largest_cast
-                           : gathered * bytes.weights + copies +
-                                 actor.largest_unit * bytes.gradients};
+  const bool gathers =
+      plan.zero == 3 && (std::max(shards, actor.expert_shards) > 1 || offload.parameters != none);
+  if (gathers) {
+    place(memory.weights, offload.parameters, held(bytes.weights, 3));
+    // Experts that no other rank holds are whole as they are.
+    const double all = actor.expert_shards > 1 ? p : p - experts;
+    const double whole = plan.reshard_after_forward
+                             ? actor.gathered * bytes.weights + actor.gathered_cast * bytes.copies
+                             : all * bytes.weights + copies;
+    memory.gathered = {whole + actor.unreduced * bytes.gradients};
+  } else {
+    memory.weights = {p * bytes.weights + copies};
+    if (offload.gradients) {
+      const auto buckets = 2 * plan.bucket.value_or(software.bucket);
+      memory.gathered = std::min(buckets, units::Bytes{p * bytes.gradients});
+    }
+  }
   return memory;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank holds through the whole step, besides activations.
 #pragma once
+#include <optional>
+
 #include "strategies/lower.hpp"
 #include "units/quantity.hpp"
 
@@ -10,23 +12,41 @@ namespace strategies {
 // those that are not experts apart.
 struct StaticMemory {
   units::Bytes weights, gradients, optimizer;
-  units::Bytes gathered;  // ZeRO-3: unsharded parameters and gradients of the units in use
+  units::Bytes gathered;    // ZeRO-3: unsharded parameters and gradients of the units in use
+  units::Bytes host, nvme;  // what lives there instead
 };
 
 // Bytes per parameter are those of the software in 16-bit training with Adam; in fp32 and tf32 the
 // weights are the master copy, gradients are fp32. Other optimizers keep other moments besides the
-// master copy: Adam, LAMB, Sophia and 1-bit Adam two in fp32, SGD and Muon one, Adafactor rows and
-// columns only.
+// master copy: Adam, LAMB, Sophia and 1-bit Adam two in fp32, SGD one, Adafactor rows and columns
+// only, Muon one of the matrices that it orthogonalises and two of the others.
+// Gradients sent as signs leave errors that are added to the next ones: of a rank's own in fp32,
+// and of those that it sums up for all: 4 (1 + 1/d) (1-bit Adam, Tang et al. 2021).
 // In 8 and 4 bit the 16-bit weights stay, and both copies of them (`model/narrow.hpp`) beside them:
 // of whole weights; ZeRO-3 has them of gathered units. Embedding, head, norms and biases have none.
 // zero 0: everything whole. 1: optimizer states / shards. 2: gradients / shards too. 3: weights
-// too, plus two gathered units and one unsharded gradient (Rajbhandari et al. 2020, section 5).
+// too, plus the units that are whole at once (Rajbhandari et al. 2020, section 5).
+// Offloaded states leave the device; the host's optimizer finds the gradients beside it. Gradients
+// that leave are in two buckets at a time.
 StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
                            const Software& software, int shards);
 
 // Device memory traffic of one optimizer step, bytes per parameter: the software's figure is for
-// Adam, whose two moments are read and written. In 8 and 4 bit the new weights are read once more
-// and both copies written.
+// AdamW in 16 bit, whose two moments are read and written. fp32 has no second copy to write; LAMB
+// and Adafactor hold the update against a norm before they apply it; the variance of 1-bit Adam no
+// longer changes. In 8 and 4 bit the new weights are read once more and both copies written.
 double optimizer_traffic(const Training& training, const Software& software);
+
+// The same of the host's memory (28 with Adam), and what states on NVMe take, bytes per parameter.
+double host_traffic(const Training& training);
+double state_bytes(const Training& training);
+
+// Whether gradients travel as signs and scales with what was lost added to the next ones.
+bool sends_signs(const Plan& plan, const Training& training);
+// Bytes of a gradient on the wire, if it is compressed.
+std::optional<double> packed_bytes(const Plan& plan, const Training& training);
+// Device memory traffic of packing and unpacking gradients of so many bytes, per parameter.
+double packing_traffic(const Plan& plan, const Training& training, double gradient_bytes);
+double unpacking_traffic(const Plan& plan, const Training& training, double gradient_bytes);
 
 }  // namespace strategies

@@ -79,9 +79,12 @@ struct BlockCost {
   double parameters = 0;         // all of them, on this rank
   double expert_parameters = 0;  // of these, the routed experts'
   double cast = 0;               // those that narrow products read copies of
-  std::int64_t kept = 0;         // bytes from forward to backward, by the block's drop
-  std::int64_t recomputed = 0;   // bytes that the backward pass makes again
-  std::int64_t largest = 0;      // largest tensor alive only while an operator runs
+  double matrices = 0,
+         expert_matrices = 0;  // those in weight matrices of layers, which Muon orthogonalises
+  std::vector<units::Kernel> newton_schulz;  // and by what
+  std::int64_t kept = 0;                     // bytes from forward to backward, by the block's drop
+  std::int64_t recomputed = 0;               // bytes that the backward pass makes again
+  std::int64_t largest = 0;                  // largest tensor alive only while an operator runs
 };
 
 // Communication inside a layer that is an op of its own: because it meets others on links between

@@ -156,6 +156,36 @@ class Clock {
   units::Seconds saved_;
 };
 
+// Muon makes the momentum of each weight matrix orthogonal, n × m with n ≤ m, by five steps of a
+// Newton–Schulz iteration of three products: 5 · (4n²m + 2n³) flops (Jordan et al. 2024). Divided
+// by tensor parallelism, each rank does so with its own part.
+void add_newton_schulz(BlockCost& cost, const model::Operator& op) {
+  if (op.parameters <= 0) return;
+  const auto product = [](std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
+    const auto count = [&](std::int64_t a, std::int64_t b) {
+      return static_cast<double>(batch) * static_cast<double>(a) * static_cast<double>(b);
+    };
+    return units::Kernel{.kind = units::Kernel::Kind::product,
+                         .batch = batch,
+                         .m = m,
+                         .n = n,
+                         .k = k,
+                         .flops = {2 * count(m, n) * static_cast<double>(k)},
+                         .traffic = {2 * (count(m, k) + count(k, n) + count(m, n))}};
+  };
+  for (const auto& kernel : op.forward) {
+    if (kernel.kind != units::Kernel::Kind::product) continue;
+    const auto n = std::min(kernel.n, kernel.k), m = std::max(kernel.n, kernel.k);
+    for (int step = 0; step < 5; ++step)
+      for (const auto& one : {product(kernel.batch, n, n, m), product(kernel.batch, n, n, n),
+                              product(kernel.batch, n, m, n)})
+        cost.newton_schulz.push_back(one);
+    const double matrices = static_cast<double>(kernel.batch * n) * static_cast<double>(m);
+    cost.matrices += matrices;
+    if (op.expert) cost.expert_matrices += matrices;
+  }
+}
+
 }  // namespace
 
 OperatorCost PassWriter::price(const model::Operator& op, double parts, Graph graph,
@@ -195,6 +225,9 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     cost.parameters += local[i].parameters;
     if (local[i].expert) cost.expert_parameters += local[i].parameters;
     cost.cast += model::narrow_weights(local[i]);
+    if (share_.training.optimizer == Optimizer::muon &&
+        (block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction))
+      add_newton_schulz(cost, local[i]);
     cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
     for (const auto& tensor : op.kept)
       (is_dropped(op, tensor, block.drop) ? cost.recomputed : cost.kept) +=

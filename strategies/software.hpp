@@ -70,6 +70,9 @@ struct Software {
   bool post_validation = false;
   // ZeRO-3 gathers at most one unit ahead of the one in use; otherwise as far ahead as the host is.
   bool limit_all_gathers = true;
+  // ZeRO-3: embedding, head and all that no other unit holds form a root unit, which stays gathered
+  // from the forward to the backward pass (FSDP).
+  bool root_unit = false;
   // Vocabulary is padded to a multiple of this many rows per tensor-parallel rank.
   int vocab_multiple = 128;
 

@@ -114,8 +114,8 @@ class Draw {
     plan.activation_compression = kind<strategies::ActivationCompression>(2);
     auto& offload = plan.offload;
     offload.optimizer = kind<Tier>(2);
-    offload.parameters = kind<Tier>(2);
-    offload.gradients = coin();
+    if (plan.zero == 3) offload.parameters = kind<Tier>(2);
+    offload.gradients = plan.zero >= 2 && offload.optimizer != Tier::none && coin();
     offload.activations = coin();
     if (!offload.activations) return;
     if (coin())
@@ -140,6 +140,9 @@ class Draw {
     if (training.precision == units::Precision::fp8)
       training.fp8_recipe = kind<strategies::Fp8Recipe>(3);
     training.optimizer = kind<strategies::Optimizer>(plan.zero < 2 ? 7 : 6);
+    using enum strategies::Optimizer;
+    if (plan.offload.optimizer != strategies::Offload::Tier::none)
+      training.optimizer = one_of({adamw, adam, sgd});
     training.padding = 0.01 * static_cast<double>(upto(99));
   }
 
@@ -160,6 +163,7 @@ class Draw {
     software.overlap_expert = coin();
     software.post_validation = coin();
     software.limit_all_gathers = coin();
+    software.root_unit = coin();
   }
 
   std::mt19937 random_;

@@ -21,6 +21,8 @@ inline topology::Cluster cluster_of(std::int64_t gpus, int per_node, int nics) {
   cluster.node = {.name = "node", .gpus = per_node, .device = device};
   cluster.node.nvlink.bandwidth = 300.0_GBps;
   cluster.node.nics = {.count = nics, .bandwidth = 25.0_GBps};
+  cluster.node.host = {.memory = 1000.0_GB, .memory_bandwidth = 400.0_GBps};
+  cluster.node.nvme = {.capacity = 10000.0_GB, .read = 20.0_GBps, .write = 10.0_GBps};
   cluster.fabric.link_bandwidth = 25.0_GBps;
   cluster.gpus = gpus;
   return cluster;
@@ -158,10 +160,40 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   return s;
 }
 
+// The same with what data parallelism does to states and gradients, drawn afresh.
+inline forecast::Scenario sharded_scenario(std::mt19937& random) {
+  auto s = random_scenario(random);
+  const auto at_most = [&](int most) {
+    return std::uniform_int_distribution<int>(0, most)(random);
+  };
+  using namespace strategies;
+  auto& plan = s.plan;
+  plan.zero = at_most(3);
+  if (plan.zero == 3) plan.wrap.layers = at_most(3);
+  s.software.limit_all_gathers = at_most(2) > 0;
+  s.software.root_unit = at_most(1) == 0;
+  if (at_most(1) == 0) plan.gather_bucket = units::Bytes{1e6 * (1 + at_most(50))};
+  if (at_most(3) == 0) s.training.precision = units::Precision::fp16;
+  s.training.optimizer = static_cast<Optimizer>(at_most(7));
+  if (plan.zero >= 2 && s.training.optimizer == Optimizer::onebit_adam)
+    s.training.optimizer = Optimizer::adam;
+  if (at_most(1) == 0)
+    plan.gradient_compression =
+        static_cast<GradientCompression>(plan.zero >= 2 ? 2 * at_most(1) : at_most(2));
+  if (at_most(1) == 0) return s;
+  using Tier = Offload::Tier;
+  s.training.optimizer = at_most(1) == 0 ? Optimizer::adamw : Optimizer::sgd;
+  plan.offload.optimizer = static_cast<Tier>(at_most(2));
+  if (plan.zero == 3) plan.offload.parameters = static_cast<Tier>(at_most(2));
+  plan.offload.gradients =
+      plan.zero >= 2 && plan.offload.optimizer != Tier::none && at_most(1) == 0;
+  return s;
+}
+
 // The same with less network than the plan would like, and with what breaks symmetry: tiers that
 // are too narrow, links that degrade or fail, GPUs that are slower, nodes of a second kind.
-inline forecast::Scenario rough_scenario(std::mt19937& random) {
-  auto s = random_scenario(random);
+inline forecast::Scenario rough_scenario(std::mt19937& random, bool sharded = false) {
+  auto s = sharded ? sharded_scenario(random) : random_scenario(random);
   const auto at_most = [&](std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random);
   };

@@ -28,7 +28,11 @@ void check_same(const Forecast& a, const Forecast& b) {
   CHECK(a.time.tensor_comm == b.time.tensor_comm);
   CHECK(a.time.context_comm == b.time.context_comm);
   CHECK(a.time.expert_comm == b.time.expert_comm);
+  CHECK(a.time.offload == b.time.offload);
+  CHECK(a.time.optimizer == b.time.optimizer);
   CHECK(a.time.other == b.time.other);
+  CHECK(a.memory.host == b.memory.host);
+  CHECK(a.memory.nvme == b.memory.nvme);
   CHECK(a.memory.peak == b.memory.peak);
   CHECK(a.memory.peak_stage == b.memory.peak_stage);
   REQUIRE(a.pipeline.stages.size() == b.pipeline.stages.size());

@@ -20,8 +20,6 @@ forecast::Scenario simulated(const Sets& sets) {
 
 TEST_CASE("what is read but not simulated yet is refused as that") {
   const std::vector<std::pair<Sets, std::string>> features{
-      {{"training.optimizer=onebit-adam"},
-       "training.optimizer: onebit-adam is not simulated yet; write adam"},
       {{"plan.schedule=dualpipe", "plan.pipeline=2"},
        "plan.schedule: DualPipe is not simulated yet; write interleaved"},
       {{"plan.schedule=dualpipe-v"},
@@ -33,24 +31,10 @@ TEST_CASE("what is read but not simulated yet is refused as that") {
        "full"},
       {{"plan.recompute=[full]"},
        "plan.recompute: a choice for each stage is not simulated yet; write one for all"},
-      {{"plan.offload={optimizer: cpu}"},
-       "plan.offload: offloading of model states is not simulated yet; write none"},
-      {{"plan.offload={gradients: cpu}"},
-       "plan.offload: offloading of model states is not simulated yet; write none"},
-      {{"plan.offload={parameters: nvme}"},
-       "plan.offload: offloading of model states is not simulated yet; write none"},
       {{"plan.offload={activations: cpu}"},
        "plan.offload: offloading of activations is not simulated yet; write none"},
-      {{"plan.gradient_compression=fp8"},
-       "plan.gradient_compression: compression of gradients is not simulated yet; write none"},
       {{"plan.activation_compression=int8"},
-       "plan.activation_compression: compression of activations is not simulated yet; write none"},
-      {{"plan.zero=3", "plan.wrap=model"},
-       "plan.wrap: gathering other than layer by layer is not simulated yet; write layer"},
-      {{"plan.bucket={reduce: 1e8, gather: 2e8}"},
-       "plan.bucket: a gather bucket of its own is not simulated yet; write one size"},
-      {{"plan.zero=3", "software.limit_all_gathers=false"},
-       "software.limit_all_gathers: gathering without a limit is not simulated yet; write true"}};
+       "plan.activation_compression: compression of activations is not simulated yet; write none"}};
   for (const auto& feature : features) {
     const auto& sets = feature.first;
     CHECK_NOTHROW(tests::read(tests::llama, sets));
@@ -88,10 +72,10 @@ TEST_CASE("every precision of the device is simulated, fp8 with every recipe") {
 }
 
 TEST_CASE("all that is not simulated yet is refused at once, after every mistake") {
-  const Sets sets{"plan.offload={gradients: cpu}", "training.optimizer=onebit-adam"};
+  const Sets sets{"plan.offload={activations: cpu}", "plan.activation_compression=int8"};
   CHECK(tests::complaints_of([&] { simulated(sets); }) ==
-        "plan.offload: offloading of model states is not simulated yet; write none\n"
-        "training.optimizer: onebit-adam is not simulated yet; write adam");
+        "plan.offload: offloading of activations is not simulated yet; write none\n"
+        "plan.activation_compression: compression of activations is not simulated yet; write none");
   CHECK(tests::complaints_of([&] {
           simulated({sets[0], sets[1], "plan.data=3"});
         }) ==

@@ -59,7 +59,7 @@ TEST_CASE("a plan that names every key is read as it stands") {
                                       .global_batch = 128,
                                       .precision = units::Precision::fp8,
                                       .fp8_recipe = Fp8Recipe::blockwise,
-                                      .optimizer = Optimizer::muon,
+                                      .optimizer = Optimizer::sgd,
                                       .padding = 0.1});
   const auto& software = scenario.software;
   CHECK(software.kernels.attention == model::AttentionKernel::fused);
@@ -72,6 +72,7 @@ TEST_CASE("a plan that names every key is read as it stands") {
   CHECK(software.overlap_expert);
   CHECK(software.post_validation);
   CHECK_FALSE(software.limit_all_gathers);
+  CHECK(software.root_unit);
 }
 
 TEST_CASE("keys that are left out change nothing") {

@@ -202,11 +202,11 @@ TEST_CASE("what is left to a search is said to be") {
 
 TEST_CASE("offloading needs a place and a way to it") {
   const auto without = [](const std::string& part, const std::string& offload) {
-    return complaint({"cluster.node." + part, "plan.offload=" + offload});
+    return complaint({"plan.zero=3", "cluster.node." + part, "plan.offload=" + offload});
   };
   const std::string bare = "host.memory=0";
-  for (const auto* part : {"{optimizer: cpu}", "{gradients: cpu}", "{parameters: cpu}",
-                           "{activations: cpu}", "{parameters: nvme}"})
+  for (const auto* part : {"{optimizer: cpu}", "{optimizer: cpu, gradients: cpu}",
+                           "{parameters: cpu}", "{activations: cpu}", "{parameters: nvme}"})
     CHECK(without(bare, part) ==
           "plan.offload: node 'dgx-h100' has no host memory; give cluster.node.host: {memory, "
           "memory_bandwidth}, or keep everything on the device");
@@ -226,6 +226,29 @@ TEST_CASE("offloading needs a place and a way to it") {
         "plan.offload.activations: missing key 'to'; write to: cpu");
   CHECK(complaint({"plan.offload.gradients=nvme"}) ==
         "plan.offload.gradients: unknown value 'nvme'; expected 'cpu'");
+}
+
+TEST_CASE("states leave the device in shares, to where they are used") {
+  const auto offload = [](const std::string& states, const std::string& zero,
+                          const std::string& optimizer = "adamw") {
+    return complaint(
+        {"plan.zero=" + zero, "plan.offload=" + states, "training.optimizer=" + optimizer});
+  };
+  CHECK(offload("{optimizer: nvme, gradients: cpu, parameters: nvme}", "3") == "no complaint");
+  CHECK(offload("{optimizer: cpu, gradients: cpu}", "2") == "no complaint");
+  CHECK(offload("{optimizer: cpu}", "0", "sgd") == "no complaint");
+  CHECK(offload("{parameters: cpu}", "2") ==
+        "plan.offload: parameters leave the device with zero: 3 only, which gathers them when they "
+        "are needed, not 2; write zero: 3 or leave parameters out");
+  CHECK(offload("{gradients: cpu}", "2") ==
+        "plan.offload: gradients on the host are read by an optimizer that is there; write "
+        "optimizer: cpu beside them or leave gradients out");
+  CHECK(offload("{optimizer: cpu, gradients: cpu}", "1") ==
+        "plan.offload: gradients leave the device with zero: 2 or 3, which reduce them after every "
+        "microbatch, not 1; write zero: 2 or leave gradients out");
+  CHECK(offload("{optimizer: cpu}", "1", "muon") ==
+        "plan.offload: the host updates with adamw, adam or sgd, not muon; write one of them as "
+        "training.optimizer or leave optimizer out");
 }
 
 TEST_CASE("sharding bounds what can be gathered and compressed") {

@@ -8,7 +8,7 @@ namespace {
 
 // 7.5 billion parameters in 16-bit Adam training: 2 + 2 + 12 bytes each.
 StaticMemory zero_paper(int zero, int shards) {
-  const ActorFacts actor{.parameters = 7.5e9, .largest_unit = 0};
+  const ActorFacts actor{.parameters = 7.5e9};
   const Plan plan{.data = shards, .zero = zero};
   const Training training{.sequence_length = 1, .global_batch = shards};
   const Software software{.gradient_precision = units::Precision::bf16, .gradient_bytes = 2};
@@ -54,7 +54,8 @@ TEST_CASE("8 and 4 bit add two copies of the weights to 16-bit training, cast on
        {Precision::fp8, Fp8Recipe::blockwise, 2 + 2 * 4.0 / (128 * 128)},
        {Precision::mxfp8, Fp8Recipe::delayed, 2 + 2.0 / 32},
        {Precision::nvfp4, Fp8Recipe::delayed, 1 + 2.0 / 16}}));
-  const ActorFacts actor{.parameters = 1e9, .largest_unit = 1e8, .cast = 9e8, .largest_cast = 8e7};
+  const ActorFacts actor{
+      .parameters = 1e9, .cast = 9e8, .gathered = 2e8, .gathered_cast = 1.6e8, .unreduced = 1e8};
   const Training training{
       .sequence_length = 1, .global_batch = 8, .precision = precision, .fp8_recipe = recipe};
   CHECK(gigabytes(static_memory(actor, {}, training, {}, 1)) == Approx(18 + 0.9 * copies));
@@ -71,13 +72,31 @@ TEST_CASE("optimizers keep the master copy and their own moments") {
                                                                      {Optimizer::sgd, 8},
                                                                      {Optimizer::muon, 8},
                                                                      {Optimizer::adafactor, 4}}));
-  const ActorFacts actor{.parameters = 1e9};
+  const ActorFacts actor{.parameters = 1e9, .matrices = 1e9};
   const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = optimizer};
   CHECK(static_memory(actor, {}, training, {}, 1).optimizer.value == bytes * 1e9);
 }
 
+TEST_CASE("Muon keeps a second moment of what is no matrix") {
+  const ActorFacts actor{.parameters = 1e9, .matrices = 9e8};
+  const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = Optimizer::muon};
+  CHECK(static_memory(actor, {}, training, {}, 1).optimizer.value == Approx(8e9 + 4e8));
+}
+
+TEST_CASE("gradients sent as signs leave errors: 4 (1 + 1/d) bytes a parameter") {
+  const ActorFacts actor{.parameters = 1e9};
+  Training training{.sequence_length = 1, .global_batch = 8};
+  Plan plan{.data = 8};
+  const auto before = static_memory(actor, plan, training, {}, 1).optimizer.value;
+  if (GENERATE(false, true))
+    training.optimizer = Optimizer::onebit_adam;
+  else
+    plan.gradient_compression = GradientCompression::onebit;
+  CHECK(static_memory(actor, plan, training, {}, 1).optimizer.value == before + 4.5e9);
+}
+
 TEST_CASE("ZeRO-3 holds two gathered units and one unsharded gradient besides its share") {
-  const ActorFacts actor{.parameters = 8e9, .largest_unit = 1e9};
+  const ActorFacts actor{.parameters = 8e9, .gathered = 2e9, .unreduced = 1e9};
   const Training training{.sequence_length = 1, .global_batch = 8};
   const auto memory = static_memory(actor, {.data = 8, .zero = 3}, training, {}, 8);
   CHECK(memory.gathered.value == 1e9 * (2 * 2 + 4));

@@ -31,14 +31,13 @@ auto products(double per_row) {
 
 constexpr Block layer{};
 
-sim::Picoseconds forward(const tests::World& world, double collective, double per_row = 12.5) {
+double forward(const tests::World& world, double collective, double per_row = 12.5) {
   const auto result = world.lowered(tests::costs_of(products(per_row), collective));
-  return alone(result.writer->forward({layer})).total();
+  return static_cast<double>(alone(result.writer->forward({layer})).total());
 }
-sim::Picoseconds backward(const tests::World& world, double collective,
-                          Pass pass = Pass::backward) {
+double backward(const tests::World& world, double collective, Pass pass = Pass::backward) {
   const auto result = world.lowered(tests::costs_of(products(12.5), collective));
-  return alone(result.writer->backward({layer}, pass)).total();
+  return static_cast<double>(alone(result.writer->backward({layer}, pass)).total());
 }
 
 }  // namespace

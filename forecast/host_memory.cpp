@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/host_memory.hpp"
+
+#include "strategies/memory.hpp"
+#include "strategies/placement.hpp"
+
+namespace forecast {
+
+using units::Bytes;
+
+namespace {
+
+struct Outside {
+  Bytes host, nvme;
+};
+
+// Of one rank: whatever a plan keeps off the device.
+Outside outside_of(const Scenario& scenario, const strategies::ActorFacts& actor, int shards) {
+  const auto states =
+      strategies::static_memory(actor, scenario.plan, scenario.training, scenario.software, shards);
+  return {states.host, states.nvme};
+}
+
+// The larger share of what there is, and whether that is enough.
+void compare(Bytes held, Bytes there, Bytes& most, Bytes& capacity, bool& fits) {
+  if (held > there) fits = false;
+  if (capacity.value > 0 && held / there <= most / capacity) return;
+  most = held;
+  capacity = there;
+}
+
+}  // namespace
+
+void add_host_memory(Memory& memory, const Scenario& scenario, const strategies::Lowered& lowered) {
+  const auto& cluster = scenario.cluster;
+  memory.host_capacity = cluster.node.host.memory;
+  memory.nvme_capacity = cluster.node.nvme.capacity;
+  if (scenario.plan.offload == strategies::Offload{}) return;
+  std::vector<Outside> of_stage(static_cast<std::size_t>(scenario.plan.pipeline));
+  for (const auto& actor : lowered.actors)
+    of_stage[static_cast<std::size_t>(actor.stage)] =
+        outside_of(scenario, actor, lowered.data_shards);
+  const strategies::Placement placement(scenario.plan);
+  memory.host_capacity = memory.nvme_capacity = {};
+  for (std::int64_t first = 0; first < cluster.gpus; first += cluster.node.gpus) {
+    Outside node;
+    for (auto rank = first; rank < std::min(cluster.gpus, first + cluster.node.gpus); ++rank) {
+      const auto& held = of_stage[static_cast<std::size_t>(placement.at(rank).pipeline)];
+      node.host += held.host;
+      node.nvme += held.nvme;
+    }
+    const auto& kind = cluster.node_of(first);
+    compare(node.host, kind.host.memory, memory.host, memory.host_capacity, memory.host_fits);
+    compare(node.nvme, kind.nvme.capacity, memory.nvme, memory.nvme_capacity, memory.host_fits);
+  }
+}
+
+}  // namespace forecast

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// After the last gradient: scaling undone (fp16), the norm of all gradients, the update, and the
+// parameters' way back. Gradients that travel compressed are packed here too.
+#include <algorithm>
+#include <map>
+
+#include "strategies/lowering.hpp"
+#include "strategies/memory.hpp"
+
+namespace strategies {
+
+using topology::Collective;
+using units::Kernel;
+
+namespace {
+
+// Sophia estimates the Hessian's diagonal in every tenth step; on the average that costs this share
+// of the forward and backward passes (Liu et al. 2023, section 2.2).
+constexpr double hessian_share = 0.05;
+
+topology::GroupShape everyone(const topology::Cluster& cluster) {
+  const auto per_node = std::min<std::int64_t>(cluster.node.gpus, cluster.gpus);
+  const auto on_last = cluster.gpus - (cluster.nodes() - 1) * cluster.node.gpus;
+  return {.ranks = static_cast<int>(cluster.gpus),
+          .nodes = static_cast<int>(cluster.nodes()),
+          .least_per_node = static_cast<int>(std::min(per_node, on_last)),
+          .most_per_node = static_cast<int>(per_node),
+          .parts = (1u << cluster.kinds()) - 1};
+}
+
+Kernel stream(double bytes) { return {.kind = Kernel::Kind::stream, .traffic = {bytes}}; }
+
+}  // namespace
+
+void Lowering::meet(units::Bytes size, sim::Label label) {
+  if (placement_.ranks() == 1) return;
+  std::vector<sim::Participant> who;
+  for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor)
+    who.push_back({sim::ActorId{actor}, {latest_[actor], reduced_[actor]}});
+  const auto time =
+      to_ticks(costs_.collective(Collective::all_reduce, size, everyone(job_.cluster)).time());
+  const auto op = out_.program.add_collective(sim::Lane::data, time, data_comm, who, label);
+  for (std::uint32_t actor = 0; actor < who.size(); ++actor)
+    reduced_[actor] = out_.program.event(op, actor);
+}
+
+// Clipping needs the norm of all gradients: every rank waits for every other.
+void Lowering::gradient_norm() { meet(units::Bytes{8.0}, {label_gradient_norm}); }
+
+void Lowering::add_update(std::uint32_t actor, sim::TemplateId body, LabelKind label) {
+  const sim::Participant who{sim::ActorId{actor}, {reduced_[actor], latest_[actor]}};
+  latest_[actor] = out_.program.event(out_.program.add_pass(body, {&who, 1}, {label}));
+}
+
+// fp16 gradients were scaled to keep them from underflow: all are divided again, and every rank
+// must know whether any of them overflowed before it may update anything. A host that updates
+// divides them itself.
+void Lowering::unscale() {
+  if (job_.training.precision != units::Precision::fp16) return;
+  std::map<std::pair<int, Gpu>, sim::TemplateId> bodies;
+  for (std::uint32_t actor = 0; actor < out_.actors.size() && !host_optimizer(); ++actor) {
+    const auto& facts = out_.actors[actor];
+    auto [known, fresh] = bodies.try_emplace({facts.stage, facts.gpu});
+    if (fresh) {
+      const auto sweep = stream(2 * gradient_bytes() * share_of(held_by(facts)));
+      known->second = out_.program.add_template(
+          {.steps = {{.activity = optimizer_compute,
+                      .issue = to_ticks(job_.software.launch_forward),
+                      .duration = to_ticks(costs_.kernel(sweep, facts.gpu))}}});
+    }
+    add_update(actor, known->second, label_optimizer);
+  }
+  meet(units::Bytes{4.0}, {label_gradient_norm});
+}
+
+// Packs the gradients of a stage before they are sent, after its last pass.
+void Lowering::compress(int stage, double parameters) {
+  const double traffic = packing_traffic(job_.plan, job_.training, gradient_bytes());
+  if (traffic <= 0) return;
+  for (auto index : cells_of_stage_[static_cast<std::size_t>(stage)])
+    for (auto actor : cells_[index].actors) {
+      const auto& gpu = out_.actors[actor].gpu;
+      auto [body, fresh] = packing_.try_emplace({parameters, gpu});
+      if (fresh)
+        body->second = out_.program.add_template(
+            {.steps = {{.activity = data_comm,
+                        .issue = to_ticks(job_.software.launch_backward),
+                        .duration = to_ticks(costs_.kernel(stream(traffic * parameters), gpu))}}});
+      const sim::Participant who{sim::ActorId{actor}, {latest_[actor], sim::no_event}};
+      latest_[actor] = out_.program.event(
+          out_.program.add_pass(body->second, {&who, 1}, {label_reduce_gradients}));
+    }
+}
+
+// The forward and the backward pass of one microbatch.
+sim::Picoseconds Lowering::passes_of(std::uint32_t actor) const {
+  sim::Picoseconds sum = 0;
+  for (auto index : cells_of_stage_[static_cast<std::size_t>(out_.actors[actor].stage)]) {
+    const auto& cell = cells_[index];
+    const auto place = std::ranges::find(cell.actors, actor) - cell.actors.begin();
+    if (place == std::ssize(cell.actors)) continue;
+    const auto writer =
+        cell.writers[cell.writers.size() == 1 ? 0 : static_cast<std::size_t>(place)];
+    for (int chunk = 0; chunk < chunks(); ++chunk) {
+      const auto v = static_cast<std::size_t>(virtual_stage_of(cell.stage, chunk, layout_));
+      for (auto pass : {Pass::forward, Pass::backward})
+        sum += alone(written(writer, blocks_[v], pass, 1.0)).total();
+    }
+    break;
+  }
+  return sum;
+}
+
+std::vector<sim::Step> Lowering::optimizer_steps(std::uint32_t actor) const {
+  const auto& facts = out_.actors[actor];
+  const auto& plan = job_.plan;
+  const auto& training = job_.training;
+  const auto& software = job_.software;
+  const double share = share_of(held_by(facts));
+  double bytes = share * optimizer_traffic(training, software);
+  if (host_optimizer())  // what stays here is to zero the gradients
+    bytes = plan.offload.gradients
+                ? 0
+                : software.gradient_bytes * (plan.zero >= 2 ? share : facts.parameters);
+  if (shares_parameters(facts.stage))
+    bytes += share * unpacking_traffic(plan, training, gradient_bytes());
+  const auto step = [&](sim::Picoseconds duration) {
+    return sim::Step{.activity = optimizer_compute, .duration = duration};
+  };
+  std::vector<sim::Step> steps{step(to_ticks(costs_.kernel(stream(bytes), facts.gpu)))};
+  steps.front().issue = to_ticks(software.step_overhead);
+  if (training.optimizer == Optimizer::sophia)
+    steps.push_back(step(static_cast<sim::Picoseconds>(
+        hessian_share * static_cast<double>(out_.microbatches * passes_of(actor)))));
+  if (training.optimizer == Optimizer::muon) {
+    sim::Picoseconds all = 0;
+    for (int chunk = 0; chunk < chunks(); ++chunk)
+      for (const auto& block :
+           blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))])
+        for (const auto& product : writers_.front()->cost(block).newton_schulz)
+          all += to_ticks(costs_.kernel(product, facts.gpu));
+    steps.push_back(step(all / out_.data_shards));
+  }
+  return steps;
+}
+
+// Muon needs whole matrices of momentum, in 16 bit; ZeRO cuts them.
+void Lowering::gather_matrices() {
+  if (job_.training.optimizer != Optimizer::muon || job_.plan.zero == 0) return;
+  for (int stage = 0; stage < stages(); ++stage)
+    for (const auto& actor : out_.actors)
+      if (actor.stage == stage) {
+        data_collective(stage, actor.matrices, true, label_gather_parameters, reduced_);
+        break;
+      }
+  for (std::size_t actor = 0; actor < reduced_.size(); ++actor)
+    reduced_[actor] = std::exchange(gathered_[actor], sim::no_event);
+}
+
+void Lowering::optimizer() {
+  gather_matrices();
+  if (host_optimizer()) host_step();
+  std::map<std::pair<int, Gpu>, sim::TemplateId> bodies;
+  for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor) {
+    const auto& facts = out_.actors[actor];
+    auto [known, fresh] = bodies.try_emplace({facts.stage, facts.gpu});
+    if (fresh)
+      known->second = out_.program.add_template({.steps = optimizer_steps(actor), .drains = true});
+    add_update(actor, known->second, label_optimizer);
+  }
+  if (host_parameters() && !host_optimizer()) return_parameters();
+  const auto zero = job_.plan.zero;
+  if (zero == 0 || zero == 3 || overlaps_parameters()) return;
+  for (int stage = 0; stage < stages(); ++stage)
+    data_collective(stage, parameters_of(stage), true, label_gather_parameters, latest_);
+}
+
+}  // namespace strategies

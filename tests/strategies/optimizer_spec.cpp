@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What optimizers cost besides what they hold (effects on device memory, flops, wires).
+#include "strategies/memory.hpp"
+#include "tests/catch.hpp"
+#include "tests/strategies/counting.hpp"
+
+using namespace strategies;
+using counting::World;
+
+TEST_CASE("device memory traffic of an update, bytes a parameter") {
+  const auto [optimizer, bytes] = GENERATE(table<Optimizer, double>({{Optimizer::adamw, 46},
+                                                                     {Optimizer::adam, 46},
+                                                                     {Optimizer::sophia, 46},
+                                                                     {Optimizer::lamb, 46 + 12},
+                                                                     {Optimizer::onebit_adam, 42},
+                                                                     {Optimizer::sgd, 38},
+                                                                     {Optimizer::muon, 38},
+                                                                     {Optimizer::adafactor, 42}}));
+  const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = optimizer};
+  CHECK(optimizer_traffic(training, {.optimizer_traffic = 46}) == bytes);
+}
+
+TEST_CASE("fp32 has no 16-bit copy to write") {
+  const auto precision = GENERATE(units::Precision::fp32, units::Precision::tf32);
+  CHECK(optimizer_traffic({.precision = precision}, {.optimizer_traffic = 46}) == 44);
+}
+
+TEST_CASE("Muon's Newton-Schulz takes 5 (4n²m + 2n³) flops a matrix, shared by ZeRO") {
+  World world;
+  world.training.optimizer = Optimizer::muon;
+  world.plan = {.data = 4, .zero = GENERATE(0, 1)};
+  auto costs = counting::costs();
+  costs.kernel = [](const units::Kernel& kernel, const Gpu&) {
+    return units::Seconds{kernel.flops.value * 1e-12};
+  };
+  const auto result = counting::lowered(world, costs);
+  // 64 x 192, 64 x 64, 64 x 256 twice, in each of eight layers.
+  const auto flops = [](double n, double m) { return 5 * (4 * n * n * m + 2 * n * n * n); };
+  const double all = 8 * (flops(64, 192) + flops(64, 64) + 2 * flops(64, 256));
+  for (std::size_t i = 0; i < result.program.ops().size(); ++i)
+    if (result.program.labels()[i].kind == label_optimizer) {
+      const auto& body = result.program.templates()[result.program.ops()[i].body];
+      REQUIRE(body.steps.size() == 2);
+      CHECK(static_cast<double>(body.steps[1].duration) ==
+            Approx(all / (world.plan.zero == 0 ? 1 : 4)));
+    }
+  CHECK(result.actors[0].matrices.all() == 8 * (64 * 192 + 64 * 64 + 2 * 64 * 256));
+}
+
+TEST_CASE("ZeRO cuts Muon's matrices: they are gathered once more, in 16 bit") {
+  World world;
+  world.plan = {.data = 4, .zero = 1};
+  const auto gathered = [&](Optimizer optimizer) {
+    world.training.optimizer = optimizer;
+    const auto result = counting::lowered(world);
+    return counting::per_parameter(result, {label_gather_parameters}) * result.actors[0].parameters;
+  };
+  CHECK(gathered(Optimizer::muon) - gathered(Optimizer::adamw) ==
+        2 * 8 * (64 * 192 + 64 * 64 + 2 * 64 * 256));
+}
+
+TEST_CASE("gradients travel as a bit or a byte each") {
+  World world;
+  world.plan = {.data = 4, .zero = GENERATE(0, 1)};
+  const double passes = world.plan.zero == 0 ? 2 : 1;
+  const auto reduced = [&] {
+    return counting::per_parameter(counting::lowered(world), {label_reduce_gradients});
+  };
+  CHECK(reduced() == Approx(2 * passes).epsilon(1e-3));
+  world.plan.gradient_compression = GradientCompression::fp8;
+  CHECK(reduced() == Approx(passes).epsilon(1e-3));
+  world.plan.gradient_compression = GradientCompression::onebit;
+  CHECK(reduced() == Approx(passes / 8).epsilon(1e-3));
+  world.plan.gradient_compression = GradientCompression::none;
+  world.training.optimizer = Optimizer::onebit_adam;
+  CHECK(reduced() == Approx(passes / 8).epsilon(1e-3));
+}
+
+TEST_CASE("packing signs reads gradient and error and writes error and sign, fp8 reads twice") {
+  const Training training;
+  Plan plan;
+  CHECK(packing_traffic(plan, training, 2) == 0);
+  plan.gradient_compression = GradientCompression::onebit;
+  CHECK(packing_traffic(plan, training, 2) == 2 + 4 + 4 + 0.125);
+  CHECK(unpacking_traffic(plan, training, 2) == 0.125 + 2);
+  plan.gradient_compression = GradientCompression::fp8;
+  CHECK(packing_traffic(plan, training, 2) == 2 + 2 + 1);
+  CHECK(unpacking_traffic(plan, training, 2) == 1 + 2);
+}
+
+TEST_CASE("1-bit Adam sends its momentum after the last gradient, in one piece") {
+  World world;
+  world.plan = {.data = 4, .bucket = units::Bytes{1}};
+  world.plan.overlap.data = true;
+  const auto reductions = [&](Optimizer optimizer) {
+    world.training.optimizer = optimizer;
+    const auto result = counting::lowered(world);
+    int count = 0;
+    for (std::size_t i = 0; i < result.program.ops().size(); ++i)
+      count += result.program.labels()[i].kind == label_reduce_gradients &&
+               result.program.ops()[i].kind == sim::Op::Kind::collective;
+    return count;
+  };
+  CHECK(reductions(Optimizer::adam) == 10);
+  CHECK(reductions(Optimizer::onebit_adam) == 1);
+}

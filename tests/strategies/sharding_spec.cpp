@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// ZeRO-3 as its kinds of software do it: what is gathered at once, when, and what stays.
+#include "sim/engine.hpp"
+#include "sim/measures.hpp"
+#include "tests/catch.hpp"
+#include "tests/strategies/counting.hpp"
+
+using namespace strategies;
+using counting::World;
+
+namespace {
+
+// Sent for data parallelism in a step, in units of the 16-bit parameters.
+double traffic(const World& world) {
+  return counting::per_parameter(counting::lowered(world),
+                                 {label_reduce_gradients, label_gather_parameters}) /
+         2;
+}
+
+World fsdp(int microbatches) {
+  World world;
+  world.plan = {.data = 8, .zero = 3};
+  world.training.global_batch = 8 * microbatches;
+  return world;
+}
+
+// The share of embedding, head and final norm in the parameters of `counting::World`.
+double root_share() {
+  const double hidden = 64, vocab = 512, ffn = 256, positions = 32;
+  const double root = 2 * vocab * hidden + positions * hidden + 2 * hidden;
+  const double layer = 4 * hidden * hidden + 2 * hidden * ffn + (9 + 4) * hidden;
+  return root / (root + 8 * layer);
+}
+
+struct Times {
+  double total, exposed;
+};
+// A kernel takes so many ticks, a byte on the wire one.
+Times times(const World& world, double kernel) {
+  auto costs = counting::costs();
+  costs.kernel = [=](const units::Kernel&, const Gpu&) { return units::Seconds{kernel * 1e-12}; };
+  const auto result = counting::lowered(world, costs);
+  const auto trace = sim::run(result.program, sim::Detail::templates);
+  const auto measures = sim::measure(result.program, trace);
+  return {static_cast<double>(trace.finish),
+          static_cast<double>(measures.of_actor[0].on[data_comm])};
+}
+
+}  // namespace
+
+TEST_CASE("whatever is gathered at once, ZeRO-3 moves 3m, without resharding 2m") {
+  const int m = GENERATE(1, 2, 4);
+  auto world = fsdp(m);
+  world.plan.wrap.layers = GENERATE(0, 1, 2, 3, 8);
+  CHECK(traffic(world) == Approx(3.0 * m).epsilon(1e-4));
+  world.plan.reshard_after_forward = false;
+  CHECK(traffic(world) == Approx(2.0 * m).epsilon(1e-4));
+}
+
+TEST_CASE("a root unit is not gathered again for the backward pass") {
+  const int m = GENERATE(1, 3);
+  auto world = fsdp(m);
+  world.software.root_unit = true;
+  world.plan.wrap.layers = GENERATE(1, 3);
+  CHECK(traffic(world) == Approx(m * (3 - root_share())).epsilon(1e-3));
+  world.plan.wrap.layers = 0;  // then all of the model is the root
+  CHECK(traffic(world) == Approx(2.0 * m).epsilon(1e-4));
+}
+
+TEST_CASE("with a pipeline and zero-bubble schedules each gradient is still reduced once a pass") {
+  World world;
+  world.plan = {.pipeline = 2, .data = 4, .schedule = ScheduleKind::zb_h1, .zero = 2};
+  world.plan.overlap.data = GENERATE(false, true);
+  world.training.global_batch = 4 * 4;
+  const auto result = counting::lowered(world);
+  double parameters = 0;
+  for (const auto& actor : result.actors) parameters += actor.parameters;
+  CHECK(counting::per_parameter(result, {label_reduce_gradients}) *
+            result.actors.front().parameters ==
+        Approx(2 * 4 * parameters).epsilon(1e-3));
+}
+
+TEST_CASE("the whole model as one unit overlaps nothing") {
+  auto world = fsdp(2);
+  world.software.root_unit = GENERATE(false, true);
+  world.plan.wrap.layers = 0;
+  world.plan.overlap.data = world.plan.overlap.parameters = true;
+  const auto parameters = counting::lowered(world).actors.front().parameters;
+  const double volume = world.software.root_unit ? 2 : 3;
+  CHECK(times(world, 1e5).exposed == Approx(2 * 2 * volume * parameters).epsilon(1e-3));
+}
+
+// Without a root unit the head is gathered again as soon as its forward pass has freed it.
+TEST_CASE("layer by layer, the ends of the model are exposed: they have nothing to hide under") {
+  auto world = fsdp(1);
+  world.plan.overlap.data = world.plan.overlap.parameters = true;
+  // Kernels so long that one hides any collective of a unit.
+  const double embedding = 512 * 64 + 32 * 64, head = 512 * 64 + 2 * 64;
+  CHECK(times(world, 1e6).exposed == Approx(2 * (2 * embedding + head)).epsilon(1e-3));
+}
+
+TEST_CASE("gathers that nothing limits run ahead of slow layers, and hold all of them") {
+  auto world = fsdp(1);
+  world.plan.overlap.parameters = true;
+  const auto limited = counting::lowered(world);
+  world.software.limit_all_gathers = false;
+  const auto free = counting::lowered(world);
+  const double layer = 4 * 64 * 64 + 2 * 64 * 256 + 13 * 64;
+  CHECK(limited.actors[0].gathered == Approx(2 * layer));
+  CHECK(free.actors[0].gathered == free.actors[0].parameters);
+
+  // In the forward pass the last gather ends long before the last layer does.
+  const auto last_gather = [](const Lowered& result) {
+    const auto trace = sim::run(result.program, sim::Detail::templates);
+    std::int64_t gathered = 0, end = 0;
+    for (std::size_t i = 0; i < result.program.ops().size(); ++i) {
+      const auto kind = result.program.labels()[i].kind;
+      if (kind == label_gather_parameters) gathered = trace.end[result.program.ops()[i].first];
+      if (kind == label_forward) end = gathered;
+    }
+    return end;
+  };
+  auto costs = counting::costs();
+  costs.kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{1e-6}; };
+  const auto ahead = last_gather(counting::lowered(world, costs));
+  world.software.limit_all_gathers = true;
+  CHECK(last_gather(counting::lowered(world, costs)) > 5 * ahead);
+}
+
+TEST_CASE("a gather bucket says how far ahead ZeRO-3 gathers") {
+  const double layer = 4 * 64 * 64 + 2 * 64 * 256 + 13 * 64;
+  auto world = fsdp(1);
+  world.model.vocab = 128;  // layers are the largest units
+  world.plan.overlap.parameters = true;
+  const auto held = [&](double layers) {
+    world.plan.gather_bucket = units::Bytes{2 * layers * layer};
+    return counting::lowered(world).actors[0].gathered / layer;
+  };
+  CHECK(held(0.1) == 2);  // at least one ahead
+  CHECK(held(1) == 2);
+  CHECK(held(3) == 4);
+}
+
+TEST_CASE("Megatron's distributed optimizer gathers in buckets of their own") {
+  World world;
+  world.plan = {.data = 8, .zero = 1, .bucket = units::Bytes{1e12}};
+  world.plan.overlap.parameters = true;
+  const auto gathers = [&] {
+    const auto result = counting::lowered(world);
+    int count = 0;
+    for (const auto& label : result.program.labels())
+      count += label.kind == label_gather_parameters;
+    return count;
+  };
+  CHECK(gathers() == 1);
+  world.plan.gather_bucket = units::Bytes{1};
+  CHECK(gathers() == 10);  // every block
+}
+
+TEST_CASE("a wider unit holds more: two of them, and a root that stays") {
+  auto world = fsdp(1);
+  const double layer = 4 * 64 * 64 + 2 * 64 * 256 + 13 * 64;
+  const double root = 2 * 512 * 64 + 32 * 64 + 2 * 64;
+  world.software.root_unit = true;
+  for (const int layers : {1, 2, 4}) {
+    world.plan.wrap.layers = layers;
+    const auto facts = counting::lowered(world).actors[0];
+    CHECK(facts.gathered == Approx(2 * layers * layer + root).epsilon(1e-2));
+    CHECK(facts.unreduced == Approx(layers * layer + root).epsilon(1e-2));
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host of a GPU does for it: its processors, its memory and its disks.
+#pragma once
+#include "topology/cluster.hpp"
+#include "units/quantity.hpp"
+
+namespace topology {
+
+// What one GPU asks of its node; all GPUs of the node ask for as much at once.
+struct HostWork {
+  units::Bytes moved;          // between device and host, one way
+  units::Bytes touched;        // host memory that processors read and write
+  units::Bytes read, written;  // of NVMe
+};
+
+// The work streams through in pieces, so that the slowest part counts (Rajbhandari et al. 2021,
+// section 6): PCIe of the GPU's own, its share of the host's memory bandwidth and of the drives,
+// which read or write. Parts that move nothing cost nothing, and need no bandwidth. O(1).
+units::Seconds host_time(const HostWork& work, const Cluster& cluster, std::size_t kind);
+
+}  // namespace topology
