@@ -53,30 +53,34 @@ Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
   return step;
 }
 
-// Flops of the matrix products and attention that are computed twice, over the whole step.
+// Of the matrix products and attention of a layer that run again for one sequence, attention over
+// the full score matrix, as in the model's flops.
+units::Flops recomputed_flops(const Scenario& scenario, const strategies::Block& block) {
+  if (block.drop.kind == strategies::Drop::nothing) return {};
+  auto full = scenario.model;
+  full.causal = false;
+  const auto extent = model::whole(full, 1, scenario.training.sequence_length);
+  const auto ops =
+      model::layer(full, extent, {}, units::Precision::bf16, block.windowed ? full.window->size : 0,
+                   block.experts ? model::Mlp::experts : model::Mlp::dense);
+  units::Flops flops;
+  for (const auto& replay : strategies::replays_of(ops, block.drop, {scenario.software.compile, 0}))
+    for (const auto& run : replay.runs)
+      for (const auto& kernel : ops[run.op].forward) flops += run.share * kernel.flops;
+  return flops;
+}
+
+// The same over the whole step.
 units::Flops recomputed_flops(const Scenario& scenario) {
-  const auto& m = scenario.model;
-  const auto& training = scenario.training;
-  units::Flops per_sequence;
-  for (const auto& blocks : strategies::blocks_of(m, scenario.plan))
+  units::Flops per_sequence, one;
+  strategies::Block known;  // `one` is of this
+  for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.plan))
     for (const auto& block : blocks) {
-      if (block.drop == strategies::Drop::nothing) continue;
-      auto one = m;
-      one.layers = 1;
-      one.vocab = 0;
-      if (!block.windowed)
-        one.window.reset();
-      else
-        one.window->every = 1;
-      auto flops = model::model_flops(one, 1, training.sequence_length) / 3;
-      if (block.drop == strategies::Drop::core) {
-        // Only the attention core: all minus what is left without it.
-        one.window = model::Window{0, 1};
-        flops -= model::model_flops(one, 1, training.sequence_length) / 3;
-      }
-      per_sequence += flops;
+      if (block.kind != strategies::Block::Kind::layer) continue;
+      if (block != known) one = recomputed_flops(scenario, known = block);
+      per_sequence += one;
     }
-  return static_cast<double>(training.global_batch) * per_sequence;
+  return static_cast<double>(scenario.training.global_batch) * per_sequence;
 }
 
 TimeParts parts_of(const sim::Spent& spent) {

@@ -33,6 +33,7 @@ const char* lane_of(const sim::Op& op, const sim::Label& label) {
       if (label.kind == strategies::label_context_exchange) return "context";
       if (label.kind == strategies::label_expert_exchange) return "expert";
       if (op.lane == sim::Lane::offload) return "offload";
+      if (op.lane == sim::Lane::fetch) return "fetch";
       return op.lane == sim::Lane::exchange ? "tensor" : "data";
     default:
       return "pipeline send";

@@ -11,7 +11,6 @@ namespace scenarios {
 namespace {
 
 using forecast::Scenario;
-using strategies::Recompute;
 using strategies::ScheduleKind;
 
 struct Feature {
@@ -21,12 +20,6 @@ struct Feature {
 
 bool scheduled(const Scenario& s, std::initializer_list<ScheduleKind> kinds) {
   return std::ranges::find(kinds, s.plan.schedule) != kinds.end();
-}
-
-bool recomputes(const Scenario& s, Recompute::Kind kind) {
-  return s.plan.recompute.kind == kind ||
-         std::ranges::find(s.plan.recompute_of_stage, kind, &Recompute::kind) !=
-             s.plan.recompute_of_stage.end();
 }
 
 bool offloads_states(const strategies::Offload& offload) {
@@ -56,23 +49,11 @@ constexpr std::array features{
             [](const Scenario& s) {
               return scheduled(s, {ScheduleKind::dualpipe, ScheduleKind::dualpipe_v});
             }},
-    Feature{"plan", "recompute", "per-op recomputation", "selective or full",
-            [](const Scenario& s) { return recomputes(s, Recompute::Kind::per_op); }},
-    Feature{"plan", "recompute", "recomputation of chosen modules", "selective or full",
-            [](const Scenario& s) { return recomputes(s, Recompute::Kind::modules); }},
-    Feature{"plan", "recompute", "a choice for each stage", "one for all",
-            [](const Scenario& s) { return !s.plan.recompute_of_stage.empty(); }},
     Feature{"plan", "offload", "offloading of model states", "none",
             [](const Scenario& s) { return offloads_states(s.plan.offload); }},
-    Feature{"plan", "offload", "offloading of activations", "none",
-            [](const Scenario& s) { return s.plan.offload.activations; }},
     Feature{"plan", "gradient_compression", "compression of gradients", "none",
             [](const Scenario& s) {
               return s.plan.gradient_compression != strategies::GradientCompression::none;
-            }},
-    Feature{"plan", "activation_compression", "compression of activations", "none",
-            [](const Scenario& s) {
-              return s.plan.activation_compression != strategies::ActivationCompression::none;
             }},
     Feature{"plan", "wrap", "gathering other than layer by layer", "layer",
             [](const Scenario& s) { return s.plan.wrap != strategies::Wrap{}; }},

@@ -32,6 +32,7 @@ class Replay {
         inside_(program.participants().size(), nullptr),
         op_of_(program.participants().size()),
         before_(program.participants().size(), none) {
+    for (auto& state : actors_) state.latest_collective.fill(none);
     result_.of_actor.resize(actors_.size());
     result_.busy.resize(actors_.size());
   }
@@ -61,10 +62,10 @@ class Replay {
  private:
   struct State {
     LaneTimes free{};
-    Picoseconds done = 0;                // everything before is accounted for
-    std::uint32_t latest = none;         // last event that occupied the compute lane
-    std::uint32_t latest_data = none;    // last collective
-    std::vector<std::uint32_t> pending;  // collectives not yet accounted for
+    Picoseconds done = 0;         // everything before is accounted for
+    std::uint32_t latest = none;  // last event that occupied the compute lane
+    std::array<std::uint32_t, lanes> latest_collective{};  // last one: of the host's side by lane
+    std::vector<std::uint32_t> pending;                    // collectives not yet accounted for
   };
 
   State& state_of(std::uint32_t event) {
@@ -92,9 +93,13 @@ class Replay {
     const auto ready = std::clamp(arrival(event), state.done, start);
     spent.host += start - ready;
     auto waited = ready - state.done;
+    const bool waits_for_host_side = !state.pending.empty() && names_host_side(event);
     for (auto earlier : state.pending) {
-      const auto covered = overlap(earlier, state.done, ready);
-      spent.on[program_.ops()[op_of_[earlier]].activity] += covered;
+      const auto& op = program_.ops()[op_of_[earlier]];
+      if (is_host_side(op.lane) && !waits_for_host_side) continue;
+      auto covered = overlap(earlier, state.done, ready);
+      if (is_host_side(op.lane)) covered = std::clamp<Picoseconds>(waited, 0, covered);
+      spent.on[op.activity] += covered;
       waited -= covered;
     }
     for (EventId earlier : program_.participants()[event].after) {
@@ -109,6 +114,14 @@ class Replay {
     spent.idle += waited;
     state.done = start;
     std::erase_if(state.pending, [&](auto e) { return trace_.end[e] <= start; });
+  }
+
+  bool names_host_side(std::uint32_t event) const {
+    return std::ranges::any_of(program_.participants()[event].after, [&](EventId earlier) {
+      if (earlier == no_event) return false;
+      const auto& op = program_.ops()[op_of_[static_cast<std::uint32_t>(earlier)]];
+      return op.kind == Op::Kind::collective && is_host_side(op.lane);
+    });
   }
 
   Picoseconds overlap(std::uint32_t event, Picoseconds from, Picoseconds to) const {
@@ -188,8 +201,10 @@ class Replay {
       auto& state = state_of(event);
       lane(state, op.lane) = trace_.end[event];
       state.pending.push_back(event);
-      before_[event] = state.latest_data;
-      state.latest_data = event;
+      const auto on = is_host_side(op.lane) ? op.lane : Lane::data;
+      auto& latest = state.latest_collective[static_cast<std::size_t>(on)];
+      before_[event] = latest;
+      latest = event;
     }
   }
 

@@ -22,9 +22,11 @@ inline constexpr EventId no_event{0xffffffffu};
 
 // Streams of an actor. Work on a lane runs in the order in which the program adds it.
 // `exchange`: communication inside a layer that is an op of its own. `offload`: what the host's
-// processors, memory and disks do for the actor.
-enum class Lane : std::uint8_t { host, compute, tensor, data, send, exchange, offload };
-inline constexpr std::size_t lanes = 7;
+// processors, memory and disks do for the actor; `fetch`: copies from there that run beside it.
+enum class Lane : std::uint8_t { host, compute, tensor, data, send, exchange, offload, fetch };
+inline constexpr std::size_t lanes = 8;
+// Work on these may last beyond what needs it: only who waits for it in so many words waits for it.
+constexpr bool is_host_side(Lane lane) { return lane == Lane::offload || lane == Lane::fetch; }
 
 // What a step is for: the caller's own small numbers, for where the time went.
 using Activity = std::uint8_t;

@@ -22,6 +22,8 @@ struct Costs {
       collective;
   // One message between GPUs.
   std::function<topology::Sending(units::Bytes, std::int64_t from, std::int64_t to)> transfer;
+  // Between a GPU and the memory of its host, one way, all GPUs of the node at once.
+  std::function<units::Seconds(units::Bytes, const Gpu&)> host_copy;
 };
 
 }  // namespace strategies

@@ -118,14 +118,19 @@ void Lowering::data_collective(int stage, double parameters, bool gathers, Label
   }
 }
 
-std::vector<Lowering::Segment> Lowering::segments_of(int virtual_stage, bool backward) const {
+std::vector<Lowering::Segment> Lowering::segments_of(int virtual_stage, bool backward,
+                                                     bool communicates) const {
   const auto& blocks = blocks_[static_cast<std::size_t>(virtual_stage)];
   const bool per_block = job_.plan.zero == 3;
   const double bucket = job_.plan.bucket.value_or(job_.software.bucket).value / gradient_bytes();
   std::vector<Segment> segments;
   double filled = 0;
+  bool alone = false;  // the block before
   const auto add = [&](const Block& block) {
-    if (segments.empty() || per_block || filled >= bucket) {
+    const bool was_alone = alone;
+    alone = job_.plan.offload.activations && offloaded({block}) > 0;
+    const bool full = communicates && (per_block || filled >= bucket);
+    if (segments.empty() || full || alone || was_alone) {
       segments.emplace_back();
       filled = 0;
     }
@@ -160,30 +165,11 @@ void Lowering::emit(int stage, const Slot& slot) {
                   (forward && slot.microbatch == 0 && overlaps_parameters() && zero < 3));
   const bool reduces_after = divided && !forward && zero >= 2 && !reduces;
 
-  if (!reduces && !gathers) {
+  const bool copies = offloads(v) && slot.pass != Pass::backward_weight;
+  if (!reduces && !gathers && !copies)
     emit_segment(stage, slot, blocks_[static_cast<std::size_t>(v)], 1.0);
-  } else {
-    const auto segments = segments_of(v, !forward);
-    // Prefetched, a gather may begin while the segment before the last one is still computed.
-    const bool prefetches = zero < 3 || job_.plan.overlap.parameters.value_or(true);
-    const auto& ready = prefetches ? before_latest_ : latest_;
-    const auto& group = groups_of_stage_[static_cast<std::size_t>(stage)].front();
-    if (gathers)
-      data_collective(stage, parameters_of(segments.front()), true, label_gather_parameters, ready);
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      const double here = parameters_of(segments[i]);
-      Picoseconds beside = 0;
-      if (gathers && i + 1 < segments.size())
-        beside += to_ticks(gathering(group, parameters_of(segments[i + 1])).time());
-      if (reduces && i > 0)
-        beside += to_ticks(reduction(group, parameters_of(segments[i - 1])).time());
-      emit_segment(stage, slot, segments[i], slowdown(segments[i], slot.pass, beside));
-      if (gathers && i + 1 < segments.size())
-        data_collective(stage, parameters_of(segments[i + 1]), true, label_gather_parameters,
-                        ready);
-      if (reduces) data_collective(stage, here, false, label_reduce_gradients, latest_);
-    }
-  }
+  else
+    emit_segments(stage, slot, {reduces, gathers, copies});
   if (reduces_after) {
     data_collective(stage, parameters_of(blocks_[static_cast<std::size_t>(v)]), false,
                     label_reduce_gradients, latest_);
@@ -192,6 +178,35 @@ void Lowering::emit(int stage, const Slot& slot) {
       for (auto actor : cells_[cell].actors) gathered_[actor] = reduced_[actor];
   }
   send_onwards(stage, slot);
+}
+
+// The segments of a slot, and between them what parameters, gradients and activations need.
+void Lowering::emit_segments(int stage, const Slot& slot, const Between& between) {
+  const auto& [reduces, gathers, copies] = between;
+  const bool forward = slot.pass == Pass::forward;
+  const auto segments =
+      segments_of(virtual_stage_of(stage, slot.chunk, layout_), !forward, reduces || gathers);
+  // Prefetched, a gather may begin while the segment before the last one is still computed.
+  const bool prefetches = job_.plan.zero < 3 || job_.plan.overlap.parameters.value_or(true);
+  const auto& ready = prefetches ? before_latest_ : latest_;
+  const auto& groups = groups_of_stage_[static_cast<std::size_t>(stage)];
+  if (copies && !forward) fetch(stage, slot, before_latest_);
+  if (gathers)
+    data_collective(stage, parameters_of(segments.front()), true, label_gather_parameters, ready);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const double here = parameters_of(segments[i]);
+    Picoseconds beside = 0;
+    if (gathers && i + 1 < segments.size())
+      beside += to_ticks(gathering(groups.front(), parameters_of(segments[i + 1])).time());
+    if (reduces && i > 0)
+      beside += to_ticks(reduction(groups.front(), parameters_of(segments[i - 1])).time());
+    if (copies) before_segment(stage, slot, segments[i]);
+    emit_segment(stage, slot, segments[i], slowdown(segments[i], slot.pass, beside));
+    if (copies && forward) copy_out(stage, slot, segments[i]);
+    if (gathers && i + 1 < segments.size())
+      data_collective(stage, parameters_of(segments[i + 1]), true, label_gather_parameters, ready);
+    if (reduces) data_collective(stage, here, false, label_reduce_gradients, latest_);
+  }
 }
 
 void Lowering::finish_gradients() {

@@ -41,6 +41,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   arrived_backward_ = arrived_forward_;
   whole_sequences_.resize(writers_.size());
   messages_.resize(2 * actors);
+  away_.resize(actors);
   latest_ = before_latest_ = gathered_ = reduced_ = arrival_;
   find_order();
 }
@@ -275,9 +276,9 @@ void Lowering::check_size() const {
   if (placement_.ranks() > most_ranks)
     throw std::invalid_argument("a step on more than 4 million GPUs is not simulated");
   std::size_t segments = 1;
-  if (job_.plan.zero >= 2)
+  if (job_.plan.zero >= 2 || job_.plan.offload.activations)
     for (int v = 0; v < layout_.virtual_stages(); ++v)
-      segments = std::max(segments, segments_of(v, true).size());
+      segments = std::max(segments, segments_of(v, true, job_.plan.zero >= 2).size());
   const double slots = 2.0 * chunks() * static_cast<double>(out_.microbatches) *
                        static_cast<double>(arrived_forward_.size());
   const double events = slots * (3.0 * static_cast<double>(segments));

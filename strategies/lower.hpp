@@ -34,11 +34,12 @@ struct ActorFacts {
   Gpu gpu;
   std::int64_t multiplicity = 1;
   std::int64_t layers = 0;
-  double parameters = 0;    // held before sharding over data-parallel ranks
-  double largest_unit = 0;  // parameters of its largest block
-  double cast = 0;          // those that narrow products read copies of
-  double largest_cast = 0;  // most of them in one block
-  int communicators = 0;    // groups of more than one rank that it belongs to
+  double parameters = 0;          // held before sharding over data-parallel ranks
+  double largest_unit = 0;        // parameters of its largest block
+  double cast = 0;                // those that narrow products read copies of
+  double largest_cast = 0;        // most of them in one block
+  int communicators = 0;          // groups of more than one rank that it belongs to
+  units::Bytes host_activations;  // most that the host holds for it at once
 };
 
 struct Lowered {

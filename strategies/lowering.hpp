@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The working state of lower(): one step being written. Private to the room.
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,9 +56,15 @@ class Lowering {
 
   // Pipeline: one slot of one stage, on every cell of it.
   void emit(int stage, const Slot& slot);
+  // What runs between the segments of a slot.
+  struct Between {
+    bool reduces, gathers, copies;
+  };
+  void emit_segments(int stage, const Slot& slot, const Between& between);
   void emit_segment(int stage, const Slot& slot, const Segment& segment, double slowdown);
   void send_onwards(int stage, const Slot& slot);
-  std::vector<Segment> segments_of(int virtual_stage, bool backward) const;
+  // Cut where parameters are gathered or gradients reduced, and round what is offloaded.
+  std::vector<Segment> segments_of(int virtual_stage, bool backward, bool communicates) const;
   // A piece of a pass whose body the program has.
   struct Part {
     sim::TemplateId body{};
@@ -81,6 +88,21 @@ class Lowering {
                            std::span<const sim::Participant> who, sim::Label label);
   const Sent& message(const Cell& cell, std::size_t index, bool forward);
   double slowdown(const Segment& segment, Pass pass, sim::Picoseconds beside);
+
+  // Activations in host memory.
+  std::int64_t offloaded(const Segment& segment) const;  // bytes
+  bool offloads(int virtual_stage) const;
+  sim::EventId copy(sim::Lane lane, std::uint32_t actor, std::int64_t bytes, const Slot& slot,
+                    std::array<sim::EventId, 2> after);
+  void hold(std::uint32_t actor, sim::EventId until);
+  void copy_out(int stage, const Slot& slot, const Segment& segment);
+  void fetch(int stage, const Slot& slot, const std::vector<sim::EventId>& ready);
+  void before_segment(int stage, const Slot& slot, const Segment& segment);
+  template <class Visit>
+  void for_each_actor(int stage, Visit visit) const {
+    for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
+      for (auto actor : cells_[cell].actors) visit(actor);
+  }
 
   // Data parallelism.
   bool overlaps_data() const;
@@ -132,6 +154,18 @@ class Lowering {
   std::map<std::pair<const Group*, const Exchange*>, Sent> exchange_sent_;
   Lowered out_;
 
+  struct Copy {
+    sim::EventId copied;
+    std::int64_t bytes;
+  };
+  struct Away {
+    // Of each chunk and microbatch, what its forward pass copied out and no pass fetched yet.
+    std::map<std::pair<int, std::int64_t>, std::vector<Copy>> copies;
+    std::array<sim::EventId, 2> latest{sim::no_event, sim::no_event};  // copies out
+    std::vector<sim::EventId> fetched;                                 // that no pass waits for yet
+    std::int64_t held = 0;                                             // bytes on the host
+  };
+  std::vector<Away> away_;             // by actor
   std::vector<sim::EventId> arrival_;  // by actor: of the input of the slot being written
   std::vector<std::vector<sim::EventId>> arrived_forward_, arrived_backward_;  // [actor][chunk, mb]
   std::vector<sim::EventId> latest_;         // by actor: last pass

@@ -190,7 +190,9 @@ Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) co
   for (const auto& block : blocks) {
     const auto& price = cost(block);
     out.sweep(price.operators, forward_compute, forward_tensor_comm, forward_context_comm);
-    peak = std::max(peak, held + price.kept + price.recomputed + price.largest);
+    // What is copied to the host leaves at the latest with the next but one (offload.cpp).
+    peak =
+        std::max(peak, held + price.kept + price.recomputed + price.largest + 2 * price.offloaded);
     held += price.kept;
   }
   if (out.empty()) out.compute(Picoseconds{0}, forward_compute);
@@ -200,21 +202,27 @@ Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) co
   return pieces;
 }
 
-Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double slowdown) const {
+Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double slowdown,
+                            std::optional<model::Part> only) const {
   Writer out(*this, share_.software.launch_backward, slowdown);
   const bool inputs = pass != Pass::backward_weight, weights = pass != Pass::backward_input;
   std::int64_t held = 0, peak = 0;
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
     const auto& price = cost(*block);
     const auto& ops = price.operators;
-    if (inputs && block->drop == Drop::everything)
-      out.sweep(ops, recompute_compute, recompute_tensor_comm, recompute_context_comm);
+    const auto left_out = [&](const OperatorCost& op) { return only && op.part != *only; };
+    auto replay = price.replays.begin();
     bool core_done = false;
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+      const auto index = static_cast<std::size_t>(ops.rend() - op) - 1;
+      for (; inputs && replay != price.replays.end() && replay->before == index; ++replay) {
+        auto again = replay->operators;
+        std::erase_if(again, left_out);
+        out.sweep(again, recompute_compute, recompute_tensor_comm, recompute_context_comm);
+      }
+      if (left_out(*op)) continue;
       const bool enters = divided_ && op->seam == Seam::enter;
       if (inputs && op->core) {
-        if (!core_done && block->drop == Drop::core)
-          out.core(ops, recompute_compute, recompute_context_comm);
         if (!core_done) out.core_backward(ops);
         core_done = true;
       } else if (inputs) {
@@ -235,8 +243,10 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
       }
     }
     const auto gradients = 2 * price.largest;
-    peak = std::max(peak, held + price.recomputed + gradients);
+    // Fetched: what this block reads and what the next will.
+    peak = std::max(peak, held + price.recomputed + gradients + (inputs ? 2 * price.offloaded : 0));
     if (weights) held -= price.kept;
+    if (inputs != weights) held += (inputs ? 1 : -1) * price.offloaded;
   }
   if (out.empty()) out.compute(Picoseconds{0}, input_gradient_compute);
   auto pieces = out.take();
@@ -254,11 +264,7 @@ Pieces PassWriter::forward_part(const Block& block, model::Part part) const {
 }
 
 Pieces PassWriter::backward_part(const Block& block, model::Part part) const {
-  // The same walk over a block that has only this part's operators.
-  PassWriter only = *this;
-  for (auto& [known, price] : only.prices_)
-    std::erase_if(price.operators, [&](const OperatorCost& op) { return op.part != part; });
-  return only.backward({block}, Pass::backward);
+  return backward({block}, Pass::backward, 1.0, part);
 }
 
 }  // namespace strategies

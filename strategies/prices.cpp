@@ -4,6 +4,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "model/narrow.hpp"
+#include "strategies/compression.hpp"
 #include "strategies/context.hpp"
 #include "strategies/passes.hpp"
 
@@ -76,6 +78,18 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
                       block.experts ? model::Mlp::experts : model::Mlp::dense);
 }
 
+ReplayCost priced(const Replay& replay, const std::vector<OperatorCost>& operators) {
+  ReplayCost cost{replay.before, {}};
+  for (const auto& [op, share, sums] : replay.runs) {
+    auto again = operators[op];
+    for (auto& duration : again.forward)
+      duration = static_cast<Picoseconds>(share * static_cast<double>(duration) + 0.5);
+    if (!sums) again.seam = model::Seam::none;
+    cost.operators.push_back(std::move(again));
+  }
+  return cost;
+}
+
 // A compiler fuses neighbouring element-wise kernels: they then move the data of the largest.
 void fuse_streams(std::vector<units::Kernel>& kernels) {
   std::vector<units::Kernel> fused;
@@ -95,8 +109,12 @@ void fuse_streams(std::vector<units::Kernel>& kernels) {
 BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   BlockCost cost;
   const auto core = core_share_of(share_);
-  const auto local = operators_of(share_, block, extent_of(share_));
+  auto local = operators_of(share_, block, extent_of(share_));
   const auto cores = operators_of(share_, block, core.extent);
+  const auto precision = share_.training.precision;
+  if (share_.plan.activation_compression != ActivationCompression::none &&
+      !model::is_narrow(precision))
+    store_in_8_bit(local, block.drop, units::element_bytes(precision));
   for (std::size_t i = 0; i < local.size(); ++i) {
     const auto& op = local[i].core ? cores[i] : local[i];
     const auto parts = local[i].core ? static_cast<double>(core.parts) : 1.0;
@@ -118,14 +136,29 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     if (local[i].expert) cost.expert_parameters += local[i].parameters;
     cost.cast += model::narrow_weights(local[i]);
     cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
-    for (const auto& tensor : op.kept) {
-      const bool dropped = (block.drop == Drop::everything && !tensor.layer_input) ||
-                           (block.drop == Drop::core && tensor.core);
-      (dropped ? cost.recomputed : cost.kept) +=
-          static_cast<std::int64_t>(tensor.size.value / parts);
-    }
+    for (const auto& tensor : op.kept) account(cost, block, tensor, tensor.size.value / parts);
   }
+  if (block.drop.kind == Drop::per_op) {
+    const auto outputs = kept_outputs(local, per_op());
+    (block.offloaded == ModuleSet::all() ? cost.offloaded : cost.kept) +=
+        static_cast<std::int64_t>(outputs.kept);
+    cost.recomputed -= std::min(cost.recomputed, static_cast<std::int64_t>(outputs.replaced));
+  }
+  for (const auto& replay : replays_of(local, block.drop, per_op()))
+    cost.replays.push_back(priced(replay, cost.operators));
   return cost;
+}
+
+void PassWriter::account(BlockCost& cost, const Block& block, const model::Kept& tensor,
+                         double bytes) const {
+  const bool away = block.offloaded.covers(tensor.module);
+  auto& where = drops(block.drop, tensor) ? cost.recomputed : away ? cost.offloaded : cost.kept;
+  where += static_cast<std::int64_t>(bytes);
+}
+
+PerOp PassWriter::per_op() const {
+  if (!sequence_parallel_) return {share_.software.compile};
+  return {share_.software.compile, 1 / static_cast<double>(share_.plan.tensor)};
 }
 
 const BlockCost& PassWriter::cost(const Block& block) const {

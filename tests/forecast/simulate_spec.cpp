@@ -27,6 +27,8 @@ void check_same(const Forecast& a, const Forecast& b) {
   CHECK(a.time.pipeline_comm == b.time.pipeline_comm);
   CHECK(a.time.tensor_comm == b.time.tensor_comm);
   CHECK(a.time.context_comm == b.time.context_comm);
+  CHECK(a.time.recompute == b.time.recompute);
+  CHECK(a.time.offload == b.time.offload);
   CHECK(a.time.other == b.time.other);
   CHECK(a.memory.peak == b.memory.peak);
   CHECK(a.memory.peak_stage == b.memory.peak_stage);

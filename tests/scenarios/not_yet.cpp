@@ -28,25 +28,14 @@ TEST_CASE("what is read but not simulated yet is refused as that") {
        "plan.schedule: DualPipe is not simulated yet; write interleaved"},
       {{"plan.schedule=dualpipe-v"},
        "plan.schedule: DualPipe is not simulated yet; write interleaved"},
-      {{"plan.recompute=per-op"},
-       "plan.recompute: per-op recomputation is not simulated yet; write selective or full"},
-      {{"plan.recompute={selective: [mlp]}"},
-       "plan.recompute: recomputation of chosen modules is not simulated yet; write selective or "
-       "full"},
-      {{"plan.recompute=[full]"},
-       "plan.recompute: a choice for each stage is not simulated yet; write one for all"},
       {{"plan.offload={optimizer: cpu}"},
        "plan.offload: offloading of model states is not simulated yet; write none"},
       {{"plan.offload={gradients: cpu}"},
        "plan.offload: offloading of model states is not simulated yet; write none"},
       {{"plan.offload={parameters: nvme}"},
        "plan.offload: offloading of model states is not simulated yet; write none"},
-      {{"plan.offload={activations: cpu}"},
-       "plan.offload: offloading of activations is not simulated yet; write none"},
       {{"plan.gradient_compression=fp8"},
        "plan.gradient_compression: compression of gradients is not simulated yet; write none"},
-      {{"plan.activation_compression=int8"},
-       "plan.activation_compression: compression of activations is not simulated yet; write none"},
       {{"plan.zero=3", "plan.wrap=model"},
        "plan.wrap: gathering other than layer by layer is not simulated yet; write layer"},
       {{"plan.bucket={reduce: 1e8, gather: 2e8}"},
@@ -75,6 +64,16 @@ TEST_CASE("what changes nothing is simulated") {
                            "plan.context_method=ulysses", "software.moe_dispatcher=deepep",
                            "software.post_validation=true", "software.limit_all_gathers=false",
                            "software.cuda_graphs=[full]"}));
+}
+
+TEST_CASE("activations are dropped, offloaded and compressed in every way") {
+  for (const std::string how :
+       {"recompute=per-op", "recompute={selective: [layernorm, mlp]}", "recompute=[full]",
+        "recompute={full_layers: 3}", "offload={activations: cpu}",
+        "offload={activations: {to: cpu, layers: 3}}",
+        "offload={activations: {to: cpu, modules: [mlp]}}", "activation_compression=fp8",
+        "activation_compression=int8"})
+    CHECK_NOTHROW(simulated({"plan." + how}));
 }
 
 TEST_CASE("every precision of the device is simulated, fp8 with every recipe") {
