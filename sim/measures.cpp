@@ -93,15 +93,14 @@ class Replay {
     const auto ready = std::clamp(arrival(event), state.done, start);
     spent.host += start - ready;
     auto waited = ready - state.done;
-    const bool waits_for_host_side = !state.pending.empty() && names_host_side(event);
     for (auto earlier : state.pending) {
       const auto& op = program_.ops()[op_of_[earlier]];
-      if (is_host_side(op.lane) && !waits_for_host_side) continue;
-      auto covered = overlap(earlier, state.done, ready);
-      if (is_host_side(op.lane)) covered = std::clamp<Picoseconds>(waited, 0, covered);
+      if (is_host_side(op.lane)) continue;
+      const auto covered = overlap(earlier, state.done, ready);
       spent.on[op.activity] += covered;
       waited -= covered;
     }
+    waited -= host_side(event, state.done, waited, spent);
     for (EventId earlier : program_.participants()[event].after) {
       if (earlier == no_event) continue;
       const auto e = static_cast<std::uint32_t>(earlier);
@@ -116,12 +115,26 @@ class Replay {
     std::erase_if(state.pending, [&](auto e) { return trace_.end[e] <= start; });
   }
 
-  bool names_host_side(std::uint32_t event) const {
-    return std::ranges::any_of(program_.participants()[event].after, [&](EventId earlier) {
-      if (earlier == no_event) return false;
-      const auto& op = program_.ops()[op_of_[static_cast<std::uint32_t>(earlier)]];
-      return op.kind == Op::Kind::collective && is_host_side(op.lane);
-    });
+  // Accounts for what an event waits for work on the host's side after all else is there; at most
+  // `waited`.
+  Picoseconds host_side(std::uint32_t event, Picoseconds from, Picoseconds waited,
+                        Spent& spent) const {
+    Picoseconds until = from;
+    Activity activity = 0;
+    for (EventId earlier : program_.participants()[event].after) {
+      if (earlier == no_event) continue;
+      const auto e = static_cast<std::uint32_t>(earlier);
+      const auto& op = program_.ops()[op_of_[e]];
+      if (op.kind != Op::Kind::collective || !is_host_side(op.lane)) {
+        from = std::max(from, trace_.end[e]);
+      } else if (trace_.end[e] > until) {
+        until = trace_.end[e];
+        activity = op.activity;
+      }
+    }
+    const auto exposed = std::clamp<Picoseconds>(until - from, 0, std::max<Picoseconds>(0, waited));
+    spent.on[activity] += exposed;
+    return exposed;
   }
 
   Picoseconds overlap(std::uint32_t event, Picoseconds from, Picoseconds to) const {

@@ -25,7 +25,7 @@ inline constexpr EventId no_event{0xffffffffu};
 // processors, memory and disks do for the actor; `fetch`: copies from there that run beside it.
 enum class Lane : std::uint8_t { host, compute, tensor, data, send, exchange, offload, fetch };
 inline constexpr std::size_t lanes = 8;
-// Work on these may last beyond what needs it: only who waits for it in so many words waits for it.
+// Nothing waits for work on these but what names it.
 constexpr bool is_host_side(Lane lane) { return lane == Lane::offload || lane == Lane::fetch; }
 
 // What a step is for: the caller's own small numbers, for where the time went.
