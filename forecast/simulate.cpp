@@ -63,8 +63,12 @@ units::Flops recomputed_flops(const Scenario& scenario, const strategies::Block&
   const auto ops =
       model::layer(full, extent, {}, units::Precision::bf16, block.windowed ? full.window->size : 0,
                    block.experts ? model::Mlp::experts : model::Mlp::dense);
+  const auto& plan = scenario.plan;
+  const strategies::PerOp per_op{
+      scenario.software.compile,
+      plan.sequence_parallel && plan.tensor > 1 ? 1 / static_cast<double>(plan.tensor) : 0};
   units::Flops flops;
-  for (const auto& replay : strategies::replays_of(ops, block.drop, {scenario.software.compile, 0}))
+  for (const auto& replay : strategies::replays_of(ops, block.drop, per_op))
     for (const auto& run : replay.runs)
       for (const auto& kernel : ops[run.op].forward) flops += run.share * kernel.flops;
   return flops;
