@@ -53,23 +53,37 @@ Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
   return step;
 }
 
-// Flops of the matrix products and attention that are computed twice, over the whole step.
+// Of the matrix products and attention of a layer that run again for one sequence, attention over
+// the full score matrix, as in the model's flops.
+units::Flops recomputed_flops(const Scenario& scenario, const strategies::Block& block) {
+  auto full = scenario.model;
+  full.causal = false;
+  const auto extent = model::whole(full, 1, scenario.training.sequence_length);
+  const auto ops =
+      model::layer(full, extent, {}, units::Precision::bf16, block.windowed ? full.window->size : 0,
+                   block.experts ? model::Mlp::experts : model::Mlp::dense);
+  const auto& plan = scenario.plan;
+  const strategies::PerOp per_op{
+      scenario.software.compile,
+      plan.sequence_parallel && plan.tensor > 1 ? 1 / static_cast<double>(plan.tensor) : 0};
+  units::Flops flops;
+  for (const auto& replay : strategies::replays_of(ops, block.drop, per_op))
+    for (const auto& run : replay.runs)
+      for (const auto& kernel : ops[run.op].forward) flops += run.share * kernel.flops;
+  return flops;
+}
+
+// The same over the whole step.
 units::Flops recomputed_flops(const Scenario& scenario) {
-  const auto& m = scenario.model;
-  const auto& training = scenario.training;
-  auto blind = m;  // without its attention cores
-  blind.window = model::Window{0, 1};
-  units::Flops per_sequence;
-  std::int64_t layer = 0;  // a prediction module's is one like the last
-  for (const auto& blocks : strategies::blocks_of(m, scenario.plan))
+  units::Flops per_sequence, one;
+  strategies::Block known;  // `one` is of this
+  for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.plan))
     for (const auto& block : blocks) {
-      if (block.drop != strategies::Drop::nothing)
-        per_sequence += model::layer_flops(m, training.sequence_length, layer);
-      if (block.drop == strategies::Drop::core)
-        per_sequence -= model::layer_flops(blind, training.sequence_length, layer);
-      if (block.kind == strategies::Block::Kind::layer) ++layer;
+      if (block.drop.kind == strategies::Drop::nothing) continue;
+      if (block != known) one = recomputed_flops(scenario, known = block);
+      per_sequence += one;
     }
-  return static_cast<double>(training.global_batch) * per_sequence;
+  return static_cast<double>(scenario.training.global_batch) * per_sequence;
 }
 
 TimeParts parts_of(const sim::Spent& spent) {

@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forecast/warnings.hpp"
 
+#include <algorithm>
+
 #include "units/text.hpp"
 
 namespace forecast {
 
 namespace {
+
+// Of every stage that recomputes anything.
+bool drops_core_only(const strategies::Plan& plan) {
+  using Kind = strategies::Recompute::Kind;
+  if (plan.recompute_of_stage.empty()) return plan.recompute.kind == Kind::selective;
+  bool any = false;
+  for (const auto& stage : plan.recompute_of_stage) {
+    if (stage.kind != Kind::selective && stage.kind != Kind::none) return false;
+    any = any || stage.kind == Kind::selective;
+  }
+  return any;
+}
+
+// Nothing more can be dropped there.
+bool drops_everything(const strategies::Plan& plan) {
+  constexpr auto full = strategies::Recompute::Kind::full;
+  if (plan.recompute_of_stage.empty()) return plan.recompute.kind == full;
+  return std::ranges::all_of(plan.recompute_of_stage,
+                             [](const auto& stage) { return stage.kind == full; });
+}
 
 std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
   std::string text = "stage " + std::to_string(memory.peak_stage) + " needs " +
@@ -14,8 +36,7 @@ std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
   const auto& stage = memory.stages[static_cast<std::size_t>(memory.peak_stage)];
   const auto states = stage.weights + stage.gradients + stage.optimizer;
   if (stage.activations + stage.temporary > states) {
-    using Kind = strategies::Recompute::Kind;
-    return text + (scenario.plan.recompute.kind == Kind::full
+    return text + (drops_everything(scenario.plan)
                        ? "lower micro_batch or raise tensor or pipeline"
                        : "recompute more (recompute: full) or lower micro_batch");
   }
@@ -52,7 +73,7 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
                        std::to_string(static_cast<int>(100 * (memory.peak / memory.capacity))) +
                        " % full: the allocator may stall the step; leave some 6 % free");
   if (!memory.host_fits) warnings.push_back(overflows(memory));
-  if (scenario.plan.recompute.kind == strategies::Recompute::Kind::selective &&
+  if (drops_core_only(scenario.plan) &&
       scenario.software.kernels.attention != model::AttentionKernel::unfused)
     warnings.push_back(
         "selective recomputation frees almost nothing with flash attention, which keeps no score "

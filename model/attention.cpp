@@ -161,8 +161,11 @@ Operators projections(const Builder& make) {
   qkv.kept = {
       {.name = "QKV input",
        .size = {make.operand_element() * rows * real(t.hidden)},
-       .module = Module::layernorm},
+       .module = Module::layernorm,
+       .operand = true},
       {.name = "queries, keys, values", .size = {element * tokens * real(queries + 2 * keys)}}};
+  const double columns = real(queries + 2 * keys);
+  qkv.products = {real(queries) / columns, real(keys) / columns, real(keys) / columns};
   Operators ops{std::move(qkv)};
 
   const double rotated = element * tokens * real(queries + keys);
@@ -200,7 +203,9 @@ Operators attention(const Builder& make, std::int64_t window) {
   auto out =
       make.linear("output projection", Part::attention, Seam::leave, outputs, t.hidden, bias);
   out.kept = {{.name = "output projection input",
-               .size = {make.operand_element() * real(e.tokens()) * real(outputs)}}};
+               .size = {make.operand_element() * real(e.tokens()) * real(outputs)},
+               .operand = true,
+               .attention = !is_narrow(make.precision)}};
   ops.push_back(std::move(out));
   ops.push_back(make.residual("attention residual", Part::attention, bias));
   return ops;

@@ -61,7 +61,8 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
   const double logits = real(extent.tokens()) * real(extent.vocab);
   auto product =
       make.linear("LM head", Part::head, Seam::enter, transformer.hidden, extent.vocab, false);
-  product.kept = {{.name = "LM head input", .size = {element * real(extent.rows) * h}}};
+  product.kept = {
+      {.name = "LM head input", .size = {element * real(extent.rows) * h}, .operand = true}};
 
   Operator loss{.name = "cross entropy", .part = Part::head};
   if (kernels.fused_cross_entropy) {
@@ -95,7 +96,8 @@ Operators prediction(const Transformer& transformer, const Extent& extent, const
                 make.replicated("prediction projection", Part::head, 2 * h, h)};
   ops.front().parameters = 0;
   ops.back().kept = {{.name = "prediction projection input",
-                      .size = {make.operand_element() * real(extent.rows) * real(2 * h)}}};
+                      .size = {make.operand_element() * real(extent.rows) * real(2 * h)},
+                      .operand = true}};
   const auto window = is_windowed_layer(transformer, next) ? transformer.window->size : 0;
   const auto mlp = is_moe_layer(transformer, next) ? Mlp::experts : Mlp::dense;
   append(ops, layer(transformer, extent, kernels, precision, window, mlp));

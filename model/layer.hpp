@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/kernels.hpp"
+#include "model/module.hpp"
 #include "model/transformer.hpp"
 #include "units/kernel.hpp"
 
@@ -35,17 +36,6 @@ enum class Seam { none, enter, leave, dispatch, combine };
 
 enum class Part { embedding, attention, mlp, head };
 
-// What Megatron-Core recomputes together (its --recompute-modules). An expert's activation and the
-// shared experts are inside of `moe`.
-enum class Module { other, core_attn, layernorm, moe_act, mla_up_proj, mlp, moe, shared_experts };
-
-// Whether recomputing `selected` runs what belongs to `module` again.
-constexpr bool includes(Module selected, Module module) {
-  if (selected == Module::other) return false;
-  return selected == module || (selected == Module::moe &&
-                                (module == Module::moe_act || module == Module::shared_experts));
-}
-
 // The MLP of a layer.
 enum class Mlp { dense, experts };
 
@@ -56,6 +46,8 @@ struct Kept {
   bool layer_input = false;  // survives full recomputation
   bool core = false;         // dropped by selective recomputation (the attention core's insides)
   Module module = Module::other;  // recomputing it makes the tensor again, so that it is not kept
+  bool operand = false;           // input of a linear layer, for its weight gradient
+  bool attention = false;         // the attention core's output, as the core wrote it
 };
 
 struct Operator {
@@ -67,6 +59,9 @@ struct Operator {
   bool expert = false;  // its parameters are those of the routed experts that are here
   std::vector<units::Kernel> forward, input_gradient, weight_gradient;
   std::vector<Kept> kept;
+  // Shares of its output that frameworks without joined projections make by a product each; empty:
+  // one product makes all.
+  std::vector<double> products;
   units::Bytes largest;   // largest tensor alive only while it runs
   double parameters = 0;  // held by this part
   // What meets at the seam: the complete rows, tokens × width (a latent projection's are narrow);

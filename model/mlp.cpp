@@ -23,7 +23,7 @@ std::vector<Kept> mlp_input(const Builder& make, const Operators& norm) {
   if (norm.empty()) return {};  // attention keeps it
   const double bytes =
       make.operand_element() * real(make.extent.rows) * real(make.transformer.hidden);
-  return {{.name = "MLP input", .size = {bytes}, .module = Module::layernorm}};
+  return {{.name = "MLP input", .size = {bytes}, .module = Module::layernorm, .operand = true}};
 }
 
 // Projection up, activation, projection down, divided over tensor-parallel ranks.
@@ -62,8 +62,11 @@ Operators two_projections(const Builder& make, const Names& names, Module module
   ops[1].kept = {{.name = names.activation_input,
                   .size = {real(halves) * make.element() * wide},
                   .module = module}};
-  ops[2].kept = {
-      {.name = names.down_input, .size = {make.operand_element() * wide}, .module = module}};
+  if (t.gated()) ops[0].products = {0.5, 0.5};
+  ops[2].kept = {{.name = names.down_input,
+                  .size = {make.operand_element() * wide},
+                  .module = module,
+                  .operand = true}};
   return ops;
 }
 
@@ -129,7 +132,8 @@ Operators routed(const Builder& make) {
       make.grouped("expert up projection", t.hidden, halves * e.expert_ffn, t.moe->expert_biases);
   up.kept = {{.name = "dispatched tokens",
               .size = {make.operand_element() * rows * real(t.hidden)},
-              .module = Module::moe}};
+              .module = Module::moe,
+              .operand = true}};
   auto act = activation(make, "expert activation", wide);
   act.module = Module::moe_act;
   act.kept = {{.name = "expert activation input",
@@ -141,7 +145,8 @@ Operators routed(const Builder& make) {
   down.exchanged = {copies(make)};
   down.kept = {{.name = "expert down projection input",
                 .size = {make.operand_element() * wide},
-                .module = Module::moe_act}};
+                .module = Module::moe_act,
+                .operand = true}};
   sort_copies(make, up, down);
   return {std::move(up), std::move(act), std::move(down)};
 }

@@ -143,6 +143,8 @@ std::string_view word(strategies::ContextMethod method) {
 
 std::string_view word(strategies::Module module) {
   switch (module) {
+    case strategies::Module::other:
+      return "other";
     case strategies::Module::core_attn:
       return "core_attn";
     case strategies::Module::layernorm:

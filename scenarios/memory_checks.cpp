@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is dropped, sharded, compressed or kept outside the device.
+#include <algorithm>
+#include <numeric>
 #include <span>
 #include <string>
 
 #include "scenarios/judge.hpp"
 #include "scenarios/plan_keys.hpp"
+#include "strategies/partition.hpp"
+#include "strategies/schedule_layout.hpp"
 
 namespace scenarios {
 namespace {
@@ -23,6 +27,7 @@ std::string lacks(const model::Transformer& model, Module module) {
       return model.moe && model.moe->shared_experts > 0 ? "" : "the model shares no expert";
     case Module::mla_up_proj:
       return model.latent ? "" : "the model's attention is not latent";
+    case Module::other:
     case Module::core_attn:
     case Module::layernorm:
     case Module::mlp:
@@ -40,6 +45,35 @@ void check_modules(const std::string& key, const std::vector<Module>& chosen, co
         judge.complain("plan", key, std::string(name) + ": " + why + "; leave it out");
 }
 
+// Layers of each virtual stage, in model order; empty where the keys that say so are wrong.
+std::vector<std::int64_t> layers_of_stages(const Scenario& s, const Judge& judge) {
+  const auto& plan = s.plan;
+  if (!judge.knows({"plan.pipeline", "plan.virtual_stages", "plan.schedule",
+                    "plan.layers_per_stage", "model.layers"}))
+    return {};
+  const auto chunks = plan.pipeline * plan.virtual_stages;
+  const auto& given = plan.layers_per_stage;
+  const bool fits = given.empty() ? s.model.layers >= chunks
+                                  : std::ssize(given) == chunks &&
+                                        std::accumulate(given.begin(), given.end(),
+                                                        std::int64_t{0}) == s.model.layers;
+  if (!fits) return {};
+  return strategies::layers_per_virtual_stage(plan, s.model.layers);
+}
+
+// A choice for each virtual stage counts that stage's layers.
+void check_full_layers_of_stages(const Scenario& s, const Judge& judge) {
+  const auto layers = layers_of_stages(s, judge);
+  const auto& choices = s.plan.recompute_of_stage;
+  if (layers.size() != choices.size()) return;
+  for (std::size_t v = 0; v < layers.size(); ++v)
+    if (choices[v].kind == Recompute::Kind::full_layers && choices[v].layers > layers[v])
+      judge.complain("plan", "recompute",
+                     "full_layers " + digits(choices[v].layers) + " of virtual stage " +
+                         digits(static_cast<std::int64_t>(v)) + ", which has " + digits(layers[v]) +
+                         " layers");
+}
+
 void check_recompute(const Scenario& s, const Judge& judge) {
   const auto& plan = s.plan;
   if (!judge.knows({"plan.recompute", "model.layers"})) return;
@@ -53,11 +87,36 @@ void check_recompute(const Scenario& s, const Judge& judge) {
   const auto all = given > 0 ? std::span(plan.recompute_of_stage) : std::span(&plan.recompute, 1);
   for (const auto& one : all) {
     check_modules("recompute", one.modules, s, judge);
-    if (one.kind == Recompute::Kind::full_layers && one.layers > s.model.layers)
+    if (given == 0 && one.kind == Recompute::Kind::full_layers && one.layers > s.model.layers)
       judge.complain("plan", "recompute",
                      "full_layers " + digits(one.layers) + " is more than the " +
                          digits(s.model.layers) + " layers of the model");
   }
+  check_full_layers_of_stages(s, judge);
+}
+
+// Layers are counted on each pipeline rank, over its virtual stages.
+void check_offloaded_layers(const Scenario& s, const Judge& judge) {
+  const auto asked = s.plan.offload.activation_layers;
+  if (!asked || !judge.knows({"model.layers"})) return;
+  if (*asked > s.model.layers)
+    return judge.complain("plan", "offload",
+                          "activations of " + digits(*asked) + " layers, but the model has " +
+                              digits(s.model.layers));
+  const auto layers = layers_of_stages(s, judge);
+  std::vector<std::int64_t> held(static_cast<std::size_t>(s.plan.pipeline), 0);
+  const auto layout = strategies::layout_of(s.plan.schedule, static_cast<int>(s.plan.pipeline),
+                                            static_cast<int>(s.plan.virtual_stages));
+  for (std::size_t v = 0; v < layers.size(); ++v)
+    held[static_cast<std::size_t>(strategies::place_of(static_cast<int>(v), layout).stage)] +=
+        layers[v];
+  const auto most = *std::ranges::max_element(held);
+  if (most > 0 && *asked > most)
+    judge.complain("plan", "offload",
+                   "activations of " + digits(*asked) +
+                       " layers of each pipeline rank, but none has "
+                       "more than " +
+                       digits(most));
 }
 
 // What an offloading plan needs of every node.
@@ -114,11 +173,7 @@ void check_offload(const Scenario& s, const Judge& judge) {
   const auto& offload = s.plan.offload;
   if (!judge.knows({"plan.offload"})) return;
   check_modules("offload", offload.activation_modules, s, judge);
-  if (judge.knows({"model.layers"}) && offload.activation_layers &&
-      *offload.activation_layers > s.model.layers)
-    judge.complain("plan", "offload",
-                   "activations of " + digits(*offload.activation_layers) +
-                       " layers, but the model has " + digits(s.model.layers));
+  check_offloaded_layers(s, judge);
   check_states(s, judge);
   if (!judge.knows({"cluster.node"})) return;
   for (std::size_t kind = 0; kind < s.cluster.kinds(); ++kind)

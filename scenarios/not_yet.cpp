@@ -11,7 +11,6 @@ namespace scenarios {
 namespace {
 
 using forecast::Scenario;
-using strategies::Recompute;
 using strategies::ScheduleKind;
 
 struct Feature {
@@ -23,29 +22,10 @@ bool scheduled(const Scenario& s, std::initializer_list<ScheduleKind> kinds) {
   return std::ranges::find(kinds, s.plan.schedule) != kinds.end();
 }
 
-bool recomputes(const Scenario& s, Recompute::Kind kind) {
-  return s.plan.recompute.kind == kind ||
-         std::ranges::find(s.plan.recompute_of_stage, kind, &Recompute::kind) !=
-             s.plan.recompute_of_stage.end();
-}
-
 // One entry per feature; it goes when the feature comes.
 constexpr std::array features{
-    Feature{"plan", "schedule", "DualPipe", "interleaved",
-            [](const Scenario& s) {
+    Feature{"plan", "schedule", "DualPipe", "interleaved", [](const Scenario& s) {
               return scheduled(s, {ScheduleKind::dualpipe, ScheduleKind::dualpipe_v});
-            }},
-    Feature{"plan", "recompute", "per-op recomputation", "selective or full",
-            [](const Scenario& s) { return recomputes(s, Recompute::Kind::per_op); }},
-    Feature{"plan", "recompute", "recomputation of chosen modules", "selective or full",
-            [](const Scenario& s) { return recomputes(s, Recompute::Kind::modules); }},
-    Feature{"plan", "recompute", "a choice for each stage", "one for all",
-            [](const Scenario& s) { return !s.plan.recompute_of_stage.empty(); }},
-    Feature{"plan", "offload", "offloading of activations", "none",
-            [](const Scenario& s) { return s.plan.offload.activations; }},
-    Feature{"plan", "activation_compression", "compression of activations", "none",
-            [](const Scenario& s) {
-              return s.plan.activation_compression != strategies::ActivationCompression::none;
             }}};
 
 }  // namespace

@@ -32,6 +32,7 @@ class Replay {
         inside_(program.participants().size(), nullptr),
         op_of_(program.participants().size()),
         before_(program.participants().size(), none) {
+    for (auto& state : actors_) state.latest_collective.fill(none);
     result_.of_actor.resize(actors_.size());
     result_.busy.resize(actors_.size());
   }
@@ -61,10 +62,10 @@ class Replay {
  private:
   struct State {
     LaneTimes free{};
-    Picoseconds done = 0;                // everything before is accounted for
-    std::uint32_t latest = none;         // last event that occupied the compute lane
-    std::uint32_t latest_data = none;    // last collective
-    std::vector<std::uint32_t> pending;  // collectives not yet accounted for
+    Picoseconds done = 0;         // everything before is accounted for
+    std::uint32_t latest = none;  // last event that occupied the compute lane
+    std::array<std::uint32_t, lanes> latest_collective{};  // last one: of the host's side by lane
+    std::vector<std::uint32_t> pending;                    // collectives not yet accounted for
   };
 
   State& state_of(std::uint32_t event) {
@@ -94,13 +95,19 @@ class Replay {
     auto waited = ready - state.done;
     find_awaited(event);
     sort(state.pending);
-    auto seen = state.done;  // lanes run beside each other, and an instant counts once
-    for (auto earlier : state.pending) {
-      if (!is_awaited(earlier)) continue;
-      const auto covered = overlap(earlier, seen, ready);
-      spent.on[program_.ops()[op_of_[earlier]].activity] += covered;
-      waited -= covered;
-      if (covered > 0) seen = std::min(trace_.end[earlier], ready);
+    // Lanes run beside each other, and an instant counts once; work of the host only after all else
+    // that is waited for.
+    auto seen = state.done;
+    for (const bool host_side : {false, true}) {
+      if (host_side) seen = std::max(seen, last_but_host_side());
+      for (auto earlier : state.pending) {
+        const auto& op = program_.ops()[op_of_[earlier]];
+        if (is_host_side(op.lane) != host_side || !is_awaited(earlier)) continue;
+        const auto covered = overlap(earlier, seen, ready);
+        spent.on[op.activity] += covered;
+        waited -= covered;
+        if (covered > 0) seen = std::min(trace_.end[earlier], ready);
+      }
     }
     for (auto earlier : awaited_) {
       const auto& op = program_.ops()[op_of_[earlier]];
@@ -121,7 +128,7 @@ class Replay {
     for (std::size_t i = 0; i < awaited_.size(); ++i) {
       const auto at = awaited_[i];
       const bool passes_on =
-          trace_.start[at] == trace_.end[at] || program_.ops()[op_of_[at]].lane == Lane::offload;
+          trace_.start[at] == trace_.end[at] || is_host_side(program_.ops()[op_of_[at]].lane);
       if (i > 0 && !passes_on) continue;
       for (EventId earlier : program_.participants()[at].after)
         if (earlier != no_event) awaited_.push_back(static_cast<std::uint32_t>(earlier));
@@ -135,6 +142,14 @@ class Replay {
       return op.kind == Op::Kind::collective && op.lane == program_.ops()[op_of_[earlier]].lane &&
              trace_.end[earlier] <= trace_.end[e];
     });
+  }
+
+  // When all is there that is awaited of others than the host.
+  Picoseconds last_but_host_side() const {
+    Picoseconds last = 0;
+    for (auto e : awaited_)
+      if (!is_host_side(program_.ops()[op_of_[e]].lane)) last = std::max(last, trace_.end[e]);
+    return last;
   }
 
   // By when they began.
@@ -220,8 +235,10 @@ class Replay {
       auto& state = state_of(event);
       lane(state, op.lane) = trace_.end[event];
       state.pending.push_back(event);
-      before_[event] = state.latest_data;
-      state.latest_data = event;
+      const auto on = is_host_side(op.lane) ? op.lane : Lane::data;
+      auto& latest = state.latest_collective[static_cast<std::size_t>(on)];
+      before_[event] = latest;
+      latest = event;
     }
   }
 

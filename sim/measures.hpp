@@ -11,8 +11,8 @@
 namespace sim {
 
 // Every picosecond of an interval once: computing; else a collective or transfer that the actor
-// waits for; else `host`: the device was ready and the host (or a partner of a rendezvous) was not;
-// else `idle`.
+// waits for (of work on the host's side, what a pass waits for after all else is there); else
+// `host`: the device was ready and the host (or a partner of a rendezvous) was not; else `idle`.
 struct Spent {
   std::array<Picoseconds, activities> on{};
   Picoseconds host = 0, idle = 0;

@@ -22,9 +22,22 @@ inline constexpr EventId no_event{0xffffffffu};
 
 // Streams of an actor. Work on a lane runs in the order in which the program adds it.
 // `exchange`: communication inside a layer that is an op of its own. `offload`: what the host's
-// processors, memory and disks do for the actor.
-enum class Lane : std::uint8_t { host, compute, tensor, data, send, exchange, offload };
-inline constexpr std::size_t lanes = 7;
+// processors, memory and disks do for the actor; `fetch`: copies from there that run beside it;
+// `load`: the next samples.
+enum class Lane : std::uint8_t {
+  host,
+  compute,
+  tensor,
+  data,
+  send,
+  exchange,
+  offload,
+  fetch,
+  load
+};
+inline constexpr std::size_t lanes = 9;
+// Nothing waits for work on these but what names it.
+constexpr bool is_host_side(Lane lane) { return lane >= Lane::offload; }
 
 // What a step is for: the caller's own small numbers, for where the time went.
 using Activity = std::uint8_t;

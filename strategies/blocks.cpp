@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "strategies/lower.hpp"
@@ -17,12 +18,40 @@ std::int64_t microbatches_of(const Plan& plan, const Training& training) {
 
 namespace {
 
+// Of a layer before which `layers` others were counted: of its pipeline rank, or, where every
+// virtual stage has a choice of its own, of that.
+Drop drop_of(const Recompute& recompute, std::int64_t layers) {
+  constexpr std::array core{Module::core_attn};
+  switch (recompute.kind) {
+    case Recompute::Kind::none:
+      return {};
+    case Recompute::Kind::selective:
+      return {Drop::modules, ModuleSet::of(core)};
+    case Recompute::Kind::full:
+      return {Drop::everything};
+    case Recompute::Kind::full_layers:
+      return {layers < recompute.layers ? Drop::everything : Drop::nothing};
+    case Recompute::Kind::per_op:
+      return {Drop::per_op};
+    case Recompute::Kind::modules:
+      return {Drop::modules, ModuleSet::of(recompute.modules)};
+  }
+  return {};
+}
+
+// Of a layer before which `layers` others of its pipeline rank were counted.
+ModuleSet offloaded_of(const Offload& offload, std::int64_t layers) {
+  if (!offload.activations || layers >= offload.activation_layers.value_or(layers + 1)) return {};
+  return offload.activation_modules.empty() ? ModuleSet::all()
+                                            : ModuleSet::of(offload.activation_modules);
+}
+
 // What stands behind the head, one block for each token more that the model predicts. Megatron-Core
 // recomputes such a module whole or not at all; a number of layers is counted without it.
 std::vector<Block> predictions(const model::Transformer& model, const Recompute& recompute) {
   Block block{.kind = Block::Kind::prediction, .experts = model::is_moe_layer(model, model.layers)};
-  if (recompute.kind == Recompute::Kind::selective) block.drop = Drop::core;
-  if (recompute.kind == Recompute::Kind::full) block.drop = Drop::everything;
+  const bool counts = recompute.kind == Recompute::Kind::full_layers;
+  if (!counts && recompute.kind != Recompute::Kind::per_op) block.drop = drop_of(recompute, 0);
   return std::vector<Block>(static_cast<std::size_t>(model.multi_token_prediction), block);
 }
 
@@ -31,43 +60,30 @@ std::vector<Block> predictions(const model::Transformer& model, const Recompute&
 std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan) {
   const auto layers = layers_per_virtual_stage(plan, model.layers);
   std::vector<std::vector<Block>> stages(layers.size());
-  // full_layers counts per pipeline rank, its chunks in order.
-  std::vector<std::int64_t> dropped(static_cast<std::size_t>(plan.pipeline), 0);
+  // A pipeline rank's layers are counted over its chunks in order.
+  std::vector<std::int64_t> counted(static_cast<std::size_t>(plan.pipeline), 0);
   const auto layout = layout_of(plan.schedule, static_cast<int>(plan.pipeline),
                                 static_cast<int>(plan.virtual_stages));
+  const auto& choices = plan.recompute_of_stage;
+  if (!choices.empty() && choices.size() != layers.size())
+    throw std::invalid_argument("recompute needs one entry per virtual stage");
   std::int64_t index = 0;
   for (std::size_t v = 0; v < layers.size(); ++v) {
     auto& blocks = stages[v];
     const auto stage = place_of(static_cast<int>(v), layout).stage;
-    auto& count = dropped[static_cast<std::size_t>(stage)];
+    auto& count = counted[static_cast<std::size_t>(stage)];
     if (v == 0) blocks.push_back({Block::Kind::embedding});
-    for (std::int64_t i = 0; i < layers[v]; ++i, ++index) {
+    for (std::int64_t i = 0; i < layers[v]; ++i, ++index, ++count) {
       Block block{Block::Kind::layer};
       block.windowed = model::is_windowed_layer(model, index);
       block.experts = model::is_moe_layer(model, index);
-      switch (plan.recompute.kind) {
-        case Recompute::Kind::none:
-        case Recompute::Kind::per_op:
-        case Recompute::Kind::modules:
-          break;
-        case Recompute::Kind::selective:
-          block.drop = Drop::core;
-          break;
-        case Recompute::Kind::full:
-          block.drop = Drop::everything;
-          break;
-        case Recompute::Kind::full_layers:
-          if (count < plan.recompute.layers) {
-            block.drop = Drop::everything;
-            ++count;
-          }
-          break;
-      }
+      block.drop = choices.empty() ? drop_of(plan.recompute, count) : drop_of(choices[v], i);
+      block.offloaded = offloaded_of(plan.offload, count);
       blocks.push_back(block);
     }
   }
   stages.back().push_back({Block::Kind::head});
-  const auto further = predictions(model, plan.recompute);
+  const auto further = predictions(model, choices.empty() ? plan.recompute : choices.back());
   stages.back().insert(stages.back().end(), further.begin(), further.end());
   return stages;
 }

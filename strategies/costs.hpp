@@ -23,7 +23,7 @@ struct Costs {
       collective;
   // One message between GPUs.
   std::function<topology::Sending(units::Bytes, std::int64_t from, std::int64_t to)> transfer;
-  // Asked only where the plan offloads.
+  // What a GPU asks of its host, all GPUs of the node at once; asked only where the plan offloads.
   std::function<units::Seconds(const topology::HostWork&, const Gpu&)> host = {};
 };
 

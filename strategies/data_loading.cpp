@@ -23,7 +23,7 @@ void Lowering::load_data(int stage, const Slot& slot) {
     for (auto actor : cells_[cell].actors) {
       const sim::Participant who{sim::ActorId{actor}, {latest_[actor], sim::no_event}};
       const auto op =
-          out_.program.add_collective(sim::Lane::offload, duration, data_loading, {&who, 1}, label);
+          out_.program.add_collective(sim::Lane::load, duration, data_loading, {&who, 1}, label);
       loaded_[actor].push_back(out_.program.event(op));
       if (n >= ahead) arrival_[actor] = loaded_[actor][n - ahead];
     }

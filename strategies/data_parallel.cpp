@@ -163,6 +163,8 @@ Lowering::Duties Lowering::duties_of(int stage, const Slot& slot) const {
   duties.reduces = divided && overlaps_data() && (last || (completes && zero >= 2));
   duties.reduces_after = divided && !overlaps_data() && completes && zero >= 2;
   duties.copies = host_optimizer() && (last || (completes && job_.plan.offload.gradients));
+  duties.away =
+      offloads(virtual_stage_of(stage, slot.chunk, layout_)) && slot.pass != Pass::backward_weight;
   return duties;
 }
 
@@ -181,7 +183,11 @@ sim::Picoseconds Lowering::beside(int stage, const std::vector<Unit>& units, std
 void Lowering::emit_units(int stage, const Slot& slot, const Duties& duties) {
   const int v = virtual_stage_of(stage, slot.chunk, layout_);
   const bool forward = slot.pass == Pass::forward;
-  const auto units = job_.plan.zero == 3 ? units_of(v, !forward) : buckets_of(v, !forward);
+  const bool communicates = duties.gathers || duties.reduces || duties.copies;
+  auto units = job_.plan.zero == 3 ? units_of(v, !forward)
+               : communicates      ? buckets_of(v, !forward)
+                                   : std::vector<Unit>{Unit{blocks_[static_cast<std::size_t>(v)]}};
+  if (duties.away) units = cut_at_offloaded(std::move(units), !forward);
   const auto& last = last_slot_[static_cast<std::size_t>(stage)];
   const bool again = last && last->chunk == slot.chunk &&
                      ((last->pass == Pass::forward) != forward || units.size() == 1);
@@ -199,11 +205,14 @@ void Lowering::emit_units(int stage, const Slot& slot, const Duties& duties) {
     if (units[i].gathers.all() > 0) gather_unit(stage, units[i].gathers, ends[after]);
     if (prefetches()) read(i + 1, i);
   };
+  if (duties.away && !forward) fetch(stage, slot, before_latest_);
   if (prefetches()) read(0, 0);
   gather(0);
   for (std::size_t i = 0; i < units.size(); ++i) {
+    if (duties.away) before_segment(stage, slot, units[i].blocks);
     emit_segment(stage, slot, units[i].blocks,
                  slowdown(units[i].blocks, slot.pass, beside(stage, units, i, duties)));
+    if (duties.away && forward) copy_out(stage, slot, units[i].blocks);
     if (duties.gathers) ends.push_back(latest_);
     gather(i + 1);
     if (units[i].reduces.all() <= 0) continue;
@@ -224,7 +233,7 @@ void Lowering::emit(int stage, const Slot& slot) {
   if (v == 0 && forward && job_.software.data_loader) load_data(stage, slot);
 
   const auto duties = duties_of(stage, slot);
-  if (duties.gathers || duties.reduces || (duties.copies && overlaps_data()))
+  if (duties.gathers || duties.reduces || duties.away || (duties.copies && overlaps_data()))
     emit_units(stage, slot, duties);
   else
     emit_segment(stage, slot, blocks_[v], 1.0);

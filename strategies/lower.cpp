@@ -53,6 +53,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   arrived_backward_ = arrived_forward_;
   whole_sequences_.resize(writers_.size());
   messages_.resize(2 * actors);
+  away_.resize(actors);
   latest_ = before_latest_ = gathered_ = reduced_ = read_ = copied_ = arrival_;
   last_slot_.resize(static_cast<std::size_t>(stages()));
   find_order();
@@ -320,9 +321,9 @@ void Lowering::check_size() const {
   if (placement_.ranks() > most_ranks)
     throw std::invalid_argument("a step on more than 4 million GPUs is not simulated");
   std::size_t segments = 1;
-  if (job_.plan.zero >= 2)
+  if (job_.plan.zero >= 2 || job_.plan.offload.activations)
     for (int v = 0; v < layout_.virtual_stages(); ++v)
-      segments = std::max(segments, units_of(v, true).size());
+      segments = std::max(segments, cut_at_offloaded(units_of(v, true), true).size());
   const double slots = 2.0 * chunks() * static_cast<double>(out_.microbatches) *
                        static_cast<double>(arrived_forward_.size());
   // A layer whose tokens go to experts and back is three passes and two exchanges.

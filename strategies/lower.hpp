@@ -52,8 +52,9 @@ struct ActorFacts {
   // ZeRO-3: the most parameters that are whole at once, those of them that are cast, and the most
   // whose whole gradients are there.
   double gathered = 0, gathered_cast = 0, unreduced = 0;
-  int communicators = 0;  // groups of more than one rank that it belongs to
-  int expert_shards = 1;  // as Lowered::data_shards, of the expert parameters
+  int communicators = 0;          // groups of more than one rank that it belongs to
+  int expert_shards = 1;          // as Lowered::data_shards, of the expert parameters
+  units::Bytes host_activations;  // most that the host holds for it at once
 };
 
 struct Lowered {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The working state of lower(): one step being written. Private to the room.
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -68,6 +69,8 @@ class Lowering {
   };
   std::vector<Unit> units_of(int virtual_stage, bool backward) const;
   std::vector<Unit> buckets_of(int virtual_stage, bool backward) const;
+  // Blocks of which something is offloaded stand alone.
+  std::vector<Unit> cut_at_offloaded(std::vector<Unit> units, bool backward) const;
   bool is_root(const Block& block) const;
   // A piece of a pass whose body the program has.
   struct Part {
@@ -97,6 +100,20 @@ class Lowering {
 
   // Before the slot, of the first virtual stage: its microbatch is loaded.
   void load_data(int stage, const Slot& slot);
+  // Activations in host memory.
+  std::int64_t offloaded(const Segment& segment) const;  // bytes
+  bool offloads(int virtual_stage) const;
+  sim::EventId copy(sim::Lane lane, std::uint32_t actor, std::int64_t bytes, const Slot& slot,
+                    std::array<sim::EventId, 2> after);
+  void hold(std::uint32_t actor, sim::EventId until);
+  void copy_out(int stage, const Slot& slot, const Segment& segment);
+  void fetch(int stage, const Slot& slot, const std::vector<sim::EventId>& ready);
+  void before_segment(int stage, const Slot& slot, const Segment& segment);
+  template <class Visit>
+  void for_each_actor(int stage, Visit visit) const {
+    for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
+      for (auto actor : cells_[cell].actors) visit(actor);
+  }
 
   // Data parallelism.
   bool overlaps_data() const;
@@ -121,9 +138,9 @@ class Lowering {
   // Some rank shares parameters of the stage with another.
   bool shares_parameters(int stage) const;
   // What a pass does besides computing: gathers parameters, reduces gradients (with or after it),
-  // copies them to the host.
+  // copies them to the host, copies activations there or back.
   struct Duties {
-    bool gathers = false, reduces = false, reduces_after = false, copies = false;
+    bool gathers = false, reduces = false, reduces_after = false, copies = false, away = false;
   };
   Duties duties_of(int stage, const Slot& slot) const;
   void emit_units(int stage, const Slot& slot, const Duties& duties);
@@ -206,6 +223,18 @@ class Lowering {
   std::map<std::pair<const Group*, const Exchange*>, Sent> exchange_sent_;
   Lowered out_;
 
+  struct Copy {
+    sim::EventId copied;
+    std::int64_t bytes;
+  };
+  struct Away {
+    // Of each chunk and microbatch, what its forward pass copied out and no pass fetched yet.
+    std::map<std::pair<int, std::int64_t>, std::vector<Copy>> copies;
+    std::array<sim::EventId, 2> latest{sim::no_event, sim::no_event};  // copies out
+    std::vector<sim::EventId> fetched;                                 // that no pass waits for yet
+    std::int64_t held = 0;                                             // bytes on the host
+  };
+  std::vector<Away> away_;             // by actor
   std::vector<sim::EventId> arrival_;  // by actor: of the input of the slot being written
   std::vector<std::vector<sim::EventId>> arrived_forward_, arrived_backward_;  // [actor][chunk, mb]
   std::vector<std::vector<sim::EventId>> loaded_;  // [actor]: microbatches, in order

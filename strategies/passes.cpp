@@ -40,16 +40,11 @@ namespace {
 // What a forward sweep over a block is spent on.
 struct Sweep {
   Activity compute, tensor, context, expert;
-  bool again;  // only layers: not what a prediction module has round its layer
 };
 constexpr Sweep first_time{forward_compute, forward_tensor_comm, forward_context_comm,
-                           forward_expert_comm, false};
+                           forward_expert_comm};
 constexpr Sweep once_more{recompute_compute, recompute_tensor_comm, recompute_context_comm,
-                          recompute_expert_comm, true};
-
-bool in_layer(model::Part part) {
-  return part == model::Part::attention || part == model::Part::mlp;
-}
+                          recompute_expert_comm};
 
 }  // namespace
 
@@ -138,7 +133,6 @@ class PassWriter::Writer {
     const bool divided = of_.divided_, rows_divided = of_.sequence_parallel_;
     bool core_done = false;
     for (const auto& op : ops) {
-      if (on.again && !in_layer(op.part)) continue;
       if (op.core) {
         if (!core_done) core(ops, on.compute, on.context);
         core_done = true;
@@ -304,7 +298,10 @@ Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) co
   for (const auto& block : blocks) {
     const auto& price = cost(block);
     out.sweep(price.operators, first_time);
-    peak = std::max(peak, held + price.kept + price.recomputed + price.largest);
+    // What is copied to the host leaves at the latest with the next but one
+    // (activation_offload.cpp).
+    peak =
+        std::max(peak, held + price.kept + price.recomputed + price.largest + 2 * price.offloaded);
     held += price.kept;
   }
   if (out.empty()) out.compute(Picoseconds{0}, forward_compute);
@@ -314,23 +311,30 @@ Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) co
   return pieces;
 }
 
-Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double slowdown) const {
+Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double slowdown,
+                            std::optional<model::Part> only) const {
   Writer out(*this, share_.software.launch_backward, slowdown);
   const bool inputs = pass != Pass::backward_weight, weights = pass != Pass::backward_input;
   std::int64_t held = 0, peak = 0;
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
     const auto& price = cost(*block);
     const auto& ops = price.operators;
-    if (inputs && block->drop == Drop::everything) out.sweep(ops, once_more);
+    const auto left_out = [&](const OperatorCost& op) { return only && op.part != *only; };
+    auto replay = price.replays.begin();
     bool core_done = false;
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+      const auto index = static_cast<std::size_t>(ops.rend() - op) - 1;
+      for (; inputs && replay != price.replays.end() && replay->before == index; ++replay) {
+        auto again = replay->operators;
+        std::erase_if(again, left_out);
+        out.sweep(again, once_more);
+      }
+      if (left_out(*op)) continue;
       const bool enters = divided_ && op->seam == Seam::enter;
       const bool cut = !op->input_gradient_part.empty();
       out.enter(op->graph);
       double slower = 1.0;  // of the weight gradient
       if (inputs && op->core) {
-        if (!core_done && block->drop == Drop::core)
-          out.core(ops, recompute_compute, recompute_context_comm);
         if (!core_done) out.core_backward(ops);
         core_done = true;
       } else if (inputs && cut && op->seam == Seam::leave) {
@@ -363,8 +367,10 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
       }
     }
     const auto gradients = 2 * price.largest;
-    peak = std::max(peak, held + price.recomputed + gradients);
+    // Fetched: what this block reads and what the next will.
+    peak = std::max(peak, held + price.recomputed + gradients + (inputs ? 2 * price.offloaded : 0));
     if (weights) held -= price.kept;
+    if (inputs != weights) held += (inputs ? 1 : -1) * price.offloaded;
   }
   if (out.empty()) out.compute(Picoseconds{0}, input_gradient_compute);
   auto pieces = out.take();
@@ -382,11 +388,7 @@ Pieces PassWriter::forward_part(const Block& block, model::Part part) const {
 }
 
 Pieces PassWriter::backward_part(const Block& block, model::Part part) const {
-  // The same walk over a block that has only this part's operators.
-  PassWriter only = *this;
-  for (auto& [known, price] : only.prices_)
-    std::erase_if(price.operators, [&](const OperatorCost& op) { return op.part != part; });
-  return only.backward({block}, Pass::backward);
+  return backward({block}, Pass::backward, 1.0, part);
 }
 
 }  // namespace strategies

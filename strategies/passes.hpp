@@ -13,14 +13,12 @@
 #include "strategies/costs.hpp"
 #include "strategies/graphs.hpp"
 #include "strategies/plan.hpp"
+#include "strategies/recompute.hpp"
 #include "strategies/routes.hpp"
 #include "strategies/schedule.hpp"
 #include "strategies/software.hpp"
 
 namespace strategies {
-
-// What is dropped of a layer after its forward pass.
-enum class Drop : std::uint8_t { nothing, core, everything };
 
 // One block of a stage: the embedding, a layer, the head, or a module that predicts a token
 // further.
@@ -29,7 +27,8 @@ struct Block {
   Kind kind = Kind::layer;
   bool windowed = false;
   bool experts = false;  // its MLP is a mixture of experts
-  Drop drop = Drop::nothing;
+  Drop drop;
+  ModuleSet offloaded;  // what is kept of these waits in host memory
   friend auto operator<=>(const Block&, const Block&) = default;
 };
 
@@ -74,17 +73,24 @@ struct OperatorCost {
   // One of t parts, where communication is pipelined with it.
   std::vector<sim::Picoseconds> forward_part, input_gradient_part;
 };
+// Operators that run again before the gradients of another.
+struct ReplayCost {
+  std::size_t before;
+  std::vector<OperatorCost> operators;
+};
 struct BlockCost {
   std::vector<OperatorCost> operators;
-  double parameters = 0;         // all of them, on this rank
-  double expert_parameters = 0;  // of these, the routed experts'
-  double cast = 0;               // those that narrow products read copies of
-  double matrices = 0,
-         expert_matrices = 0;  // those in weight matrices of layers, which Muon orthogonalises
-  std::vector<units::Kernel> newton_schulz;  // and by what
-  std::int64_t kept = 0;                     // bytes from forward to backward, by the block's drop
-  std::int64_t recomputed = 0;               // bytes that the backward pass makes again
-  std::int64_t largest = 0;                  // largest tensor alive only while an operator runs
+  std::vector<ReplayCost> replays;  // in the order of the backward pass
+  double parameters = 0;            // all of them, on this rank
+  double expert_parameters = 0;     // of these, the routed experts'
+  double cast = 0;                  // those that narrow products read copies of
+  // Those in weight matrices of layers, which Muon orthogonalises, and by what.
+  double matrices = 0, expert_matrices = 0;
+  std::vector<units::Kernel> newton_schulz;
+  std::int64_t kept = 0;        // bytes on the device from forward to backward, by the block's drop
+  std::int64_t offloaded = 0;   // bytes on the host meanwhile
+  std::int64_t recomputed = 0;  // bytes that the backward pass makes again
+  std::int64_t largest = 0;     // largest tensor alive only while an operator runs
 };
 
 // Communication inside a layer that is an op of its own: because it meets others on links between
@@ -139,7 +145,9 @@ class PassWriter {
 
   Pieces forward(const std::vector<Block>& blocks, double slowdown = 1.0) const;
   // blocks in model order; run backwards. pass: backward, backward_input or backward_weight.
-  Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown = 1.0) const;
+  Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown = 1.0) const {
+    return backward(blocks, pass, slowdown, std::nullopt);
+  }
   const BlockCost& cost(const Block& block) const;
   // Time to gather a microbatch's rows over the tensor-parallel group.
   sim::Picoseconds row_gather() const;
@@ -152,6 +160,12 @@ class PassWriter {
   OperatorCost price(const model::Operator& op, double parts, Graph graph,
                      const Costs& costs) const;
   RowExchanges row_exchanges(units::Bytes size, const Costs& costs) const;
+  void account(BlockCost& cost, const Block& block, const model::Operator& op,
+               const model::Kept& tensor, double bytes) const;
+  PerOp per_op() const;
+  // Of one part of the blocks, or all of them.
+  Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown,
+                  std::optional<model::Part> only) const;
   const Share share_;
   bool sequence_parallel_ = false, divided_ = false, async_ = false, pipelined_ = false;
   units::Bytes row_bytes_;  // of all rows, of the whole width

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/kernels.hpp"
+#include "model/module.hpp"
 #include "units/kernel.hpp"
 #include "units/quantity.hpp"
 
@@ -28,16 +29,7 @@ enum class ShardGroup { all, node };
 enum class ContextMethod { ring, ulysses, all_gather };
 enum class Optimizer { adamw, adam, lamb, adafactor, sophia, muon, sgd, onebit_adam };
 
-// Parts of a layer that can be dropped or offloaded alone; Megatron's names.
-enum class Module : std::uint8_t {
-  core_attn,
-  layernorm,
-  moe_act,
-  mla_up_proj,
-  mlp,
-  moe,
-  shared_experts
-};
+using model::Module;  // parts of a layer that can be dropped or offloaded alone
 
 // What is dropped after the forward pass and computed again before the backward pass.
 struct Recompute {

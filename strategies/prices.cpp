@@ -4,6 +4,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "model/narrow.hpp"
+#include "strategies/compression.hpp"
 #include "strategies/context.hpp"
 #include "strategies/experts.hpp"
 #include "strategies/passes.hpp"
@@ -93,11 +95,20 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
                       block.experts ? model::Mlp::experts : model::Mlp::dense);
 }
 
-// Full recomputation makes a layer again, a prediction module's too, but not what stands round it.
-bool is_dropped(const model::Operator& op, const model::Kept& tensor, Drop drop) {
-  const bool inside = op.part == model::Part::attention || op.part == model::Part::mlp;
-  return (drop == Drop::everything && inside && !tensor.layer_input) ||
-         (drop == Drop::core && tensor.core);
+ReplayCost priced(const Replay& replay, const std::vector<OperatorCost>& operators) {
+  ReplayCost cost{replay.before, {}};
+  for (const auto& [op, share, sums] : replay.runs) {
+    auto again = operators[op];
+    for (auto* durations : {&again.forward, &again.forward_last, &again.forward_part})
+      for (auto& duration : *durations)
+        duration = static_cast<Picoseconds>(share * static_cast<double>(duration) + 0.5);
+    if (!sums) {
+      again.seam = model::Seam::none;
+      again.forward_part.clear();
+    }
+    cost.operators.push_back(std::move(again));
+  }
+  return cost;
 }
 
 // A compiler fuses neighbouring element-wise kernels: they then move the data of the largest.
@@ -216,8 +227,12 @@ OperatorCost PassWriter::price(const model::Operator& op, double parts, Graph gr
 BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   BlockCost cost;
   const auto core = core_share_of(share_);
-  const auto local = operators_of(share_, block, extent_of(share_));
+  auto local = operators_of(share_, block, extent_of(share_));
   const auto cores = operators_of(share_, block, core.extent);
+  const auto precision = share_.training.precision;
+  if (share_.plan.activation_compression != ActivationCompression::none &&
+      !model::is_narrow(precision))
+    store_in_8_bit(local, block.drop, units::element_bytes(precision));
   for (std::size_t i = 0; i < local.size(); ++i) {
     const auto& op = local[i].core ? cores[i] : local[i];
     const auto parts = local[i].core ? static_cast<double>(core.parts) : 1.0;
@@ -229,11 +244,29 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
         (block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction))
       add_newton_schulz(cost, local[i]);
     cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
-    for (const auto& tensor : op.kept)
-      (is_dropped(op, tensor, block.drop) ? cost.recomputed : cost.kept) +=
-          static_cast<std::int64_t>(tensor.size.value / parts);
+    for (const auto& tensor : op.kept) account(cost, block, op, tensor, tensor.size.value / parts);
   }
+  if (block.drop.kind == Drop::per_op) {
+    const auto outputs = kept_outputs(local, per_op());
+    (block.offloaded == ModuleSet::all() ? cost.offloaded : cost.kept) +=
+        static_cast<std::int64_t>(outputs.kept);
+    cost.recomputed -= std::min(cost.recomputed, static_cast<std::int64_t>(outputs.replaced));
+  }
+  for (const auto& replay : replays_of(local, block.drop, per_op()))
+    cost.replays.push_back(priced(replay, cost.operators));
   return cost;
+}
+
+void PassWriter::account(BlockCost& cost, const Block& block, const model::Operator& op,
+                         const model::Kept& tensor, double bytes) const {
+  const bool away = block.offloaded.covers(tensor.module);
+  auto& where = drops(block.drop, op, tensor) ? cost.recomputed : away ? cost.offloaded : cost.kept;
+  where += static_cast<std::int64_t>(bytes);
+}
+
+PerOp PassWriter::per_op() const {
+  if (!sequence_parallel_) return {share_.software.compile};
+  return {share_.software.compile, 1 / static_cast<double>(share_.plan.tensor)};
 }
 
 const BlockCost& PassWriter::cost(const Block& block) const {

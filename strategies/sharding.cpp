@@ -69,6 +69,28 @@ std::vector<Lowering::Unit> Lowering::units_of(int virtual_stage, bool backward)
   return units;
 }
 
+std::vector<Lowering::Unit> Lowering::cut_at_offloaded(std::vector<Unit> units,
+                                                       bool backward) const {
+  if (!job_.plan.offload.activations) return units;
+  std::vector<Unit> cut;
+  for (auto& unit : units) {
+    const auto first = cut.size();
+    auto blocks = std::move(unit.blocks);
+    if (backward) std::ranges::reverse(blocks);
+    bool alone = true;  // the block before
+    for (const auto& block : blocks) {
+      const bool was_alone = std::exchange(alone, offloaded({block}) > 0);
+      if (alone || was_alone) cut.emplace_back();
+      auto& into = cut.back().blocks;
+      into.insert(backward ? into.begin() : into.end(), block);
+    }
+    if (blocks.empty()) cut.emplace_back();
+    cut[first].gathers = unit.gathers;
+    cut.back().reduces = unit.reduces;
+  }
+  return cut;
+}
+
 bool Lowering::prefetches() const {
   return job_.plan.zero < 3 || job_.plan.overlap.parameters.value_or(true);
 }

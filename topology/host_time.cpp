@@ -13,7 +13,10 @@ units::Seconds host_time(const HostWork& work, const Cluster& cluster, std::size
   const auto gpus = static_cast<double>(std::min<std::int64_t>(node.gpus, cluster.gpus));
   units::Seconds time;
   const auto also = [&](units::Seconds part) { time = std::max(time, part); };
-  if (work.moved.value > 0) also(node.pcie.latency + work.moved / node.pcie.bandwidth);
+  if (work.moved.value > 0) {
+    also(node.pcie.latency + work.moved / node.pcie.bandwidth);
+    if (node.host.memory_bandwidth.value > 0) also(gpus * work.moved / node.host.memory_bandwidth);
+  }
   if (work.touched.value > 0)
     also(gpus * work.touched / (streaming_share * node.host.memory_bandwidth));
   units::Seconds drives;

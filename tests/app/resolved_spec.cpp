@@ -7,6 +7,7 @@
 #include "report/document.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "strategies/partition.hpp"
 #include "tests/catch.hpp"
 
 namespace {
@@ -91,14 +92,14 @@ class Draw {
     }
     plan.recompute = coin() ? recompute() : strategies::Recompute{};
     if (plan.recompute == strategies::Recompute{} && coin())
-      std::generate_n(std::back_inserter(plan.recompute_of_stage), chunks,
-                      [&] { return recompute(); });
+      for (const auto layers : strategies::layers_per_virtual_stage(plan, 80))
+        plan.recompute_of_stage.push_back(recompute(layers));
   }
 
-  strategies::Recompute recompute() {
+  strategies::Recompute recompute(std::int64_t most = 20) {
     using enum strategies::Module;
     strategies::Recompute one{kind<strategies::Recompute::Kind>(5), 0, {}};
-    if (one.kind == strategies::Recompute::Kind::full_layers) one.layers = upto(20);
+    if (one.kind == strategies::Recompute::Kind::full_layers) one.layers = upto(most);
     if (one.kind == strategies::Recompute::Kind::modules)
       one.modules = coin() ? std::vector{layernorm} : std::vector{core_attn, mlp};
     return one;
@@ -119,7 +120,7 @@ class Draw {
     offload.activations = coin();
     if (!offload.activations) return;
     if (coin())
-      offload.activation_layers = 1 + upto(79);
+      offload.activation_layers = 1 + upto(80 / plan.pipeline - 1);
     else if (coin())
       offload.activation_modules = {strategies::Module::core_attn, strategies::Module::mlp};
   }

@@ -28,6 +28,30 @@ inline topology::Cluster cluster_of(std::int64_t gpus, int per_node, int nics) {
   return cluster;
 }
 
+// What is dropped, copied to the host or compressed of kept activations.
+template <class Pick>
+void draw_activations(strategies::Plan& plan, const Pick& pick) {
+  using strategies::Module;
+  using strategies::Recompute;
+  const auto draw = [&] {
+    using enum Recompute::Kind;
+    Recompute recompute{pick(none, selective, full, full_layers, per_op, modules), pick(1, 2)};
+    if (recompute.kind == modules) recompute.modules = {pick(Module::layernorm, Module::mlp)};
+    return recompute;
+  };
+  plan.recompute = draw();
+  if (pick(0, 0, 1) == 1)
+    for (std::int64_t v = 0; v < plan.pipeline * plan.virtual_stages; ++v)
+      plan.recompute_of_stage.push_back(draw());
+  plan.offload.activations = pick(false, false, true);
+  if (pick(false, true)) plan.offload.activation_layers = pick(1, 2);
+  if (pick(false, true))
+    plan.offload.activation_modules = {pick(Module::core_attn, Module::layernorm, Module::mlp)};
+  using strategies::ActivationCompression;
+  plan.activation_compression = pick(ActivationCompression::none, ActivationCompression::none,
+                                     ActivationCompression::fp8, ActivationCompression::int8);
+}
+
 inline forecast::Scenario random_scenario(std::mt19937& random) {
   const auto pick = [&](auto... choices) {
     const auto list = {choices...};
@@ -83,10 +107,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   plan.zero = pick(0, 0, 1, 2, 3);
   plan.reshard_after_forward = pick(false, true);
   plan.shard_group = pick(strategies::ShardGroup::all, strategies::ShardGroup::node);
-  plan.recompute.kind =
-      pick(strategies::Recompute::Kind::none, strategies::Recompute::Kind::selective,
-           strategies::Recompute::Kind::full, strategies::Recompute::Kind::full_layers);
-  plan.recompute.layers = pick(1, 2);
+  draw_activations(plan, pick);
   if (pick(false, true)) plan.overlap.data = pick(false, true);
   if (pick(false, true)) plan.overlap.pipeline = pick(false, true);
   if (pick(false, true)) plan.overlap.tensor = pick(false, true);

@@ -80,14 +80,15 @@ TEST_CASE(
   s.cluster.node.pcie.bandwidth = {1e15};
   const auto f = simulate(s);
   const double parameters = f.memory.host.value / 16;  // 4 of gradients, 12 of states
-  CHECK(f.time.offload.value == Approx(28 * parameters / (0.6 * 400e9)).epsilon(0.01));
+  // And some 1 % for the copy of the last bucket's gradients.
+  CHECK(f.time.offload.value == Approx(28 * parameters / (0.6 * 400e9)).epsilon(0.02));
 
   // Eight GPUs share the host, each updates an eighth.
   s.plan.data = s.training.global_batch = 8;
   s.cluster = tests::cluster_of(8, 8, 8);
   s.cluster.node.pcie.bandwidth = {1e15};
   CHECK(simulate(s).memory.host.value == Approx(16 * parameters));
-  CHECK(simulate(s).time.offload.value == Approx(28 * parameters / (0.6 * 400e9)).epsilon(0.01));
+  CHECK(simulate(s).time.offload.value == Approx(28 * parameters / (0.6 * 400e9)).epsilon(0.02));
 }
 
 TEST_CASE("states on NVMe take as long as its drives do: 12 bytes read, 12 written") {

@@ -27,6 +27,7 @@ void check_same(const Forecast& a, const Forecast& b) {
   CHECK(a.time.pipeline_comm == b.time.pipeline_comm);
   CHECK(a.time.tensor_comm == b.time.tensor_comm);
   CHECK(a.time.context_comm == b.time.context_comm);
+  CHECK(a.time.recompute == b.time.recompute);
   CHECK(a.time.expert_comm == b.time.expert_comm);
   CHECK(a.time.offload == b.time.offload);
   CHECK(a.time.optimizer == b.time.optimizer);

@@ -24,17 +24,7 @@ TEST_CASE("what is read but not simulated yet is refused as that") {
        "plan.schedule: DualPipe is not simulated yet; write interleaved"},
       {{"plan.schedule=dualpipe-v"},
        "plan.schedule: DualPipe is not simulated yet; write interleaved"},
-      {{"plan.recompute=per-op"},
-       "plan.recompute: per-op recomputation is not simulated yet; write selective or full"},
-      {{"plan.recompute={selective: [mlp]}"},
-       "plan.recompute: recomputation of chosen modules is not simulated yet; write selective or "
-       "full"},
-      {{"plan.recompute=[full]"},
-       "plan.recompute: a choice for each stage is not simulated yet; write one for all"},
-      {{"plan.offload={activations: cpu}"},
-       "plan.offload: offloading of activations is not simulated yet; write none"},
-      {{"plan.activation_compression=int8"},
-       "plan.activation_compression: compression of activations is not simulated yet; write none"}};
+  };
   for (const auto& feature : features) {
     const auto& sets = feature.first;
     CHECK_NOTHROW(tests::read(tests::llama, sets));
@@ -62,6 +52,16 @@ TEST_CASE("graphs, loaders, every kernel of attention and every overlap of tenso
        {"unfused", "fused", "flash", "flash1", "flash3", "memory-efficient"})
     CHECK_NOTHROW(simulated({"software.attention=" + kind}));
   CHECK_NOTHROW(simulated({"software.tensor_overlap=pipelined", "plan.overlap={tensor: true}"}));
+}
+
+TEST_CASE("activations are dropped, offloaded and compressed in every way") {
+  for (const std::string how :
+       {"recompute=per-op", "recompute={selective: [layernorm, mlp]}", "recompute=[full]",
+        "recompute={full_layers: 3}", "offload={activations: cpu}",
+        "offload={activations: {to: cpu, layers: 3}}",
+        "offload={activations: {to: cpu, modules: [mlp]}}", "activation_compression=fp8",
+        "activation_compression=int8"})
+    CHECK_NOTHROW(simulated({"plan." + how}));
 }
 
 TEST_CASE("every precision of the device is simulated, fp8 with every recipe") {

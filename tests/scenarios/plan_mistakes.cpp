@@ -174,6 +174,8 @@ TEST_CASE("recomputation has one entry per virtual stage, and parts that the mod
         "= 4");
   CHECK(complaint({"plan.recompute={full_layers: 81}"}) ==
         "plan.recompute: full_layers 81 is more than the 80 layers of the model");
+  CHECK(complaint({"plan.pipeline=2", "plan.recompute=[none, {full_layers: 41}]"}) ==
+        "plan.recompute: full_layers 41 of virtual stage 1, which has 40 layers");
   CHECK(complaint({"plan.recompute={selective: [moe_act]}"}) ==
         "plan.recompute: moe_act: the model is dense; leave it out");
   CHECK(complaint({"plan.recompute={selective: [mla_up_proj]}"}) ==
@@ -217,6 +219,8 @@ TEST_CASE("offloading needs a place and a way to it") {
   CHECK(without("nvme.capacity=0", "{optimizer: cpu}") == "no complaint");
   CHECK(complaint({"plan.offload.activations={to: cpu, layers: 81}"}) ==
         "plan.offload: activations of 81 layers, but the model has 80");
+  CHECK(complaint({"plan.pipeline=4", "plan.offload.activations={to: cpu, layers: 21}"}) ==
+        "plan.offload: activations of 21 layers of each pipeline rank, but none has more than 20");
   CHECK(complaint({"plan.offload.activations={to: cpu, modules: [moe]}"}) ==
         "plan.offload: moe: the model is dense; leave it out");
   CHECK(complaint({"plan.offload.activations={to: cpu, layers: 8, modules: [mlp]}"}) ==

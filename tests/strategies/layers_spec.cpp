@@ -74,7 +74,7 @@ TEST_CASE("full recomputation of a prediction module leaves its head alone") {
   const auto kept = world.writer(flops).cost(module);
   world.plan.recompute.kind = Recompute::Kind::full;
   Block dropped = module;
-  dropped.drop = Drop::everything;
+  dropped.drop = {Drop::everything};
   const auto writer = world.writer(flops);
   CHECK(alone(writer.backward({dropped}, Pass::backward)).on[recompute_compute] ==
         alone(writer.forward({world.layer()})).on[forward_compute]);

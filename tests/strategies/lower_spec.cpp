@@ -158,7 +158,7 @@ TEST_CASE("full_layers counts per pipeline rank, over its chunks in order") {
   plan.recompute = {Recompute::Kind::full_layers, 3};
   const auto blocks = blocks_of(gpt(), plan);  // 8 layers: 2 per virtual stage
   const auto dropped = [&](std::size_t v) {
-    return std::ranges::count(blocks[v], Drop::everything, &Block::drop);
+    return std::ranges::count(blocks[v], Drop{Drop::everything}, &Block::drop);
   };
   CHECK(dropped(0) == 2);  // rank 0: two of its first chunk, one of its second
   CHECK(dropped(2) == 1);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recomputed, offloaded and compressed activations in whole forecasts.
+#include "forecast/forecast.hpp"
+#include "model/layer.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/random_scenario.hpp"
+
+using forecast::simulate;
+using strategies::Module;
+using strategies::Recompute;
+
+namespace {
+
+// 8 Llama layers: hidden 1024, 8 heads of 64 with 2 for keys and values, ffn 1024, 512 tokens.
+forecast::Scenario llama(std::int64_t gpus = 1) {
+  forecast::Scenario s;
+  s.model = {.name = "small",
+             .layers = 8,
+             .hidden = 1024,
+             .heads = 8,
+             .kv_heads = 2,
+             .head_dim = 64,
+             .ffn = 1024,
+             .vocab = 1000,
+             .max_sequence = 512,
+             .activation = model::Activation::swiglu,
+             .norm = model::Norm::rmsnorm,
+             .position = model::Position::rope,
+             .tied_embeddings = false,
+             .biases = false,
+             .qkv_biases = false,
+             .dropout = 0};
+  s.training = {.sequence_length = 512, .global_batch = 4};
+  s.software.kernels.attention = model::AttentionKernel::flash;
+  s.cluster = tests::cluster_of(gpus, 8, 8);
+  return s;
+}
+
+// Flops that hardware did beyond the model's, of one layer and sequence.
+double again(const forecast::Scenario& s) {
+  const auto step = simulate(s).step;
+  return (step.hfu / step.mfu - 1) * step.model_flops.value / 4 / 8;
+}
+
+}  // namespace
+
+TEST_CASE("hardware flops count what runs again, attention over the full score matrix") {
+  auto s = llama();
+  const double t = 512, h = 1024, q = 512, kv = 128, f = 1024;
+  const double attention = 4 * t * t * q;
+  CHECK(again(s) == Approx(0).margin(1));
+  s.plan.recompute = {Recompute::Kind::full};
+  CHECK(again(s) == Approx(model::layer_flops(s.model, 512, 0).value));
+  s.plan.recompute = {Recompute::Kind::selective};
+  CHECK(again(s) == Approx(attention));
+  s.plan.recompute = {Recompute::Kind::full_layers, 2};
+  CHECK(again(s) == Approx(model::layer_flops(s.model, 512, 0).value / 4));
+  s.plan.recompute = {Recompute::Kind::modules, 0, {Module::layernorm, Module::mlp}};
+  CHECK(again(s) == Approx(2 * t * 3 * h * f));
+  s.plan.recompute = {Recompute::Kind::per_op};  // k, the output projection, up
+  CHECK(again(s) == Approx(2 * t * (h * kv + q * h + h * f)));
+}
+
+TEST_CASE("each form takes time for memory") {
+  auto s = llama();
+  const auto none = simulate(s);
+  s.plan.recompute = {Recompute::Kind::full};
+  const auto full = simulate(s);
+  CHECK(none.time.recompute.value == 0);
+  CHECK(full.memory.peak < none.memory.peak);
+  for (const Recompute& form :
+       {Recompute{Recompute::Kind::per_op},
+        Recompute{Recompute::Kind::modules, 0, {Module::layernorm, Module::mlp}},
+        Recompute{Recompute::Kind::full_layers, 5}}) {
+    s.plan.recompute = form;
+    const auto some = simulate(s);
+    CHECK(some.memory.peak < none.memory.peak);
+    CHECK(some.memory.peak > full.memory.peak);
+    CHECK(some.step.time > none.step.time);
+    CHECK(some.step.time < full.step.time);
+    CHECK(some.time.recompute.value > 0);
+  }
+}
+
+TEST_CASE("a stage's recomputation is its own") {
+  auto s = llama(2);
+  s.plan.pipeline = 2;
+  s.plan.recompute_of_stage = {{Recompute::Kind::full}, {Recompute::Kind::none}};
+  const auto f = simulate(s);
+  CHECK(f.pipeline.stages[0].recompute.value > 0);
+  CHECK(f.pipeline.stages[1].recompute.value == 0);
+}
+
+TEST_CASE("offloading frees the device, and slow ways to the host show") {
+  auto s = llama();
+  const auto none = simulate(s);
+  s.plan.offload.activations = true;
+  const auto away = simulate(s);
+  CHECK(away.memory.peak < none.memory.peak);
+  s.cluster.node.pcie.bandwidth = units::BytesPerSecond{1e9};
+  const auto slow = simulate(s);
+  CHECK(slow.time.offload > away.time.offload);
+  CHECK(slow.step.time > away.step.time);
+  // What the host's memory moves is for all GPUs of the job on the node, here one.
+  s.cluster.node.pcie.bandwidth = units::BytesPerSecond{1e12};
+  s.cluster.node.host.memory_bandwidth = units::BytesPerSecond{1e9};
+  CHECK(simulate(s).time.offload.value == Approx(slow.time.offload.value).epsilon(1e-3));
+}
+
+TEST_CASE("compression trades a cast for half of what linear layers keep") {
+  auto s = llama();
+  const auto none = simulate(s);
+  s.plan.activation_compression = strategies::ActivationCompression::int8;
+  const auto stored = simulate(s);
+  CHECK(stored.layer.kept < none.layer.kept);
+  CHECK(stored.step.time > none.step.time);
+}
+
+TEST_CASE("selective recomputation with flash attention is warned of, for each stage as for all") {
+  auto s = llama(2);
+  s.plan.pipeline = 2;
+  const auto warned = [&] {
+    for (const auto& warning : simulate(s).warnings)
+      if (warning.find("selective recomputation frees almost nothing") == 0) return true;
+    return false;
+  };
+  s.plan.recompute = {Recompute::Kind::selective};
+  CHECK(warned());
+  s.plan.recompute_of_stage = {{Recompute::Kind::none}, {Recompute::Kind::selective}};
+  CHECK(warned());
+  s.plan.recompute_of_stage = {{Recompute::Kind::full}, {Recompute::Kind::selective}};
+  CHECK_FALSE(warned());
+}
