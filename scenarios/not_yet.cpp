@@ -2,7 +2,6 @@
 // What is read and checked, but not simulated yet.
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
@@ -12,16 +11,11 @@ namespace {
 
 using forecast::Scenario;
 using strategies::Recompute;
-using strategies::ScheduleKind;
 
 struct Feature {
   const char *section, *key, *name, *instead;
   bool (*asked)(const Scenario&);
 };
-
-bool scheduled(const Scenario& s, std::initializer_list<ScheduleKind> kinds) {
-  return std::ranges::find(kinds, s.plan.schedule) != kinds.end();
-}
 
 bool recomputes(const Scenario& s, Recompute::Kind kind) {
   return s.plan.recompute.kind == kind ||
@@ -52,10 +46,6 @@ constexpr std::array features{
             }},
     Feature{"plan", "expert", "expert parallelism", "1",
             [](const Scenario& s) { return s.plan.expert > 1; }},
-    Feature{"plan", "schedule", "DualPipe", "interleaved",
-            [](const Scenario& s) {
-              return scheduled(s, {ScheduleKind::dualpipe, ScheduleKind::dualpipe_v});
-            }},
     Feature{"plan", "recompute", "per-op recomputation", "selective or full",
             [](const Scenario& s) { return recomputes(s, Recompute::Kind::per_op); }},
     Feature{"plan", "recompute", "recomputation of chosen modules", "selective or full",

@@ -54,7 +54,8 @@ bool Lowering::is_last_backward(int stage, const Slot& slot) const {
 }
 
 bool Lowering::embeds_and_predicts() const {
-  return place_of(0, layout_).stage == place_of(layout_.virtual_stages() - 1, layout_).stage;
+  return layout_.kind == Layout::Kind::mirrored ||
+         place_of(0, layout_).stage == place_of(layout_.virtual_stages() - 1, layout_).stage;
 }
 
 namespace {
@@ -141,27 +142,30 @@ std::vector<Lowering::Segment> Lowering::segments_of(int virtual_stage, bool bac
   return segments;
 }
 
-void Lowering::emit(int stage, const Slot& slot) {
+Lowering::Collectives Lowering::collectives_of(int stage, const Slot& slot) const {
+  if (placement_.sharers() == 1) return {};
+  const auto zero = job_.plan.zero;
+  const bool forward = slot.pass == Pass::forward;
+  const bool first = slot.microbatch == 0 || (layout_.kind == Layout::Kind::mirrored &&
+                                              slot.microbatch == out_.microbatches / 2);
+  Collectives which;
+  which.reduces = !forward && slot.pass != Pass::backward_input && overlaps_data() &&
+                  (is_last_backward(stage, slot) || zero >= 2);
+  which.gathers = (zero == 3 && (forward || job_.plan.reshard_after_forward)) ||
+                  (forward && first && overlaps_parameters() && zero < 3);
+  which.reduces_after = !forward && zero >= 2 && !which.reduces;
+  return which;
+}
+
+void Lowering::emit_passes(int stage, const Slot& slot) {
   const int v = virtual_stage_of(stage, slot.chunk, layout_);
   const bool forward = slot.pass == Pass::forward;
-  const auto at =
-      static_cast<std::size_t>(slot.chunk) * static_cast<std::size_t>(out_.microbatches) +
-      static_cast<std::size_t>(slot.microbatch);
-  for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
-    for (auto actor : cells_[cell].actors)
-      arrival_[actor] = (forward ? arrived_forward_ : arrived_backward_)[actor][at];
-
   const auto zero = job_.plan.zero;
-  const bool divided = placement_.sharers() > 1;
-  const bool reduces = divided && !forward && slot.pass != Pass::backward_input &&
-                       overlaps_data() && (is_last_backward(stage, slot) || zero >= 2);
-  const bool gathers =
-      divided && ((zero == 3 && (forward || job_.plan.reshard_after_forward)) ||
-                  (forward && slot.microbatch == 0 && overlaps_parameters() && zero < 3));
-  const bool reduces_after = divided && !forward && zero >= 2 && !reduces;
+  const auto [gathers, reduces, reduces_after] = collectives_of(stage, slot);
+  await_input(stage, slot);
 
   if (!reduces && !gathers) {
-    emit_segment(stage, slot, blocks_[static_cast<std::size_t>(v)], 1.0);
+    emit_segment(stage, slot, blocks_in(stage, slot), 1.0);
   } else {
     const auto segments = segments_of(v, !forward);
     // Prefetched, a gather may begin while the segment before the last one is still computed.
@@ -191,7 +195,6 @@ void Lowering::emit(int stage, const Slot& slot) {
     for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
       for (auto actor : cells_[cell].actors) gathered_[actor] = reduced_[actor];
   }
-  send_onwards(stage, slot);
 }
 
 void Lowering::finish_gradients() {
@@ -246,6 +249,10 @@ topology::GroupShape everyone(const topology::Cluster& cluster) {
 }
 
 }  // namespace
+
+bool post_validates(const Plan& plan, const Software& software) {
+  return software.post_validation && memory_limit(plan.schedule, 1).has_value();
+}
 
 // Clipping needs the norm of all gradients: every rank waits for every other.
 void Lowering::gradient_norm() {

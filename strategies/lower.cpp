@@ -41,7 +41,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   arrived_backward_ = arrived_forward_;
   whole_sequences_.resize(writers_.size());
   messages_.resize(2 * actors);
-  latest_ = before_latest_ = gathered_ = reduced_ = arrival_;
+  latest_ = before_latest_ = ended_beside_ = gathered_ = reduced_ = arrival_;
   find_order();
 }
 
@@ -52,7 +52,7 @@ ChunkTimes Lowering::times_of(int stage) {
     sim::Picoseconds sum = 0;
     for (int chunk = 0; chunk < chunks(); ++chunk) {
       const auto v = static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout_));
-      sum += alone(written(cell.writers.front(), blocks_[v], pass, 1.0)).total();
+      sum += alone(written(cell.writers.front(), blocks_[v], pass, {})).total();
     }
     return sum / chunks();
   };
@@ -62,8 +62,9 @@ ChunkTimes Lowering::times_of(int stage) {
 void Lowering::find_order() {
   OrderInput input{.schedule = job_.plan.schedule,
                    .stages = stages(),
-                   .chunks = chunks(),
-                   .microbatches = static_cast<int>(out_.microbatches)};
+                   .chunks = layout_.parts(),
+                   .microbatches = static_cast<int>(out_.microbatches),
+                   .pairs = pairs_passes(job_.model, job_.plan, job_.software)};
   if (memory_limit(job_.plan.schedule, stages())) {
     for (int stage = 0; stage < stages(); ++stage) input.times.push_back(times_of(stage));
     const auto& cell = cells_[cells_of_stage_.front().front()];
@@ -85,30 +86,33 @@ void Lowering::find_order() {
 }
 
 const Lowering::Sequence& Lowering::sequence(std::size_t writer, const Segment& segment, Pass pass,
-                                             double slow) {
-  if (slow != 1.0 || &segment < blocks_.data() || &segment >= blocks_.data() + blocks_.size())
-    return sequence_of(writer, segment, pass, slow);
+                                             const Manner& how) {
+  if (how != Manner{} || &segment < blocks_.data() || &segment >= blocks_.data() + blocks_.size())
+    return sequence_of(writer, segment, pass, how);
   constexpr std::size_t passes = 4;
   auto& known = whole_sequences_[writer];
   known.resize(passes * blocks_.size());
   auto& found = known[passes * static_cast<std::size_t>(&segment - blocks_.data()) +
                       static_cast<std::size_t>(pass)];
-  if (found == nullptr) found = &sequence_of(writer, segment, pass, slow);
+  if (found == nullptr) found = &sequence_of(writer, segment, pass, how);
   return *found;
 }
 
-Pieces Lowering::written(std::size_t writer, const Segment& segment, Pass pass, double slow) const {
-  auto pieces = pass == Pass::forward ? writers_[writer]->forward(segment, slow)
-                                      : writers_[writer]->backward(segment, pass, slow);
-  pieces.front().body.drains = stages() > 1 && job_.software.pipeline_sync;
+Pieces Lowering::written(std::size_t writer, const Segment& segment, Pass pass,
+                         const Manner& how) const {
+  auto pieces = pass == Pass::forward ? writers_[writer]->forward(segment, how.slowdown)
+                                      : writers_[writer]->backward(segment, pass, how.slowdown);
+  auto& first = pieces.front().body;
+  first.drains = how.beside < 0 && stages() > 1 && job_.software.pipeline_sync;
+  first.peak += std::max<std::int64_t>(0, how.beside);
   return pieces;
 }
 
 const Lowering::Sequence& Lowering::sequence_of(std::size_t writer, const Segment& segment,
-                                                Pass pass, double slow) {
-  auto [found, fresh] = sequences_.try_emplace({writer, segment, pass, slow});
+                                                Pass pass, const Manner& how) {
+  auto [found, fresh] = sequences_.try_emplace({writer, segment, pass, how});
   if (!fresh) return found->second;
-  for (auto& piece : written(writer, segment, pass, slow))
+  for (auto& piece : written(writer, segment, pass, how))
     found->second.push_back(
         {out_.program.add_template(std::move(piece.body)), piece.waits_for, piece.then});
   return found->second;
@@ -118,7 +122,7 @@ const Lowering::Sequence& Lowering::sequence_of(std::size_t writer, const Segmen
 double Lowering::slowdown(const Segment& segment, Pass pass, sim::Picoseconds beside) {
   if (job_.software.interference <= 0 || beside <= 0) return 1.0;
   sim::Picoseconds alone = 0;
-  for (const auto& part : sequence(0, segment, pass, 1.0))
+  for (const auto& part : sequence(0, segment, pass, {}))
     for (const auto& step : out_.program.body(part.body).steps)
       if (step.lane == sim::Lane::compute) alone += step.duration;
   if (alone <= 0) return 1.0;
@@ -127,39 +131,34 @@ double Lowering::slowdown(const Segment& segment, Pass pass, sim::Picoseconds be
 }
 
 void Lowering::emit_segment(int stage, const Slot& slot, const Segment& segment, double slow) {
-  pieces_.assign(writers_.size(), nullptr);
-  std::size_t count = 0;
-  for (auto index : cells_of_stage_[static_cast<std::size_t>(stage)])
-    for (auto writer : cells_[index].writers) {
-      pieces_[writer] = &sequence(writer, segment, slot.pass, slow);
-      count = pieces_[writer]->size();
-    }
-  if (exchanged_.size() < count)
-    exchanged_.resize(count, std::vector<EventId>(out_.actors.size(), no_event));
-  for (std::size_t i = 0; i < count; ++i) {
-    emit_part(stage, slot, i, i == 0);
-    emit_exchange(stage, slot, i);
+  begin(running_, stage, segment, slot.pass, slow);
+  for (std::size_t i = 0; i < running_.count; ++i) {
+    emit_part(running_, stage, slot, i);
+    emit_exchange(running_, stage, slot, i);
   }
 }
 
-void Lowering::emit_part(int stage, const Slot& slot, std::size_t index, bool first) {
+void Lowering::emit_part(Running& running, int stage, const Slot& slot, std::size_t index) {
+  const bool first = index == 0;
   const LabelKind label = slot.pass == Pass::forward          ? label_forward
                           : slot.pass == Pass::backward       ? label_backward
                           : slot.pass == Pass::backward_input ? label_backward_input
                                                               : label_backward_weight;
-  const sim::Label named{label, static_cast<std::int16_t>(slot.chunk), slot.microbatch};
   for (auto cell_index : cells_of_stage_[static_cast<std::size_t>(stage)]) {
     const auto& cell = cells_[cell_index];
-    const auto waits_for = (*pieces_[cell.writers.front()])[index].waits_for;
+    const auto its = run_by(cell.stage, slot);
+    const sim::Label named{label, static_cast<std::int16_t>(its.chunk), its.microbatch};
+    const auto waits_for = (*running.pieces[cell.writers.front()])[index].waits_for;
     who_.clear();
     for (auto actor : cell.actors) {
       const auto awaited =
-          waits_for < 0 ? no_event : exchanged_[static_cast<std::size_t>(waits_for)][actor];
+          waits_for < 0 ? no_event : running.exchanged[static_cast<std::size_t>(waits_for)][actor];
       who_.push_back({sim::ActorId{actor},
                       {first ? arrival_[actor] : awaited, first ? gathered_[actor] : no_event}});
     }
     bodies_of_cell_.clear();
-    for (auto writer : cell.writers) bodies_of_cell_.push_back((*pieces_[writer])[index].body);
+    for (auto writer : cell.writers)
+      bodies_of_cell_.push_back((*running.pieces[writer])[index].body);
     const auto op = bodies_of_cell_.size() == 1
                         ? out_.program.add_pass(bodies_of_cell_.front(), who_, named)
                         : out_.program.add_pass(bodies_of_cell_, who_, named);
@@ -167,19 +166,20 @@ void Lowering::emit_part(int stage, const Slot& slot, std::size_t index, bool fi
       const auto actor = cell.actors[i];
       if (first) before_latest_[actor] = latest_[actor];
       latest_[actor] = out_.program.event(op, i);
-      arrival_[actor] = gathered_[actor] = no_event;
+      if (first) arrival_[actor] = gathered_[actor] = no_event;
     }
   }
 }
 
 // What layers exchange after a piece. What follows the segment waits for its last exchange.
-void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
+void Lowering::emit_exchange(Running& running, int stage, const Slot& slot, std::size_t index) {
   const auto at = static_cast<std::size_t>(stage);
-  const auto& first = *pieces_[cells_[cells_of_stage_[at].front()].writers.front()];
+  const auto& first = *running.pieces[cells_[cells_of_stage_[at].front()].writers.front()];
   if (!first[index].then) return;
   const bool context = first[index].then->group == FlowKind::context;
   for (const auto& group : (context ? context_groups_of_stage_ : tensor_groups_of_stage_)[at]) {
-    const auto& sequence = *pieces_[group.writer];
+    const auto& sequence = *running.pieces[group.writer];
+    const auto its = run_by(group.stage, slot);
     const auto& exchange = sequence[index].then;
     who_.clear();
     for (auto actor : group.actors)
@@ -188,9 +188,9 @@ void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
     if (fresh) known->second = sent(exchange->sending, exchange->group, group.rank);
     const auto op = add_collective(sim::Lane::exchange, known->second, exchange->activity, who_,
                                    {context ? label_context_exchange : label_exchange,
-                                    static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+                                    static_cast<std::int16_t>(its.chunk), its.microbatch});
     for (std::uint32_t i = 0; i < who_.size(); ++i) {
-      exchanged_[index][group.actors[i]] = out_.program.event(op, i);
+      running.exchanged[index][group.actors[i]] = out_.program.event(op, i);
       if (index + 1 == sequence.size()) latest_[group.actors[i]] = out_.program.event(op, i);
     }
   }
@@ -234,31 +234,33 @@ const Lowering::Sent& Lowering::message(const Cell& cell, std::size_t index, boo
 void Lowering::send_onwards(int stage, const Slot& slot) {
   const bool forward = slot.pass == Pass::forward;
   if (slot.pass == Pass::backward_weight) return;
-  const ChunkPlace here{stage, slot.chunk};
-  const auto there = forward ? behind(here, layout_) : before(here, layout_);
-  if (!there) return;
-  const auto index =
-      static_cast<std::size_t>(there->chunk) * static_cast<std::size_t>(out_.microbatches) +
-      static_cast<std::size_t>(slot.microbatch);
-  const bool onward = there->stage == (stage + 1) % stages();
   const bool overlapped = job_.plan.overlap.pipeline.value_or(job_.software.overlap_pipeline);
   for (auto cell_index : cells_of_stage_[static_cast<std::size_t>(stage)]) {
     const auto& cell = cells_[cell_index];
+    const auto its = run_by(cell.stage, slot);
+    const ChunkPlace here{cell.stage, its.chunk};
+    const auto there = forward ? behind(here, layout_) : before(here, layout_);
+    if (!there) return;
+    const auto index =
+        static_cast<std::size_t>(there->chunk) * static_cast<std::size_t>(out_.microbatches) +
+        static_cast<std::size_t>(its.microbatch);
+    const bool onward = there->stage == (cell.stage + 1) % stages();
     for (std::size_t i = 0; i < cell.actors.size(); ++i) {
       const auto actor = cell.actors[i];
       const auto peer = onward ? cell.next[i] : cell.previous[i];
-      auto& arrived = (forward ? arrived_forward_
-                               : arrived_backward_)[there->stage == stage ? actor : peer][index];
-      if (there->stage == stage) {
+      auto& arrived =
+          (forward ? arrived_forward_
+                   : arrived_backward_)[there->stage == cell.stage ? actor : peer][index];
+      if (there->stage == cell.stage) {
         arrived = latest_[actor];
         continue;
       }
       const auto& [fixed, traffic] = message(cell, i, onward);
       const auto op = out_.program.add_transfer(
           overlapped ? sim::Op::Kind::transfer : sim::Op::Kind::blocking, fixed, pipeline_comm,
-          {sim::ActorId{actor}, {latest_[actor], no_event}}, sim::ActorId{peer},
-          {forward ? label_send_forward : label_send_backward,
-           static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+          {sim::ActorId{actor}, {latest_[actor], ended_beside_[actor]}}, sim::ActorId{peer},
+          {forward ? label_send_forward : label_send_backward, static_cast<std::int16_t>(its.chunk),
+           its.microbatch});
       if (traffic != sim::no_traffic) out_.program.send_over_links(op, traffic);
       arrived = out_.program.event(op, 1);
     }
@@ -278,7 +280,7 @@ void Lowering::check_size() const {
   if (job_.plan.zero >= 2)
     for (int v = 0; v < layout_.virtual_stages(); ++v)
       segments = std::max(segments, segments_of(v, true).size());
-  const double slots = 2.0 * chunks() * static_cast<double>(out_.microbatches) *
+  const double slots = 2.0 * layout_.parts() * static_cast<double>(out_.microbatches) *
                        static_cast<double>(arrived_forward_.size());
   const double events = slots * (3.0 * static_cast<double>(segments));
   if (events > most_events)
@@ -325,14 +327,14 @@ void Lowering::check_length() const {
 Lowered Lowering::run() {
   check_size();
   // Every slot is a pass and, mostly, a transfer of two events.
-  const auto slots = 2 * arrived_forward_.size() * static_cast<std::size_t>(chunks()) *
+  const auto slots = 2 * arrived_forward_.size() * static_cast<std::size_t>(layout_.parts()) *
                      static_cast<std::size_t>(out_.microbatches);
   out_.program.reserve(2 * slots, 3 * slots);
   walk(out_.order, layout_, static_cast<int>(out_.microbatches),
        [&](int stage, const Slot& slot) { emit(stage, slot); });
   finish_gradients();
   tied_embedding();
-  gradient_norm();
+  if (!post_validates(job_.plan, job_.software)) gradient_norm();
   optimizer();
   check_length();
   out_.writer = std::move(writers_.front());

@@ -10,6 +10,7 @@ Placement::Placement(const Plan& plan)
       data_(plan.data),
       pipeline_(plan.pipeline),
       context_(plan.context),
+      copies_(plan.schedule == ScheduleKind::dualpipe ? 2 : 1),
       ranks_(plan.tensor * plan.data * plan.pipeline * plan.context) {
   std::int64_t stride = 1;
   for (Degree degree : plan.rank_order) switch (degree) {
@@ -32,6 +33,11 @@ Placement::Placement(const Plan& plan)
       case Degree::expert:
         break;
     }
+  std::ranges::sort(sharing_, {}, [&](Degree degree) {
+    return degree == Degree::data      ? data_stride_
+           : degree == Degree::context ? context_stride_
+                                       : pipeline_stride_;
+  });
 }
 
 std::vector<std::int64_t> Placement::tensor_group(std::int64_t rank) const {
@@ -56,10 +62,31 @@ std::vector<std::int64_t> Placement::data_group(std::int64_t rank) const {
   return group;
 }
 
+std::int64_t Placement::sharer(const Coordinates& at) const {
+  std::int64_t count = 1, sharer = 0;
+  for (const auto degree : sharing_) {
+    const bool data = degree == Degree::data, context = degree == Degree::context;
+    sharer += count * (data ? at.data : context ? at.context : at.pipeline != lead_of(at.pipeline));
+    count *= data ? data_ : context ? context_ : copies_;
+  }
+  return sharer;
+}
+
 std::int64_t Placement::rank_of_sharer(std::int64_t sharer, Coordinates at) const {
-  const bool inner = context_stride_ < data_stride_;
-  at.context = inner ? sharer % context_ : sharer / data_;
-  at.data = inner ? sharer / context_ : sharer % data_;
+  const auto next = [&](std::int64_t count) {
+    const auto digit = sharer % count;
+    sharer /= count;
+    return digit;
+  };
+  for (const auto degree : sharing_)
+    if (degree == Degree::data) {
+      at.data = next(data_);
+    } else if (degree == Degree::context) {
+      at.context = next(context_);
+    } else {
+      const auto lead = lead_of(at.pipeline);
+      at.pipeline = next(copies_) == 0 ? lead : pipeline_ - 1 - lead;
+    }
   return rank_of(at);
 }
 

@@ -22,7 +22,8 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
     for (const auto kind : {FlowKind::onward, FlowKind::back, FlowKind::tied}) add_messages(kind);
   if (placement.sharers() > 1)
     for (std::int64_t p = 0; p < placement.pipeline(); ++p)
-      for (std::int64_t t = 0; t < placement.tensor(); ++t) add_rings(t, p);
+      for (std::int64_t t = 0; t < placement.tensor(); ++t)
+        if (placement.lead_of(p) == p) add_rings(t, p);
   if (placement.tensor() > 1)
     for (const auto rank : at_)
       if (placement.at(rank).tensor == 0)
@@ -81,12 +82,15 @@ std::vector<std::int64_t> Routes::on_node_with(std::int64_t rank) const {
 std::vector<std::int64_t> Routes::sharers_looked_at(std::int64_t rank) const {
   auto where = placement_.at(rank);
   std::vector<std::int64_t> members;
-  for (const auto d : sample_.replicas)
-    for (std::int64_t c = 0; c < placement_.context(); ++c) {
-      where.data = d;
-      where.context = c;
-      members.push_back(placement_.rank_of(where));
-    }
+  for (std::int64_t copy = 0; copy < placement_.copies(); ++copy) {
+    for (const auto d : sample_.replicas)
+      for (std::int64_t c = 0; c < placement_.context(); ++c) {
+        where.data = d;
+        where.context = c;
+        members.push_back(placement_.rank_of(where));
+      }
+    where.pipeline = placement_.pipeline() - 1 - where.pipeline;
+  }
   std::ranges::sort(members);
   return members;
 }

@@ -108,6 +108,15 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
                               Precision::mxfp8, Precision::nvfp4);
   s.cluster = cluster_of(plan.tensor * plan.context * plan.pipeline * plan.data, pick(2, 3, 4, 8),
                          pick(1, 2, 8));
+  s.software.post_validation = pick(false, true);
+  if (pick(0, 0, 0, 1) == 1) {
+    const bool mirrored = plan.pipeline % 2 == 0 && pick(false, true);
+    if (mirrored || s.model.layers >= 2 * plan.pipeline) {
+      plan.schedule = mirrored ? ScheduleKind::dualpipe : ScheduleKind::dualpipe_v;
+      plan.virtual_stages = mirrored ? 1 : 2;
+      s.training.global_batch = plan.data * plan.micro_batch * (2 * plan.pipeline + pick(0, 2, 4));
+    }
+  }
   return s;
 }
 
