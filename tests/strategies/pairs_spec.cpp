@@ -41,6 +41,7 @@ struct World {
                     .step_overhead{0},
                     .gradient_precision = units::Precision::bf16};
   double kernel = 1000, exchange = 0;
+  mutable int most_ranks = 0;  // of the groups that reduced gradients
 
   World() { software.kernels.attention = model::AttentionKernel::flash; }
   Lowered lowered() const {
@@ -49,8 +50,9 @@ struct World {
         .kernel = [this](const units::Kernel&,
                          const Gpu&) { return units::Seconds{kernel * 1e-12}; },
         .collective =
-            [this](Collective kind, units::Bytes size, const topology::GroupShape&) {
+            [this](Collective kind, units::Bytes size, const topology::GroupShape& group) {
               if (kind == Collective::all_to_all) return lasting(exchange);
+              if (size.value > 1e3) most_ranks = std::max(most_ranks, group.ranks);
               return lasting((kind == Collective::all_reduce ? 2 : 1) * size.value);
             },
         .transfer = [](units::Bytes, std::int64_t, std::int64_t) { return lasting(0); }};
@@ -145,6 +147,7 @@ TEST_CASE("DualPipe's gradients of a stage meet over both of its copies: once fo
   world.plan.overlap.data = GENERATE(false, true);
   world.plan.zero = GENERATE(0, 1);
   const auto run = played(world);
+  CHECK(world.most_ranks == 4);
   CHECK(run.step.data_shards == (world.plan.zero == 0 ? 1 : 4));
   // Each rank moves its gradients twice (a reduction and its echo), two bytes each; whole ticks.
   const auto& program = run.step.program;
