@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of GPT-3 175B on A100: tensor 8, pipeline 16, 192 microbatches; on 1,024 GPUs and, with
-// more replicas, on 16,384 and 131,072. One step of DeepSeek-V3 on 2,048 H800: pipeline 16, expert
-// 64, 30 microbatches.
+// more replicas, on 16,384 and 131,072; and of DualPipe on 64 stages, 256 microbatches. One step of
+// DeepSeek-V3 on 2,048 H800: pipeline 16, expert 64, 30 microbatches.
 #include <benchmark/benchmark.h>
 
 #include "forecast/forecast.hpp"
@@ -41,6 +41,17 @@ void gpt3_16384_straggler(benchmark::State& state) {
   scenario.cluster.stragglers = {{{5000}, 1.3}};
   for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
 }
+// On 64 stages that each hold two halves.
+void gpt3_dualpipe(benchmark::State& state) {
+  auto scenario = gpt3();
+  auto& plan = scenario.plan;
+  plan.data = plan.data * plan.pipeline / 64;
+  plan.pipeline = 64;
+  plan.schedule = strategies::ScheduleKind::dualpipe;
+  plan.virtual_stages = 1;
+  scenario.training.global_batch = 256 * plan.data * plan.micro_batch;
+  for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
+}
 void gpt3_full(benchmark::State& state) { simulate(state, {.full = true}); }
 void deepseek_v3(benchmark::State& state) {
   const auto scenario = scenarios::read_scenario(R"(
@@ -66,6 +77,7 @@ BENCHMARK(gpt3_every_operator)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_16384)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_131072)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_16384_straggler)->Unit(benchmark::kMillisecond);
+BENCHMARK(gpt3_dualpipe)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_full)->Unit(benchmark::kMillisecond);
 BENCHMARK(deepseek_v3)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_scenario)->Unit(benchmark::kMillisecond);

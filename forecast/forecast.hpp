@@ -21,7 +21,8 @@ struct Step {
   std::int64_t microbatches = 0;  // per data-parallel replica
 };
 
-// Exposed time on the rank that ends last; the parts sum to the step time.
+// Exposed time on the rank that ends last, or, where steps overlap, whose own span is the longest;
+// the parts sum to the step time.
 struct TimeParts {
   units::Seconds compute, recompute, tensor_comm, context_comm, expert_comm, pipeline_comm,
       data_comm, offload, optimizer, bubble, other;

@@ -37,11 +37,11 @@ units::FlopsPerSecond peak_of(const topology::Cluster& cluster, units::Precision
 }
 
 Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
-             const sim::Trace& trace) {
+             const sim::Measures& measures) {
   const auto& training = scenario.training;
   const auto gpus = static_cast<double>(scenario.cluster.gpus);
   Step step;
-  step.time = step.time_low = step.time_high = seconds(trace.finish);
+  step.time = step.time_low = step.time_high = seconds(measures.length);
   step.tokens = static_cast<double>(training.global_batch * training.sequence_length);
   step.tokens_per_second = step.tokens / step.time.value;
   step.tokens_per_second_per_gpu = step.tokens_per_second / gpus;
@@ -175,7 +175,7 @@ void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
 }
 
 Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                     const sim::Measures& measures, const sim::Trace& trace) {
+                     const sim::Measures& measures) {
   Pipeline pipeline;
   const auto runs = runs_of(lowered.program);
   const auto exchanges = exchanges_of(lowered.program, measures);
@@ -196,7 +196,7 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
     pipeline.stages.push_back(stage);
   }
   pipeline.bubble_fraction = idle / static_cast<double>(scenario.plan.pipeline) /
-                             static_cast<double>(std::max<sim::Picoseconds>(1, trace.finish));
+                             static_cast<double>(std::max<sim::Picoseconds>(1, measures.length));
   return pipeline;
 }
 
@@ -264,14 +264,17 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
       costs, options.full ? strategies::Ranks::full : strategies::Ranks::folded);
   const auto trace = sim::run(lowered.program,
                               options.templates ? sim::Detail::templates : sim::Detail::every_step);
-  const auto measures = sim::measure(lowered.program, trace);
+  const auto measures = sim::measure(lowered.program, trace,
+                                     strategies::post_validates(scenario.plan, scenario.software)
+                                         ? sim::Period::spans
+                                         : sim::Period::makespan);
 
   Forecast forecast;
-  forecast.step = step_of(scenario, lowered, trace);
+  forecast.step = step_of(scenario, lowered, measures);
   const auto executed = forecast.step.model_flops + recomputed_flops(scenario);
   forecast.step.hfu = forecast.step.mfu * (executed / forecast.step.model_flops);
   forecast.time = parts_of(measures.of_actor[static_cast<std::uint32_t>(measures.last)]);
-  forecast.pipeline = pipeline_of(scenario, lowered, measures, trace);
+  forecast.pipeline = pipeline_of(scenario, lowered, measures);
   forecast.layer = layer_of(scenario, *lowered.writer);
   forecast.memory = memory_of(scenario, lowered);
   forecast.critical_path = path_of(measures.critical_path);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "strategies/lower.hpp"
+#include "strategies/schedule_names.hpp"
 #include "units/text.hpp"
 
 namespace forecast {
@@ -61,6 +63,20 @@ std::string overflows(const Memory& memory) {
          "offload less, shard more (zero), or use more nodes";
 }
 
+// What asks for the exchanges of experts to be hidden under another microbatch, but cannot be.
+std::string hides_no_experts(const Scenario& scenario) {
+  using enum strategies::ScheduleKind;
+  const auto& plan = scenario.plan;
+  if (!scenario.model.moe || plan.expert == 1)
+    return "overlap.expert hides nothing: no experts are spread over ranks";
+  if (plan.schedule == dualpipe || plan.schedule == dualpipe_v ||
+      strategies::pairs_passes(scenario.model, plan, scenario.software))
+    return {};
+  return std::string("overlap.expert hides nothing with schedule: ") +
+         strategies::name_of(plan.schedule) +
+         ", which runs one pass at a time; use 1f1b, interleaved or dualpipe";
+}
+
 }  // namespace
 
 std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast) {
@@ -86,6 +102,8 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
     warnings.push_back("tensor " + std::to_string(scenario.plan.tensor) +
                        " reaches across nodes of " + std::to_string(scenario.cluster.node.gpus) +
                        " GPUs: its collectives cross the fabric in every layer");
+  if (scenario.plan.overlap.expert.value_or(false))
+    if (auto text = hides_no_experts(scenario); !text.empty()) warnings.push_back(text);
   if (const double padding = scenario.training.padding; padding > 0)
     warnings.push_back(
         std::to_string(static_cast<int>(padding * 100 + 0.5)) + " % of the tokens are padding: " +

@@ -14,20 +14,12 @@ namespace scenarios {
 // needed, and a catalog name on the way becomes {base: name}.
 void apply_sets(Value& document, std::span<const std::string> sets, Reading& reading);
 
-// Reads and checks the scenario, whether it can be simulated or not; complaints stay in the
-// reading, and the result only means something while it is clean.
+// Reads and checks the scenario; complaints stay in the reading, and the result only means
+// something while it is clean.
 forecast::Scenario read_document(const Value& document, Reading& reading);
-
-// The same for a scenario that is to be simulated. Throws Error with every mistake, or, where there
-// is none, with everything that is not simulated yet (then only_unsupported() holds).
-forecast::Scenario read_simulated(const Value& document, Reading& reading);
 
 // Whether the parts fit together: degrees and sizes, batch and replicas, device and precision.
 void check_scenario(const forecast::Scenario& scenario, bool data_given, const Value& document,
                     Reading& reading);
-
-// Complains, as unsupported, of all that a scenario without mistakes asks for and that is not
-// simulated yet.
-void refuse_not_yet(const forecast::Scenario& scenario, const Value& document, Reading& reading);
 
 }  // namespace scenarios

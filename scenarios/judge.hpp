@@ -18,11 +18,10 @@ class Judge {
   Judge(const Value& document, Reading& reading) : document_(document), reading_(reading) {}
 
   void complain(const std::string& section, const std::string& key, const std::string& text) const {
-    say(section, key, text, false);
-  }
-  void unsupported(const std::string& section, const std::string& key,
-                   const std::string& text) const {
-    say(section, key, text, true);
+    const auto* outer = document_.find(section);
+    const auto* inner = find(section, key);
+    const auto& place = inner != nullptr ? *inner : outer != nullptr ? *outer : document_;
+    reading_.complain(place, {{}, section + "." + key + ": " + text});
   }
   // Whether all that a check looks at could be read.
   bool knows(std::initializer_list<std::string_view> paths) const {
@@ -41,13 +40,6 @@ class Judge {
   const Value* find(std::string_view section, std::string_view key) const {
     const auto* outer = document_.find(section);
     return outer == nullptr ? nullptr : outer->find(key);
-  }
-  void say(const std::string& section, const std::string& key, const std::string& text,
-           bool unsupported) const {
-    const auto* outer = document_.find(section);
-    const auto* inner = find(section, key);
-    const auto& place = inner != nullptr ? *inner : outer != nullptr ? *outer : document_;
-    reading_.complain(place, {{}, section + "." + key + ": " + text, unsupported});
   }
 
   const Value& document_;

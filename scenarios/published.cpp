@@ -83,7 +83,9 @@ std::string reason_of(const Error& error) {
 
 void read_run(PublishedRow& row, const Value& run, Reading& reading) {
   try {
-    row.scenario = read_simulated(run, reading);
+    auto scenario = read_document(run, reading);
+    reading.throw_if_any();
+    row.scenario = std::move(scenario);
   } catch (const Error& error) {
     row.unsupported_reason = reason_of(error);
   }

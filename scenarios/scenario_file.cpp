@@ -94,20 +94,14 @@ Scenario read_document(const Value& document, Reading& reading) {
   return scenario;
 }
 
-Scenario read_simulated(const Value& document, Reading& reading) {
-  auto scenario = read_document(document, reading);
-  reading.throw_if_any();
-  refuse_not_yet(scenario, document, reading);
-  reading.throw_if_any();
-  return scenario;
-}
-
 Scenario read_scenario(std::string_view text, const std::string& file_name,
                        std::span<const std::string> sets, const std::filesystem::path& base) {
   Value document = parse_yaml(text, file_name);
   Reading reading(file_name, base);
   apply_sets(document, sets, reading);
-  return read_simulated(document, reading);
+  auto scenario = read_document(document, reading);
+  reading.throw_if_any();
+  return scenario;
 }
 
 Scenario load_scenario(const std::filesystem::path& file, std::span<const std::string> sets) {

@@ -24,9 +24,10 @@ constexpr std::uint32_t none = 0xffffffffu;
 
 class Replay {
  public:
-  Replay(const Program& program, const Trace& trace)
+  Replay(const Program& program, const Trace& trace, Period period)
       : program_(program),
         trace_(trace),
+        period_(period),
         windows_(program),
         actors_(program.actors()),
         inside_(program.participants().size(), nullptr),
@@ -38,6 +39,7 @@ class Replay {
   }
 
   Measures run() {
+    find_spans();
     std::uint32_t index = 0;
     for (const auto& op : program_.ops()) {
       for (auto event = op.first; event < op.first + op.count; ++event) op_of_[event] = index;
@@ -54,7 +56,6 @@ class Replay {
       ++index;
     }
     for (std::uint32_t actor = 0; actor < actors_.size(); ++actor) finish(actor);
-    find_last();
     walk_back();
     return std::move(result_);
   }
@@ -266,7 +267,7 @@ class Replay {
       spent.on[program_.ops()[op_of_[event]].activity] += end - std::max(start, state.done);
       state.done = end;
     }
-    spent.idle += trace_.finish - state.done;
+    spent.idle += begins_at_[actor] + result_.length - state.done;
   }
 
   static void shorten(Spent& spent, Picoseconds by) {
@@ -279,17 +280,35 @@ class Replay {
     for (auto& on : spent.on) take(on);
   }
 
-  void find_last() {
-    Picoseconds latest = -1;
+  void find_spans() {
+    begins_at_.assign(program_.actors(), 0);
     ends_at_.assign(program_.actors(), 0);
+    std::vector<std::uint32_t> last_event(program_.actors(), none);
     for (std::uint32_t event = 0; event < trace_.end.size(); ++event) {
-      const auto actor = program_.participants()[event].actor;
-      auto& ends = ends_at_[static_cast<std::uint32_t>(actor)];
-      ends = std::max(ends, trace_.end[event]);
-      if (trace_.end[event] > latest || (trace_.end[event] == latest && actor < result_.last)) {
-        latest = trace_.end[event];
-        result_.last = actor;
-        last_event_ = event;
+      const auto actor = static_cast<std::size_t>(program_.participants()[event].actor);
+      if (last_event[actor] != none && trace_.end[event] <= ends_at_[actor]) continue;
+      ends_at_[actor] = trace_.end[event];
+      last_event[actor] = event;
+    }
+    if (period_ == Period::spans) find_beginnings();
+    std::size_t longest = 0;
+    const auto span = [&](std::size_t actor) { return ends_at_[actor] - begins_at_[actor]; };
+    for (std::size_t actor = 1; actor < actors_.size(); ++actor)
+      if (span(actor) > span(longest)) longest = actor;
+    for (std::size_t actor = 0; actor < actors_.size(); ++actor)
+      actors_[actor].done = begins_at_[actor];
+    if (actors_.empty()) return;
+    result_.last = ActorId(longest);
+    result_.length = span(longest);
+    last_event_ = last_event[longest];
+  }
+  void find_beginnings() {
+    begins_at_ = ends_at_;
+    for (const auto& op : program_.ops()) {
+      if (op.kind != Op::Kind::pass && op.kind != Op::Kind::collective) continue;
+      for (auto event = op.first; event < op.first + op.count; ++event) {
+        auto& begins = begins_at_[static_cast<std::size_t>(program_.participants()[event].actor)];
+        begins = std::min(begins, trace_.start[event]);
       }
     }
   }
@@ -307,17 +326,20 @@ class Replay {
   // Where the last collective lets everyone end at once, the actor that it waited for ends last.
   void came_last(std::uint32_t event) {
     const auto actor = program_.participants()[event].actor;
-    if (!settled_ && ends_at_[static_cast<std::uint32_t>(actor)] == trace_.finish)
+    if (!settled_ && period_ == Period::makespan &&
+        ends_at_[static_cast<std::uint32_t>(actor)] == trace_.finish)
       result_.last = actor;
     settled_ = true;
   }
 
   void walk_back() {
     auto& path = result_.critical_path;
-    auto now = trace_.finish;
-    for (auto event = last_event_; event != none;) {
+    if (last_event_ == none) return;
+    const auto beginning = begins_at_[static_cast<std::size_t>(result_.last)];
+    auto now = beginning + result_.length;
+    for (auto event = last_event_; event != none && now > beginning;) {
       const auto& op = program_.ops()[op_of_[event]];
-      const auto start = std::min(trace_.start[event], now);
+      const auto start = std::clamp(trace_.start[event], beginning, now);
       if (op.kind == Op::Kind::pass) {
         auto inside = *inside_[event];
         shorten(inside, inside.total() - std::min(inside.total(), now - start));
@@ -334,16 +356,17 @@ class Replay {
         consider(op.kind == Op::Kind::pass ? event : op.first, best);
       if (best == none) break;
       if (op.kind == Op::Kind::collective) came_last(best);
-      const auto ended = std::min(trace_.end[best], now);
+      const auto ended = std::clamp(trace_.end[best], beginning, now);
       path.host += now - ended;
       now = ended;
       event = best;
     }
-    path.host += now;
+    path.host += now - beginning;
   }
 
   const Program& program_;
   const Trace& trace_;
+  const Period period_;
   Windows windows_;
   std::vector<State> actors_;
   std::vector<PassMatrix> matrices_;
@@ -353,15 +376,15 @@ class Replay {
   std::vector<std::uint32_t> awaited_;  // by the event being accounted for
   std::vector<std::uint32_t> op_of_, before_;
   std::uint32_t last_event_ = none;
-  std::vector<Picoseconds> ends_at_;  // by actor
-  bool settled_ = false;              // which actor ends last
+  std::vector<Picoseconds> begins_at_, ends_at_;  // by actor
+  bool settled_ = false;                          // which actor ends last
   Measures result_;
 };
 
 }  // namespace
 
-Measures measure(const Program& program, const Trace& trace) {
-  return Replay(program, trace).run();
+Measures measure(const Program& program, const Trace& trace, Period period) {
+  return Replay(program, trace, period).run();
 }
 
 Spent alone(const Template& body) {

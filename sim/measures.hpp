@@ -22,17 +22,26 @@ struct Spent {
   friend bool operator==(const Spent&, const Spent&) = default;
 };
 
+// What is measured of a program that is run over and over.
+//   makespan: all actors begin together, when the last of them has ended. From zero to the finish.
+//   spans:    each begins again when it has ended itself, so that runs overlap and follow each
+//   other
+//             at the pace of the actor with the longest span, from the start of its first pass or
+//             collective to the end of its last.
+enum class Period { makespan, spans };
+
 struct Measures {
-  std::vector<Spent> of_actor;    // each sums to the trace's finish
+  Picoseconds length = 0;         // the finish, or the longest span
+  std::vector<Spent> of_actor;    // each from its beginning; sums to the length
   std::vector<Picoseconds> busy;  // by actor: inside passes
-  Spent critical_path;            // of the latest event, back to zero; sums to the finish
+  Spent critical_path;  // of the last event of `last`, back to its beginning; sums to the length
   // The actor that ends last. If a collective lets several end at once, the one that it waited for;
-  // else the lowest.
+  // else the lowest. Of spans: the lowest of those with the longest.
   ActorId last{};
 };
 
 // O(events), plus the steps of each pass once per distinct state it was entered in.
-Measures measure(const Program& program, const Trace& trace);
+Measures measure(const Program& program, const Trace& trace, Period period = Period::makespan);
 
 // One pass on an actor that was idle before.
 Spent alone(const Template& body);

@@ -70,7 +70,8 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
   std::int64_t index = 0;
   for (std::size_t v = 0; v < layers.size(); ++v) {
     auto& blocks = stages[v];
-    const auto stage = place_of(static_cast<int>(v), layout).stage;
+    auto stage = place_of(static_cast<int>(v), layout).stage;
+    if (layout.kind == Layout::Kind::mirrored) stage = std::min(stage, layout.stages - 1 - stage);
     auto& count = counted[static_cast<std::size_t>(stage)];
     if (v == 0) blocks.push_back({Block::Kind::embedding});
     for (std::int64_t i = 0; i < layers[v]; ++i, ++index, ++count) {

@@ -155,11 +155,12 @@ Lowering::Duties Lowering::duties_of(int stage, const Slot& slot) const {
   const bool divided = shares_parameters(stage), forward = slot.pass == Pass::forward;
   const bool completes = !forward && slot.pass != Pass::backward_input;  // weight gradients
   const bool last = completes && is_last_backward(stage, slot);
+  const bool first = slot.microbatch == 0 || (layout_.kind == Layout::Kind::mirrored &&
+                                              slot.microbatch == out_.microbatches / 2);
   Duties duties;
-  duties.gathers =
-      (zero == 3 && (divided || host_parameters()) &&
-       (forward || job_.plan.reshard_after_forward)) ||
-      (divided && zero < 3 && forward && slot.microbatch == 0 && overlaps_parameters());
+  duties.gathers = (zero == 3 && (divided || host_parameters()) &&
+                    (forward || job_.plan.reshard_after_forward)) ||
+                   (divided && zero < 3 && forward && first && overlaps_parameters());
   duties.reduces = divided && overlaps_data() && (last || (completes && zero >= 2));
   duties.reduces_after = divided && !overlaps_data() && completes && zero >= 2;
   duties.copies = host_optimizer() && (last || (completes && job_.plan.offload.gradients));
@@ -221,31 +222,21 @@ void Lowering::emit_units(int stage, const Slot& slot, const Duties& duties) {
   }
 }
 
-void Lowering::emit(int stage, const Slot& slot) {
-  const auto v = static_cast<std::size_t>(virtual_stage_of(stage, slot.chunk, layout_));
-  const bool forward = slot.pass == Pass::forward;
-  const auto at =
-      static_cast<std::size_t>(slot.chunk) * static_cast<std::size_t>(out_.microbatches) +
-      static_cast<std::size_t>(slot.microbatch);
-  for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
-    for (auto actor : cells_[cell].actors)
-      arrival_[actor] = (forward ? arrived_forward_ : arrived_backward_)[actor][at];
-  if (v == 0 && forward && job_.software.data_loader) load_data(stage, slot);
-
+void Lowering::emit_passes(int stage, const Slot& slot) {
+  await_input(stage, slot);
   const auto duties = duties_of(stage, slot);
   if (duties.gathers || duties.reduces || duties.away || (duties.copies && overlaps_data()))
     emit_units(stage, slot, duties);
   else
-    emit_segment(stage, slot, blocks_[v], 1.0);
+    emit_segment(stage, slot, blocks_in(stage, slot), 1.0);
   last_slot_[static_cast<std::size_t>(stage)] = slot;
-  if (duties.reduces_after) reduce(stage, parameters_of(blocks_[v]));
+  if (duties.reduces_after) reduce(stage, parameters_of(blocks_in(stage, slot)));
   if (duties.copies && !overlaps_data() && (duties.reduces_after || !shares_parameters(stage)))
-    copy_gradients(stage, parameters_of(blocks_[v]));
+    copy_gradients(stage, parameters_of(blocks_in(stage, slot)));
   if (duties.reduces_after)
     // Nothing runs beside it: the next pass waits.
     for (auto cell : cells_of_stage_[static_cast<std::size_t>(stage)])
       for (auto actor : cells_[cell].actors) gathered_[actor] = reduced_[actor];
-  send_onwards(stage, slot);
 }
 
 void Lowering::gather_unit(int stage, const Parameters& parameters,

@@ -25,7 +25,7 @@ void Lowering::find_expert_groups(const std::vector<std::size_t>& writer_of_acto
     }
     std::vector<std::uint32_t> key(actors.begin(), actors.end());
     if (!known.insert(key).second) continue;
-    expert_groups_of_stage_[static_cast<std::size_t>(stage)].push_back(
+    expert_groups_of_stage_[static_cast<std::size_t>(placement_.lead_of(stage))].push_back(
         {stage,
          std::move(key),
          rank,
@@ -40,7 +40,9 @@ void Lowering::find_expert_data_groups() {
   std::set<std::vector<std::uint32_t>> known;
   for (auto rank : folding_.ranks()) {
     const auto stage = static_cast<int>(placement_.at(rank).pipeline);
-    if (placement_.expert_at(rank).data != 0 || !has_experts_apart(stage)) continue;
+    if (placement_.expert_at(rank).data != 0 || placement_.lead_of(stage) != stage ||
+        !has_experts_apart(stage))
+      continue;
     std::set<std::uint32_t> actors;
     for (auto member : folding_.expert_sharers(rank)) actors.insert(folding_.actor_of(member));
     std::vector<std::uint32_t> key(actors.begin(), actors.end());

@@ -54,7 +54,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   whole_sequences_.resize(writers_.size());
   messages_.resize(2 * actors);
   away_.resize(actors);
-  latest_ = before_latest_ = gathered_ = reduced_ = read_ = copied_ = arrival_;
+  latest_ = before_latest_ = ended_beside_ = gathered_ = reduced_ = read_ = copied_ = arrival_;
   last_slot_.resize(static_cast<std::size_t>(stages()));
   find_order();
 }
@@ -66,7 +66,7 @@ ChunkTimes Lowering::times_of(int stage) {
     sim::Picoseconds sum = 0;
     for (int chunk = 0; chunk < chunks(); ++chunk) {
       const auto v = static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout_));
-      sum += alone(written(cell.writers.front(), blocks_[v], pass, 1.0)).total();
+      sum += alone(written(cell.writers.front(), blocks_[v], pass, {})).total();
     }
     return sum / chunks();
   };
@@ -76,8 +76,9 @@ ChunkTimes Lowering::times_of(int stage) {
 void Lowering::find_order() {
   OrderInput input{.schedule = job_.plan.schedule,
                    .stages = stages(),
-                   .chunks = chunks(),
-                   .microbatches = static_cast<int>(out_.microbatches)};
+                   .chunks = layout_.parts(),
+                   .microbatches = static_cast<int>(out_.microbatches),
+                   .pairs = pairs_passes(job_.model, job_.plan, job_.software)};
   if (memory_limit(job_.plan.schedule, stages())) {
     for (int stage = 0; stage < stages(); ++stage) input.times.push_back(times_of(stage));
     const auto& cell = cells_[cells_of_stage_.front().front()];
@@ -99,30 +100,33 @@ void Lowering::find_order() {
 }
 
 const Lowering::Sequence& Lowering::sequence(std::size_t writer, const Segment& segment, Pass pass,
-                                             double slow) {
-  if (slow != 1.0 || &segment < blocks_.data() || &segment >= blocks_.data() + blocks_.size())
-    return sequence_of(writer, segment, pass, slow);
+                                             const Manner& how) {
+  if (how != Manner{} || &segment < blocks_.data() || &segment >= blocks_.data() + blocks_.size())
+    return sequence_of(writer, segment, pass, how);
   constexpr std::size_t passes = 4;
   auto& known = whole_sequences_[writer];
   known.resize(passes * blocks_.size());
   auto& found = known[passes * static_cast<std::size_t>(&segment - blocks_.data()) +
                       static_cast<std::size_t>(pass)];
-  if (found == nullptr) found = &sequence_of(writer, segment, pass, slow);
+  if (found == nullptr) found = &sequence_of(writer, segment, pass, how);
   return *found;
 }
 
-Pieces Lowering::written(std::size_t writer, const Segment& segment, Pass pass, double slow) const {
-  auto pieces = pass == Pass::forward ? writers_[writer]->forward(segment, slow)
-                                      : writers_[writer]->backward(segment, pass, slow);
-  pieces.front().body.drains = stages() > 1 && job_.software.pipeline_sync;
+Pieces Lowering::written(std::size_t writer, const Segment& segment, Pass pass,
+                         const Manner& how) const {
+  auto pieces = pass == Pass::forward ? writers_[writer]->forward(segment, how.slowdown)
+                                      : writers_[writer]->backward(segment, pass, how.slowdown);
+  auto& first = pieces.front().body;
+  first.drains = how.beside < 0 && stages() > 1 && job_.software.pipeline_sync;
+  first.peak += std::max<std::int64_t>(0, how.beside);
   return pieces;
 }
 
 const Lowering::Sequence& Lowering::sequence_of(std::size_t writer, const Segment& segment,
-                                                Pass pass, double slow) {
-  auto [found, fresh] = sequences_.try_emplace({writer, segment, pass, slow});
+                                                Pass pass, const Manner& how) {
+  auto [found, fresh] = sequences_.try_emplace({writer, segment, pass, how});
   if (!fresh) return found->second;
-  for (auto& piece : written(writer, segment, pass, slow))
+  for (auto& piece : written(writer, segment, pass, how))
     found->second.push_back(
         {out_.program.add_template(std::move(piece.body)), piece.waits_for, piece.then});
   return found->second;
@@ -132,46 +136,41 @@ const Lowering::Sequence& Lowering::sequence_of(std::size_t writer, const Segmen
 double Lowering::slowdown(const Segment& segment, Pass pass, sim::Picoseconds beside) {
   if (job_.software.interference <= 0 || beside <= 0) return 1.0;  // the usual case
   sim::Picoseconds alone = 0;
-  for (const auto& part : sequence(0, segment, pass, 1.0))
+  for (const auto& part : sequence(0, segment, pass, {}))
     for (const auto& step : out_.program.body(part.body).steps)
       if (step.lane == sim::Lane::compute) alone += step.duration;
   return slowdown_beside(job_.software.interference, beside, alone);
 }
 
 void Lowering::emit_segment(int stage, const Slot& slot, const Segment& segment, double slow) {
-  pieces_.assign(writers_.size(), nullptr);
-  std::size_t count = 0;
-  for (auto index : cells_of_stage_[static_cast<std::size_t>(stage)])
-    for (auto writer : cells_[index].writers) {
-      pieces_[writer] = &sequence(writer, segment, slot.pass, slow);
-      count = pieces_[writer]->size();
-    }
-  if (exchanged_.size() < count)
-    exchanged_.resize(count, std::vector<EventId>(out_.actors.size(), no_event));
-  for (std::size_t i = 0; i < count; ++i) {
-    emit_part(stage, slot, i, i == 0);
-    emit_exchange(stage, slot, i);
+  begin(running_, stage, segment, slot.pass, slow);
+  for (std::size_t i = 0; i < running_.count; ++i) {
+    emit_part(running_, stage, slot, i);
+    emit_exchange(running_, stage, slot, i);
   }
 }
 
-void Lowering::emit_part(int stage, const Slot& slot, std::size_t index, bool first) {
+void Lowering::emit_part(Running& running, int stage, const Slot& slot, std::size_t index) {
+  const bool first = index == 0;
   const LabelKind label = slot.pass == Pass::forward          ? label_forward
                           : slot.pass == Pass::backward       ? label_backward
                           : slot.pass == Pass::backward_input ? label_backward_input
                                                               : label_backward_weight;
-  const sim::Label named{label, static_cast<std::int16_t>(slot.chunk), slot.microbatch};
   for (auto cell_index : cells_of_stage_[static_cast<std::size_t>(stage)]) {
     const auto& cell = cells_[cell_index];
-    const auto waits_for = (*pieces_[cell.writers.front()])[index].waits_for;
+    const auto its = run_by(cell.stage, slot);
+    const sim::Label named{label, static_cast<std::int16_t>(its.chunk), its.microbatch};
+    const auto waits_for = (*running.pieces[cell.writers.front()])[index].waits_for;
     who_.clear();
     for (auto actor : cell.actors) {
       const auto awaited =
-          waits_for < 0 ? no_event : exchanged_[static_cast<std::size_t>(waits_for)][actor];
+          waits_for < 0 ? no_event : running.exchanged[static_cast<std::size_t>(waits_for)][actor];
       who_.push_back({sim::ActorId{actor},
                       {first ? arrival_[actor] : awaited, first ? gathered_[actor] : no_event}});
     }
     bodies_of_cell_.clear();
-    for (auto writer : cell.writers) bodies_of_cell_.push_back((*pieces_[writer])[index].body);
+    for (auto writer : cell.writers)
+      bodies_of_cell_.push_back((*running.pieces[writer])[index].body);
     const auto op = bodies_of_cell_.size() == 1
                         ? out_.program.add_pass(bodies_of_cell_.front(), who_, named)
                         : out_.program.add_pass(bodies_of_cell_, who_, named);
@@ -179,7 +178,7 @@ void Lowering::emit_part(int stage, const Slot& slot, std::size_t index, bool fi
       const auto actor = cell.actors[i];
       if (first) before_latest_[actor] = latest_[actor];
       latest_[actor] = out_.program.event(op, i);
-      arrival_[actor] = gathered_[actor] = no_event;
+      if (first) arrival_[actor] = gathered_[actor] = no_event;
     }
   }
 }
@@ -207,9 +206,10 @@ const std::vector<Group>& Lowering::groups_of(FlowKind kind, int stage) const {
 }
 
 // The slowest of what members make of it: what they do besides can depend on where they lie.
-const Exchange& Lowering::exchange_of(const Group& group, std::size_t index) const {
+const Exchange& Lowering::exchange_of(const Running& running, const Group& group,
+                                      std::size_t index) {
   const auto of = [&](std::size_t writer) -> const Exchange& {
-    return *(*pieces_[writer])[index].then;
+    return *(*running.pieces[writer])[index].then;
   };
   const auto slower = [&](std::size_t a, std::size_t b) {
     const auto &x = of(a).sending, &y = of(b).sending;
@@ -219,13 +219,14 @@ const Exchange& Lowering::exchange_of(const Group& group, std::size_t index) con
 }
 
 // What layers exchange after a piece. What follows the segment waits for its last exchange.
-void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
+void Lowering::emit_exchange(Running& running, int stage, const Slot& slot, std::size_t index) {
   const auto at = static_cast<std::size_t>(stage);
-  const auto& first = *pieces_[cells_[cells_of_stage_[at].front()].writers.front()];
+  const auto& first = *running.pieces[cells_[cells_of_stage_[at].front()].writers.front()];
   if (!first[index].then) return;
   const auto kind = first[index].then->group;
   for (const auto& group : groups_of(kind, stage)) {
-    const auto& exchange = exchange_of(group, index);
+    const auto& exchange = exchange_of(running, group, index);
+    const auto its = run_by(group.stage, slot);
     who_.clear();
     for (auto actor : group.actors)
       who_.push_back({sim::ActorId{actor}, {latest_[actor], no_event}});
@@ -233,9 +234,9 @@ void Lowering::emit_exchange(int stage, const Slot& slot, std::size_t index) {
     if (fresh) known->second = sent(exchange.sending, kind, group.rank);
     const auto op =
         add_collective(sim::Lane::exchange, known->second, exchange.activity, who_,
-                       {label_of(kind), static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+                       {label_of(kind), static_cast<std::int16_t>(its.chunk), its.microbatch});
     for (std::uint32_t i = 0; i < who_.size(); ++i) {
-      exchanged_[index][group.actors[i]] = out_.program.event(op, i);
+      running.exchanged[index][group.actors[i]] = out_.program.event(op, i);
       if (index + 1 == first.size()) latest_[group.actors[i]] = out_.program.event(op, i);
     }
   }
@@ -280,31 +281,33 @@ const Lowering::Sent& Lowering::message(const Cell& cell, std::size_t index, boo
 void Lowering::send_onwards(int stage, const Slot& slot) {
   const bool forward = slot.pass == Pass::forward;
   if (slot.pass == Pass::backward_weight) return;
-  const ChunkPlace here{stage, slot.chunk};
-  const auto there = forward ? behind(here, layout_) : before(here, layout_);
-  if (!there) return;
-  const auto index =
-      static_cast<std::size_t>(there->chunk) * static_cast<std::size_t>(out_.microbatches) +
-      static_cast<std::size_t>(slot.microbatch);
-  const bool onward = there->stage == (stage + 1) % stages();
   const bool overlapped = job_.plan.overlap.pipeline.value_or(job_.software.overlap_pipeline);
   for (auto cell_index : cells_of_stage_[static_cast<std::size_t>(stage)]) {
     const auto& cell = cells_[cell_index];
+    const auto its = run_by(cell.stage, slot);
+    const ChunkPlace here{cell.stage, its.chunk};
+    const auto there = forward ? behind(here, layout_) : before(here, layout_);
+    if (!there) return;
+    const auto index =
+        static_cast<std::size_t>(there->chunk) * static_cast<std::size_t>(out_.microbatches) +
+        static_cast<std::size_t>(its.microbatch);
+    const bool onward = there->stage == (cell.stage + 1) % stages();
     for (std::size_t i = 0; i < cell.actors.size(); ++i) {
       const auto actor = cell.actors[i];
       const auto peer = onward ? cell.next[i] : cell.previous[i];
-      auto& arrived = (forward ? arrived_forward_
-                               : arrived_backward_)[there->stage == stage ? actor : peer][index];
-      if (there->stage == stage) {
+      auto& arrived =
+          (forward ? arrived_forward_
+                   : arrived_backward_)[there->stage == cell.stage ? actor : peer][index];
+      if (there->stage == cell.stage) {
         arrived = latest_[actor];
         continue;
       }
       const auto& [fixed, traffic] = message(cell, i, onward);
       const auto op = out_.program.add_transfer(
           overlapped ? sim::Op::Kind::transfer : sim::Op::Kind::blocking, fixed, pipeline_comm,
-          {sim::ActorId{actor}, {latest_[actor], no_event}}, sim::ActorId{peer},
-          {forward ? label_send_forward : label_send_backward,
-           static_cast<std::int16_t>(slot.chunk), slot.microbatch});
+          {sim::ActorId{actor}, {latest_[actor], ended_beside_[actor]}}, sim::ActorId{peer},
+          {forward ? label_send_forward : label_send_backward, static_cast<std::int16_t>(its.chunk),
+           its.microbatch});
       if (traffic != sim::no_traffic) out_.program.send_over_links(op, traffic);
       arrived = out_.program.event(op, 1);
     }
@@ -324,7 +327,7 @@ void Lowering::check_size() const {
   if (job_.plan.zero >= 2 || job_.plan.offload.activations)
     for (int v = 0; v < layout_.virtual_stages(); ++v)
       segments = std::max(segments, cut_at_offloaded(units_of(v, true), true).size());
-  const double slots = 2.0 * chunks() * static_cast<double>(out_.microbatches) *
+  const double slots = 2.0 * layout_.parts() * static_cast<double>(out_.microbatches) *
                        static_cast<double>(arrived_forward_.size());
   // A layer whose tokens go to experts and back is three passes and two exchanges.
   std::int64_t exchanging = 0;
@@ -377,7 +380,7 @@ void Lowering::check_length() const {
 Lowered Lowering::run() {
   check_size();
   // Every slot is a pass and, mostly, a transfer of two events.
-  const auto slots = 2 * arrived_forward_.size() * static_cast<std::size_t>(chunks()) *
+  const auto slots = 2 * arrived_forward_.size() * static_cast<std::size_t>(layout_.parts()) *
                      static_cast<std::size_t>(out_.microbatches);
   out_.program.reserve(2 * slots, 3 * slots);
   walk(out_.order, layout_, static_cast<int>(out_.microbatches),
@@ -385,7 +388,7 @@ Lowered Lowering::run() {
   finish_gradients();
   tied_embedding();
   unscale();
-  gradient_norm();
+  if (!post_validates(job_.plan, job_.software)) gradient_norm();
   optimizer();
   check_length();
   out_.writer = std::move(writers_.front());

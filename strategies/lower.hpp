@@ -75,6 +75,14 @@ std::int64_t microbatches_of(const Plan& plan, const Training& training);
 // Blocks of every virtual stage, in model order.
 std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan);
 
+// Whether 1F1B runs its passes in pairs: experts' exchanges of one hide under the other.
+bool pairs_passes(const model::Transformer& model, const Plan& plan, const Software& software);
+
+// Whether a zero-bubble schedule steps its optimizer before the global gradient norm is known. Then
+// no stage waits for all others, and steps follow each other at the pace of the stage with the
+// longest span of its own (Qi et al. 2023, section 4).
+bool post_validates(const Plan& plan, const Software& software);
+
 // Lowers one training step. O(actors · microbatches · chunks) plus the templates.
 Lowered lower(const Job& job, const Costs& costs, Ranks ranks);
 

@@ -59,11 +59,12 @@ void Lowering::find_cells() {
       cell.writers.push_back(writer->second);
       writer_of_actor[folding_.actor_of(member)] = writer->second;
     }
-    tensor_groups_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(
+    const auto lead = static_cast<std::size_t>(placement_.lead_of(cell.stage));
+    tensor_groups_of_stage_[lead].push_back(
         {cell.stage, cell.actors, rank, shape, {cell.writers.front()}});
     if (std::ranges::count(cell.writers, cell.writers.front()) == std::ssize(cell.writers))
       cell.writers.resize(1);  // one body serves all
-    cells_of_stage_[static_cast<std::size_t>(cell.stage)].push_back(cells_.size());
+    cells_of_stage_[lead].push_back(cells_.size());
     cells_.push_back(std::move(cell));
   }
   find_context_groups(writer_of_actor);
@@ -82,12 +83,12 @@ void Lowering::find_context_groups(const std::vector<std::size_t>& writer_of_act
     for (auto member : group) actors.insert(folding_.actor_of(member));
     std::vector<std::uint32_t> key(actors.begin(), actors.end());
     if (!known.insert(key).second) continue;
-    context_groups_of_stage_[static_cast<std::size_t>(where.pipeline)].push_back(
-        {static_cast<int>(where.pipeline),
-         std::move(key),
-         rank,
-         topology::shape_of(group, job_.cluster),
-         {writer_of_actor[folding_.actor_of(rank)]}});
+    context_groups_of_stage_[static_cast<std::size_t>(placement_.lead_of(where.pipeline))]
+        .push_back({static_cast<int>(where.pipeline),
+                    std::move(key),
+                    rank,
+                    topology::shape_of(group, job_.cluster),
+                    {writer_of_actor[folding_.actor_of(rank)]}});
   }
 }
 
@@ -97,18 +98,21 @@ void Lowering::find_data_groups() {
   std::set<std::vector<std::uint32_t>> known;
   for (auto rank : folding_.ranks()) {
     auto where = placement_.at(rank);
-    if (where.data != 0 || where.context != 0) continue;
+    const auto lead = where.pipeline;
+    if (where.data != 0 || where.context != 0 || placement_.lead_of(lead) != lead) continue;
     std::set<std::uint32_t> actors;
-    for (auto replica : folding_.replicas())
-      for (where.context = 0; where.context < placement_.context(); ++where.context) {
-        where.data = replica;
-        actors.insert(folding_.actor_of(placement_.rank_of(where)));
-      }
+    for (std::int64_t copy = 0; copy < placement_.copies(); ++copy) {
+      where.pipeline = copy == 0 ? lead : placement_.pipeline() - 1 - lead;
+      for (auto replica : folding_.replicas())
+        for (where.context = 0; where.context < placement_.context(); ++where.context) {
+          where.data = replica;
+          actors.insert(folding_.actor_of(placement_.rank_of(where)));
+        }
+    }
     std::vector<std::uint32_t> key(actors.begin(), actors.end());
     if (!known.insert(key).second) continue;
-    groups_of_stage_[static_cast<std::size_t>(where.pipeline)].push_back(
-        {static_cast<int>(where.pipeline), std::move(key), rank,
-         folding_.data_shape(FlowKind::ring, rank)});
+    groups_of_stage_[static_cast<std::size_t>(lead)].push_back(
+        {static_cast<int>(lead), std::move(key), rank, folding_.data_shape(FlowKind::ring, rank)});
   }
 }
 
@@ -135,7 +139,8 @@ void Lowering::describe_actors() {
     facts.communicators =
         (placement_.tensor() > 1) + (placement_.context() > 1) + (placement_.sharers() > 1) +
         (placement_.pipeline() > 1) + (placement_.ranks() > 1) + (placement_.expert() > 1) +
-        !expert_data_groups_of_stage_[static_cast<std::size_t>(facts.stage)].empty();
+        !expert_data_groups_of_stage_[static_cast<std::size_t>(placement_.lead_of(facts.stage))]
+             .empty();
     out_.actors.push_back(facts);
   }
   if (job_.plan.zero >= 1) {

@@ -57,9 +57,19 @@ class Lowering {
   void find_order();
   ChunkTimes times_of(int stage);
 
-  // Pipeline: one slot of one stage, on every cell of it.
+  // Pipeline: one slot of one stage, on every cell of it. The two stages of a mirrored pair run the
+  // same passes of the same virtual stages in step (lower_pairs.cpp): what is kept or done by stage
+  // is kept and done for both under the lower one.
   void emit(int stage, const Slot& slot);
+  void emit_pair(int stage, const Slot& forward, const Slot& backward);
+  void begin_pair(int stage, const Slot& forward, const Slot& backward);
+  void emit_passes(int stage, const Slot& slot);
   void emit_segment(int stage, const Slot& slot, const Segment& segment, double slowdown);
+  Slot run_by(int stage, const Slot& slot) const;
+  void await_input(int stage, const Slot& slot);
+  const Segment& blocks_in(int stage, const Slot& slot) const {
+    return blocks_[static_cast<std::size_t>(virtual_stage_of(stage, slot.chunk, layout_))];
+  }
   void send_onwards(int stage, const Slot& slot);
   // A part of a pass, parameters that it needs whole and has not yet, and parameters whose
   // gradients are complete after it.
@@ -79,14 +89,31 @@ class Lowering {
     std::optional<Exchange> then;
   };
   using Sequence = std::vector<Part>;
-  Pieces written(std::size_t writer, const Segment& segment, Pass pass, double slowdown) const;
-  const Sequence& sequence(std::size_t writer, const Segment& segment, Pass pass, double slowdown);
+  // How a pass is written. `beside`: bytes that the forward pass needs beside which it runs, as the
+  // second of a pair; negative: it runs on its own.
+  struct Manner {
+    double slowdown = 1.0;
+    std::int64_t beside = -1;
+    friend auto operator<=>(const Manner&, const Manner&) = default;
+  };
+  Pieces written(std::size_t writer, const Segment& segment, Pass pass, const Manner& how) const;
+  const Sequence& sequence(std::size_t writer, const Segment& segment, Pass pass,
+                           const Manner& how);
   const Sequence& sequence_of(std::size_t writer, const Segment& segment, Pass pass,
-                              double slowdown);
-  void emit_part(int stage, const Slot& slot, std::size_t index, bool first);
-  void emit_exchange(int stage, const Slot& slot, std::size_t index);
+                              const Manner& how);
+  // A segment being written: each writer's pieces, and, by piece and actor, its exchange.
+  struct Running {
+    std::vector<const Sequence*> pieces;
+    std::size_t count = 0;
+    std::vector<std::vector<sim::EventId>> exchanged;
+  };
+  void begin(Running& running, int stage, const Segment& segment, Pass pass, double slowdown,
+             const Running* beside = nullptr);
+  void emit_part(Running& running, int stage, const Slot& slot, std::size_t index);
+  void emit_exchange(Running& running, int stage, const Slot& slot, std::size_t index);
+  sim::Picoseconds exchanged_in(int stage, const Running& running) const;
   const std::vector<Group>& groups_of(FlowKind kind, int stage) const;
-  const Exchange& exchange_of(const Group& group, std::size_t index) const;
+  static const Exchange& exchange_of(const Running& running, const Group& group, std::size_t index);
   // What an op that sends takes before its traffic, and the traffic.
   struct Sent {
     sim::Picoseconds fixed = 0;
@@ -141,6 +168,7 @@ class Lowering {
   // copies them to the host, copies activations there or back.
   struct Duties {
     bool gathers = false, reduces = false, reduces_after = false, copies = false, away = false;
+    bool any() const { return gathers || reduces || reduces_after || copies || away; }
   };
   Duties duties_of(int stage, const Slot& slot) const;
   void emit_units(int stage, const Slot& slot, const Duties& duties);
@@ -209,7 +237,7 @@ class Lowering {
   std::vector<std::vector<Group>> expert_data_groups_of_stage_;
   std::vector<std::vector<Group>> tensor_groups_of_stage_, context_groups_of_stage_,
       expert_groups_of_stage_;
-  std::map<std::tuple<std::size_t, Segment, Pass, double>, Sequence> sequences_;
+  std::map<std::tuple<std::size_t, Segment, Pass, Manner>, Sequence> sequences_;
   // The same again for whole virtual stages, which most passes are: [writer][virtual stage, pass].
   std::vector<std::vector<const Sequence*>> whole_sequences_;
   std::vector<std::optional<Sent>> messages_;  // [actor, direction], once asked for
@@ -217,9 +245,8 @@ class Lowering {
   std::map<std::pair<double, Gpu>, sim::TemplateId> packing_;
   std::vector<sim::Participant> who_;
   std::vector<sim::TemplateId> bodies_of_cell_;
-  // Of the segment being written: each writer's pieces, and, by piece and actor, its exchange.
-  std::vector<const Sequence*> pieces_;
-  std::vector<std::vector<sim::EventId>> exchanged_;
+  Running running_, beside_;  // the second of a pair
+  std::optional<Slot> first_of_pair_;
   std::map<std::pair<const Group*, const Exchange*>, Sent> exchange_sent_;
   Lowered out_;
 
@@ -240,8 +267,9 @@ class Lowering {
   std::vector<std::vector<sim::EventId>> loaded_;  // [actor]: microbatches, in order
   std::size_t taken_ = 0;                          // of them, by the first virtual stage
   std::vector<sim::EventId> latest_;               // by actor: last pass
+  std::vector<sim::EventId> ended_beside_;         // by actor: the pass of a pair not the latest
   std::vector<sim::EventId> before_latest_;        // by actor: the pass before it
-  std::vector<sim::EventId> gathered_;             // by actor: parameters of the next segment
+  std::vector<sim::EventId> gathered_;             // by actor: what else the next segment waits for
   std::vector<sim::EventId> reduced_;              // by actor: last gradient collective
   std::vector<sim::EventId> read_;                 // by actor: parameters that the host had
   std::vector<sim::EventId> copied_;               // by actor: last gradients that the host has

@@ -44,6 +44,10 @@ void Lowering::meet(units::Bytes size, sim::Label label) {
     reduced_[actor] = out_.program.event(op, actor);
 }
 
+bool post_validates(const Plan& plan, const Software& software) {
+  return software.post_validation && memory_limit(plan.schedule, 1).has_value();
+}
+
 // Clipping needs the norm of all gradients: every rank waits for every other.
 void Lowering::gradient_norm() { meet(units::Bytes{8.0}, {label_gradient_norm}); }
 
@@ -95,7 +99,8 @@ void Lowering::compress(int stage, double parameters) {
 // The forward and the backward pass of one microbatch.
 sim::Picoseconds Lowering::passes_of(std::uint32_t actor) const {
   sim::Picoseconds sum = 0;
-  for (auto index : cells_of_stage_[static_cast<std::size_t>(out_.actors[actor].stage)]) {
+  for (auto index :
+       cells_of_stage_[static_cast<std::size_t>(placement_.lead_of(out_.actors[actor].stage))]) {
     const auto& cell = cells_[index];
     const auto place = std::ranges::find(cell.actors, actor) - cell.actors.begin();
     if (place == std::ssize(cell.actors)) continue;
@@ -104,7 +109,7 @@ sim::Picoseconds Lowering::passes_of(std::uint32_t actor) const {
     for (int chunk = 0; chunk < chunks(); ++chunk) {
       const auto v = static_cast<std::size_t>(virtual_stage_of(cell.stage, chunk, layout_));
       for (auto pass : {Pass::forward, Pass::backward})
-        sum += alone(written(writer, blocks_[v], pass, 1.0)).total();
+        sum += alone(written(writer, blocks_[v], pass, {})).total();
     }
     break;
   }

@@ -12,6 +12,7 @@ Placement::Placement(const Plan& plan)
       data_(plan.data),
       pipeline_(plan.pipeline),
       context_(plan.context),
+      copies_(plan.schedule == ScheduleKind::dualpipe ? 2 : 1),
       ranks_(plan.tensor * plan.data * plan.pipeline * plan.context),
       expert_(plan.expert),
       expert_tensor_(strategies::expert_tensor(plan)),
@@ -45,6 +46,11 @@ Placement::Placement(const Plan& plan)
         take(expert_stride_.expert, of_experts, expert_);
         break;
     }
+  std::ranges::sort(sharing_, {}, [&](Degree degree) {
+    return degree == Degree::data      ? data_stride_
+           : degree == Degree::context ? context_stride_
+                                       : pipeline_stride_;
+  });
 }
 
 std::vector<std::int64_t> Placement::tensor_group(std::int64_t rank) const {
@@ -121,6 +127,20 @@ std::vector<std::int64_t> Placement::token_group(std::int64_t rank) const {
   return expert_ > 1 ? expert_group(rank) : expert_tensor_group(rank);
 }
 
+std::int64_t Placement::expert_sharer(std::int64_t rank) const {
+  const auto stage = at(rank).pipeline, place = expert_at(rank).data;
+  const std::int64_t copy = stage == lead_of(stage) ? 0 : 1;
+  return outermost_stages() ? copy * expert_data_ + place : place * copies_ + copy;
+}
+
+std::int64_t Placement::rank_of_expert_sharer(std::int64_t sharer, std::int64_t like) const {
+  const auto lead = lead_of(at(like).pipeline);
+  const auto copy = outermost_stages() ? sharer / expert_data_ : sharer % copies_;
+  auto there = expert_at(like);
+  there.data = outermost_stages() ? sharer % expert_data_ : sharer / copies_;
+  return rank_of(there, copy == 0 ? lead : pipeline_ - 1 - lead);
+}
+
 std::int64_t Placement::expert_replicas() const {
   if (!experts_apart()) return 1;
   const auto replica = tensor_ * context_, experts = expert_ * expert_tensor_;
@@ -128,10 +148,31 @@ std::int64_t Placement::expert_replicas() const {
   return in_turn ? std::lcm(replica, experts) / replica : data_;
 }
 
+std::int64_t Placement::sharer(const Coordinates& at) const {
+  std::int64_t count = 1, sharer = 0;
+  for (const auto degree : sharing_) {
+    const bool data = degree == Degree::data, context = degree == Degree::context;
+    sharer += count * (data ? at.data : context ? at.context : at.pipeline != lead_of(at.pipeline));
+    count *= data ? data_ : context ? context_ : copies_;
+  }
+  return sharer;
+}
+
 std::int64_t Placement::rank_of_sharer(std::int64_t sharer, Coordinates at) const {
-  const bool inner = context_stride_ < data_stride_;
-  at.context = inner ? sharer % context_ : sharer / data_;
-  at.data = inner ? sharer / context_ : sharer % data_;
+  const auto next = [&](std::int64_t count) {
+    const auto digit = sharer % count;
+    sharer /= count;
+    return digit;
+  };
+  for (const auto degree : sharing_)
+    if (degree == Degree::data) {
+      at.data = next(data_);
+    } else if (degree == Degree::context) {
+      at.context = next(context_);
+    } else {
+      const auto lead = lead_of(at.pipeline);
+      at.pipeline = next(copies_) == 0 ? lead : pipeline_ - 1 - lead;
+    }
   return rank_of(at);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rank does what: ranks are numbered as GPUs are, node by node.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -45,13 +47,19 @@ class Placement {
   std::int64_t context() const { return context_; }
   std::int64_t data_stride() const { return data_stride_; }  // ranks from a replica to the next
 
-  // Ranks that hold the same parameters, sum their gradients and share optimizer states: those of
-  // all replicas and of all parts of a sequence. They are counted in the order of their numbers.
-  std::int64_t sharers() const { return data_ * context_; }
-  std::int64_t sharer(const Coordinates& at) const {
-    return context_stride_ < data_stride_ ? at.data * context_ + at.context
-                                          : at.context * data_ + at.data;
+  // Copies of the model in the pipeline: in DualPipe two, so that stages s and pipeline - 1 - s
+  // hold the same virtual stages.
+  std::int64_t copies() const { return copies_; }
+  // The lower of the stages that hold what this one holds.
+  std::int64_t lead_of(std::int64_t stage) const {
+    return copies_ == 1 ? stage : std::min(stage, pipeline_ - 1 - stage);
   }
+
+  // Ranks that hold the same parameters, sum their gradients and share optimizer states: those of
+  // all replicas, all parts of a sequence and all copies. They are counted in the order of their
+  // numbers.
+  std::int64_t sharers() const { return data_ * context_ * copies_; }
+  std::int64_t sharer(const Coordinates& at) const;
   // The rank at the same place of another sharer.
   std::int64_t rank_of_sharer(std::int64_t sharer, Coordinates at) const;
 
@@ -68,7 +76,10 @@ class Placement {
   std::vector<std::int64_t> token_group(std::int64_t rank) const;
   std::int64_t expert() const { return expert_; }
   std::int64_t expert_tensor() const { return expert_tensor_; }
-  std::int64_t expert_sharers() const { return expert_data_; }  // of the same experts
+  std::int64_t expert_sharers() const { return expert_data_ * copies_; }  // of the same experts
+  // By their place among these, copies of a mirrored model innermost unless stages are outermost.
+  std::int64_t expert_sharer(std::int64_t rank) const;
+  std::int64_t rank_of_expert_sharer(std::int64_t sharer, std::int64_t like) const;
   // Other ranks share an expert's parameters than the other parameters.
   bool experts_apart() const { return expert_ > 1 || expert_tensor_ != tensor_; }
   bool exchanges_tokens() const { return experts_apart() && expert_ * expert_tensor_ > 1; }
@@ -82,7 +93,10 @@ class Placement {
 
  private:
   std::int64_t stage_index(const Coordinates& at) const;
-  std::int64_t tensor_, data_, pipeline_, context_, ranks_;
+  bool outermost_stages() const { return pipeline_stride_ * pipeline_ == ranks_; }
+  std::int64_t tensor_, data_, pipeline_, context_, copies_, ranks_;
+  // What tells sharers apart, innermost first; along the pipeline, their copy.
+  std::array<Degree, 3> sharing_{Degree::context, Degree::data, Degree::pipeline};
   std::int64_t tensor_stride_ = 1, data_stride_ = 1, pipeline_stride_ = 1, context_stride_ = 1;
   std::int64_t expert_, expert_tensor_, expert_data_;
   // Among the ranks of a stage: of the coordinates, and of the expert coordinates.

@@ -23,7 +23,7 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
   if (placement.sharers() > 1)
     for (std::int64_t p = 0; p < placement.pipeline(); ++p)
       for (std::int64_t t = 0; t < placement.tensor(); ++t)
-        add_ring(FlowKind::ring, placement.rank_of({t, 0, p}));
+        if (placement.lead_of(p) == p) add_ring(FlowKind::ring, placement.rank_of({t, 0, p}));
   if (placement.tensor() > 1)
     for (const auto rank : at_)
       if (placement.at(rank).tensor == 0)
@@ -41,7 +41,7 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
     }
   if (placement.experts_apart() && placement.expert_sharers() > 1)
     for (const auto rank : at_)
-      if (placement.expert_at(rank).data == 0) add_ring(FlowKind::expert_ring, rank);
+      if (placement.expert_sharer(rank) == 0) add_ring(FlowKind::expert_ring, rank);
 }
 
 std::size_t Routes::index_of(std::int64_t rank) const {
@@ -78,15 +78,13 @@ std::int64_t Routes::sharers(FlowKind ring) const {
   return ring == FlowKind::expert_ring ? placement_.expert_sharers() : placement_.sharers();
 }
 std::int64_t Routes::sharer(FlowKind ring, std::int64_t rank) const {
-  return ring == FlowKind::expert_ring ? placement_.expert_at(rank).data
+  return ring == FlowKind::expert_ring ? placement_.expert_sharer(rank)
                                        : placement_.sharer(placement_.at(rank));
 }
 std::int64_t Routes::rank_of_sharer(FlowKind ring, std::int64_t sharer, std::int64_t like) const {
   const auto where = placement_.at(like);
-  if (ring != FlowKind::expert_ring) return placement_.rank_of_sharer(sharer, where);
-  auto there = placement_.expert_at(like);
-  there.data = sharer;
-  return placement_.rank_of(there, where.pipeline);
+  return ring == FlowKind::expert_ring ? placement_.rank_of_expert_sharer(sharer, like)
+                                       : placement_.rank_of_sharer(sharer, where);
 }
 
 // Ranks of its group on the same node, ascending.
@@ -105,23 +103,29 @@ std::vector<std::int64_t> Routes::on_node_with(FlowKind ring, std::int64_t rank)
 // Ranks of its group in the sample, ascending.
 std::vector<std::int64_t> Routes::sharers_looked_at(FlowKind ring, std::int64_t rank) const {
   std::vector<std::int64_t> members;
-  if (ring == FlowKind::expert_ring) {
-    const auto in_block = placement_.expert_sharers_in(sample_.period);
-    for (std::size_t d = 0; d < sample_.replicas.size();
-         d += static_cast<std::size_t>(sample_.period)) {
-      const auto first = placement_.expert_sharers_in(sample_.replicas[d]);
-      for (std::int64_t i = 0; i < in_block; ++i)
-        members.push_back(rank_of_sharer(ring, first + i, rank));
+  const auto lead = placement_.lead_of(placement_.at(rank).pipeline);
+  for (std::int64_t copy = 0; copy < placement_.copies(); ++copy) {
+    auto where = placement_.at(rank);
+    where.pipeline = copy == 0 ? lead : placement_.pipeline() - 1 - lead;
+    const auto like = placement_.rank_of(where);
+    if (ring == FlowKind::expert_ring) {
+      const auto in_block = placement_.expert_sharers_in(sample_.period);
+      auto there = placement_.expert_at(like);
+      for (std::size_t d = 0; d < sample_.replicas.size();
+           d += static_cast<std::size_t>(sample_.period)) {
+        const auto first = placement_.expert_sharers_in(sample_.replicas[d]);
+        for (there.data = first; there.data < first + in_block; ++there.data)
+          members.push_back(placement_.rank_of(there, where.pipeline));
+      }
+      continue;
     }
-    return members;
+    for (const auto d : sample_.replicas)
+      for (std::int64_t c = 0; c < placement_.context(); ++c) {
+        where.data = d;
+        where.context = c;
+        members.push_back(placement_.rank_of(where));
+      }
   }
-  auto where = placement_.at(rank);
-  for (const auto d : sample_.replicas)
-    for (std::int64_t c = 0; c < placement_.context(); ++c) {
-      where.data = d;
-      where.context = c;
-      members.push_back(placement_.rank_of(where));
-    }
   std::ranges::sort(members);
   return members;
 }

@@ -14,13 +14,14 @@ namespace {
 
 // Alternates once `warmup` forwards are done: forwards and backwards each in their given order.
 std::vector<Slot> alternate(const std::vector<Slot>& forwards, const std::vector<Slot>& backwards,
-                            int warmup) {
+                            int warmup, bool in_pairs = false) {
   const auto total = forwards.size();
   const auto ahead = std::min(static_cast<std::size_t>(std::max(0, warmup)), total);
   std::vector<Slot> slots(forwards.begin(), forwards.begin() + static_cast<std::ptrdiff_t>(ahead));
   slots.reserve(2 * total);
   for (auto i = ahead; i < total; ++i) {
     slots.push_back(forwards[i]);
+    slots.back().paired = in_pairs;
     slots.push_back(backwards[i - ahead]);
   }
   slots.insert(slots.end(), backwards.begin() + static_cast<std::ptrdiff_t>(total - ahead),
@@ -48,7 +49,9 @@ std::vector<Slot> one_f_one_b(int stage, int stages, int microbatches) {
   return alternate(forwards, backwards, stages - 1 - stage);
 }
 
-std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatches) {
+namespace {
+
+std::vector<Slot> interleave(int stage, int stages, int chunks, int microbatches, bool in_pairs) {
   const int groups = (microbatches + stages - 1) / stages;
   std::vector<Slot> forwards, backwards;
   for (int group = 0; group < groups; ++group)
@@ -57,9 +60,23 @@ std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatche
         forwards.push_back({Pass::forward, m, chunk});
         backwards.push_back({Pass::backward, m, chunks - 1 - chunk});
       }
-  auto slots = alternate(forwards, backwards, 2 * (stages - 1 - stage) + (chunks - 1) * stages);
-  std::erase_if(slots, [&](const Slot& slot) { return slot.microbatch >= microbatches; });
+  const int warmup = 2 * (stages - 1 - stage) + (chunks - 1) * stages + (in_pairs ? 1 : 0);
+  auto slots = alternate(forwards, backwards, warmup, in_pairs);
+  const auto missing = [&](const Slot& slot) { return slot.microbatch >= microbatches; };
+  for (std::size_t i = 0; i + 1 < slots.size(); ++i)
+    if (missing(slots[i + 1])) slots[i].paired = false;
+  std::erase_if(slots, missing);
   return slots;
+}
+
+}  // namespace
+
+std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatches) {
+  return interleave(stage, stages, chunks, microbatches, false);
+}
+
+std::vector<Slot> interleaved_pairs(int stage, int stages, int chunks, int microbatches) {
+  return interleave(stage, stages, chunks, microbatches, true);
 }
 
 namespace {
@@ -102,6 +119,8 @@ void check(const OrderInput& input) {
   if (kind == ScheduleKind::dualpipe || kind == ScheduleKind::dualpipe_v) check_dualpipe(input);
   if (input.limit && !searched(kind))
     throw std::invalid_argument("only the zero-bubble schedules take a memory limit");
+  if (input.pairs && kind != ScheduleKind::one_f_one_b && kind != ScheduleKind::interleaved)
+    throw std::invalid_argument("only 1f1b and interleaved pair their passes when asked to");
   if (input.limit && *input.limit < 1)
     throw std::invalid_argument("a stage must be able to hold at least one microbatch");
   if (!input.times.empty() && input.times.size() != static_cast<std::size_t>(input.stages))
@@ -117,6 +136,8 @@ std::vector<Slot> fixed_order(const OrderInput& input, int stage) {
     case ScheduleKind::dualpipe_v:
       return dualpipe_v(stage, input.stages, input.microbatches);
     default:
+      if (input.pairs)
+        return interleaved_pairs(stage, input.stages, input.chunks, input.microbatches);
       return input.chunks == 1 ? one_f_one_b(stage, input.stages, input.microbatches)
                                : interleaved(stage, input.stages, input.chunks, input.microbatches);
   }

@@ -37,6 +37,13 @@ std::vector<Slot> one_f_one_b(int stage, int stages, int microbatches);
 // next multiple of `stages`, which neither holds more nor makes anything wait for ever.
 std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatches);
 
+// The same with one more warm-up forward, after which every forward is paired with the backward
+// behind it, so that one's communication hides under the other's computation (Megatron's
+// --overlap-moe-expert-parallel-comm). It holds one chunk of a microbatch more. With one chunk it
+// warms up two passes per stage to come, where 1F1B has one: a pair would else wait for both
+// neighbours' pairs in turn, and only every second stage would run.
+std::vector<Slot> interleaved_pairs(int stage, int stages, int chunks, int microbatches);
+
 // DualPipe (DeepSeek-AI 2024): two copies of the model in opposite directions on an even number of
 // stages; microbatches 0 … m/2 − 1 go down as chunk 0, the others up as chunk 1. In the middle, a
 // forward of one direction is paired with a backward of the other. m is even and at least 2·stages.
@@ -59,6 +66,7 @@ struct OrderInput {
   std::vector<ChunkTimes> times;  // by stage; empty: all passes take equally long
   std::int64_t latency = 0;       // between devices
   std::optional<int> limit;       // microbatches held at once; absent: the schedule's own
+  bool pairs = false;             // 1F1B and interleaved: as interleaved_pairs
 };
 
 // Full-stage activations that a searched schedule may hold at once: p for zb_h1 and zb_v, 2p − 1

@@ -176,6 +176,18 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   if (pick(0, 0, 0, 1) == 1) s.software.graphed_parts = {strategies::GraphedPart::attn};
   // From what stalls a step to what nobody notices.
   if (pick(0, 0, 1) == 1) s.software.data_loader = {pick(1e2, 1e3, 1e5), pick(0, 1, 2, 9)};
+  s.software.post_validation = pick(false, true);
+  if (pick(0, 0, 0, 1) == 1) {
+    const bool mirrored = plan.pipeline % 2 == 0 && pick(false, true);
+    if (mirrored || s.model.layers >= 2 * plan.pipeline) {
+      plan.schedule = mirrored ? ScheduleKind::dualpipe : ScheduleKind::dualpipe_v;
+      plan.virtual_stages = mirrored ? 1 : 2;
+      if (!plan.recompute_of_stage.empty())
+        plan.recompute_of_stage.resize(
+            static_cast<std::size_t>(plan.pipeline * plan.virtual_stages));
+      s.training.global_batch = plan.data * plan.micro_batch * (2 * plan.pipeline + pick(0, 2, 4));
+    }
+  }
   s.cluster = cluster_of(plan.tensor * plan.context * plan.pipeline * plan.data, pick(2, 3, 4, 8),
                          pick(1, 2, 8));
   return s;

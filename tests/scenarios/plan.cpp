@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tests/scenarios/below_gate.hpp"
+#include "tests/scenarios/complaints.hpp"
 
 namespace {
 

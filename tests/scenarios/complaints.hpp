@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios that are read and checked, whether they can be simulated or not.
+// Scenarios that are read and checked, and what is complained of.
 #pragma once
 #include <filesystem>
 #include <string>
