@@ -47,8 +47,21 @@ Recipe by_greed(const Greed& rules) {
   return [rules](const LineInput& input) { return greedy(input, rules); };
 }
 
+// 1F1B with each weight pass right after its backward: never longer than 1F1B.
+Order split_one_f_one_b(const LineInput& input) {
+  Order order(static_cast<std::size_t>(input.layout.stages));
+  for (int stage = 0; stage < input.layout.stages; ++stage)
+    for (const auto& slot : one_f_one_b(stage, input.layout.stages, input.microbatches)) {
+      auto& slots = order[static_cast<std::size_t>(stage)];
+      const bool forward = slot.pass == Pass::forward;
+      slots.push_back({forward ? Pass::forward : Pass::backward_input, slot.microbatch, 0});
+      if (!forward) slots.push_back({Pass::backward_weight, slot.microbatch, 0});
+    }
+  return order;
+}
+
 std::vector<Recipe> recipes_for_line() {
-  std::vector<Recipe> recipes;
+  std::vector<Recipe> recipes{split_one_f_one_b};
   for (const auto first : {Greed::First::alternate, Greed::First::backward})
     for (const double delay : {0.0, 0.75})
       recipes.push_back(by_greed({.first = first, .delay = delay, .lookahead = 0.5}));

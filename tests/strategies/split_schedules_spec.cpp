@@ -121,6 +121,17 @@ TEST_CASE(
   CHECK(play(ScheduleKind::v_min, p, m, times).makespan - m * T <= of_1f1b * 2 / 3);
 }
 
+TEST_CASE("ZB-H1 never takes longer than 1F1B, which holds as much") {
+  std::mt19937 random(GENERATE(range(0u, 40u)));
+  const auto pick = [&](int least, int most) {
+    return std::uniform_int_distribution<int>(least, most)(random);
+  };
+  const int p = pick(1, 10), m = pick(1, 24);
+  const PassTimes times{pick(1, 20), pick(1, 20), pick(1, 20), pick(0, 1) * pick(0, 20)};
+  CHECK(play(ScheduleKind::zb_h1, p, m, times).makespan <=
+        play(ScheduleKind::one_f_one_b, p, m, times).makespan);
+}
+
 TEST_CASE("activations against 1F1B's p: as many, twice as many, as many, a half, a third") {
   // The same table; what is held beyond it is less than one microbatch and a third.
   const int p = GENERATE(4, 6, 8, 12), m = 4 * p;
