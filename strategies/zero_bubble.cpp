@@ -1,88 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/zero_bubble.hpp"
 
+#include <functional>
+#include <iterator>
 #include <stdexcept>
 
-#include "strategies/walk.hpp"
+#include "strategies/zero_bubble_blocks.hpp"
+#include "strategies/zero_bubble_length.hpp"
+#include "strategies/zero_bubble_polish.hpp"
 #include "strategies/zero_bubble_rules.hpp"
 
 namespace strategies {
 
 namespace {
 
-// How long an order takes, played as soon as possible.
-struct Length {
-  std::int64_t makespan = 0, span = 0;  // of all stages; of the longest stage
-  auto operator<=>(const Length& other) const {
-    const auto sum = makespan + span, others = other.makespan + other.span;
-    return sum != others ? sum <=> others : makespan <=> other.makespan;
-  }
-  bool operator==(const Length&) const = default;
+using Recipe = std::function<Order(const LineInput&)>;
+
+// A way to make an order, and the times to make it for.
+struct Candidate {
+  const Recipe* recipe;
+  LineInput input;
+  Length length{};
 };
 
-Length length_of(const LineInput& in, const Order& order) {
-  const auto m = static_cast<std::size_t>(in.microbatches);
-  std::vector<std::int64_t> forward(static_cast<std::size_t>(in.layout.virtual_stages()) * m),
-      backward(forward), begun(order.size(), -1), free(order.size(), 0);
-  const auto cell = [&](ChunkPlace place, const Slot& slot) {
-    return static_cast<std::size_t>(virtual_stage_of(place.stage, place.chunk, in.layout)) * m +
-           static_cast<std::size_t>(slot.microbatch);
-  };
-  walk(order, in.layout, in.microbatches, [&](int stage, const Slot& slot) {
-    const auto s = static_cast<std::size_t>(stage);
-    const ChunkPlace here{stage, slot.chunk};
-    const auto& times = in.times[s];
-    auto start = free[s];
-    const bool goes_forward = slot.pass == Pass::forward;
-    auto& ends = goes_forward ? forward : backward;
-    if (slot.pass != Pass::backward_weight) {
-      const auto from = goes_forward ? before(here, in.layout) : behind(here, in.layout);
-      if (from)
-        start = std::max(start, ends[cell(*from, slot)] + (from->stage == stage ? 0 : in.latency));
-    }
-    free[s] = start + (goes_forward                        ? times.forward
-                       : slot.pass == Pass::backward_input ? times.backward
-                                                           : times.weight);
-    if (slot.pass != Pass::backward_weight) ends[cell(here, slot)] = free[s];
-    if (begun[s] < 0) begun[s] = start;
-  });
-  Length length;
-  for (std::size_t s = 0; s < order.size(); ++s) {
-    length.makespan = std::max(length.makespan, free[s]);
-    length.span = std::max(length.span, free[s] - begun[s]);
-  }
-  return length;
-}
-
-// The best order so far. Candidates may have been built for other times than those that count.
-class Best {
- public:
-  explicit Best(const LineInput& input) : in_(input) {}
-  void offer(Order order) {
-    if (order.empty()) return;
-    for (const auto& slots : order)
-      if (peak_in_flight(slots, 1) > in_.limit) return;
-    const auto length = length_of(in_, order);
-    if (!order_.empty() && !(length < length_)) return;
-    length_ = length;
-    order_ = std::move(order);
-  }
-  Order take() {
-    if (order_.empty())
-      throw std::invalid_argument("no order of this schedule stays inside its memory limit");
-    return std::move(order_);
-  }
-
- private:
-  const LineInput& in_;
-  Order order_;
-  Length length_;
-};
+// Whether there is time to try much.
+bool small(const LineInput& input) { return input.layout.stages * input.microbatches <= 128; }
 
 // Orders found for simpler times are often good for the given ones: without latency, and with all
-// passes alike.
+// passes alike. Building blocks know no times, so there this pays for small pipelines only.
 std::vector<LineInput> simpler(const LineInput& input) {
   std::vector<LineInput> all{input};
+  if (input.layout.kind == Layout::Kind::v && !small(input)) return all;
   if (input.latency > 0) {
     all.push_back(input);
     all.back().latency = 0;
@@ -95,40 +43,139 @@ std::vector<LineInput> simpler(const LineInput& input) {
   return all;
 }
 
-void search_line(const LineInput& input, Best& best) {
-  for (const auto first : {Greed::First::backward, Greed::First::alternate})
-    for (const double delay : {0.0, 0.5, 0.75})
-      for (const double lookahead : {0.0, 0.5})
-        best.offer(greedy(input, {.first = first, .delay = delay, .lookahead = lookahead}));
+Recipe by_greed(const Greed& rules) {
+  return [rules](const LineInput& input) { return greedy(input, rules); };
 }
 
-void search_v(const LineInput& input, Best& best) {
+// 1F1B with each weight pass right after its backward: never longer than 1F1B.
+Order split_one_f_one_b(const LineInput& input) {
+  Order order(static_cast<std::size_t>(input.layout.stages));
+  for (int stage = 0; stage < input.layout.stages; ++stage)
+    for (const auto& slot : one_f_one_b(stage, input.layout.stages, input.microbatches)) {
+      auto& slots = order[static_cast<std::size_t>(stage)];
+      const bool forward = slot.pass == Pass::forward;
+      slots.push_back({forward ? Pass::forward : Pass::backward_input, slot.microbatch, 0});
+      if (!forward) slots.push_back({Pass::backward_weight, slot.microbatch, 0});
+    }
+  return order;
+}
+
+std::vector<Recipe> recipes_for_line() {
+  std::vector<Recipe> recipes{split_one_f_one_b};
+  for (const auto first : {Greed::First::alternate, Greed::First::backward})
+    for (const double delay : {0.0, 0.75})
+      recipes.push_back(by_greed({.first = first, .delay = delay, .lookahead = 0.5}));
+  return recipes;
+}
+
+// All rules for a V, for limits that leave no room for a block.
+std::vector<Recipe> greedy_recipes_for_v() {
+  std::vector<Recipe> recipes;
   for (const auto first : {Greed::First::backward, Greed::First::completion,
                            Greed::First::later_forward, Greed::First::later_chunk})
-    for (const double delay : {0.0})
-      for (const int backlog : {0, 4})
-        for (const double taper : {0.0, 0.5})
-          for (const bool leave_room : {false, true})
-            best.offer(greedy(input, {.first = first,
-                                      .delay = delay,
-                                      .backlog = backlog,
-                                      .leave_room = leave_room,
-                                      .taper = taper}));
+    for (const int backlog : {0, 4})
+      for (const double taper : {0.0, 0.5})
+        for (const bool leave_room : {false, true}) {
+          const Greed rules{
+              .first = first, .backlog = backlog, .leave_room = leave_room, .taper = taper};
+          recipes.push_back(by_greed(rules));
+          recipes.push_back(
+              [rules](const LineInput& in) { return tighten(in, greedy(in, rules), 1, false); });
+        }
+  return recipes;
 }
 
-// The building blocks of ZB-V, V-Half and V-Min with all ways to wait a unit at the turns.
-void search_blocks(const LineInput& input, const LineInput& given, Best& best) {
-  constexpr std::array<std::array<int, 4>, 3> spacings{{{4, 2, 4, 2}, {2, 1, 2, 1}, {1, 1, 1, 1}}};
+LineInput with_few_microbatches(LineInput input, int few) {
+  if (!small(input)) input.microbatches = std::min(input.microbatches, few);
+  return input;
+}
+
+// How long a repeated block will take with all microbatches, told from how it takes with few.
+std::int64_t makespan_of(const Block& block, const LineInput& input) {
+  const auto with = [&](int microbatches) {
+    auto few = input;
+    few.microbatches = microbatches;
+    return length_of(few, repeat(few, block)).makespan;
+  };
+  constexpr int more = 4;
+  const int few = input.layout.stages + 2;
+  const auto begun = with(few);
+  return begun + (input.microbatches - few) * (with(few + more) - begun) / more;
+}
+
+// The blocks worth a closer look: those that are short as they are.
+std::vector<Block> promising_blocks(const LineInput& input) {
+  auto blocks = blocks_within(input.limit, input.layout.stages);
+  constexpr std::size_t enough = 16;
+  if (small(input) || blocks.size() <= enough) return blocks;
+  std::vector<std::pair<std::int64_t, Block>> ranked;
+  for (const auto& block : blocks) ranked.push_back({makespan_of(block, input), block});
+  std::ranges::stable_sort(ranked, {}, &std::pair<std::int64_t, Block>::first);
+  blocks.clear();
+  for (std::size_t i = 0; i < enough; ++i) blocks.push_back(ranked[i].second);
+  return blocks;
+}
+
+std::vector<Recipe> recipes_for_v(const LineInput& input) {
+  std::vector<Recipe> recipes;
+  for (const auto& block : promising_blocks(input)) {
+    const auto repeated = [block](const LineInput& in) { return repeat(in, block); };
+    for (const double delay : {0.0, 0.5})
+      recipes.push_back(
+          [=](const LineInput& in) { return tighten(in, repeated(in), delay, true); });
+  }
   for (const auto& spacing : spacings)
-    for (int turns = 0; turns < 2; ++turns) {
-      const auto order = repeat(input, {spacing, {turns & 1, turns >> 1 & 1, turns >> 2 & 1}});
-      if (peak_in_flight(order.front(), 1) > input.limit) continue;
-      if (input.times == given.times && input.latency == given.latency) best.offer(order);
-      for (const double delay : {0.0, 1.0}) {
-        best.offer(refill(input, order, delay, std::nullopt));
-        best.offer(refill(input, order, delay, 1));
-      }
+    for (const int turn : {0, 1}) {
+      const Block block{spacing, {turn, 0, 0}};
+      recipes.push_back([=](const LineInput& in) -> Order {
+        const auto order = repeat(in, block);
+        if (peak_in_flight(order.front(), 1) > in.limit) return {};
+        return tighten(in, refill(in, order), 0, false);
+      });
     }
+  recipes.push_back(by_greed({.first = Greed::First::completion, .backlog = 4, .taper = 0.5}));
+  recipes.push_back(by_greed({.first = Greed::First::later_chunk, .taper = 0.5}));
+  recipes.push_back(by_greed(
+      {.first = Greed::First::later_chunk, .backlog = 4, .leave_room = true, .taper = 0.5}));
+  return recipes;
+}
+
+bool within(const Order& order, int limit) {
+  return !order.empty() && std::ranges::all_of(order, [&](const auto& slots) {
+    return peak_in_flight(slots, 1) <= limit;
+  });
+}
+
+// The best order of some recipes; empty if none stays inside the limit. All are tried with few
+// microbatches, and the best of them with all.
+Order best_of(const std::vector<Recipe>& recipes, const LineInput& input) {
+  const auto few = with_few_microbatches(input, 2 * input.layout.stages + 2);
+  std::vector<Candidate> candidates;
+  for (const auto& variant : simpler(few))
+    for (const auto& recipe : recipes) {
+      const auto order = recipe(variant);
+      if (!within(order, input.limit)) continue;
+      candidates.push_back({&recipe, variant, length_of(few, order)});
+    }
+  std::ranges::stable_sort(candidates, {}, &Candidate::length);
+  const auto repeated = std::ranges::unique(candidates, {}, &Candidate::length);
+  candidates.erase(repeated.begin(), repeated.end());
+  Order best;
+  Length least;
+  const auto finalists =
+      std::clamp(50'000 / (3 * input.layout.virtual_stages() * input.microbatches), 1, 4);
+  if (candidates.size() > static_cast<std::size_t>(finalists))
+    candidates.erase(candidates.begin() + finalists, candidates.end());
+  for (auto& candidate : candidates) {
+    candidate.input.microbatches = input.microbatches;
+    auto order = (*candidate.recipe)(candidate.input);
+    if (!within(order, input.limit)) continue;
+    const auto length = small(input) ? polish(input, order, 200) : length_of(input, order);
+    if (!best.empty() && !(length < least)) continue;
+    least = length;
+    best = std::move(order);
+  }
+  return best;
 }
 
 }  // namespace
@@ -138,16 +185,14 @@ Order zero_bubble(const OrderInput& asked) {
   const int limit = asked.limit.value_or(memory_limit(asked.schedule, asked.stages).value_or(1));
   LineInput input{layout, asked.microbatches, asked.times, asked.latency, limit * layout.parts()};
   if (input.times.empty()) input.times.resize(static_cast<std::size_t>(asked.stages));
-  Best best(input);
-  for (const auto& variant : simpler(input)) {
-    if (layout.kind == Layout::Kind::loop) {
-      search_line(variant, best);
-    } else {
-      search_v(variant, best);
-      search_blocks(variant, input, best);
-    }
-  }
-  return best.take();
+  const bool line = layout.kind == Layout::Kind::loop;
+  auto recipes = line ? recipes_for_line() : recipes_for_v(input);
+  if (!line && small(input)) std::ranges::copy(greedy_recipes_for_v(), std::back_inserter(recipes));
+  auto best = best_of(recipes, input);
+  if (best.empty() && !line) best = best_of(greedy_recipes_for_v(), input);
+  if (best.empty())
+    throw std::invalid_argument("no order of this schedule stays inside its memory limit");
+  return best;
 }
 
 }  // namespace strategies

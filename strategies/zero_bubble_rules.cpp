@@ -99,48 +99,145 @@ class Greedy {
   bool blocked_ = false;
 };
 
-// The passes of a block on one stage, in the order F0 F1 B1 B0 W1 W0.
-constexpr std::array<Slot, 6> passes{{{Pass::forward, 0, 0},
-                                      {Pass::forward, 0, 1},
-                                      {Pass::backward_input, 0, 1},
-                                      {Pass::backward_input, 0, 0},
-                                      {Pass::backward_weight, 0, 1},
-                                      {Pass::backward_weight, 0, 0}}};
-constexpr int period = static_cast<int>(passes.size());
-
-// When each pass of microbatch 0 starts on each stage.
-std::vector<std::array<int, passes.size()>> starts_of(const Block& block, int stages) {
-  std::vector<std::array<int, passes.size()>> starts(static_cast<std::size_t>(stages));
-  std::vector<std::array<bool, passes.size()>> taken(starts.size());
-  const auto place = [&](std::size_t stage, std::size_t pass, int when) {
-    while (taken[stage][static_cast<std::size_t>(when % period)]) ++when;
-    taken[stage][static_cast<std::size_t>(when % period)] = true;
-    return starts[stage][pass] = when;
-  };
-  int when = 0;
-  for (std::size_t pass = 0; pass < 4; ++pass) {
-    if (pass > 0) when += 1 + block.turn[pass - 1];
-    for (int i = 0; i < stages; ++i) {
-      if (i > 0) when += block.spacing[pass];
-      when = place(static_cast<std::size_t>(pass % 2 == 0 ? i : stages - 1 - i), pass, when);
+// A stage's plan, and how far what it does is ahead of it or behind.
+class StagePlan {
+ public:
+  StagePlan(const std::vector<Slot>& slots, int limit) : slots_(slots), limit_(limit) {
+    int held = 0;
+    for (const auto& slot : slots_) {
+      held += slot.pass == Pass::forward ? 1 : slot.pass == Pass::backward_weight ? -1 : 0;
+      held_.push_back(held);
     }
+    most_ = held_;
+    for (auto i = most_.size(); i-- > 1;) most_[i - 1] = std::max(most_[i - 1], most_[i]);
   }
-  for (std::size_t stage = 0; stage < starts.size(); ++stage)
-    for (std::size_t pass = 4; pass < 6; ++pass) place(stage, pass, starts[stage][pass - 2] + 1);
-  return starts;
-}
+  // What comes next; passes that ran early are stepped over. Nothing at the end.
+  const Slot* current() {
+    for (; next_ < slots_.size(); ++next_) {
+      const auto& slot = slots_[next_];
+      auto& early = early_of(slot);
+      if (early <= 0) return &slot;
+      --early;
+    }
+    return nullptr;
+  }
+  // The next forward or backward.
+  const Slot* after_weights() const {
+    auto early = early_;
+    for (auto i = next_; i < slots_.size(); ++i)
+      if (slots_[i].pass != Pass::backward_weight && early[index(slots_[i])]-- <= 0)
+        return &slots_[i];
+    return nullptr;
+  }
+  void step() { ++next_; }
+  void run_early(const Slot& slot) { ++early_of(slot); }
+  void leave_weight() { --early_[weight], ++next_; }
+  // Whether memory allows to run one more forward of a chunk before its time.
+  bool may_hurry(int chunk) const {
+    auto early = early_;
+    const auto hurried = static_cast<std::size_t>(chunk);
+    ++early[hurried];
+    int more = early[0] + early[1] - early[weight];
+    if (now() + more > limit_) return false;
+    for (auto i = next_; i < slots_.size(); ++i) {
+      const auto kind = index(slots_[i]);
+      if (early[kind] > 0) {
+        --early[kind];
+        if (kind == hurried && early[kind] == 0) return true;
+        more += kind < 2 ? -1 : kind == weight ? 1 : 0;
+      }
+      if (held_[i] + more > limit_) return false;
+    }
+    return false;
+  }
+  // Whether memory allows to leave one more weight pass for the end.
+  bool may_leave() const {
+    return (next_ < slots_.size() ? std::max(now(), most_[next_]) : now()) + early_[0] + early_[1] -
+               early_[weight] <
+           limit_;
+  }
 
-// Where a stage stands in the forwards and backwards that refill() keeps.
-struct Position {
-  std::vector<Slot> slots;
-  std::size_t next = 0;
-  // Steps over first forwards that ran early already.
-  const Slot* current(int early) {
-    while (next < slots.size() && slots[next].pass == Pass::forward && slots[next].chunk == 0 &&
-           slots[next].microbatch < early)
-      ++next;
-    return next < slots.size() ? &slots[next] : nullptr;
+ private:
+  static constexpr std::size_t weight = 4;  // after forwards and backwards by chunk
+  static std::size_t index(const Slot& slot) {
+    if (slot.pass == Pass::backward_weight) return weight;
+    return static_cast<std::size_t>(slot.chunk + (slot.pass == Pass::forward ? 0 : 2));
   }
+  int& early_of(const Slot& slot) { return early_[index(slot)]; }
+  int now() const { return next_ > 0 ? held_[next_ - 1] : 0; }
+  const std::vector<Slot>& slots_;
+  int limit_;
+  std::vector<int> held_, most_;  // after each slot, and at most from it on
+  std::size_t next_ = 0;
+  std::array<int, 5> early_{};  // passes run before their time; less than none: after it
+};
+
+// One decision of tighten().
+class Tightener {
+ public:
+  Tightener(const Line& line, double delay, bool leave_room)
+      : line_(line), delay_(delay), leave_room_(leave_room) {}
+  Decision decide(StagePlan& plan, int stage, std::int64_t now) const {
+    const auto& times = line_.input().times[static_cast<std::size_t>(stage)];
+    const auto weight = times.weight - share(delay_, times.weight);
+    const Slot some_weight{Pass::backward_weight, 0, 0};
+    const Decision run_weight{true, Pass::backward_weight};
+    for (const Slot* slot = plan.current(); slot; slot = plan.current()) {
+      if (slot->pass == Pass::backward_weight) {
+        const auto* other = plan.after_weights();
+        if (other && plan.may_leave() && ready(stage, *other) < now + weight) {
+          plan.leave_weight();
+          continue;
+        }
+        plan.step();
+        return run_weight;
+      }
+      const auto next = ready(stage, *slot);
+      if (next <= now) {
+        plan.step();
+        return {true, slot->pass, slot->chunk};
+      }
+      auto until = next;
+      for (const int chunk : {1, 0}) {
+        const auto back = line_.backward_ready(stage, chunk);
+        until = std::min(until, std::max(now, back));
+        if (back > now || now + times.backward > next) continue;
+        plan.run_early({Pass::backward_input, 0, chunk});
+        return {true, Pass::backward_input, chunk};
+      }
+      if (line_.waiting(stage) > 0 && next >= now + weight) {
+        plan.run_early(some_weight);
+        return run_weight;
+      }
+      for (const int chunk : {1, 0}) {
+        const auto early = line_.forward_ready(stage, chunk);
+        if (std::max(early, now) + times.forward > next || !room(stage, chunk) ||
+            !plan.may_hurry(chunk))
+          continue;
+        until = std::min(until, early);
+        if (early > now) continue;
+        plan.run_early({Pass::forward, 0, chunk});
+        return {true, Pass::forward, chunk};
+      }
+      return {.run = false, .until = until > now ? until : next};
+    }
+    if (line_.waiting(stage) > 0) return run_weight;
+    return {.run = false};
+  }
+
+ private:
+  std::int64_t ready(int stage, const Slot& slot) const {
+    return slot.pass == Pass::forward ? line_.forward_ready(stage, slot.chunk)
+                                      : line_.backward_ready(stage, slot.chunk);
+  }
+  bool room(int stage, int chunk) const {
+    if (!leave_room_ || chunk > 0 || line_.backwards(stage, 1) > 0) return true;
+    const int limit = line_.input().limit;
+    return line_.held(stage, 0) < limit - std::min(stage + 1, limit / 2);
+  }
+  const Line& line_;
+  double delay_;
+  bool leave_room_;
 };
 
 }  // namespace
@@ -151,51 +248,38 @@ Order greedy(const LineInput& input, const Greed& rules) {
       [&](int stage, std::int64_t now) { return Greedy(line, rules, stage, now).decide(); });
 }
 
-Order repeat(const LineInput& input, const Block& block) {
-  Order order;
-  for (const auto& starts : starts_of(block, input.layout.stages)) {
-    std::vector<std::pair<int, Slot>> timed;
-    for (int m = 0; m < input.microbatches; ++m)
-      for (std::size_t pass = 0; pass < passes.size(); ++pass)
-        timed.push_back({starts[pass] + period * m, {passes[pass].pass, m, passes[pass].chunk}});
-    std::ranges::sort(timed, {}, &std::pair<int, Slot>::first);
-    std::vector<Slot> slots;
-    for (const auto& each : timed) slots.push_back(each.second);
-    order.push_back(std::move(slots));
-  }
-  return order;
-}
-
-Order refill(const LineInput& input, const Order& order, double delay, std::optional<int> reserve) {
-  std::vector<Position> positions;
-  for (const auto& slots : order) {
-    positions.push_back({slots});
-    std::erase_if(positions.back().slots,
-                  [](const Slot& slot) { return slot.pass == Pass::backward_weight; });
-  }
+Order refill(const LineInput& input, const Order& order) {
+  auto kept = order;
+  for (auto& slots : kept)
+    std::erase_if(slots, [](const Slot& slot) { return slot.pass == Pass::backward_weight; });
+  std::vector<std::size_t> positions(kept.size(), 0);
   Line line(input);
   return line.play([&](int stage, std::int64_t now) -> Decision {
-    const auto& times = input.times[static_cast<std::size_t>(stage)];
-    auto& position = positions[static_cast<std::size_t>(stage)];
-    const auto* slot = position.current(line.forwards(stage, 0));
-    const bool waiting = line.waiting(stage) > 0;
+    const auto s = static_cast<std::size_t>(stage);
+    const auto* slot = positions[s] < kept[s].size() ? &kept[s][positions[s]] : nullptr;
     const bool full = slot && slot->pass == Pass::forward && line.held(stage) >= input.limit;
     auto next = never;
     if (slot && !full)
       next = slot->pass == Pass::forward ? line.forward_ready(stage, slot->chunk)
                                          : line.backward_ready(stage, slot->chunk);
     if (next <= now) {
-      ++position.next;
+      ++positions[s];
       return {true, slot->pass, slot->chunk};
     }
-    if (waiting && (full || next >= now + times.weight - share(delay, times.weight)))
+    if (line.waiting(stage) > 0 && (full || next >= now + input.times[s].weight))
       return {true, Pass::backward_weight};
-    if (full || !reserve || line.held(stage) + *reserve >= input.limit)
-      return {.run = false, .until = next};
-    const auto early = line.forward_ready(stage, 0);
-    if (next < std::max(early, now) + times.forward) return {.run = false, .until = next};
-    if (early <= now) return {true, Pass::forward, 0};
-    return {.run = false, .until = std::min(early, next)};
+    return {.run = false, .until = next};
+  });
+}
+
+Order tighten(const LineInput& input, const Order& order, double delay, bool leave_room) {
+  if (order.empty()) return {};
+  std::vector<StagePlan> plans;
+  for (const auto& slots : order) plans.emplace_back(slots, input.limit);
+  Line line(input);
+  const Tightener tightener(line, delay, leave_room);
+  return line.play([&](int stage, std::int64_t now) {
+    return tightener.decide(plans[static_cast<std::size_t>(stage)], stage, now);
   });
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: the rules by which a zero-bubble schedule is built.
 #pragma once
-#include <optional>
 #include <vector>
 
 #include "strategies/zero_bubble_line.hpp"
@@ -28,21 +27,15 @@ struct Greed {
 // Nothing if the stages wait for ever under these rules.
 Order greedy(const LineInput& input, const Greed& rules);
 
-// A building block (Qi et al. 2024): the times of one microbatch's passes on every stage, repeated
-// every six units, where every pass takes one unit. `spacing`: units between neighbouring stages,
-// for the passes F0, F1, B1, B0 of the two chunks; `turn`: idle units before F1, B1 and B0 begin. A
-// pass that meets another one of the period is moved back. Weight passes take what is left.
-struct Block {
-  std::array<int, 4> spacing{};
-  std::array<int, 3> turn{};
-};
+// Keeps the forwards and backwards of an order; weight passes run where a stage would else idle or
+// has no memory. Nothing if the stages wait for ever.
+Order refill(const LineInput& input, const Order& order);
 
-// The order of the repeated block. O(passes · log).
-Order repeat(const LineInput& input, const Block& block);
-
-// Keeps the forwards and backwards of an order, and sees anew when weight passes run: as in Greed.
-// With `reserve`, first forwards run early in gaps that are long enough, as long as memory for so
-// many chunks is left over. Nothing if the stages wait for ever.
-Order refill(const LineInput& input, const Order& order, double delay, std::optional<int> reserve);
+// Keeps an order but moves what memory allows, stage by stage: weight passes into gaps (by `delay`
+// as in Greed) and behind what is ready, forwards and backwards into earlier gaps that are long
+// enough. With `leave_room`, forwards of chunk 0 that run early leave room for those of chunk 1
+// that come before a stage's first backward. Nothing if the order is empty or the stages wait for
+// ever.
+Order tighten(const LineInput& input, const Order& order, double delay, bool leave_room);
 
 }  // namespace strategies

@@ -107,6 +107,47 @@ TEST_CASE("ZB-V's longest stage has no bubble where F = B = W, with the memory o
   CHECK(play(ScheduleKind::zb_v, p, m, {12, 12, 12, 0}).span == 36 * m);
 }
 
+TEST_CASE(
+    "bubbles where F = B = W, against 1F1B's (p-1)T: a third, none, none, a half, two thirds") {
+  // Printed by the authors (Qi et al. 2023, 2024) for ZB1P, ZB2P, ZBV, V-Half and V-Min; their O(n)
+  // of V-Min is none here. The first is exact; makespans where all stages wait for each other.
+  const int p = GENERATE(4, 6, 8, 12), m = 4 * p;
+  const PassTimes times{12, 12, 12, 0};
+  const int T = 36, of_1f1b = (p - 1) * T;
+  CHECK(play(ScheduleKind::zb_h1, p, m, times).makespan - m * T == of_1f1b / 3);
+  CHECK(play(ScheduleKind::zb_h2, p, m, times).span == m * T);
+  CHECK(play(ScheduleKind::zb_v, p, m, times).span == m * T);
+  CHECK(play(ScheduleKind::v_half, p, m, times).makespan - m * T <= of_1f1b / 2);
+  CHECK(play(ScheduleKind::v_min, p, m, times).makespan - m * T <= of_1f1b * 2 / 3);
+}
+
+TEST_CASE("ZB-H1 never takes longer than 1F1B, which holds as much") {
+  std::mt19937 random(GENERATE(range(0u, 40u)));
+  const auto pick = [&](int least, int most) {
+    return std::uniform_int_distribution<int>(least, most)(random);
+  };
+  const int p = pick(1, 10), m = pick(1, 24);
+  const PassTimes times{pick(1, 20), pick(1, 20), pick(1, 20), pick(0, 1) * pick(0, 20)};
+  CHECK(play(ScheduleKind::zb_h1, p, m, times).makespan <=
+        play(ScheduleKind::one_f_one_b, p, m, times).makespan);
+}
+
+TEST_CASE("activations against 1F1B's p: as many, twice as many, as many, a half, a third") {
+  // The same table; what is held beyond it is less than one microbatch and a third.
+  const int p = GENERATE(4, 6, 8, 12), m = 4 * p;
+  const auto held = [&](ScheduleKind kind) {
+    double most = 0;
+    for (const auto& slots : order_of(kind, p, chunks_of(kind), m))
+      most = std::max(most, peak_in_flight(slots, chunks_of(kind)));
+    return most;
+  };
+  CHECK(held(ScheduleKind::zb_h1) == p);
+  CHECK(held(ScheduleKind::zb_h2) == 2 * p - 1);
+  CHECK(held(ScheduleKind::zb_v) <= p);
+  CHECK(held(ScheduleKind::v_half) <= p / 2.0 + 1);
+  CHECK(held(ScheduleKind::v_min) <= (p + 4) / 3.0);
+}
+
 TEST_CASE("searched schedules are whole, stay inside their memory, and beat no bound") {
   std::mt19937 random(GENERATE(range(0u, 60u)));
   const auto pick = [&](int least, int most) {
