@@ -15,7 +15,8 @@ struct HostWork {
 
 // The work streams through in pieces, so that the slowest part counts (Rajbhandari et al. 2021,
 // section 6): PCIe of the GPU's own, its share of the host's memory bandwidth (where that is known)
-// and of the drives, which read or write. Parts that move nothing cost nothing, and need no bandwidth. O(1).
+// and of the drives, which read or write. Parts that move nothing cost nothing, and need no
+// bandwidth. O(1).
 units::Seconds host_time(const HostWork& work, const Cluster& cluster, std::size_t kind);
 
 }  // namespace topology
