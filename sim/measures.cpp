@@ -5,6 +5,7 @@
 #include <deque>
 #include <numeric>
 
+#include "sim/gaps.hpp"
 #include "sim/window.hpp"
 
 namespace sim {
@@ -32,7 +33,8 @@ class Replay {
         actors_(program.actors()),
         inside_(program.participants().size(), nullptr),
         op_of_(program.participants().size()),
-        before_(program.participants().size(), none) {
+        before_(program.participants().size(), none),
+        gaps_(program, trace, op_of_) {
     for (auto& state : actors_) state.latest_collective.fill(none);
     result_.of_actor.resize(actors_.size());
     result_.busy.resize(actors_.size());
@@ -63,10 +65,9 @@ class Replay {
  private:
   struct State {
     LaneTimes free{};
-    Picoseconds done = 0;         // everything before is accounted for
+    Account account;
     std::uint32_t latest = none;  // last event that occupied the compute lane
     std::array<std::uint32_t, lanes> latest_collective{};  // last one: of the host's side by lane
-    std::vector<std::uint32_t> pending;                    // collectives not yet accounted for
   };
 
   State& state_of(std::uint32_t event) {
@@ -78,111 +79,26 @@ class Replay {
   Picoseconds& lane(State& state, Lane which) {
     return state.free[static_cast<std::size_t>(which)];
   }
-  Picoseconds arrival(std::uint32_t event) const {
-    Picoseconds latest = 0;
-    for (EventId earlier : program_.participants()[event].after)
-      if (earlier != no_event)
-        latest = std::max(latest, trace_.end[static_cast<std::uint32_t>(earlier)]);
-    return latest;
-  }
-
-  // Accounts for the time from `done` to the start of `event`: waiting for what it waits for.
-  void gap(std::uint32_t event, Picoseconds start) {
-    auto& state = state_of(event);
-    auto& spent = spent_of(event);
-    if (start <= state.done) return;
-    const auto ready = std::clamp(arrival(event), state.done, start);
-    spent.host += start - ready;
-    auto waited = ready - state.done;
-    find_awaited(event);
-    sort(state.pending);
-    // Lanes run beside each other, and an instant counts once; work of the host only after all else
-    // that is waited for.
-    auto seen = state.done;
-    for (const bool host_side : {false, true}) {
-      if (host_side) seen = std::max(seen, last_but_host_side());
-      for (auto earlier : state.pending) {
-        const auto& op = program_.ops()[op_of_[earlier]];
-        if (is_host_side(op.lane) != host_side || !is_awaited(earlier)) continue;
-        const auto covered = overlap(earlier, seen, ready);
-        spent.on[op.activity] += covered;
-        waited -= covered;
-        if (covered > 0) seen = std::min(trace_.end[earlier], ready);
-      }
-    }
-    for (auto earlier : awaited_) {
-      const auto& op = program_.ops()[op_of_[earlier]];
-      if (op.kind == Op::Kind::pass || op.kind == Op::Kind::collective) continue;
-      const auto covered = std::min(waited, overlap(earlier, state.done, ready));
-      spent.on[op.activity] += covered;
-      waited -= covered;
-    }
-    spent.idle += waited;
-    state.done = start;
-    std::erase_if(state.pending, [&](auto e) { return trace_.end[e] <= start; });
-  }
-
-  // What an event waits for, and what those of them wait for that only join several into one or are
-  // the host's.
-  void find_awaited(std::uint32_t event) {
-    awaited_.assign(1, event);
-    for (std::size_t i = 0; i < awaited_.size(); ++i) {
-      const auto at = awaited_[i];
-      const bool passes_on =
-          trace_.start[at] == trace_.end[at] || is_host_side(program_.ops()[op_of_[at]].lane);
-      if (i > 0 && !passes_on) continue;
-      for (EventId earlier : program_.participants()[at].after)
-        if (earlier != no_event) awaited_.push_back(static_cast<std::uint32_t>(earlier));
-    }
-    awaited_.erase(awaited_.begin());
-  }
-  // A collective that is waited for, or has its turn on a lane before one that is.
-  bool is_awaited(std::uint32_t earlier) const {
-    return std::ranges::any_of(awaited_, [&](std::uint32_t e) {
-      const auto& op = program_.ops()[op_of_[e]];
-      return op.kind == Op::Kind::collective && op.lane == program_.ops()[op_of_[earlier]].lane &&
-             trace_.end[earlier] <= trace_.end[e];
-    });
-  }
-
-  // When all is there that is awaited of others than the host.
-  Picoseconds last_but_host_side() const {
-    Picoseconds last = 0;
-    for (auto e : awaited_)
-      if (!is_host_side(program_.ops()[op_of_[e]].lane)) last = std::max(last, trace_.end[e]);
-    return last;
-  }
-
-  // By when they began.
-  void sort(std::vector<std::uint32_t>& pending) const {
-    const auto start = [&](std::uint32_t event) { return trace_.start[event]; };
-    if (!std::ranges::is_sorted(pending, {}, start)) std::ranges::stable_sort(pending, {}, start);
-  }
-
-  Picoseconds overlap(std::uint32_t event, Picoseconds from, Picoseconds to) const {
-    return std::max<Picoseconds>(
-        0, std::min(trace_.end[event], to) - std::max(trace_.start[event], from));
-  }
 
   void pass(const Op& op) {
     entered_.clear();
     for (auto event = op.first; event < op.first + op.count; ++event)
-      entered_.push_back({state_of(event).free, arrival(event)});
+      entered_.push_back({state_of(event).free, gaps_.arrival(event)});
     for (std::uint32_t i = 0; i < op.count; ++i) {
       const auto event = op.first + i;
       auto& state = state_of(event);
       const auto start = trace_.start[event], end = trace_.end[event];
-      gap(event, start);
+      gaps_.before(event, start, state.account, spent_of(event));
       const auto* inside = &windows_.spent(op, entered_, i, start);
-      if (state.done > start) {
+      if (state.account.done > start) {
         inside = &shortened_.emplace_back(*inside);
-        shorten(shortened_.back(), state.done - start);
+        shorten(shortened_.back(), state.account.done - start);
       }
       result_.busy[static_cast<std::uint32_t>(program_.participants()[event].actor)] +=
           inside->total();
       spent_of(event) += *inside;
       inside_[event] = inside;
-      state.done = std::max(state.done, end);
+      state.account.done = std::max(state.account.done, end);
       before_[event] = state.latest;
       state.latest = event;
     }
@@ -235,7 +151,7 @@ class Replay {
     for (auto event = op.first; event < op.first + op.count; ++event) {
       auto& state = state_of(event);
       lane(state, op.lane) = trace_.end[event];
-      state.pending.push_back(event);
+      state.account.pending.push_back(event);
       const auto on = is_host_side(op.lane) ? op.lane : Lane::data;
       auto& latest = state.latest_collective[static_cast<std::size_t>(on)];
       before_[event] = latest;
@@ -249,25 +165,18 @@ class Replay {
     if (op.kind != Op::Kind::latency) lane(sender, Lane::send) = trace_.end[op.first];
     if (op.kind != Op::Kind::blocking) return;
     lane(sender, Lane::compute) = trace_.end[op.first];
-    gap(op.first, trace_.start[op.first]);
+    gaps_.before(op.first, trace_.start[op.first], sender.account, spent_of(op.first));
     spent_of(op.first).on[op.activity] +=
-        std::max<Picoseconds>(0, trace_.end[op.first] - sender.done);
-    sender.done = std::max(sender.done, trace_.end[op.first]);
+        std::max<Picoseconds>(0, trace_.end[op.first] - sender.account.done);
+    sender.account.done = std::max(sender.account.done, trace_.end[op.first]);
     sender.latest = op.first;
   }
 
   void finish(std::uint32_t actor) {
     auto& state = actors_[actor];
     auto& spent = result_.of_actor[actor];
-    sort(state.pending);
-    for (auto event : state.pending) {
-      const auto start = trace_.start[event], end = trace_.end[event];
-      if (end <= state.done) continue;
-      spent.idle += std::max<Picoseconds>(0, start - state.done);
-      spent.on[program_.ops()[op_of_[event]].activity] += end - std::max(start, state.done);
-      state.done = end;
-    }
-    spent.idle += begins_at_[actor] + result_.length - state.done;
+    gaps_.close(state.account, spent);
+    spent.idle += begins_at_[actor] + result_.length - state.account.done;
   }
 
   static void shorten(Spent& spent, Picoseconds by) {
@@ -296,7 +205,7 @@ class Replay {
     for (std::size_t actor = 1; actor < actors_.size(); ++actor)
       if (span(actor) > span(longest)) longest = actor;
     for (std::size_t actor = 0; actor < actors_.size(); ++actor)
-      actors_[actor].done = begins_at_[actor];
+      actors_[actor].account.done = begins_at_[actor];
     if (actors_.empty()) return;
     result_.last = ActorId(longest);
     result_.length = span(longest);
@@ -373,8 +282,8 @@ class Replay {
   std::vector<Entered> entered_;
   std::vector<const Spent*> inside_;  // by event: what a pass did between its start and end
   std::deque<Spent> shortened_;
-  std::vector<std::uint32_t> awaited_;  // by the event being accounted for
   std::vector<std::uint32_t> op_of_, before_;
+  Gaps gaps_;
   std::uint32_t last_event_ = none;
   std::vector<Picoseconds> begins_at_, ends_at_;  // by actor
   bool settled_ = false;                          // which actor ends last
