@@ -14,16 +14,13 @@
 #include "strategies/passes.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
-#include <utility>
 
-#include "strategies/activity.hpp"
+#include "strategies/writer.hpp"
 
 namespace strategies {
 
 using model::Seam;
-using sim::Lane;
 using sim::Picoseconds;
 
 sim::Picoseconds to_ticks(units::Seconds time) {
@@ -37,239 +34,12 @@ sim::Picoseconds to_ticks(units::Seconds time) {
 
 namespace {
 
-// What a forward sweep over a block is spent on.
-struct Sweep {
-  Activity compute, tensor, context, expert;
-};
 constexpr Sweep first_time{forward_compute, forward_tensor_comm, forward_context_comm,
                            forward_expert_comm};
 constexpr Sweep once_more{recompute_compute, recompute_tensor_comm, recompute_context_comm,
                           recompute_expert_comm};
 
 }  // namespace
-
-// Appends steps; computation waits for the last collective unless told that it may run beside it.
-class PassWriter::Writer {
- public:
-  Writer(const PassWriter& of, units::Seconds issue, double slowdown)
-      : of_(of),
-        issue_(to_ticks(issue)),
-        slowdown_(slowdown),
-        outside_(of.share_.outside),
-        pieces_(1) {}
-
-  void compute(Picoseconds duration, Activity activity, double slower = 1.0) {
-    steps().push_back({.lane = Lane::compute,
-                       .activity = activity,
-                       .joins = pending_,
-                       .issue = issue(),
-                       .duration = stretched(duration, slower)});
-    pending_ = -1;
-    last_compute_ = here();
-  }
-  void compute(const std::vector<Picoseconds>& durations, Activity activity, double slower = 1.0) {
-    for (auto duration : durations) compute(duration, activity, slower);
-  }
-  // How much slower computation is that so much is sent beside.
-  double beside(const topology::Sending& sending, const std::vector<Picoseconds>& durations) const {
-    return slowdown_beside(of_.share_.software.interference, to_ticks(sending.time()),
-                           sum(durations));
-  }
-  // What follows belongs to this graph.
-  void enter(Graph graph) {
-    if (graph != graph_) launched_ = false;
-    graph_ = graph;
-  }
-  // Begins after all computation so far. The next computation waits for it, unless `beside`: then
-  // wait() says when.
-  void communicate(const topology::Sending& sending, Activity activity, bool beside = false) {
-    if (outside_) return exchange(FlowKind::tensor, sending, activity, beside);
-    follow(activity);
-    send(to_ticks(sending.time()), activity, last_compute_);
-    (beside ? beside_ : pending_) = here();
-  }
-  // Both as tensor_overlap.hpp has them; `part` is one of t of the product.
-  void gather_into(const RowExchanges& rows, const std::vector<Picoseconds>& part,
-                   Activity activity, Activity tensor) {
-    const auto cuts = start_parts(tensor);
-    const auto from = last_compute_;
-    const double slower = beside(rows.all_gather, whole(part));
-    for (std::int64_t i = 0; i < cuts; ++i) {
-      const bool sends = i + 1 < cuts;
-      if (sends) send(to_ticks(rows.all_gather.time()) / (cuts - 1), tensor, from);
-      const auto arrives = here();
-      compute(part, activity, slower);
-      if (sends) pending_ = arrives;
-    }
-    in_parts_ = false;
-  }
-  void scatter_from(const RowExchanges& rows, const std::vector<Picoseconds>& part,
-                    Activity activity, Activity tensor) {
-    const auto cuts = start_parts(tensor);
-    const double slower = beside(rows.reduce_scatter, whole(part));
-    std::int32_t sent = -1;
-    for (std::int64_t i = 0; i < cuts; ++i) {
-      compute(part, activity, slower);
-      if (i + 1 == cuts) break;
-      send(to_ticks(rows.reduce_scatter.time()) / (cuts - 1), tensor, last_compute_);
-      sent = here();
-    }
-    pending_ = sent;
-    compute(of_.sum_of_parts_, activity);
-    in_parts_ = false;
-  }
-  // For what runs beside computation.
-  void wait() {
-    if (beside_ >= 0) pending_ = beside_;
-    if (beside_piece_ >= 0) {
-      if (!steps().empty()) begin_piece();
-      pieces_.back().waits_for = beside_piece_;
-    }
-    beside_ = beside_piece_ = -1;
-  }
-
-  // One forward sweep over a block.
-  void sweep(const std::vector<OperatorCost>& ops, const Sweep& on) {
-    const bool divided = of_.divided_, rows_divided = of_.sequence_parallel_;
-    bool core_done = false;
-    for (const auto& op : ops) {
-      if (op.core) {
-        if (!core_done) core(ops, on.compute, on.context);
-        core_done = true;
-        continue;
-      }
-      enter(op.graph);
-      if (!op.forward_part.empty()) {
-        if (op.seam == Seam::enter)
-          gather_into(op.rows, op.forward_part, on.compute, on.tensor);
-        else
-          scatter_from(op.rows, op.forward_part, on.compute, on.tensor);
-        continue;
-      }
-      if (rows_divided && op.seam == Seam::enter) communicate(op.rows.all_gather, on.tensor);
-      if (op.seam == Seam::dispatch && of_.host_waits_) drain();
-      compute(op.forward, on.compute);
-      if (divided && op.seam == Seam::leave)
-        communicate(rows_divided ? op.rows.reduce_scatter : op.rows.all_reduce, on.tensor);
-      if (op.seam == Seam::dispatch) experts(of_.experts_.dispatch, on.expert);
-      if (op.seam == Seam::combine) experts(of_.experts_.combine, on.expert);
-      if (op.divided_loss)
-        for (int i = 0; i < 3; ++i) communicate(of_.loss_reduce_, on.tensor);
-    }
-  }
-  // The attention core of a block, forward.
-  void core(const std::vector<OperatorCost>& ops, Activity compute_activity, Activity context) {
-    std::vector<Picoseconds> durations, last;
-    for (const auto& op : ops) {
-      if (!op.core) continue;
-      enter(op.graph);
-      durations.insert(durations.end(), op.forward.begin(), op.forward.end());
-      last.insert(last.end(), op.forward_last.begin(), op.forward_last.end());
-    }
-    core(durations, last, of_.context_.forward, compute_activity, context);
-  }
-  // And its input gradient.
-  void core_backward(const std::vector<OperatorCost>& ops) {
-    std::vector<Picoseconds> durations, last;
-    for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
-      if (!op->core) continue;
-      enter(op->graph);
-      durations.insert(durations.end(), op->input_gradient.begin(), op->input_gradient.end());
-      last.insert(last.end(), op->input_gradient_last.begin(), op->input_gradient_last.end());
-    }
-    core(durations, last, of_.context_.backward, input_gradient_compute, backward_context_comm);
-  }
-  // Of tokens or their gradients, to experts or back.
-  void experts(const std::optional<topology::Sending>& sending, Activity activity) {
-    if (!sending) return;
-    if (of_.experts_.group == FlowKind::tensor) return communicate(*sending, activity);
-    exchange(of_.experts_.group, *sending, activity, false);
-  }
-  // Without a last piece that would do nothing.
-  Pieces take() {
-    if (pieces_.size() > 1 && pieces_.back().body.steps.empty()) pieces_.pop_back();
-    return std::move(pieces_);
-  }
-  bool empty() const { return pieces_.size() == 1 && pieces_.front().body.steps.empty(); }
-
- private:
-  // `last` waits for what is sent beside the others.
-  void core(const std::vector<Picoseconds>& durations, const std::vector<Picoseconds>& last,
-            const ContextExchanges::Round& round, Activity compute_activity, Activity context) {
-    const bool hides = of_.context_.beside;
-    if (round.before) exchange(FlowKind::context, *round.before, context, hides);
-    compute(durations, compute_activity, hides ? beside(*round.before, durations) : 1.0);
-    if (hides) wait();
-    compute(last, compute_activity);
-    if (round.after) exchange(FlowKind::context, *round.after, context, false);
-  }
-  static Picoseconds sum(const std::vector<Picoseconds>& durations) {
-    return std::accumulate(durations.begin(), durations.end(), Picoseconds{0});
-  }
-  std::vector<Picoseconds> whole(const std::vector<Picoseconds>& part) const {
-    return {of_.share_.plan.tensor * sum(part)};
-  }
-  // Returns how many parts there are.
-  std::int64_t start_parts(Activity tensor) {
-    follow(tensor);
-    if (graph_ == Graph::none) launched_ = false;
-    in_parts_ = true;
-    return of_.share_.plan.tensor;
-  }
-  // A graph, or a product in parts, is launched with its first kernel.
-  Picoseconds issue() {
-    if (graph_ == Graph::none && !in_parts_) return issue_;
-    return std::exchange(launched_, true) ? 0 : issue_;
-  }
-  void send(Picoseconds duration, Activity activity, std::int32_t after) {
-    steps().push_back({.lane = Lane::tensor,
-                       .rendezvous = true,
-                       .activity = activity,
-                       .joins = after,
-                       .issue = issue(),
-                       .duration = duration});
-  }
-  std::vector<sim::Step>& steps() { return pieces_.back().body.steps; }
-  std::int32_t here() const {
-    return static_cast<std::int32_t>(pieces_.back().body.steps.size()) - 1;
-  }
-  // A collective at the head of a pass still follows what the compute lane did before it.
-  void follow(Activity activity) {
-    if (!steps().empty()) return;
-    steps().push_back({.lane = Lane::compute, .activity = activity});
-    last_compute_ = here();
-  }
-  void begin_piece() {
-    pieces_.emplace_back();
-    last_compute_ = pending_ = -1;
-  }
-  // The host waits for the device before it issues more.
-  void drain() {
-    if (!steps().empty()) begin_piece();
-    pieces_.back().body.drains = true;
-  }
-  void exchange(FlowKind group, const topology::Sending& sending, Activity activity, bool beside) {
-    follow(activity);
-    pieces_.back().then = Exchange{group, sending, activity};
-    const auto index = static_cast<int>(pieces_.size()) - 1;
-    begin_piece();
-    (beside ? beside_piece_ : pieces_.back().waits_for) = index;
-  }
-  Picoseconds stretched(Picoseconds duration, double slower) const {
-    const double by = slowdown_ * slower;
-    if (by == 1.0) return duration;
-    return static_cast<Picoseconds>(static_cast<double>(duration) * by + 0.5);
-  }
-  const PassWriter& of_;
-  Picoseconds issue_;
-  double slowdown_;
-  bool outside_;
-  Graph graph_ = Graph::none;
-  bool launched_ = false, in_parts_ = false;
-  Pieces pieces_;
-  std::int32_t last_compute_ = -1, pending_ = -1, beside_ = -1;  // steps of the last piece
-  int beside_piece_ = -1;
-};
 
 sim::Spent alone(const Pieces& pieces) {
   sim::Spent spent;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of one pass as they are appended, in pieces. Private to the room.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "strategies/activity.hpp"
+#include "strategies/passes.hpp"
+
+namespace strategies {
+
+// What a forward sweep over a block is spent on.
+struct Sweep {
+  Activity compute, tensor, context, expert;
+};
+
+// Appends steps; computation waits for the last collective unless told that it may run beside it.
+class PassWriter::Writer {
+  using Picoseconds = sim::Picoseconds;
+
+ public:
+  Writer(const PassWriter& of, units::Seconds issue, double slowdown);
+
+  void compute(Picoseconds duration, Activity activity, double slower = 1.0);
+  void compute(const std::vector<Picoseconds>& durations, Activity activity, double slower = 1.0);
+  // How much slower computation is that so much is sent beside.
+  double beside(const topology::Sending& sending, const std::vector<Picoseconds>& durations) const;
+  // What follows belongs to this graph.
+  void enter(Graph graph);
+  // Begins after all computation so far. The next computation waits for it, unless `beside`: then
+  // wait() says when.
+  void communicate(const topology::Sending& sending, Activity activity, bool beside = false);
+  // Both as tensor_overlap.hpp has them; `part` is one of t of the product.
+  void gather_into(const RowExchanges& rows, const std::vector<Picoseconds>& part,
+                   Activity activity, Activity tensor);
+  void scatter_from(const RowExchanges& rows, const std::vector<Picoseconds>& part,
+                    Activity activity, Activity tensor);
+  // For what runs beside computation.
+  void wait();
+
+  // One forward sweep over a block.
+  void sweep(const std::vector<OperatorCost>& ops, const Sweep& on);
+  // The attention core of a block, forward.
+  void core(const std::vector<OperatorCost>& ops, Activity compute_activity, Activity context);
+  // And its input gradient.
+  void core_backward(const std::vector<OperatorCost>& ops);
+  // Of tokens or their gradients, to experts or back.
+  void experts(const std::optional<topology::Sending>& sending, Activity activity);
+  // Without a last piece that would do nothing.
+  Pieces take();
+  bool empty() const { return pieces_.size() == 1 && pieces_.front().body.steps.empty(); }
+
+ private:
+  // `last` waits for what is sent beside the others.
+  void core(const std::vector<Picoseconds>& durations, const std::vector<Picoseconds>& last,
+            const ContextExchanges::Round& round, Activity compute_activity, Activity context);
+  std::vector<Picoseconds> whole(const std::vector<Picoseconds>& part) const;
+  // Returns how many parts there are.
+  std::int64_t start_parts(Activity tensor);
+  // A graph, or a product in parts, is launched with its first kernel.
+  Picoseconds issue();
+  void send(Picoseconds duration, Activity activity, std::int32_t after);
+  std::vector<sim::Step>& steps() { return pieces_.back().body.steps; }
+  std::int32_t here() const {
+    return static_cast<std::int32_t>(pieces_.back().body.steps.size()) - 1;
+  }
+  // A collective at the head of a pass still follows what the compute lane did before it.
+  void follow(Activity activity);
+  void begin_piece();
+  // The host waits for the device before it issues more.
+  void drain();
+  void exchange(FlowKind group, const topology::Sending& sending, Activity activity, bool beside);
+  Picoseconds stretched(Picoseconds duration, double slower) const;
+
+  const PassWriter& of_;
+  Picoseconds issue_;
+  double slowdown_;
+  bool outside_;
+  Graph graph_ = Graph::none;
+  bool launched_ = false, in_parts_ = false;
+  Pieces pieces_;
+  std::int32_t last_compute_ = -1, pending_ = -1, beside_ = -1;  // steps of the last piece
+  int beside_piece_ = -1;
+};
+
+}  // namespace strategies
