@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/zero_bubble.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <iterator>
 #include <stdexcept>
@@ -158,8 +159,8 @@ Order best_of(const std::vector<Recipe>& recipes, const LineInput& input) {
       candidates.push_back({&recipe, variant, length_of(few, order)});
     }
   std::ranges::stable_sort(candidates, {}, &Candidate::length);
-  const auto repeated = std::ranges::unique(candidates, {}, &Candidate::length);
-  candidates.erase(repeated.begin(), repeated.end());
+  const auto as_long = [](const Candidate& a, const Candidate& b) { return a.length == b.length; };
+  candidates.erase(std::unique(candidates.begin(), candidates.end(), as_long), candidates.end());
   Order best;
   Length least;
   const auto finalists =
