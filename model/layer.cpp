@@ -53,7 +53,8 @@ Operators embedding(const Transformer& transformer, const Extent& extent, const 
 
 // Cross entropy over a divided vocabulary, fp32: cast up, maximum, subtraction, exponential, sum
 // and division each pass over the logits; the backward pass scales the kept probabilities and casts
-// down. Fused: one pass each way in 16 bit.
+// down. In place, these all work on what is kept; else on a copy beside it. Fused: one pass each way
+// in 16 bit.
 Operators head(const Transformer& transformer, const Extent& extent, const Kernels& kernels,
                units::Precision precision) {
   const auto make = Builder{transformer, extent, kernels, precision}.wide();
@@ -79,7 +80,7 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
                     Builder::stream(8 * logits)};
     loss.input_gradient = {Builder::stream(8 * logits), Builder::stream((element + 4) * logits)};
     loss.kept = {{.name = "logits", .size = {4 * logits}}};
-    loss.largest = {(element + 4) * logits};
+    loss.largest = {(element + (kernels.cross_entropy_in_place ? 0 : 4)) * logits};
   }
   Operators ops{make.norm("final norm", Part::head, false), std::move(product), std::move(loss)};
   return ops;

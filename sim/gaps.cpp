@@ -8,22 +8,8 @@ void Gaps::before(std::uint32_t event, Picoseconds start, Account& account, Spen
   const auto ready = std::clamp(arrival(event), account.done, start);
   spent.host += start - ready;
   auto waited = ready - account.done;
-  find_awaited(event);
-  sort(account.pending);
-  // Lanes run beside each other, and an instant counts once; work of the host only after all else
-  // that is waited for.
-  auto seen = account.done;
-  for (const bool host_side : {false, true}) {
-    if (host_side) seen = std::max(seen, last_but_host_side());
-    for (auto earlier : account.pending) {
-      const auto& op = program_.ops()[op_of_[earlier]];
-      if (is_host_side(op.lane) != host_side || !is_awaited(earlier)) continue;
-      const auto covered = overlap(earlier, seen, ready);
-      spent.on[op.activity] += covered;
-      waited -= covered;
-      if (covered > 0) seen = std::min(trace_.end[earlier], ready);
-    }
-  }
+  find_awaited(event, !account.pending.empty());
+  if (!account.pending.empty()) waited -= collectives(account, ready, spent);
   for (auto earlier : awaited_) {
     const auto& op = program_.ops()[op_of_[earlier]];
     if (op.kind == Op::Kind::pass || op.kind == Op::Kind::collective) continue;
@@ -33,7 +19,28 @@ void Gaps::before(std::uint32_t event, Picoseconds start, Account& account, Spen
   }
   spent.idle += waited;
   account.done = start;
-  std::erase_if(account.pending, [&](auto e) { return trace_.end[e] <= start; });
+  if (!account.pending.empty())
+    std::erase_if(account.pending, [&](auto e) { return trace_.end[e] <= start; });
+}
+
+// Lanes run beside each other, and an instant counts once; work of the host only after all else
+// that is waited for.
+Picoseconds Gaps::collectives(Account& account, Picoseconds ready, Spent& spent) const {
+  sort(account.pending);
+  Picoseconds sum = 0;
+  auto seen = account.done;
+  for (const bool host_side : {false, true}) {
+    if (host_side) seen = std::max(seen, last_but_host_side());
+    for (auto earlier : account.pending) {
+      const auto& op = program_.ops()[op_of_[earlier]];
+      if (is_host_side(op.lane) != host_side || !is_awaited(earlier)) continue;
+      const auto covered = overlap(earlier, seen, ready);
+      spent.on[op.activity] += covered;
+      sum += covered;
+      if (covered > 0) seen = std::min(trace_.end[earlier], ready);
+    }
+  }
+  return sum;
 }
 
 void Gaps::close(Account& account, Spent& spent) const {
@@ -47,17 +54,19 @@ void Gaps::close(Account& account, Spent& spent) const {
   }
 }
 
-void Gaps::find_awaited(std::uint32_t event) {
-  awaited_.assign(1, event);
-  for (std::size_t i = 0; i < awaited_.size(); ++i) {
+void Gaps::find_awaited(std::uint32_t event, bool beyond) {
+  awaited_.clear();
+  const auto add_after = [&](std::uint32_t of) {
+    for (EventId earlier : program_.participants()[of].after)
+      if (earlier != no_event) awaited_.push_back(static_cast<std::uint32_t>(earlier));
+  };
+  add_after(event);
+  for (std::size_t i = 0; beyond && i < awaited_.size(); ++i) {
     const auto at = awaited_[i];
     const bool passes_on =
         trace_.start[at] == trace_.end[at] || is_host_side(program_.ops()[op_of_[at]].lane);
-    if (i > 0 && !passes_on) continue;
-    for (EventId earlier : program_.participants()[at].after)
-      if (earlier != no_event) awaited_.push_back(static_cast<std::uint32_t>(earlier));
+    if (passes_on) add_after(at);
   }
-  awaited_.erase(awaited_.begin());
 }
 
 bool Gaps::is_awaited(std::uint32_t earlier) const {

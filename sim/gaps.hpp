@@ -35,9 +35,11 @@ class Gaps {
   void close(Account& account, Spent& spent) const;
 
  private:
-  // What an event waits for, and what those of them wait for that only join several into one or are
-  // the host's.
-  void find_awaited(std::uint32_t event);
+  // Time up to `ready` that collectives take which are waited for.
+  Picoseconds collectives(Account& account, Picoseconds ready, Spent& spent) const;
+  // What an event waits for, and, `beyond`, what those of them wait for that only join several into
+  // one or are the host's.
+  void find_awaited(std::uint32_t event, bool beyond);
   // A collective that is waited for, or has its turn on a lane before one that is.
   bool is_awaited(std::uint32_t earlier) const;
   // When all is there that is awaited of others than the host.

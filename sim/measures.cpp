@@ -82,8 +82,10 @@ class Replay {
 
   void pass(const Op& op) {
     entered_.clear();
-    for (auto event = op.first; event < op.first + op.count; ++event)
-      entered_.push_back({state_of(event).free, gaps_.arrival(event)});
+    for (auto event = op.first; event < op.first + op.count; ++event) {
+      const auto& free = state_of(event).free;
+      entered_.push_back({free[0], free[1], free[2], gaps_.arrival(event)});
+    }
     for (std::uint32_t i = 0; i < op.count; ++i) {
       const auto event = op.first + i;
       auto& state = state_of(event);
@@ -110,11 +112,10 @@ class Replay {
     if (op.bodies != one_body) return advance_each(op);
     const auto& matrix = matrix_at(op.body);
     Exit together{never, never, never};
-    const auto times = [](const auto& paths, const Entered& at) {
-      const Entry entry{at.free[0], at.free[1], at.free[2], at.arrival};
+    const auto times = [](const auto& paths, const Entry& at) {
       Exit out{never, never, never};
       for (std::size_t o = 0; o < outputs; ++o)
-        for (std::size_t i = 0; i < inputs; ++i) out[o] = std::max(out[o], entry[i] + paths[o][i]);
+        for (std::size_t i = 0; i < inputs; ++i) out[o] = std::max(out[o], at[i] + paths[o][i]);
       return out;
     };
     for (const auto& at : entered_) {
@@ -135,7 +136,7 @@ class Replay {
     std::vector<Picoseconds> arrivals, ends;
     for (std::uint32_t i = 0; i < op.count; ++i) {
       lanes_of.push_back(&state_of(op.first + i).free);
-      arrivals.push_back(entered_[i].arrival);
+      arrivals.push_back(entered_[i][from_arrival]);
       drain(body_of(i), *lanes_of.back(), arrivals.back());
     }
     play([&](std::size_t i) { return std::span(body_of(i).steps); }, lanes_of, arrivals, ends,
@@ -279,7 +280,7 @@ class Replay {
   Windows windows_;
   std::vector<State> actors_;
   std::vector<PassMatrix> matrices_;
-  std::vector<Entered> entered_;
+  std::vector<Entry> entered_;
   std::vector<const Spent*> inside_;  // by event: what a pass did between its start and end
   std::deque<Spent> shortened_;
   std::vector<std::uint32_t> op_of_, before_;
@@ -300,7 +301,7 @@ Spent alone(const Template& body) {
   Program program;
   program.add_template(body);
   Windows windows(program);
-  return windows.spent({.kind = Op::Kind::pass}, {Entered{}}, 0, first_start(body, Entry{}));
+  return windows.spent({.kind = Op::Kind::pass}, {Entry{}}, 0, first_start(body, Entry{}));
 }
 
 std::vector<Held> memory_held(const Program& program) {

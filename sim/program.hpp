@@ -41,7 +41,7 @@ constexpr bool is_host_side(Lane lane) { return lane >= Lane::offload; }
 
 // What a step is for: the caller's own small numbers, for where the time went.
 using Activity = std::uint8_t;
-inline constexpr std::size_t activities = 24;
+inline constexpr std::size_t activities = 20;
 
 // One operator of a pass, on the compute or the tensor lane. It begins when the host has issued it
 // (the host issues the steps of a pass in order, `issue` each), its lane is free and step `joins`

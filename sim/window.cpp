@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "sim/pass_matrix.hpp"
-
 namespace sim {
 
 namespace {
@@ -58,25 +56,21 @@ std::size_t Windows::Hash::operator()(const std::vector<Picoseconds>& key) const
 
 // Instants that cannot matter any more are clipped, so that like states are one: lanes that were
 // free before the pass began, and a host so far ahead that it never makes anyone wait.
-Windows::State Windows::state_of(std::uint32_t body_index, const Entered& entered,
-                                 Picoseconds start, Picoseconds began, bool clip) const {
+Windows::State Windows::state_of(std::uint32_t body_index, const Entry& entered, Picoseconds start,
+                                 Picoseconds began, bool clip) const {
   const auto& body = program_.templates()[body_index];
-  const auto& free = entered.free;
-  const auto compute = free[at(Lane::compute)], tensor = free[at(Lane::tensor)];
-  auto host = free[at(Lane::host)];
-  if (body.drains) host = std::max({host, compute, tensor, entered.arrival});
+  const auto compute = entered[from_compute], tensor = entered[from_tensor];
+  auto host = entered[from_host];
+  if (body.drains) host = std::max({host, compute, tensor, entered[from_arrival]});
   const auto relative = [&](Picoseconds instant) {
     return clip ? std::max<Picoseconds>(0, instant - start) : instant - start;
   };
   return {std::max(host, began - shapes_[body_index].total_issue) - start, relative(compute),
-          relative(tensor), clip ? 0 : entered.arrival - start};
+          relative(tensor), clip ? 0 : entered[from_arrival] - start};
 }
 
-Picoseconds Windows::began_at(std::uint32_t body_index, const Entered& entered) const {
-  const auto& free = entered.free;
-  return first_start(
-      program_.templates()[body_index],
-      {free[at(Lane::host)], free[at(Lane::compute)], free[at(Lane::tensor)], entered.arrival});
+Picoseconds Windows::began_at(std::uint32_t body_index, const Entry& entered) const {
+  return first_start(program_.templates()[body_index], entered);
 }
 
 Spent Windows::played(const Op& pass, std::uint32_t which) {
@@ -104,8 +98,8 @@ Spent Windows::played(const Op& pass, std::uint32_t which) {
   return spent;
 }
 
-const Spent& Windows::spent(const Op& pass, const std::vector<Entered>& entered,
-                            std::uint32_t which, Picoseconds start) {
+const Spent& Windows::spent(const Op& pass, const std::vector<Entry>& entered, std::uint32_t which,
+                            Picoseconds start) {
   const auto body = body_of(pass, which);
   const auto& shape = shapes_[body];
   const bool together = shape.meets && entered.size() > 1;

@@ -6,22 +6,18 @@
 #include <vector>
 
 #include "sim/measures.hpp"
+#include "sim/pass_matrix.hpp"
 
 namespace sim {
-
-// Free lanes and arrival of one participant when its pass was entered.
-struct Entered {
-  LaneTimes free{};
-  Picoseconds arrival = 0;
-};
 
 class Windows {
  public:
   explicit Windows(const Program& program);
 
-  // What participant `which` did between its first step and the end of its last. O(participants)
-  // when the pass was entered in this state before. The reference stays valid.
-  const Spent& spent(const Op& pass, const std::vector<Entered>& entered, std::uint32_t which,
+  // `entered`: by participant. What participant `which` did between its first step and the end of
+  // its last. O(participants) when the pass was entered in this state before. The reference stays
+  // valid.
+  const Spent& spent(const Op& pass, const std::vector<Entry>& entered, std::uint32_t which,
                      Picoseconds start);
 
  private:
@@ -45,9 +41,9 @@ class Windows {
     return static_cast<std::uint32_t>(
         program_.body_of(pass, static_cast<std::uint32_t>(participant)));
   }
-  State state_of(std::uint32_t body, const Entered& entered, Picoseconds start, Picoseconds began,
+  State state_of(std::uint32_t body, const Entry& entered, Picoseconds start, Picoseconds began,
                  bool clip) const;
-  Picoseconds began_at(std::uint32_t body, const Entered& entered) const;
+  Picoseconds began_at(std::uint32_t body, const Entry& entered) const;
   Spent played(const Op& pass, std::uint32_t which);
 
   const Program& program_;

@@ -51,7 +51,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   arrival_.assign(actors, no_event);
   arrived_forward_.assign(actors, std::vector<EventId>(slots, no_event));
   arrived_backward_ = arrived_forward_;
-  whole_sequences_.resize(writers_.size());
+  whole_sequences_.resize(writers_.size() * blocks_.size());
   messages_.resize(2 * actors);
   away_.resize(actors);
   latest_ = before_latest_ = ended_beside_ = gathered_ = reduced_ = read_ = copied_ = arrival_;
@@ -103,11 +103,8 @@ const Lowering::Sequence& Lowering::sequence(std::size_t writer, const Segment& 
                                              const Manner& how) {
   if (how != Manner{} || &segment < blocks_.data() || &segment >= blocks_.data() + blocks_.size())
     return sequence_of(writer, segment, pass, how);
-  constexpr std::size_t passes = 4;
-  auto& known = whole_sequences_[writer];
-  known.resize(passes * blocks_.size());
-  auto& found = known[passes * static_cast<std::size_t>(&segment - blocks_.data()) +
-                      static_cast<std::size_t>(pass)];
+  const auto v = static_cast<std::size_t>(&segment - blocks_.data());
+  auto& found = whole_sequences_[writer * blocks_.size() + v][static_cast<std::size_t>(pass)];
   if (found == nullptr) found = &sequence_of(writer, segment, pass, how);
   return *found;
 }

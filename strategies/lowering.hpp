@@ -238,8 +238,8 @@ class Lowering {
   std::vector<std::vector<Group>> tensor_groups_of_stage_, context_groups_of_stage_,
       expert_groups_of_stage_;
   std::map<std::tuple<std::size_t, Segment, Pass, Manner>, Sequence> sequences_;
-  // The same again for whole virtual stages, which most passes are: [writer][virtual stage, pass].
-  std::vector<std::vector<const Sequence*>> whole_sequences_;
+  // The same again for whole virtual stages, which most passes are: [writer, virtual stage][pass].
+  std::vector<std::array<const Sequence*, 4>> whole_sequences_;
   std::vector<std::optional<Sent>> messages_;  // [actor, direction], once asked for
   std::map<std::tuple<const Group*, double, bool>, Sent> data_sent_;
   std::map<std::pair<double, Gpu>, sim::TemplateId> packing_;

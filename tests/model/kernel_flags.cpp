@@ -117,6 +117,19 @@ TEST_CASE("cross entropy in one kernel reads and writes logits once each way, in
         2 * logits);
 }
 
+TEST_CASE("in place, cross entropy holds no copy of its fp32 logits beside those that are kept") {
+  Kernels beside, in_place;
+  in_place.cross_entropy_in_place = true;
+  const auto loss = [&](const Kernels& kernels) {
+    return head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16).back();
+  };
+  const double logits = s * b * 512;
+  CHECK(loss(in_place).largest.value == 2 * logits);
+  CHECK(loss(beside).largest.value == (2 + 4) * logits);
+  CHECK(loss(in_place).kept.front().size == loss(beside).kept.front().size);
+  CHECK(loss(in_place).forward == loss(beside).forward);
+}
+
 TEST_CASE("fused kernels of attention keep and move the same, whichever they are") {
   const auto t = llama();
   const auto made = [&](AttentionKernel kernel) {
