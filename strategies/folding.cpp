@@ -104,7 +104,19 @@ void Folding::refine(const topology::Cluster& cluster) {
   for (const auto& port : routes_.ports())
     graph.add({a_port, static_cast<std::uint64_t>(port.kind), port.out,
                std::bit_cast<std::uint64_t>(ports_.capacity(port))});
+  join(graph);
 
+  const auto colours = graph.stable();
+  const auto part = [&](Vertex first, Vertex count) {
+    return std::vector<std::uint32_t>(colours.begin() + first, colours.begin() + first + count);
+  };
+  number(part(0, ranks), part(ranks, flows), part(ranks + flows, ports));
+}
+
+void Folding::join(Colours& graph) const {
+  using Vertex = Colours::Vertex;
+  const auto ranks = static_cast<Vertex>(routes_.ranks());
+  const auto flows = static_cast<Vertex>(routes_.flows());
   for (Vertex i = 0; i < ranks; ++i) {
     const auto rank = routes_.rank_at(i);
     for (std::size_t k = 0; k < flow_kinds; ++k) {
@@ -120,12 +132,6 @@ void Folding::refine(const topology::Cluster& cluster) {
   for (Vertex f = 0; f < flows; ++f)
     for (const auto& [port, times] : routes_.crossings(f))
       graph.join(ranks + f, ranks + flows + port, crosses + times, crosses + times);
-
-  const auto colours = graph.stable();
-  const auto part = [&](Vertex first, Vertex count) {
-    return std::vector<std::uint32_t>(colours.begin() + first, colours.begin() + first + count);
-  };
-  number(part(0, ranks), part(ranks, flows), part(ranks + flows, ports));
 }
 
 namespace {

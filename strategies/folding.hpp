@@ -26,6 +26,8 @@ struct LinkClass {
   double capacity = 0;     // bytes/s, each way
 };
 
+class Colours;
+
 class Folding {
  public:
   // `sharded_in_node`: ZeRO states are divided over the data-parallel ranks of each node only.
@@ -63,6 +65,8 @@ class Folding {
   topology::GroupShape shape_of(FlowKind kind, std::int64_t rank,
                                 const topology::Cluster& cluster) const;
   void refine(const topology::Cluster& cluster);
+  // Ranks, flows and ports, added in this order: who sends and receives what, over which ports.
+  void join(Colours& graph) const;
   void number(std::vector<std::uint32_t> rank_colours, std::vector<std::uint32_t> flow_colours,
               std::vector<std::uint32_t> port_colours);
 

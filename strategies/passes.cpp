@@ -20,7 +20,6 @@
 
 namespace strategies {
 
-using model::Seam;
 using sim::Picoseconds;
 
 sim::Picoseconds to_ticks(units::Seconds time) {
@@ -100,36 +99,13 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
         out.sweep(again, once_more);
       }
       if (left_out(*op)) continue;
-      const bool enters = divided_ && op->seam == Seam::enter;
-      const bool cut = !op->input_gradient_part.empty();
       out.enter(op->graph);
       double slower = 1.0;  // of the weight gradient
       if (inputs && op->core) {
         if (!core_done) out.core_backward(ops);
         core_done = true;
-      } else if (inputs && cut && op->seam == Seam::leave) {
-        out.gather_into(op->rows, op->input_gradient_part, input_gradient_compute,
-                        backward_tensor_comm);
-      } else if (inputs && cut && !weights) {
-        out.scatter_from(op->rows, op->input_gradient_part, input_gradient_compute,
-                         backward_tensor_comm);
       } else if (inputs) {
-        if (divided_ && sequence_parallel_ && op->seam == Seam::leave)
-          out.communicate(op->rows.all_gather, backward_tensor_comm);
-        const bool gathers = enters && sequence_parallel_ && weights;
-        if (gathers) out.communicate(op->rows.all_gather, backward_tensor_comm, true);
-        if (op->seam == Seam::combine) out.experts(experts_.dispatch, backward_expert_comm);
-        if (op->seam == Seam::dispatch) out.experts(experts_.combine, backward_expert_comm);
-        out.compute(op->input_gradient, input_gradient_compute,
-                    gathers ? out.beside(op->rows.all_gather, op->input_gradient) : 1.0);
-        if (enters) {
-          const auto& reduction =
-              sequence_parallel_ ? op->rows.reduce_scatter : op->rows.all_reduce;
-          const bool hides = async_ && weights;
-          out.wait();
-          out.communicate(reduction, backward_tensor_comm, hides);
-          if (hides) slower = out.beside(reduction, op->weight_gradient);
-        }
+        slower = out.input_gradient(*op, weights);
       }
       if (weights) {
         out.compute(op->weight_gradient, weight_gradient_compute, slower);

@@ -152,6 +152,34 @@ void PassWriter::Writer::core_backward(const std::vector<OperatorCost>& ops) {
   core(durations, last, of_.context_.backward, input_gradient_compute, backward_context_comm);
 }
 
+double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) {
+  const bool rows_divided = of_.sequence_parallel_, enters = of_.divided_ && op.seam == Seam::enter;
+  if (!op.input_gradient_part.empty()) {
+    if (op.seam == Seam::leave) {
+      gather_into(op.rows, op.input_gradient_part, input_gradient_compute, backward_tensor_comm);
+      return 1.0;
+    }
+    if (!weights) {
+      scatter_from(op.rows, op.input_gradient_part, input_gradient_compute, backward_tensor_comm);
+      return 1.0;
+    }
+  }
+  if (of_.divided_ && rows_divided && op.seam == Seam::leave)
+    communicate(op.rows.all_gather, backward_tensor_comm);
+  const bool gathers = enters && rows_divided && weights;
+  if (gathers) communicate(op.rows.all_gather, backward_tensor_comm, true);
+  if (op.seam == Seam::combine) experts(of_.experts_.dispatch, backward_expert_comm);
+  if (op.seam == Seam::dispatch) experts(of_.experts_.combine, backward_expert_comm);
+  compute(op.input_gradient, input_gradient_compute,
+          gathers ? beside(op.rows.all_gather, op.input_gradient) : 1.0);
+  if (!enters) return 1.0;
+  const auto& reduction = rows_divided ? op.rows.reduce_scatter : op.rows.all_reduce;
+  const bool hides = of_.async_ && weights;
+  wait();
+  communicate(reduction, backward_tensor_comm, hides);
+  return hides ? beside(reduction, op.weight_gradient) : 1.0;
+}
+
 void PassWriter::Writer::experts(const std::optional<topology::Sending>& sending,
                                  Activity activity) {
   if (!sending) return;

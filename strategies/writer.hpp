@@ -44,6 +44,9 @@ class PassWriter::Writer {
   void core(const std::vector<OperatorCost>& ops, Activity compute_activity, Activity context);
   // And its input gradient.
   void core_backward(const std::vector<OperatorCost>& ops);
+  // The input gradient of an operator outside the attention core. Returns how much slower its
+  // weight gradient is, if `weights` says that it follows, beside what is sent.
+  double input_gradient(const OperatorCost& op, bool weights);
   // Of tokens or their gradients, to experts or back.
   void experts(const std::optional<topology::Sending>& sending, Activity activity);
   // Without a last piece that would do nothing.

@@ -72,13 +72,13 @@ TEST_CASE("optimizers keep the master copy and their own moments") {
                                                                      {Optimizer::sgd, 8},
                                                                      {Optimizer::muon, 8},
                                                                      {Optimizer::adafactor, 4}}));
-  const ActorFacts actor{.parameters = 1e9, .matrices = 1e9};
+  const ActorFacts actor{.parameters = 1e9, .matrices = {1e9}};
   const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = optimizer};
   CHECK(static_memory(actor, {}, training, {}, 1).optimizer.value == bytes * 1e9);
 }
 
 TEST_CASE("Muon keeps a second moment of what is no matrix") {
-  const ActorFacts actor{.parameters = 1e9, .matrices = 9e8};
+  const ActorFacts actor{.parameters = 1e9, .matrices = {9e8}};
   const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = Optimizer::muon};
   CHECK(static_memory(actor, {}, training, {}, 1).optimizer.value == Approx(8e9 + 4e8));
 }
