@@ -22,7 +22,7 @@ struct Kernels {
   bool fused_norm = true;
   bool fused_rotary = true;
   bool fused_cross_entropy = false;
-  bool cross_entropy_in_place = false;  // otherwise each of its steps makes logits anew
+  bool cross_entropy_in_place = false;      // otherwise each of its steps makes logits anew
   bool fused_gradient_accumulation = true;  // weight gradients added to fp32 inside the product
   Scaling scaling = Scaling::delayed;       // in fp8; mxfp8 and nvfp4 have scales of their own
   friend bool operator==(const Kernels&, const Kernels&) = default;
