@@ -61,6 +61,9 @@ class Line {
     const auto& here = at(stage);
     return here.backwards[0] + here.backwards[1] - here.weights[0] - here.weights[1];
   }
+  // How long a stage has waited since its first pass, and the one that has waited longest.
+  std::int64_t idle(int stage) const { return at(stage).idle; }
+  std::int64_t most_idle() const { return most_idle_; }
   bool last_was_forward(int stage) const { return at(stage).last_was_forward; }
   const LineInput& input() const { return in_; }
 
@@ -94,7 +97,7 @@ class Line {
 
  private:
   struct Stage {
-    std::int64_t free = 0;
+    std::int64_t free = 0, idle = 0;
     std::array<int, 2> forwards{}, backwards{}, weights{};
     int held = 0;
     bool last_was_forward = false;
@@ -132,6 +135,8 @@ class Line {
     const auto& times = in_.times[index(stage)];
     auto& wakes = wakes_[index(stage)];
     const auto begin = wakes;
+    if (!here.slots.empty()) here.idle += begin - here.free;
+    most_idle_ = std::max(most_idle_, here.idle);
     if (pass == Pass::backward_weight) {
       const auto oldest = index(oldest_waiting(here));
       here.slots.push_back({pass, here.weights[oldest]++, static_cast<int>(oldest)});
@@ -158,6 +163,7 @@ class Line {
 
   const LineInput& in_;
   std::vector<Stage> stages_;
+  std::int64_t most_idle_ = 0;
   std::vector<std::int64_t> wakes_;               // when each stage is asked next
   std::vector<std::int64_t> forward_, backward_;  // ends, by virtual stage and microbatch
 };
