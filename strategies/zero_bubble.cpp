@@ -122,7 +122,7 @@ std::vector<Recipe> recipes_for_v(const LineInput& input) {
   for (const auto& block : promising_blocks(input)) {
     const auto repeated = [block](const LineInput& in) { return repeat(in, block); };
     for (const auto& rules :
-         {Tightening{.leave_room = true},
+         {Tightening{.leave_room = true}, Tightening{.delay = 0.5, .leave_room = true},
           Tightening{.delay = 0.5, .leave_room = true, .share_gaps = true, .when_full = true}})
       recipes.push_back([=](const LineInput& in) { return tighten(in, repeated(in), rules); });
   }
