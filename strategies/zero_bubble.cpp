@@ -80,8 +80,9 @@ std::vector<Recipe> greedy_recipes_for_v() {
           const Greed rules{
               .first = first, .backlog = backlog, .leave_room = leave_room, .taper = taper};
           recipes.push_back(by_greed(rules));
-          recipes.push_back(
-              [rules](const LineInput& in) { return tighten(in, greedy(in, rules), 1, false); });
+          recipes.push_back([rules](const LineInput& in) {
+            return tighten(in, greedy(in, rules), {.delay = 1});
+          });
         }
   return recipes;
 }
@@ -121,9 +122,10 @@ std::vector<Recipe> recipes_for_v(const LineInput& input) {
   std::vector<Recipe> recipes;
   for (const auto& block : promising_blocks(input)) {
     const auto repeated = [block](const LineInput& in) { return repeat(in, block); };
-    for (const double delay : {0.0, 0.5})
-      recipes.push_back(
-          [=](const LineInput& in) { return tighten(in, repeated(in), delay, true); });
+    for (const auto& rules :
+         {Tightening{.leave_room = true}, Tightening{.delay = 0.5, .leave_room = true},
+          Tightening{.delay = 0.5, .leave_room = true, .share_gaps = true, .when_full = true}})
+      recipes.push_back([=](const LineInput& in) { return tighten(in, repeated(in), rules); });
   }
   for (const auto& spacing : spacings)
     for (const int turn : {0, 1}) {
@@ -131,7 +133,7 @@ std::vector<Recipe> recipes_for_v(const LineInput& input) {
       recipes.push_back([=](const LineInput& in) -> Order {
         const auto order = repeat(in, block);
         if (peak_in_flight(order.front(), 1) > in.limit) return {};
-        return tighten(in, refill(in, order), 0, false);
+        return tighten(in, refill(in, order), {});
       });
     }
   recipes.push_back(by_greed({.first = Greed::First::completion, .backlog = 4, .taper = 0.5}));

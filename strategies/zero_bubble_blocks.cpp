@@ -100,13 +100,18 @@ std::vector<Block> blocks_within(int limit, int stages) {
 Order repeat(const LineInput& input, const Block& block) {
   Order order;
   for (const auto& starts : starts_of(block, input.layout.stages)) {
-    std::vector<std::pair<int, Slot>> timed;
-    for (int m = 0; m < input.microbatches; ++m)
-      for (std::size_t pass = 0; pass < passes.size(); ++pass)
-        timed.push_back({starts.at[pass] + period * m, {passes[pass].pass, m, passes[pass].chunk}});
-    std::ranges::sort(timed, {}, &std::pair<int, Slot>::first);
+    std::array<std::size_t, passes.size()> pass_of{};  // by unit of the period
+    for (std::size_t pass = 0; pass < passes.size(); ++pass)
+      pass_of[static_cast<std::size_t>(starts.at[pass] % period)] = pass;
     std::vector<Slot> slots;
-    for (const auto& each : timed) slots.push_back(each.second);
+    const auto all = passes.size() * static_cast<std::size_t>(input.microbatches);
+    slots.reserve(all);
+    for (int now = starts.at[0]; slots.size() < all; ++now) {
+      const auto pass = pass_of[static_cast<std::size_t>(now % period)];
+      const int since = now - starts.at[pass];
+      if (since >= 0 && since < period * input.microbatches)
+        slots.push_back({passes[pass].pass, since / period, passes[pass].chunk});
+    }
     order.push_back(std::move(slots));
   }
   return order;

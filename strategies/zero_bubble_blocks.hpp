@@ -27,7 +27,7 @@ inline constexpr std::array<std::array<int, 4>, 5> spacings{
 // O(blocks · stages).
 std::vector<Block> blocks_within(int limit, int stages);
 
-// The order of the repeated block. O(passes · log).
+// The order of the repeated block. O(passes).
 Order repeat(const LineInput& input, const Block& block);
 
 }  // namespace strategies

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "strategies/first_of.hpp"
 #include "strategies/schedule.hpp"
 
 namespace strategies {
@@ -29,7 +30,7 @@ class Line {
   explicit Line(const LineInput& input)
       : in_(input),
         stages_(static_cast<std::size_t>(input.layout.stages)),
-        wakes_(stages_.size(), 0),
+        wakes_(stages_.size()),
         forward_(static_cast<std::size_t>(input.layout.virtual_stages() * input.microbatches),
                  never),
         backward_(forward_) {
@@ -61,6 +62,9 @@ class Line {
     const auto& here = at(stage);
     return here.backwards[0] + here.backwards[1] - here.weights[0] - here.weights[1];
   }
+  // How long a stage has waited since its first pass, and the one that has waited longest.
+  std::int64_t idle(int stage) const { return at(stage).idle; }
+  std::int64_t most_idle() const { return most_idle_; }
   bool last_was_forward(int stage) const { return at(stage).last_was_forward; }
   const LineInput& input() const { return in_; }
 
@@ -69,15 +73,14 @@ class Line {
   template <class Decide>
   Order play(Decide decide) {
     for (auto left = stages_.size() * slots_per_stage(); left > 0;) {
-      const auto first = std::ranges::min_element(wakes_);
-      if (*first >= never) return {};
-      const auto stage = static_cast<int>(first - wakes_.begin());
-      const auto decision = decide(stage, *first);
+      if (wakes_.least() >= never) return {};
+      const auto stage = static_cast<int>(wakes_.first());
+      const auto decision = decide(stage, wakes_.least());
       if (decision.run) {
         run(stage, decision.pass, decision.chunk);
         --left;
       } else {
-        *first = decision.until;
+        wakes_.set(index(stage), decision.until);
       }
     }
     Order order;
@@ -94,7 +97,7 @@ class Line {
 
  private:
   struct Stage {
-    std::int64_t free = 0;
+    std::int64_t free = 0, idle = 0;
     std::array<int, 2> forwards{}, backwards{}, weights{};
     int held = 0;
     bool last_was_forward = false;
@@ -130,13 +133,14 @@ class Line {
   void run(int stage, Pass pass, int chunk) {
     auto& here = stages_[index(stage)];
     const auto& times = in_.times[index(stage)];
-    auto& wakes = wakes_[index(stage)];
-    const auto begin = wakes;
+    const auto begin = wakes_[index(stage)];
+    if (!here.slots.empty()) here.idle += begin - here.free;
+    most_idle_ = std::max(most_idle_, here.idle);
     if (pass == Pass::backward_weight) {
       const auto oldest = index(oldest_waiting(here));
       here.slots.push_back({pass, here.weights[oldest]++, static_cast<int>(oldest)});
       --here.held;
-      here.free = wakes = begin + times.weight;
+      wakes_.set(index(stage), here.free = begin + times.weight);
       return;
     }
     const bool forward = pass == Pass::forward;
@@ -145,20 +149,21 @@ class Line {
     here.slots.push_back(slot);
     if (forward) ++here.held;
     here.last_was_forward = forward;
-    here.free = wakes = begin + (forward ? times.forward : times.backward);
+    wakes_.set(index(stage), here.free = begin + (forward ? times.forward : times.backward));
     (forward ? forward_ : backward_)[cell({stage, chunk}, slot.microbatch)] = here.free;
     const auto next =
         forward ? behind({stage, chunk}, in_.layout) : before({stage, chunk}, in_.layout);
     if (next && next->stage != stage) wake(next->stage, here.free + in_.latency);
   }
   void wake(int stage, std::int64_t when) {
-    auto& wakes = wakes_[index(stage)];
-    wakes = std::max(stages_[index(stage)].free, std::min(wakes, when));
+    const auto i = index(stage);
+    wakes_.set(i, std::max(stages_[i].free, std::min(wakes_[i], when)));
   }
 
   const LineInput& in_;
   std::vector<Stage> stages_;
-  std::vector<std::int64_t> wakes_;               // when each stage is asked next
+  std::int64_t most_idle_ = 0;
+  FirstOf wakes_;                                 // when each stage is asked next
   std::vector<std::int64_t> forward_, backward_;  // ends, by virtual stage and microbatch
 };
 

@@ -102,7 +102,8 @@ class Greedy {
 // A stage's plan, and how far what it does is ahead of it or behind.
 class StagePlan {
  public:
-  StagePlan(const std::vector<Slot>& slots, int limit) : slots_(slots), limit_(limit) {
+  StagePlan(const std::vector<Slot>& slots, int limit, const Tightening& rules)
+      : slots_(slots), limit_(limit), when_full_(rules.when_full) {
     int held = 0;
     for (const auto& slot : slots_) {
       held += slot.pass == Pass::forward ? 1 : slot.pass == Pass::backward_weight ? -1 : 0;
@@ -152,9 +153,10 @@ class StagePlan {
   }
   // Whether memory allows to leave one more weight pass for the end.
   bool may_leave() const {
-    return (next_ < slots_.size() ? std::max(now(), most_[next_]) : now()) + early_[0] + early_[1] -
-               early_[weight] <
-           limit_;
+    const int most = next_ == slots_.size() ? now()
+                     : when_full_           ? most_[next_]
+                                            : std::max(now(), most_[next_]);
+    return most + early_[0] + early_[1] - early_[weight] < limit_;
   }
 
  private:
@@ -167,6 +169,7 @@ class StagePlan {
   int now() const { return next_ > 0 ? held_[next_ - 1] : 0; }
   const std::vector<Slot>& slots_;
   int limit_;
+  bool when_full_;
   std::vector<int> held_, most_;  // after each slot, and at most from it on
   std::size_t next_ = 0;
   std::array<int, 5> early_{};  // passes run before their time; less than none: after it
@@ -175,11 +178,10 @@ class StagePlan {
 // One decision of tighten().
 class Tightener {
  public:
-  Tightener(const Line& line, double delay, bool leave_room)
-      : line_(line), delay_(delay), leave_room_(leave_room) {}
+  Tightener(const Line& line, const Tightening& rules) : line_(line), rules_(rules) {}
   Decision decide(StagePlan& plan, int stage, std::int64_t now) const {
     const auto& times = line_.input().times[static_cast<std::size_t>(stage)];
-    const auto weight = times.weight - share(delay_, times.weight);
+    const auto weight = times.weight - share(rules_.delay, times.weight);
     const Slot some_weight{Pass::backward_weight, 0, 0};
     const Decision run_weight{true, Pass::backward_weight};
     for (const Slot* slot = plan.current(); slot; slot = plan.current()) {
@@ -205,7 +207,7 @@ class Tightener {
         plan.run_early({Pass::backward_input, 0, chunk});
         return {true, Pass::backward_input, chunk};
       }
-      if (line_.waiting(stage) > 0 && next >= now + weight) {
+      if (line_.waiting(stage) > 0 && (next >= now + weight || long_gap(stage, next - now))) {
         plan.run_early(some_weight);
         return run_weight;
       }
@@ -231,13 +233,15 @@ class Tightener {
                                       : line_.backward_ready(stage, slot.chunk);
   }
   bool room(int stage, int chunk) const {
-    if (!leave_room_ || chunk > 0 || line_.backwards(stage, 1) > 0) return true;
+    if (!rules_.leave_room || chunk > 0 || line_.backwards(stage, 1) > 0) return true;
     const int limit = line_.input().limit;
     return line_.held(stage, 0) < limit - std::min(stage + 1, limit / 2);
   }
+  bool long_gap(int stage, std::int64_t gap) const {
+    return rules_.share_gaps && line_.idle(stage) + gap > line_.most_idle();
+  }
   const Line& line_;
-  double delay_;
-  bool leave_room_;
+  const Tightening& rules_;
 };
 
 }  // namespace
@@ -272,12 +276,12 @@ Order refill(const LineInput& input, const Order& order) {
   });
 }
 
-Order tighten(const LineInput& input, const Order& order, double delay, bool leave_room) {
+Order tighten(const LineInput& input, const Order& order, const Tightening& rules) {
   if (order.empty()) return {};
   std::vector<StagePlan> plans;
-  for (const auto& slots : order) plans.emplace_back(slots, input.limit);
+  for (const auto& slots : order) plans.emplace_back(slots, input.limit, rules);
   Line line(input);
-  const Tightener tightener(line, delay, leave_room);
+  const Tightener tightener(line, rules);
   return line.play([&](int stage, std::int64_t now) {
     return tightener.decide(plans[static_cast<std::size_t>(stage)], stage, now);
   });

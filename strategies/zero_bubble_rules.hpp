@@ -31,11 +31,23 @@ Order greedy(const LineInput& input, const Greed& rules);
 // has no memory. Nothing if the stages wait for ever.
 Order refill(const LineInput& input, const Order& order);
 
-// Keeps an order but moves what memory allows, stage by stage: weight passes into gaps (by `delay`
-// as in Greed) and behind what is ready, forwards and backwards into earlier gaps that are long
-// enough. With `leave_room`, forwards of chunk 0 that run early leave room for those of chunk 1
-// that come before a stage's first backward. Nothing if the order is empty or the stages wait for
-// ever.
-Order tighten(const LineInput& input, const Order& order, double delay, bool leave_room);
+// How an order is tightened.
+struct Tightening {
+  double delay = 0;  // as in Greed
+  // Forwards of chunk 0 that run early leave room for those of chunk 1 that come before a stage's
+  // first backward.
+  bool leave_room = false;
+  // A stage that would idle for longer, in all, than any stage has so far runs a weight pass first
+  // and is late: gaps cost nothing where another stage's are longer (after the bubbles that Qi et
+  // al. 2024 approve of when they place ZB-V's passes greedily).
+  bool share_gaps = false;
+  // Weight passes make way for what is ready even while a stage's memory is full.
+  bool when_full = false;
+};
+
+// Keeps an order but moves what memory allows, stage by stage: weight passes into gaps and behind
+// what is ready, forwards and backwards into earlier gaps that are long enough. Nothing if the
+// order is empty or the stages wait for ever.
+Order tighten(const LineInput& input, const Order& order, const Tightening& rules);
 
 }  // namespace strategies
