@@ -90,8 +90,10 @@ struct SimulationFacts {
 struct Slice {
   int stage = 0;
   std::int64_t rank = 0;  // lowest rank of the class
-  std::string_view lane;  // one of "compute", "tensor", "data", "pipeline send", "pipeline receive"
-  std::string name;       // "forward m3 chunk 1"
+  // One of "compute", "tensor", "context", "expert", "data", "offload", "fetch", "data loader",
+  // "pipeline send", "pipeline receive".
+  std::string_view lane;
+  std::string name;  // "forward m3 chunk 1"
   std::string_view
       kind;  // one of "forward", "backward", "recompute", "optimizer", "tensor_comm", …
   std::int64_t microbatch = -1, chunk = -1;

@@ -18,7 +18,7 @@ struct Outside {
 Outside outside_of(const Scenario& scenario, const strategies::ActorFacts& actor, int shards) {
   const auto states =
       strategies::static_memory(actor, scenario.plan, scenario.training, scenario.software, shards);
-  return {states.host, states.nvme};
+  return {states.host + actor.host_activations, states.nvme};
 }
 
 // The larger share of what there is, and whether that is enough.

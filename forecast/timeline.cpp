@@ -32,8 +32,8 @@ const char* lane_of(const sim::Op& op, const sim::Label& label) {
     case sim::Op::Kind::collective:
       if (label.kind == strategies::label_context_exchange) return "context";
       if (label.kind == strategies::label_expert_exchange) return "expert";
-      if (label.kind == strategies::label_load_data) return "data loader";
-      if (sim::is_host_side(op.lane)) return op.lane == sim::Lane::load ? "loader" : "offload";
+      if (op.lane == sim::Lane::load) return "data loader";
+      if (op.lane == sim::Lane::offload) return "offload";
       if (op.lane == sim::Lane::fetch) return "fetch";
       return op.lane == sim::Lane::exchange ? "tensor" : "data";
     default:

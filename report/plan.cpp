@@ -70,12 +70,15 @@ Document wrap_document(const strategies::Wrap& wrap) {
   return Object().put("layers", wrap.layers).take();
 }
 
-Document overlap_document(const strategies::Overlap& overlap, const Software& software) {
+Document overlap_document(const Plan& plan, const Software& software) {
+  const auto& overlap = plan.overlap;
+  // ZeRO-3 gathers ahead unless it is told not to.
+  const bool gathers_ahead = plan.zero == 3 || software.overlap_parameters;
   return Object()
       .put("data", overlap.data.value_or(software.overlap_data))
       .put("tensor", overlap.tensor.value_or(software.overlap_tensor))
       .put("pipeline", overlap.pipeline.value_or(software.overlap_pipeline))
-      .put("parameters", overlap.parameters.value_or(software.overlap_parameters))
+      .put("parameters", overlap.parameters.value_or(gathers_ahead))
       .put("expert", overlap.expert.value_or(software.overlap_expert))
       .take();
 }
@@ -123,7 +126,7 @@ Document plan_document(const Plan& plan, const Software& software) {
       .put("recompute", recompute_document(plan))
       .put("offload", offload_document(plan.offload))
       .put("activation_compression", word(plan.activation_compression))
-      .put("overlap", overlap_document(plan.overlap, software));
+      .put("overlap", overlap_document(plan, software));
   put_gradients(object, plan, software);
   return object.put("rank_order", word(plan.rank_order)).take();
 }

@@ -65,14 +65,18 @@ std::string question(const forecast::Scenario& scenario, const TextOptions& opti
   std::string how = fmt::format("tensor {}{}, pipeline {} ({}), data {}, micro-batch {}",
                                 plan.tensor, plan.sequence_parallel ? " with sequence" : "",
                                 plan.pipeline, schedule_words(plan), plan.data, plan.micro_batch);
-  if (plan.context > 1) how += fmt::format(", context {}", plan.context);
+  if (plan.context > 1)
+    how += fmt::format(", context {} ({})", plan.context, word(plan.context_method));
+  if (plan.expert > 1) how += fmt::format(", expert {}", plan.expert);
   if (plan.zero > 0) how += fmt::format(", ZeRO {}", plan.zero);
-  how += ", " + recompute_words(plan.recompute);
+  how += ", " + (plan.recompute_of_stage.empty() ? recompute_words(plan.recompute)
+                                                 : "recomputation stage by stage");
   using enum strategies::Offload::Tier;
   const auto& offload = plan.offload;
   for (const auto& [what, tier] : {std::pair{"optimizer", offload.optimizer},
                                    {"gradients", offload.gradients ? cpu : none},
-                                   {"parameters", offload.parameters}})
+                                   {"parameters", offload.parameters},
+                                   {"activations", offload.activations ? cpu : none}})
     if (tier != none) how += fmt::format(", {} on {}", what, tier == cpu ? "the host" : "NVMe");
   const int width = width_of(options);
   return toned(fitted(printable(title, options.unicode), width), Tone::strong, options) + '\n' +

@@ -79,7 +79,8 @@ bool Lowering::is_last_backward(int stage, const Slot& slot) const {
 }
 
 bool Lowering::embeds_and_predicts() const {
-  return place_of(0, layout_).stage == place_of(layout_.virtual_stages() - 1, layout_).stage;
+  return layout_.kind == Layout::Kind::mirrored ||
+         place_of(0, layout_).stage == place_of(layout_.virtual_stages() - 1, layout_).stage;
 }
 
 bool Lowering::copies_embedding() const {

@@ -199,6 +199,7 @@ class Lowering {
   void optimizer();
   std::vector<sim::Step> optimizer_steps(std::uint32_t actor) const;
   sim::Picoseconds passes_of(std::uint32_t actor) const;
+  sim::Picoseconds newton_schulz(std::uint32_t actor) const;
   // Runs a pass on an actor once its gradients are reduced.
   void add_update(std::uint32_t actor, sim::TemplateId body, LabelKind label);
   void gather_matrices();

@@ -116,6 +116,28 @@ sim::Picoseconds Lowering::passes_of(std::uint32_t actor) const {
   return sum;
 }
 
+// ZeRO divides dense matrices over all that share them, experts over fewer.
+sim::Picoseconds Lowering::newton_schulz(std::uint32_t actor) const {
+  const auto& facts = out_.actors[actor];
+  const auto time = [&](const std::vector<units::Kernel>& products) {
+    sim::Picoseconds sum = 0;
+    for (const auto& product : products) sum += to_ticks(costs_.kernel(product, facts.gpu));
+    return newton_schulz_steps * sum;
+  };
+  std::map<Block, std::int64_t> blocks;
+  for (int chunk = 0; chunk < chunks(); ++chunk)
+    for (const auto& block :
+         blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))])
+      ++blocks[block];
+  sim::Picoseconds dense = 0, experts = 0;
+  for (const auto& [block, count] : blocks) {
+    const auto& cost = writers_.front()->cost(block);
+    dense += count * time(cost.newton_schulz);
+    experts += count * time(cost.expert_newton_schulz);
+  }
+  return dense / out_.data_shards + experts / facts.expert_shards;
+}
+
 std::vector<sim::Step> Lowering::optimizer_steps(std::uint32_t actor) const {
   const auto& facts = out_.actors[actor];
   const auto& plan = job_.plan;
@@ -137,15 +159,7 @@ std::vector<sim::Step> Lowering::optimizer_steps(std::uint32_t actor) const {
   if (training.optimizer == Optimizer::sophia)
     steps.push_back(step(static_cast<sim::Picoseconds>(
         hessian_share * static_cast<double>(out_.microbatches * passes_of(actor)))));
-  if (training.optimizer == Optimizer::muon) {
-    sim::Picoseconds all = 0;
-    for (int chunk = 0; chunk < chunks(); ++chunk)
-      for (const auto& block :
-           blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))])
-        for (const auto& product : writers_.front()->cost(block).newton_schulz)
-          all += to_ticks(costs_.kernel(product, facts.gpu));
-    steps.push_back(step(all / out_.data_shards));
-  }
+  if (training.optimizer == Optimizer::muon) steps.push_back(step(newton_schulz(actor)));
   return steps;
 }
 

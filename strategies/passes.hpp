@@ -54,6 +54,9 @@ std::int64_t padded_vocab(const Share& share);
 // Of what one rank computes outside the attention core: its part of each sequence.
 model::Extent extent_of(const Share& share);
 
+// Of Muon's iteration (Jordan et al. 2024).
+inline constexpr int newton_schulz_steps = 5;
+
 // What the rows of a microbatch take to meet over the tensor-parallel group.
 struct RowExchanges {
   topology::Sending all_reduce, all_gather, reduce_scatter;
@@ -84,9 +87,9 @@ struct BlockCost {
   double parameters = 0;            // all of them, on this rank
   double expert_parameters = 0;     // of these, the routed experts'
   double cast = 0;                  // those that narrow products read copies of
-  // Those in weight matrices of layers, which Muon orthogonalises, and by what.
+  // Those in weight matrices of layers, which Muon orthogonalises, and one of its steps.
   double matrices = 0, expert_matrices = 0;
-  std::vector<units::Kernel> newton_schulz;
+  std::vector<units::Kernel> newton_schulz, expert_newton_schulz;
   std::int64_t kept = 0;        // bytes on the device from forward to backward, by the block's drop
   std::int64_t offloaded = 0;   // bytes on the host meanwhile
   std::int64_t recomputed = 0;  // bytes that the backward pass makes again

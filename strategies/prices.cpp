@@ -187,10 +187,10 @@ void add_newton_schulz(BlockCost& cost, const model::Operator& op) {
   for (const auto& kernel : op.forward) {
     if (kernel.kind != units::Kernel::Kind::product) continue;
     const auto n = std::min(kernel.n, kernel.k), m = std::max(kernel.n, kernel.k);
-    for (int step = 0; step < 5; ++step)
-      for (const auto& one : {product(kernel.batch, n, n, m), product(kernel.batch, n, n, n),
-                              product(kernel.batch, n, m, n)})
-        cost.newton_schulz.push_back(one);
+    auto& products = op.expert ? cost.expert_newton_schulz : cost.newton_schulz;
+    for (const auto& one : {product(kernel.batch, n, n, m), product(kernel.batch, n, n, n),
+                            product(kernel.batch, n, m, n)})
+      products.push_back(one);
     const double matrices = static_cast<double>(kernel.batch * n) * static_cast<double>(m);
     cost.matrices += matrices;
     if (op.expert) cost.expert_matrices += matrices;

@@ -194,6 +194,20 @@ plan: {tensor: 8, pipeline: 16}
                                       "mixed.yaml"));
 }
 
+TEST_CASE("parameters are printed to be gathered ahead where they are: always with ZeRO-3") {
+  const auto printed = [](const std::string& plan) {
+    const auto scenario = read(
+        "{model: llama3-70b, cluster: {node: dgx-h100, nodes: 16}, software: megatron-core, "
+        "training: {sequence_length: 8192, global_batch: 128}, plan: " +
+        plan + "}");
+    return report::scenario_document(scenario)["plan"]["overlap"]["parameters"].get<bool>();
+  };
+  CHECK_FALSE(printed("{zero: 1}"));
+  CHECK(printed("{zero: 1, overlap: {parameters: true}}"));
+  CHECK(printed("{zero: 3}"));
+  CHECK_FALSE(printed("{zero: 3, overlap: {parameters: false}}"));
+}
+
 TEST_CASE("a plan of anything, its training and its software are printed as they are read") {
   const auto plain = read(R"(
 model: llama3-70b

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recomputed, offloaded and compressed activations in whole forecasts.
+#include <set>
+#include <string>
+
 #include "forecast/forecast.hpp"
 #include "model/layer.hpp"
 #include "tests/catch.hpp"
@@ -105,6 +108,32 @@ TEST_CASE("offloading frees the device, and slow ways to the host show") {
   s.cluster.node.pcie.bandwidth = units::BytesPerSecond{1e12};
   s.cluster.node.host.memory_bandwidth = units::BytesPerSecond{1e9};
   CHECK(simulate(s).time.offload.value == Approx(slow.time.offload.value).epsilon(1e-3));
+}
+
+TEST_CASE("the host holds what all GPUs of its node send away, if it can") {
+  auto s = llama(8);
+  s.plan.data = 8;
+  s.training.global_batch = 8;
+  const auto kept = simulate(s).layer.kept;
+  s.plan.offload.activations = true;
+  const auto away = simulate(s);
+  CHECK(away.memory.host.value == Approx(8 * 8 * kept.value));  // layers, GPUs
+  CHECK(away.memory.host_fits);
+  s.plan.zero = 1;
+  s.plan.offload.optimizer = strategies::Offload::Tier::cpu;
+  CHECK(simulate(s).memory.host > away.memory.host);
+  s.cluster.node.host.memory = away.memory.host;
+  CHECK_FALSE(simulate(s).memory.host_fits);
+}
+
+TEST_CASE("a timeline has a lane each for copies out, copies back and the data loader") {
+  auto s = llama();
+  s.plan.offload.activations = true;
+  s.software.data_loader = strategies::DataLoader{.samples_per_second = 100};
+  std::set<std::string> lanes;
+  for (const auto& slice : simulate(s, {.timeline = true}).timeline.slices)
+    lanes.insert(std::string(slice.lane));
+  for (const auto* lane : {"compute", "offload", "fetch", "data loader"}) CHECK(lanes.count(lane));
 }
 
 TEST_CASE("compression trades a cast for half of what linear layers keep") {

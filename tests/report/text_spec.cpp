@@ -60,6 +60,22 @@ TEST_CASE("the report of the example is the golden one, in Unicode and in ASCII"
   CHECK(std::ranges::all_of(ascii, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
 }
 
+TEST_CASE("the report says what is divided, recomputed and kept elsewhere") {
+  auto scenario = examples::scenario();
+  const auto text = [&] {
+    report::TextOptions options;
+    options.width = 400;
+    return report::simulate_text(scenario, examples::forecast(), options);
+  };
+  CHECK(text().find("expert") == std::string::npos);
+  scenario.plan.context = 4;
+  scenario.plan.expert = 16;
+  scenario.plan.recompute_of_stage = {{}, {strategies::Recompute::Kind::full}};
+  scenario.plan.offload.activations = true;
+  CHECK_THAT(text(), STEPCAST_HOLDS(", context 4 (ring), expert 16, recomputation stage by stage, "
+                                    "activations on the host"));
+}
+
 TEST_CASE("even a long pipeline fits one screen") {
   report::TextOptions options;
   options.published = report::Published{12.5_s, "a paper, table 1"};

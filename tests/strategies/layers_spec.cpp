@@ -64,6 +64,30 @@ TEST_CASE("with prediction modules the last stage has a copy of the embedding") 
   CHECK(summed() == 1);
 }
 
+TEST_CASE("with ZeRO Muon's work is the same however experts are spread: each matrix once") {
+  ExpertWorld world;
+  world.training.optimizer = Optimizer::muon;
+  world.training.global_batch = 4;
+  topology::Cluster cluster;
+  cluster.gpus = cluster.node.gpus = 4;
+  cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
+      cluster.fabric.link_bandwidth = {25e9};
+  const auto flops = costs_of([](const units::Kernel& kernel) { return kernel.flops.value; });
+  const auto ticks = [&](std::int64_t expert) {
+    world.plan = {.data = 4, .expert = expert, .zero = 1};
+    const auto step = lower({world.model, world.training, world.plan, world.software, cluster},
+                            flops, Ranks::folded);
+    const auto& labels = step.program.labels();
+    const auto update = std::ranges::find(
+        labels, label_optimizer, [](const sim::Label& label) { return LabelKind{label.kind}; });
+    const auto& op = step.program.ops()[static_cast<std::size_t>(update - labels.begin())];
+    return step.program.templates()[op.body].steps.at(1).duration;
+  };
+  CHECK(ticks(1) > 1000);
+  CHECK(ticks(2) == ticks(1));
+  CHECK(ticks(4) == ticks(1));
+}
+
 TEST_CASE("full recomputation of a prediction module leaves its head alone") {
   ExpertWorld world;
   world.model.moe.reset();

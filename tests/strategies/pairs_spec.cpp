@@ -177,6 +177,20 @@ TEST_CASE("DualPipe holds both halves on every device: the parameters of two 1F1
   }
 }
 
+TEST_CASE("DualPipe's ends hold the embedding once, for look-up, head and prediction modules") {
+  World world;
+  world.plan = {.pipeline = 4, .data = 2, .schedule = ScheduleKind::dualpipe};
+  world.training.global_batch = 16;
+  world.model.tied_embeddings = GENERATE(false, true);
+  world.model.multi_token_prediction = GENERATE(0, 1);
+  const auto run = played(world);
+  double held = 0;
+  for (const auto& actor : run.step.actors) held += actor.parameters;
+  CHECK(held ==
+        2.0 * static_cast<double>(parameters(world.model) + prediction_parameters(world.model)));
+  CHECK(run.count(label_tied_embedding) == 0);
+}
+
 TEST_CASE("DualPipe sends every microbatch over every edge once each way, from either end") {
   World world;
   world.plan = {.pipeline = 4, .schedule = ScheduleKind::dualpipe};
