@@ -161,8 +161,8 @@ Order best_of(const std::vector<Recipe>& recipes, const LineInput& input) {
       candidates.push_back({&recipe, variant, length_of(few, order)});
     }
   std::ranges::stable_sort(candidates, {}, &Candidate::length);
-  const auto as_long = [](const Candidate& a, const Candidate& b) { return a.length == b.length; };
-  candidates.erase(std::unique(candidates.begin(), candidates.end(), as_long), candidates.end());
+  const auto equal = [](const auto& a, const auto& b) { return a.length == b.length; };
+  candidates.erase(std::unique(candidates.begin(), candidates.end(), equal), candidates.end());
   Order best;
   Length least;
   const auto finalists =
