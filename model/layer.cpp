@@ -53,8 +53,8 @@ Operators embedding(const Transformer& transformer, const Extent& extent, const 
 
 // Cross entropy over a divided vocabulary, fp32: cast up, maximum, subtraction, exponential, sum
 // and division each pass over the logits; the backward pass scales the kept probabilities and casts
-// down. In place, these all work on what is kept; else on a copy beside it. Fused: one pass each way
-// in 16 bit.
+// down. In place, these all work on what is kept; else on a copy beside it. Fused: one pass each
+// way in 16 bit.
 Operators head(const Transformer& transformer, const Extent& extent, const Kernels& kernels,
                units::Precision precision) {
   const auto make = Builder{transformer, extent, kernels, precision}.wide();
