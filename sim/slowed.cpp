@@ -18,7 +18,7 @@ constexpr std::uint32_t none = 0xffffffffu;
 
 // The traffic of one op, and what it lost.
 struct Sender {
-  ActorId actor;
+  std::uint32_t op;
   std::uint8_t kind;
   Picoseconds from, to;  // it sends
   Picoseconds lost;      // to less bandwidth than its cap
@@ -101,7 +101,7 @@ class Blame {
       const auto from = trace.start[op.first] + op.duration, to = trace.end[op.first];
       // As flows are rounded: a thousandth of a picosecond late is in time.
       const auto alone = std::ceil(traffic.bytes / traffic.cap * 1e12 - 0x1p-10);
-      senders.push_back({program.participants()[op.first].actor, program.labels()[i].kind, from, to,
+      senders.push_back({static_cast<std::uint32_t>(i), program.labels()[i].kind, from, to,
                          std::max<Picoseconds>(0, to - from - static_cast<Picoseconds>(alone))});
     }
     return senders;
@@ -140,7 +140,7 @@ class Blame {
   // several the one is taken whose traffic of the first kinds is greatest, which does not depend on
   // how links are numbered.
   void weigh(std::uint32_t sender, LinkId link, const std::vector<Int128>& sent) {
-    const auto& [actor, kind, from, to, lost] = senders_[sender];
+    const auto& [op, kind, from, to, lost] = senders_[sender];
     weights_.clear();
     double sum = 0, all = 0;
     for (std::size_t k = 0; k < sent.size(); ++k) {
@@ -180,10 +180,14 @@ class Blame {
     charge(sender, static_cast<std::size_t>(heaviest - first), rest);
   }
 
+  // All that take part in a collective lose, of a message its sender.
   void charge(std::uint32_t sender, std::size_t by, Picoseconds lost) {
     if (lost == 0) return;
-    const auto& [actor, kind, from, to, all] = senders_[sender];
-    charged_[{kind, kinds_.kind(by), actor, where_[sender]}] += lost;
+    const auto& op = program_.ops()[senders_[sender].op];
+    const auto count = op.kind == Op::Kind::collective ? op.count : 1;
+    for (auto event = op.first; event < op.first + count; ++event)
+      charged_[{senders_[sender].kind, kinds_.kind(by), program_.participants()[event].actor,
+                where_[sender]}] += lost;
   }
 
   // Of each pair of kinds the actor that lost most, and the link where it did.

@@ -188,8 +188,8 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
       s.training.global_batch = plan.data * plan.micro_batch * (2 * plan.pipeline + pick(0, 2, 4));
     }
   }
-  s.cluster = cluster_of(plan.tensor * plan.context * plan.pipeline * plan.data, pick(2, 3, 4, 8),
-                         pick(1, 2, 8));
+  const int per_node = pick(2, 3, 4, 8), nics = pick(1, 2, 8);
+  s.cluster = cluster_of(plan.tensor * plan.context * plan.pipeline * plan.data, per_node, nics);
   return s;
 }
 
