@@ -33,6 +33,7 @@ TITLES = {
     "nvidia_nemo_launcher_24_05_perf": "NVIDIA NeMo Launcher 24.05, H100, fp8",
     "simumax_b200_v1_2": "SimuMax, 8 x B200",
     "torchtitan_a100_2024_04": "torchtitan, A100",
+    "torchtitan_asynctp_h100_2025_06": "torchtitan, asynchronous tensor parallelism, H100",
     "torchtitan_h100_2024_12": "torchtitan, H100",
     "vtrain_ground_truth_multi": "vTrain multi-node, A100",
     "vtrain_ground_truth_single": "vTrain single-node, tiny batches",
