@@ -93,7 +93,7 @@ LineInput with_few_microbatches(LineInput input, int few) {
 }
 
 // How long a repeated block will take with all microbatches, told from how it takes with few.
-std::int64_t makespan_of(const Block& block, const LineInput& input) {
+std::int64_t makespan_of(const BuildingBlock& block, const LineInput& input) {
   const auto with = [&](int microbatches) {
     auto few = input;
     few.microbatches = microbatches;
@@ -106,13 +106,13 @@ std::int64_t makespan_of(const Block& block, const LineInput& input) {
 }
 
 // The blocks worth a closer look: those that are short as they are.
-std::vector<Block> promising_blocks(const LineInput& input) {
+std::vector<BuildingBlock> promising_blocks(const LineInput& input) {
   auto blocks = blocks_within(input.limit, input.layout.stages);
   constexpr std::size_t enough = 16;
   if (small(input) || blocks.size() <= enough) return blocks;
-  std::vector<std::pair<std::int64_t, Block>> ranked;
+  std::vector<std::pair<std::int64_t, BuildingBlock>> ranked;
   for (const auto& block : blocks) ranked.push_back({makespan_of(block, input), block});
-  std::ranges::stable_sort(ranked, {}, &std::pair<std::int64_t, Block>::first);
+  std::ranges::stable_sort(ranked, {}, &std::pair<std::int64_t, BuildingBlock>::first);
   blocks.clear();
   for (std::size_t i = 0; i < enough; ++i) blocks.push_back(ranked[i].second);
   return blocks;
@@ -129,7 +129,7 @@ std::vector<Recipe> recipes_for_v(const LineInput& input) {
   }
   for (const auto& spacing : spacings)
     for (const int turn : {0, 1}) {
-      const Block block{spacing, {turn, 0, 0}};
+      const BuildingBlock block{spacing, {turn, 0, 0}};
       recipes.push_back([=](const LineInput& in) -> Order {
         const auto order = repeat(in, block);
         if (peak_in_flight(order.front(), 1) > in.limit) return {};

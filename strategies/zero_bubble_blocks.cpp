@@ -33,7 +33,7 @@ struct Starts {
   }
 };
 
-std::vector<Starts> starts_of(const Block& block, int stages) {
+std::vector<Starts> starts_of(const BuildingBlock& block, int stages) {
   std::vector<Starts> starts(static_cast<std::size_t>(stages));
   int when = 0;
   for (std::size_t pass = 0; pass < 4; ++pass) {
@@ -48,7 +48,7 @@ std::vector<Starts> starts_of(const Block& block, int stages) {
 }
 
 // The same on one stage, if no pass meets another one there.
-std::optional<Starts> undisturbed(const Block& block, int stage, int stages) {
+std::optional<Starts> undisturbed(const BuildingBlock& block, int stage, int stages) {
   Starts starts;
   const int last = stages - 1;
   int begin = 0;
@@ -77,9 +77,9 @@ int most_held(const Starts& starts) {
 
 }  // namespace
 
-std::vector<Block> blocks_within(int limit, int stages) {
-  std::vector<Block> blocks;
-  const auto fits = [&](const Block& block) {
+std::vector<BuildingBlock> blocks_within(int limit, int stages) {
+  std::vector<BuildingBlock> blocks;
+  const auto fits = [&](const BuildingBlock& block) {
     for (int stage = 0; stage < stages; ++stage) {
       const auto starts = undisturbed(block, stage, stages);
       if (!starts || most_held(*starts) > limit) return false;
@@ -89,7 +89,7 @@ std::vector<Block> blocks_within(int limit, int stages) {
 
   for (const auto& spacing : spacings) {
     for (int turns = 0; turns < period * period * period; ++turns) {
-      const Block block{spacing, {turns / 36, turns / 6 % 6, turns % 6}};
+      const BuildingBlock block{spacing, {turns / 36, turns / 6 % 6, turns % 6}};
       if (fits(block)) blocks.push_back(block);
     }
     if (!blocks.empty() && stages > 4) break;
@@ -97,7 +97,7 @@ std::vector<Block> blocks_within(int limit, int stages) {
   return blocks;
 }
 
-Order repeat(const LineInput& input, const Block& block) {
+Order repeat(const LineInput& input, const BuildingBlock& block) {
   Order order;
   for (const auto& starts : starts_of(block, input.layout.stages)) {
     std::array<std::size_t, passes.size()> pass_of{};  // by unit of the period

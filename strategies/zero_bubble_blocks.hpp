@@ -12,7 +12,7 @@ namespace strategies {
 // every six units, where every pass takes one unit. `spacing`: units between neighbouring stages,
 // for the passes F0, F1, B1, B0 of the two chunks; `turn`: idle units before F1, B1 and B0 begin. A
 // pass that meets another one of the period is moved back. Weight passes take what is left.
-struct Block {
+struct BuildingBlock {
   std::array<int, 4> spacing{};
   std::array<int, 3> turn{};
 };
@@ -25,9 +25,9 @@ inline constexpr std::array<std::array<int, 4>, 5> spacings{
 // The blocks in which no pass meets another one and that hold at most `limit` chunks on every
 // stage: those with the largest spacing that has any; with up to four stages, with every spacing.
 // O(blocks · stages).
-std::vector<Block> blocks_within(int limit, int stages);
+std::vector<BuildingBlock> blocks_within(int limit, int stages);
 
 // The order of the repeated block. O(passes).
-Order repeat(const LineInput& input, const Block& block);
+Order repeat(const LineInput& input, const BuildingBlock& block);
 
 }  // namespace strategies
