@@ -95,31 +95,31 @@ std::int64_t Placement::rank_of(const ExpertCoordinates& at, std::int64_t pipeli
                   .context = i / stage_stride_.context % context_});
 }
 
-std::vector<std::int64_t> Placement::expert_group(std::int64_t rank) const {
-  const auto stage = at(rank).pipeline;
-  auto where = expert_at(rank);
+namespace {
+
+// Ranks of a stage that differ from this one in one place only.
+std::vector<std::int64_t> along(const Placement& placement, std::int64_t rank,
+                                std::int64_t ExpertCoordinates::*place, std::int64_t count) {
+  const auto stage = placement.at(rank).pipeline;
+  auto where = placement.expert_at(rank);
   std::vector<std::int64_t> group;
-  for (where.expert = 0; where.expert < expert_; ++where.expert)
-    group.push_back(rank_of(where, stage));
+  for (where.*place = 0; where.*place < count; ++(where.*place))
+    group.push_back(placement.rank_of(where, stage));
   return group;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Placement::expert_group(std::int64_t rank) const {
+  return along(*this, rank, &ExpertCoordinates::expert, expert_);
 }
 
 std::vector<std::int64_t> Placement::expert_tensor_group(std::int64_t rank) const {
-  const auto stage = at(rank).pipeline;
-  auto where = expert_at(rank);
-  std::vector<std::int64_t> group;
-  for (where.tensor = 0; where.tensor < expert_tensor_; ++where.tensor)
-    group.push_back(rank_of(where, stage));
-  return group;
+  return along(*this, rank, &ExpertCoordinates::tensor, expert_tensor_);
 }
 
 std::vector<std::int64_t> Placement::expert_data_group(std::int64_t rank) const {
-  const auto stage = at(rank).pipeline;
-  auto where = expert_at(rank);
-  std::vector<std::int64_t> group;
-  for (where.data = 0; where.data < expert_data_; ++where.data)
-    group.push_back(rank_of(where, stage));
-  return group;
+  return along(*this, rank, &ExpertCoordinates::data, expert_data_);
 }
 
 std::vector<std::int64_t> Placement::token_group(std::int64_t rank) const {
