@@ -28,8 +28,7 @@ units::FusedAttention fused(AttentionKernel kernel) {
 // Query-key products, softmax, dropout and the sum over values.
 class AttentionCore {
  public:
-  AttentionCore(const Builder& builder, std::int64_t window)
-      : make_(builder.wide()), narrow_(is_narrow(builder.precision)) {
+  AttentionCore(const Builder& builder, std::int64_t window) : make_(builder.wide()) {
     const auto& e = builder.extent;
     dim_ = builder.transformer.head_dim;
     value_dim_ = builder.transformer.v_head_dim();
@@ -91,8 +90,6 @@ class AttentionCore {
     op.forward = {forward};
     op.input_gradient = {backward};
     op.kept = {kept("log-sum-exp", 4 * real(groups_ * sequence()))};
-    // The output projection keeps a copy of it that the backward pass of attention cannot read.
-    if (narrow_) op.kept.push_back(kept("attention output", element() * outputs_));
     op.parameters = sinks();
     op.largest = {4 * queries_};  // fp32 gradient of the queries
     return op;
@@ -144,8 +141,7 @@ class AttentionCore {
     return op;
   }
 
-  Builder make_;         // 16 bit
-  bool narrow_ = false;  // the layers around it are
+  Builder make_;  // 16 bit
   std::int64_t dim_ = 0, value_dim_ = 0, reach_ = 0, groups_ = 0;
   double queries_ = 0, outputs_ = 0, keys_ = 0, values_ = 0, scores_ = 0;
 };
@@ -162,7 +158,7 @@ Operators projections(const Builder& make) {
       {.name = "QKV input",
        .size = {make.operand_element() * rows * real(t.hidden)},
        .module = Module::layernorm,
-       .operand = true},
+       .value_bytes = make.operand_element()},
       {.name = "queries, keys, values", .size = {element * tokens * real(queries + 2 * keys)}}};
   const double columns = real(queries + 2 * keys);
   qkv.products = {real(queries) / columns, real(keys) / columns, real(keys) / columns};
@@ -204,8 +200,15 @@ Operators attention(const Builder& make, std::int64_t window) {
       make.linear("output projection", Part::attention, Seam::leave, outputs, t.hidden, bias);
   out.kept = {{.name = "output projection input",
                .size = {make.operand_element() * real(e.tokens()) * real(outputs)},
-               .operand = true,
+               .value_bytes = make.operand_element(),
                .attention = !is_narrow(make.precision)}};
+  // The projection's narrow copy is not what the backward pass of flash attention reads.
+  if (is_narrow(make.precision) && make.kernels.attention != AttentionKernel::unfused)
+    out.kept.push_back({.name = "attention output",
+                        .size = {make.element() * real(e.tokens()) * real(outputs)},
+                        .core = true,
+                        .module = Module::core_attn,
+                        .value_bytes = make.element()});
   ops.push_back(std::move(out));
   ops.push_back(make.residual("attention residual", Part::attention, bias));
   return ops;

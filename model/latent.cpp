@@ -50,10 +50,11 @@ Operators latent_projections(const Builder& make) {
   const auto& t = make.transformer;
   const auto& e = make.extent;
   const auto& l = *t.latent;
-  const double rows = make.operand_element() * real(e.rows),
+  const double operand = make.operand_element(), rows = operand * real(e.rows),
                tokens = make.element() * real(e.tokens());
-  const auto remade = [](std::string_view name, double bytes, bool operand = false) {
-    return Kept{.name = name, .size = {bytes}, .module = Module::mla_up_proj, .operand = operand};
+  const auto remade = [](std::string_view name, double bytes, double value_bytes = 0) {
+    return Kept{
+        .name = name, .size = {bytes}, .module = Module::mla_up_proj, .value_bytes = value_bytes};
   };
 
   Operators ops;
@@ -65,12 +66,12 @@ Operators latent_projections(const Builder& make) {
   ops.front().kept = {{.name = "QKV input",
                        .size = {rows * real(t.hidden)},
                        .module = Module::layernorm,
-                       .operand = true}};
+                       .value_bytes = operand}};
 
   const auto queries = e.heads * l.qk_head_dim();
   if (l.q_lora_rank > 0) {
     ops.push_back(up(make, "query up projection", l.q_lora_rank, queries));
-    ops.back().kept = {remade("query up projection input", rows * real(l.q_lora_rank), true)};
+    ops.back().kept = {remade("query up projection input", rows * real(l.q_lora_rank), operand)};
   } else {
     ops.push_back(up(make, "query projection", t.hidden, queries));
   }
@@ -79,9 +80,10 @@ Operators latent_projections(const Builder& make) {
   ops.push_back(up(make, "key and value up projection", l.kv_lora_rank,
                    e.heads * (l.qk_nope_head_dim + l.v_head_dim)));
   ops.back().exchanged = {tokens * real(l.kv_lora_rank + l.qk_rope_head_dim)};
-  ops.back().kept = {remade("key and value up projection input", rows * real(l.kv_lora_rank), true),
-                     remade("keys", tokens * real(e.heads * l.qk_head_dim())),
-                     remade("values", tokens * real(e.heads * l.v_head_dim))};
+  ops.back().kept = {
+      remade("key and value up projection input", rows * real(l.kv_lora_rank), operand),
+      remade("keys", tokens * real(e.heads * l.qk_head_dim())),
+      remade("values", tokens * real(e.heads * l.v_head_dim))};
   ops.push_back(rotary(make));
   return ops;
 }

@@ -63,7 +63,7 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
   auto product =
       make.linear("LM head", Part::head, Seam::enter, transformer.hidden, extent.vocab, false);
   product.kept = {
-      {.name = "LM head input", .size = {element * real(extent.rows) * h}, .operand = true}};
+      {.name = "LM head input", .size = {element * real(extent.rows) * h}, .value_bytes = element}};
 
   Operator loss{.name = "cross entropy", .part = Part::head};
   if (kernels.fused_cross_entropy) {
@@ -98,7 +98,7 @@ Operators prediction(const Transformer& transformer, const Extent& extent, const
   ops.front().parameters = 0;
   ops.back().kept = {{.name = "prediction projection input",
                       .size = {make.operand_element() * real(extent.rows) * real(2 * h)},
-                      .operand = true}};
+                      .value_bytes = make.operand_element()}};
   const auto window = is_windowed_layer(transformer, next) ? transformer.window->size : 0;
   const auto mlp = is_moe_layer(transformer, next) ? Mlp::experts : Mlp::dense;
   append(ops, layer(transformer, extent, kernels, precision, window, mlp));

@@ -46,8 +46,10 @@ struct Kept {
   bool layer_input = false;  // survives full recomputation
   bool core = false;         // dropped by selective recomputation (the attention core's insides)
   Module module = Module::other;  // recomputing it makes the tensor again, so that it is not kept
-  bool operand = false;           // input of a linear layer, for its weight gradient
-  bool attention = false;         // the attention core's output, as the core wrote it
+  // Bytes of one value where it may be kept in 8 bit: what linear layers and activations read, and
+  // what attention makes; 0: stays as it is.
+  double value_bytes = 0;
+  bool attention = false;  // the attention core's output, as the core wrote it
 };
 
 struct Operator {

@@ -23,7 +23,10 @@ std::vector<Kept> mlp_input(const Builder& make, const Operators& norm) {
   if (norm.empty()) return {};  // attention keeps it
   const double bytes =
       make.operand_element() * real(make.extent.rows) * real(make.transformer.hidden);
-  return {{.name = "MLP input", .size = {bytes}, .module = Module::layernorm, .operand = true}};
+  return {{.name = "MLP input",
+           .size = {bytes},
+           .module = Module::layernorm,
+           .value_bytes = make.operand_element()}};
 }
 
 // Projection up, activation, projection down, divided over tensor-parallel ranks.
@@ -61,12 +64,13 @@ Operators two_projections(const Builder& make, const Names& names, Module module
   for (auto& op : ops) op.module = module;
   ops[1].kept = {{.name = names.activation_input,
                   .size = {real(halves) * make.element() * wide},
-                  .module = module}};
+                  .module = module,
+                  .value_bytes = make.element()}};
   if (t.gated()) ops[0].products = {0.5, 0.5};
   ops[2].kept = {{.name = names.down_input,
                   .size = {make.operand_element() * wide},
                   .module = module,
-                  .operand = true}};
+                  .value_bytes = make.operand_element()}};
   return ops;
 }
 
@@ -133,12 +137,13 @@ Operators routed(const Builder& make) {
   up.kept = {{.name = "dispatched tokens",
               .size = {make.operand_element() * rows * real(t.hidden)},
               .module = Module::moe,
-              .operand = true}};
+              .value_bytes = make.operand_element()}};
   auto act = activation(make, "expert activation", wide);
   act.module = Module::moe_act;
   act.kept = {{.name = "expert activation input",
                .size = {real(halves) * element * wide},
-               .module = Module::moe},
+               .module = Module::moe,
+               .value_bytes = element},
               {.name = "weights of token copies", .size = {4 * rows}, .module = Module::moe}};
   auto down = make.grouped("expert down projection", e.expert_ffn, t.hidden, t.moe->expert_biases);
   down.seam = Seam::combine;
@@ -146,7 +151,7 @@ Operators routed(const Builder& make) {
   down.kept = {{.name = "expert down projection input",
                 .size = {make.operand_element() * wide},
                 .module = Module::moe_act,
-                .operand = true}};
+                .value_bytes = make.operand_element()}};
   sort_copies(make, up, down);
   return {std::move(up), std::move(act), std::move(down)};
 }

@@ -229,10 +229,8 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   const auto core = core_share_of(share_);
   auto local = operators_of(share_, block, extent_of(share_));
   const auto cores = operators_of(share_, block, core.extent);
-  const auto precision = share_.training.precision;
-  if (share_.plan.activation_compression != ActivationCompression::none &&
-      !model::is_narrow(precision))
-    store_in_8_bit(local, block.drop, units::element_bytes(precision));
+  if (share_.plan.activation_compression != ActivationCompression::none)
+    store_in_8_bit(local, block.drop);
   for (std::size_t i = 0; i < local.size(); ++i) {
     const auto& op = local[i].core ? cores[i] : local[i];
     const auto parts = local[i].core ? static_cast<double>(core.parts) : 1.0;

@@ -197,26 +197,32 @@ TEST_CASE("each virtual stage may have a choice of its own, its layers counted f
   CHECK_THROWS_WITH(blocks_of(model, plan), "recompute needs one entry per virtual stage");
 }
 
-// Inputs of the four projections: 64 + 64 + 64 + 192 values a token, of 2 bytes each.
-TEST_CASE("compressed, inputs of linear layers take a byte and 1/32, read and written once more") {
+// Inputs of the four projections, 64 + 64 + 64 + 192 values a token, and of the activation, 2 ·
+// 192, of 2 bytes each.
+TEST_CASE("compressed, inputs take a byte and 1/32, read and written once more") {
   World world;
   const Block block = dropping({});
   const auto plain = world.cost(block);
   const auto forward = alone(world.writer(block).forward({block})).total();
   const auto backward = world.backward(block).total();
   world.plan.activation_compression = ActivationCompression::fp8;
-  const double values = 32.0 * (64 + 64 + 64 + 192), moved = values * (2 + stored_value_bytes);
+  const double values = 32.0 * (64 + 64 + 64 + 192 + 2 * 192),
+               moved = values * (2 + stored_value_bytes);
   CHECK(static_cast<double>(plain.kept - world.cost(block).kept) ==
         values * (2 - stored_value_bytes));
   CHECK(static_cast<double>(alone(world.writer(block).forward({block})).total() - forward) ==
         moved);
   CHECK(static_cast<double>(world.backward(block).total() - backward) == moved);
+  CHECK(world.cost(dropping({Drop::everything})).kept == 32 * 64 * 2);  // nothing left to store
+}
 
-  // Nothing is left to store where all is dropped, or narrow already.
-  const auto full = dropping({Drop::everything});
-  CHECK(world.cost(full).kept == 32 * 64 * 2);
+// What flash attention made, 64 values a token, and what the activation reads, 2 · 192.
+TEST_CASE("in 8 bit, only what no product reads is left to compress") {
+  World world;
   world.training.precision = units::Precision::fp8;
-  const auto narrow = world.cost(block).kept;
-  world.plan.activation_compression = ActivationCompression::none;
-  CHECK(world.cost(block).kept == narrow);
+  world.software.kernels.attention = model::AttentionKernel::flash;
+  const auto plain = world.cost(dropping({})).kept;
+  world.plan.activation_compression = ActivationCompression::fp8;
+  CHECK(static_cast<double>(plain - world.cost(dropping({})).kept) ==
+        32 * (64 + 2 * 192) * (2 - stored_value_bytes));
 }
