@@ -77,6 +77,18 @@ std::string hides_no_experts(const Scenario& scenario) {
          ", which runs one pass at a time; use 1f1b, interleaved or dualpipe";
 }
 
+// Where the data loader takes as long for its sequences as the step lasts.
+std::string waits_for_data(const Scenario& scenario, const Step& step) {
+  const auto& loader = scenario.software.data_loader;
+  if (!loader) return {};
+  const auto sequences = static_cast<double>(step.microbatches * scenario.plan.micro_batch);
+  const units::Seconds loading{sequences / loader->samples_per_second};
+  if (loading < 0.99 * step.time) return {};
+  return "the data loader sets the pace: it needs " + units::short_text(loading) + " for the " +
+         std::to_string(step.microbatches * scenario.plan.micro_batch) +
+         " sequences that a GPU takes in a step; raise software.data_loader.samples_per_second";
+}
+
 }  // namespace
 
 std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast) {
@@ -104,6 +116,7 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
                        " GPUs: its collectives cross the fabric in every layer");
   if (scenario.plan.overlap.expert.value_or(false))
     if (auto text = hides_no_experts(scenario); !text.empty()) warnings.push_back(text);
+  if (auto text = waits_for_data(scenario, forecast.step); !text.empty()) warnings.push_back(text);
   if (const double padding = scenario.training.padding; padding > 0)
     warnings.push_back(
         std::to_string(static_cast<int>(padding * 100 + 0.5)) + " % of the tokens are padding: " +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the parts of a scenario fit together.
 #include <algorithm>
+#include <utility>
 
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
@@ -53,6 +54,27 @@ void check_attention(const Scenario& s, const Judge& judge) {
   }
 }
 
+// What a plan asks for and the rest of it leaves nothing to do.
+std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan& plan) {
+  const auto replicas = plan.data * plan.context;
+  return {
+      {plan.sequence_parallel && plan.tensor == 1, "sequence_parallel has no effect with tensor 1"},
+      {plan.context_method != strategies::ContextMethod::ring && plan.context == 1,
+       "context_method has no effect with context 1"},
+      {!plan.reshard_after_forward && plan.zero < 3,
+       "reshard_after_forward has no effect without zero: 3, which gathers parameters"},
+      {plan.shard_group == strategies::ShardGroup::node && plan.zero == 0,
+       "shard_group has no effect with zero: 0, which shards nothing"},
+      {plan.gradient_compression != strategies::GradientCompression::none && replicas == 1,
+       "gradient_compression has no effect with data 1: nothing is reduced"},
+      {plan.activation_compression != strategies::ActivationCompression::none &&
+           plan.recompute_of_stage.empty() &&
+           plan.recompute.kind == strategies::Recompute::Kind::full,
+       "activation_compression does next to nothing with recompute: full, which keeps the layers' "
+       "inputs only"},
+  };
+}
+
 }  // namespace
 
 void check_scenario(const Scenario& scenario, bool data_given, const Value& document,
@@ -73,8 +95,8 @@ std::vector<std::string> warnings(const Scenario& s) {
         "training.sequence_length " + digits(s.training.sequence_length) +
         " is beyond the model's max_sequence " + digits(s.model.max_sequence) +
         (s.model.position == model::Position::learned ? "; learned positions are extended" : ""));
-  if (s.plan.sequence_parallel && s.plan.tensor == 1)
-    all.push_back("plan.sequence_parallel has no effect with tensor 1");
+  for (const auto& [given, what] : without_effect(s.plan))
+    if (given) all.push_back(std::string("plan.") + what);
   return all;
 }
 

@@ -160,3 +160,14 @@ TEST_CASE("selective recomputation with flash attention is warned of, for each s
   s.plan.recompute_of_stage = {{Recompute::Kind::full}, {Recompute::Kind::selective}};
   CHECK_FALSE(warned());
 }
+
+TEST_CASE("a data loader that sets the pace is named, with its time") {
+  auto s = llama();
+  s.software.data_loader = strategies::DataLoader{.samples_per_second = 1e6};
+  CHECK(simulate(s).warnings.empty());
+  s.software.data_loader->samples_per_second = 10;
+  CHECK(simulate(s).warnings ==
+        std::vector<std::string>{
+            "the data loader sets the pace: it needs 400 ms for the 4 sequences that a GPU takes "
+            "in a step; raise software.data_loader.samples_per_second"});
+}

@@ -2,6 +2,7 @@
 #include "scenarios/catalog.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -117,6 +118,12 @@ TEST_CASE("models of the catalog have the numbers of parameters that their sourc
     CAPTURE(name);
     CHECK(static_cast<double>(model::parameters(scenarios::catalog_model(name))) ==
           Approx(billions * 1e9).epsilon(1e-3));
+  }
+  // To the billion, as their papers' names for them (arXiv 2205.01068; arXiv 2205.05198, table 3).
+  for (const auto& [name, billions] : {std::pair{"opt-175b", 175}, std::pair{"megatron-22b", 22}}) {
+    CAPTURE(name);
+    const auto model = scenarios::catalog_model(name);
+    CHECK(std::lround(static_cast<double>(model::parameters(model)) / 1e9) == billions);
   }
 }
 

@@ -159,3 +159,30 @@ TEST_CASE("a sequence beyond the model's own length is a warning") {
         "training.sequence_length 4096 is beyond the model's max_sequence 2048; learned positions "
         "are extended");
 }
+
+TEST_CASE("what a plan asks for and cannot have an effect is a warning") {
+  const auto warned = [](const std::vector<std::string>& sets) {
+    std::string all;
+    for (const auto& warning : scenarios::warnings(with(sets))) all += warning + "\n";
+    return all;
+  };
+  const std::string one_gpu = "cluster={node: dgx-a100-80gb, gpus: 1}", plain = "plan={}";
+  const auto alone = [&](const std::string& set) {
+    return warned({one_gpu, plain, "model=gpt2-xl", "training.sequence_length=1024",
+                   "training.global_batch=1", "plan." + set});
+  };
+  CHECK(alone("zero=0").empty());
+  CHECK(alone("sequence_parallel=true") == "plan.sequence_parallel has no effect with tensor 1\n");
+  CHECK(alone("context_method=ulysses") == "plan.context_method has no effect with context 1\n");
+  CHECK(alone("reshard_after_forward=false") ==
+        "plan.reshard_after_forward has no effect without zero: 3, which gathers parameters\n");
+  CHECK(alone("shard_group=node") ==
+        "plan.shard_group has no effect with zero: 0, which shards nothing\n");
+  CHECK(alone("gradient_compression=onebit") ==
+        "plan.gradient_compression has no effect with data 1: nothing is reduced\n");
+  CHECK(warned({one_gpu, "plan={recompute: full}", "model=gpt2-xl",
+                "training.sequence_length=1024", "training.global_batch=1",
+                "plan.activation_compression=int8"}) ==
+        "plan.activation_compression does next to nothing with recompute: full, which keeps the "
+        "layers' inputs only\n");
+}
