@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the examples forecast: a change of any model shows here first.
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "forecast/forecast.hpp"
+#include "scenarios/scenario_file.hpp"
+#include "tests/report/golden.hpp"
+#include "units/text.hpp"
+
+TEST_CASE("every example forecasts what it did") {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator("scenarios/examples"))
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  std::ranges::sort(files);
+  std::string all;
+  for (const auto& file : files) {
+    const auto forecast = forecast::simulate(scenarios::load_scenario(file));
+    all += file.filename().string() + ": " + units::short_text(forecast.step.time) + ", peak " +
+           units::short_text(forecast.memory.peak) + " of " +
+           units::short_text(forecast.memory.capacity) + "\n";
+    for (const auto& warning : forecast.warnings) all += "  ! " + warning + "\n";
+  }
+  golden::check("examples.txt", all);
+}
