@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives and fabrics on the command line.
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "app/command.hpp"
+#include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
-namespace {
-
 using nlohmann::json;
-
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-
-Outcome stepcast(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "stepcast");
-  std::vector<const char*> argv;
-  for (const auto& argument : arguments) argv.push_back(argument.c_str());
-  std::ostringstream out, err;
-  const int status = app::run(static_cast<int>(argv.size()), argv.data(), {out, err});
-  return {status, out.str(), err.str()};
-}
-
-}  // namespace
+using tests::stepcast;
 
 TEST_CASE("validate collectives has every row of a table, with its error") {
   const auto run = stepcast({"validate", "collectives", "h200_1x8_collectives_stas", "--json"});

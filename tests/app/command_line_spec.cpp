@@ -3,29 +3,15 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "app/command.hpp"
+#include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-
-Outcome stepcast(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "stepcast");
-  std::vector<const char*> argv;
-  for (const auto& argument : arguments) argv.push_back(argument.c_str());
-  std::ostringstream out, err;
-  const int status = app::run(static_cast<int>(argv.size()), argv.data(), {out, err});
-  return {status, out.str(), err.str()};
-}
+using tests::stepcast;
 
 const std::string gpt3 = "scenarios/examples/gpt3-175b-1024-a100.yaml";
 const std::string small = "scenarios/examples/dialogpt-large-8gpu.yaml";

@@ -4,9 +4,8 @@
 #include <string>
 
 #include "forecast/forecast.hpp"
-#include "model/layer.hpp"
 #include "tests/catch.hpp"
-#include "tests/forecast/random_scenario.hpp"
+#include "tests/forecast/small_llama.hpp"
 
 using forecast::simulate;
 using strategies::Module;
@@ -14,28 +13,12 @@ using strategies::Recompute;
 
 namespace {
 
-// 8 Llama layers: hidden 1024, 8 heads of 64 with 2 for keys and values, ffn 1024, 512 tokens.
-forecast::Scenario llama(std::int64_t gpus = 1) {
-  forecast::Scenario s;
-  s.model = {.name = "small",
-             .layers = 8,
-             .hidden = 1024,
-             .heads = 8,
-             .kv_heads = 2,
-             .head_dim = 64,
-             .ffn = 1024,
-             .vocab = 1000,
-             .max_sequence = 512,
-             .activation = model::Activation::swiglu,
-             .norm = model::Norm::rmsnorm,
-             .position = model::Position::rope,
-             .tied_embeddings = false,
-             .biases = false,
-             .qkv_biases = false,
-             .dropout = 0};
-  s.training = {.sequence_length = 512, .global_batch = 4};
+// Hidden 1024, 8 heads of 64 with 2 for keys and values, ffn 1024.
+forecast::Scenario llama(const strategies::Plan& plan = {}) {
+  auto s = tests::small_llama(plan);
+  s.model.hidden = s.model.ffn = 1024;
+  s.model.kv_heads = 2;
   s.software.kernels.attention = model::AttentionKernel::flash;
-  s.cluster = tests::cluster_of(gpus, 8, 8);
   return s;
 }
 
@@ -86,8 +69,7 @@ TEST_CASE("each form takes time for memory") {
 }
 
 TEST_CASE("a stage's recomputation is its own") {
-  auto s = llama(2);
-  s.plan.pipeline = 2;
+  auto s = llama({.pipeline = 2});
   s.plan.recompute_of_stage = {{Recompute::Kind::full}, {Recompute::Kind::none}};
   const auto f = simulate(s);
   CHECK(f.pipeline.stages[0].recompute.value > 0);
@@ -111,8 +93,7 @@ TEST_CASE("offloading frees the device, and slow ways to the host show") {
 }
 
 TEST_CASE("the host holds what all GPUs of its node send away, if it can") {
-  auto s = llama(8);
-  s.plan.data = 8;
+  auto s = llama({.data = 8});
   s.training.global_batch = 8;
   const auto kept = simulate(s).layer.kept;
   s.plan.offload.activations = true;
@@ -146,8 +127,7 @@ TEST_CASE("compression trades a cast for half of what linear layers keep") {
 }
 
 TEST_CASE("selective recomputation with flash attention is warned of, for each stage as for all") {
-  auto s = llama(2);
-  s.plan.pipeline = 2;
+  auto s = llama({.pipeline = 2});
   const auto warned = [&] {
     for (const auto& warning : simulate(s).warnings)
       if (warning.find("selective recomputation frees almost nothing") == 0) return true;

@@ -12,13 +12,9 @@ using strategies::ContextMethod;
 
 namespace {
 
-forecast::Scenario divided(std::int64_t gpus, const strategies::Plan& plan) {
-  std::mt19937 random(1);
-  auto s = tests::random_scenario(random);
-  s.plan = plan;
+forecast::Scenario divided(const strategies::Plan& plan) {
+  auto s = tests::scenario_under(plan, 2 * plan.data);
   s.training.sequence_length = 512;
-  s.training.global_batch = 2 * plan.data;
-  s.cluster = tests::cluster_of(gpus, 8, 8);
   return s;
 }
 
@@ -28,7 +24,7 @@ TEST_CASE("what is exchanged for attention has a place of its own in time and pi
   const auto method =
       GENERATE(ContextMethod::ring, ContextMethod::all_gather, ContextMethod::ulysses);
   const auto per_node = GENERATE(2, 8);
-  auto s = divided(8, {.data = 2, .context = 4, .context_method = method});
+  auto s = divided({.data = 2, .context = 4, .context_method = method});
   s.cluster.node.gpus = per_node;
   // So that neither a host nor the gaps between the kernels of a ring hide it.
   s.software.launch_forward = s.software.launch_backward = {};
@@ -48,14 +44,13 @@ TEST_CASE("what is exchanged for attention has a place of its own in time and pi
 }
 
 TEST_CASE("folding costs no more for more replicas of whole context groups") {
-  const auto f =
-      simulate(divided(131072, {.tensor = 2, .pipeline = 4, .data = 4096, .context = 4}));
+  const auto f = simulate(divided({.tensor = 2, .pipeline = 4, .data = 4096, .context = 4}));
   CHECK(f.simulation.ranks == 131072);
   CHECK(f.simulation.ranks_simulated == 4);
 }
 
 TEST_CASE("a straggler holds up the parts of its sequences, and no other replica's exchanges") {
-  auto s = divided(32, {.tensor = 2, .data = 4, .context = 4});
+  auto s = divided({.tensor = 2, .data = 4, .context = 4});
   s.cluster.stragglers = {{{9}, 1.5}};
   const auto folded = simulate(s), full = simulate(s, {.full = true});
   CHECK(folded.step.time == full.step.time);

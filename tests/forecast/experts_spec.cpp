@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "forecast/forecast.hpp"
-#include "model/layer.hpp"
 #include "tests/catch.hpp"
-#include "tests/forecast/random_scenario.hpp"
+#include "tests/forecast/small_llama.hpp"
 
 using forecast::simulate;
 
@@ -13,29 +12,12 @@ namespace {
 
 // Four layers, of which `every` says how many have 8 experts.
 forecast::Scenario mixture(const strategies::Plan& plan, int every = 1) {
-  forecast::Scenario s;
-  s.name = "mixture";
-  s.model = {.name = "small",
-             .layers = 4,
-             .hidden = 512,
-             .heads = 8,
-             .kv_heads = 8,
-             .head_dim = 64,
-             .ffn = 2048,
-             .vocab = 1024,
-             .max_sequence = 2048,
-             .activation = model::Activation::swiglu,
-             .norm = model::Norm::rmsnorm,
-             .position = model::Position::rope,
-             .tied_embeddings = false,
-             .biases = false,
-             .qkv_biases = false,
-             .dropout = 0,
-             .moe = model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 1024, .every = every}};
-  s.plan = plan;
-  s.training = {.sequence_length = 2048, .global_batch = 4 * plan.data};
-  s.software.name = "software";
-  s.cluster = tests::cluster_of(plan.tensor * plan.pipeline * plan.data, 8, 8);
+  auto s = tests::small_llama(plan);
+  s.model.layers = 4;
+  s.model.ffn = 2048;
+  s.model.vocab = 1024;
+  s.model.max_sequence = s.training.sequence_length = 2048;
+  s.model.moe = model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 1024, .every = every};
   return s;
 }
 

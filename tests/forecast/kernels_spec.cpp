@@ -2,7 +2,7 @@
 // Steps of an 8-billion-parameter model on 64 GPUs: very long sequences, graphs, loaders.
 #include "forecast/forecast.hpp"
 #include "tests/catch.hpp"
-#include "tests/forecast/random_scenario.hpp"
+#include "tests/forecast/small_llama.hpp"
 
 using forecast::simulate;
 using strategies::ContextMethod;
@@ -10,27 +10,15 @@ using strategies::ContextMethod;
 namespace {
 
 forecast::Scenario llama(std::int64_t sequence, std::int64_t context, ContextMethod method) {
-  forecast::Scenario s;
-  s.model = {.name = "llama3-8b",
-             .layers = 32,
-             .hidden = 4096,
-             .heads = 32,
-             .kv_heads = 8,
-             .head_dim = 128,
-             .ffn = 14336,
-             .vocab = 128256,
-             .max_sequence = 8192,
-             .activation = model::Activation::swiglu,
-             .norm = model::Norm::rmsnorm,
-             .position = model::Position::rope,
-             .tied_embeddings = false,
-             .biases = false,
-             .qkv_biases = false,
-             .dropout = 0};
-  s.plan = {.data = 64 / context, .context = context, .context_method = method};
+  auto s = tests::small_llama({.data = 64 / context, .context = context, .context_method = method});
+  s.model = small_models::llama(4096, 32);
+  s.model.layers = 32;
+  s.model.kv_heads = 8;
+  s.model.ffn = 14336;
+  s.model.vocab = 128256;
+  s.model.max_sequence = 8192;
   s.plan.recompute.kind = strategies::Recompute::Kind::full;
   s.training = {.sequence_length = sequence, .global_batch = 64 / context};
-  s.cluster = tests::cluster_of(64, 8, 8);
   return s;
 }
 

@@ -9,6 +9,10 @@
 
 namespace tests {
 
+inline std::int64_t gpus_of(const strategies::Plan& plan) {
+  return plan.tensor * plan.context * plan.pipeline * plan.data;
+}
+
 inline topology::Cluster cluster_of(std::int64_t gpus, int per_node, int nics) {
   using namespace units::literals;
   topology::Device device{.name = "device",
@@ -189,11 +193,21 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
     }
   }
   const int per_node = pick(2, 3, 4, 8), nics = pick(1, 2, 8);
-  s.cluster = cluster_of(plan.tensor * plan.context * plan.pipeline * plan.data, per_node, nics);
+  s.cluster = cluster_of(gpus_of(plan), per_node, nics);
   return s;
 }
 
-// The same with what data parallelism does to states and gradients, drawn afresh.
+// One of them, always the same, under this plan on nodes of eight GPUs.
+inline forecast::Scenario scenario_under(const strategies::Plan& plan, std::int64_t global_batch) {
+  std::mt19937 random(1);
+  auto s = random_scenario(random);
+  s.plan = plan;
+  s.training.global_batch = global_batch;
+  s.cluster = cluster_of(gpus_of(plan), 8, 8);
+  return s;
+}
+
+// A random one with what data parallelism does to states and gradients, drawn afresh.
 inline forecast::Scenario sharded_scenario(std::mt19937& random) {
   auto s = random_scenario(random);
   const auto at_most = [&](int most) {

@@ -2,35 +2,19 @@
 // Sharding, offloading and compression of states, end to end.
 #include <algorithm>
 
-#include "forecast/forecast.hpp"
-#include "forecast/scenario.hpp"
-#include "tests/catch.hpp"
+#include "tests/forecast/checks.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "units/text.hpp"
 
 using forecast::simulate;
+using tests::check_same;
 
 namespace {
 
-void check_same(const forecast::Forecast& a, const forecast::Forecast& b) {
-  CHECK(a.step.time == b.step.time);
-  CHECK(a.time.compute == b.time.compute);
-  CHECK(a.time.data_comm == b.time.data_comm);
-  CHECK(a.time.offload == b.time.offload);
-  CHECK(a.time.optimizer == b.time.optimizer);
-  CHECK(a.time.bubble == b.time.bubble);
-  CHECK(a.memory.peak == b.memory.peak);
-  CHECK(a.memory.host == b.memory.host);
-  CHECK(a.memory.nvme == b.memory.nvme);
-  CHECK(a.memory.host_fits == b.memory.host_fits);
-}
-
 // One GPU, everything of Adam on its host.
 forecast::Scenario offloaded() {
-  std::mt19937 random(1);
-  auto s = tests::random_scenario(random);
-  s.plan = {.zero = 2};
-  s.plan.offload = {.optimizer = strategies::Offload::Tier::cpu, .gradients = true};
+  auto s = tests::scenario_under(
+      {.zero = 2, .offload = {.optimizer = strategies::Offload::Tier::cpu, .gradients = true}}, 1);
   s.training = {.sequence_length = 512, .global_batch = 1};
   s.software = {};
   s.cluster = tests::cluster_of(1, 1, 1);
@@ -63,13 +47,7 @@ TEST_CASE("its time adds up, and its memory returns to where it was") {
   const auto scenario = tests::sharded_scenario(random);
   INFO("seed " << seed);
   const auto f = simulate(scenario, {.timeline = true});
-  const auto& t = f.time;
-  CHECK((t.compute + t.recompute + t.tensor_comm + t.context_comm + t.expert_comm +
-         t.pipeline_comm + t.data_comm + t.offload + t.optimizer + t.bubble + t.other)
-            .value == Approx(f.step.time.value).epsilon(1e-12));
-  for (auto part : {t.compute, t.recompute, t.tensor_comm, t.context_comm, t.expert_comm,
-                    t.pipeline_comm, t.data_comm, t.offload, t.optimizer, t.bubble, t.other})
-    CHECK(part.value >= 0);
+  tests::check_adds_up(f);
   for (const auto& stage : f.pipeline.stages) CHECK(f.step.time >= stage.busy);
   for (const auto& slice : f.timeline.slices) CHECK(slice.start_ps <= slice.end_ps);
 }

@@ -78,11 +78,7 @@ TEST_CASE("what is lost to sharing is lost by something slower than alone") {
 }
 
 TEST_CASE("two kinds of device in one cluster: the slower one sets the pace") {
-  std::mt19937 random(1);
-  auto s = tests::random_scenario(random);
-  s.plan = {.tensor = 8, .data = 4};
-  s.training.global_batch = 16;
-  s.cluster = tests::cluster_of(32, 8, 8);
+  const auto s = tests::scenario_under({.tensor = 8, .data = 4}, 16);
   auto slow = s.cluster.node;
   slow.device.peak.fill({100e12});
   slow.device.memory_bandwidth = {1e12};

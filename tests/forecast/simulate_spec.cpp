@@ -3,46 +3,14 @@
 #include <map>
 #include <numeric>
 
-#include "forecast/forecast.hpp"
-#include "forecast/scenario.hpp"
-#include "tests/catch.hpp"
+#include "tests/forecast/checks.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
 using forecast::Forecast;
 using forecast::simulate;
+using tests::check_adds_up, tests::check_same;
 
 namespace {
-
-double sum(const forecast::TimeParts& t) {
-  return (t.compute + t.recompute + t.tensor_comm + t.context_comm + t.expert_comm +
-          t.pipeline_comm + t.data_comm + t.offload + t.optimizer + t.bubble + t.other)
-      .value;
-}
-
-void check_same(const Forecast& a, const Forecast& b) {
-  CHECK(a.step.time == b.step.time);
-  CHECK(a.time.compute == b.time.compute);
-  CHECK(a.time.bubble == b.time.bubble);
-  CHECK(a.time.data_comm == b.time.data_comm);
-  CHECK(a.time.pipeline_comm == b.time.pipeline_comm);
-  CHECK(a.time.tensor_comm == b.time.tensor_comm);
-  CHECK(a.time.context_comm == b.time.context_comm);
-  CHECK(a.time.recompute == b.time.recompute);
-  CHECK(a.time.expert_comm == b.time.expert_comm);
-  CHECK(a.time.offload == b.time.offload);
-  CHECK(a.time.optimizer == b.time.optimizer);
-  CHECK(a.time.other == b.time.other);
-  CHECK(a.memory.host == b.memory.host);
-  CHECK(a.memory.nvme == b.memory.nvme);
-  CHECK(a.memory.peak == b.memory.peak);
-  CHECK(a.memory.peak_stage == b.memory.peak_stage);
-  REQUIRE(a.pipeline.stages.size() == b.pipeline.stages.size());
-  for (std::size_t s = 0; s < a.pipeline.stages.size(); ++s) {
-    CHECK(a.pipeline.stages[s].busy == b.pipeline.stages[s].busy);
-    CHECK(a.pipeline.stages[s].bubble == b.pipeline.stages[s].bubble);
-  }
-  CHECK(a.pipeline.bubble_fraction == b.pipeline.bubble_fraction);
-}
 
 // The busiest link of each kind, and every loss.
 void check_same_network(const Forecast& a, const Forecast& b) {
@@ -106,7 +74,7 @@ TEST_CASE("a forecast adds up: time parts, critical path, memory, timeline") {
   const auto scenario = tests::random_scenario(random);
   INFO("seed " << seed);
   const auto f = simulate(scenario, {.timeline = true});
-  CHECK(sum(f.time) == Approx(f.step.time.value).epsilon(1e-12));
+  check_adds_up(f);
   double path = 0;
   for (const auto& part : f.critical_path) path += part.time.value;
   CHECK(path == Approx(f.step.time.value).epsilon(1e-12));
@@ -147,21 +115,14 @@ TEST_CASE("a step is never faster than its busiest stage computes") {
 }
 
 TEST_CASE("folding a thousand GPUs of one shape leaves one rank per stage") {
-  std::mt19937 random(1);
-  auto s = tests::random_scenario(random);
-  s.plan = {.tensor = 8, .pipeline = 4, .data = 32};
-  s.training.global_batch = 256;
-  s.cluster = tests::cluster_of(1024, 8, 8);
+  const auto s = tests::scenario_under({.tensor = 8, .pipeline = 4, .data = 32}, 256);
   CHECK(simulate(s).simulation.ranks_simulated == 4);
 }
 
 TEST_CASE("folding costs no more for more replicas of whole nodes") {
-  std::mt19937 random(1);
-  auto s = tests::random_scenario(random);
-  s.plan = {.tensor = 2, .pipeline = 4, .data = 4 * 4096};
-  s.training.global_batch = 4 * 4096;
-  s.cluster = tests::cluster_of(2 * 4 * 4 * 4096, 8, 8);
-  const auto f = simulate(s);
+  const auto replicas = 4 * 4096;
+  const auto f =
+      simulate(tests::scenario_under({.tensor = 2, .pipeline = 4, .data = replicas}, replicas));
   CHECK(f.simulation.ranks == 131072);
   CHECK(f.simulation.ranks_simulated == 4);
 }
@@ -169,22 +130,15 @@ TEST_CASE("folding costs no more for more replicas of whole nodes") {
 TEST_CASE("ranks whose neighbours sit differently are told apart") {
   // 2 x 3 x 2 ranks on nodes of 8: stage 0 fills ranks 0-5, stage 1 ranks 6-11; replica 0 sends to
   // ranks 6 and 7 in its own node, replicas 1 and 2 across.
-  std::mt19937 random(1);
-  auto s = tests::random_scenario(random);
-  s.plan = {.tensor = 2, .pipeline = 2, .data = 3};
-  s.training.global_batch = 6;
-  s.cluster = tests::cluster_of(12, 8, 8);
+  const auto s = tests::scenario_under({.tensor = 2, .pipeline = 2, .data = 3}, 6);
   const auto folded = simulate(s);
   CHECK(folded.simulation.ranks_simulated > 2);
   CHECK(folded.step.time == simulate(s, {.full = true}).step.time);
 }
 
 TEST_CASE("a plan that does not fit is still forecast, with a warning that says what to change") {
-  std::mt19937 random(1);
-  auto s = tests::random_scenario(random);
-  s.plan = {.data = 2};
+  auto s = tests::scenario_under({.data = 2}, 2);
   s.training = {.sequence_length = 512, .global_batch = 2};
-  s.cluster = tests::cluster_of(2, 2, 2);
   s.cluster.node.device.usable_memory = units::Bytes{1e6};
   const auto f = simulate(s);
   CHECK_FALSE(f.memory.fits);

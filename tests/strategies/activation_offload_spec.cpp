@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations in host memory.
-#include "sim/engine.hpp"
-#include "sim/measures.hpp"
-#include "strategies/activity.hpp"
-#include "strategies/lower.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
+#include "tests/strategies/small_world.hpp"
 
 using namespace strategies;
 
@@ -13,34 +10,16 @@ namespace {
 
 constexpr std::int64_t microsecond = 1'000'000;
 
-struct World {
-  model::Transformer model = small_models::llama();  // 3 layers
-  Plan plan;
-  Training training{.sequence_length = 32, .global_batch = 1};
-  Software software;
-  std::int64_t kernel = 1, copy = 0;  // ticks
-  topology::Cluster cluster;
+struct World : tests::World {
+  double kernel = 1, copy = 0;  // ticks
 
-  Lowered lowered() {
-    software.launch_forward = software.launch_backward = software.step_overhead = {};
-    cluster.node.gpus = 8;
-    cluster.node.nvlink.bandwidth = {25e9};
-    cluster.gpus = plan.pipeline * plan.data;
-    const auto fixed = [](std::int64_t ticks) {
-      return units::Seconds{static_cast<double>(ticks) * 1e-12};
+  World() { model = small_models::llama(); }  // 3 layers
+  Lowered lowered() const {
+    auto costs = tests::costs_of([this](const units::Kernel&) { return kernel; }, 0);
+    costs.host = [this](const topology::HostWork&, const Gpu&) {
+      return units::Seconds{copy * 1e-12};
     };
-    const Costs costs{
-        .kernel = [=, this](const units::Kernel&, const Gpu&) { return fixed(kernel); },
-        .collective =
-            [](topology::Collective, units::Bytes, const topology::GroupShape&) {
-              return topology::Sending{{}, units::Bytes{0}, units::BytesPerSecond{1}};
-            },
-        .transfer =
-            [](units::Bytes, std::int64_t, std::int64_t) {
-              return topology::Sending{{}, units::Bytes{0}, units::BytesPerSecond{1}};
-            },
-        .host = [=, this](const topology::HostWork&, const Gpu&) { return fixed(copy); }};
-    return lower({model, training, plan, software, cluster}, costs, Ranks::folded);
+    return tests::World::lowered(costs);
   }
 };
 
@@ -49,7 +28,7 @@ struct Run {
   sim::Trace trace;
   sim::Spent spent;
 };
-Run run(World world) {
+Run run(const World& world) {
   Run out{world.lowered(), {}, {}};
   out.trace = sim::run(out.step.program);
   const auto measures = sim::measure(out.step.program, out.trace);

@@ -1,70 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a sequence on several ranks.
 #include <algorithm>
-#include <functional>
 #include <vector>
 
-#include "sim/engine.hpp"
-#include "sim/measures.hpp"
-#include "strategies/activity.hpp"
-#include "strategies/lower.hpp"
 #include "strategies/ring.hpp"
 #include "tests/catch.hpp"
+#include "tests/strategies/small_world.hpp"
 
 using namespace strategies;
+using tests::costs_of;
 
 namespace {
 
-using KernelTicks = std::function<double(const units::Kernel&)>;
-using CollectiveTicks = std::function<double(units::Bytes)>;
-
-double nothing(const units::Kernel&) { return 0; }
-double bytes_of(units::Bytes size) { return size.value; }
-
-Costs costs_of(const KernelTicks& kernel, const CollectiveTicks& collective) {
-  const auto fixed = [](double ticks) {
-    return topology::Sending{units::Seconds{ticks * 1e-12}, units::Bytes{0},
-                             units::BytesPerSecond{1}};
-  };
-  return {.kernel = [=](const units::Kernel& k,
-                        const Gpu&) { return units::Seconds{kernel(k) * 1e-12}; },
-          .collective = [=](topology::Collective, units::Bytes size,
-                            const topology::GroupShape&) { return fixed(collective(size)); },
-          .transfer = [=](units::Bytes, std::int64_t, std::int64_t) { return fixed(1); }};
-}
-
-// One layer, one sequence of 32 tokens for each replica, four heads of 16.
-struct World {
-  model::Transformer model{.layers = 1,
-                           .hidden = 64,
-                           .heads = 4,
-                           .kv_heads = 4,
-                           .head_dim = 16,
-                           .ffn = 256,
-                           .vocab = 512,
-                           .max_sequence = 32,
-                           .tied_embeddings = false,
-                           .dropout = 0};
-  Training training{.sequence_length = 32, .global_batch = 1};
-  Plan plan{.context = 4};
-  Software software{.launch_forward{0}, .launch_backward{0}, .step_overhead{0}};
-  topology::Cluster cluster;
-
-  World() { software.kernels.attention = model::AttentionKernel::flash; }
-  Lowered lowered(const Costs& costs) {
-    cluster.node.gpus = 8;
-    cluster.node.nics.count = 8;
-    cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
-        cluster.fabric.link_bandwidth = {25e9};
-    cluster.gpus = plan.tensor * plan.context * plan.data * plan.pipeline;
-    training.global_batch = plan.data;
-    return lower({model, training, plan, software, cluster}, costs, Ranks::folded);
+// The sequence of each replica on four ranks.
+struct World : tests::World {
+  World() {
+    plan.context = 4;
+    software.kernels.attention = model::AttentionKernel::flash;
   }
 };
 
 // Buffers, in bytes, of the exchanges of one activity in a step.
-double exchanged(World world, Activity activity) {
-  const auto result = world.lowered(costs_of(nothing, bytes_of));
+double exchanged(const World& world, Activity activity) {
+  const auto result = world.lowered(costs_of());
   double bytes = 0;
   for (const auto& op : result.program.ops())
     if (op.kind == sim::Op::Kind::collective && op.activity == activity)
@@ -128,7 +86,7 @@ TEST_CASE("a ring hides under all rounds of attention but the last; a gather is 
   World world;
   const auto exposed = [&](ContextMethod method, double ticks) {
     world.plan.context_method = method;
-    const auto result = world.lowered(costs_of(attention, [&](units::Bytes) { return ticks; }));
+    const auto result = world.lowered(costs_of(attention, ticks));
     const auto trace = sim::run(result.program);
     const auto spent = sim::measure(result.program, trace).of_actor.front();
     CHECK(spent.on[forward_compute] == 100);
@@ -154,7 +112,7 @@ TEST_CASE("a ring attends to one block after the other and merges what comes of 
       calls.push_back(kernel);
     return 0.0;
   };
-  world.lowered(costs_of(see, [](units::Bytes) { return 0; }));
+  world.lowered(costs_of(see, 0));
   REQUIRE(calls.size() == 4);
   // 8 tokens: their own keys, then three times half of another rank's where those behind are
   // masked.
@@ -164,7 +122,7 @@ TEST_CASE("a ring attends to one block after the other and merges what comes of 
     CHECK(calls[i].causal == (masked && i == 0));
     CHECK(calls[i].flops == calls.front().flops);
   }
-  Share share{world.model, world.plan, world.training, world.software};
+  const auto share = world.share();
   const units::Kernel whole{.kind = units::Kernel::Kind::attention,
                             .causal = masked,
                             .batch = 4,
@@ -194,7 +152,7 @@ TEST_CASE("a ring's exchanges slow the rounds that they run beside") {
   const auto attention = [](const units::Kernel& kernel) {
     return kernel.kind == units::Kernel::Kind::attention ? 25 * kernel.flops.value / 8192 : 0;
   };
-  const auto result = world.lowered(costs_of(attention, [](units::Bytes) { return 30; }));
+  const auto result = world.lowered(costs_of(attention, 30));
   // 75 ticks beside 30 of exchange take 105; the last round has the network to itself.
   CHECK(alone(result.writer->forward({Block{}})).total() == 105 + 25);
 }
@@ -206,12 +164,11 @@ TEST_CASE("the parts of a sequence compute, and keep, what the whole does") {
   world.software.kernels.attention =
       GENERATE(model::AttentionKernel::flash, model::AttentionKernel::unfused);
   world.model.dropout = GENERATE(0.0, 0.1);
-  const auto costs = costs_of([](const units::Kernel& kernel) { return kernel.flops.value; },
-                              [](units::Bytes) { return 0; });
+  const auto costs = costs_of(tests::flops_of, 0);
   const Block layer;
   const auto part = world.lowered(costs);
-  world.plan.context = 1;
-  World undivided = world;
+  auto undivided = world;
+  undivided.plan.context = 1;
   const auto whole = undivided.lowered(costs);
   for (const auto pass : {Pass::backward_input, Pass::backward_weight})
     CHECK(4 * alone(part.writer->backward({layer}, pass)).total() ==
@@ -225,8 +182,9 @@ TEST_CASE("the parts of a sequence compute, and keep, what the whole does") {
 TEST_CASE("parts of a sequence sum gradients and share states as replicas do") {
   World world;
   world.plan.data = 2;
+  world.training.global_batch = 2;
   world.plan.zero = 1;
-  const auto result = world.lowered(costs_of(nothing, bytes_of));
+  const auto result = world.lowered(costs_of());
   CHECK(result.data_shards == 8);
   CHECK(result.microbatches == 1);  // of one sequence for each replica, whatever its parts
   CHECK(result.actors.size() == 1);

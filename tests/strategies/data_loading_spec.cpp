@@ -23,11 +23,11 @@ double passes(const units::Kernel& kernel) {
 }
 
 sim::Picoseconds step(const tests::World& world) {
-  return sim::run(world.lowered(tests::costs_of(passes)).program).finish;
+  return sim::run(world.lowered(tests::costs_of(passes, 0)).program).finish;
 }
 
 sim::Picoseconds waited(const tests::World& world) {
-  const auto result = world.lowered(tests::costs_of(passes));
+  const auto result = world.lowered(tests::costs_of(passes, 0));
   const auto measures = sim::measure(result.program, sim::run(result.program));
   return measures.of_actor[static_cast<std::size_t>(measures.last)].on[data_loading];
 }
@@ -65,7 +65,7 @@ TEST_CASE("only the ranks of the first stage load, one op for each microbatch") 
   auto world = fed(50, 2);
   world.model.layers = 2;
   world.plan.pipeline = 2;
-  const auto result = world.lowered(tests::costs_of(passes));
+  const auto result = world.lowered(tests::costs_of(passes, 0));
   int loads = 0;
   for (const auto& op : result.program.ops()) {
     if (op.activity != data_loading || op.kind != sim::Op::Kind::collective) continue;

@@ -7,27 +7,15 @@
 #include <set>
 
 #include "sim/contention.hpp"
-#include "sim/engine.hpp"
-#include "strategies/activity.hpp"
-#include "strategies/lower.hpp"
 #include "tests/catch.hpp"
+#include "tests/strategies/expert_world.hpp"
 
 using namespace strategies;
+using tests::cluster_of;
 
 namespace {
 
 using Members = std::vector<std::int64_t>;
-
-topology::Cluster cluster_of(std::int64_t gpus, int per_node, int nics) {
-  topology::Cluster cluster;
-  cluster.node.gpus = per_node;
-  cluster.node.nvlink.bandwidth = {300e9};
-  cluster.node.nics = {.count = nics, .bandwidth = {25e9}};
-  cluster.fabric.link_bandwidth = {25e9};
-  cluster.fabric.efficiency = 1;
-  cluster.gpus = gpus;
-  return cluster;
-}
 
 // "3*nic0.0:out": what a rank's flow crosses, by names of links.
 std::set<std::string> crossed(const Folding& folding, FlowKind kind, std::int64_t rank) {
@@ -38,20 +26,13 @@ std::set<std::string> crossed(const Folding& folding, FlowKind kind, std::int64_
   return names;
 }
 
-model::Transformer small() {
-  return {.layers = 2,
-          .hidden = 64,
-          .heads = 4,
-          .kv_heads = 4,
-          .head_dim = 16,
-          .ffn = 256,
-          .vocab = 512,
-          .max_sequence = 32,
-          .tied_embeddings = false,
-          .biases = false,
-          .qkv_biases = false,
-          .dropout = 0,
-          .moe = model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 48}};
+// Two layers with experts.
+tests::ExpertWorld under(const Plan& plan) {
+  tests::ExpertWorld world;
+  world.model.layers = 2;
+  world.plan = plan;
+  world.training.global_batch = plan.data;
+  return world;
 }
 
 // What is reduced and gathered in a step: bytes by number of ranks. A collective takes a tick for
@@ -61,24 +42,16 @@ struct Step {
   Lowered lowered;
 };
 
-Step step_of(Plan plan) {
-  const auto model = small();
-  const auto ranks = plan.tensor * plan.context * plan.data * plan.pipeline;
-  const auto cluster = cluster_of(ranks, 4, 4);
-  const Training training{.sequence_length = 32, .global_batch = plan.data};
-  const Software software{.launch_forward = {0}, .launch_backward = {0}, .step_overhead = {0}};
+Step step_of(const Plan& plan) {
   std::map<sim::Picoseconds, int> ranks_of;
-  const auto fixed = [](double ticks) { return topology::Sending{{ticks * 1e-12}, {0}, {1}}; };
-  const Costs costs{
-      .kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{0}; },
-      .collective =
-          [&](topology::Collective, units::Bytes size, const topology::GroupShape& group) {
-            ranks_of[static_cast<sim::Picoseconds>(size.value + 0.5)] = group.ranks;
-            return fixed(size.value);
-          },
-      .transfer = [&](units::Bytes, std::int64_t, std::int64_t) { return fixed(1); }};
+  const auto costs = tests::costs_of(
+      tests::nothing, [&](topology::Collective, double bytes, const topology::GroupShape& group) {
+        ranks_of[static_cast<sim::Picoseconds>(bytes + 0.5)] = group.ranks;
+        return bytes;
+      });
+  const auto ranks = plan.tensor * plan.context * plan.data * plan.pipeline;
   Step step;
-  step.lowered = lower({model, training, plan, software, cluster}, costs, Ranks::folded);
+  step.lowered = under(plan).lowered(costs, cluster_of(ranks, 4, 4));
   const auto& program = step.lowered.program;
   for (std::size_t i = 0; i < program.ops().size(); ++i) {
     const auto& op = program.ops()[i];
@@ -241,22 +214,9 @@ TEST_CASE("without experts apart all parameters are reduced at once, as those of
 }
 
 TEST_CASE("a dense model is placed as if its plan said nothing of experts") {
-  auto model = small();
-  model.moe.reset();
-  const Plan plan{.data = 4, .expert_tensor = 3};
-  const auto cluster = cluster_of(4, 4, 4);
-  const Training training{.sequence_length = 32, .global_batch = 4};
-  const Software software;
-  const Costs costs{.kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{0}; },
-                    .collective =
-                        [](topology::Collective, units::Bytes, const topology::GroupShape&) {
-                          return topology::Sending{{0}, {0}, {1}};
-                        },
-                    .transfer =
-                        [](units::Bytes, std::int64_t, std::int64_t) {
-                          return topology::Sending{{0}, {0}, {1}};
-                        }};
-  CHECK(lower({model, training, plan, software, cluster}, costs, Ranks::folded).actors.size() == 1);
+  auto world = under({.data = 4, .expert_tensor = 3});
+  world.model.moe.reset();
+  CHECK(world.lowered(tests::costs_of()).actors.size() == 1);
 }
 
 TEST_CASE("between leaves an exchange is as slow as what its members send across") {
@@ -264,27 +224,18 @@ TEST_CASE("between leaves an exchange is as slow as what its members send across
   // nine of the fifteen messages that leave nodes of a leaf cross it, five each pass a NIC. Alone
   // 5 ms, so 9 ms; with as many uplinks as NICs 5.
   const auto ranks = GENERATE(Ranks::folded, Ranks::full);
-  auto model = small();
-  model.moe->experts = 6;
-  const Plan plan{.data = 6, .expert = 6};
-  const Training training{.sequence_length = 32, .global_batch = 6};
-  const Software software{.launch_forward = {0}, .launch_backward = {0}, .step_overhead = {0}};
-  const Costs costs{.kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{0}; },
-                    .collective =
-                        [](topology::Collective kind, units::Bytes, const topology::GroupShape&) {
-                          const bool tokens = kind == topology::Collective::all_to_all;
-                          return topology::Sending{{0}, {tokens ? 125e6 : 0}, {25e9}};
-                        },
-                    .transfer =
-                        [](units::Bytes, std::int64_t, std::int64_t) {
-                          return topology::Sending{{0}, {0}, {1}};
-                        }};
+  auto world = under({.data = 6, .expert = 6});
+  world.model.moe->experts = 6;
+  auto costs = tests::costs_of();
+  costs.collective = [](topology::Collective kind, units::Bytes, const topology::GroupShape&) {
+    return topology::Sending{{0}, {kind == topology::Collective::all_to_all ? 125e6 : 0}, {25e9}};
+  };
   const auto longest = [&](double oversubscription) {
     auto cluster = cluster_of(6, 1, 1);
     cluster.fabric.kind = topology::Fabric::Kind::fat_tree;
     cluster.fabric.radix = 4;
     cluster.fabric.oversubscription = {oversubscription};
-    const auto lowered = lower({model, training, plan, software, cluster}, costs, ranks);
+    const auto lowered = world.lowered(costs, cluster, ranks);
     const auto trace = sim::run(lowered.program);
     sim::Picoseconds most = 0;
     for (std::size_t i = 0; i < lowered.program.ops().size(); ++i) {

@@ -2,12 +2,10 @@
 // Layers with experts on several ranks: token copies, bytes, and where they travel in a pass.
 #include <bit>
 
-#include "sim/measures.hpp"
-#include "strategies/activity.hpp"
-#include "strategies/experts.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/expert_world.hpp"
 
+using namespace strategies;
 using namespace tests;
 
 TEST_CASE("experts lie spread over the ranks, and the copies of all ranks are shared out evenly") {

@@ -7,20 +7,12 @@
 #include "strategies/colours.hpp"
 #include "strategies/folding.hpp"
 #include "tests/catch.hpp"
+#include "tests/strategies/small_world.hpp"
 
 using namespace strategies;
+using tests::cluster_of;
 
 namespace {
-
-topology::Cluster cluster_of(std::int64_t gpus, int nics) {
-  topology::Cluster cluster;
-  cluster.node.gpus = 8;
-  cluster.node.nvlink.bandwidth = {300e9};
-  cluster.node.nics = {.count = nics, .bandwidth = {25e9}};
-  cluster.fabric.link_bandwidth = {25e9};
-  cluster.gpus = gpus;
-  return cluster;
-}
 
 // "2*nic0.0:out nic0.0:in": what a rank's flow crosses, by names of links.
 std::string crossed(const Folding& folding, FlowKind kind, std::int64_t rank) {
@@ -89,7 +81,7 @@ TEST_CASE("colours are equitable: alike vertices have as many neighbours of ever
 }
 
 TEST_CASE("two rings over one NIC load it twice") {
-  const auto cluster = cluster_of(32, 4);
+  const auto cluster = cluster_of(32, 8, 4);
   const Folding folding(Placement({.tensor = 8, .data = 4}), cluster, false, Ranks::folded);
   CHECK(folding.representative().size() == 1);
   CHECK(folding.multiplicity().front() == 32);
@@ -97,7 +89,7 @@ TEST_CASE("two rings over one NIC load it twice") {
 }
 
 TEST_CASE("every rank on its own, each ring loads every NIC that it uses once") {
-  const auto cluster = cluster_of(32, 4);
+  const auto cluster = cluster_of(32, 8, 4);
   const Folding folding(Placement({.tensor = 8, .data = 4}), cluster, false, Ranks::full);
   CHECK(folding.representative().size() == 32);
   CHECK(crossed(folding, FlowKind::ring, 5) ==
@@ -105,7 +97,7 @@ TEST_CASE("every rank on its own, each ring loads every NIC that it uses once") 
 }
 
 TEST_CASE("pipeline neighbours send over the NICs of their nodes") {
-  const auto cluster = cluster_of(16, 8);
+  const auto cluster = cluster_of(16);
   const Folding folding(Placement({.tensor = 8, .pipeline = 2}), cluster, false, Ranks::folded);
   CHECK(folding.representative() == std::vector<std::int64_t>{0, 8});
   CHECK(crossed(folding, FlowKind::onward, 0) == "nic0.0:out nic1.0:in");
@@ -115,14 +107,14 @@ TEST_CASE("pipeline neighbours send over the NICs of their nodes") {
 }
 
 TEST_CASE("states sharded within nodes are summed by as many rings as a node has members") {
-  const auto cluster = cluster_of(32, 8);
+  const auto cluster = cluster_of(32);
   const Folding folding(Placement({.tensor = 2, .data = 16}), cluster, true, Ranks::folded);
   CHECK(crossed(folding, FlowKind::ring, 0) == "nic0.0:in nic0.0:out");
   CHECK(crossed(folding, FlowKind::inside, 0) == "gpu0.nvlink:in gpu0.nvlink:out");
 }
 
 TEST_CASE("a straggler splits its own neighbourhood and nothing else") {
-  auto cluster = cluster_of(8 * 4 * 1024, 8);
+  auto cluster = cluster_of(8 * 4 * 1024);
   cluster.stragglers = {{{8 * 1024 + 3}, 1.5}};
   const Placement placement({.tensor = 8, .pipeline = 4, .data = 1024});
   const Folding folding(placement, cluster, false, Ranks::folded);
@@ -138,7 +130,7 @@ TEST_CASE("a straggler splits its own neighbourhood and nothing else") {
 }
 
 TEST_CASE("a second kind of node is a second kind of rank") {
-  auto cluster = cluster_of(64, 8);
+  auto cluster = cluster_of(64);
   cluster.others.push_back({cluster.node, 4});
   const Folding folding(Placement({.tensor = 8, .data = 8}), cluster, false, Ranks::folded);
   CHECK(folding.multiplicity() == std::vector<std::int64_t>{32, 32});

@@ -54,8 +54,8 @@ std::set<std::string_view> operators_in(Graph graph, const Software& software) {
 
 TEST_CASE("a graph of a whole pass is launched once, and half of the gaps goes") {
   const auto plain_world = world_with({}), graphed_world = world_with({.cuda_graphs = true});
-  const auto plain = plain_world.lowered(tests::costs_of(kernels));
-  const auto graphed = graphed_world.lowered(tests::costs_of(kernels));
+  const auto plain = plain_world.lowered(tests::costs_of(kernels, 0));
+  const auto graphed = graphed_world.lowered(tests::costs_of(kernels, 0));
   const auto pass = GENERATE(Pass::backward, Pass::backward_input, Pass::backward_weight);
   const auto both = [&](const Pieces& one, const Pieces& other) {
     const auto apart = launched(one), together = launched(other);
@@ -73,8 +73,8 @@ TEST_CASE("a graph of a whole pass is launched once, and half of the gaps goes")
 TEST_CASE("a graph of attention is launched once in each layer, the rest kernel by kernel") {
   const auto plain_world = world_with({});
   const auto graphed_world = world_with({.graphed_parts = {GraphedPart::attn}});
-  const auto plain = plain_world.lowered(tests::costs_of(kernels));
-  const auto graphed = graphed_world.lowered(tests::costs_of(kernels));
+  const auto plain = plain_world.lowered(tests::costs_of(kernels, 0));
+  const auto graphed = graphed_world.lowered(tests::costs_of(kernels, 0));
   const auto attention = launched(plain.writer->forward_part(Block{}, model::Part::attention));
   const auto all = launched(plain.writer->forward({Block{}, Block{}}));
   const auto some = launched(graphed.writer->forward({Block{}, Block{}}));

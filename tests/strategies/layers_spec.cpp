@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "strategies/activity.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/expert_world.hpp"
 
+using namespace strategies;
 using namespace tests;
 
 TEST_CASE("layers are dense or have experts, as the model says") {
@@ -34,23 +34,14 @@ TEST_CASE("with prediction modules the last stage has a copy of the embedding") 
   world.model.multi_token_prediction = GENERATE(0, 1, 3);
   world.plan = {.pipeline = 2};
   world.software.vocab_multiple = 1;
-  topology::Cluster cluster;
-  cluster.gpus = cluster.node.gpus = 2;
-  cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
-      cluster.fabric.link_bandwidth = {25e9};
-  const auto costs = costs_of();
-  const auto step = [&] {
-    return lower({world.model, world.training, world.plan, world.software, cluster}, costs,
-                 Ranks::folded);
-  };
   const auto held = [&] {
     double sum = 0;
-    for (const auto& actor : step().actors) sum += actor.parameters;
+    for (const auto& actor : world.lowered(costs_of()).actors) sum += actor.parameters;
     return sum;
   };
   const auto summed = [&] {
-    const auto lowered = step();
-    return std::ranges::count(lowered.program.labels(), label_tied_embedding,
+    const auto step = world.lowered(costs_of());
+    return std::ranges::count(step.program.labels(), label_tied_embedding,
                               [](const sim::Label& label) { return LabelKind{label.kind}; });
   };
   const auto one = static_cast<double>(model::parameters(world.model) +
@@ -68,15 +59,9 @@ TEST_CASE("with ZeRO Muon's work is the same however experts are spread: each ma
   ExpertWorld world;
   world.training.optimizer = Optimizer::muon;
   world.training.global_batch = 4;
-  topology::Cluster cluster;
-  cluster.gpus = cluster.node.gpus = 4;
-  cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
-      cluster.fabric.link_bandwidth = {25e9};
-  const auto flops = costs_of([](const units::Kernel& kernel) { return kernel.flops.value; });
   const auto ticks = [&](std::int64_t expert) {
     world.plan = {.data = 4, .expert = expert, .zero = 1};
-    const auto step = lower({world.model, world.training, world.plan, world.software, cluster},
-                            flops, Ranks::folded);
+    const auto step = world.lowered(costs_of(flops_of));
     const auto& labels = step.program.labels();
     const auto update = std::ranges::find(
         labels, label_optimizer, [](const sim::Label& label) { return LabelKind{label.kind}; });
@@ -93,7 +78,7 @@ TEST_CASE("full recomputation of a prediction module leaves its head alone") {
   world.model.moe.reset();
   world.model.multi_token_prediction = 1;
   world.plan = {};
-  const auto flops = costs_of([](const units::Kernel& kernel) { return kernel.flops.value; });
+  const auto flops = costs_of(flops_of);
   const Block module{.kind = Block::Kind::prediction};
   const auto kept = world.writer(flops).cost(module);
   world.plan.recompute.kind = Recompute::Kind::full;

@@ -2,79 +2,14 @@
 #include <map>
 #include <numeric>
 
-#include "sim/engine.hpp"
-#include "sim/measures.hpp"
-#include "strategies/activity.hpp"
-#include "strategies/lower.hpp"
 #include "strategies/partition.hpp"
 #include "tests/catch.hpp"
+#include "tests/strategies/counting.hpp"
 
 using namespace strategies;
+using counting::lowered, counting::traffic, counting::World;
 
 namespace {
-
-// A world in which a kernel takes one tick and a collective as many ticks as it moves bytes per
-// rank of a large group: an all-reduce twice its buffer, everything else once.
-Costs counting_costs() {
-  const auto fixed = [](double ticks) {
-    return topology::Sending{units::Seconds{ticks * 1e-12}, units::Bytes{0},
-                             units::BytesPerSecond{1}};
-  };
-  return {.kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{1e-12}; },
-          .collective =
-              [=](topology::Collective kind, units::Bytes size, const topology::GroupShape&) {
-                return fixed((kind == topology::Collective::all_reduce ? 2 : 1) * size.value);
-              },
-          .transfer = [=](units::Bytes, std::int64_t, std::int64_t) { return fixed(1); }};
-}
-
-model::Transformer gpt() {
-  return {.layers = 8,
-          .hidden = 64,
-          .heads = 4,
-          .kv_heads = 4,
-          .head_dim = 16,
-          .ffn = 256,
-          .vocab = 512,
-          .max_sequence = 32,
-          .tied_embeddings = false};
-}
-
-topology::Cluster cluster_of(std::int64_t gpus) {
-  topology::Cluster cluster;
-  cluster.node.gpus = 8;
-  cluster.node.nics.count = 8;
-  cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
-      cluster.fabric.link_bandwidth = {25e9};
-  cluster.gpus = gpus;
-  return cluster;
-}
-
-struct World {
-  model::Transformer model = gpt();
-  Training training{.sequence_length = 32, .global_batch = 32};
-  Plan plan;
-  Software software{.gradient_precision = units::Precision::bf16};
-};
-
-Lowered lowered(World world, Ranks ranks = Ranks::folded) {
-  const auto& p = world.plan;
-  const auto cluster = cluster_of(p.tensor * p.pipeline * p.data);
-  return lower({world.model, world.training, world.plan, world.software, cluster}, counting_costs(),
-               ranks);
-}
-
-// Bytes that one rank moves in gradient and parameter collectives, in units of its parameters.
-double traffic(const World& world) {
-  const auto result = lowered(world);
-  double bytes = 0;
-  for (std::size_t i = 0; i < result.program.ops().size(); ++i) {
-    const auto kind = result.program.labels()[i].kind;
-    if (kind == label_reduce_gradients || kind == label_gather_parameters)
-      bytes += static_cast<double>(result.program.ops()[i].duration);
-  }
-  return bytes / 2 / result.actors.front().parameters;
-}
 
 std::map<std::string, int> ops_by_kind(const Lowered& result) {
   std::map<std::string, int> counts;
@@ -156,7 +91,7 @@ TEST_CASE("layers are split as evenly as possible; the last stage gives first, t
 TEST_CASE("full_layers counts per pipeline rank, over its chunks in order") {
   Plan plan{.pipeline = 2, .schedule = ScheduleKind::interleaved, .virtual_stages = 2};
   plan.recompute = {Recompute::Kind::full_layers, 3};
-  const auto blocks = blocks_of(gpt(), plan);  // 8 layers: 2 per virtual stage
+  const auto blocks = blocks_of(World{}.model, plan);  // 8 layers: 2 per virtual stage
   const auto dropped = [&](std::size_t v) {
     return std::ranges::count(blocks[v], Drop{Drop::everything}, &Block::drop);
   };

@@ -29,11 +29,7 @@ TEST_CASE("Muon's Newton-Schulz takes 5 (4n²m + 2n³) flops a matrix, shared by
   World world;
   world.training.optimizer = Optimizer::muon;
   world.plan = {.data = 4, .zero = GENERATE(0, 1)};
-  auto costs = counting::costs();
-  costs.kernel = [](const units::Kernel& kernel, const Gpu&) {
-    return units::Seconds{kernel.flops.value * 1e-12};
-  };
-  const auto result = counting::lowered(world, costs);
+  const auto result = counting::lowered(world, counting::costs(tests::flops_of));
   // 64 x 192, 64 x 64, 64 x 256 twice, in each of eight layers.
   const auto flops = [](double n, double m) { return 5 * (4 * n * n * m + 2 * n * n * n); };
   const double all = 8 * (flops(64, 192) + flops(64, 64) + 2 * flops(64, 256));

@@ -1,68 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // DualPipe in a step, and passes that run beside each other.
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <random>
 
-#include "sim/engine.hpp"
-#include "sim/measures.hpp"
-#include "strategies/activity.hpp"
-#include "strategies/lower.hpp"
 #include "strategies/walk.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/recorded.hpp"
+#include "tests/strategies/small_world.hpp"
 
 using namespace strategies;
 
 namespace {
 
-topology::Sending lasting(double ticks) {
-  return {units::Seconds{ticks * 1e-12}, units::Bytes{0}, units::BytesPerSecond{1}};
-}
-
 // Every kernel takes as long; exchanges between context-parallel ranks take `exchange` ticks, other
-// collectives as many as they move bytes per rank of a large group, messages nothing.
-struct World {
-  model::Transformer model{.layers = 4,
-                           .hidden = 64,
-                           .heads = 4,
-                           .kv_heads = 4,
-                           .head_dim = 16,
-                           .ffn = 256,
-                           .vocab = 512,
-                           .max_sequence = 32,
-                           .tied_embeddings = false,
-                           .dropout = 0};
-  Training training{.sequence_length = 32, .global_batch = 8};
-  Plan plan;
-  Software software{.launch_forward{0},
-                    .launch_backward{0},
-                    .step_overhead{0},
-                    .gradient_precision = units::Precision::bf16};
-  double kernel = 1000, exchange = 0;
+// collectives as many as they move bytes per rank of a large group.
+struct World : tests::World {
+  double ticks = 1000, exchange = 0;
   mutable int most_ranks = 0;  // of the groups that reduced gradients
 
-  World() { software.kernels.attention = model::AttentionKernel::flash; }
+  World() {
+    model.layers = 4;
+    training.global_batch = 8;
+    software.gradient_precision = units::Precision::bf16;
+    software.kernels.attention = model::AttentionKernel::flash;
+  }
   Lowered lowered() const {
     using topology::Collective;
-    const Costs costs{
-        .kernel = [this](const units::Kernel&,
-                         const Gpu&) { return units::Seconds{kernel * 1e-12}; },
-        .collective =
-            [this](Collective kind, units::Bytes size, const topology::GroupShape& group) {
-              if (kind == Collective::all_to_all) return lasting(exchange);
-              if (size.value > 1e3) most_ranks = std::max(most_ranks, group.ranks);
-              return lasting((kind == Collective::all_reduce ? 2 : 1) * size.value);
-            },
-        .transfer = [](units::Bytes, std::int64_t, std::int64_t) { return lasting(0); }};
-    topology::Cluster cluster;
-    cluster.node.gpus = 8;
-    cluster.node.nics.count = 8;
-    cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
-        cluster.fabric.link_bandwidth = {25e9};
-    cluster.gpus = plan.tensor * plan.context * plan.data * plan.pipeline;
-    return lower({model, training, plan, software, cluster}, costs, Ranks::folded);
+    const auto collective = [this](Collective kind, double bytes,
+                                   const topology::GroupShape& group) {
+      if (kind == Collective::all_to_all) return exchange;
+      if (bytes > 1e3) most_ranks = std::max(most_ranks, group.ranks);
+      return tests::sent(kind, bytes, group);
+    };
+    return tests::World::lowered(
+        tests::costs_of([this](const units::Kernel&) { return ticks; }, collective));
   }
 };
 

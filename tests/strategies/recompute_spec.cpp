@@ -5,12 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "strategies/activity.hpp"
 #include "strategies/compression.hpp"
-#include "strategies/lower.hpp"
 #include "strategies/recompute.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
+#include "tests/strategies/small_world.hpp"
 
 using namespace strategies;
 
@@ -18,29 +17,13 @@ namespace {
 
 // A product takes as many ticks as it has flops, everything else one for each byte; collectives
 // take a thousand.
-Costs counting_costs() {
-  return {
-      .kernel =
-          [](const units::Kernel& kernel, const Gpu&) {
-            const bool computes = kernel.flops.value > 0;
-            return units::Seconds{(computes ? kernel.flops.value : kernel.traffic.value) * 1e-12};
-          },
-      .collective =
-          [](topology::Collective, units::Bytes, const topology::GroupShape&) {
-            return topology::Sending{units::Seconds{1e-9}, units::Bytes{0},
-                                     units::BytesPerSecond{1}};
-          },
-      .transfer = {}};
-}
-
-struct World {
-  model::Transformer model = small_models::llama();
-  Plan plan;
-  Training training{.sequence_length = 32, .global_batch = 1};
-  Software software{.launch_forward = {}, .launch_backward = {}};
-
+struct World : tests::World {
+  World() { model = small_models::llama(); }
   PassWriter writer(const Block& block) const {
-    return {{model, plan, training, software}, counting_costs(), {{block}}};
+    const auto ticks = [](const units::Kernel& kernel) {
+      return kernel.flops.value > 0 ? kernel.flops.value : kernel.traffic.value;
+    };
+    return {share(), tests::costs_of(ticks, 1000), {{block}}};
   }
   BlockCost cost(const Block& block) const { return writer(block).cost(block); }
   sim::Spent backward(const Block& block) const {

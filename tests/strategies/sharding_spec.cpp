@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ZeRO-3 as its kinds of software do it: what is gathered at once, when, and what stays.
-#include "sim/engine.hpp"
-#include "sim/measures.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
 using namespace strategies;
-using counting::World;
+using counting::traffic, counting::World;
 
 namespace {
-
-// Sent for data parallelism in a step, in units of the 16-bit parameters.
-double traffic(const World& world) {
-  return counting::per_parameter(counting::lowered(world),
-                                 {label_reduce_gradients, label_gather_parameters}) /
-         2;
-}
 
 World fsdp(int microbatches) {
   World world;
@@ -37,9 +28,8 @@ struct Times {
 };
 // A kernel takes so many ticks, a byte on the wire one.
 Times times(const World& world, double kernel) {
-  auto costs = counting::costs();
-  costs.kernel = [=](const units::Kernel&, const Gpu&) { return units::Seconds{kernel * 1e-12}; };
-  const auto result = counting::lowered(world, costs);
+  const auto result =
+      counting::lowered(world, counting::costs([=](const units::Kernel&) { return kernel; }));
   const auto trace = sim::run(result.program, sim::Detail::templates);
   const auto measures = sim::measure(result.program, trace);
   return {static_cast<double>(trace.finish),
@@ -120,8 +110,7 @@ TEST_CASE("gathers that nothing limits run ahead of slow layers, and hold all of
     }
     return end;
   };
-  auto costs = counting::costs();
-  costs.kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{1e-6}; };
+  const auto costs = counting::costs([](const units::Kernel&) { return 1e6; });
   const auto ahead = last_gather(counting::lowered(world, costs));
   world.software.limit_all_gathers = true;
   CHECK(last_gather(counting::lowered(world, costs)) > 5 * ahead);

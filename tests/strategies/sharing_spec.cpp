@@ -2,10 +2,8 @@
 // Contention that can be checked by pencil: what ops of a step take when they share links.
 #include <algorithm>
 
-#include "sim/engine.hpp"
-#include "strategies/activity.hpp"
-#include "strategies/lower.hpp"
 #include "tests/catch.hpp"
+#include "tests/strategies/small_world.hpp"
 
 using namespace strategies;
 
@@ -33,14 +31,10 @@ Costs costs_of(double kernel = instant) {
 }
 
 topology::Cluster cluster_of(std::int64_t gpus, int per_node, int nics) {
-  topology::Cluster cluster;
-  cluster.node.gpus = per_node;
+  auto cluster = tests::cluster_of(gpus, per_node, nics);
   cluster.node.nvlink.bandwidth = {1e15};
-  cluster.node.nics = {.count = nics, .bandwidth = {nic}};
-  cluster.fabric.link_bandwidth = {nic};
-  cluster.fabric.efficiency = 1;
+  cluster.node.nics.bandwidth = cluster.fabric.link_bandwidth = {nic};
   cluster.fabric.kind = topology::Fabric::Kind::fat_tree;
-  cluster.gpus = gpus;
   return cluster;
 }
 
@@ -63,18 +57,13 @@ struct Step {
 
 Step step_of(const Plan& plan, const topology::Cluster& cluster, Ranks ranks,
              std::int64_t microbatches, const Costs& costs) {
-  const model::Transformer model{.layers = 4,
-                                 .hidden = 64,
-                                 .heads = 8,
-                                 .kv_heads = 8,
-                                 .head_dim = 8,
-                                 .ffn = 256,
-                                 .vocab = 512,
-                                 .max_sequence = 32,
-                                 .tied_embeddings = false};
-  const Training training{.sequence_length = 32, .global_batch = plan.data * microbatches};
-  const Software software{.launch_forward = {0}, .launch_backward = {0}, .step_overhead = {0}};
-  Step step{lower({model, training, plan, software, cluster}, costs, ranks), {}};
+  tests::World world;
+  world.model.layers = 4;
+  world.model.heads = world.model.kv_heads = 8;
+  world.model.head_dim = 8;
+  world.plan = plan;
+  world.training.global_batch = plan.data * microbatches;
+  Step step{world.lowered(costs, cluster, ranks), {}};
   step.trace = sim::run(step.lowered.program);
   return step;
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model states off the device (Ren et al. 2021, Rajbhandari et al. 2021).
-#include "sim/engine.hpp"
-#include "sim/measures.hpp"
 #include "strategies/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
@@ -87,8 +85,7 @@ TEST_CASE("states on NVMe are read and written once a step: 12 bytes a parameter
 TEST_CASE("copies of gradients hide under the backward pass, the update does not") {
   auto world = world_of(2, 1, {.optimizer = Tier::cpu, .gradients = true});
   world.plan.bucket = units::Bytes{1};
-  auto costs = counting::costs();
-  costs.kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{1e-6}; };
+  const auto costs = counting::costs([](const units::Kernel&) { return 1e6; });
   const auto exposed = [&] {
     const auto result = counting::lowered(world, costs);
     const auto trace = sim::run(result.program, sim::Detail::templates);

@@ -95,9 +95,9 @@ TEST_CASE("one call launches all parts, in any number of ranks") {
 TEST_CASE("what cannot be cut stays whole: rows that are not divided, groups beyond a node") {
   auto rows = divided(true, TensorOverlap::pipelined);
   rows.plan.sequence_parallel = false;
-  CHECK_FALSE(pipelines_tensor({rows.model, rows.plan, rows.training, rows.software}));
+  CHECK_FALSE(pipelines_tensor(rows.share()));
   const auto cut = divided(true, TensorOverlap::pipelined);
-  Share share{cut.model, cut.plan, cut.training, cut.software};
+  auto share = cut.share();
   CHECK(pipelines_tensor(share));
   share.outside = true;
   CHECK_FALSE(pipelines_tensor(share));
@@ -115,9 +115,7 @@ TEST_CASE("a part has its share of rows and reads all weights; t parts are summe
   CHECK(part.flops.value == 2.0 * 8 * 6 * 5);
   CHECK(part.traffic.value == 2.0 * (8 * 5 + 5 * 6 + 8 * 6));
   const auto world = divided(true, TensorOverlap::pipelined);
-  CHECK(
-      sum_of_parts({world.model, world.plan, world.training, world.software}, 400).traffic.value ==
-      4 * 100 + 100);
+  CHECK(sum_of_parts(world.share(), 400).traffic.value == 4 * 100 + 100);
 }
 
 TEST_CASE("communication slows the computation that it runs beside, as long as it lasts") {

@@ -17,12 +17,10 @@ using enum Collective;
 using samples::a100;
 using samples::across;
 using samples::bare;
+using samples::every;
 using samples::h200;
 using samples::inside;
 using samples::v100;
-
-const std::vector<Collective> every{all_reduce, all_gather, reduce_scatter,
-                                    all_to_all, broadcast,  reduce};
 
 double seconds(Collective collective, double size, const GroupShape& group, const Cluster& on) {
   return collective_time(collective, {size}, group, on).value;

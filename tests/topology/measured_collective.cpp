@@ -20,9 +20,7 @@ MeasuredCollective table() {
           .points = {{{1e3}, {10}}, {{4e3}, {20}}, {{16e3}, {80}}}};
 }
 
-GroupShape two_nodes(int sharing = 1) {
-  return {.ranks = 16, .nodes = 2, .least_per_node = 8, .most_per_node = 8, .sharing = sharing};
-}
+GroupShape two_nodes(int sharing = 1) { return samples::across(2, 8, sharing); }
 
 TEST_CASE("a measured table gives what was measured, and straight lines in logarithms between") {
   const auto t = [](double size) { return interpolated(table(), {size}).value; };
@@ -55,8 +53,7 @@ TEST_CASE("a fabric's table holds for exactly its collective and group") {
   CHECK(modelled.value < 1);
   CHECK(t(Collective::all_gather, two_nodes()) < 1);
   CHECK(t(Collective::all_reduce, two_nodes(2)) < 1);
-  CHECK(t(Collective::all_reduce,
-          {.ranks = 8, .nodes = 2, .least_per_node = 4, .most_per_node = 4}) < 1);
+  CHECK(t(Collective::all_reduce, samples::across(2, 4)) < 1);
   CHECK(t(Collective::all_reduce,
           {.ranks = 14, .nodes = 2, .least_per_node = 6, .most_per_node = 8}) < 1);
 }
@@ -74,7 +71,7 @@ TEST_CASE("a table without order or content is refused") {
 
 TEST_CASE("the errors of a table are means over its small and its large rows") {
   Sweep sweep{.name = "table", .cluster = samples::a100(1)};
-  const GroupShape node{.ranks = 8, .nodes = 1, .least_per_node = 8, .most_per_node = 8};
+  const auto node = samples::inside(8);
   for (const double size : {1e6, 2e6, 0x1p25}) {
     const auto exact = collective_time(Collective::all_reduce, {size}, node, sweep.cluster);
     sweep.points.push_back(

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small machines with round numbers.
 #pragma once
+#include <array>
+
 #include "topology/cluster.hpp"
 #include "topology/collective.hpp"
 #include "topology/device.hpp"
 
 namespace topology::samples {
+
+inline constexpr std::array every{Collective::all_reduce,     Collective::all_gather,
+                                  Collective::reduce_scatter, Collective::all_to_all,
+                                  Collective::broadcast,      Collective::reduce};
 
 inline void set_peak(Device& device, units::Precision precision, double flops) {
   device.peak[static_cast<std::size_t>(precision)] = {flops};

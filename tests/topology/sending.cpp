@@ -16,12 +16,10 @@ using enum Collective;
 using samples::a100;
 using samples::across;
 using samples::bare;
+using samples::every;
 using samples::h200;
 using samples::inside;
 using samples::v100;
-
-const std::vector<Collective> every{all_reduce, all_gather, reduce_scatter,
-                                    all_to_all, broadcast,  reduce};
 
 void same(const Sending& sending, double fixed, double bytes, double rate) {
   CHECK_THAT(sending.fixed.value, WithinRel(fixed, 1e-9));
