@@ -20,9 +20,13 @@ units::FusedAttention fused(AttentionKernel kernel) {
       return units::FusedAttention::flash_3;
     case AttentionKernel::memory_efficient:
       return units::FusedAttention::memory_efficient;
-    default:
-      return units::FusedAttention::flash_2;
+    case AttentionKernel::fused:
+      return units::FusedAttention::cudnn;
+    case AttentionKernel::flash:
+    case AttentionKernel::unfused:
+      break;
   }
+  return units::FusedAttention::flash_2;
 }
 
 // Query-key products, softmax, dropout and the sum over values.

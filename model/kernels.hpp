@@ -5,9 +5,9 @@
 namespace model {
 
 // How the attention core runs: unfused = score matrix in memory, matrix products and a softmax
-// kernel; fused = one kernel per pass that still keeps the probabilities' dropout mask (cuDNN);
-// flash = FlashAttention-2, only the log-sum-exp is kept; the others keep the same and differ in
-// how fast they run: FlashAttention-1 and -3, and xFormers' memory-efficient attention.
+// kernel; flash = FlashAttention-2, only the log-sum-exp is kept; the others keep the same and
+// differ in how fast they run: cuDNN's kernels (fused), FlashAttention-1 and -3, and xFormers'
+// memory-efficient attention.
 enum class AttentionKernel { unfused, fused, flash, flash_1, flash_3, memory_efficient };
 
 // How the scales of fp8 are found: from the largest values of earlier steps, or from the tensor as

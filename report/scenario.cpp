@@ -84,6 +84,7 @@ Document efficiency_document(const topology::Efficiency& efficiency) {
       .number("attention_plateau", efficiency.attention_plateau)
       .number("memory", efficiency.memory)
       .number("sustained_clock", efficiency.sustained_clock)
+      .quantity("measured_power", efficiency.measured_power)
       .quantity("kernel_gap", efficiency.kernel_gap)
       .take();
 }

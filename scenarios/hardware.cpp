@@ -104,6 +104,9 @@ const Table<Efficiency>& efficiency_table() {
       number<Efficiency>("sustained_clock", "1", {0.1, 1, "clocks only fall in long runs"},
                          "Sustained over benchmark clock in long runs",
                          &Efficiency::sustained_clock),
+      watts<Efficiency>("measured_power",
+                        "Power limit of the measurements; below it products slow with the root",
+                        &Efficiency::measured_power),
       duration<Efficiency>("kernel_gap", "2 us", "Start-up and tail of every kernel",
                            &Efficiency::kernel_gap)};
   return table;

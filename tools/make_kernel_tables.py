@@ -13,7 +13,7 @@ Columns of the output:
                   attention: forward | backward | both
   batch,m,n,k     product: (m x k)(k x n), batch times; attention: m = n = sequence, k = head size
   causal          0 | 1, attention only
-  implementation  attention only: flash-2 | flash-3
+  implementation  attention only: flash-2 | flash-3 | cudnn
   efficiency      achieved rate / dense peak in bfloat16
 """
 import csv
@@ -86,7 +86,7 @@ def best(folder, gpu):
 
 
 def flash(folder, gpu):
-    names = {"FA2": "flash-2", "FA3": "flash-3"}
+    names = {"FA2": "flash-2", "FA3": "flash-3", "cuDNN": "cudnn"}
     passes = {"fwd": "forward", "bwd": "backward", "fwd+bwd": "both"}
     for row in csv.DictReader(open(folder / "flash_attention_tflops.csv", newline="")):
         if row["gpu"] == gpu and row["impl"] in names:

@@ -26,8 +26,9 @@ constexpr double block_rows = 128, measured_blocks = 2048;
 // Rates over that of FlashAttention-2, where a kernel was not measured. FlashAttention-1 and
 // xFormers' kernel: about half (Dao 2023, arXiv 2307.08691, section 4.1). FlashAttention-3: 1.5
 // to 2.0 forward, 1.5 to 1.75 backward (Shah et al. 2024, arXiv 2407.08608, section 4.1); the
-// middle of each.
-double over_flash_2(units::FusedAttention fused, Pass pass) {
+// middle of each. cuDNN's keeps up with it from Hopper on (devices with fp8), a little behind in
+// the backward pass (figures 5 and 6 there); before, it is no faster than FlashAttention-2.
+double over_flash_2(units::FusedAttention fused, Pass pass, const Device& device) {
   switch (fused) {
     case units::FusedAttention::flash_1:
     case units::FusedAttention::memory_efficient:
@@ -36,6 +37,9 @@ double over_flash_2(units::FusedAttention fused, Pass pass) {
       return 1.0;
     case units::FusedAttention::flash_3:
       return pass == Pass::forward ? 1.75 : 1.625;
+    case units::FusedAttention::cudnn:
+      if (device.peak_of(units::Precision::fp8).value <= 0) return 1.0;
+      return pass == Pass::forward ? 1.75 : 1.5;
   }
   return 1.0;
 }
@@ -159,10 +163,10 @@ units::FlopsPerSecond attention_rate(const Kernel& kernel, const Device& device)
   if (!efficiency) {
     efficiency = of_pass(rows, units::FusedAttention::flash_2, pass, kernel.causal, head_dim, s);
     if (!efficiency) efficiency = without_tables(pass, kernel.causal, s, device);
-    *efficiency *= over_flash_2(kernel.fused, pass);
+    *efficiency *= over_flash_2(kernel.fused, pass, device);
   }
   const double reached = std::min(fastest, *efficiency * busy(kernel, device));
-  return device.peak_of(kernel.precision) * (reached * device.efficiency.sustained_clock);
+  return device.peak_of(kernel.precision) * (reached * device.clock());
 }
 
 }  // namespace topology

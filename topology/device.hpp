@@ -40,6 +40,7 @@ struct Efficiency {
   double attention_plateau = 0.5;   // fused attention, forward, long sequences
   double memory = 0.85;             // large streaming kernels over the specified bandwidth
   double sustained_clock = 1.0;     // sustained over benchmark clock in long runs; products only
+  units::Watts measured_power;      // power limit that these shares hold under; 0 = not known
   units::Seconds kernel_gap{2e-6};  // start-up and tail of every kernel on the device
   std::vector<MeasuredProduct> products;
   std::vector<MeasuredAttention> attention;
@@ -62,6 +63,10 @@ struct Device {
   units::FlopsPerSecond peak_of(units::Precision precision) const {
     return peak[static_cast<std::size_t>(precision)];
   }
+  // Clock of products and attention over that of the benchmarks. Under a lower power limit it falls
+  // with the root of the power: dynamic power grows with the clock times the square of the voltage,
+  // and the voltage with the clock, though not from zero. It does not rise with a higher limit.
+  double clock() const;
   friend bool operator==(const Device&, const Device&) = default;
 };
 

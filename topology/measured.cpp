@@ -91,11 +91,12 @@ MeasuredProduct product_of(const Row& row) {
 // Nothing of a kernel that is not known.
 std::optional<MeasuredAttention> attention_of(const Row& row) {
   using enum units::FusedAttention;
-  constexpr std::array<std::pair<std::string_view, units::FusedAttention>, 4> known{
+  constexpr std::array<std::pair<std::string_view, units::FusedAttention>, 5> known{
       {{"flash-1", flash_1},
        {"flash-2", flash_2},
        {"flash-3", flash_3},
-       {"memory-efficient", memory_efficient}}};
+       {"memory-efficient", memory_efficient},
+       {"cudnn", cudnn}}};
   MeasuredAttention measured{pass_of(row), number<std::int64_t>(row, "k"),
                              number<std::int64_t>(row, "n"), causal_of(row), efficiency(row)};
   if (row["implementation"].empty()) return measured;

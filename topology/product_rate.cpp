@@ -179,7 +179,7 @@ units::FlopsPerSecond product_rate(const Kernel& kernel, const Device& device) {
   double efficiency = flops_of(shape) / model_work(shape, machine) * correction(shape, device);
   efficiency = std::min(efficiency, fastest);
   if (misaligned(kernel)) efficiency *= misaligned_share;
-  return device.peak_of(kernel.precision) * (efficiency * device.efficiency.sustained_clock);
+  return device.peak_of(kernel.precision) * (efficiency * device.clock());
 }
 
 }  // namespace topology

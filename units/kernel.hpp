@@ -27,9 +27,9 @@ constexpr double element_bytes(Precision precision) {
   return 0.0;
 }
 
-// Kernels of fused attention that keep no score matrix: three generations of FlashAttention, and
-// xFormers' memory-efficient one.
-enum class FusedAttention { flash_1, flash_2, flash_3, memory_efficient };
+// Kernels of fused attention that keep no score matrix: three generations of FlashAttention,
+// xFormers' memory-efficient one and cuDNN's.
+enum class FusedAttention { flash_1, flash_2, flash_3, memory_efficient, cudnn };
 
 // One kernel launch.
 //   product    `batch` matrix products (m × k)·(k × n); `layout` says which gradient it serves

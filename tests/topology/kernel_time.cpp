@@ -150,6 +150,18 @@ TEST_CASE("the sustained clock slows products and attention but not memory") {
   CHECK_THAT(seconds(copy, device), WithinRel(1e-3, 1e-12));
 }
 
+TEST_CASE("at 49 % of the power of the measurements products run at 70 % of their rate") {
+  auto device = round_device();
+  const auto gemm = product(1280, 1280, 864);
+  const double before = seconds(gemm, device);
+  device.power = {343};
+  CHECK(seconds(gemm, device) == before);  // not known under which limit it was measured
+  device.efficiency.measured_power = {700};
+  CHECK_THAT(seconds(gemm, device), WithinRel(before / 0.7, 1e-12));
+  device.power = {1000};
+  CHECK(seconds(gemm, device) == before);
+}
+
 TEST_CASE("attention runs at its measured rate and on the saturation curve between") {
   auto device = round_device();
   device.sms = 0;  // no processors to leave idle
@@ -179,6 +191,7 @@ TEST_CASE("a kernel of attention runs as measured, or at a multiple of FlashAtte
   CHECK_THAT(rate_of(flash_1) / rate_of(flash_2), WithinRel(0.5, 1e-9));
   CHECK_THAT(rate_of(memory_efficient) / rate_of(flash_2), WithinRel(0.5, 1e-9));
   CHECK_THAT(rate_of(flash_3) / rate_of(flash_2), WithinRel(1.75, 1e-9));
+  CHECK_THAT(rate_of(cudnn) / rate_of(flash_2), WithinRel(1.0, 1e-9));
   device.efficiency.attention = {{Pass::forward, 128, 1000, true, 0.3, flash_2},
                                  {Pass::backward, 128, 1000, true, 0.2, flash_2},
                                  {Pass::forward, 128, 1000, true, 0.4, flash_3}};
@@ -186,6 +199,9 @@ TEST_CASE("a kernel of attention runs as measured, or at a multiple of FlashAtte
   CHECK_THAT(rate_of(flash_3), WithinRel(40e12, 1e-9));
   CHECK_THAT(rate_of(flash_3, Layout::input_gradient), WithinRel(1.625 * 20e12, 1e-9));
   CHECK_THAT(rate_of(flash_1, Layout::input_gradient), WithinRel(10e12, 1e-9));
+  CHECK_THAT(rate_of(cudnn, Layout::input_gradient), WithinRel(20e12, 1e-9));
+  device.peak[static_cast<std::size_t>(units::Precision::fp8)] = {200e12};  // Hopper
+  CHECK_THAT(rate_of(cudnn, Layout::input_gradient), WithinRel(1.5 * 20e12, 1e-9));
   // A row that names no kernel holds for whichever there is.
   device.efficiency.attention = {{Pass::forward, 128, 1000, true, 0.3}};
   CHECK_THAT(rate_of(memory_efficient), WithinRel(30e12, 1e-9));
