@@ -92,8 +92,8 @@ std::vector<MeasuredDevice> devices_of(const std::vector<Residual>& residuals) {
   std::vector<MeasuredDevice> sorted;
   for (auto& [name, device] : devices) {
     std::ranges::sort(device.traits);
-    const auto repeated = std::ranges::unique(device.traits);
-    device.traits.erase(repeated.begin(), repeated.end());
+    device.traits.erase(std::unique(device.traits.begin(), device.traits.end()),
+                        device.traits.end());
     sorted.push_back(std::move(device));
   }
   return sorted;
