@@ -6,8 +6,8 @@ using forecast::Vote;
 
 TEST_CASE("a quantile is the nearest rank, of votes instead of values") {
   std::vector<Vote> ten;
-  for (int i = 1; i <= 10; ++i) ten.push_back({static_cast<double>(i), 0.1});
-  CHECK(forecast::quantile(ten, 0.9) == 9);  // though nine times 0.1 is a little less than 0.9
+  for (int i = 1; i <= 10; ++i) ten.push_back({static_cast<double>(i), 1.0 / 39});
+  CHECK(forecast::quantile(ten, 0.9) == 9);  // though nine such votes add up to a little less
   CHECK(forecast::quantile(ten, 0.91) == 10);
   CHECK(forecast::quantile(ten, 0.1) == 1);
   CHECK(forecast::quantile({{3, 1}, {1, 7}, {2, 2}}, 0.7) == 1);
