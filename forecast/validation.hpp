@@ -65,6 +65,13 @@ struct Outcomes {
   std::size_t overflowed_as_forecast = 0, overflowed_against_forecast = 0;
 };
 
+// Whether any run ran out of memory or was said to.
+inline bool any_overflow(const Outcomes& outcomes) {
+  return outcomes.ran_against_forecast + outcomes.overflowed_as_forecast +
+             outcomes.overflowed_against_forecast >
+         0;
+}
+
 struct DatasetScore {
   std::string name;
   std::vector<Row> rows;  // as given

@@ -118,15 +118,24 @@ std::string memory_table(const forecast::Score& score, const TextOptions& option
   return text + line("all, a vote each", score.memory);
 }
 
-std::string outcomes_table(const forecast::Outcomes& outcomes, const TextOptions& options) {
-  if (outcomes.overflowed_as_forecast + outcomes.overflowed_against_forecast +
-          outcomes.ran_against_forecast ==
-      0)
-    return {};
-  return '\n' + toned("Runs             forecast to fit   not to fit", Tone::strong, options) +
-         fmt::format("\n  ran            {:>15}  {:>11}\n  out of memory  {:>15}  {:>11}\n",
-                     outcomes.ran_as_forecast, outcomes.ran_against_forecast,
-                     outcomes.overflowed_against_forecast, outcomes.overflowed_as_forecast);
+// Of data sets with runs that ran out of memory, or were said to, and of all.
+std::string outcomes_table(const forecast::Score& score, const TextOptions& options) {
+  const int width = name_width(score, options);
+  const auto line = [&](const std::string& name, const forecast::Outcomes& outcomes) {
+    return fmt::format("{}  {:>9}  {:>8}  {:>19}  {:>8}\n", left(name, width),
+                       outcomes.ran_as_forecast, outcomes.ran_against_forecast,
+                       outcomes.overflowed_against_forecast, outcomes.overflowed_as_forecast);
+  };
+  std::string text;
+  for (const auto& dataset : score.datasets)
+    if (forecast::any_overflow(dataset.outcomes))
+      text += line(shown(dataset.name, width, options), dataset.outcomes);
+  if (text.empty()) return {};
+  return '\n' +
+         toned(left("forecast to fit", width) +
+                   "  ran:  yes        no  out of memory:  yes        no",
+               Tone::strong, options) +
+         '\n' + text + line("all", score.outcomes);
 }
 
 std::string passes_table(const forecast::Score& score, const TextOptions& options) {
@@ -180,7 +189,7 @@ std::string validate_text(const forecast::Score& score, const TextOptions& optio
   for (const auto& dataset : score.datasets)
     if (dataset.supported > 0) text += rows_text(dataset, options);
   return text + time_table(score, options) + memory_table(score, options) +
-         outcomes_table(score.outcomes, options) + passes_table(score, options) +
+         outcomes_table(score, options) + passes_table(score, options) +
          causes_table(score, options) + reasons(score, options);
 }
 

@@ -117,13 +117,23 @@ std::string memory_table(const forecast::Score& score) {
          html_table({"data set", "rows", "mean abs", "median", "p90", "worst", "worst row"}, rows);
 }
 
-std::string outcomes_table(const forecast::Outcomes& outcomes) {
-  return "<h2>Fits or not</h2>\n" +
-         html_table({"the run", "forecast to fit", "not to fit"},
-                    {{"ran", std::to_string(outcomes.ran_as_forecast),
-                      std::to_string(outcomes.ran_against_forecast)},
-                     {"ran out of memory", std::to_string(outcomes.overflowed_against_forecast),
-                      std::to_string(outcomes.overflowed_as_forecast)}});
+std::string outcomes_table(const forecast::Score& score) {
+  std::vector<Cells> rows;
+  const auto add = [&](const std::string& name, const forecast::Outcomes& outcomes) {
+    Cells cells{name};
+    for (const auto count : {outcomes.ran_as_forecast, outcomes.ran_against_forecast,
+                             outcomes.overflowed_against_forecast, outcomes.overflowed_as_forecast})
+      cells.push_back(std::to_string(count));
+    rows.push_back(std::move(cells));
+  };
+  for (const auto& dataset : score.datasets)
+    if (forecast::any_overflow(dataset.outcomes)) add(dataset.name, dataset.outcomes);
+  add("all", score.outcomes);
+  return "<h2>Fits or not</h2>\n<p>Data sets with runs that ran out of memory, or were said "
+         "to.</p>\n" +
+         html_table({"data set", "ran, forecast to fit", "ran, not to fit",
+                     "out of memory, forecast to fit", "out of memory, not to fit"},
+                    rows);
 }
 
 std::string passes_table(const forecast::Score& score) {
@@ -225,7 +235,7 @@ std::string summary(const forecast::Score& score) {
 std::string validate_page(const forecast::Score& score) {
   return html_page("stepcast: forecasts against published measurements",
                    summary(score) + plots(score) + time_table(score) + memory_table(score) +
-                       outcomes_table(score.outcomes) + passes_table(score) + causes_tables(score) +
+                       outcomes_table(score) + passes_table(score) + causes_tables(score) +
                        worst_table(score) + unsupported_table(score));
 }
 
