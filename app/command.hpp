@@ -68,8 +68,13 @@ int catalog_list(const std::string& kind, const Common& common, Streams streams)
 int catalog_show(const std::string& kind, const std::string& name, const FabricSize& size,
                  const Common& common, Streams streams);
 int catalog_schema(const Common& common, Streams streams);
-int validate(const std::vector<std::string>& datasets, const std::string& folder,
-             const Common& common, Streams streams);
+struct ValidateRequest {
+  std::vector<std::string> datasets;  // none: all
+  std::string folder;                 // empty: where the program's own are
+  std::string page;                   // HTML file to write; empty: none
+  std::string intervals;              // YAML file of quantiles to write; empty: none
+};
+int validate(const ValidateRequest& request, const Common& common, Streams streams);
 // Measured collectives: tables of scenarios/collectives, or of `folder`; none named: all.
 int validate_collectives(std::vector<std::string> tables, const std::string& folder,
                          const Common& common, Streams streams);

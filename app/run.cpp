@@ -121,23 +121,24 @@ void add_catalog(CLI::App& program, Common& common, Action& action) {
 }
 
 void add_validate(CLI::App& program, Common& common, Action& action) {
-  struct Asked {
-    std::vector<std::string> datasets;
-    std::string folder;
-  };
-  auto asked = std::make_shared<Asked>();
+  auto asked = std::make_shared<ValidateRequest>();
   auto* command =
       program.add_subcommand("validate", "Forecast published runs and compare, row by row");
   command->add_option("datasets", asked->datasets,
                       "Data sets (default: all training runs); 'collectives' [TABLE…]: measured "
                       "collectives instead");
   command->add_option("--data", asked->folder, "Folder of published runs")->type_name("FOLDER");
+  command->add_option("--report", asked->page, "Write a page with plots and tables (HTML)")
+      ->type_name("FILE");
+  command
+      ->add_option("--intervals", asked->intervals,
+                   "Write the quantiles of what forecasts were off by: the program carries "
+                   "scenarios/catalog/intervals.yaml")
+      ->type_name("FILE");
   add_common(*command, common);
   command->footer("Example:\n  stepcast validate megatron_sc21_table1 korthikanti2022_table5");
   command->callback([asked, &common, &action] {
-    action = [asked, &common](Streams streams) {
-      return validate(asked->datasets, asked->folder, common, streams);
-    };
+    action = [asked, &common](Streams streams) { return validate(*asked, common, streams); };
   });
 }
 

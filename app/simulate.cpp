@@ -4,7 +4,9 @@
 
 #include "app/command.hpp"
 #include "forecast/forecast.hpp"
+#include "forecast/intervals.hpp"
 #include "report/json.hpp"
+#include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 
 namespace app {
@@ -18,6 +20,7 @@ int simulate(const std::string& file, bool full, const Common& common, Streams s
       scenario, {.full = full, .timeline = !common.json || !common.trace.empty()});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   forecast.simulation.wall = {took.count()};
+  forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
   auto warnings = scenarios::warnings(scenario);
   forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
 

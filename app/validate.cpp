@@ -8,8 +8,11 @@
 
 #include "app/command.hpp"
 #include "forecast/forecast.hpp"
+#include "forecast/intervals.hpp"
 #include "forecast/validation.hpp"
+#include "report/intervals.hpp"
 #include "report/validation.hpp"
+#include "scenarios/intervals.hpp"
 #include "scenarios/published.hpp"
 
 namespace app {
@@ -42,39 +45,70 @@ units::Bytes memory_of(const forecast::Memory& memory, const std::string& kind) 
   return memory.peak_allocated;
 }
 
-forecast::Row row_of(const scenarios::PublishedRow& published) {
-  forecast::Row row{.id = published.id, .time_counts = published.time_counts};
+// Of a stage in the middle, which has neither embedding nor head.
+std::optional<units::Seconds> pass_time(const forecast::Forecast& forecast,
+                                        const std::string& kind) {
+  const auto& stage = forecast.pipeline.stages[forecast.pipeline.stages.size() / 2];
+  if (kind == "forward") return stage.forward;
+  if (kind == "backward_input") return stage.backward_input;
+  if (kind == "backward_weight") return stage.backward_weight;
+  if (kind == "layer.forward") return forecast.layer.forward;
+  if (kind == "layer.backward") return forecast.layer.backward;
+  return std::nullopt;
+}
+
+// What was published of a row, without forecast.
+forecast::Row measured_row(const scenarios::PublishedRow& published) {
+  forecast::Row row{.id = published.id,
+                    .time_counts = published.time_counts,
+                    .out_of_memory = published.out_of_memory,
+                    .groups = {published.device, published.precision, published.parallelism,
+                               published.scale, published.model},
+                    .assumed = published.assumed};
   if (std::isfinite(published.measured_step_time_s))
     row.measured_s = units::Seconds{published.measured_step_time_s};
   if (std::isfinite(published.measured_bytes))
     row.measured_bytes = units::Bytes{published.measured_bytes};
   row.memory_kind = published.memory_kind;
+  for (const auto& [kind, time] : published.pass_times_s)
+    row.passes.push_back({.kind = kind, .measured = units::Seconds{time}});
+  return row;
+}
+
+forecast::Row row_of(const scenarios::PublishedRow& published,
+                     const forecast::Intervals& intervals) {
+  auto row = measured_row(published);
   if (!published.scenario) {
     row.status = forecast::Row::Status::unsupported;
     row.reason = published.unsupported_reason;
     return row;
   }
-  const auto forecast = forecast::simulate(*published.scenario);
+  auto forecast = forecast::simulate(*published.scenario);
+  forecast::add_interval(forecast, *published.scenario, intervals);
+  row.run = forecast::circumstances_of(*published.scenario, forecast);
   row.predicted_s = forecast.step.time;
   if (forecast.step.time_low < forecast.step.time_high) {
     row.low_s = forecast.step.time_low;
     row.high_s = forecast.step.time_high;
   }
   row.predicted_bytes = memory_of(forecast.memory, row.memory_kind);
+  row.predicted_fits = forecast.memory.fits && forecast.memory.host_fits;
+  for (auto& pass : row.passes) pass.predicted = pass_time(forecast, pass.kind);
   return row;
 }
 
-forecast::DatasetRows rows_of(const scenarios::Dataset& dataset, unsigned threads) {
+forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
+                              const forecast::Intervals& intervals, unsigned threads) {
   forecast::DatasetRows result{dataset.name, std::vector<forecast::Row>(dataset.rows.size())};
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (auto i = next++; i < dataset.rows.size(); i = next++) {
       try {
-        result.rows[i] = row_of(dataset.rows[i]);
+        result.rows[i] = row_of(dataset.rows[i], intervals);
       } catch (const std::invalid_argument& why) {
-        result.rows[i] = {.id = dataset.rows[i].id,
-                          .status = forecast::Row::Status::unsupported,
-                          .reason = why.what()};
+        result.rows[i] = measured_row(dataset.rows[i]);
+        result.rows[i].status = forecast::Row::Status::unsupported;
+        result.rows[i].reason = why.what();
       }
     }
   };
@@ -86,22 +120,34 @@ forecast::DatasetRows rows_of(const scenarios::Dataset& dataset, unsigned thread
 
 }  // namespace
 
-int validate(const std::vector<std::string>& datasets, const std::string& folder,
-             const Common& common, Streams streams) {
-  if (!datasets.empty() && datasets.front() == "collectives")
-    return validate_collectives({datasets.begin() + 1, datasets.end()}, folder, common, streams);
-  const auto where = published_folder(folder);
+int validate(const ValidateRequest& request, const Common& common, Streams streams) {
+  const auto& datasets = request.datasets;
+  if (!datasets.empty() && datasets.front() == "collectives") {
+    if (!request.page.empty() || !request.intervals.empty())
+      throw Mistake("--report and --intervals are of training runs; leave them out");
+    return validate_collectives({datasets.begin() + 1, datasets.end()}, request.folder, common,
+                                streams);
+  }
+  const auto where = published_folder(request.folder);
   const auto known = scenarios::dataset_names(where);
   for (const auto& name : datasets)
     if (std::ranges::find(known, name) == known.end()) throw Mistake(unknown(name, known));
+  if (!request.intervals.empty() && !datasets.empty())
+    throw Mistake("--intervals is made from all data sets; name none");
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  const auto intervals = scenarios::catalog_intervals();
   std::vector<forecast::DatasetRows> all;
   for (const auto& dataset : scenarios::load_datasets(where, datasets)) {
     if (!common.quiet && streams.terminal) streams.err << dataset.name << '\n';
-    all.push_back(rows_of(dataset, threads));
+    all.push_back(rows_of(dataset, intervals, threads));
   }
+  if (!request.intervals.empty())
+    write_file(request.intervals,
+               report::intervals_yaml(forecast::intervals_of(forecast::residuals_of(all))));
+  if (datasets.empty()) forecast::leave_out(all);
   const auto score = forecast::score(std::move(all));
+  if (!request.page.empty()) write_file(request.page, report::validate_page(score));
   deliver(common.json ? report::validate_json(score)
                       : report::validate_text(score, text_options(streams)),
           common, streams);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer: one training step, its time, memory, and where they went.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +14,9 @@
 namespace forecast {
 
 struct Step {
-  units::Seconds time, time_low, time_high;
-  double tokens = 0;  // per step
+  units::Seconds time;
+  units::Seconds time_low, time_high;  // 80 % interval; both `time` until it is filled in
+  double tokens = 0;                   // per step
   double tokens_per_second = 0, tokens_per_second_per_gpu = 0;
   units::Flops model_flops;
   units::FlopsPerSecond flops_per_gpu;
@@ -118,6 +121,13 @@ struct Timeline {
   std::vector<MemorySample> memory;  // by (stage, time)
 };
 
+// Where a scenario stands among the runs that forecasts were held against.
+struct Validated {
+  std::vector<std::string> regime;     // "a100", "megatron-core", …: the narrowest with such runs
+  std::size_t rows = 0, datasets = 0;  // runs in it, and the data sets they are from
+  std::vector<std::string> outside;    // what no such run had, and how far beyond it lies
+};
+
 struct Forecast {
   Step step;
   TimeParts time;
@@ -128,8 +138,9 @@ struct Forecast {
   std::vector<LinkLoad> links;  // that carried anything, the busiest first
   std::vector<Slowed> slowed;   // the greatest loss first
   SimulationFacts simulation;
-  std::vector<std::string> warnings;  // with advice
-  Timeline timeline;                  // only if asked for
+  std::vector<std::string> warnings;   // with advice
+  Timeline timeline;                   // only if asked for
+  std::optional<Validated> validated;  // filled in with the step's interval (intervals.hpp)
 };
 
 struct Options {

@@ -133,6 +133,16 @@ Document network_document(const forecast::Forecast& forecast) {
   return Object().put("links", std::move(links)).put("slowed", std::move(slowed)).take();
 }
 
+Document validated_document(const std::optional<forecast::Validated>& validated) {
+  if (!validated) return {};
+  return Object()
+      .put("regime", validated->regime)
+      .put("rows", validated->rows)
+      .put("datasets", validated->datasets)
+      .put("outside", validated->outside)
+      .take();
+}
+
 Document simulation_document(const forecast::SimulationFacts& facts) {
   return Object()
       .put("events", facts.events)
@@ -156,6 +166,7 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
                   .put("memory", memory_document(forecast.memory))
                   .put("critical_path", path_document(forecast.critical_path))
                   .put("network", network_document(forecast))
+                  .put("validated", validated_document(forecast.validated))
                   .put("simulation", simulation_document(forecast.simulation))
                   .take());
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/headline_text.hpp"
 #include "report/network_text.hpp"
 #include "report/picture.hpp"
 #include "report/terminal.hpp"
@@ -81,56 +82,6 @@ std::string question(const forecast::Scenario& scenario, const TextOptions& opti
   const int width = width_of(options);
   return toned(fitted(printable(title, options.unicode), width), Tone::strong, options) + '\n' +
          wrapped(printable(machine, options.unicode), 2, width) + wrapped(how, 2, width);
-}
-
-// --- The headline --------------------------------------------------------------------------------
-
-// "  throughput  …": a name, and text that keeps to its right.
-std::string item(const std::string& name, const std::string& text, const TextOptions& options) {
-  std::string lines = wrapped(text, 14, width_of(options));
-  return lines.replace(2, name.size(), name);
-}
-
-std::string measured_beside(const Published& published, units::Seconds forecast,
-                            const TextOptions& options) {
-  if (!(published.step_time.value > 0)) return {};
-  const double error = (forecast - published.step_time) / published.step_time;
-  return item("",
-              fmt::format("published {} ({}): the forecast is {} off",
-                          units::short_text(published.step_time),
-                          printable(published.source, options.unicode), signed_percent(error)),
-              options);
-}
-
-std::string costs(const forecast::Step& step, std::int64_t gpus, const TextOptions& options) {
-  if (!(step.tokens_per_second > 0)) return {};
-  const double gpu_hours = 1e9 / step.tokens_per_second / 3600 * static_cast<double>(gpus);
-  return item("cost",
-              fmt::format("{} billion tokens/day, {} GPU-hours per billion tokens",
-                          grouped(step.tokens_per_second * 86400 / 1e9), grouped(gpu_hours)),
-              options);
-}
-
-std::string headline(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
-                     const TextOptions& options) {
-  const auto& step = forecast.step;
-  std::string text =
-      fmt::format("\n  step time   {}", toned(units::short_text(step.time), Tone::strong, options));
-  if (step.time_low < step.time_high)
-    text += fmt::format("   (80 % interval {} to {})", units::short_text(step.time_low),
-                        units::short_text(step.time_high));
-  text += '\n';
-  if (options.published) text += measured_beside(*options.published, step.time, options);
-  text += item("throughput",
-               fmt::format("{} tokens/s, {} tokens/s per GPU, {} microbatches per step",
-                           grouped(step.tokens_per_second), grouped(step.tokens_per_second_per_gpu),
-                           grouped(static_cast<double>(step.microbatches))),
-               options);
-  text += item("efficiency",
-               fmt::format("{} per GPU, MFU {}, HFU {}", units::short_text(step.flops_per_gpu),
-                           percent(step.mfu), percent(step.hfu)),
-               options);
-  return text + costs(step, scenario.cluster.gpus, options);
 }
 
 // --- Memory --------------------------------------------------------------------------------------
@@ -339,7 +290,7 @@ std::string warnings_text(const std::vector<std::string>& warnings, const TextOp
 
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options) {
-  return question(scenario, options) + headline(scenario, forecast, options) +
+  return question(scenario, options) + headline_text(scenario, forecast, options) +
          memory_text(forecast.memory, options) + time_text(forecast, options) +
          network_text(forecast, options) + pipeline_text(forecast, options) +
          warnings_text(forecast.warnings, options);

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "report/document.hpp"
 #include "report/terminal.hpp"
 #include "units/text.hpp"
 
@@ -17,48 +16,8 @@ namespace report {
 namespace {
 
 using forecast::DatasetScore;
+using forecast::Errors;
 using forecast::Row;
-
-Document row_document(const Row& row) {
-  const bool supported = row.status == Row::Status::ok;
-  const auto if_supported = [&](auto value) { return supported ? value : std::nullopt; };
-  const Document reason = supported && row.reason.empty() ? Document() : Document(row.reason);
-  const Document kind = row.memory_kind.empty() ? Document() : Document(row.memory_kind);
-  return Object()
-      .put("id", row.id)
-      .put("status", supported ? "ok" : "unsupported")
-      .put("reason", reason)
-      .optional("measured_s", row.measured_s)
-      .optional("predicted_s", if_supported(row.predicted_s))
-      .optional("error", if_supported(forecast::error(row)))
-      .optional("low_s", if_supported(row.low_s))
-      .optional("high_s", if_supported(row.high_s))
-      .put("time_counts", row.time_counts)
-      .optional("measured_bytes", row.measured_bytes)
-      .optional("predicted_bytes", if_supported(row.predicted_bytes))
-      .optional("memory_error", if_supported(forecast::memory_error(row)))
-      .put("memory_kind", kind)
-      .take();
-}
-
-Document dataset_document(const DatasetScore& dataset) {
-  Document rows = Document::array();
-  for (const Row& row : dataset.rows) rows.push_back(row_document(row));
-  const Document worst_id = dataset.worst ? Document(dataset.worst_id) : Document();
-  return Object()
-      .put("name", dataset.name)
-      .put("rows", std::move(rows))
-      .optional("mape", dataset.mape)
-      .optional("median", dataset.median)
-      .optional("p90", dataset.p90)
-      .optional("worst", dataset.worst)
-      .put("worst_id", worst_id)
-      .optional("memory_mape", dataset.memory_mape)
-      .optional("coverage", dataset.coverage)
-      .take();
-}
-
-// --- Text ----------------------------------------------------------------------------------------
 
 std::string percent_or_dash(std::optional<double> share, bool sign = false) {
   if (!share) return "-";
@@ -71,7 +30,7 @@ std::string text_or_dash(const std::optional<Quantity>& quantity) {
 }
 
 int name_width(const forecast::Score& score, const TextOptions& options) {
-  int widest = 21;  // "mean of the data sets"
+  int widest = 16;  // "all, a vote each"
   for (const auto& dataset : score.datasets) widest = std::max(widest, columns(dataset.name));
   return std::min(widest, std::max(20, width_of(options) - 66));
 }
@@ -90,6 +49,11 @@ std::string row_line(const Row& row, int id_width, const TextOptions& options) {
                         right(text_or_dash(row.predicted_bytes), 10),
                         right(percent_or_dash(forecast::memory_error(row), true), 9),
                         printable(row.memory_kind, options.unicode));
+  for (const auto& pass : row.passes)
+    line +=
+        fmt::format("\n    {}  {}  {}  {}", left(pass.kind, id_width - 2),
+                    right(text_or_dash(pass.measured), 10), right(text_or_dash(pass.predicted), 10),
+                    right(percent_or_dash(forecast::error(pass), true), 9));
   return line + (off && !row.time_counts ? " (time does not count)\n" : "\n");
 }
 
@@ -105,32 +69,102 @@ std::string rows_text(const DatasetScore& dataset, const TextOptions& options) {
   return text + '\n';
 }
 
-std::string score_line(const std::string& name, std::size_t rows, std::size_t supported,
-                       const DatasetScore& dataset, const std::string& worst_id) {
-  return fmt::format(
-      "{}  {:>5}  {:>9}  {}  {}  {}  {}  {}  {}  {}\n", name, rows, supported,
-      right(percent_or_dash(dataset.mape), 8), right(percent_or_dash(dataset.median, true), 9),
-      right(percent_or_dash(dataset.p90), 8), right(percent_or_dash(dataset.worst), 9),
-      right(percent_or_dash(dataset.memory_mape), 8), right(percent_or_dash(dataset.coverage), 8),
-      worst_id);
+std::string errors_text(const Errors& errors) {
+  return fmt::format("{}  {}  {}  {}", right(percent_or_dash(errors.mape), 8),
+                     right(percent_or_dash(errors.median, true), 9),
+                     right(percent_or_dash(errors.p90), 8),
+                     right(percent_or_dash(errors.worst), 9));
 }
 
-std::string table(const forecast::Score& score, const TextOptions& options) {
+std::string time_line(const std::string& name, std::size_t rows, std::size_t supported,
+                      const Errors& time, std::optional<double> coverage,
+                      std::optional<double> coverage_left_out, const TextOptions& options) {
+  return fmt::format("{}  {:>5}  {:>5}  {}  {}  {}  {}\n", name, rows, supported, errors_text(time),
+                     right(percent_or_dash(coverage), 8),
+                     right(percent_or_dash(coverage_left_out), 8),
+                     printable(time.worst_id, options.unicode));
+}
+
+std::string time_table(const forecast::Score& score, const TextOptions& options) {
   const int width = name_width(score, options);
-  std::string text = toned(left("data set", width) +
-                               "   rows  supported      MAPE     median       p90      worst"
-                               "    memory  coverage  worst row",
+  std::string text = toned(left("step time", width) +
+                               "   rows    run  mean abs     median       p90      worst"
+                               "   in 80 %  left out  worst row",
                            Tone::strong, options) +
                      '\n';
   for (const auto& dataset : score.datasets)
-    text += score_line(shown(dataset.name, width, options), dataset.rows.size(), dataset.supported,
-                       dataset, printable(dataset.worst_id, options.unicode));
-  DatasetScore total;
-  total.mape = score.mape;
-  total.memory_mape = score.memory_mape;
-  total.coverage = score.coverage;
-  return text + score_line(left("mean of the data sets", width), score.rows,
-                           score.rows - score.unsupported, total, "");
+    text += time_line(shown(dataset.name, width, options), dataset.rows.size(), dataset.supported,
+                      dataset.time, dataset.coverage, dataset.coverage_left_out, options);
+  return text + time_line(left("all, a vote each", width), score.rows,
+                          score.rows - score.unsupported, score.time, score.coverage,
+                          score.coverage_left_out, options);
+}
+
+std::string memory_table(const forecast::Score& score, const TextOptions& options) {
+  if (score.memory.rows == 0) return {};
+  const int width = name_width(score, options);
+  const auto line = [&](const std::string& name, const Errors& memory) {
+    return fmt::format("{}  {:>5}         {}  {}\n", left(name, width), memory.rows,
+                       errors_text(memory), printable(memory.worst_id, options.unicode));
+  };
+  std::string text =
+      '\n' +
+      toned(left("memory", width) +
+                "   rows         mean abs     median       p90      worst  worst row",
+            Tone::strong, options) +
+      '\n';
+  for (const auto& dataset : score.datasets)
+    if (dataset.memory.rows > 0) text += line(shown(dataset.name, width, options), dataset.memory);
+  return text + line("all, a vote each", score.memory);
+}
+
+// Of data sets with runs that ran out of memory, or were said to, and of all.
+std::string outcomes_table(const forecast::Score& score, const TextOptions& options) {
+  const int width = name_width(score, options);
+  const auto line = [&](const std::string& name, const forecast::Outcomes& outcomes) {
+    return fmt::format("{}  {:>9}  {:>8}  {:>19}  {:>8}\n", left(name, width),
+                       outcomes.ran_as_forecast, outcomes.ran_against_forecast,
+                       outcomes.overflowed_against_forecast, outcomes.overflowed_as_forecast);
+  };
+  std::string text;
+  for (const auto& dataset : score.datasets)
+    if (forecast::any_overflow(dataset.outcomes))
+      text += line(shown(dataset.name, width, options), dataset.outcomes);
+  if (text.empty()) return {};
+  return '\n' +
+         toned(left("forecast to fit", width) +
+                   "  ran:  yes        no  out of memory:  yes        no",
+               Tone::strong, options) +
+         '\n' + text + line("all", score.outcomes);
+}
+
+std::string passes_table(const forecast::Score& score, const TextOptions& options) {
+  if (score.passes.empty()) return {};
+  std::string text = '\n' +
+                     toned("Passes             rows  mean abs     median       p90      worst",
+                           Tone::strong, options) +
+                     '\n';
+  for (const auto& pass : score.passes)
+    text += fmt::format("  {}  {:>5}  {}\n", left(pass.kind, 14), pass.time.rows,
+                        errors_text(pass.time));
+  return text;
+}
+
+std::string causes_table(const forecast::Score& score, const TextOptions& options) {
+  std::string text;
+  for (const auto& cause : score.causes)
+    for (const auto& group : cause.groups)
+      text += fmt::format("  {}  {}  {:>5}  {}  {}  {}\n",
+                          left(&group == &cause.groups.front() ? cause.cause : "", 11),
+                          left(printable(group.group, options.unicode), 8), group.time.rows,
+                          right(percent_or_dash(group.time.mape), 8),
+                          right(percent_or_dash(group.time.median, true), 9),
+                          right(percent_or_dash(group.memory.mape), 8));
+  if (text.empty()) return {};
+  return '\n' +
+         toned("By cause                rows  mean abs     median    memory", Tone::strong,
+               options) +
+         '\n' + text;
 }
 
 std::string reasons(const forecast::Score& score, const TextOptions& options) {
@@ -150,24 +184,13 @@ std::string reasons(const forecast::Score& score, const TextOptions& options) {
 
 }  // namespace
 
-std::string validate_json(const forecast::Score& score) {
-  Document datasets = Document::array();
-  for (const auto& dataset : score.datasets) datasets.push_back(dataset_document(dataset));
-  return dump(Object()
-                  .put("datasets", std::move(datasets))
-                  .optional("mape", score.mape)
-                  .optional("memory_mape", score.memory_mape)
-                  .optional("coverage", score.coverage)
-                  .put("rows", score.rows)
-                  .put("unsupported", score.unsupported)
-                  .take());
-}
-
 std::string validate_text(const forecast::Score& score, const TextOptions& options) {
   std::string text;
   for (const auto& dataset : score.datasets)
     if (dataset.supported > 0) text += rows_text(dataset, options);
-  return text + table(score, options) + reasons(score, options);
+  return text + time_table(score, options) + memory_table(score, options) +
+         outcomes_table(score, options) + passes_table(score, options) +
+         causes_table(score, options) + reasons(score, options);
 }
 
 }  // namespace report

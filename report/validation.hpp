@@ -9,13 +9,20 @@
 namespace report {
 
 // The document of `validate --json`. What there is nothing to say about is null. Errors are
-// fractions; `median` is of the signed errors, `mape`, `p90` and `worst` are of their magnitudes.
-// Beyond the fixed keys, a row has `low_s`, `high_s`, `memory_kind` and `time_counts`, a data set
-// `worst_id`.
+// fractions; `median` is of the signed errors, `mape`, `p90` and `worst` are of their magnitudes;
+// the same of memory after `memory_`. Over several data sets each has one vote. Beyond the fixed
+// keys: `outcomes` are runs that ran and that ran out of memory against the forecast, `passes` and
+// `causes` errors by kind of pass and by group, `coverage_left_out` is by the intervals of all
+// other data sets.
 std::string validate_json(const forecast::Score& score);
 
 // Every supported row with measurement, forecast and error; then a line per data set and the
-// totals; then the reasons why rows are not supported, the most frequent first.
+// totals, for time and for memory; errors by kind of pass and by cause; then the reasons why rows
+// are not supported, the most frequent first.
 std::string validate_text(const forecast::Score& score, const TextOptions& options = {});
+
+// The same as one page of HTML: scatters of predicted against measured, and the tables; the worst
+// rows with what their sources leave open. It needs no script and nothing from elsewhere.
+std::string validate_page(const forecast::Score& score);
 
 }  // namespace report

@@ -38,18 +38,18 @@ TEST_CASE("a row without a positive measurement or without forecast has no error
 TEST_CASE("a data set has the mean magnitude and the signed median of its errors") {
   const auto score = only(
       {timed("a", 4.0, 5.0), timed("b", 4.0, 3.0), timed("c", 4.0, 6.0), timed("d", 4.0, 4.0)});
-  CHECK(score.mape == 0.25);     // (0.25 + 0.25 + 0.5 + 0) / 4
-  CHECK(score.median == 0.125);  // between 0 and 0.25 of -0.25, 0, 0.25, 0.5
-  CHECK(score.worst == 0.5);
-  CHECK(score.worst_id == "c");
+  CHECK(score.time.mape == 0.25);     // (0.25 + 0.25 + 0.5 + 0) / 4
+  CHECK(score.time.median == 0.125);  // between 0 and 0.25 of -0.25, 0, 0.25, 0.5
+  CHECK(score.time.worst == 0.5);
+  CHECK(score.time.worst_id == "c");
 }
 
 TEST_CASE("nine rows of ten are no further off than p90") {
   std::vector<Row> rows;
   for (int i = 1; i <= 10; ++i) rows.push_back(timed("row", 100.0, 100.0 + (i % 2 ? i : -i)));
-  CHECK_THAT(only(rows).p90.value(), WithinRel(0.09, 1e-12));
+  CHECK_THAT(only(rows).time.p90.value(), WithinRel(0.09, 1e-12));
   rows.resize(1);
-  CHECK_THAT(only(rows).p90.value(), WithinRel(0.01, 1e-12));
+  CHECK_THAT(only(rows).time.p90.value(), WithinRel(0.01, 1e-12));
 }
 
 TEST_CASE("unsupported rows and times that do not count leave the time score alone") {
@@ -58,7 +58,7 @@ TEST_CASE("unsupported rows and times that do not count leave the time score alo
   auto launch_bound = timed("c", 1.0, 9.0);
   launch_bound.time_counts = false;
   const auto score = only({timed("a", 4.0, 5.0), unsupported, launch_bound});
-  CHECK(score.mape == 0.25);
+  CHECK(score.time.mape == 0.25);
   CHECK(score.supported == 2);
 }
 
@@ -79,19 +79,98 @@ TEST_CASE("the overall error is the mean over data sets, whatever their size") {
   const auto total = forecast::score({{"large", {timed("a", 4.0, 5.0), timed("b", 4.0, 5.0)}},
                                       {"small", {timed("c", 4.0, 7.0)}},
                                       {"memory", {memory_only}}});
-  CHECK(total.mape == 0.5);  // (0.25 + 0.75) / 2: the third has no time
-  CHECK(total.memory_mape == 0.25);
+  CHECK(total.time.mape == 0.5);  // (0.25 + 0.75) / 2: the third has no time
+  CHECK(total.memory.mape == 0.25);
   CHECK(total.rows == 4);
   CHECK(total.unsupported == 0);
 }
 
 TEST_CASE("where there is nothing to score, scores are absent") {
   const auto total = forecast::score({{"empty", {}}});
-  CHECK_FALSE(total.mape);
+  CHECK_FALSE(total.time.mape);
   CHECK_FALSE(total.coverage);
   const auto& empty = total.datasets.front();
-  CHECK_FALSE(empty.mape);
-  CHECK_FALSE(empty.median);
-  CHECK_FALSE(empty.p90);
-  CHECK_FALSE(empty.worst);
+  CHECK_FALSE(empty.time.mape);
+  CHECK_FALSE(empty.time.median);
+  CHECK_FALSE(empty.time.p90);
+  CHECK_FALSE(empty.time.worst);
+}
+
+TEST_CASE("over several data sets, median and p90 give each data set one vote") {
+  std::vector<Row> large;
+  for (int i = 0; i < 8; ++i) large.push_back(timed("low", 4.0, 3.0));
+  const auto total = forecast::score({{"large", large}, {"small", {timed("high", 4.0, 7.0)}}});
+  CHECK(total.time.rows == 9);
+  CHECK(total.time.datasets == 2);
+  CHECK(total.time.median == 0.25);  // between -0.25 with half of the votes and 0.75 with the rest
+  CHECK(total.time.p90 == 0.75);
+  CHECK(total.time.worst == 0.75);
+  CHECK(total.time.worst_id == "small: high");
+}
+
+TEST_CASE("memory has the same figures as time") {
+  std::vector<Row> rows(3);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].id = std::to_string(i);
+    rows[i].measured_bytes = 4.0_GiB;
+    rows[i].predicted_bytes = (static_cast<double>(i) + 3) * 1.0_GiB;  // -25 %, 0, +25 %
+  }
+  rows[2].predicted_bytes = 6.0_GiB;  // +50 %
+  const auto score = only(rows);
+  CHECK(score.memory.mape == 0.25);
+  CHECK(score.memory.median == 0.0);
+  CHECK(score.memory.p90 == 0.5);
+  CHECK(score.memory.worst_id == "2");
+  CHECK_FALSE(score.time.mape);
+}
+
+TEST_CASE("runs that ran out of memory are set against the forecast's word on it") {
+  const auto run = [](bool overflowed, bool fits) {
+    Row row;
+    row.out_of_memory = overflowed;
+    row.predicted_fits = fits;
+    return row;
+  };
+  Row unsupported = run(true, true);
+  unsupported.status = Row::Status::unsupported;
+  const auto outcomes =
+      forecast::score({{"one", {run(false, true), run(false, true), unsupported}},
+                       {"two", {run(false, false), run(true, false), run(true, true), Row{}}}})
+          .outcomes;
+  CHECK(outcomes.ran_as_forecast == 2);
+  CHECK(outcomes.ran_against_forecast == 1);
+  CHECK(outcomes.overflowed_as_forecast == 1);
+  CHECK(outcomes.overflowed_against_forecast == 1);
+}
+
+TEST_CASE("passes are scored by kind, and need no step time") {
+  Row row;
+  row.passes = {{"forward", 4.0_s, 5.0_s}, {"backward_input", 4.0_s, 3.0_s}};
+  Row other;
+  other.passes = {{"forward", 4.0_s, 6.0_s}, {"backward_input", 4.0_s, std::nullopt}};
+  const auto total = forecast::score({{"set", {row, other}}});
+  REQUIRE(total.passes.size() == 2);
+  CHECK(total.passes[0].kind == "forward");
+  CHECK(total.passes[0].time.mape == 0.375);
+  CHECK(total.passes[1].time.rows == 1);
+  CHECK(total.passes[1].time.median == -0.25);
+}
+
+TEST_CASE("errors by cause: sizes in order of size, a data set one vote in its group") {
+  const auto on = [](double predicted, const char* device, const char* scale) {
+    Row row = timed("row", 4.0, predicted);
+    row.groups = {device, "bf16", "tp", scale, "dense"};
+    return row;
+  };
+  const auto total = forecast::score(
+      {{"one", {on(5.0, "A100", "<=64"), on(5.0, "A100", "<=8"), on(5.0, "A100", ">512")}},
+       {"two", {on(7.0, "A100", "<=8"), on(4.0, "H100", "<=512")}}});
+  REQUIRE(total.causes.size() == 5);
+  CHECK(total.causes[0].cause == "device");
+  REQUIRE(total.causes[0].groups.size() == 2);
+  CHECK(total.causes[0].groups[0].group == "A100");
+  CHECK(total.causes[0].groups[0].time.mape == 0.5);  // (0.25 + 0.75) / 2: three rows, one vote
+  std::string scales;
+  for (const auto& group : total.causes[3].groups) scales += group.group + " ";
+  CHECK(scales == "<=8 <=64 <=512 >512 ");
 }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far off forecasts of step time have been, and therefore how far off one may be: 80 %
+// intervals from the residuals of published runs, regime by regime.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forecast/forecast.hpp"
+#include "forecast/scenario.hpp"
+
+namespace forecast {
+
+// What of a run says how well it is forecast.
+struct Circumstances {
+  // From the widest distinction to the narrowest: device family, software profile, what bounds the
+  // step, precision, scale. Any beginning of it is a regime too.
+  std::vector<std::string> regime;
+  std::int64_t gpus = 0, sequence = 0;
+  std::vector<std::string> traits;  // what has or has not been measured on a device; sorted
+};
+
+Circumstances circumstances_of(const Scenario& scenario, const Forecast& forecast);
+
+// A measured run: log(measured / predicted), positive where the forecast was too short.
+struct Residual {
+  std::string dataset;
+  Circumstances run;
+  double log_ratio = 0;
+};
+
+struct RegimeSpread {
+  std::vector<std::string> regime;
+  std::size_t rows = 0, datasets = 0;
+  double low = 0, high = 0;  // tenth and ninetieth percentile of log(measured / predicted)
+  friend bool operator==(const RegimeSpread&, const RegimeSpread&) = default;
+};
+
+// The most that was measured on a family of devices.
+struct MeasuredDevice {
+  std::string device;
+  std::int64_t gpus = 0, sequence = 0;
+  std::vector<std::string> traits;  // sorted
+  friend bool operator==(const MeasuredDevice&, const MeasuredDevice&) = default;
+};
+
+// The table of quantiles. Empty: no intervals.
+struct Intervals {
+  double between = 0;                   // standard deviation of the data sets' median log ratios
+  std::vector<RegimeSpread> regimes;    // sorted; the first is of all runs
+  std::vector<MeasuredDevice> devices;  // sorted
+  friend bool operator==(const Intervals&, const Intervals&) = default;
+};
+
+// Every data set has one vote, its rows share it. A regime's quantiles are the mean of its own,
+// weighing as much as the votes that fall into it, and those of the next wider regime, weighing
+// `prior_votes`: where few were measured, the wider one speaks. A regime with the same runs as the
+// wider one is not listed. O(rows log rows).
+inline constexpr double prior_votes = 2;
+Intervals intervals_of(const std::vector<Residual>& residuals);
+
+// The logarithms by which the step may be shorter (low ≤ 0) and longer (high ≥ 0) than forecast,
+// and where the run stands. What was never measured widens both: it adds to their squares that of
+// 1.2816 (80 % of a normal distribution) times `between`, once for each thing and for each doubling
+// beyond the largest. The table must not be empty.
+struct Interval {
+  double low = 0, high = 0;
+  Validated validated;
+};
+Interval interval_of(const Circumstances& run, const Intervals& intervals);
+
+// Fills in the step's interval; leaves it as it is if the table is empty.
+void add_interval(Forecast& forecast, const Scenario& scenario, const Intervals& intervals);
+
+}  // namespace forecast

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/headline_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "report/terminal.hpp"
+#include "units/text.hpp"
+
+namespace report {
+namespace {
+
+// "  throughput  …": a name, and text that keeps to its right.
+std::string item(const std::string& name, const std::string& text, const TextOptions& options) {
+  std::string lines = wrapped(text, 14, width_of(options));
+  return lines.replace(2, name.size(), name);
+}
+
+std::string measured_beside(const Published& published, units::Seconds forecast,
+                            const TextOptions& options) {
+  if (!(published.step_time.value > 0)) return {};
+  const double error = (forecast - published.step_time) / published.step_time;
+  return item("",
+              fmt::format("published {} ({}): the forecast is {} off",
+                          units::short_text(published.step_time),
+                          printable(published.source, options.unicode), signed_percent(error)),
+              options);
+}
+
+// "29.0 to 33.5 s"; "950 ms to 1.20 s" where the units differ.
+std::string interval_text(const forecast::Step& step) {
+  auto low = units::short_text(step.time_low);
+  const auto high = units::short_text(step.time_high);
+  const auto unit = high.substr(high.find(' '));
+  if (low.ends_with(unit)) low.resize(low.size() - unit.size());
+  return low + " to " + high;
+}
+
+std::string validated_text(const std::optional<forecast::Validated>& validated,
+                           const TextOptions& options) {
+  if (!validated) return {};
+  std::string text = fmt::format("against {} measured runs from {} data set{}", validated->rows,
+                                 validated->datasets, validated->datasets == 1 ? "" : "s");
+  const char* separator = " of ";
+  for (const auto& one : validated->regime) text += std::exchange(separator, ", ") + one;
+  separator = "; outside: ";
+  for (const auto& one : validated->outside) text += std::exchange(separator, "; ") + one;
+  return item("validated", printable(text, options.unicode), options);
+}
+
+std::string costs(const forecast::Step& step, std::int64_t gpus, const TextOptions& options) {
+  if (!(step.tokens_per_second > 0)) return {};
+  const double gpu_hours = 1e9 / step.tokens_per_second / 3600 * static_cast<double>(gpus);
+  return item("cost",
+              fmt::format("{} billion tokens/day, {} GPU-hours per billion tokens",
+                          grouped(step.tokens_per_second * 86400 / 1e9), grouped(gpu_hours)),
+              options);
+}
+
+}  // namespace
+
+std::string headline_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                          const TextOptions& options) {
+  const auto& step = forecast.step;
+  std::string text =
+      fmt::format("\n  step time   {}", toned(units::short_text(step.time), Tone::strong, options));
+  if (step.time_low < step.time_high) text += fmt::format("   (80 %: {})", interval_text(step));
+  text += '\n';
+  if (options.published) text += measured_beside(*options.published, step.time, options);
+  text += validated_text(forecast.validated, options);
+  text += item("throughput",
+               fmt::format("{} tokens/s, {} tokens/s per GPU, {} microbatches per step",
+                           grouped(step.tokens_per_second), grouped(step.tokens_per_second_per_gpu),
+                           grouped(static_cast<double>(step.microbatches))),
+               options);
+  text += item("efficiency",
+               fmt::format("{} per GPU, MFU {}, HFU {}", units::short_text(step.flops_per_gpu),
+                           percent(step.mfu), percent(step.hfu)),
+               options);
+  return text + costs(step, scenario.cluster.gpus, options);
+}
+
+}  // namespace report

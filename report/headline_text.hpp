@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: the headline of the report on a forecast.
+#pragma once
+#include <string>
+
+#include "report/text.hpp"
+
+namespace report {
+
+// Step time with its interval and what that rests on, a published measurement beside it,
+// throughput, efficiency, cost.
+std::string headline_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                          const TextOptions& options);
+
+}  // namespace report
