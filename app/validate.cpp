@@ -36,13 +36,15 @@ std::string unknown(const std::string& name, const std::vector<std::string>& kno
 
 // Memory is compared like with like. A source that does not say means what its tool prints:
 // mostly the allocator's own figure.
-units::Bytes memory_of(const forecast::Memory& memory, const std::string& kind) {
-  if (kind == "device") return memory.peak;
-  if (kind == "reserved") return memory.peak_reserved;
-  return memory.peak_allocated;
+units::Bytes memory_of(const forecast::Memory& memory, const std::string& kind, bool last_stage) {
+  const auto& stage = last_stage ? memory.stages.back()
+                                 : memory.stages[static_cast<std::size_t>(memory.peak_stage)];
+  if (kind == "device") return stage.peak;
+  if (kind == "reserved") return stage.peak_reserved;
+  return stage.peak_allocated;
 }
 
-forecast::Row row_of(const scenarios::PublishedRow& published) {
+forecast::Row row_of(const scenarios::PublishedRow& published, bool memory_of_last_stage) {
   forecast::Row row{.id = published.id, .time_counts = published.time_counts};
   if (std::isfinite(published.measured_step_time_s))
     row.measured_s = units::Seconds{published.measured_step_time_s};
@@ -60,7 +62,7 @@ forecast::Row row_of(const scenarios::PublishedRow& published) {
     row.low_s = forecast.step.time_low;
     row.high_s = forecast.step.time_high;
   }
-  row.predicted_bytes = memory_of(forecast.memory, row.memory_kind);
+  row.predicted_bytes = memory_of(forecast.memory, row.memory_kind, memory_of_last_stage);
   return row;
 }
 
@@ -70,7 +72,7 @@ forecast::DatasetRows rows_of(const scenarios::Dataset& dataset, unsigned thread
   const auto work = [&] {
     for (auto i = next++; i < dataset.rows.size(); i = next++) {
       try {
-        result.rows[i] = row_of(dataset.rows[i]);
+        result.rows[i] = row_of(dataset.rows[i], dataset.memory_of_last_stage);
       } catch (const std::invalid_argument& why) {
         result.rows[i] = {.id = dataset.rows[i].id,
                           .status = forecast::Row::Status::unsupported,
