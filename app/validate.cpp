@@ -39,10 +39,12 @@ std::string unknown(const std::string& name, const std::vector<std::string>& kno
 
 // Memory is compared like with like. A source that does not say means what its tool prints:
 // mostly the allocator's own figure.
-units::Bytes memory_of(const forecast::Memory& memory, const std::string& kind) {
-  if (kind == "device") return memory.peak;
-  if (kind == "reserved") return memory.peak_reserved;
-  return memory.peak_allocated;
+units::Bytes memory_of(const forecast::Memory& memory, const std::string& kind, bool last_stage) {
+  const auto& stage = last_stage ? memory.stages.back()
+                                 : memory.stages[static_cast<std::size_t>(memory.peak_stage)];
+  if (kind == "device") return stage.peak;
+  if (kind == "reserved") return stage.peak_reserved;
+  return stage.peak_allocated;
 }
 
 // Of a stage in the middle, which has neither embedding nor head.
@@ -75,7 +77,7 @@ forecast::Row measured_row(const scenarios::PublishedRow& published) {
   return row;
 }
 
-forecast::Row row_of(const scenarios::PublishedRow& published,
+forecast::Row row_of(const scenarios::PublishedRow& published, bool memory_of_last_stage,
                      const forecast::Intervals& intervals) {
   auto row = measured_row(published);
   if (!published.scenario) {
@@ -91,7 +93,7 @@ forecast::Row row_of(const scenarios::PublishedRow& published,
     row.low_s = forecast.step.time_low;
     row.high_s = forecast.step.time_high;
   }
-  row.predicted_bytes = memory_of(forecast.memory, row.memory_kind);
+  row.predicted_bytes = memory_of(forecast.memory, row.memory_kind, memory_of_last_stage);
   row.predicted_fits = forecast.memory.fits && forecast.memory.host_fits;
   for (auto& pass : row.passes) pass.predicted = pass_time(forecast, pass.kind);
   return row;
@@ -104,7 +106,7 @@ forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
   const auto work = [&] {
     for (auto i = next++; i < dataset.rows.size(); i = next++) {
       try {
-        result.rows[i] = row_of(dataset.rows[i], intervals);
+        result.rows[i] = row_of(dataset.rows[i], dataset.memory_of_last_stage, intervals);
       } catch (const std::invalid_argument& why) {
         result.rows[i] = measured_row(dataset.rows[i]);
         result.rows[i].status = forecast::Row::Status::unsupported;

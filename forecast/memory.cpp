@@ -28,6 +28,7 @@ StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts&
   stage.activations = {static_cast<double>(held.held_at_peak)};
   stage.temporary = Bytes{static_cast<double>(held.peak - held.held_at_peak)} + fixed.gathered +
                     software.workspace;
+  if (scenario.model.moe) stage.temporary += software.expert_workspace;
   stage.communication = actor.communicators * software.communicator_memory;
   stage.framework = software.framework_memory;
   stage.peak_allocated =

@@ -77,7 +77,8 @@ units::Flops recomputed_flops(const Scenario& scenario, const strategies::Block&
 units::Flops recomputed_flops(const Scenario& scenario) {
   units::Flops per_sequence, one;
   strategies::Block known;  // `one` is of this
-  for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.plan))
+  for (const auto& blocks :
+       strategies::blocks_of(scenario.model, scenario.plan, scenario.software.keep_sent_outputs))
     for (const auto& block : blocks) {
       if (block.drop.kind == strategies::Drop::nothing) continue;
       if (block != known) one = recomputed_flops(scenario, known = block);
@@ -203,7 +204,8 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
 // With experts, where any layer has them.
 LayerTimes layer_of(const Scenario& scenario, const strategies::PassWriter& writer) {
   strategies::Block middle{};
-  for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.plan))
+  for (const auto& blocks :
+       strategies::blocks_of(scenario.model, scenario.plan, scenario.software.keep_sent_outputs))
     for (const auto& block : blocks)
       if (block.kind == strategies::Block::Kind::layer && block.experts >= middle.experts)
         middle = block;

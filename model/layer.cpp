@@ -53,8 +53,10 @@ Operators embedding(const Transformer& transformer, const Extent& extent, const 
 
 // Cross entropy over a divided vocabulary, fp32: cast up, maximum, subtraction, exponential, sum
 // and division each pass over the logits; the backward pass scales the kept probabilities and casts
-// down. In place, these all work on what is kept; else on a copy beside it. Fused: one pass each
-// way in 16 bit.
+// down. In place, these all work on what is kept, and 6 bytes a logit are alive each way: fp32 and
+// the 16-bit logits or their gradient (Megatron-Core, tensor_parallel/cross_entropy.py). Else on a
+// copy beside it: forward 10 with the copy, backward 12 with the gradients of log-probabilities and
+// of logits (torch.nn.functional.cross_entropy). Fused: one pass each way in 16 bit.
 Operators head(const Transformer& transformer, const Extent& extent, const Kernels& kernels,
                units::Precision precision) {
   const auto make = Builder{transformer, extent, kernels, precision}.wide();
@@ -71,6 +73,7 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
     loss.input_gradient = {Builder::stream(2 * element * logits)};
     loss.kept = {{.name = "logits", .size = {element * logits}}};
     loss.largest = {element * logits};
+    loss.gradients = loss.largest;
   } else {
     loss.forward = {Builder::stream((element + 4) * logits),
                     Builder::stream(4 * logits),
@@ -80,7 +83,9 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
                     Builder::stream(8 * logits)};
     loss.input_gradient = {Builder::stream(8 * logits), Builder::stream((element + 4) * logits)};
     loss.kept = {{.name = "logits", .size = {4 * logits}}};
-    loss.largest = {(element + (kernels.cross_entropy_in_place ? 0 : 4)) * logits};
+    const bool in_place = kernels.cross_entropy_in_place;
+    loss.largest = {(element + (in_place ? 0 : 4)) * logits};
+    loss.gradients = {(in_place ? element : 4 + 4) * logits};
   }
   Operators ops{make.norm("final norm", Part::head, false), std::move(product), std::move(loss)};
   return ops;

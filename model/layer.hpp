@@ -2,6 +2,7 @@
 // One transformer as operators: what each computes, moves and keeps, whatever runs it.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -64,7 +65,10 @@ struct Operator {
   // Shares of its output that frameworks without joined projections make by a product each; empty:
   // one product makes all.
   std::vector<double> products;
-  units::Bytes largest;   // largest tensor alive only while it runs
+  units::Bytes largest;  // largest tensor alive only while it runs
+  // What is alive beside kept tensors while its gradients are computed; nothing: those of its input
+  // and of its output, each as large as `largest`.
+  std::optional<units::Bytes> gradients;
   double parameters = 0;  // held by this part
   // What meets at the seam: the complete rows, tokens × width (a latent projection's are narrow);
   // or all token copies of this rank, rows × top_k × hidden, those that stay here included, in the
@@ -91,6 +95,8 @@ Operators head(const Transformer&, const Extent&, const Kernels&, units::Precisi
 // are the model's own (a pipeline's last stage must hold a copy of the embedding).
 Operators prediction(const Transformer&, const Extent&, const Kernels&, units::Precision);
 
+// Bytes alive only while this operator's gradients are computed.
+units::Bytes gradient_bytes(const Operator&);
 // Bytes kept by these operators from forward to backward.
 units::Bytes kept_bytes(const Operators&);
 double parameters(const Operators&);

@@ -4,6 +4,8 @@
 // element-wise work passes some 8 times over T·k·h elements each way, in many small kernels.
 // Kept, 2-byte elements, SwiGLU: norm and its output 4Th, gate logits and map 5TE, dispatched
 // tokens 2Rh, expert middles 6Rf, order 8Tk and weights 4R of the copies.
+#include <optional>
+
 #include "model/builder.hpp"
 
 namespace model {
@@ -53,6 +55,16 @@ Operator activation(const Builder& make, std::string_view name, double values) {
   return op;
 }
 
+// Kernel by kernel, the product of both halves keeps the activated one besides what the activation
+// read (silu(gate) * up); in one kernel it is made again from that.
+std::optional<Kept> activated_gate(const Builder& make, Module module, double values) {
+  if (!make.transformer.gated() || make.kernels.fused_bias_activation) return {};
+  return Kept{.name = "activated gate",
+              .size = {make.element() * values},
+              .module = module,
+              .value_bytes = make.element()};
+}
+
 Operators two_projections(const Builder& make, const Names& names, Module module, std::int64_t ffn,
                           bool biases) {
   const auto& t = make.transformer;
@@ -66,6 +78,7 @@ Operators two_projections(const Builder& make, const Names& names, Module module
                   .size = {real(halves) * make.element() * wide},
                   .module = module,
                   .value_bytes = make.element()}};
+  if (auto gate = activated_gate(make, module, wide)) ops[1].kept.push_back(*gate);
   if (t.gated()) ops[0].products = {0.5, 0.5};
   ops[2].kept = {{.name = names.down_input,
                   .size = {make.operand_element() * wide},
@@ -145,6 +158,7 @@ Operators routed(const Builder& make) {
                .module = Module::moe,
                .value_bytes = element},
               {.name = "weights of token copies", .size = {4 * rows}, .module = Module::moe}};
+  if (auto gate = activated_gate(make, Module::moe, wide)) act.kept.push_back(*gate);
   auto down = make.grouped("expert down projection", e.expert_ffn, t.hidden, t.moe->expert_biases);
   down.seam = Seam::combine;
   down.exchanged = {copies(make)};

@@ -144,6 +144,8 @@ units::Flops model_flops(const Transformer& t, double sequences, std::int64_t se
   return {3 * sequences * (forward + head + t.multi_token_prediction * module)};
 }
 
+units::Bytes gradient_bytes(const Operator& op) { return op.gradients.value_or(2 * op.largest); }
+
 units::Bytes kept_bytes(const Operators& operators) {
   units::Bytes sum;
   for (const auto& op : operators)

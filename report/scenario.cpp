@@ -270,6 +270,7 @@ Document software_document(const strategies::Software& software) {
       .put("overlap_expert", software.overlap_expert)
       .number("interference", software.interference)
       .put("scatter_gather", software.scatter_gather)
+      .put("keep_sent_outputs", software.keep_sent_outputs)
       .put("post_validation", software.post_validation)
       .put("limit_all_gathers", software.limit_all_gathers)
       .put("root_unit", software.root_unit)
@@ -283,6 +284,7 @@ Document software_document(const strategies::Software& software) {
       .quantity("framework_memory", software.framework_memory)
       .quantity("communicator_memory", software.communicator_memory)
       .quantity("workspace", software.workspace)
+      .quantity("expert_workspace", software.expert_workspace)
       .number("reserved_over_allocated", software.reserved_over_allocated)
       .take();
 }

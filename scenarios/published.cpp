@@ -114,6 +114,13 @@ Dataset read_dataset(const std::filesystem::path& file, Reading& reading) {
   Dataset dataset;
   if (const auto* title = document.find("dataset")) dataset.name = title->text;
   if (const auto* source = document.find("source")) dataset.source = source->text;
+  if (const auto* stage = document.find("memory_stage")) {
+    if (stage->text != "last")
+      throw Error({{name + ":1:1",
+                    "memory_stage is 'last' where the last pipeline stage was measured; leave "
+                    "it out for the fullest device"}});
+    dataset.memory_of_last_stage = true;
+  }
   if (dataset.name.empty()) dataset.name = file.stem().string();
   for (const auto& row : rows->items) dataset.rows.push_back(read_row(row, name, reading));
   if (const auto* others = document.find("not_expressible"))

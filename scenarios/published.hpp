@@ -31,7 +31,8 @@ struct PublishedRow {
 
 struct Dataset {
   std::string name, source;
-  std::vector<PublishedRow> rows;  // every row of the file, those beyond any scenario last
+  bool memory_of_last_stage = false;  // measured there, not on the fullest device
+  std::vector<PublishedRow> rows;     // every row of the file, those beyond any scenario last
 };
 
 // Reads one file. Throws Error for a file that is no data set; a row whose scenario cannot be read

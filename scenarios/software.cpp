@@ -155,6 +155,9 @@ void add_overlap_keys(Table<Draft>& table) {
       yes_no<Draft>("scatter_gather", "true",
                     "Pipeline transfers carry 1/t of the activation per tensor rank",
                     of(&Software::scatter_gather)),
+      yes_no<Draft>("keep_sent_outputs", "false",
+                    "What a stage sent to the next stays until its backward pass",
+                    of(&Software::keep_sent_outputs)),
       yes_no<Draft>("post_validation", "false",
                     "Zero-bubble schedules: the optimizer does not wait for the gradient norm of "
                     "other stages",
@@ -204,6 +207,9 @@ void add_cost_keys(Table<Draft>& table) {
                    of(&Software::communicator_memory)),
       bytes<Draft>("workspace", "0", "Matrix-product workspace inside the allocator",
                    of(&Software::workspace)),
+      bytes<Draft>("expert_workspace", "0",
+                   "The same of experts' grouped products, besides, in models that have experts",
+                   of(&Software::expert_workspace)),
       number<Draft>("reserved_over_allocated", "1.05", {1, 4, "what is reserved holds the tensors"},
                     "The caching allocator's memory over that of the tensors",
                     of(&Software::reserved_over_allocated))};

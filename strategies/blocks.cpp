@@ -57,7 +57,8 @@ std::vector<Block> predictions(const model::Transformer& model, const Recompute&
 
 }  // namespace
 
-std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan) {
+std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan,
+                                          bool keep_sent) {
   const auto layers = layers_per_virtual_stage(plan, model.layers);
   std::vector<std::vector<Block>> stages(layers.size());
   // A pipeline rank's layers are counted over its chunks in order.
@@ -86,6 +87,9 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
   stages.back().push_back({Block::Kind::head});
   const auto further = predictions(model, choices.empty() ? plan.recompute : choices.back());
   stages.back().insert(stages.back().end(), further.begin(), further.end());
+  if (keep_sent && plan.pipeline > 1)
+    for (std::size_t v = 0; v + 1 < stages.size(); ++v)
+      if (!stages[v].empty()) stages[v].back().keeps_output = true;
   return stages;
 }
 

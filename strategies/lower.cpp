@@ -34,7 +34,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
       folding_(placement_, job.cluster,
                job.plan.zero >= 1 && job.plan.shard_group == ShardGroup::node, ranks),
       every_rank_(ranks == Ranks::full),
-      blocks_(blocks_of(job.model, job.plan)) {
+      blocks_(blocks_of(job.model, job.plan, job.software.keep_sent_outputs)) {
   out_.microbatches = microbatches_of(job.plan, job.training);
   for (const auto& link : folding_.links()) {
     out_.program.add_link(link.capacity);

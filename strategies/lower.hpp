@@ -72,8 +72,9 @@ struct Lowered {
 // not divide evenly.
 std::int64_t microbatches_of(const Plan& plan, const Training& training);
 
-// Blocks of every virtual stage, in model order.
-std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan);
+// Blocks of every virtual stage, in model order. `keep_sent` as the software's keep_sent_outputs.
+std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan,
+                                          bool keep_sent = false);
 
 // Whether 1F1B runs its passes in pairs: experts' exchanges of one hide under the other.
 bool pairs_passes(const model::Transformer& model, const Plan& plan, const Software& software);

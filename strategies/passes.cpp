@@ -112,7 +112,7 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
         out.wait();
       }
     }
-    const auto gradients = 2 * price.largest;
+    const auto gradients = inputs && weights ? price.gradients_freeing : price.gradients;
     // Fetched: what this block reads and what the next will.
     peak = std::max(peak, held + price.recomputed + gradients + (inputs ? 2 * price.offloaded : 0));
     if (weights) held -= price.kept;

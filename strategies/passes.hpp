@@ -28,7 +28,8 @@ struct Block {
   bool windowed = false;
   bool experts = false;  // its MLP is a mixture of experts
   Drop drop;
-  ModuleSet offloaded;  // what is kept of these waits in host memory
+  ModuleSet offloaded;        // what is kept of these waits in host memory
+  bool keeps_output = false;  // which went to another stage
   friend auto operator<=>(const Block&, const Block&) = default;
 };
 
@@ -94,6 +95,9 @@ struct BlockCost {
   std::int64_t offloaded = 0;   // bytes on the host meanwhile
   std::int64_t recomputed = 0;  // bytes that the backward pass makes again
   std::int64_t largest = 0;     // largest tensor alive only while an operator runs
+  // The most that gradients take beside all that the block keeps; and beside what it still keeps
+  // then, where each operator's tensors are freed with its gradients.
+  std::int64_t gradients = 0, gradients_freeing = 0;
 };
 
 // Communication inside a layer that is an op of its own: because it meets others on links between
@@ -165,6 +169,7 @@ class PassWriter {
   RowExchanges row_exchanges(units::Bytes size, const Costs& costs) const;
   void account(BlockCost& cost, const Block& block, const model::Operator& op,
                const model::Kept& tensor, double bytes) const;
+  std::int64_t output_bytes() const;
   PerOp per_op() const;
   // Of one part of the blocks, or all of them.
   Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown,

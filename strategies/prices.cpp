@@ -229,6 +229,11 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   const auto core = core_share_of(share_);
   auto local = operators_of(share_, block, extent_of(share_));
   const auto cores = operators_of(share_, block, core.extent);
+  // The gradient of a layer's output waits for that of the branch which it is added to.
+  const bool branches = block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction;
+  const std::int64_t residual = branches ? output_bytes() : 0;
+  // After each operator: what is kept up to it, and what its gradients take.
+  std::vector<std::pair<std::int64_t, std::int64_t>> still_kept;
   if (share_.plan.activation_compression != ActivationCompression::none)
     store_in_8_bit(local, block.drop);
   for (std::size_t i = 0; i < local.size(); ++i) {
@@ -243,7 +248,14 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
       add_newton_schulz(cost, local[i]);
     cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
     for (const auto& tensor : op.kept) account(cost, block, op, tensor, tensor.size.value / parts);
+    const auto gradients = residual + static_cast<std::int64_t>(gradient_bytes(op).value / parts);
+    cost.gradients = std::max(cost.gradients, gradients);
+    still_kept.push_back({cost.kept + cost.recomputed, gradients});
   }
+  const auto all = cost.kept + cost.recomputed;
+  for (const auto& [kept, gradients] : still_kept)
+    cost.gradients_freeing = std::max(cost.gradients_freeing, gradients - (all - kept));
+  if (block.keeps_output) cost.kept += output_bytes();
   if (block.drop.kind == Drop::per_op) {
     const auto outputs = kept_outputs(local, per_op());
     (block.offloaded == ModuleSet::all() ? cost.offloaded : cost.kept) +=
@@ -260,6 +272,12 @@ void PassWriter::account(BlockCost& cost, const Block& block, const model::Opera
   const bool away = block.offloaded.covers(tensor.module);
   auto& where = drops(block.drop, op, tensor) ? cost.recomputed : away ? cost.offloaded : cost.kept;
   where += static_cast<std::int64_t>(bytes);
+}
+
+// The rows that this rank has at the end of a layer.
+std::int64_t PassWriter::output_bytes() const {
+  const double element = std::max(2.0, units::element_bytes(share_.training.precision));
+  return extent_of(share_).rows * share_.model.hidden * static_cast<std::int64_t>(element);
 }
 
 PerOp PassWriter::per_op() const {

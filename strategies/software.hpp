@@ -65,6 +65,9 @@ struct Software {
 
   // Pipeline transfers carry only this rank's 1/t of the activation, gathered over NVLink after.
   bool scatter_gather = true;
+  // What a stage has sent on stays until its backward pass (Megatron-Core frees it:
+  // deallocate_pipeline_outputs).
+  bool keep_sent_outputs = false;
   // A zero-bubble schedule steps its optimizer before the global gradient norm is known, and undoes
   // the step where the norm would have clipped it: stages then need not wait for each other.
   bool post_validation = false;
@@ -86,6 +89,7 @@ struct Software {
   units::Bytes framework_memory;     // context, modules, libraries outside the allocator
   units::Bytes communicator_memory;  // per communicator of more than one rank
   units::Bytes workspace;            // matrix-product workspace inside the allocator
+  units::Bytes expert_workspace;     // besides, of grouped products: models with experts only
   double reserved_over_allocated = 1.05;
   friend bool operator==(const Software&, const Software&) = default;
 };

@@ -155,6 +155,7 @@ class Draw {
     software.tensor_overlap = kind<strategies::TensorOverlap>(1);
     software.kernels.fused_cross_entropy = coin();
     software.kernels.cross_entropy_in_place = coin();
+    software.keep_sent_outputs = coin();
     software.compile = coin();
     software.cuda_graphs = coin();
     if (!software.cuda_graphs && coin())

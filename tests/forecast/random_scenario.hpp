@@ -132,6 +132,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
       pick(model::AttentionKernel::unfused, model::AttentionKernel::flash);
   s.software.pipeline_sync = pick(false, true);
   s.software.scatter_gather = pick(false, true);
+  s.software.keep_sent_outputs = pick(false, true);
   s.software.interference = pick(0.0, 0.2);
   s.software.compile = pick(false, false, true);
   using units::Precision;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each choice of kernels changes: bytes moved, 2-byte elements, s tokens, b sequences.
+#include <utility>
+
 #include "model/layer.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
@@ -128,6 +130,28 @@ TEST_CASE("in place, cross entropy holds no copy of its fp32 logits beside those
   CHECK(loss(beside).largest.value == (2 + 4) * logits);
   CHECK(loss(in_place).kept.front().size == loss(beside).kept.front().size);
   CHECK(loss(in_place).forward == loss(beside).forward);
+}
+
+TEST_CASE(
+    "cross entropy holds 6 bytes a logit each way in place, else 10 forward and 12 backward") {
+  const auto alive = [&](bool in_place) {
+    const Kernels kernels{.cross_entropy_in_place = in_place};
+    const auto loss = head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16).back();
+    const auto kept = loss.kept.front().size;
+    return std::pair{(kept + loss.largest).value, (kept + gradient_bytes(loss)).value};
+  };
+  const double logits = s * b * 512;
+  CHECK(alive(true) == std::pair{6 * logits, 6 * logits});
+  CHECK(alive(false) == std::pair{10 * logits, 12 * logits});
+}
+
+TEST_CASE("kernel by kernel a gated activation keeps the activated half too, 2 bytes a value") {
+  const Kernels one{.fused_bias_activation = true}, many{.fused_bias_activation = false};
+  const auto kept = [&](const Transformer& t, const Kernels& kernels) {
+    return kept_bytes(layer(t, whole(t, 2, 32), kernels, Precision::bf16)).value;
+  };
+  CHECK(kept(llama(), many) - kept(llama(), one) == 2 * s * b * 256);
+  CHECK(kept(gpt(), many) == kept(gpt(), one));
 }
 
 TEST_CASE("fused kernels of attention keep and move the same, whichever they are") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "scenarios/error.hpp"
 #include "tests/catch.hpp"
@@ -61,6 +62,18 @@ TEST_CASE("runs that did not fit are marked") {
   for (const auto& dataset : scenarios::load_datasets(folder, {"bloom_176b_topology_benchmarks"}))
     for (const auto& row : dataset.rows) overflowed += row.out_of_memory ? 1 : 0;
   CHECK(overflowed > 0);
+}
+
+TEST_CASE("a data set says whose memory was measured if it is not that of the fullest device") {
+  CHECK(scenarios::load_dataset(folder / "megatron_lm_golden_small.yaml").memory_of_last_stage);
+  CHECK_FALSE(scenarios::load_dataset(folder / "bigscience_1b3_v100.yaml").memory_of_last_stage);
+  const auto file = std::filesystem::temp_directory_path() / "stepcast_memory_stage.yaml";
+  std::ofstream(file) << "memory_stage: first\nrows: []\n";
+  CHECK_THROWS_WITH(scenarios::load_dataset(file),
+                    file.string() +
+                        ":1:1: memory_stage is 'last' where the last pipeline stage was measured; "
+                        "leave it out for the fullest device");
+  std::filesystem::remove(file);
 }
 
 TEST_CASE("an unknown data set is answered with the nearest") {

@@ -144,7 +144,7 @@ TEST_CASE("with an optimizer and a reduction at the end, 1F1B and ZB-1p fall sho
   CHECK(plain.most < -0.02);
   const auto zero = errors("ZB-1p", ScheduleKind::zb_h1, false);
   CHECK(zero.least > -0.07);
-  CHECK(zero.most < -0.04);
+  CHECK(zero.most < -0.035);
 }
 
 // Megatron's interleaved schedule waits for each message: its 2v messages a microbatch occupy the
