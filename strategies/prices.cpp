@@ -229,6 +229,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   const auto core = core_share_of(share_);
   auto local = operators_of(share_, block, extent_of(share_));
   const auto cores = operators_of(share_, block, core.extent);
+  const auto keys = context_buffer(share_), rows = gathered_rows(share_);
   if (share_.plan.activation_compression != ActivationCompression::none)
     store_in_8_bit(local, block.drop);
   for (std::size_t i = 0; i < local.size(); ++i) {
@@ -241,7 +242,10 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     if (share_.training.optimizer == Optimizer::muon &&
         (block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction))
       add_newton_schulz(cost, local[i]);
-    cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
+    const bool routes = op.seam == model::Seam::dispatch || op.seam == model::Seam::combine;
+    const auto arrives = op.core ? keys : routes ? rows : units::Bytes{};
+    cost.largest =
+        std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts + arrives.value));
     for (const auto& tensor : op.kept) account(cost, block, op, tensor, tensor.size.value / parts);
   }
   if (block.drop.kind == Drop::per_op) {
