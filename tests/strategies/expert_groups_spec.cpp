@@ -240,25 +240,6 @@ TEST_CASE("without experts apart all parameters are reduced at once, as those of
   CHECK(step.lowered.actors.front().expert_parameters == 0);
 }
 
-TEST_CASE("a dense model is placed as if its plan said nothing of experts") {
-  auto model = small();
-  model.moe.reset();
-  const Plan plan{.data = 4, .expert_tensor = 3};
-  const auto cluster = cluster_of(4, 4, 4);
-  const Training training{.sequence_length = 32, .global_batch = 4};
-  const Software software;
-  const Costs costs{.kernel = [](const units::Kernel&, const Gpu&) { return units::Seconds{0}; },
-                    .collective =
-                        [](topology::Collective, units::Bytes, const topology::GroupShape&) {
-                          return topology::Sending{{0}, {0}, {1}};
-                        },
-                    .transfer =
-                        [](units::Bytes, std::int64_t, std::int64_t) {
-                          return topology::Sending{{0}, {0}, {1}};
-                        }};
-  CHECK(lower({model, training, plan, software, cluster}, costs, Ranks::folded).actors.size() == 1);
-}
-
 TEST_CASE("between leaves an exchange is as slow as what its members send across") {
   // Six nodes of one GPU and one NIC, three under each leaf with a single uplink as fast as a NIC:
   // nine of the fifteen messages that leave nodes of a leaf cross it, five each pass a NIC. Alone
