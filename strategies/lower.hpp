@@ -53,7 +53,7 @@ struct ActorFacts {
   // whose whole gradients are there.
   double gathered = 0, gathered_cast = 0, unreduced = 0;
   int communicators = 0;          // groups of more than one rank that it belongs to
-  int expert_shards = 1;          // as Lowered::data_shards, of the expert parameters
+  int expert_shards = 1;          // as Lowered::data_shards, of the expert parameters if apart
   units::Bytes host_activations;  // most that the host holds for it at once
 };
 

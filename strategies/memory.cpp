@@ -125,8 +125,10 @@ StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Trai
       plan.zero == 3 && (std::max(shards, actor.expert_shards) > 1 || offload.parameters != none);
   if (gathers) {
     place(memory.weights, offload.parameters, held(bytes.weights, 3));
-    // Experts that no other rank holds are whole as they are.
-    const double all = actor.expert_shards > 1 ? p : p - experts;
+    // What no other rank holds a part of is whole as it is.
+    const bool away = offload.parameters != none;
+    const double all =
+        (away || shards > 1 ? p - experts : 0) + (away || actor.expert_shards > 1 ? experts : 0);
     const double whole = plan.reshard_after_forward
                              ? actor.gathered * bytes.weights + actor.gathered_cast * bytes.copies
                              : all * bytes.weights + copies;
