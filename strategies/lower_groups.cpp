@@ -143,6 +143,7 @@ void Lowering::describe_actors() {
         facts.matrices += {cost.matrices - experts, experts};
       }
     describe_units(facts);
+    describe_gradients(facts);
     facts.communicators =
         (placement_.tensor() > 1) + (placement_.context() > 1) + (placement_.sharers() > 1) +
         (placement_.pipeline() > 1) + (placement_.ranks() > 1) + (placement_.expert() > 1) +

@@ -208,6 +208,7 @@ class Lowering {
   void add_update(std::uint32_t actor, sim::TemplateId body, LabelKind label);
   void gather_matrices();
   void describe_units(ActorFacts& facts) const;
+  void describe_gradients(ActorFacts& facts) const;
   // Of a block's parameters, those that a rank has a part of, or keeps elsewhere.
   double not_whole(const Block& block, const ActorFacts& facts, bool elsewhere) const;
 

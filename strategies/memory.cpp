@@ -135,10 +135,7 @@ StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Trai
     memory.gathered = {whole + actor.unreduced * bytes.gradients};
   } else {
     memory.weights = {p * bytes.weights + copies};
-    if (offload.gradients) {
-      const auto buckets = 2 * plan.bucket.value_or(software.bucket);
-      memory.gathered = std::min(buckets, units::Bytes{p * bytes.gradients});
-    }
+    if (plan.zero >= 2) memory.gathered = {actor.unreduced * bytes.gradients};
   }
   return memory;
 }

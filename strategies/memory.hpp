@@ -25,9 +25,10 @@ struct StaticMemory {
 // In 8 and 4 bit the 16-bit weights stay, and both copies of them (`model/narrow.hpp`) beside them:
 // of whole weights; ZeRO-3 has them of gathered units. Embedding, head, norms and biases have none.
 // zero 0: everything whole. 1: optimizer states / shards. 2: gradients / shards too. 3: weights
-// too, plus the units that are whole at once (Rajbhandari et al. 2020, section 5).
-// Offloaded states leave the device; the host's optimizer finds the gradients beside it. Gradients
-// that leave are in two buckets at a time.
+// too, plus the units that are whole at once (Rajbhandari et al. 2020, section 5). From stage 2 on
+// gradients are whole until they are reduced, or on the host: one bucket fills while another is on
+// its way, or the gradients of a pass that nothing is reduced under.
+// Offloaded states leave the device; the host's optimizer finds the gradients beside it.
 StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
                            const Software& software, int shards);
 

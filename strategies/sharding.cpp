@@ -146,4 +146,21 @@ void Lowering::describe_units(ActorFacts& facts) const {
   facts.unreduced += root;
 }
 
+// Where nothing is reduced under a pass, all of its gradients are whole when it ends. ZeRO-2 under
+// it: two buckets, of which one is filled while the other is on its way.
+void Lowering::describe_gradients(ActorFacts& facts) const {
+  const bool beside = overlaps_data();
+  if (job_.plan.zero < 2 || (beside && facts.unreduced > 0)) return;
+  facts.unreduced = 0;
+  for (int chunk = 0; chunk < chunks(); ++chunk) {
+    double sum = 0;
+    for (const auto& block :
+         blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))])
+      sum += not_whole(block, facts, job_.plan.offload.gradients);
+    facts.unreduced = std::max(facts.unreduced, sum);
+  }
+  const auto bucket = job_.plan.bucket.value_or(job_.software.bucket);
+  if (beside) facts.unreduced = std::min(facts.unreduced, 2 * bucket.value / gradient_bytes());
+}
+
 }  // namespace strategies
