@@ -18,26 +18,41 @@ double copy_bytes(const Training& training) {
   return model::weight_copy_bytes(training.precision, training.fp8_recipe);
 }
 
-double moment_bytes(Optimizer optimizer) {
+constexpr double master_bytes = 4;
+
+int moments_of(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::sgd:
     case Optimizer::muon:
-      return 4;
+      return 1;
     case Optimizer::adafactor:
       return 0;
     default:
-      return 8;
+      return 2;
   }
+}
+
+// One moment of Adam.
+double moment_bytes(const Software& software) {
+  constexpr double wide = 4;
+  const auto master_beside = std::max(0.0, master_bytes - software.weight_bytes);
+  if (software.optimizer_bytes >= 2 * wide + master_beside) return wide;
+  const auto master = software.weight_bytes < master_bytes ? master_bytes : 0;
+  return std::max(0.0, software.optimizer_bytes - master) / 2;
+}
+
+// What the training's optimizer keeps less than Adam.
+double saved_bytes(const Training& training, const Software& software) {
+  return (2 - moments_of(training.optimizer)) * moment_bytes(software);
 }
 
 bool is_wide(const Training& training) { return units::element_bytes(training.precision) == 4; }
 
 BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Software& software) {
-  const double moments = moment_bytes(training.optimizer);
-  if (is_wide(training)) return {4, 4, moments};
+  const double saved = saved_bytes(training, software);
+  if (is_wide(training)) return {4, 4, 2 * moment_bytes(software) - saved};
   BytesPerParameter bytes{software.weight_bytes, software.gradient_bytes,
-                          software.optimizer_bytes - moment_bytes(Optimizer::adamw) + moments,
-                          copy_bytes(training)};
+                          software.optimizer_bytes - saved, copy_bytes(training)};
   if (plan.gradient_precision)
     bytes.gradients += units::element_bytes(*plan.gradient_precision) -
                        units::element_bytes(software.gradient_precision);
@@ -71,9 +86,9 @@ double unpacking_traffic(const Plan& plan, const Training& training, double grad
 }
 
 double optimizer_traffic(const Training& training, const Software& software) {
-  const double saved = moment_bytes(Optimizer::adamw) - moment_bytes(training.optimizer);
   const double copies = copy_bytes(training);
-  double traffic = std::max(12.0, software.optimizer_traffic - 2 * saved);
+  double traffic =
+      std::max(12.0, software.optimizer_traffic - 2 * saved_bytes(training, software));
   if (copies > 0) traffic += 2 + copies;
   if (is_wide(training)) traffic -= 2;
   const auto optimizer = training.optimizer;
@@ -83,12 +98,13 @@ double optimizer_traffic(const Training& training, const Software& software) {
   return traffic;
 }
 
-double host_traffic(const Training& training) {
-  return 28 - 2 * (moment_bytes(Optimizer::adamw) - moment_bytes(training.optimizer));
+double host_traffic(const Training& training, const Software& software) {
+  return 12 + 2 * moments_of(training.optimizer) * moment_bytes(software);
 }
 
-double state_bytes(const Training& training) {
-  return (is_wide(training) ? 0 : 4) + moment_bytes(training.optimizer);
+double state_bytes(const Training& training, const Software& software) {
+  return (is_wide(training) ? 0 : master_bytes) +
+         moments_of(training.optimizer) * moment_bytes(software);
 }
 
 StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
@@ -111,7 +127,10 @@ StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Trai
     (tier == none ? on_device : tier == cpu ? memory.host : memory.nvme) += units::Bytes{size};
   };
   double states = held(bytes.optimizer, 1);
-  if (training.optimizer == Optimizer::muon) states += held(4, 1) - divided(actor.matrices, 4, 1);
+  if (training.optimizer == Optimizer::muon) {
+    const double moment = moment_bytes(software);
+    states += held(moment, 1) - divided(actor.matrices, moment, 1);
+  }
   place(memory.optimizer, offload.optimizer, states);
   if (sends_signs(plan, training))
     memory.optimizer +=

@@ -18,8 +18,10 @@ struct StaticMemory {
 
 // Bytes per parameter are those of the software in 16-bit training with Adam; in fp32 and tf32 the
 // weights are the master copy, gradients are fp32. Other optimizers keep other moments besides the
-// master copy: Adam, LAMB, Sophia and 1-bit Adam two in fp32, SGD one, Adafactor rows and columns
-// only, Muon one of the matrices that it orthogonalises and two of the others.
+// master copy: Adam, LAMB, Sophia and 1-bit Adam two, SGD one, Adafactor rows and columns only,
+// Muon one of the matrices that it orthogonalises and two of the others. The two of Adam are fp32,
+// 8 of the software's bytes; where these leave no room for the fp32 master copy beside (the weights
+// hold `weight_bytes` of its 4), that is whole and the moments are what remains.
 // Gradients sent as signs leave errors that are added to the next ones: of a rank's own in fp32,
 // and of those that it sums up for all: 4 (1 + 1/d) (1-bit Adam, Tang et al. 2021).
 // In 8 and 4 bit the 16-bit weights stay, and both copies of them (`model/narrow.hpp`) beside them:
@@ -39,8 +41,8 @@ StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Trai
 double optimizer_traffic(const Training& training, const Software& software);
 
 // The same of the host's memory (28 with Adam), and what states on NVMe take, bytes per parameter.
-double host_traffic(const Training& training);
-double state_bytes(const Training& training);
+double host_traffic(const Training& training, const Software& software);
+double state_bytes(const Training& training, const Software& software);
 
 // Whether gradients travel as signs and scales with what was lost added to the next ones.
 bool sends_signs(const Plan& plan, const Training& training);
