@@ -29,9 +29,7 @@ bool Lowering::overlaps_parameters() const {
          job_.plan.overlap.parameters.value_or(job_.software.overlap_parameters);
 }
 double Lowering::gradient_bytes() const {
-  const bool wide = units::element_bytes(job_.training.precision) == 4;
-  return units::element_bytes(job_.plan.gradient_precision.value_or(
-      wide ? units::Precision::fp32 : job_.software.gradient_precision));
+  return reduced_gradient_bytes(job_.plan, job_.training, job_.software);
 }
 double Lowering::wire_bytes() const {
   return packed_bytes(job_.plan, job_.training).value_or(gradient_bytes());

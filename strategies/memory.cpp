@@ -49,17 +49,29 @@ double saved_bytes(const Training& training, const Software& software) {
 bool is_wide(const Training& training) { return units::element_bytes(training.precision) == 4; }
 
 BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Software& software) {
+  const double gradients = kept_gradient_bytes(plan, training, software);
   const double saved = saved_bytes(training, software);
-  if (is_wide(training)) return {4, 4, 2 * moment_bytes(software) - saved};
-  BytesPerParameter bytes{software.weight_bytes, software.gradient_bytes,
-                          software.optimizer_bytes - saved, copy_bytes(training)};
-  if (plan.gradient_precision)
-    bytes.gradients += units::element_bytes(*plan.gradient_precision) -
-                       units::element_bytes(software.gradient_precision);
-  return bytes;
+  if (is_wide(training)) return {4, gradients, 2 * moment_bytes(software) - saved};
+  return {software.weight_bytes, gradients, software.optimizer_bytes - saved, copy_bytes(training)};
+}
+
+units::Precision own_precision(const Training& training, const Software& software) {
+  return is_wide(training) ? units::Precision::fp32 : software.gradient_precision;
 }
 
 }  // namespace
+
+double reduced_gradient_bytes(const Plan& plan, const Training& training,
+                              const Software& software) {
+  return units::element_bytes(plan.gradient_precision.value_or(own_precision(training, software)));
+}
+
+double kept_gradient_bytes(const Plan& plan, const Training& training, const Software& software) {
+  const double own = is_wide(training) ? 4 : software.gradient_bytes;
+  if (!plan.gradient_precision) return own;
+  const double asked = units::element_bytes(*plan.gradient_precision);
+  return std::max(asked, own + asked - units::element_bytes(own_precision(training, software)));
+}
 
 bool sends_signs(const Plan& plan, const Training& training) {
   return plan.gradient_compression == GradientCompression::onebit ||
@@ -85,10 +97,14 @@ double unpacking_traffic(const Plan& plan, const Training& training, double grad
   return packed ? *packed + gradient_bytes : 0;
 }
 
-double optimizer_traffic(const Training& training, const Software& software) {
+double optimizer_traffic(const Plan& plan, const Training& training, const Software& software) {
   const double copies = copy_bytes(training);
-  double traffic =
-      std::max(12.0, software.optimizer_traffic - 2 * saved_bytes(training, software));
+  const double states = 2 * master_bytes + 2 * 2 * moment_bytes(software) + 2;
+  const double passes = std::max(0.0, software.optimizer_traffic - states) / 4;  // over gradients
+  const double wider =
+      kept_gradient_bytes(plan, training, software) - kept_gradient_bytes({}, training, software);
+  double traffic = std::max(
+      12.0, software.optimizer_traffic + passes * wider - 2 * saved_bytes(training, software));
   if (copies > 0) traffic += 2 + copies;
   if (is_wide(training)) traffic -= 2;
   const auto optimizer = training.optimizer;

@@ -34,11 +34,18 @@ struct StaticMemory {
 StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
                            const Software& software, int shards);
 
+// Of one gradient: as it is summed up and reduced, and as it is kept, bytes. The software says both
+// for its own precision; the plan's `gradient_precision` makes either wider or narrower.
+double reduced_gradient_bytes(const Plan& plan, const Training& training, const Software& software);
+double kept_gradient_bytes(const Plan& plan, const Training& training, const Software& software);
+
 // Device memory traffic of one optimizer step, bytes per parameter: the software's figure is for
-// AdamW in 16 bit, whose two moments are read and written. fp32 has no second copy to write; LAMB
-// and Adafactor hold the update against a norm before they apply it; the variance of 1-bit Adam no
+// AdamW in 16 bit, whose two moments are read and written. What is not the states' (master copy
+// read and written, 16-bit weights written) is passes over gradients of 4 bytes, more or less where
+// the plan's are wider or narrower than the software's. fp32 has no second copy to write; LAMB and
+// Adafactor hold the update against a norm before they apply it; the variance of 1-bit Adam no
 // longer changes. In 8 and 4 bit the new weights are read once more and both copies written.
-double optimizer_traffic(const Training& training, const Software& software);
+double optimizer_traffic(const Plan& plan, const Training& training, const Software& software);
 
 // The same of the host's memory (28 with Adam), and what states on NVMe take, bytes per parameter.
 double host_traffic(const Training& training, const Software& software);

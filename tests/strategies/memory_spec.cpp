@@ -61,7 +61,7 @@ TEST_CASE("8 and 4 bit add two copies of the weights to 16-bit training, cast on
   const Training training{
       .sequence_length = 1, .global_batch = 8, .precision = precision, .fp8_recipe = recipe};
   CHECK(gigabytes(static_memory(actor, {}, training, {}, 1)) == Approx(18 + 0.9 * copies));
-  CHECK(optimizer_traffic(training, {}) == (copies > 0 ? 34 + 2 + copies : 34));
+  CHECK(optimizer_traffic({}, training, {}) == (copies > 0 ? 34 + 2 + copies : 34));
 
   const auto sharded = static_memory(actor, {.data = 8, .zero = 3}, training, {}, 8);
   CHECK(sharded.weights.value == 2e9 / 8);
@@ -111,7 +111,7 @@ TEST_CASE("bf16 moments are moved as such, on the device, its host and NVMe") {
   CHECK(host_traffic(training, software) == 28 - 8);
   CHECK(state_bytes(training, software) == 8);
   training.optimizer = Optimizer::sgd;
-  CHECK(optimizer_traffic(training, software) == 38 - 4);
+  CHECK(optimizer_traffic({}, training, software) == 38 - 4);
   CHECK(host_traffic(training, software) == 28 - 12);
   CHECK(state_bytes(training, software) == 6);
 }
