@@ -8,6 +8,7 @@
 #include "strategies/compression.hpp"
 #include "strategies/context.hpp"
 #include "strategies/experts.hpp"
+#include "strategies/memory.hpp"
 #include "strategies/passes.hpp"
 #include "strategies/ring.hpp"
 #include "strategies/tensor_overlap.hpp"
@@ -79,6 +80,7 @@ namespace {
 model::Operators operators_of(const Share& share, const Block& block, const model::Extent& extent) {
   auto kernels = share.software.kernels;
   kernels.scaling = share.training.fp8_recipe;
+  kernels.gradient_bytes = reduced_gradient_bytes(share.plan, share.training, share.software);
   const auto precision = share.training.precision;
   switch (block.kind) {
     case Block::Kind::embedding:

@@ -67,3 +67,14 @@ TEST_CASE("zeroing the gradients of a host's optimizer takes the bytes that they
   world.plan.gradient_precision = Precision::bf16;
   CHECK(traffic(world, label_optimizer) == Approx(2 * parameters).epsilon(1e-6));
 }
+
+TEST_CASE("sums of weight gradients are read and written in their precision") {
+  World world;
+  world.training.global_batch = 1;
+  world.software.gradient_precision = Precision::fp32;
+  const auto wide = traffic(world, label_backward);
+  world.plan.gradient_precision = Precision::bf16;
+  // Of each matrix: 64 x 192, 64 x 64, 64 x 256 twice, in eight layers; and the head, 64 x 512.
+  const double weights = 8 * (64 * 192 + 64 * 64 + 2 * 64 * 256) + 64 * 512;
+  CHECK(wide - traffic(world, label_backward) == Approx(2 * 2 * weights));
+}
