@@ -30,7 +30,8 @@ struct StaticMemory {
 // too, plus the units that are whole at once (Rajbhandari et al. 2020, section 5). From stage 2 on
 // gradients are whole until they are reduced, or on the host: one bucket fills while another is on
 // its way, or the gradients of a pass that nothing is reduced under.
-// Offloaded states leave the device; the host's optimizer finds the gradients beside it.
+// Offloaded states leave the device; the host's optimizer finds the gradients beside it, as wide as
+// it reads them, though they travel in 16 bit.
 StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
                            const Software& software, int shards);
 
