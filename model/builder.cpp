@@ -53,12 +53,13 @@ Operator Builder::weighted(const Products& products, double weights, double inpu
   op.input_gradient = casts(precision, kernels.scaling, outputs);  // for both gradients
   op.input_gradient.push_back(products.input_gradient);
   auto gradient = products.weight_gradient;
+  const double sums = 2 * kernels.gradient_bytes;  // read and written
   if (kernels.fused_gradient_accumulation) {
-    // The product adds to fp32 in place: read and write 4 bytes instead of writing an element.
-    gradient.traffic += Bytes{(8 - element()) * weights};
+    // The product adds to them in place instead of writing an element.
+    gradient.traffic += Bytes{(sums - element()) * weights};
     op.weight_gradient = {gradient};
   } else {
-    op.weight_gradient = {gradient, stream((element() + 8) * weights)};
+    op.weight_gradient = {gradient, stream((element() + sums) * weights)};
   }
   op.parameters = weights;
   op.largest = {element() * outputs};

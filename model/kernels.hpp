@@ -23,7 +23,8 @@ struct Kernels {
   bool fused_rotary = true;
   bool fused_cross_entropy = false;
   bool cross_entropy_in_place = false;      // otherwise each of its steps makes logits anew
-  bool fused_gradient_accumulation = true;  // weight gradients added to fp32 inside the product
+  bool fused_gradient_accumulation = true;  // weight gradients are summed up inside the product
+  double gradient_bytes = 4;                // of one of these sums
   Scaling scaling = Scaling::delayed;       // in fp8; mxfp8 and nvfp4 have scales of their own
   friend bool operator==(const Kernels&, const Kernels&) = default;
 };

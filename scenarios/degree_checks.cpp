@@ -128,6 +128,10 @@ void check_experts(const Scenario& s, const Judge& judge) {
       judge.complain(
           "plan", "expert",
           digits(plan.expert) + " for a dense model: there are no experts to spread; write 1");
+    if (plan.expert_tensor.value_or(plan.tensor) != plan.tensor && judge.knows({"plan.tensor"}))
+      judge.complain("plan", "expert_tensor",
+                     digits(*plan.expert_tensor) +
+                         " for a dense model: there are no experts to divide; leave it out");
     return;
   }
   const auto experts = s.model.moe->experts, width = s.model.moe->expert_ffn;

@@ -33,23 +33,39 @@ topology::Sending in_turn(std::initializer_list<topology::Sending> all) {
   return sum;
 }
 
+double width(std::int64_t heads, std::int64_t dim) { return static_cast<double>(heads * dim); }
+
+// Keys and values of the whole sequence, of this rank's heads: values per token of its part.
+double gathered_width(const Share& share, const model::Extent& extent) {
+  return static_cast<double>(share.plan.context) *
+         width(extent.kv_heads, share.model.head_dim + share.model.v_head_dim());
+}
+
+units::Bytes bytes_of(const Share& share, const model::Extent& extent, double values_per_token) {
+  const double element = std::max(2.0, units::element_bytes(share.training.precision));
+  return {static_cast<double>(extent.tokens()) * values_per_token * element};
+}
+
 }  // namespace
+
+units::Bytes context_buffer(const Share& share) {
+  const auto parts = share.plan.context;
+  if (parts == 1 || share.plan.context_method == ContextMethod::ulysses) return {};
+  const auto extent = extent_of(share);
+  const auto whole = bytes_of(share, extent, gathered_width(share, extent));
+  if (share.plan.context_method == ContextMethod::all_gather) return whole;
+  return (2 / static_cast<double>(parts)) * whole;
+}
 
 ContextExchanges context_exchanges(const Share& share, const Costs& costs) {
   const auto parts = share.plan.context;
   if (parts == 1) return {};
   const auto extent = extent_of(share);
-  const double element = std::max(2.0, units::element_bytes(share.training.precision));
   const auto time = [&](Collective kind, double values_per_token) {
-    const units::Bytes size{static_cast<double>(extent.tokens()) * values_per_token * element};
-    return costs.collective(kind, size, share.context_shape);
-  };
-  const auto width = [](std::int64_t heads, std::int64_t dim) {
-    return static_cast<double>(heads * dim);
+    return costs.collective(kind, bytes_of(share, extent, values_per_token), share.context_shape);
   };
   const auto dim = share.model.head_dim, value_dim = share.model.v_head_dim();
-  const double gathered =
-      static_cast<double>(parts) * width(extent.kv_heads, dim + value_dim);  // keys and values
+  const double gathered = gathered_width(share, extent);
 
   ContextExchanges exchanges;
   switch (share.plan.context_method) {

@@ -33,4 +33,9 @@ CoreShare core_share_of(const Share& share);
 // after it; backward the same the other way round (Jacobs et al. 2023, arXiv 2309.14509).
 ContextExchanges context_exchanges(const Share& share, const Costs& costs);
 
+// Of what arrives, the bytes that are held at once while a core runs; backward as many again of
+// gradients. All-gather: keys and values of the whole sequence. Ring: of the part in use and of the
+// next one. Ulysses: none besides what the core keeps.
+units::Bytes context_buffer(const Share& share);
+
 }  // namespace strategies

@@ -29,9 +29,7 @@ bool Lowering::overlaps_parameters() const {
          job_.plan.overlap.parameters.value_or(job_.software.overlap_parameters);
 }
 double Lowering::gradient_bytes() const {
-  const bool wide = units::element_bytes(job_.training.precision) == 4;
-  return units::element_bytes(job_.plan.gradient_precision.value_or(
-      wide ? units::Precision::fp32 : job_.software.gradient_precision));
+  return reduced_gradient_bytes(job_.plan, job_.training, job_.software);
 }
 double Lowering::wire_bytes() const {
   return packed_bytes(job_.plan, job_.training).value_or(gradient_bytes());
@@ -115,6 +113,10 @@ bool Lowering::sharded_in_node(const Group& group) const {
          group.ring == FlowKind::ring && group.shape.nodes > 1;
 }
 
+int Lowering::shards_of(const Group& group) const {
+  return sharded_in_node(group) ? group.shape.least_per_node : group.shape.ranks;
+}
+
 topology::Sending Lowering::reduction(const Group& group, double parameters) const {
   const units::Bytes size{parameters * wire_bytes()};
   if (job_.plan.zero == 0) return costs_.collective(Collective::all_reduce, size, group.shape);
@@ -136,6 +138,11 @@ void Lowering::data_collective(const std::vector<Group>& groups, double paramete
                                LabelKind label, const std::vector<EventId>& after) {
   std::vector<sim::Participant> who;
   for (const auto& group : groups) {
+    if (gathers && shards_of(group) == 1) {
+      if (host_parameters())
+        for (auto actor : group.actors) gathered_[actor] = read_[actor];
+      continue;
+    }
     who.clear();
     for (auto actor : group.actors)
       who.push_back({sim::ActorId{actor}, {after[actor], gathers ? read_[actor] : no_event}});
@@ -162,6 +169,7 @@ Lowering::Duties Lowering::duties_of(int stage, const Slot& slot) const {
   duties.gathers = (zero == 3 && (divided || host_parameters()) &&
                     (forward || job_.plan.reshard_after_forward)) ||
                    (divided && zero < 3 && forward && first && overlaps_parameters());
+  duties.gathers = duties.gathers && (divides_parameters(stage) || host_parameters());
   duties.reduces = divided && overlaps_data() && (last || (completes && zero >= 2));
   duties.reduces_after = divided && !overlaps_data() && completes && zero >= 2;
   duties.copies = host_optimizer() && (last || (completes && job_.plan.offload.gradients));

@@ -2,6 +2,7 @@
 // Expert parallelism (Megatron-Core): the ranks of a stage, arranged anew for the experts. Those of
 // an expert-parallel group exchange tokens; those that hold the same experts sum their gradients
 // and share their states, however the rest of the model is divided.
+#include <algorithm>
 #include <set>
 
 #include "strategies/lowering.hpp"
@@ -61,6 +62,13 @@ bool Lowering::has_experts_apart(int stage) const { return parameters_of(stage).
 bool Lowering::shares_parameters(int stage) const {
   const auto at = static_cast<std::size_t>(stage);
   return !groups_of_stage_[at].empty() || !expert_data_groups_of_stage_[at].empty();
+}
+
+bool Lowering::divides_parameters(int stage) const {
+  const auto at = static_cast<std::size_t>(stage);
+  return !expert_data_groups_of_stage_[at].empty() ||
+         std::ranges::any_of(groups_of_stage_[at],
+                             [&](const Group& group) { return shards_of(group) > 1; });
 }
 
 void Lowering::data_collective(int stage, const Parameters& parameters, bool gathers,

@@ -132,6 +132,14 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
           exchanging.one_way(value_bytes(share.training), Collective::reduce_scatter)};
 }
 
+Bytes gathered_rows(const Share& share) {
+  const auto ranks = share.plan.expert * expert_tensor(share.plan);
+  if (!share.model.moe || ranks == 1 || share.software.moe_dispatcher != MoeDispatcher::all_gather)
+    return {};
+  const auto values = ranks * extent_of(share).rows * share.model.hidden;
+  return {static_cast<double>(values) * value_bytes(share.training)};
+}
+
 bool host_waits_for_counts(const model::Transformer& model, const Software& software) {
   return model.moe && !model.moe->capacity_factor && !software.cuda_graphs;
 }

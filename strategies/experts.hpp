@@ -41,6 +41,11 @@ double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher
 // Copies times fullest_share. Indices, weights and counts that travel along are left out.
 ExpertExchanges expert_exchanges(const Share& share, const Costs& costs);
 
+// Of the all-gather dispatcher: the rows of all ranks that hold the experts, which are there while
+// their copies are chosen, and again while the results are summed. Of others none: the copies that
+// arrive are kept.
+units::Bytes gathered_rows(const Share& share);
+
 // Without a capacity the buffers of dispatched tokens have the size of what really comes: the host
 // must read it from the device before it can go on (Megatron-Core's token dispatcher: once per
 // layer, forward only; the backward pass knows). A pass in a CUDA graph cannot wait.

@@ -14,23 +14,12 @@ namespace strategies {
 using sim::EventId;
 using sim::no_event;
 
-namespace {
-
-// A dense model has no experts to divide, whatever the plan says of them.
-Plan placed(const Job& job) {
-  Plan plan = job.plan;
-  if (!job.model.moe) plan.expert_tensor.reset();
-  return plan;
-}
-
-}  // namespace
-
 Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
     : job_(job),
       costs_(costs),
       layout_(layout_of(job.plan.schedule, static_cast<int>(job.plan.pipeline),
                         static_cast<int>(job.plan.virtual_stages))),
-      placement_(placed(job)),
+      placement_(job.plan),
       folding_(placement_, job.cluster,
                job.plan.zero >= 1 && job.plan.shard_group == ShardGroup::node, ranks),
       every_rank_(ranks == Ranks::full),

@@ -49,11 +49,11 @@ struct ActorFacts {
   double expert_parameters = 0;  // of these, those that only expert_shards ranks share
   double cast = 0;               // those that narrow products read copies of
   Parameters matrices;           // those that Muon orthogonalises
-  // ZeRO-3: the most parameters that are whole at once, those of them that are cast, and the most
-  // whose whole gradients are there.
+  // ZeRO-3: the most parameters that are whole at once, and those of them that are cast. ZeRO-2 and
+  // 3: the most whose whole gradients are there.
   double gathered = 0, gathered_cast = 0, unreduced = 0;
   int communicators = 0;          // groups of more than one rank that it belongs to
-  int expert_shards = 1;          // as Lowered::data_shards, of the expert parameters
+  int expert_shards = 1;          // as Lowered::data_shards, of the expert parameters if apart
   units::Bytes host_activations;  // most that the host holds for it at once
 };
 

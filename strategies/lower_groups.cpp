@@ -117,12 +117,19 @@ void Lowering::find_data_groups() {
 }
 
 void Lowering::describe_actors() {
+  if (job_.plan.zero >= 1) {
+    out_.data_shards = static_cast<int>(placement_.sharers());
+    if (job_.plan.shard_group == ShardGroup::node && !groups_of_stage_.front().empty())
+      out_.data_shards = groups_of_stage_.front().front().shape.least_per_node;
+  }
   for (std::size_t actor = 0; actor < folding_.representative().size(); ++actor) {
     ActorFacts facts{.rank = folding_.representative()[actor],
                      .gpu = gpu_of(folding_.representative()[actor]),
                      .multiplicity = folding_.multiplicity()[actor]};
     facts.stage = static_cast<int>(placement_.at(facts.rank).pipeline);
-    if (job_.plan.zero >= 1) facts.expert_shards = static_cast<int>(placement_.expert_sharers());
+    facts.expert_shards = out_.data_shards;
+    if (job_.plan.zero >= 1 && placement_.experts_apart())
+      facts.expert_shards = static_cast<int>(placement_.expert_sharers());
     for (int chunk = 0; chunk < chunks(); ++chunk)
       for (const auto& block :
            blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))]) {
@@ -136,17 +143,13 @@ void Lowering::describe_actors() {
         facts.matrices += {cost.matrices - experts, experts};
       }
     describe_units(facts);
+    describe_gradients(facts);
     facts.communicators =
         (placement_.tensor() > 1) + (placement_.context() > 1) + (placement_.sharers() > 1) +
         (placement_.pipeline() > 1) + (placement_.ranks() > 1) + (placement_.expert() > 1) +
         !expert_data_groups_of_stage_[static_cast<std::size_t>(placement_.lead_of(facts.stage))]
              .empty();
     out_.actors.push_back(facts);
-  }
-  if (job_.plan.zero >= 1) {
-    out_.data_shards = static_cast<int>(placement_.sharers());
-    if (job_.plan.shard_group == ShardGroup::node && !groups_of_stage_.front().empty())
-      out_.data_shards = groups_of_stage_.front().front().shape.least_per_node;
   }
 }
 

@@ -161,6 +161,10 @@ class Lowering {
   topology::Sending reduction(const Group& group, double parameters) const;
   topology::Sending gathering(const Group& group, double parameters) const;
   bool sharded_in_node(const Group& group) const;
+  // Ranks over which a group that shares parameters divides states.
+  int shards_of(const Group& group) const;
+  // Some rank of the stage has a part of what others have the rest of.
+  bool divides_parameters(int stage) const;
   double wire_bytes() const;  // per parameter, as reduced and compressed
   // Some rank shares parameters of the stage with another.
   bool shares_parameters(int stage) const;
@@ -204,6 +208,9 @@ class Lowering {
   void add_update(std::uint32_t actor, sim::TemplateId body, LabelKind label);
   void gather_matrices();
   void describe_units(ActorFacts& facts) const;
+  void describe_gradients(ActorFacts& facts) const;
+  // Of a block's parameters, those that a rank has a part of, or keeps elsewhere.
+  double not_whole(const Block& block, const ActorFacts& facts, bool elsewhere) const;
 
   // Offloading of states.
   Parameters held_by(const ActorFacts& facts) const {

@@ -18,33 +18,60 @@ double copy_bytes(const Training& training) {
   return model::weight_copy_bytes(training.precision, training.fp8_recipe);
 }
 
-double moment_bytes(Optimizer optimizer) {
+constexpr double master_bytes = 4;
+
+int moments_of(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::sgd:
     case Optimizer::muon:
-      return 4;
+      return 1;
     case Optimizer::adafactor:
       return 0;
     default:
-      return 8;
+      return 2;
   }
+}
+
+// One moment of Adam.
+double moment_bytes(const Software& software) {
+  constexpr double wide = 4;
+  const auto master_beside = std::max(0.0, master_bytes - software.weight_bytes);
+  if (software.optimizer_bytes >= 2 * wide + master_beside) return wide;
+  const auto master = software.weight_bytes < master_bytes ? master_bytes : 0;
+  return std::max(0.0, software.optimizer_bytes - master) / 2;
+}
+
+// What the training's optimizer keeps less than Adam.
+double saved_bytes(const Training& training, const Software& software) {
+  return (2 - moments_of(training.optimizer)) * moment_bytes(software);
 }
 
 bool is_wide(const Training& training) { return units::element_bytes(training.precision) == 4; }
 
 BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Software& software) {
-  const double moments = moment_bytes(training.optimizer);
-  if (is_wide(training)) return {4, 4, moments};
-  BytesPerParameter bytes{software.weight_bytes, software.gradient_bytes,
-                          software.optimizer_bytes - moment_bytes(Optimizer::adamw) + moments,
-                          copy_bytes(training)};
-  if (plan.gradient_precision)
-    bytes.gradients += units::element_bytes(*plan.gradient_precision) -
-                       units::element_bytes(software.gradient_precision);
-  return bytes;
+  const double gradients = kept_gradient_bytes(plan, training, software);
+  const double saved = saved_bytes(training, software);
+  if (is_wide(training)) return {4, gradients, 2 * moment_bytes(software) - saved};
+  return {software.weight_bytes, gradients, software.optimizer_bytes - saved, copy_bytes(training)};
+}
+
+units::Precision own_precision(const Training& training, const Software& software) {
+  return is_wide(training) ? units::Precision::fp32 : software.gradient_precision;
 }
 
 }  // namespace
+
+double reduced_gradient_bytes(const Plan& plan, const Training& training,
+                              const Software& software) {
+  return units::element_bytes(plan.gradient_precision.value_or(own_precision(training, software)));
+}
+
+double kept_gradient_bytes(const Plan& plan, const Training& training, const Software& software) {
+  const double own = is_wide(training) ? 4 : software.gradient_bytes;
+  if (!plan.gradient_precision) return own;
+  const double asked = units::element_bytes(*plan.gradient_precision);
+  return std::max(asked, own + asked - units::element_bytes(own_precision(training, software)));
+}
 
 bool sends_signs(const Plan& plan, const Training& training) {
   return plan.gradient_compression == GradientCompression::onebit ||
@@ -70,10 +97,14 @@ double unpacking_traffic(const Plan& plan, const Training& training, double grad
   return packed ? *packed + gradient_bytes : 0;
 }
 
-double optimizer_traffic(const Training& training, const Software& software) {
-  const double saved = moment_bytes(Optimizer::adamw) - moment_bytes(training.optimizer);
+double optimizer_traffic(const Plan& plan, const Training& training, const Software& software) {
   const double copies = copy_bytes(training);
-  double traffic = std::max(12.0, software.optimizer_traffic - 2 * saved);
+  const double states = 2 * master_bytes + 2 * 2 * moment_bytes(software) + 2;
+  const double passes = std::max(0.0, software.optimizer_traffic - states) / 4;  // over gradients
+  const double wider =
+      kept_gradient_bytes(plan, training, software) - kept_gradient_bytes({}, training, software);
+  double traffic = std::max(
+      12.0, software.optimizer_traffic + passes * wider - 2 * saved_bytes(training, software));
   if (copies > 0) traffic += 2 + copies;
   if (is_wide(training)) traffic -= 2;
   const auto optimizer = training.optimizer;
@@ -83,12 +114,13 @@ double optimizer_traffic(const Training& training, const Software& software) {
   return traffic;
 }
 
-double host_traffic(const Training& training) {
-  return 28 - 2 * (moment_bytes(Optimizer::adamw) - moment_bytes(training.optimizer));
+double host_traffic(const Training& training, const Software& software) {
+  return 12 + 2 * moments_of(training.optimizer) * moment_bytes(software);
 }
 
-double state_bytes(const Training& training) {
-  return (is_wide(training) ? 0 : 4) + moment_bytes(training.optimizer);
+double state_bytes(const Training& training, const Software& software) {
+  return (is_wide(training) ? 0 : master_bytes) +
+         moments_of(training.optimizer) * moment_bytes(software);
 }
 
 StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
@@ -111,7 +143,10 @@ StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Trai
     (tier == none ? on_device : tier == cpu ? memory.host : memory.nvme) += units::Bytes{size};
   };
   double states = held(bytes.optimizer, 1);
-  if (training.optimizer == Optimizer::muon) states += held(4, 1) - divided(actor.matrices, 4, 1);
+  if (training.optimizer == Optimizer::muon) {
+    const double moment = moment_bytes(software);
+    states += held(moment, 1) - divided(actor.matrices, moment, 1);
+  }
   place(memory.optimizer, offload.optimizer, states);
   if (sends_signs(plan, training))
     memory.optimizer +=
@@ -125,18 +160,17 @@ StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Trai
       plan.zero == 3 && (std::max(shards, actor.expert_shards) > 1 || offload.parameters != none);
   if (gathers) {
     place(memory.weights, offload.parameters, held(bytes.weights, 3));
-    // Experts that no other rank holds are whole as they are.
-    const double all = actor.expert_shards > 1 ? p : p - experts;
+    // What no other rank holds a part of is whole as it is.
+    const bool away = offload.parameters != none;
+    const double all =
+        (away || shards > 1 ? p - experts : 0) + (away || actor.expert_shards > 1 ? experts : 0);
     const double whole = plan.reshard_after_forward
                              ? actor.gathered * bytes.weights + actor.gathered_cast * bytes.copies
                              : all * bytes.weights + copies;
     memory.gathered = {whole + actor.unreduced * bytes.gradients};
   } else {
     memory.weights = {p * bytes.weights + copies};
-    if (offload.gradients) {
-      const auto buckets = 2 * plan.bucket.value_or(software.bucket);
-      memory.gathered = std::min(buckets, units::Bytes{p * bytes.gradients});
-    }
+    if (plan.zero >= 2) memory.gathered = {actor.unreduced * bytes.gradients};
   }
   return memory;
 }

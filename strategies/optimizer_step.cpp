@@ -144,11 +144,11 @@ std::vector<sim::Step> Lowering::optimizer_steps(std::uint32_t actor) const {
   const auto& training = job_.training;
   const auto& software = job_.software;
   const double share = share_of(held_by(facts));
-  double bytes = share * optimizer_traffic(training, software);
+  double bytes = share * optimizer_traffic(plan, training, software);
   if (host_optimizer())  // what stays here is to zero the gradients
-    bytes = plan.offload.gradients
-                ? 0
-                : software.gradient_bytes * (plan.zero >= 2 ? share : facts.parameters);
+    bytes = plan.offload.gradients ? 0
+                                   : kept_gradient_bytes(plan, training, software) *
+                                         (plan.zero >= 2 ? share : facts.parameters);
   if (shares_parameters(facts.stage))
     bytes += share * unpacking_traffic(plan, training, gradient_bytes());
   const auto step = [&](sim::Picoseconds duration) {

@@ -114,9 +114,11 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
     }
     const auto gradients = inputs && weights ? price.gradients_freeing : price.gradients;
     // Fetched: what this block reads and what the next will.
-    peak = std::max(peak, held + price.recomputed + gradients + (inputs ? 2 * price.offloaded : 0));
+    const auto made = inputs ? price.recomputed + 2 * price.offloaded : 0;
+    peak = std::max(peak, held + made + gradients);
     if (weights) held -= price.kept;
-    if (inputs != weights) held += (inputs ? 1 : -1) * price.offloaded;
+    // Weight gradients of a pass of their own read what the one before it made again or fetched.
+    if (inputs != weights) held += (inputs ? 1 : -1) * (price.recomputed + price.offloaded);
   }
   if (out.empty()) out.compute(Picoseconds{0}, input_gradient_compute);
   auto pieces = out.take();

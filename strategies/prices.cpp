@@ -8,6 +8,7 @@
 #include "strategies/compression.hpp"
 #include "strategies/context.hpp"
 #include "strategies/experts.hpp"
+#include "strategies/memory.hpp"
 #include "strategies/passes.hpp"
 #include "strategies/ring.hpp"
 #include "strategies/tensor_overlap.hpp"
@@ -79,6 +80,7 @@ namespace {
 model::Operators operators_of(const Share& share, const Block& block, const model::Extent& extent) {
   auto kernels = share.software.kernels;
   kernels.scaling = share.training.fp8_recipe;
+  kernels.gradient_bytes = reduced_gradient_bytes(share.plan, share.training, share.software);
   const auto precision = share.training.precision;
   switch (block.kind) {
     case Block::Kind::embedding:
@@ -234,6 +236,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   const std::int64_t residual = branches ? output_bytes() : 0;
   // After each operator: what is kept up to it, and what its gradients take.
   std::vector<std::pair<std::int64_t, std::int64_t>> still_kept;
+  const auto keys = context_buffer(share_), rows = gathered_rows(share_);
   if (share_.plan.activation_compression != ActivationCompression::none)
     store_in_8_bit(local, block.drop);
   for (std::size_t i = 0; i < local.size(); ++i) {
@@ -246,7 +249,10 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     if (share_.training.optimizer == Optimizer::muon &&
         (block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction))
       add_newton_schulz(cost, local[i]);
-    cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
+    const bool routes = op.seam == model::Seam::dispatch || op.seam == model::Seam::combine;
+    const auto arrives = op.core ? keys : routes ? rows : units::Bytes{};
+    cost.largest =
+        std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts + arrives.value));
     for (const auto& tensor : op.kept) account(cost, block, op, tensor, tensor.size.value / parts);
     const auto gradients = residual + static_cast<std::int64_t>(gradient_bytes(op).value / parts);
     cost.gradients = std::max(cost.gradients, gradients);

@@ -109,6 +109,13 @@ std::size_t Lowering::gathers_after(const std::vector<Unit>& units, std::size_t 
   return in_use + 1;
 }
 
+// What no other rank holds a part of is whole as it is.
+double Lowering::not_whole(const Block& block, const ActorFacts& facts, bool elsewhere) const {
+  const auto held = parameters_of(block);
+  return (elsewhere || out_.data_shards > 1 ? held.dense : 0) +
+         (elsewhere || facts.expert_shards > 1 ? held.experts : 0);
+}
+
 // Units may be whole at once from the one in use to the one that is gathered farthest ahead; a unit
 // whose gradients are being reduced has them whole.
 void Lowering::describe_units(ActorFacts& facts) const {
@@ -121,10 +128,7 @@ void Lowering::describe_units(ActorFacts& facts) const {
     for (const auto& unit : units) {
       own.push_back(0), cast.push_back(0);
       for (const auto& block : unit.blocks) {
-        const auto held = parameters_of(block);
-        // Experts that no other rank holds are whole as they are.
-        (is_root(block) ? root : own.back()) +=
-            held.dense + (facts.expert_shards > 1 ? held.experts : 0);
+        (is_root(block) ? root : own.back()) += not_whole(block, facts, host_parameters());
         cast.back() += writers_.front()->cost(block).cast;
       }
     }
@@ -140,6 +144,23 @@ void Lowering::describe_units(ActorFacts& facts) const {
   }
   facts.gathered += root;
   facts.unreduced += root;
+}
+
+// Where nothing is reduced under a pass, all of its gradients are whole when it ends. ZeRO-2 under
+// it: two buckets, of which one is filled while the other is on its way.
+void Lowering::describe_gradients(ActorFacts& facts) const {
+  const bool beside = overlaps_data();
+  if (job_.plan.zero < 2 || (beside && facts.unreduced > 0)) return;
+  facts.unreduced = 0;
+  for (int chunk = 0; chunk < chunks(); ++chunk) {
+    double sum = 0;
+    for (const auto& block :
+         blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))])
+      sum += not_whole(block, facts, job_.plan.offload.gradients);
+    facts.unreduced = std::max(facts.unreduced, sum);
+  }
+  const auto bucket = job_.plan.bucket.value_or(job_.software.bucket);
+  if (beside) facts.unreduced = std::min(facts.unreduced, 2 * bucket.value / gradient_bytes());
 }
 
 }  // namespace strategies

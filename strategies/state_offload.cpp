@@ -46,11 +46,11 @@ void Lowering::host_step() {
     const auto actor = static_cast<std::uint32_t>(&facts - out_.actors.data());
     const double share = share_of(held_by(facts));
     const units::Bytes weights{share * parameter_bytes()};
-    topology::HostWork work{.touched = {share * host_traffic(job_.training)}};
+    topology::HostWork work{.touched = {share * host_traffic(job_.training, job_.software)}};
     if (offload.parameters == Offload::Tier::none) work.moved = weights;
     if (offload.parameters == Offload::Tier::nvme) work.written = weights;
     if (offload.optimizer == Offload::Tier::nvme) {
-      const units::Bytes states{share * state_bytes(job_.training)};
+      const units::Bytes states{share * state_bytes(job_.training, job_.software)};
       work.read = states;
       work.written += states;
     }

@@ -70,7 +70,7 @@ class Draw {
     plan.context = one_of({1, 2, 4});
     plan.pipeline = one_of({1, 2, 4});
     plan.data = 128 / (plan.tensor * plan.context * plan.pipeline);
-    plan.expert_tensor = one_of({1, 2, 4});
+    plan.expert_tensor = plan.tensor;
     plan.context_method = kind<strategies::ContextMethod>(2);
     plan.sequence_parallel = coin();
     std::ranges::shuffle(plan.rank_order, random_);

@@ -228,6 +228,7 @@ inline forecast::Scenario sharded_scenario(std::mt19937& random) {
   if (at_most(1) == 0)
     plan.gradient_compression =
         static_cast<GradientCompression>(plan.zero >= 2 ? 2 * at_most(1) : at_most(2));
+  if (at_most(3) == 0) plan.gradient_precision = units::Precision::bf16;
   if (at_most(1) == 0) return s;
   using Tier = Offload::Tier;
   s.training.optimizer = at_most(1) == 0 ? Optimizer::adamw : Optimizer::sgd;

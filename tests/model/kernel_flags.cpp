@@ -104,6 +104,18 @@ TEST_CASE("gradients accumulated apart are written, and read again with the fp32
   check(more(gpt(), &Kernels::fused_gradient_accumulation), 0, (2 + 10 - 8) * weights, 4);
 }
 
+TEST_CASE("sums of gradients in 16 bit are read and written in half the bytes of fp32") {
+  const auto t = gpt();
+  Kernels wide, narrow;
+  wide.fused_gradient_accumulation = narrow.fused_gradient_accumulation = GENERATE(true, false);
+  narrow.gradient_bytes = 2;
+  const auto moved = [&](const Kernels& kernels) {
+    return traffic(layer(t, whole(t, 2, 32), kernels, Precision::bf16)).backward;
+  };
+  const double weights = 4 * 64 * 64 + 2 * 64 * 256;
+  CHECK(moved(wide) - moved(narrow) == 2 * 2 * weights);
+}
+
 TEST_CASE("cross entropy in one kernel reads and writes logits once each way, in 16 bit") {
   const auto t = gpt();
   Kernels fused, steps;

@@ -26,7 +26,7 @@ Recompute recompute(const std::string& written) {
 TEST_CASE("a plan that names every key is read as it stands") {
   using namespace strategies;
   const auto scenario = read(corpus("valid_every_key"));
-  Plan expected{.tensor = 4, .pipeline = 4, .data = 4, .context = 2, .expert_tensor = 2};
+  Plan expected{.tensor = 4, .pipeline = 4, .data = 4, .context = 2, .expert_tensor = 4};
   expected.context_method = ContextMethod::all_gather;
   expected.sequence_parallel = true;
   expected.micro_batch = 2;

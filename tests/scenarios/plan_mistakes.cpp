@@ -112,7 +112,9 @@ TEST_CASE("tensor, context and pipeline make up the cluster") {
 TEST_CASE("experts are spread over the ranks of a stage") {
   CHECK(complaint({"plan.expert=8"}) ==
         "plan.expert: 8 for a dense model: there are no experts to spread; write 1");
-  CHECK(complaint({"plan.expert_tensor=3"}) == "no complaint");  // of no expert
+  CHECK(complaint({"plan.expert_tensor=3"}) ==
+        "plan.expert_tensor: 3 for a dense model: there are no experts to divide; leave it out");
+  CHECK(complaint({"plan.expert_tensor=8"}) == "no complaint");  // as if it were left out
   CHECK(with_experts({.tensor = 8, .expert = 16}) == "no complaint");
   CHECK(with_experts({.tensor = 8, .context = 2, .expert = 64, .expert_tensor = 2}) ==
         "no complaint");

@@ -213,12 +213,6 @@ TEST_CASE("without experts apart all parameters are reduced at once, as those of
   CHECK(step.lowered.actors.front().expert_parameters == 0);
 }
 
-TEST_CASE("a dense model is placed as if its plan said nothing of experts") {
-  auto world = under({.data = 4, .expert_tensor = 3});
-  world.model.moe.reset();
-  CHECK(world.lowered(tests::costs_of()).actors.size() == 1);
-}
-
 TEST_CASE("between leaves an exchange is as slow as what its members send across") {
   // Six nodes of one GPU and one NIC, three under each leaf with a single uplink as fast as a NIC:
   // nine of the fifteen messages that leave nodes of a leaf cross it, five each pass a NIC. Alone

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+
 #include "strategies/memory.hpp"
 #include "tests/catch.hpp"
 
@@ -59,7 +61,7 @@ TEST_CASE("8 and 4 bit add two copies of the weights to 16-bit training, cast on
   const Training training{
       .sequence_length = 1, .global_batch = 8, .precision = precision, .fp8_recipe = recipe};
   CHECK(gigabytes(static_memory(actor, {}, training, {}, 1)) == Approx(18 + 0.9 * copies));
-  CHECK(optimizer_traffic(training, {}) == (copies > 0 ? 34 + 2 + copies : 34));
+  CHECK(optimizer_traffic({}, training, {}) == (copies > 0 ? 34 + 2 + copies : 34));
 
   const auto sharded = static_memory(actor, {.data = 8, .zero = 3}, training, {}, 8);
   CHECK(sharded.weights.value == 2e9 / 8);
@@ -75,6 +77,43 @@ TEST_CASE("optimizers keep the master copy and their own moments") {
   const ActorFacts actor{.parameters = 1e9, .matrices = {1e9}};
   const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = optimizer};
   CHECK(static_memory(actor, {}, training, {}, 1).optimizer.value == bytes * 1e9);
+}
+
+// Software whose optimizer has so many bytes beside weights of so many: with Adam, SGD and without
+// moments.
+TEST_CASE("moments narrower than fp32 leave the master copy whole") {
+  const auto [name, weights, states, sgd, adafactor] =
+      GENERATE(table<std::string, double, double, double, double>(
+          {{"Megatron", 2, 12, 8, 4},
+           {"DeepSpeed, and fp32 gradients", 2, 16, 12, 8},
+           {"FSDP, whose weights are half of the master copy", 2, 10, 6, 2},
+           {"fp32 weights", 4, 8, 4, 0},
+           {"bf16 moments", 2, 8, 6, 4},
+           {"8-bit moments", 2, 6, 5, 4},
+           {"moments of nothing", 2, 4, 4, 4},
+           {"less than a master copy", 2, 3, 3, 3}}));
+  INFO(name);
+  const Software software{.weight_bytes = weights, .optimizer_bytes = states};
+  const ActorFacts actor{.parameters = 1e9, .matrices = {9e8}};
+  const auto held = [&](Optimizer optimizer) {
+    const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = optimizer};
+    return static_memory(actor, {}, training, software, 1).optimizer.value / 1e9;
+  };
+  CHECK(held(Optimizer::adamw) == Approx(states));
+  CHECK(held(Optimizer::sgd) == Approx(sgd));
+  CHECK(held(Optimizer::adafactor) == Approx(adafactor));
+  CHECK(held(Optimizer::muon) == Approx(0.9 * sgd + 0.1 * states));
+}
+
+TEST_CASE("bf16 moments are moved as such, on the device, its host and NVMe") {
+  const Software software{.optimizer_bytes = 8, .optimizer_traffic = 38};
+  Training training{.sequence_length = 1, .global_batch = 1};
+  CHECK(host_traffic(training, software) == 28 - 8);
+  CHECK(state_bytes(training, software) == 8);
+  training.optimizer = Optimizer::sgd;
+  CHECK(optimizer_traffic({}, training, software) == 38 - 4);
+  CHECK(host_traffic(training, software) == 28 - 12);
+  CHECK(state_bytes(training, software) == 6);
 }
 
 TEST_CASE("Muon keeps a second moment of what is no matrix") {

@@ -17,12 +17,12 @@ TEST_CASE("device memory traffic of an update, bytes a parameter") {
                                                                      {Optimizer::muon, 38},
                                                                      {Optimizer::adafactor, 42}}));
   const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = optimizer};
-  CHECK(optimizer_traffic(training, {.optimizer_traffic = 46}) == bytes);
+  CHECK(optimizer_traffic({}, training, {.optimizer_traffic = 46}) == bytes);
 }
 
 TEST_CASE("fp32 has no 16-bit copy to write") {
   const auto precision = GENERATE(units::Precision::fp32, units::Precision::tf32);
-  CHECK(optimizer_traffic({.precision = precision}, {.optimizer_traffic = 46}) == 44);
+  CHECK(optimizer_traffic({}, {.precision = precision}, {.optimizer_traffic = 46}) == 44);
 }
 
 TEST_CASE("Muon's Newton-Schulz takes 5 (4n²m + 2n³) flops a matrix, shared by ZeRO") {

@@ -99,11 +99,9 @@ TEST_CASE("copies of gradients hide under the backward pass, the update does not
 }
 
 TEST_CASE("the ZeRO paper's 7.5 B on one GPU: 14 bytes a parameter leave it (ZeRO-Offload)") {
-  const ActorFacts actor{.parameters = 7.5e9};
+  const ActorFacts actor{.parameters = 7.5e9, .unreduced = 1e8};
   const Training training{.sequence_length = 1, .global_batch = 1};
-  const Software software{.gradient_precision = units::Precision::bf16,
-                          .gradient_bytes = 2,
-                          .bucket = units::Bytes{1e8}};
+  const Software software{.gradient_precision = units::Precision::bf16, .gradient_bytes = 2};
   const auto held = [&](int zero, int shards, const Offload& offload) {
     return static_memory(actor, {.data = shards, .zero = zero, .offload = offload}, training,
                          software, shards);

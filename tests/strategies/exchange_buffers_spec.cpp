@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of what other ranks send: keys and values of other parts, rows of other ranks' tokens.
+#include "strategies/context.hpp"
+#include "strategies/experts.hpp"
+#include "tests/catch.hpp"
+#include "tests/strategies/counting.hpp"
+
+using namespace strategies;
+using counting::World;
+
+namespace {
+
+Share share(const World& world) {
+  return {world.model, world.plan, world.training, world.software};
+}
+
+std::int64_t largest(const World& world) {
+  const auto blocks = blocks_of(world.model, world.plan);
+  const PassWriter writer(share(world), counting::costs(), blocks);
+  return writer.cost(blocks.front()[1]).largest;
+}
+
+}  // namespace
+
+// 32 tokens, keys and values of four heads of 16, 2 bytes: 8192 bytes of the whole sequence.
+TEST_CASE("gathered keys and values are held while the core runs; a ring holds two parts") {
+  World world;
+  world.plan.context = 4;
+  const auto buffer = [&](ContextMethod method) {
+    world.plan.context_method = method;
+    return context_buffer(share(world)).value;
+  };
+  CHECK(buffer(ContextMethod::all_gather) == 8192);
+  CHECK(buffer(ContextMethod::ring) == 8192 / 2);
+  CHECK(buffer(ContextMethod::ulysses) == 0);
+  // Beside them the fp32 gradient of a quarter of the queries.
+  const std::int64_t queries = 4 * 32 * 64 / 4;
+  world.plan.context_method = ContextMethod::all_gather;
+  CHECK(largest(world) == queries + 8192);
+  world.plan.context_method = ContextMethod::ring;
+  CHECK(largest(world) == queries + 4096);
+  world.plan.context = 1;
+  CHECK(buffer(ContextMethod::all_gather) == 0);
+}
+
+// 32 rows of 64 values, 2 bytes, of each of four ranks; 8192 bytes of two copies of each row here.
+TEST_CASE("the all-gather dispatcher holds the rows of all ranks while it chooses and sums up") {
+  World world;
+  world.model.moe = model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 48};
+  world.plan.data = world.plan.expert = 4;
+  const auto dispatchers = {MoeDispatcher::all_to_all, MoeDispatcher::deepep,
+                            MoeDispatcher::hybridep};
+  for (const auto dispatcher : dispatchers) {
+    world.software.moe_dispatcher = dispatcher;
+    CHECK(gathered_rows(share(world)).value == 0);
+    CHECK(largest(world) == 32 * 192 * 2);  // queries, keys and values
+  }
+  world.software.moe_dispatcher = MoeDispatcher::all_gather;
+  CHECK(gathered_rows(share(world)).value == 4 * 32 * 64 * 2);
+  CHECK(largest(world) == 4 * 32 * 64 * 2 + 8192);
+  world.plan.expert = 1;
+  CHECK(gathered_rows(share(world)).value == 0);
+}

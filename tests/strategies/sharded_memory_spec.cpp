@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ZeRO leaves whole: gradients that wait to be reduced, and everything where a rank is the
+// only one of its node that could share.
+#include "strategies/memory.hpp"
+#include "tests/catch.hpp"
+#include "tests/strategies/counting.hpp"
+
+using namespace strategies;
+using counting::World;
+
+namespace {
+
+struct OnNodes {
+  int gathers = 0, shards = 0;
+  StaticMemory memory;
+  double parameters = 0;
+};
+
+// Four replicas on nodes of so many GPUs, sharded within these.
+OnNodes on_nodes_of(int gpus, int zero) {
+  World world;
+  world.plan = {.data = 4, .zero = zero, .shard_group = ShardGroup::node};
+  topology::Cluster cluster;
+  cluster.node.gpus = gpus;
+  cluster.node.nics.count = gpus;
+  cluster.node.nvlink.bandwidth = cluster.node.nics.bandwidth =
+      cluster.fabric.link_bandwidth = {25e9};
+  cluster.gpus = 4;
+  const auto result = lower({world.model, world.training, world.plan, world.software, cluster},
+                            counting::costs(), Ranks::folded);
+  OnNodes found{.shards = result.data_shards, .parameters = result.actors.front().parameters};
+  for (const auto& label : result.program.labels())
+    found.gathers += label.kind == label_gather_parameters;
+  found.memory = static_memory(result.actors.front(), world.plan, world.training, world.software,
+                               result.data_shards);
+  return found;
+}
+
+double unreduced(const World& world) { return counting::lowered(world).actors[0].unreduced; }
+
+}  // namespace
+
+TEST_CASE("sharding within a node of one rank divides nothing, and nothing is gathered") {
+  const int zero = GENERATE(1, 2, 3);
+  const auto alone = on_nodes_of(1, zero);
+  CHECK(alone.shards == 1);
+  CHECK(alone.gathers == 0);
+  CHECK(alone.memory.weights.value == 2 * alone.parameters);
+  CHECK(alone.memory.gradients.value == 4 * alone.parameters);
+  CHECK(alone.memory.gathered.value == 0);
+  const auto two = on_nodes_of(2, zero);
+  CHECK(two.shards == 2);
+  CHECK(two.gathers > 0);
+}
+
+// Gradients of 2 bytes on the wire: a bucket of 1000 bytes has 500 of them.
+TEST_CASE("ZeRO-2 holds two buckets of whole gradients, and no more than there are") {
+  World world;
+  world.plan = {.data = 4, .zero = 2, .bucket = units::Bytes{1000}};
+  CHECK(unreduced(world) == 1000);
+  world.plan.bucket = units::Bytes{1e12};
+  const auto all = counting::lowered(world).actors[0].parameters;
+  CHECK(unreduced(world) == all);
+  world.plan.data = 1;  // nobody to reduce them with
+  CHECK(unreduced(world) == 0);
+}
+
+TEST_CASE("gradients that are reduced after a pass are all whole when it ends") {
+  World world;
+  world.plan = {.data = 4, .zero = GENERATE(2, 3), .bucket = units::Bytes{1000}};
+  world.plan.overlap.data = false;
+  CHECK(unreduced(world) == counting::lowered(world).actors[0].parameters);
+  // Four passes of two layers each: the first stage's first embeds besides.
+  world.plan.pipeline = world.plan.virtual_stages = 2;
+  world.plan.schedule = ScheduleKind::interleaved;
+  const double layer = 4 * 64 * 64 + 2 * 64 * 256 + 13 * 64;
+  CHECK(unreduced(world) == 2 * layer + 512 * 64 + 32 * 64);
+}
+
+TEST_CASE("whole gradients take the bytes of those that stay") {
+  const ActorFacts actor{.parameters = 1e9, .unreduced = 1e8};
+  const Training training{.sequence_length = 1, .global_batch = 8};
+  const auto memory = static_memory(actor, {.data = 8, .zero = 2}, training, {}, 8);
+  CHECK(memory.gradients.value == 4e9 / 8);
+  CHECK(memory.gathered.value == 4e8);
+}
