@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "model/narrow.hpp"
+
 namespace strategies {
 
 using topology::Collective;
@@ -39,7 +41,7 @@ ContextExchanges context_exchanges(const Share& share, const Costs& costs) {
   const auto parts = share.plan.context;
   if (parts == 1) return {};
   const auto extent = extent_of(share);
-  const double element = std::max(2.0, units::element_bytes(share.training.precision));
+  const double element = model::wide_bytes(share.training.precision);
   const auto time = [&](Collective kind, double values_per_token) {
     const units::Bytes size{static_cast<double>(extent.tokens()) * values_per_token * element};
     return costs.collective(kind, size, share.context_shape);

@@ -8,6 +8,7 @@
 // sum gradients and share states as replicas do.
 #include <algorithm>
 
+#include "model/narrow.hpp"
 #include "strategies/lowering.hpp"
 #include "strategies/memory.hpp"
 #include "strategies/pipeline.hpp"
@@ -36,16 +37,14 @@ double Lowering::gradient_bytes() const {
 double Lowering::wire_bytes() const {
   return packed_bytes(job_.plan, job_.training).value_or(gradient_bytes());
 }
-double Lowering::parameter_bytes() const {
-  return std::max(2.0, units::element_bytes(job_.training.precision));
-}
+double Lowering::parameter_bytes() const { return model::wide_bytes(job_.training.precision); }
 Parameters Lowering::parameters_of(const Block& block) const {
   const auto& cost = writers_.front()->cost(block);
   Parameters held{.dense = cost.parameters};
   if (placement_.experts_apart())
     held = {cost.parameters - cost.expert_parameters, cost.expert_parameters};
   if (block.kind != Block::Kind::head) return held;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
+  const auto extent = extent_of(job_.share());
   const auto words = static_cast<double>(extent.vocab * job_.model.hidden);
   if (job_.model.tied_embeddings)
     held.dense -= embeds_and_predicts() ? words : 0;
@@ -265,7 +264,7 @@ void Lowering::finish_gradients() {
 // First and last stage hold a copy each of the embedding and sum its gradients.
 void Lowering::tied_embedding() {
   if (!copies_embedding()) return;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
+  const auto extent = extent_of(job_.share());
   const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> done;
   for (auto rank : folding_.ranks()) {

@@ -36,10 +36,6 @@ bool once_per_node(MoeDispatcher dispatcher) {
   return dispatcher == MoeDispatcher::deepep || dispatcher == MoeDispatcher::hybridep;
 }
 
-double value_bytes(const Training& training) {
-  return std::max(2.0, units::element_bytes(training.precision));
-}
-
 // The members of one node as a group of their own.
 topology::GroupShape on_one_node(topology::GroupShape group) {
   group.ranks = group.least_per_node = group.most_per_node;
@@ -115,7 +111,7 @@ double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher
   const bool narrow = once_per_node(dispatcher) && training.precision == units::Precision::fp8 &&
                       training.fp8_recipe == Fp8Recipe::blockwise;
   return narrow ? model::copy_bytes(training.precision, training.fp8_recipe, model::Operand::values)
-                : value_bytes(training);
+                : model::wide_bytes(training.precision);
 }
 
 ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
@@ -126,10 +122,11 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
                               fullest_share(*share.model.moe)};
   // Experts that are divided as the rest of the layer is are exchanged for where that is.
   const bool as_layers = plan.expert == 1 && expert_tensor(plan) == plan.tensor;
-  return {as_layers ? FlowKind::tensor : FlowKind::expert,
-          exchanging.one_way(dispatched_value_bytes(share.training, share.software.moe_dispatcher),
-                             Collective::all_gather),
-          exchanging.one_way(value_bytes(share.training), Collective::reduce_scatter)};
+  return {
+      as_layers ? FlowKind::tensor : FlowKind::expert,
+      exchanging.one_way(dispatched_value_bytes(share.training, share.software.moe_dispatcher),
+                         Collective::all_gather),
+      exchanging.one_way(model::wide_bytes(share.training.precision), Collective::reduce_scatter)};
 }
 
 bool host_waits_for_counts(const model::Transformer& model, const Software& software) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "model/narrow.hpp"
 #include "sim/contention.hpp"
 #include "strategies/lowering.hpp"
 #include "strategies/pipeline.hpp"
@@ -259,9 +260,9 @@ sim::OpId Lowering::add_collective(sim::Lane lane, const Sent& sent, sim::Activi
 const Lowering::Sent& Lowering::message(const Cell& cell, std::size_t index, bool forward) {
   auto& known = messages_[2 * cell.actors[index] + (forward ? 1 : 0)];
   if (known) return *known;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
-  const double element = std::max(2.0, units::element_bytes(job_.training.precision));
-  double bytes = static_cast<double>(extent.tokens() * job_.model.hidden) * element;
+  const auto extent = extent_of(job_.share());
+  double bytes = static_cast<double>(extent.tokens() * job_.model.hidden) *
+                 model::wide_bytes(job_.training.precision);
   const bool split =
       job_.plan.tensor > 1 && (job_.plan.sequence_parallel || job_.software.scatter_gather);
   if (split) bytes /= static_cast<double>(job_.plan.tensor);

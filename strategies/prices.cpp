@@ -49,8 +49,8 @@ PassWriter::PassWriter(const Share& share, const Costs& costs,
   if (divided_) {
     const auto extent = extent_of(share);
     const auto tokens = static_cast<double>(extent.tokens());
-    const double element = std::max(2.0, units::element_bytes(share.training.precision));
-    row_bytes_ = {tokens * static_cast<double>(share.model.hidden) * element};
+    row_bytes_ = {tokens * static_cast<double>(share.model.hidden) *
+                  model::wide_bytes(share.training.precision)};
     rows_ = row_exchanges(row_bytes_, costs);
     loss_reduce_ = row_exchanges(units::Bytes{4 * tokens}, costs).all_reduce;
     if (pipelined_)
