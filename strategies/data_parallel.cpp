@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data parallelism. Volumes per step in units of the parameters, m microbatches: plain and ZeRO-1
-// 2; ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m without resharding.
+// 2; ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m without resharding: passes of
+// weight gradients alone read no parameters.
 // Overlapped, gradients are reduced bucket by bucket as the backward pass fills them; a collective
 // on the data lane begins when the last of its ranks has filled the bucket.
 // Routed experts have sharers of their own (expert_groups.cpp), and collectives after the others'.
@@ -151,19 +152,20 @@ void Lowering::data_collective(const std::vector<Group>& groups, double paramete
 }
 
 Lowering::Duties Lowering::duties_of(int stage, const Slot& slot) const {
-  const auto zero = job_.plan.zero;
+  const auto& plan = job_.plan;
+  const auto zero = plan.zero;
   const bool divided = shares_parameters(stage), forward = slot.pass == Pass::forward;
   const bool completes = !forward && slot.pass != Pass::backward_input;  // weight gradients
   const bool last = completes && is_last_backward(stage, slot);
   const bool first = slot.microbatch == 0 || (layout_.kind == Layout::Kind::mirrored &&
                                               slot.microbatch == out_.microbatches / 2);
   Duties duties;
-  duties.gathers = (zero == 3 && (divided || host_parameters()) &&
-                    (forward || job_.plan.reshard_after_forward)) ||
+  const bool reads = forward || (slot.pass != Pass::backward_weight && plan.reshard_after_forward);
+  duties.gathers = (zero == 3 && (divided || host_parameters()) && reads) ||
                    (divided && zero < 3 && forward && first && overlaps_parameters());
   duties.reduces = divided && overlaps_data() && (last || (completes && zero >= 2));
   duties.reduces_after = divided && !overlaps_data() && completes && zero >= 2;
-  duties.copies = host_optimizer() && (last || (completes && job_.plan.offload.gradients));
+  duties.copies = host_optimizer() && (last || (completes && plan.offload.gradients));
   duties.away =
       offloads(virtual_stage_of(stage, slot.chunk, layout_)) && slot.pass != Pass::backward_weight;
   return duties;
@@ -190,7 +192,7 @@ void Lowering::emit_units(int stage, const Slot& slot, const Duties& duties) {
                                    : std::vector<Unit>{Unit{blocks_[static_cast<std::size_t>(v)]}};
   if (duties.away) units = cut_at_offloaded(std::move(units), !forward);
   const auto& last = last_slot_[static_cast<std::size_t>(stage)];
-  const bool again = last && last->chunk == slot.chunk &&
+  const bool again = last && last->chunk == slot.chunk && last->pass != Pass::backward_weight &&
                      ((last->pass == Pass::forward) != forward || units.size() == 1);
   std::vector<std::vector<EventId>> ends;
   if (duties.gathers) ends = {again ? latest_ : before_latest_, latest_};
