@@ -166,14 +166,16 @@ std::vector<sim::Step> Lowering::optimizer_steps(std::uint32_t actor) const {
 // Muon needs whole matrices of momentum, in 16 bit; ZeRO cuts them.
 void Lowering::gather_matrices() {
   if (job_.training.optimizer != Optimizer::muon || job_.plan.zero == 0) return;
+  std::ranges::fill(gathered_, sim::no_event);
   for (int stage = 0; stage < stages(); ++stage)
     for (const auto& actor : out_.actors)
       if (actor.stage == stage) {
         data_collective(stage, actor.matrices, true, label_gather_parameters, reduced_);
         break;
       }
+  // Who shares with nobody has whole matrices, and waits as others do.
   for (std::size_t actor = 0; actor < reduced_.size(); ++actor)
-    reduced_[actor] = std::exchange(gathered_[actor], sim::no_event);
+    if (gathered_[actor] != sim::no_event) reduced_[actor] = gathered_[actor];
 }
 
 void Lowering::optimizer() {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What optimizers cost besides what they hold (effects on device memory, flops, wires).
+#include <algorithm>
+#include <set>
+
+#include "sim/engine.hpp"
 #include "strategies/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
@@ -103,4 +107,27 @@ TEST_CASE("1-bit Adam sends its momentum after the last gradient, in one piece")
   };
   CHECK(reductions(Optimizer::adam) == 10);
   CHECK(reductions(Optimizer::onebit_adam) == 1);
+}
+
+TEST_CASE("no stage updates before the norm of all gradients is known, whatever Muon gathers") {
+  World world;
+  world.training.optimizer = GENERATE(Optimizer::adamw, Optimizer::muon);
+  const int data = GENERATE(1, 2);
+  world.plan = {.pipeline = 4, .data = data, .zero = GENERATE(1, 2)};
+  world.plan.overlap.data = GENERATE(false, true);
+  world.training.global_batch = 4 * data;
+  world.software.step_overhead = {0};
+  const auto result = counting::lowered(world);
+  const auto trace = sim::run(result.program);
+  std::int64_t known = 0, first = trace.finish;
+  for (std::size_t i = 0; i < result.program.ops().size(); ++i) {
+    const auto& op = result.program.ops()[i];
+    const auto kind = result.program.labels()[i].kind;
+    for (auto event = op.first; event < op.first + op.count; ++event) {
+      if (kind == label_gradient_norm) known = std::max(known, trace.end[event]);
+      if (kind == label_optimizer) first = std::min(first, trace.start[event]);
+    }
+  }
+  CHECK(known > 0);
+  CHECK(first >= known);
 }
