@@ -169,20 +169,22 @@ class Clock {
 
 // Muon makes the momentum of each weight matrix orthogonal, n × m with n ≤ m, by five steps of a
 // Newton–Schulz iteration of three products: 5 · (4n²m + 2n³) flops (Jordan et al. 2024). Divided
-// by tensor parallelism, each rank does so with its own part.
-void add_newton_schulz(BlockCost& cost, const model::Operator& op) {
+// by tensor parallelism, each rank does so with its own part. `precision` is that of the training.
+void add_newton_schulz(BlockCost& cost, const model::Operator& op, units::Precision precision) {
   if (op.parameters <= 0) return;
-  const auto product = [](std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto product = [&](std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
     const auto count = [&](std::int64_t a, std::int64_t b) {
       return static_cast<double>(batch) * static_cast<double>(a) * static_cast<double>(b);
     };
+    const double elements = count(m, k) + count(k, n) + count(m, n);
     return units::Kernel{.kind = units::Kernel::Kind::product,
+                         .precision = model::wide_precision(precision),
                          .batch = batch,
                          .m = m,
                          .n = n,
                          .k = k,
                          .flops = {2 * count(m, n) * static_cast<double>(k)},
-                         .traffic = {2 * (count(m, k) + count(k, n) + count(m, n))}};
+                         .traffic = {model::wide_bytes(precision) * elements}};
   };
   for (const auto& kernel : op.forward) {
     if (kernel.kind != units::Kernel::Kind::product) continue;
@@ -240,7 +242,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     cost.cast += model::narrow_weights(local[i]);
     if (share_.training.optimizer == Optimizer::muon &&
         (block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction))
-      add_newton_schulz(cost, local[i]);
+      add_newton_schulz(cost, local[i], share_.training.precision);
     cost.largest = std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts));
     for (const auto& tensor : op.kept) account(cost, block, op, tensor, tensor.size.value / parts);
   }

@@ -131,3 +131,19 @@ TEST_CASE("no stage updates before the norm of all gradients is known, whatever 
   CHECK(known > 0);
   CHECK(first >= known);
 }
+
+TEST_CASE("Muon's products have the precision of the training, 16 bit where that is narrow") {
+  using enum units::Precision;
+  const auto [training, expected] = GENERATE(table<units::Precision, units::Precision>(
+      {{fp16, fp16}, {bf16, bf16}, {fp8, bf16}, {fp32, fp32}}));
+  World world;
+  world.training.optimizer = Optimizer::muon;
+  world.training.precision = training;
+  const auto result = counting::lowered(world);
+  const auto& products = result.writer->cost(Block{}).newton_schulz;
+  REQUIRE_FALSE(products.empty());
+  for (const auto& product : products) CHECK(product.precision == expected);
+  // 64 x 192 times its transpose: both are read, 64 x 64 is written.
+  CHECK(products.front().traffic.value ==
+        units::element_bytes(expected) * (2 * 64 * 192 + 64 * 64));
+}
