@@ -11,13 +11,14 @@ using topology::Collective;
 using topology::Sending;
 using units::Bytes;
 
-double fullest_share(const model::Moe& moe) {
-  return std::min(moe.imbalance, moe.capacity_factor.value_or(moe.imbalance));
+double fullest_share(const model::Moe& moe, const Plan& plan) {
+  const double fullest = plan.expert > 1 ? moe.imbalance : 1;
+  return std::min(fullest, moe.capacity_factor.value_or(fullest));
 }
 
 std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t rows) {
   const auto copies = static_cast<double>(expert_tensor(plan) * rows * moe.top_k);
-  return static_cast<std::int64_t>(copies * fullest_share(moe) + 0.5);
+  return static_cast<std::int64_t>(copies * fullest_share(moe, plan) + 0.5);
 }
 
 double parts_hit(const model::Moe& moe, double parts) {
@@ -119,7 +120,7 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
   if (!share.model.moe || plan.expert * expert_tensor(plan) == 1) return {};
   const auto rows = extent_of(share).rows;
   const Exchanging exchanging{share, costs, static_cast<double>(rows * share.model.hidden),
-                              fullest_share(*share.model.moe)};
+                              fullest_share(*share.model.moe, plan)};
   // Experts that are divided as the rest of the layer is are exchanged for where that is.
   const bool as_layers = plan.expert == 1 && expert_tensor(plan) == plan.tensor;
   return {
