@@ -46,6 +46,7 @@ class Lowering {
 
   void check_size() const;
   void check_length() const;
+  double events_of_exchanges() const;
   void find_cells();
   void find_context_groups();
   void find_expert_groups();
