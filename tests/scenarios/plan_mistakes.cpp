@@ -221,6 +221,14 @@ TEST_CASE("offloading needs a place and a way to it") {
         "plan.offload: activations of 81 layers, but the model has 80");
   CHECK(complaint({"plan.pipeline=4", "plan.offload.activations={to: cpu, layers: 21}"}) ==
         "plan.offload: activations of 21 layers of each pipeline rank, but none has more than 20");
+  // A rank of DualPipe has the layers of two stages.
+  const auto mirrored = [](const std::string& layers) {
+    return complaint({"plan.pipeline=4", "plan.schedule=dualpipe", "training.global_batch=64",
+                      "plan.offload.activations={to: cpu, layers: " + layers + "}"});
+  };
+  CHECK(mirrored("40") == "no complaint");
+  CHECK(mirrored("41") ==
+        "plan.offload: activations of 41 layers of each pipeline rank, but none has more than 40");
   CHECK(complaint({"plan.offload.activations={to: cpu, modules: [moe]}"}) ==
         "plan.offload: moe: the model is dense; leave it out");
   CHECK(complaint({"plan.offload.activations={to: cpu, layers: 8, modules: [mlp]}"}) ==
