@@ -263,11 +263,13 @@ void Lowering::finish_gradients() {
   }
 }
 
-// First and last stage hold a copy each of the embedding and sum its gradients.
+// First and last stage hold a copy each of the embedding and sum its gradients, from ZeRO-2 on
+// those that the reduction left to each rank.
 void Lowering::tied_embedding() {
   if (!copies_embedding()) return;
   const auto extent = extent_of(job_.share());
-  const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);
+  const double all = static_cast<double>(extent.vocab * job_.model.hidden);
+  const double parameters = job_.plan.zero >= 2 ? all / out_.data_shards : all;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> done;
   for (auto rank : folding_.ranks()) {
     auto where = placement_.at(rank);
