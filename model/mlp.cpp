@@ -109,7 +109,6 @@ Operator permute(const Builder& make) {
   op.kept = {{.name = "order of token copies",
               .size = {8 * real(make.extent.rows) * real(moe.top_k)},
               .module = Module::moe}};
-  op.exchanged = {copies(make)};
   op.largest = {copies(make)};
   return op;
 }
@@ -147,7 +146,6 @@ Operators routed(const Builder& make) {
               {.name = "weights of token copies", .size = {4 * rows}, .module = Module::moe}};
   auto down = make.grouped("expert down projection", e.expert_ffn, t.hidden, t.moe->expert_biases);
   down.seam = Seam::combine;
-  down.exchanged = {copies(make)};
   down.kept = {{.name = "expert down projection input",
                 .size = {make.operand_element() * wide},
                 .module = Module::moe_act,

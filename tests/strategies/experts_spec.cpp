@@ -66,11 +66,6 @@ TEST_CASE("all-to-all: every copy once, dispatched and combined") {
   ExpertWorld world;
   CHECK(world.dispatched() == 32 * 2 * 64 * 2);
   CHECK(world.combined() == world.dispatched());
-  const auto layer = model::layer(world.model, extent_of(world.share()), world.software.kernels,
-                                  units::Precision::bf16, 0, model::Mlp::experts);
-  for (const auto& op : layer)
-    if (op.seam == model::Seam::dispatch || op.seam == model::Seam::combine)
-      CHECK(op.exchanged.value == world.dispatched());
   world.plan.expert = 1;
   CHECK(world.dispatched() == 0);
 }
