@@ -7,7 +7,7 @@
 // Routed experts have sharers of their own (expert_groups.cpp), and collectives after the others'.
 // Ranks that have parts of the same sequences (context parallelism) hold the same parameters: they
 // sum gradients and share states as replicas do.
-#include <algorithm>
+#include <set>
 
 #include "model/narrow.hpp"
 #include "strategies/lowering.hpp"
@@ -270,7 +270,7 @@ void Lowering::tied_embedding() {
   const auto extent = extent_of(job_.share());
   const double all = static_cast<double>(extent.vocab * job_.model.hidden);
   const double parameters = job_.plan.zero >= 2 ? all / out_.data_shards : all;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> done;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> done;
   for (auto rank : folding_.ranks()) {
     auto where = placement_.at(rank);
     if (where.pipeline != 0) continue;
@@ -278,8 +278,7 @@ void Lowering::tied_embedding() {
     const auto other = placement_.rank_of(where);
     const auto first = folding_.actor_of(rank);
     const auto last = folding_.actor_of(other);
-    if (std::ranges::find(done, std::pair{first, last}) != done.end()) continue;
-    done.emplace_back(first, last);
+    if (!done.emplace(first, last).second) continue;
     const std::array<sim::Participant, 2> who{
         {{sim::ActorId{first}, {latest_[first], reduced_[first]}},
          {sim::ActorId{last}, {latest_[last], reduced_[last]}}}};
