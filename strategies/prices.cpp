@@ -111,16 +111,19 @@ ReplayCost priced(const Replay& replay, const std::vector<OperatorCost>& operato
   return cost;
 }
 
-// A compiler fuses neighbouring element-wise kernels: they then move the data of the largest.
+// A compiler fuses neighbouring element-wise kernels: they then move the data of the largest. A
+// reduction may end such a kernel, but what follows needs its result.
 void fuse_streams(std::vector<units::Kernel>& kernels) {
   std::vector<units::Kernel> fused;
   for (const auto& kernel : kernels) {
     const bool joins = !fused.empty() && kernel.kind == units::Kernel::Kind::stream &&
-                       fused.back().kind == units::Kernel::Kind::stream;
-    if (joins)
-      fused.back().traffic = std::max(fused.back().traffic, kernel.traffic);
-    else
+                       fused.back().kind == units::Kernel::Kind::stream && !fused.back().reduces;
+    if (!joins) {
       fused.push_back(kernel);
+      continue;
+    }
+    fused.back().traffic = std::max(fused.back().traffic, kernel.traffic);
+    fused.back().reduces = kernel.reduces;
   }
   kernels = std::move(fused);
 }
