@@ -240,6 +240,22 @@ TEST_CASE("offloading needs a place and a way to it") {
         "plan.offload.gradients: unknown value 'nvme'; expected 'cpu'");
 }
 
+// Two stages of 2 x 6 ranks on three nodes of eight: of a group, 4 and 2 on a node.
+TEST_CASE("states are divided on nodes that have as many ranks of a group each") {
+  const auto on_nodes = [](const std::string& degrees) {
+    return complaint({"cluster.nodes=3", "training.global_batch=120", "plan=" + degrees});
+  };
+  const auto uneven = [&](const std::string& zero) {
+    return on_nodes("{tensor: 2, pipeline: 2, shard_group: node, zero: " + zero + "}");
+  };
+  CHECK(uneven("1") ==
+        "plan.shard_group: node, but some node has 4 ranks of a data-parallel group and another 2: "
+        "states are divided over as many ranks on every node; write all, or degrees that fill "
+        "whole nodes alike");
+  CHECK(uneven("0") == "no complaint");
+  CHECK(on_nodes("{tensor: 2, shard_group: node, zero: 1}") == "no complaint");
+}
+
 TEST_CASE("states leave the device in shares, to where they are used") {
   const auto offload = [](const std::string& states, const std::string& zero,
                           const std::string& optimizer = "adamw") {
