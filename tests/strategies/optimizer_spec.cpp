@@ -147,3 +147,32 @@ TEST_CASE("Muon's products have the precision of the training, 16 bit where that
   CHECK(products.front().traffic.value ==
         units::element_bytes(expected) * (2 * 64 * 192 + 64 * 64));
 }
+
+// Three tensor-parallel ranks on nodes of eight: the third group lies on two nodes.
+TEST_CASE("Sophia's estimate takes a share of the passes that the rank itself runs") {
+  World world;
+  world.model.heads = world.model.kv_heads = 3;
+  world.model.head_dim = 16;
+  world.model.ffn = 255;
+  world.model.hidden = 48;
+  world.training.optimizer = Optimizer::sophia;
+  world.plan = {.tensor = 3, .data = 3};
+  world.training.global_batch = 3;
+  auto costs = counting::costs();
+  costs.collective = [](topology::Collective, units::Bytes, const topology::GroupShape& group) {
+    return topology::Sending{{group.nodes > 1 ? 1e-6 : 1e-9}, {0}, {1}};
+  };
+  const auto result = counting::lowered(world, costs);
+  std::set<std::int64_t> estimates;
+  for (std::size_t i = 0; i < result.program.ops().size(); ++i)
+    if (result.program.labels()[i].kind == label_optimizer) {
+      const auto& op = result.program.ops()[i];
+      for (std::uint32_t who = 0; who < op.count; ++who)
+        estimates.insert(result.program.body(result.program.body_of(op, who)).steps[1].duration);
+    }
+  REQUIRE(estimates.size() == 2);
+  // Of a forward and a backward pass: two exchanges in each of eight layers, one for the embedding
+  // and the head each, and three in the loss; a millionth or a billionth of a second each.
+  CHECK(*estimates.rbegin() - *estimates.begin() ==
+        Approx(0.05 * (4 * 8 + 2 + 3) * (1e6 - 1e3)).epsilon(1e-3));
+}
