@@ -108,7 +108,7 @@ TimeParts parts_of(const sim::Spent& spent) {
   parts.offload = on({strategies::offloading});
   parts.optimizer = on({strategies::optimizer_compute});
   parts.bubble = seconds(spent.idle);
-  parts.other = seconds(spent.host) + on({strategies::step_overhead, strategies::data_loading});
+  parts.other = seconds(spent.host) + on({strategies::data_loading});
   return parts;
 }
 

@@ -9,16 +9,14 @@ using units::Bytes;
 using units::Kernel;
 using Layout = Kernel::Layout;
 
-double Builder::element() const { return std::max(2.0, units::element_bytes(precision)); }
+double Builder::element() const { return wide_bytes(precision); }
 
 double Builder::operand_element() const {
   if (!is_narrow(precision)) return element();
   return copy_bytes(precision, kernels.scaling, Operand::values);
 }
 
-Builder Builder::wide() const {
-  return {transformer, extent, kernels, is_narrow(precision) ? units::Precision::bf16 : precision};
-}
+Builder Builder::wide() const { return {transformer, extent, kernels, wide_precision(precision)}; }
 
 Kernel Builder::product(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k,
                         std::int64_t batch) const {

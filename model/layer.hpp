@@ -70,9 +70,8 @@ struct Operator {
   // and of its output, each as large as `largest`.
   std::optional<units::Bytes> gradients;
   double parameters = 0;  // held by this part
-  // What meets at the seam: the complete rows, tokens × width (a latent projection's are narrow);
-  // or all token copies of this rank, rows × top_k × hidden, those that stay here included, in the
-  // element of the activations.
+  // The complete rows that meet at `enter` or `leave`: tokens × width (a latent projection's are
+  // narrow), in the element of the activations.
   units::Bytes exchanged;
 };
 
@@ -102,7 +101,6 @@ units::Bytes kept_bytes(const Operators&);
 double parameters(const Operators&);
 // Those of one operator that its product reads as 8- or 4-bit copies.
 double narrow_weights(const Operator&);
-double expert_parameters(const Operators&);  // those of them that belong to routed experts
 
 // Forward pass of one layer over one sequence: every matrix product, the router's included, top_k
 // experts per token and all shared ones, and attention over sequence × reach:

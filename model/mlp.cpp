@@ -122,7 +122,6 @@ Operator permute(const Builder& make) {
   op.kept = {{.name = "order of token copies",
               .size = {8 * real(make.extent.rows) * real(moe.top_k)},
               .module = Module::moe}};
-  op.exchanged = {copies(make)};
   op.largest = {copies(make)};
   return op;
 }
@@ -161,7 +160,6 @@ Operators routed(const Builder& make) {
   if (auto gate = activated_gate(make, Module::moe, wide)) act.kept.push_back(*gate);
   auto down = make.grouped("expert down projection", e.expert_ffn, t.hidden, t.moe->expert_biases);
   down.seam = Seam::combine;
-  down.exchanged = {copies(make)};
   down.kept = {{.name = "expert down projection input",
                 .size = {make.operand_element() * wide},
                 .module = Module::moe_act,

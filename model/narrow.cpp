@@ -39,8 +39,10 @@ std::vector<Kernel> casts(Precision precision, Scaling scaling, double values) {
     return Kernel{.kind = Kernel::Kind::stream, .traffic = {bytes * values}};
   };
   const auto cast = stream(wide + 2 * copy_bytes(precision, scaling, Operand::values));
-  if (searches_first(precision, scaling)) return {stream(wide), cast};
-  return {cast};
+  if (!searches_first(precision, scaling)) return {cast};
+  auto search = stream(wide);
+  search.reduces = true;
+  return {search, cast};
 }
 
 }  // namespace model

@@ -21,6 +21,14 @@ namespace model {
 
 constexpr bool is_narrow(units::Precision precision) { return units::element_bytes(precision) < 2; }
 
+// What is not narrow stays in this: the tensors between linear layers, attention, router and head.
+constexpr units::Precision wide_precision(units::Precision precision) {
+  return is_narrow(precision) ? units::Precision::bf16 : precision;
+}
+constexpr double wide_bytes(units::Precision precision) {
+  return units::element_bytes(wide_precision(precision));
+}
+
 // Weights are scaled in squares, the inputs of layers and the gradients of their outputs in rows.
 enum class Operand { weights, values };
 

@@ -167,11 +167,4 @@ double narrow_weights(const Operator& op) {
   return sum;
 }
 
-double expert_parameters(const Operators& operators) {
-  double sum = 0;
-  for (const auto& op : operators)
-    if (op.expert) sum += op.parameters;
-  return sum;
-}
-
 }  // namespace model

@@ -2,8 +2,11 @@
 // The degrees of a plan: what they divide, and what they multiply to.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "scenarios/judge.hpp"
+#include "strategies/placement.hpp"
+#include "topology/collective.hpp"
 
 namespace scenarios {
 namespace {
@@ -176,6 +179,35 @@ void check_expert_ranks(const Scenario& s, const Judge& judge) {
                      ": the experts of a stage are spread over its ranks; write smaller degrees");
 }
 
+// The ranks that divide states on a node must be as many on each, as in FSDP's device mesh: else
+// some would hold more than others. Experts do not matter to who shares the rest.
+void check_shard_group(const Scenario& s, const Judge& judge) {
+  const auto& plan = s.plan;
+  if (plan.zero == 0 || plan.shard_group != strategies::ShardGroup::node ||
+      !judge.knows({"plan.zero", "plan.shard_group", "plan.rank_order", "cluster.node"}))
+    return;
+  auto dense = plan;
+  dense.expert = 1;
+  dense.expert_tensor.reset();
+  const strategies::Placement placement(dense);
+  int least = 0, most = 0;
+  for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
+    if (placement.sharer(placement.at(rank)) != 0) continue;
+    std::vector<std::int64_t> sharers;
+    for (std::int64_t i = 0; i < placement.sharers(); ++i)
+      sharers.push_back(placement.rank_of_sharer(i, placement.at(rank)));
+    const auto shape = topology::shape_of(sharers, s.cluster);
+    least = least == 0 ? shape.least_per_node : std::min(least, shape.least_per_node);
+    most = std::max(most, shape.most_per_node);
+  }
+  if (least < most)
+    judge.complain("plan", "shard_group",
+                   "node, but some node has " + digits(most) +
+                       " ranks of a data-parallel group and another " + digits(least) +
+                       ": states are divided over as many ranks on every node; write all, or "
+                       "degrees that fill whole nodes alike");
+}
+
 void check_batch(const Scenario& s, const Judge& judge) {
   if (!judge.knows({"plan.micro_batch", "training.global_batch"})) return;
   const auto step = s.plan.micro_batch * s.plan.data;
@@ -207,6 +239,7 @@ void check_degrees(const Scenario& scenario, bool data_given, const Judge& judge
   check_expert_rows(scenario, judge);
   if (!check_cluster(scenario, data_given, judge)) return;
   check_expert_ranks(scenario, judge);
+  check_shard_group(scenario, judge);
   check_batch(scenario, judge);
 }
 

@@ -95,7 +95,7 @@ void check_recompute(const Scenario& s, const Judge& judge) {
   check_full_layers_of_stages(s, judge);
 }
 
-// Layers are counted on each pipeline rank, over its virtual stages.
+// Layers are counted on each pipeline rank, over its virtual stages; of DualPipe's it has two.
 void check_offloaded_layers(const Scenario& s, const Judge& judge) {
   const auto asked = s.plan.offload.activation_layers;
   if (!asked || !judge.knows({"model.layers"})) return;
@@ -107,9 +107,12 @@ void check_offloaded_layers(const Scenario& s, const Judge& judge) {
   std::vector<std::int64_t> held(static_cast<std::size_t>(s.plan.pipeline), 0);
   const auto layout = strategies::layout_of(s.plan.schedule, static_cast<int>(s.plan.pipeline),
                                             static_cast<int>(s.plan.virtual_stages));
-  for (std::size_t v = 0; v < layers.size(); ++v)
-    held[static_cast<std::size_t>(strategies::place_of(static_cast<int>(v), layout).stage)] +=
-        layers[v];
+  const bool mirrored = layout.kind == strategies::Layout::Kind::mirrored;
+  for (std::size_t v = 0; v < layers.size(); ++v) {
+    const auto stage = strategies::place_of(static_cast<int>(v), layout).stage;
+    held[static_cast<std::size_t>(stage)] += layers[v];
+    if (mirrored) held[static_cast<std::size_t>(layout.stages - 1 - stage)] += layers[v];
+  }
   const auto most = *std::ranges::max_element(held);
   if (most > 0 && *asked > most)
     judge.complain("plan", "offload",

@@ -24,7 +24,6 @@ enum Activity : sim::Activity {
   offloading,
   data_loading,
   optimizer_compute,
-  step_overhead,
 };
 
 // Labels of ops, for pictures and traces.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "model/narrow.hpp"
+
 namespace strategies {
 
 using topology::Collective;
@@ -42,7 +44,7 @@ double gathered_width(const Share& share, const model::Extent& extent) {
 }
 
 units::Bytes bytes_of(const Share& share, const model::Extent& extent, double values_per_token) {
-  const double element = std::max(2.0, units::element_bytes(share.training.precision));
+  const double element = model::wide_bytes(share.training.precision);
   return {static_cast<double>(extent.tokens()) * values_per_token * element};
 }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data parallelism. Volumes per step in units of the parameters, m microbatches: plain and ZeRO-1
-// 2; ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m without resharding.
+// 2; ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m without resharding: passes of
+// weight gradients alone read no parameters.
 // Overlapped, gradients are reduced bucket by bucket as the backward pass fills them; a collective
 // on the data lane begins when the last of its ranks has filled the bucket.
 // Routed experts have sharers of their own (expert_groups.cpp), and collectives after the others'.
 // Ranks that have parts of the same sequences (context parallelism) hold the same parameters: they
 // sum gradients and share states as replicas do.
-#include <algorithm>
+#include <set>
 
+#include "model/narrow.hpp"
 #include "strategies/lowering.hpp"
 #include "strategies/memory.hpp"
 #include "strategies/pipeline.hpp"
@@ -34,16 +36,14 @@ double Lowering::gradient_bytes() const {
 double Lowering::wire_bytes() const {
   return packed_bytes(job_.plan, job_.training).value_or(gradient_bytes());
 }
-double Lowering::parameter_bytes() const {
-  return std::max(2.0, units::element_bytes(job_.training.precision));
-}
+double Lowering::parameter_bytes() const { return model::wide_bytes(job_.training.precision); }
 Parameters Lowering::parameters_of(const Block& block) const {
   const auto& cost = writers_.front()->cost(block);
   Parameters held{.dense = cost.parameters};
   if (placement_.experts_apart())
     held = {cost.parameters - cost.expert_parameters, cost.expert_parameters};
   if (block.kind != Block::Kind::head) return held;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
+  const auto extent = extent_of(job_.share());
   const auto words = static_cast<double>(extent.vocab * job_.model.hidden);
   if (job_.model.tied_embeddings)
     held.dense -= embeds_and_predicts() ? words : 0;
@@ -159,20 +159,21 @@ void Lowering::data_collective(const std::vector<Group>& groups, double paramete
 }
 
 Lowering::Duties Lowering::duties_of(int stage, const Slot& slot) const {
-  const auto zero = job_.plan.zero;
+  const auto& plan = job_.plan;
+  const auto zero = plan.zero;
   const bool divided = shares_parameters(stage), forward = slot.pass == Pass::forward;
   const bool completes = !forward && slot.pass != Pass::backward_input;  // weight gradients
   const bool last = completes && is_last_backward(stage, slot);
   const bool first = slot.microbatch == 0 || (layout_.kind == Layout::Kind::mirrored &&
                                               slot.microbatch == out_.microbatches / 2);
   Duties duties;
-  duties.gathers = (zero == 3 && (divided || host_parameters()) &&
-                    (forward || job_.plan.reshard_after_forward)) ||
+  const bool reads = forward || (slot.pass != Pass::backward_weight && plan.reshard_after_forward);
+  duties.gathers = (zero == 3 && (divided || host_parameters()) && reads) ||
                    (divided && zero < 3 && forward && first && overlaps_parameters());
   duties.gathers = duties.gathers && (divides_parameters(stage) || host_parameters());
   duties.reduces = divided && overlaps_data() && (last || (completes && zero >= 2));
   duties.reduces_after = divided && !overlaps_data() && completes && zero >= 2;
-  duties.copies = host_optimizer() && (last || (completes && job_.plan.offload.gradients));
+  duties.copies = host_optimizer() && (last || (completes && plan.offload.gradients));
   duties.away =
       offloads(virtual_stage_of(stage, slot.chunk, layout_)) && slot.pass != Pass::backward_weight;
   return duties;
@@ -199,7 +200,7 @@ void Lowering::emit_units(int stage, const Slot& slot, const Duties& duties) {
                                    : std::vector<Unit>{Unit{blocks_[static_cast<std::size_t>(v)]}};
   if (duties.away) units = cut_at_offloaded(std::move(units), !forward);
   const auto& last = last_slot_[static_cast<std::size_t>(stage)];
-  const bool again = last && last->chunk == slot.chunk &&
+  const bool again = last && last->chunk == slot.chunk && last->pass != Pass::backward_weight &&
                      ((last->pass == Pass::forward) != forward || units.size() == 1);
   std::vector<std::vector<EventId>> ends;
   if (duties.gathers) ends = {again ? latest_ : before_latest_, latest_};
@@ -270,12 +271,14 @@ void Lowering::finish_gradients() {
   }
 }
 
-// First and last stage hold a copy each of the embedding and sum its gradients.
+// First and last stage hold a copy each of the embedding and sum its gradients, from ZeRO-2 on
+// those that the reduction left to each rank.
 void Lowering::tied_embedding() {
   if (!copies_embedding()) return;
-  const auto extent = extent_of({job_.model, job_.plan, job_.training, job_.software});
-  const double parameters = static_cast<double>(extent.vocab * job_.model.hidden);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> done;
+  const auto extent = extent_of(job_.share());
+  const double all = static_cast<double>(extent.vocab * job_.model.hidden);
+  const double parameters = job_.plan.zero >= 2 ? all / out_.data_shards : all;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> done;
   for (auto rank : folding_.ranks()) {
     auto where = placement_.at(rank);
     if (where.pipeline != 0) continue;
@@ -283,8 +286,7 @@ void Lowering::tied_embedding() {
     const auto other = placement_.rank_of(where);
     const auto first = folding_.actor_of(rank);
     const auto last = folding_.actor_of(other);
-    if (std::ranges::find(done, std::pair{first, last}) != done.end()) continue;
-    done.emplace_back(first, last);
+    if (!done.emplace(first, last).second) continue;
     const std::array<sim::Participant, 2> who{
         {{sim::ActorId{first}, {latest_[first], reduced_[first]}},
          {sim::ActorId{last}, {latest_[last], reduced_[last]}}}};

@@ -9,26 +9,22 @@
 
 namespace strategies {
 
-void Lowering::find_expert_groups(const std::vector<std::size_t>& writer_of_actor) {
+void Lowering::find_expert_groups() {
   expert_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
   if (!placement_.exchanges_tokens()) return;
-  std::set<std::vector<std::uint32_t>> known;
+  Known known;
   for (auto rank : folding_.ranks()) {
     const auto place = placement_.expert_at(rank);
     if ((placement_.expert() > 1 ? place.expert : place.tensor) != 0) continue;
     const auto group = placement_.token_group(rank);
     const auto stage = static_cast<int>(placement_.at(rank).pipeline);
-    std::set<std::uint32_t> actors;
+    auto actors = new_group(group, known);
+    if (actors.empty()) continue;
     std::set<std::size_t> writers;
-    for (auto member : group) {
-      actors.insert(folding_.actor_of(member));
-      writers.insert(writer_of_actor[folding_.actor_of(member)]);
-    }
-    std::vector<std::uint32_t> key(actors.begin(), actors.end());
-    if (!known.insert(key).second) continue;
+    for (auto actor : actors) writers.insert(writer_of_actor_[actor]);
     expert_groups_of_stage_[static_cast<std::size_t>(placement_.lead_of(stage))].push_back(
         {stage,
-         std::move(key),
+         std::move(actors),
          rank,
          topology::shape_of(group, job_.cluster),
          {writers.begin(), writers.end()}});
@@ -38,19 +34,17 @@ void Lowering::find_expert_groups(const std::vector<std::size_t>& writer_of_acto
 void Lowering::find_expert_data_groups() {
   expert_data_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
   if (!placement_.experts_apart() || placement_.expert_sharers() == 1) return;
-  std::set<std::vector<std::uint32_t>> known;
+  Known known;
   for (auto rank : folding_.ranks()) {
     const auto stage = static_cast<int>(placement_.at(rank).pipeline);
     if (placement_.expert_at(rank).data != 0 || placement_.lead_of(stage) != stage ||
         !has_experts_apart(stage))
       continue;
-    std::set<std::uint32_t> actors;
-    for (auto member : folding_.expert_sharers(rank)) actors.insert(folding_.actor_of(member));
-    std::vector<std::uint32_t> key(actors.begin(), actors.end());
-    if (!known.insert(key).second) continue;
+    auto actors = new_group(folding_.expert_sharers(rank), known);
+    if (actors.empty()) continue;
     expert_data_groups_of_stage_[static_cast<std::size_t>(stage)].push_back(
         {.stage = stage,
-         .actors = std::move(key),
+         .actors = std::move(actors),
          .rank = rank,
          .shape = folding_.data_shape(FlowKind::expert_ring, rank),
          .ring = FlowKind::expert_ring});

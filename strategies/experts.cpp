@@ -11,13 +11,14 @@ using topology::Collective;
 using topology::Sending;
 using units::Bytes;
 
-double fullest_share(const model::Moe& moe) {
-  return std::min(moe.imbalance, moe.capacity_factor.value_or(moe.imbalance));
+double fullest_share(const model::Moe& moe, const Plan& plan) {
+  const double fullest = plan.expert > 1 ? moe.imbalance : 1;
+  return std::min(fullest, moe.capacity_factor.value_or(fullest));
 }
 
 std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t rows) {
   const auto copies = static_cast<double>(expert_tensor(plan) * rows * moe.top_k);
-  return static_cast<std::int64_t>(copies * fullest_share(moe) + 0.5);
+  return static_cast<std::int64_t>(copies * fullest_share(moe, plan) + 0.5);
 }
 
 double parts_hit(const model::Moe& moe, double parts) {
@@ -34,10 +35,6 @@ namespace {
 
 bool once_per_node(MoeDispatcher dispatcher) {
   return dispatcher == MoeDispatcher::deepep || dispatcher == MoeDispatcher::hybridep;
-}
-
-double value_bytes(const Training& training) {
-  return std::max(2.0, units::element_bytes(training.precision));
 }
 
 // The members of one node as a group of their own.
@@ -115,7 +112,7 @@ double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher
   const bool narrow = once_per_node(dispatcher) && training.precision == units::Precision::fp8 &&
                       training.fp8_recipe == Fp8Recipe::blockwise;
   return narrow ? model::copy_bytes(training.precision, training.fp8_recipe, model::Operand::values)
-                : value_bytes(training);
+                : model::wide_bytes(training.precision);
 }
 
 ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
@@ -123,13 +120,14 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
   if (!share.model.moe || plan.expert * expert_tensor(plan) == 1) return {};
   const auto rows = extent_of(share).rows;
   const Exchanging exchanging{share, costs, static_cast<double>(rows * share.model.hidden),
-                              fullest_share(*share.model.moe)};
+                              fullest_share(*share.model.moe, plan)};
   // Experts that are divided as the rest of the layer is are exchanged for where that is.
   const bool as_layers = plan.expert == 1 && expert_tensor(plan) == plan.tensor;
-  return {as_layers ? FlowKind::tensor : FlowKind::expert,
-          exchanging.one_way(dispatched_value_bytes(share.training, share.software.moe_dispatcher),
-                             Collective::all_gather),
-          exchanging.one_way(value_bytes(share.training), Collective::reduce_scatter)};
+  return {
+      as_layers ? FlowKind::tensor : FlowKind::expert,
+      exchanging.one_way(dispatched_value_bytes(share.training, share.software.moe_dispatcher),
+                         Collective::all_gather),
+      exchanging.one_way(model::wide_bytes(share.training.precision), Collective::reduce_scatter)};
 }
 
 Bytes gathered_rows(const Share& share) {

@@ -9,10 +9,11 @@
 
 namespace strategies {
 
-// Tokens of the fullest rank over the mean: `imbalance`, or the capacity factor where that is less
-// and the rest is dropped (a buffer is not padded up to its capacity). Everyone waits for the
-// fullest rank, so every rank is priced as if it were that.
-double fullest_share(const model::Moe& moe);
+// Tokens of the fullest rank of an expert-parallel group over the mean: `imbalance`, 1 where each
+// rank has all experts, or the capacity factor where that is less and the rest is dropped (a buffer
+// is not padded up to its capacity). Everyone waits for the fullest rank, so every rank is priced
+// as if it were that.
+double fullest_share(const model::Moe& moe, const Plan& plan);
 
 // Token copies that the experts of a rank process. An expert-parallel group of e ranks with T rows
 // each shares e·T·top_k copies out over its e ranks; each of the ranks that divide an expert sees

@@ -26,6 +26,8 @@ struct Job {
   const Plan& plan;
   const Software& software;
   const topology::Cluster& cluster;
+  // Of a rank that is alone in its groups.
+  Share share() const { return {model, plan, training, software}; }
 };
 
 // Parameters by the ranks that share them: routed experts can have fewer sharers than the others.

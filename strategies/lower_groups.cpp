@@ -15,7 +15,7 @@ void Lowering::find_cells() {
   std::map<std::vector<std::uint32_t>, std::size_t> known;
   using Shape = topology::GroupShape;
   std::map<std::tuple<Shape, double, Gpu, Shape, Shape, Shape>, std::size_t> writer_of;
-  std::vector<std::size_t> writer_of_actor(folding_.representative().size());
+  writer_of_actor_.resize(folding_.representative().size());
   const bool outside = std::ranges::any_of(folding_.ranks(), [&](std::int64_t rank) {
     return topology::shape_of(placement_.tensor_group(rank), job_.cluster).nodes > 1;
   });
@@ -44,20 +44,22 @@ void Lowering::find_cells() {
     const auto rate =
         outside ? std::numeric_limits<double>::infinity() : folding_.tensor_rate(rank);
     for (auto member : cell.ranks) {
-      const auto gpu = gpu_of(member);
-      const auto context = topology::shape_of(placement_.context_group(member), job_.cluster);
-      const auto expert = topology::shape_of(placement_.expert_group(member), job_.cluster);
-      const auto expert_tensor =
+      auto share = job_.share();
+      share.tensor_shape = shape;
+      share.tensor_rate = rate;
+      share.outside = outside;
+      share.gpu = gpu_of(member);
+      share.context_shape = topology::shape_of(placement_.context_group(member), job_.cluster);
+      share.expert_shape = topology::shape_of(placement_.expert_group(member), job_.cluster);
+      share.expert_tensor_shape =
           topology::shape_of(placement_.expert_tensor_group(member), job_.cluster);
-      const auto [writer, fresh] = writer_of.try_emplace(
-          {shape, rate, gpu, context, expert, expert_tensor}, writers_.size());
-      if (fresh)
-        writers_.push_back(std::make_unique<PassWriter>(
-            Share{job_.model, job_.plan, job_.training, job_.software, shape, rate, outside, gpu,
-                  context, expert, expert_tensor},
-            costs_, blocks_));
+      const auto [writer, fresh] =
+          writer_of.try_emplace({shape, rate, share.gpu, share.context_shape, share.expert_shape,
+                                 share.expert_tensor_shape},
+                                writers_.size());
+      if (fresh) writers_.push_back(std::make_unique<PassWriter>(share, costs_, blocks_));
       cell.writers.push_back(writer->second);
-      writer_of_actor[folding_.actor_of(member)] = writer->second;
+      writer_of_actor_[folding_.actor_of(member)] = writer->second;
     }
     const auto lead = static_cast<std::size_t>(placement_.lead_of(cell.stage));
     tensor_groups_of_stage_[lead].push_back(
@@ -67,52 +69,60 @@ void Lowering::find_cells() {
     cells_of_stage_[lead].push_back(cells_.size());
     cells_.push_back(std::move(cell));
   }
-  find_context_groups(writer_of_actor);
-  find_expert_groups(writer_of_actor);
+  find_context_groups();
+  find_expert_groups();
 }
 
-void Lowering::find_context_groups(const std::vector<std::size_t>& writer_of_actor) {
+std::vector<std::uint32_t> Lowering::new_group(const std::vector<std::int64_t>& ranks,
+                                               Known& known) const {
+  std::set<std::uint32_t> actors;
+  for (auto rank : ranks) actors.insert(folding_.actor_of(rank));
+  std::vector<std::uint32_t> group(actors.begin(), actors.end());
+  if (!known.insert(group).second) group.clear();
+  return group;
+}
+
+void Lowering::find_context_groups() {
   context_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
   if (placement_.context() == 1) return;
-  std::set<std::vector<std::uint32_t>> known;
+  Known known;
   for (auto rank : folding_.ranks()) {
     const auto where = placement_.at(rank);
     if (where.context != 0) continue;
     const auto group = placement_.context_group(rank);
-    std::set<std::uint32_t> actors;
-    for (auto member : group) actors.insert(folding_.actor_of(member));
-    std::vector<std::uint32_t> key(actors.begin(), actors.end());
-    if (!known.insert(key).second) continue;
+    auto actors = new_group(group, known);
+    if (actors.empty()) continue;
     context_groups_of_stage_[static_cast<std::size_t>(placement_.lead_of(where.pipeline))]
         .push_back({static_cast<int>(where.pipeline),
-                    std::move(key),
+                    std::move(actors),
                     rank,
                     topology::shape_of(group, job_.cluster),
-                    {writer_of_actor[folding_.actor_of(rank)]}});
+                    {writer_of_actor_[folding_.actor_of(rank)]}});
   }
 }
 
 void Lowering::find_data_groups() {
   groups_of_stage_.resize(static_cast<std::size_t>(stages()));
   if (placement_.sharers() == 1) return;
-  std::set<std::vector<std::uint32_t>> known;
+  Known known;
   for (auto rank : folding_.ranks()) {
     auto where = placement_.at(rank);
     const auto lead = where.pipeline;
     if (where.data != 0 || where.context != 0 || placement_.lead_of(lead) != lead) continue;
-    std::set<std::uint32_t> actors;
+    std::vector<std::int64_t> sharers;
     for (std::int64_t copy = 0; copy < placement_.copies(); ++copy) {
       where.pipeline = copy == 0 ? lead : placement_.pipeline() - 1 - lead;
       for (auto replica : folding_.replicas())
         for (where.context = 0; where.context < placement_.context(); ++where.context) {
           where.data = replica;
-          actors.insert(folding_.actor_of(placement_.rank_of(where)));
+          sharers.push_back(placement_.rank_of(where));
         }
     }
-    std::vector<std::uint32_t> key(actors.begin(), actors.end());
-    if (!known.insert(key).second) continue;
+    auto actors = new_group(sharers, known);
+    if (actors.empty()) continue;
     groups_of_stage_[static_cast<std::size_t>(lead)].push_back(
-        {static_cast<int>(lead), std::move(key), rank, folding_.data_shape(FlowKind::ring, rank)});
+        {static_cast<int>(lead), std::move(actors), rank,
+         folding_.data_shape(FlowKind::ring, rank)});
   }
 }
 

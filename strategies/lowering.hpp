@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -45,11 +46,15 @@ class Lowering {
 
   void check_size() const;
   void check_length() const;
+  double events_of_exchanges() const;
   void find_cells();
-  void find_context_groups(const std::vector<std::size_t>& writer_of_actor);
-  void find_expert_groups(const std::vector<std::size_t>& writer_of_actor);
+  void find_context_groups();
+  void find_expert_groups();
   void find_data_groups();
   void find_expert_data_groups();
+  // The actors of these ranks, ascending; none if they are `known`, to which they are added.
+  using Known = std::set<std::vector<std::uint32_t>>;
+  std::vector<std::uint32_t> new_group(const std::vector<std::int64_t>& ranks, Known& known) const;
   void describe_actors();
   Gpu gpu_of(std::int64_t rank) const;
   int stages() const { return static_cast<int>(job_.plan.pipeline); }
@@ -238,6 +243,7 @@ class Lowering {
   bool every_rank_ = false;
   std::vector<std::vector<Block>> blocks_;  // by virtual stage
   std::vector<std::unique_ptr<PassWriter>> writers_;
+  std::vector<std::size_t> writer_of_actor_;
   std::vector<Cell> cells_;
   std::vector<std::vector<std::size_t>> cells_of_stage_;
   std::vector<std::vector<Slot>> last_of_chunk_;     // [stage][chunk]

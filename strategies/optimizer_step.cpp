@@ -99,19 +99,11 @@ void Lowering::compress(int stage, double parameters) {
 // The forward and the backward pass of one microbatch.
 sim::Picoseconds Lowering::passes_of(std::uint32_t actor) const {
   sim::Picoseconds sum = 0;
-  for (auto index :
-       cells_of_stage_[static_cast<std::size_t>(placement_.lead_of(out_.actors[actor].stage))]) {
-    const auto& cell = cells_[index];
-    const auto place = std::ranges::find(cell.actors, actor) - cell.actors.begin();
-    if (place == std::ssize(cell.actors)) continue;
-    const auto writer =
-        cell.writers[cell.writers.size() == 1 ? 0 : static_cast<std::size_t>(place)];
-    for (int chunk = 0; chunk < chunks(); ++chunk) {
-      const auto v = static_cast<std::size_t>(virtual_stage_of(cell.stage, chunk, layout_));
-      for (auto pass : {Pass::forward, Pass::backward})
-        sum += alone(written(writer, blocks_[v], pass, {})).total();
-    }
-    break;
+  for (int chunk = 0; chunk < chunks(); ++chunk) {
+    const auto v = virtual_stage_of(out_.actors[actor].stage, chunk, layout_);
+    for (auto pass : {Pass::forward, Pass::backward})
+      sum += alone(written(writer_of_actor_[actor], blocks_[static_cast<std::size_t>(v)], pass, {}))
+                 .total();
   }
   return sum;
 }
@@ -166,23 +158,25 @@ std::vector<sim::Step> Lowering::optimizer_steps(std::uint32_t actor) const {
 // Muon needs whole matrices of momentum, in 16 bit; ZeRO cuts them.
 void Lowering::gather_matrices() {
   if (job_.training.optimizer != Optimizer::muon || job_.plan.zero == 0) return;
+  std::ranges::fill(gathered_, sim::no_event);
   for (int stage = 0; stage < stages(); ++stage)
     for (const auto& actor : out_.actors)
       if (actor.stage == stage) {
         data_collective(stage, actor.matrices, true, label_gather_parameters, reduced_);
         break;
       }
+  // Who shares with nobody has whole matrices, and waits as others do.
   for (std::size_t actor = 0; actor < reduced_.size(); ++actor)
-    reduced_[actor] = std::exchange(gathered_[actor], sim::no_event);
+    if (gathered_[actor] != sim::no_event) reduced_[actor] = gathered_[actor];
 }
 
 void Lowering::optimizer() {
   gather_matrices();
   if (host_optimizer()) host_step();
-  std::map<std::pair<int, Gpu>, sim::TemplateId> bodies;
+  // Of each stage and writer: estimates take as long as the passes that a rank's groups allow.
+  std::map<std::pair<int, std::size_t>, sim::TemplateId> bodies;
   for (std::uint32_t actor = 0; actor < out_.actors.size(); ++actor) {
-    const auto& facts = out_.actors[actor];
-    auto [known, fresh] = bodies.try_emplace({facts.stage, facts.gpu});
+    auto [known, fresh] = bodies.try_emplace({out_.actors[actor].stage, writer_of_actor_[actor]});
     if (fresh)
       known->second = out_.program.add_template({.steps = optimizer_steps(actor), .drains = true});
     add_update(actor, known->second, label_optimizer);

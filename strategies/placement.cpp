@@ -68,13 +68,6 @@ std::vector<std::int64_t> Placement::context_group(std::int64_t rank) const {
   return group;
 }
 
-std::vector<std::int64_t> Placement::data_group(std::int64_t rank) const {
-  const auto where = at(rank);
-  std::vector<std::int64_t> group;
-  for (std::int64_t i = 0; i < sharers(); ++i) group.push_back(rank_of_sharer(i, where));
-  return group;
-}
-
 std::int64_t Placement::stage_index(const Coordinates& at) const {
   return at.tensor * stage_stride_.tensor + at.data * stage_stride_.data +
          at.context * stage_stride_.context;
@@ -116,10 +109,6 @@ std::vector<std::int64_t> Placement::expert_group(std::int64_t rank) const {
 
 std::vector<std::int64_t> Placement::expert_tensor_group(std::int64_t rank) const {
   return along(*this, rank, &ExpertCoordinates::tensor, expert_tensor_);
-}
-
-std::vector<std::int64_t> Placement::expert_data_group(std::int64_t rank) const {
-  return along(*this, rank, &ExpertCoordinates::data, expert_data_);
 }
 
 std::vector<std::int64_t> Placement::token_group(std::int64_t rank) const {

@@ -40,7 +40,6 @@ class Placement {
   }
   std::vector<std::int64_t> tensor_group(std::int64_t rank) const;
   std::vector<std::int64_t> context_group(std::int64_t rank) const;
-  std::vector<std::int64_t> data_group(std::int64_t rank) const;  // its sharers
   std::int64_t tensor() const { return tensor_; }
   std::int64_t data() const { return data_; }
   std::int64_t pipeline() const { return pipeline_; }
@@ -70,7 +69,6 @@ class Placement {
   std::int64_t rank_of(const ExpertCoordinates& at, std::int64_t pipeline) const;
   std::vector<std::int64_t> expert_group(std::int64_t rank) const;
   std::vector<std::int64_t> expert_tensor_group(std::int64_t rank) const;
-  std::vector<std::int64_t> expert_data_group(std::int64_t rank) const;
   // Who exchange tokens outside the tensor-parallel group: the expert-parallel group, or, where
   // each rank has all experts, those that divide these otherwise than layers are; else it alone.
   std::vector<std::int64_t> token_group(std::int64_t rank) const;

@@ -50,8 +50,8 @@ PassWriter::PassWriter(const Share& share, const Costs& costs,
   if (divided_) {
     const auto extent = extent_of(share);
     const auto tokens = static_cast<double>(extent.tokens());
-    const double element = std::max(2.0, units::element_bytes(share.training.precision));
-    row_bytes_ = {tokens * static_cast<double>(share.model.hidden) * element};
+    row_bytes_ = {tokens * static_cast<double>(share.model.hidden) *
+                  model::wide_bytes(share.training.precision)};
     rows_ = row_exchanges(row_bytes_, costs);
     loss_reduce_ = row_exchanges(units::Bytes{4 * tokens}, costs).all_reduce;
     if (pipelined_)
@@ -113,16 +113,19 @@ ReplayCost priced(const Replay& replay, const std::vector<OperatorCost>& operato
   return cost;
 }
 
-// A compiler fuses neighbouring element-wise kernels: they then move the data of the largest.
+// A compiler fuses neighbouring element-wise kernels: they then move the data of the largest. A
+// reduction may end such a kernel, but what follows needs its result.
 void fuse_streams(std::vector<units::Kernel>& kernels) {
   std::vector<units::Kernel> fused;
   for (const auto& kernel : kernels) {
     const bool joins = !fused.empty() && kernel.kind == units::Kernel::Kind::stream &&
-                       fused.back().kind == units::Kernel::Kind::stream;
-    if (joins)
-      fused.back().traffic = std::max(fused.back().traffic, kernel.traffic);
-    else
+                       fused.back().kind == units::Kernel::Kind::stream && !fused.back().reduces;
+    if (!joins) {
       fused.push_back(kernel);
+      continue;
+    }
+    fused.back().traffic = std::max(fused.back().traffic, kernel.traffic);
+    fused.back().reduces = kernel.reduces;
   }
   kernels = std::move(fused);
 }
@@ -171,20 +174,22 @@ class Clock {
 
 // Muon makes the momentum of each weight matrix orthogonal, n × m with n ≤ m, by five steps of a
 // Newton–Schulz iteration of three products: 5 · (4n²m + 2n³) flops (Jordan et al. 2024). Divided
-// by tensor parallelism, each rank does so with its own part.
-void add_newton_schulz(BlockCost& cost, const model::Operator& op) {
+// by tensor parallelism, each rank does so with its own part. `precision` is that of the training.
+void add_newton_schulz(BlockCost& cost, const model::Operator& op, units::Precision precision) {
   if (op.parameters <= 0) return;
-  const auto product = [](std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto product = [&](std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
     const auto count = [&](std::int64_t a, std::int64_t b) {
       return static_cast<double>(batch) * static_cast<double>(a) * static_cast<double>(b);
     };
+    const double elements = count(m, k) + count(k, n) + count(m, n);
     return units::Kernel{.kind = units::Kernel::Kind::product,
+                         .precision = model::wide_precision(precision),
                          .batch = batch,
                          .m = m,
                          .n = n,
                          .k = k,
                          .flops = {2 * count(m, n) * static_cast<double>(k)},
-                         .traffic = {2 * (count(m, k) + count(k, n) + count(m, n))}};
+                         .traffic = {model::wide_bytes(precision) * elements}};
   };
   for (const auto& kernel : op.forward) {
     if (kernel.kind != units::Kernel::Kind::product) continue;
@@ -248,7 +253,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     cost.cast += model::narrow_weights(local[i]);
     if (share_.training.optimizer == Optimizer::muon &&
         (block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction))
-      add_newton_schulz(cost, local[i]);
+      add_newton_schulz(cost, local[i], share_.training.precision);
     const bool routes = op.seam == model::Seam::dispatch || op.seam == model::Seam::combine;
     const auto arrives = op.core ? keys : routes ? rows : units::Bytes{};
     cost.largest =
@@ -282,7 +287,7 @@ void PassWriter::account(BlockCost& cost, const Block& block, const model::Opera
 
 // The rows that this rank has at the end of a layer.
 std::int64_t PassWriter::output_bytes() const {
-  const double element = std::max(2.0, units::element_bytes(share_.training.precision));
+  const double element = model::wide_bytes(share_.training.precision);
   return extent_of(share_).rows * share_.model.hidden * static_cast<std::int64_t>(element);
 }
 

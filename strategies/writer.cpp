@@ -243,6 +243,7 @@ void PassWriter::Writer::begin_piece() {
 void PassWriter::Writer::drain() {
   if (!steps().empty()) begin_piece();
   pieces_.back().body.drains = true;
+  launched_ = false;
 }
 
 void PassWriter::Writer::exchange(FlowKind group, const topology::Sending& sending,

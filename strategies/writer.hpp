@@ -70,7 +70,7 @@ class PassWriter::Writer {
   // A collective at the head of a pass still follows what the compute lane did before it.
   void follow(Activity activity);
   void begin_piece();
-  // The host waits for the device before it issues more.
+  // The host waits for the device before it issues more; no graph goes on beyond that.
   void drain();
   void exchange(FlowKind group, const topology::Sending& sending, Activity activity, bool beside);
   Picoseconds stretched(Picoseconds duration, double slower) const;

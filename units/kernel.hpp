@@ -47,7 +47,8 @@ struct Kernel {
   FusedAttention fused = FusedAttention::flash_2;  // attention
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   Flops flops;
-  Bytes traffic;  // to and from device memory
+  Bytes traffic;         // to and from device memory
+  bool reduces = false;  // stream: what needs its result needs all of it, so must be another kernel
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 

@@ -73,7 +73,7 @@ TEST_CASE("a host that must know the counts of tokens falls behind the device") 
 }
 
 TEST_CASE("the fullest rank holds up the step, unless what is too much is dropped") {
-  auto s = mixture({.data = 2});
+  auto s = mixture({.data = 2, .expert = 2});
   const auto even = simulate(s);
   s.model.moe->imbalance = 2;
   const auto uneven = simulate(s);

@@ -223,6 +223,14 @@ TEST_CASE("offloading needs a place and a way to it") {
         "plan.offload: activations of 81 layers, but the model has 80");
   CHECK(complaint({"plan.pipeline=4", "plan.offload.activations={to: cpu, layers: 21}"}) ==
         "plan.offload: activations of 21 layers of each pipeline rank, but none has more than 20");
+  // A rank of DualPipe has the layers of two stages.
+  const auto mirrored = [](const std::string& layers) {
+    return complaint({"plan.pipeline=4", "plan.schedule=dualpipe", "training.global_batch=64",
+                      "plan.offload.activations={to: cpu, layers: " + layers + "}"});
+  };
+  CHECK(mirrored("40") == "no complaint");
+  CHECK(mirrored("41") ==
+        "plan.offload: activations of 41 layers of each pipeline rank, but none has more than 40");
   CHECK(complaint({"plan.offload.activations={to: cpu, modules: [moe]}"}) ==
         "plan.offload: moe: the model is dense; leave it out");
   CHECK(complaint({"plan.offload.activations={to: cpu, layers: 8, modules: [mlp]}"}) ==
@@ -232,6 +240,22 @@ TEST_CASE("offloading needs a place and a way to it") {
         "plan.offload.activations: missing key 'to'; write to: cpu");
   CHECK(complaint({"plan.offload.gradients=nvme"}) ==
         "plan.offload.gradients: unknown value 'nvme'; expected 'cpu'");
+}
+
+// Two stages of 2 x 6 ranks on three nodes of eight: of a group, 4 and 2 on a node.
+TEST_CASE("states are divided on nodes that have as many ranks of a group each") {
+  const auto on_nodes = [](const std::string& degrees) {
+    return complaint({"cluster.nodes=3", "training.global_batch=120", "plan=" + degrees});
+  };
+  const auto uneven = [&](const std::string& zero) {
+    return on_nodes("{tensor: 2, pipeline: 2, shard_group: node, zero: " + zero + "}");
+  };
+  CHECK(uneven("1") ==
+        "plan.shard_group: node, but some node has 4 ranks of a data-parallel group and another 2: "
+        "states are divided over as many ranks on every node; write all, or degrees that fill "
+        "whole nodes alike");
+  CHECK(uneven("0") == "no complaint");
+  CHECK(on_nodes("{tensor: 2, shard_group: node, zero: 1}") == "no complaint");
 }
 
 TEST_CASE("states leave the device in shares, to where they are used") {

@@ -5,6 +5,7 @@
 
 #include "strategies/ring.hpp"
 #include "tests/catch.hpp"
+#include "tests/strategies/groups.hpp"
 #include "tests/strategies/small_world.hpp"
 
 using namespace strategies;
@@ -201,8 +202,8 @@ TEST_CASE("the context-parallel rank is placed where the order says") {
   const Placement outer(plan);
   CHECK(outer.context_group(1) == std::vector<std::int64_t>{1, 11, 21, 31});
   for (const auto* placement : {&inner, &outer}) {
-    CHECK(placement->data_group(1).size() == 20);
-    CHECK(std::ranges::is_sorted(placement->data_group(1)));
+    CHECK(tests::data_group(*placement, 1).size() == 20);
+    CHECK(std::ranges::is_sorted(tests::data_group(*placement, 1)));
     for (std::int64_t rank = 0; rank < placement->ranks(); ++rank) {
       const auto where = placement->at(rank);
       CHECK(placement->rank_of(where) == rank);

@@ -9,13 +9,14 @@
 #include "sim/contention.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/expert_world.hpp"
+#include "tests/strategies/groups.hpp"
 
 using namespace strategies;
 using tests::cluster_of;
 
 namespace {
 
-using Members = std::vector<std::int64_t>;
+using tests::Members;
 
 // "3*nic0.0:out": what a rank's flow crosses, by names of links.
 std::set<std::string> crossed(const Folding& folding, FlowKind kind, std::int64_t rank) {
@@ -72,13 +73,13 @@ TEST_CASE("the ranks of a stage are arranged anew for the experts") {
   const Placement divided(plan);
   CHECK(divided.expert_tensor_group(3) == Members{2, 3});
   CHECK(divided.expert_group(3) == Members{1, 3});
-  CHECK(divided.expert_data_group(3) == Members{3, 7});
+  CHECK(tests::expert_data_group(divided, 3) == Members{3, 7});
   CHECK(divided.expert_group(13) == Members{13, 15});
   plan.expert_tensor = 1;
   const Placement whole(plan);
   CHECK(whole.expert_tensor_group(3) == Members{3});
   CHECK(whole.expert_group(3) == Members{2, 3});
-  CHECK(whole.expert_data_group(3) == Members{1, 3, 5, 7});
+  CHECK(tests::expert_data_group(whole, 3) == Members{1, 3, 5, 7});
 }
 
 TEST_CASE("experts are spread outside the replicas, or stages inside them, where the order says") {
@@ -87,13 +88,13 @@ TEST_CASE("experts are spread outside the replicas, or stages inside them, where
                      Degree::pipeline};
   const Placement outside(plan);
   CHECK(outside.expert_group(3) == Members{3, 7});
-  CHECK(outside.expert_data_group(3) == Members{1, 3});
+  CHECK(tests::expert_data_group(outside, 3) == Members{1, 3});
   CHECK(outside.expert_replicas() == 4);
   plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::expert,
                      Degree::data};
   const Placement stages(plan);  // ranks 0, 1, 4, 5, 8, 9, 12, 13 are of the first
   CHECK(stages.expert_group(5) == Members{1, 5});
-  CHECK(stages.expert_data_group(5) == Members{5, 13});
+  CHECK(tests::expert_data_group(stages, 5) == Members{5, 13});
   CHECK(stages.expert_replicas() == 2);
 }
 
@@ -105,7 +106,7 @@ TEST_CASE("a rank has one place among experts, and each group holds it once") {
   for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
     CHECK(placement.rank_of(placement.expert_at(rank), placement.at(rank).pipeline) == rank);
     for (const auto& group : {placement.expert_group(rank), placement.expert_tensor_group(rank),
-                              placement.expert_data_group(rank)}) {
+                              tests::expert_data_group(placement, rank)}) {
       CHECK(std::ranges::is_sorted(group));
       CHECK(std::ranges::count(group, rank) == 1);
       for (const auto member : group)

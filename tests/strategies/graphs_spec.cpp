@@ -97,3 +97,30 @@ TEST_CASE("the scopes of a layer with experts are Megatron's") {
   CHECK_FALSE(operators_in(Graph::attention, {.graphed_parts = {attn}}).contains("MLP norm"));
   CHECK(operators_in(Graph::none, {.cuda_graphs = true}).empty());
 }
+
+TEST_CASE("a graph holds the communication inside its pass: it is launched once all the same") {
+  auto world = world_with({.cuda_graphs = true});
+  world.plan.context = 2;
+  world.plan.context_method = GENERATE(ContextMethod::ring, ContextMethod::ulysses);
+  const auto result = world.lowered(tests::costs_of(kernels, 0));
+  for (const auto& pieces : {result.writer->forward({Block{}, Block{}}),
+                             result.writer->backward({Block{}, Block{}}, Pass::backward)}) {
+    CHECK(pieces.size() > 2);
+    CHECK(launched(pieces).launches == 1);
+  }
+}
+
+TEST_CASE("no graph holds a wait of the host: what follows is another launch") {
+  auto world =
+      world_with({.graphed_parts = {GraphedPart::moe_router, GraphedPart::moe_preprocess}});
+  world.model.moe = model::Moe{.experts = 4, .top_k = 2, .expert_ffn = 32};
+  const auto result = world.lowered(tests::costs_of(kernels, 0));
+  const Block layer{.experts = true};
+  int waits = 0;
+  for (const auto& piece : result.writer->forward({layer, layer}))
+    if (piece.body.drains) {
+      ++waits;
+      CHECK(piece.body.steps.front().issue == 7);
+    }
+  CHECK(waits == 2);
+}

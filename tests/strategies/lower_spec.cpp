@@ -5,6 +5,7 @@
 #include "strategies/partition.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
+#include "tests/strategies/groups.hpp"
 
 using namespace strategies;
 using counting::lowered, counting::traffic, counting::World;
@@ -105,7 +106,7 @@ TEST_CASE("ranks are placed innermost degree first, and back") {
   Plan plan{.tensor = 4, .pipeline = 3, .data = 2};
   Placement tp_first(plan);
   CHECK(tp_first.rank_of({.tensor = 1, .data = 1, .pipeline = 2}) == 1 + 4 * (1 + 2 * 2));
-  CHECK(tp_first.data_group(1) == std::vector<std::int64_t>{1, 5});
+  CHECK(tests::data_group(tp_first, 1) == std::vector<std::int64_t>{1, 5});
   plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::data};
   Placement pp_before_dp(plan);
   CHECK(pp_before_dp.rank_of({.tensor = 1, .data = 1, .pipeline = 2}) == 1 + 4 * (2 + 3 * 1));

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What optimizers cost besides what they hold (effects on device memory, flops, wires).
+#include <algorithm>
+#include <set>
+
+#include "sim/engine.hpp"
 #include "strategies/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
@@ -99,4 +103,72 @@ TEST_CASE("1-bit Adam sends its momentum after the last gradient, in one piece")
   };
   CHECK(reductions(Optimizer::adam) == 10);
   CHECK(reductions(Optimizer::onebit_adam) == 1);
+}
+
+TEST_CASE("no stage updates before the norm of all gradients is known, whatever Muon gathers") {
+  World world;
+  world.training.optimizer = GENERATE(Optimizer::adamw, Optimizer::muon);
+  const int data = GENERATE(1, 2);
+  world.plan = {.pipeline = 4, .data = data, .zero = GENERATE(1, 2)};
+  world.plan.overlap.data = GENERATE(false, true);
+  world.training.global_batch = 4 * data;
+  world.software.step_overhead = {0};
+  const auto result = counting::lowered(world);
+  const auto trace = sim::run(result.program);
+  std::int64_t known = 0, first = trace.finish;
+  for (std::size_t i = 0; i < result.program.ops().size(); ++i) {
+    const auto& op = result.program.ops()[i];
+    const auto kind = result.program.labels()[i].kind;
+    for (auto event = op.first; event < op.first + op.count; ++event) {
+      if (kind == label_gradient_norm) known = std::max(known, trace.end[event]);
+      if (kind == label_optimizer) first = std::min(first, trace.start[event]);
+    }
+  }
+  CHECK(known > 0);
+  CHECK(first >= known);
+}
+
+TEST_CASE("Muon's products have the precision of the training, 16 bit where that is narrow") {
+  using enum units::Precision;
+  const auto [training, expected] = GENERATE(table<units::Precision, units::Precision>(
+      {{fp16, fp16}, {bf16, bf16}, {fp8, bf16}, {fp32, fp32}}));
+  World world;
+  world.training.optimizer = Optimizer::muon;
+  world.training.precision = training;
+  const auto result = counting::lowered(world);
+  const auto& products = result.writer->cost(Block{}).newton_schulz;
+  REQUIRE_FALSE(products.empty());
+  for (const auto& product : products) CHECK(product.precision == expected);
+  // 64 x 192 times its transpose: both are read, 64 x 64 is written.
+  CHECK(products.front().traffic.value ==
+        units::element_bytes(expected) * (2 * 64 * 192 + 64 * 64));
+}
+
+// Three tensor-parallel ranks on nodes of eight: the third group lies on two nodes.
+TEST_CASE("Sophia's estimate takes a share of the passes that the rank itself runs") {
+  World world;
+  world.model.heads = world.model.kv_heads = 3;
+  world.model.head_dim = 16;
+  world.model.ffn = 255;
+  world.model.hidden = 48;
+  world.training.optimizer = Optimizer::sophia;
+  world.plan = {.tensor = 3, .data = 3};
+  world.training.global_batch = 3;
+  auto costs = counting::costs();
+  costs.collective = [](topology::Collective, units::Bytes, const topology::GroupShape& group) {
+    return topology::Sending{{group.nodes > 1 ? 1e-6 : 1e-9}, {0}, {1}};
+  };
+  const auto result = counting::lowered(world, costs);
+  std::set<std::int64_t> estimates;
+  for (std::size_t i = 0; i < result.program.ops().size(); ++i)
+    if (result.program.labels()[i].kind == label_optimizer) {
+      const auto& op = result.program.ops()[i];
+      for (std::uint32_t who = 0; who < op.count; ++who)
+        estimates.insert(result.program.body(result.program.body_of(op, who)).steps[1].duration);
+    }
+  REQUIRE(estimates.size() == 2);
+  // Of a forward and a backward pass: two exchanges in each of eight layers, one for the embedding
+  // and the head each, and three in the loss; a millionth or a billionth of a second each.
+  CHECK(*estimates.rbegin() - *estimates.begin() ==
+        Approx(0.05 * (4 * 8 + 2 + 3) * (1e6 - 1e3)).epsilon(1e-3));
 }

@@ -6,6 +6,7 @@
 
 #include "strategies/walk.hpp"
 #include "tests/catch.hpp"
+#include "tests/strategies/groups.hpp"
 #include "tests/strategies/recorded.hpp"
 #include "tests/strategies/small_world.hpp"
 
@@ -90,12 +91,12 @@ TEST_CASE("DualPipe's stages s and p - 1 - s hold the same parameters and share 
   CHECK(placement.sharers() == 2 * 3 * 2);
   for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
     const auto where = placement.at(rank);
-    const auto group = placement.data_group(rank);
+    const auto group = tests::data_group(placement, rank);
     CHECK(std::ranges::is_sorted(group));
     CHECK(placement.rank_of_sharer(placement.sharer(where), where) == rank);
     auto mirror = where;
     mirror.pipeline = 3 - where.pipeline;
-    CHECK(placement.data_group(placement.rank_of(mirror)) == group);
+    CHECK(tests::data_group(placement, placement.rank_of(mirror)) == group);
     for (auto member : group) {
       const auto there = placement.at(member);
       CHECK((there.pipeline == where.pipeline || there.pipeline == mirror.pipeline));

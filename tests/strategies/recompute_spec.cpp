@@ -209,3 +209,15 @@ TEST_CASE("in 8 bit, only what no product reads is left to compress") {
   CHECK(static_cast<double>(plain - world.cost(dropping({})).kept) ==
         32 * (64 + 2 * 192) * (2 - stored_value_bytes));
 }
+
+TEST_CASE("a compiler does not fuse the search for the largest value with the cast that needs it") {
+  World world;
+  world.training.precision = units::Precision::fp8;
+  world.software.compile = GENERATE(false, true);
+  const auto ticks = [&](Fp8Recipe recipe) {
+    world.training.fp8_recipe = recipe;
+    return alone(world.writer(dropping({})).forward({dropping({})})).total();
+  };
+  // The inputs of the four linear layers are read once more.
+  CHECK(ticks(Fp8Recipe::tensorwise) - ticks(Fp8Recipe::delayed) == 2 * 32 * (64 + 64 + 64 + 192));
+}

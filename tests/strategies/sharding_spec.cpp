@@ -158,3 +158,35 @@ TEST_CASE("a wider unit holds more: two of them, and a root that stays") {
     CHECK(facts.unreduced == Approx(layers * layer + root).epsilon(1e-2));
   }
 }
+
+TEST_CASE("weight gradients read no parameters: with split backwards ZeRO-3 still moves 3m") {
+  World world;
+  const auto kind = GENERATE(ScheduleKind::one_f_one_b, ScheduleKind::zb_h1, ScheduleKind::zb_v);
+  world.plan = {.pipeline = 2,
+                .data = 4,
+                .schedule = kind,
+                .virtual_stages = kind == ScheduleKind::zb_v ? 2 : 1,
+                .zero = 3};
+  world.training.global_batch = 4 * 4;
+  const auto result = counting::lowered(world);
+  double parameters = 0;
+  for (const auto& actor : result.actors) parameters += actor.parameters;
+  const auto bytes = [&](LabelKind label) {
+    return counting::per_parameter(result, {label}) * result.actors.front().parameters;
+  };
+  // Four microbatches, two bytes.
+  CHECK(bytes(label_gather_parameters) == Approx(2 * 4 * 2 * parameters).epsilon(1e-3));
+  CHECK(bytes(label_reduce_gradients) == Approx(4 * 2 * parameters).epsilon(1e-3));
+}
+
+TEST_CASE("the copies of a tied embedding sum what ZeRO-2 leaves a rank of its gradient") {
+  World world;
+  world.model.tied_embeddings = true;
+  world.plan = {.pipeline = 2, .data = 4, .zero = GENERATE(0, 1, 2, 3)};
+  world.training.global_batch = 4 * 4;
+  const auto result = counting::lowered(world);
+  const double all_reduced = 2 * 2.0 * 512 * 64;  // two bytes each, there and back
+  const double copies = result.actors.front().parameters;
+  CHECK(counting::per_parameter(result, {label_tied_embedding}) * copies ==
+        Approx(world.plan.zero >= 2 ? all_reduced / 4 : all_reduced));
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that are too large to be simulated, or too long.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "sim/contention.hpp"
+#include "strategies/lowering.hpp"
+
+namespace strategies {
+
+// What a pass of the longest virtual stage has for the exchanges inside its blocks: these, and the
+// pieces that they cut it into.
+double Lowering::events_of_exchanges() const {
+  std::map<Block, double> of_block;
+  double most = 0;
+  for (const auto& blocks : blocks_) {
+    double sum = 0;
+    for (const auto& block : blocks) {
+      auto [known, fresh] = of_block.try_emplace(block);
+      for (auto pass : {Pass::forward, Pass::backward}) {
+        if (!fresh) break;
+        const auto pieces = written(0, {block}, pass, {});
+        known->second += static_cast<double>(pieces.size() - (pieces.back().then ? 0 : 1));
+        for (const auto& piece : pieces) known->second += piece.then ? 1 : 0;
+      }
+      sum += known->second / 2;  // forward and backward, on the average
+    }
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+// Refuses what would not fit into memory, before it is tried.
+void Lowering::check_size() const {
+  constexpr double most_events = 2e7;
+  constexpr std::int64_t most_ranks = std::int64_t{1} << 22;
+  const auto number = [](double value) {
+    return std::to_string(static_cast<std::int64_t>(value / 1e6)) + " million";
+  };
+  if (placement_.ranks() > most_ranks)
+    throw std::invalid_argument("a step on more than 4 million GPUs is not simulated");
+  std::size_t segments = 1;
+  if (job_.plan.zero >= 2 || job_.plan.offload.activations)
+    for (int v = 0; v < layout_.virtual_stages(); ++v)
+      segments = std::max(segments, cut_at_offloaded(units_of(v, true), true).size());
+  const double slots = 2.0 * layout_.parts() * static_cast<double>(out_.microbatches) *
+                       static_cast<double>(arrived_forward_.size());
+  const double events = slots * (3.0 * static_cast<double>(segments) + events_of_exchanges());
+  if (events > most_events)
+    throw std::invalid_argument(
+        "the step would be " + number(events) + " events, more than " + number(most_events) + ": " +
+        std::to_string(arrived_forward_.size()) + " of its " + std::to_string(placement_.ranks()) +
+        " ranks differ from one another" +
+        (every_rank_ ? " with --full, which takes every rank apart"
+                     : "; stragglers, degraded links and oversubscribed leaves that hold no whole "
+                       "stages keep ranks from being alike") +
+        "; or raise micro_batch, lower global_batch or virtual_stages");
+}
+
+// Times are 64-bit picoseconds: even one thing after the other must end within 100 days.
+void Lowering::check_length() const {
+  double ticks = 0;
+  std::vector<double> alone;
+  for (const auto& body : out_.program.templates()) {
+    double sum = 0;
+    for (const auto& step : body.steps)
+      sum += static_cast<double>(step.duration) + static_cast<double>(step.issue);
+    alone.push_back(sum);
+  }
+  std::vector<double> sending;
+  for (const auto& traffic : out_.program.traffic())
+    sending.push_back(traffic.bytes / sim::idle_rate(out_.program, traffic) * 1e12);
+  for (const auto& op : out_.program.ops()) {
+    if (op.kind == sim::Op::Kind::pass) {
+      double longest = 0;
+      for (std::uint32_t i = 0; i < (op.bodies == sim::one_body ? 1 : op.count); ++i)
+        longest = std::max(longest, alone[static_cast<std::size_t>(out_.program.body_of(op, i))]);
+      ticks += longest;
+    } else {
+      ticks += static_cast<double>(op.duration);
+    }
+    if (op.traffic != sim::no_traffic) ticks += sending[op.traffic];
+  }
+  if (ticks / stages() > 8.64e18)
+    throw std::invalid_argument(
+        "the step would take longer than 100 days, which is not simulated; lower global_batch or "
+        "sequence_length");
+}
+
+}  // namespace strategies
