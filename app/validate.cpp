@@ -7,14 +7,12 @@
 #include <thread>
 
 #include "app/command.hpp"
+#include "app/published.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/validation.hpp"
 #include "report/validation.hpp"
-#include "scenarios/published.hpp"
 
 namespace app {
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -27,6 +25,8 @@ fs::path published_folder(const std::string& asked) {
   }
   throw Mistake("the folder of published runs is not there; name it with --data FOLDER");
 }
+
+namespace {
 
 std::string unknown(const std::string& name, const std::vector<std::string>& known) {
   std::string text = "unknown data set '" + name + "'; expected one of:";
@@ -42,19 +42,22 @@ units::Bytes memory_of(const forecast::Memory& memory, const std::string& kind) 
   return memory.peak_allocated;
 }
 
-forecast::Row row_of(const scenarios::PublishedRow& published) {
+}  // namespace
+
+forecast::Row row_of(const scenarios::PublishedRow& published,
+                     const std::optional<forecast::Scenario>& scenario) {
   forecast::Row row{.id = published.id, .time_counts = published.time_counts};
   if (std::isfinite(published.measured_step_time_s))
     row.measured_s = units::Seconds{published.measured_step_time_s};
   if (std::isfinite(published.measured_bytes))
     row.measured_bytes = units::Bytes{published.measured_bytes};
   row.memory_kind = published.memory_kind;
-  if (!published.scenario) {
+  if (!scenario) {
     row.status = forecast::Row::Status::unsupported;
     row.reason = published.unsupported_reason;
     return row;
   }
-  const auto forecast = forecast::simulate(*published.scenario);
+  const auto forecast = forecast::simulate(*scenario);
   row.predicted_s = forecast.step.time;
   if (forecast.step.time_low < forecast.step.time_high) {
     row.low_s = forecast.step.time_low;
@@ -64,13 +67,15 @@ forecast::Row row_of(const scenarios::PublishedRow& published) {
   return row;
 }
 
+namespace {
+
 forecast::DatasetRows rows_of(const scenarios::Dataset& dataset, unsigned threads) {
   forecast::DatasetRows result{dataset.name, std::vector<forecast::Row>(dataset.rows.size())};
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (auto i = next++; i < dataset.rows.size(); i = next++) {
       try {
-        result.rows[i] = row_of(dataset.rows[i]);
+        result.rows[i] = row_of(dataset.rows[i], dataset.rows[i].scenario);
       } catch (const std::invalid_argument& why) {
         result.rows[i] = {.id = dataset.rows[i].id,
                           .status = forecast::Row::Status::unsupported,

@@ -2,12 +2,15 @@
 // Published measurements of training runs, each beside the scenario that describes the run.
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "forecast/scenario.hpp"
+#include "scenarios/cursor.hpp"
 
 namespace scenarios {
 
@@ -27,6 +30,7 @@ struct PublishedRow {
   std::vector<std::pair<std::string, double>> pass_times_s;
   std::string device, precision, model, scale, parallelism;  // the groups that it belongs to
   std::vector<std::string> assumed;                          // what the source does not state
+  std::shared_ptr<const Value> run;  // the scenario as written; null where there is none
 };
 
 struct Dataset {
@@ -44,5 +48,11 @@ std::vector<std::string> dataset_names(const std::filesystem::path& folder);
 // Several at once, sharing what the rows have in common. An empty list of names means all.
 std::vector<Dataset> load_datasets(const std::filesystem::path& folder,
                                    std::vector<std::string> names = {});
+
+// The row's scenario with these entries in place of the catalog's, and the names of all entries
+// that it rests on ("software/megatron-core"). The row must have a scenario. Throws Error as
+// load_scenario does.
+forecast::Scenario read_again(const PublishedRow& row, const Entries& entries,
+                              std::set<std::string>* named = nullptr);
 
 }  // namespace scenarios

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published runs and their forecasts, for the commands that compare them.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "forecast/scenario.hpp"
+#include "forecast/validation.hpp"
+#include "scenarios/published.hpp"
+
+namespace app {
+
+// The folder asked for, or that of the checkout. Throws Mistake where there is none.
+std::filesystem::path published_folder(const std::string& asked);
+
+// The row beside the forecast of this scenario; without one it is unsupported.
+forecast::Row row_of(const scenarios::PublishedRow& published,
+                     const std::optional<forecast::Scenario>& scenario);
+
+}  // namespace app
