@@ -34,6 +34,7 @@ struct CalibrationSummary {
   int steps = 0;
   bool converged = false;
   std::vector<std::string> files;  // that were written
+  std::string note;                // what `left_out` is, where it is not what FittedSet says
 
   // How much worse it forecasts what it was not fitted to; nothing if the fit is perfect.
   std::optional<double> ratio() const {

@@ -248,7 +248,10 @@ CalibrationSummary fit_kernels(const Measured& measured, const Device& device) {
   CalibrationSummary summary{.observations = rows.size(),
                              .groups = rows.size(),
                              .steps = minimum.steps,
-                             .converged = minimum.converged};
+                             .converged = minimum.converged,
+                             .note =
+                                 "fitted: these figures alone; left out: with the table, each "
+                                 "row forecast from all others"};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const double value = rounded(in_unit(numbers[i], fitted));
     summary.parameters.push_back({.key = numbers[i].key,

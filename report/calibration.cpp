@@ -77,7 +77,9 @@ std::string closing(const CalibrationSummary& summary) {
   std::string text = fmt::format("{} parameters, {} rows in {} groups; {} steps{}\n",
                                  summary.parameters.size(), summary.observations, summary.groups,
                                  summary.steps, summary.converged ? "" : ", not converged");
-  if (const auto ratio = summary.ratio())
+  if (!summary.note.empty())
+    text += summary.note + '\n';
+  else if (const auto ratio = summary.ratio())
     text += fmt::format(
         "left out: each group forecast from the others, {:.2f} times the fitted "
         "error\n",
@@ -137,6 +139,7 @@ std::string calibrate_json(const CalibrationSummary& summary) {
                   .put("steps", summary.steps)
                   .put("converged", summary.converged)
                   .put("files", summary.files)
+                  .unless_empty("note", summary.note)
                   .take());
 }
 
