@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -16,6 +17,7 @@
 namespace app {
 namespace {
 
+using scenarios::Entries;
 using scenarios::PublishedRow;
 using Measure = scenarios::CalibrationSet::Measure;
 
@@ -51,6 +53,21 @@ const char* name_of(Measure measure) {
   return "";
 }
 
+// Which of the changed catalogs make another scenario, or machine, of what was measured.
+template <class Measured>
+std::vector<std::size_t> felt_by(const Measured& file, const Entries& start,
+                                 const std::vector<Entries>& changed) {
+  std::set<std::string> named;
+  const auto plain = scenarios::read_again(file, start, &named);
+  std::vector<std::size_t> felt;
+  for (std::size_t k = 0; k < changed.size(); ++k) {
+    const bool touched = std::ranges::any_of(
+        named, [&](const auto& name) { return changed[k].at(name) != start.at(name); });
+    if (touched && !(scenarios::read_again(file, changed[k]) == plain)) felt.push_back(k);
+  }
+  return felt;
+}
+
 double coordinate(const scenarios::FittedKey& key, double value) {
   return key.logarithmic ? std::log(value) : value;
 }
@@ -76,9 +93,9 @@ CalibrationRuns::CalibrationRuns(scenarios::Calibration calibration,
   find_keys();
 }
 
-void CalibrationRuns::add(std::size_t set, const std::string& group, Residual residual) {
+void CalibrationRuns::add(std::size_t set, const std::string& group, Residual residual, Felt felt) {
   const auto number = groups_.emplace(group, groups_.size()).first->second;
-  runs_.push_back({std::move(residual), set, number});
+  runs_.push_back({std::move(residual), std::move(felt), set, number});
   ++sizes_[set];
 }
 
@@ -86,16 +103,17 @@ void CalibrationRuns::add_runs(std::size_t set, const std::filesystem::path& fol
   const auto& wanted = calibration_.sets[set];
   const bool memory = wanted.measure == Measure::memory;
   std::int64_t seen = 0;
-  for (auto& dataset : scenarios::load_datasets(folder, {wanted.name}))
-    for (auto& row : dataset.rows) {
-      if (!measured(row, memory) || seen++ % wanted.every != 0) continue;
-      const auto group = group_of(row, dataset.name);
-      add(set, group,
-          [row = std::move(row), memory](const scenarios::Entries& entries, auto* named) {
-            const auto scenario = scenarios::read_again(row, entries, named);
-            if (named != nullptr) return std::optional<double>();  // only asked for the names
-            const auto forecast = row_of(row, scenario);
-            return logarithm(memory ? forecast::memory_error(forecast) : forecast::error(forecast));
+  for (const auto& dataset : scenarios::load_datasets(folder, {wanted.name}))
+    for (const auto& one : dataset.rows) {
+      if (!measured(one, memory) || seen++ % wanted.every != 0) continue;
+      const auto row = std::make_shared<const PublishedRow>(one);
+      const auto residual = [row, memory](const Entries& entries) {
+        const auto forecast = row_of(*row, scenarios::read_again(*row, entries));
+        return logarithm(memory ? forecast::memory_error(forecast) : forecast::error(forecast));
+      };
+      add(set, group_of(one, dataset.name), residual,
+          [row](const Entries& start, const std::vector<Entries>& changed) {
+            return felt_by(*row, start, changed);
           });
     }
 }
@@ -103,34 +121,35 @@ void CalibrationRuns::add_runs(std::size_t set, const std::filesystem::path& fol
 // Points of one table are one group: the same machine, one after the other.
 void CalibrationRuns::add_collectives(std::size_t set, const std::filesystem::path& folder) {
   const auto& wanted = calibration_.sets[set];
-  const auto file = scenarios::load_sweep_file(folder, wanted.name);
-  for (std::size_t i = 0; i < file.sweep.points.size(); ++i) {
-    if (static_cast<std::int64_t>(i) % wanted.every != 0) continue;
-    auto one = file;
-    one.sweep.points = {file.sweep.points[i]};
-    add(set, wanted.name, [one = std::move(one)](const scenarios::Entries& entries, auto* named) {
-      auto sweep = one.sweep;
-      sweep.cluster = scenarios::read_again(one, entries, named);
-      return logarithm(topology::score(sweep).rows.front().error);
-    });
+  const auto file =
+      std::make_shared<const scenarios::SweepFile>(scenarios::load_sweep_file(folder, wanted.name));
+  for (const auto& point : file->sweep.points) {
+    if ((&point - file->sweep.points.data()) % wanted.every != 0) continue;
+    const auto residual = [file, point](const Entries& entries) {
+      topology::Sweep alone{.name = file->sweep.name, .call = file->sweep.call, .points = {point}};
+      alone.cluster = scenarios::read_again(*file, entries);
+      return logarithm(topology::score(alone).rows.front().error);
+    };
+    add(set, wanted.name, residual,
+        [file](const Entries& start, const std::vector<Entries>& changed) {
+          return felt_by(*file, start, changed);
+        });
   }
 }
 
-// Each key changes the runs whose scenario rests on its file.
+// A key reaches the runs that it changes: not those that override it.
 void CalibrationRuns::find_keys() {
-  std::vector<double> starts;
-  std::vector<std::string> names;
-  for (const auto& key : calibration_.keys) {
-    starts.push_back(key.start);
-    names.push_back(scenarios::entry_of(key.file));
+  std::vector<double> values;
+  for (const auto& key : calibration_.keys) values.push_back(key.start);
+  const auto start = catalog_.entries(values);
+  std::vector<Entries> changed;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const auto& key = calibration_.keys[k];
+    values[k] = key.start < key.high ? key.high : key.low;
+    changed.push_back(catalog_.entries(values));
+    values[k] = key.start;
   }
-  const auto entries = catalog_.entries(starts);
-  for_all([&](Run& run) {
-    std::set<std::string> named;
-    run.residual(entries, &named);
-    for (std::size_t k = 0; k < names.size(); ++k)
-      if (named.contains(names[k])) run.keys.push_back(k);
-  });
+  for_all([&](Run& run) { run.keys = run.felt(start, changed); });
 }
 
 // Work on runs only writes into its own run. What is thrown is thrown again.
@@ -199,7 +218,7 @@ std::vector<double> CalibrationRuns::residuals_of(
     const auto [known, fresh] = run.known.emplace(std::move(own), std::log(hopeless));
     if (fresh) {
       try {
-        if (const auto off = run.residual(entries[p], nullptr)) known->second = *off;
+        if (const auto off = run.residual(entries[p])) known->second = *off;
       } catch (const std::invalid_argument&) {
       }
     }

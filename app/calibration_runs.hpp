@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -40,19 +39,22 @@ class CalibrationRuns {
   }
 
  private:
-  // ln(predicted / measured) with these entries of the catalog, and the names of those it rests on.
-  // Nothing where there is no forecast; std::invalid_argument where it cannot be simulated.
-  using Residual =
-      std::function<std::optional<double>(const scenarios::Entries&, std::set<std::string>* named)>;
+  // ln(predicted / measured) with these entries of the catalog. Nothing where there is no forecast;
+  // std::invalid_argument where it cannot be simulated.
+  using Residual = std::function<std::optional<double>(const scenarios::Entries&)>;
+  // Which of the changed catalogs make another run of it than the first does.
+  using Felt = std::function<std::vector<std::size_t>(const scenarios::Entries&,
+                                                      const std::vector<scenarios::Entries>&)>;
   struct Run {
     Residual residual;
+    Felt felt;
     std::size_t set, group;
     std::vector<std::size_t> keys = {};                // that reach it
     std::map<std::vector<double>, double> known = {};  // residual by the values of those
   };
   void add_runs(std::size_t set, const std::filesystem::path& folder);
   void add_collectives(std::size_t set, const std::filesystem::path& folder);
-  void add(std::size_t set, const std::string& group, Residual residual);
+  void add(std::size_t set, const std::string& group, Residual residual, Felt felt);
   void find_keys();
   std::vector<double> residuals_of(Run& run, const std::vector<std::vector<double>>& values,
                                    const std::vector<scenarios::Entries>& entries) const;

@@ -82,6 +82,27 @@ TEST_CASE("calibrate fits, writes the catalog's files, and writes the same bytes
   CHECK(read(folder.path / "devices/a100-80gb-sxm.yaml") == device);
 }
 
+TEST_CASE("a parameter is felt by the runs that rest on its file and do not override it") {
+  const Scratch folder("stepcast_calibrate_felt");
+  // MT-NLG's profile rests on megatron-2021, but has a step overhead of its own.
+  const std::string key = "start: 10, low: 5, high: 50, unit: UNIT, width: 0.5}\n";
+  auto in = [&](const char* unit) {
+    auto text = key;
+    return text.replace(text.find("UNIT"), 4, unit);
+  };
+  const auto file = folder.write(
+      "felt.yaml",
+      "datasets: [mt_nlg_530b]\nparameters:\n"
+      "  - {file: software/megatron-2021.yaml, key: step_overhead, " +
+          in("ms") + "  - {file: software/megatron-2021.yaml, key: launch_forward, " + in("us"));
+  const auto run = stepcast({"calibrate", "--parameters", file, "--only-print", "--json"});
+  CAPTURE(run.err);
+  REQUIRE(run.status == app::success);
+  const auto document = json::parse(run.out);
+  CHECK(document["parameters"][0]["observations"] == 0);
+  CHECK(document["parameters"][1]["observations"] == 3);
+}
+
 TEST_CASE("--only-print writes nothing") {
   const Scratch folder("stepcast_calibrate_print");
   const auto file = folder.write("few.yaml", few);
