@@ -62,6 +62,13 @@ struct FabricSize {
   std::string node;  // empty: one that the fabric is usual for
 };
 
+struct CalibrationRequest {
+  std::string parameters;           // file; empty: the checkout's scenarios/calibration.yaml
+  std::string data;                 // folder of published runs; empty: the checkout's
+  bool only_print = false;          // write no catalog file
+  std::string kernels, name, base;  // a measured kernel table, for a device entry instead
+};
+
 int simulate(const std::string& file, bool full, const Common& common, Streams streams);
 int schedule(const ScheduleRequest& request, const Common& common, Streams streams);
 int catalog_list(const std::string& kind, const Common& common, Streams streams);
@@ -75,6 +82,9 @@ struct ValidateRequest {
   std::string intervals;              // YAML file of quantiles to write; empty: none
 };
 int validate(const ValidateRequest& request, const Common& common, Streams streams);
+int calibrate(const CalibrationRequest& request, const Common& common, Streams streams);
+// A device entry from request.kernels: NAME.yaml and NAME.csv in --output, or here.
+int calibrate_kernels(const CalibrationRequest& request, const Common& common, Streams streams);
 // Measured collectives: tables of scenarios/collectives, or of `folder`; none named: all.
 int validate_collectives(std::vector<std::string> tables, const std::string& folder,
                          const Common& common, Streams streams);

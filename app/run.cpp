@@ -142,6 +142,41 @@ void add_validate(CLI::App& program, Common& common, Action& action) {
   });
 }
 
+void add_calibrate(CLI::App& program, Common& common, Action& action) {
+  auto asked = std::make_shared<CalibrationRequest>();
+  auto* command = program.add_subcommand(
+      "calibrate", "Fit the cost model's parameters to measurements and write catalog files");
+  command
+      ->add_option("--parameters", asked->parameters,
+                   "What is fitted to what (default: scenarios/calibration.yaml)")
+      ->type_name("FILE");
+  command->add_option("--data", asked->data, "Folder of published runs")->type_name("FOLDER");
+  command->add_flag("--only-print", asked->only_print, "Write no files");
+  auto* kernels = command
+                      ->add_option("--kernels", asked->kernels,
+                                   "Make a device entry from this table of measured kernels "
+                                   "(tools/measure_kernels.py) instead")
+                      ->type_name("CSV");
+  command->add_option("--name", asked->name, "Name of that device")->needs(kernels);
+  command->add_option("--base", asked->base, "Device of the catalog that the rest is taken from")
+      ->needs(kernels);
+  add_common(*command, common);
+  command->get_option("--output")
+      ->description(
+          "Folder that files are written to (default: scenarios/catalog; with --kernels "
+          "this one)")
+      ->type_name("FOLDER");
+  command->footer(
+      "Examples:\n  stepcast calibrate --only-print\n"
+      "  stepcast calibrate --kernels my_gpu.csv --name my-gpu --base h100-80gb-sxm");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) {
+      return asked->kernels.empty() ? calibrate(*asked, common, streams)
+                                    : calibrate_kernels(*asked, common, streams);
+    };
+  });
+}
+
 void add_import(CLI::App& program, Common& common, Action& action) {
   struct Asked {
     std::string format, file;
@@ -217,6 +252,7 @@ int run(int argc, const char* const* argv, Streams streams) {
   add_simulate(program, common, action);
   add_schedule(program, common, action);
   add_validate(program, common, action);
+  add_calibrate(program, common, action);
   add_catalog(program, common, action);
   add_import(program, common, action);
   if (const auto wrong = unknown_command(program, argc, argv); !wrong.empty()) {

@@ -7,17 +7,15 @@
 #include <thread>
 
 #include "app/command.hpp"
+#include "app/published.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/intervals.hpp"
 #include "forecast/validation.hpp"
 #include "report/intervals.hpp"
 #include "report/validation.hpp"
 #include "scenarios/intervals.hpp"
-#include "scenarios/published.hpp"
 
 namespace app {
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -30,6 +28,8 @@ fs::path published_folder(const std::string& asked) {
   }
   throw Mistake("the folder of published runs is not there; name it with --data FOLDER");
 }
+
+namespace {
 
 std::string unknown(const std::string& name, const std::vector<std::string>& known) {
   std::string text = "unknown data set '" + name + "'; expected one of:";
@@ -77,27 +77,32 @@ forecast::Row measured_row(const scenarios::PublishedRow& published) {
   return row;
 }
 
-forecast::Row row_of(const scenarios::PublishedRow& published, bool memory_of_last_stage,
+}  // namespace
+
+forecast::Row row_of(const scenarios::PublishedRow& published,
+                     const std::optional<forecast::Scenario>& scenario,
                      const forecast::Intervals& intervals) {
   auto row = measured_row(published);
-  if (!published.scenario) {
+  if (!scenario) {
     row.status = forecast::Row::Status::unsupported;
     row.reason = published.unsupported_reason;
     return row;
   }
-  auto forecast = forecast::simulate(*published.scenario);
-  forecast::add_interval(forecast, *published.scenario, intervals);
-  row.run = forecast::circumstances_of(*published.scenario, forecast);
+  auto forecast = forecast::simulate(*scenario);
+  forecast::add_interval(forecast, *scenario, intervals);
+  row.run = forecast::circumstances_of(*scenario, forecast);
   row.predicted_s = forecast.step.time;
   if (forecast.step.time_low < forecast.step.time_high) {
     row.low_s = forecast.step.time_low;
     row.high_s = forecast.step.time_high;
   }
-  row.predicted_bytes = memory_of(forecast.memory, row.memory_kind, memory_of_last_stage);
+  row.predicted_bytes = memory_of(forecast.memory, row.memory_kind, published.memory_of_last_stage);
   row.predicted_fits = forecast.memory.fits && forecast.memory.host_fits;
   for (auto& pass : row.passes) pass.predicted = pass_time(forecast, pass.kind);
   return row;
 }
+
+namespace {
 
 forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
                               const forecast::Intervals& intervals, unsigned threads) {
@@ -106,7 +111,7 @@ forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
   const auto work = [&] {
     for (auto i = next++; i < dataset.rows.size(); i = next++) {
       try {
-        result.rows[i] = row_of(dataset.rows[i], dataset.memory_of_last_stage, intervals);
+        result.rows[i] = row_of(dataset.rows[i], dataset.rows[i].scenario, intervals);
       } catch (const std::invalid_argument& why) {
         result.rows[i] = measured_row(dataset.rows[i]);
         result.rows[i].status = forecast::Row::Status::unsupported;

@@ -66,7 +66,11 @@ std::vector<std::string_view> catalog_names(Kind kind) {
 }
 
 std::optional<std::string_view> catalog_text(Kind kind, std::string_view name) {
-  return file_text(std::string(folder(kind)) + std::string(name) + std::string(suffix));
+  return file_text(catalog_path(kind, name));
+}
+
+std::string catalog_path(Kind kind, std::string_view name) {
+  return std::string(folder(kind)) + std::string(name) + std::string(suffix);
 }
 
 std::optional<std::string_view> catalog_kernels(std::string_view name) {

@@ -23,6 +23,8 @@ std::optional<Kind> parse_kind(std::string_view text);
 std::vector<std::string_view> catalog_names(Kind kind);  // sorted
 // The entry's YAML as written; nothing for an unknown name. O(log entries).
 std::optional<std::string_view> catalog_text(Kind kind, std::string_view name);
+// Where the entry stands under scenarios/catalog: "devices/b200.yaml".
+std::string catalog_path(Kind kind, std::string_view name);
 // A table of measured kernels, by file name: "a100.csv".
 std::optional<std::string_view> catalog_kernels(std::string_view name);
 

@@ -46,6 +46,19 @@ void Reading::throw_if_any() {
   throw Error(std::move(all));
 }
 
+const Value* Reading::entry(const std::string& name) {
+  named_.insert(name);
+  if (overlay_ != nullptr)
+    if (const auto laid = overlay_->find(name); laid != overlay_->end()) return laid->second.get();
+  const auto known = entries_.find(name);
+  return known == entries_.end() ? nullptr : known->second.get();
+}
+
+const Value* Reading::remember(const std::string& name, Value entry) {
+  return entries_.emplace(name, std::make_shared<const Value>(std::move(entry)))
+      .first->second.get();
+}
+
 bool Reading::doubtful(std::string_view path) const {
   const auto inside = [](std::string_view part, std::string_view whole) {
     return whole.empty() || part == whole || (part.starts_with(whole) && part[whole.size()] == '.');

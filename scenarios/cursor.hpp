@@ -3,7 +3,9 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,11 +17,17 @@
 
 namespace scenarios {
 
+// Parsed entries of the catalog by "KIND/NAME".
+using Entries = std::map<std::string, std::shared_ptr<const Value>>;
+
 // What reading one file collects, and what it may look up.
 class Reading {
  public:
   Reading(std::string file, std::filesystem::path base)
       : file_(std::move(file)), base_(std::move(base)) {}
+  // A reading for which the catalog holds these entries, whatever else it holds under their names.
+  Reading(std::string file, std::filesystem::path base, const Entries& overlay)
+      : file_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
 
   const std::filesystem::path& base() const { return base_; }
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
@@ -28,8 +36,11 @@ class Reading {
   bool doubtful(std::string_view path) const;  // it, something inside, or something around it
   void throw_if_any();  // Error with all complaints in file order, `--set` after the file
 
-  // Parsed catalog entries by "KIND/NAME": rows of one data set name the same few.
-  std::map<std::string, Value>& entries() { return entries_; }
+  // The entry by "KIND/NAME", or null if it was neither laid over the catalog nor remembered.
+  const Value* entry(const std::string& name);
+  const Value* remember(const std::string& name, Value entry);  // rows name the same few
+  // Names of the entries that were looked up.
+  const std::set<std::string>& named() const { return named_; }
   std::map<std::string, topology::Measured>& kernels() { return kernels_; }  // by file name
   void start_over(std::string file) {
     file_ = std::move(file);
@@ -46,7 +57,9 @@ class Reading {
   std::filesystem::path base_;
   std::vector<Found> found_;
   std::vector<std::string> doubts_;
-  std::map<std::string, Value> entries_;
+  const Entries* overlay_ = nullptr;
+  Entries entries_;
+  std::set<std::string> named_;
   std::map<std::string, topology::Measured> kernels_;
 };
 

@@ -5,15 +5,14 @@ namespace scenarios {
 
 const Value* catalog_entry(Kind kind, const Cursor& name) {
   const auto& text = name.value().text;
-  auto& entries = name.reading().entries();
   const auto key = std::string(to_text(kind)) + "/" + text;
-  if (const auto known = entries.find(key); known != entries.end()) return &known->second;
+  if (const auto* known = name.reading().entry(key)) return known;
   const auto yaml = catalog_text(kind, text);
   if (!yaml) {
     name.complain(unknown_name(kind, text));
     return nullptr;
   }
-  return &entries.emplace(key, parse_yaml(*yaml, "catalog/" + key)).first->second;
+  return name.reading().remember(key, parse_yaml(*yaml, "catalog/" + key));
 }
 
 void require(std::initializer_list<std::string_view> keys, std::string_view why, const Cursor& at) {

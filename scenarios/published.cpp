@@ -91,7 +91,10 @@ void read_run(PublishedRow& row, const Value& run, Reading& reading) {
   }
 }
 
-PublishedRow read_row(const Value& value, const std::string& file, Reading& reading) {
+using Document = std::shared_ptr<const Value>;
+
+PublishedRow read_row(const Value& value, const Document& document, const std::string& file,
+                      Reading& reading) {
   constexpr auto none = std::numeric_limits<double>::quiet_NaN();
   PublishedRow row{};
   row.measured_step_time_s = row.measured_bytes = none;
@@ -101,34 +104,46 @@ PublishedRow read_row(const Value& value, const std::string& file, Reading& read
   if (const auto* run = value.find("scenario")) {
     reading.start_over(file);
     read_run(row, *run, reading);
+    row.run = Document(document, run);  // a part that keeps the whole
   }
   return row;
 }
 
 Dataset read_dataset(const std::filesystem::path& file, Reading& reading) {
   const auto name = file.string();
-  const auto document = parse_yaml(read_file(file, limits), name, limits);
-  const auto* rows = document.find("rows");
+  const auto document =
+      std::make_shared<const Value>(parse_yaml(read_file(file, limits), name, limits));
+  const auto* rows = document->find("rows");
   if (rows == nullptr || rows->kind != Value::Kind::list)
     throw Error({{name + ":1:1", "expected a data set: a map with dataset, source and rows"}});
   Dataset dataset;
-  if (const auto* title = document.find("dataset")) dataset.name = title->text;
-  if (const auto* source = document.find("source")) dataset.source = source->text;
-  if (const auto* stage = document.find("memory_stage")) {
-    if (stage->text != "last")
-      throw Error({{name + ":1:1",
-                    "memory_stage is 'last' where the last pipeline stage was measured; leave "
-                    "it out for the fullest device"}});
-    dataset.memory_of_last_stage = true;
-  }
+  if (const auto* title = document->find("dataset")) dataset.name = title->text;
+  if (const auto* source = document->find("source")) dataset.source = source->text;
+  const auto* stage = document->find("memory_stage");
+  if (stage != nullptr && stage->text != "last")
+    throw Error({{name + ":1:1",
+                  "memory_stage is 'last' where the last pipeline stage was measured; leave it out "
+                  "for the fullest device"}});
   if (dataset.name.empty()) dataset.name = file.stem().string();
-  for (const auto& row : rows->items) dataset.rows.push_back(read_row(row, name, reading));
-  if (const auto* others = document.find("not_expressible"))
-    for (const auto& row : others->items) dataset.rows.push_back(read_row(row, name, reading));
+  for (const auto& row : rows->items)
+    dataset.rows.push_back(read_row(row, document, name, reading));
+  if (const auto* others = document->find("not_expressible"))
+    for (const auto& row : others->items)
+      dataset.rows.push_back(read_row(row, document, name, reading));
+  for (auto& row : dataset.rows) row.memory_of_last_stage = stage != nullptr;
   return dataset;
 }
 
 }  // namespace
+
+forecast::Scenario read_again(const PublishedRow& row, const Entries& entries,
+                              std::set<std::string>* named) {
+  Reading reading(row.id, {}, entries);
+  auto scenario = read_document(*row.run, reading);
+  reading.throw_if_any();
+  if (named != nullptr) *named = reading.named();
+  return scenario;
+}
 
 Dataset load_dataset(const std::filesystem::path& file) {
   Reading reading(file.string(), file.parent_path());

@@ -2,12 +2,15 @@
 // Published measurements of training runs, each beside the scenario that describes the run.
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "forecast/scenario.hpp"
+#include "scenarios/cursor.hpp"
 
 namespace scenarios {
 
@@ -15,24 +18,25 @@ struct PublishedRow {
   std::string id;
   std::optional<forecast::Scenario> scenario;  // nothing: see the reason
   std::string unsupported_reason;
-  double measured_step_time_s;      // not a number: none was published
-  std::string time_from;            // how the time was derived
-  bool time_counts = false;         // fit for judging time forecasts
-  double measured_bytes;            // not a number: none was published
-  std::string memory_kind;          // allocated, reserved, device, unstated
-  bool memory_approximate = false;  // printed in whole gigabytes, say
-  bool out_of_memory = false;       // the run did not fit
+  double measured_step_time_s;        // not a number: none was published
+  std::string time_from;              // how the time was derived
+  bool time_counts = false;           // fit for judging time forecasts
+  double measured_bytes;              // not a number: none was published
+  std::string memory_kind;            // allocated, reserved, device, unstated
+  bool memory_of_last_stage = false;  // measured there, not on the fullest device
+  bool memory_approximate = false;    // printed in whole gigabytes, say
+  bool out_of_memory = false;         // the run did not fit
   // Seconds by name: forward, backward_input, backward_weight of one stage and microbatch;
   // layer.forward, layer.backward of one layer.
   std::vector<std::pair<std::string, double>> pass_times_s;
   std::string device, precision, model, scale, parallelism;  // the groups that it belongs to
   std::vector<std::string> assumed;                          // what the source does not state
+  std::shared_ptr<const Value> run;  // the scenario as written; null where there is none
 };
 
 struct Dataset {
   std::string name, source;
-  bool memory_of_last_stage = false;  // measured there, not on the fullest device
-  std::vector<PublishedRow> rows;     // every row of the file, those beyond any scenario last
+  std::vector<PublishedRow> rows;  // every row of the file, those beyond any scenario last
 };
 
 // Reads one file. Throws Error for a file that is no data set; a row whose scenario cannot be read
@@ -45,5 +49,11 @@ std::vector<std::string> dataset_names(const std::filesystem::path& folder);
 // Several at once, sharing what the rows have in common. An empty list of names means all.
 std::vector<Dataset> load_datasets(const std::filesystem::path& folder,
                                    std::vector<std::string> names = {});
+
+// The row's scenario with these entries in place of the catalog's, and the names of all entries
+// that it rests on ("software/megatron-core"). The row must have a scenario. Throws Error as
+// load_scenario does.
+forecast::Scenario read_again(const PublishedRow& row, const Entries& entries,
+                              std::set<std::string>* named = nullptr);
 
 }  // namespace scenarios

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "scenarios/catalog.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/named.hpp"
@@ -87,7 +86,7 @@ Scenario read_document(const Value& document, Reading& reading) {
   }
   read_map(table(), scenario, root);
   require({"model", "cluster", "training"}, "a scenario needs model, cluster and training", root);
-  if (document.find("software") == nullptr) scenario.software = catalog_software("megatron-core");
+  if (document.find("software") == nullptr) scenario.software = usual_software(root);
   const bool data_given = path(document, "plan", "data") != nullptr;
   complete(scenario, data_given, path(document, "plan", "virtual_stages") != nullptr);
   check_scenario(scenario, data_given, document, reading);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "scenarios/catalog.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
 
@@ -234,11 +233,18 @@ const Table<Draft>& table() {
 
 std::vector<Field> software_fields() { return fields_of(table()); }
 
+Software usual_software(const Cursor& at) {
+  Value name;
+  name.kind = Value::Kind::scalar;
+  name.text = "megatron-core";
+  return read_software(at.instead(name, at.value()));
+}
+
 Software read_software(const Cursor& at) {
   Draft draft;
   // A mapping without a base starts from what holds where `software` is left out.
   const bool bare = at.value().kind == Value::Kind::map && !name_place(at);
-  if (bare) draft.software = catalog_software("megatron-core");
+  if (bare) draft.software = usual_software(at);
   const auto name = read_named(Kind::software, table(), draft, at);
   if (!bare) draft.software.name = name.value_or("software");
   return draft.software;

@@ -144,8 +144,8 @@ std::vector<std::string> sweep_names(const std::filesystem::path& folder) {
   return names;
 }
 
-Sweep load_sweep(const std::filesystem::path& folder, const std::string& name,
-                 std::span<const std::string> sets) {
+SweepFile load_sweep_file(const std::filesystem::path& folder, const std::string& name,
+                          std::span<const std::string> sets) {
   const auto file = folder / (name + ".yaml");
   Value document = parse_yaml(read_file(file), file.string());
   Reading reading(file.string(), folder);
@@ -156,7 +156,22 @@ Sweep load_sweep(const std::filesystem::path& folder, const std::string& name,
   require({"cluster", "source"}, "a table needs its machine and its source", root);
   reading.throw_if_any();
   read_points(sweep, folder / (name + ".csv"));
-  return sweep;
+  return {std::move(sweep), std::make_shared<const Value>(std::move(document))};
+}
+
+Sweep load_sweep(const std::filesystem::path& folder, const std::string& name,
+                 std::span<const std::string> sets) {
+  return load_sweep_file(folder, name, sets).sweep;
+}
+
+topology::Cluster read_again(const SweepFile& file, const Entries& entries,
+                             std::set<std::string>* named) {
+  Reading reading(file.sweep.name, {}, entries);
+  Sweep sweep;
+  read_map(table(), sweep, Cursor(*file.description, "", reading));
+  reading.throw_if_any();
+  if (named != nullptr) *named = reading.named();
+  return sweep.cluster;
 }
 
 }  // namespace scenarios

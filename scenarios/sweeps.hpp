@@ -2,10 +2,13 @@
 // Published measurements of collectives: a table (CSV) beside the machine it was taken on (YAML).
 #pragma once
 #include <filesystem>
+#include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "scenarios/cursor.hpp"
 #include "topology/sweep.hpp"
 
 namespace scenarios {
@@ -17,5 +20,16 @@ std::vector<std::string> sweep_names(const std::filesystem::path& folder);
 // Throws Error that names the file and the place of every mistake.
 topology::Sweep load_sweep(const std::filesystem::path& folder, const std::string& name,
                            std::span<const std::string> sets = {});
+
+// A table with its description as written, and its machine read again with these entries in place
+// of the catalog's; `named` receives the names of all entries that it rests on.
+struct SweepFile {
+  topology::Sweep sweep;
+  std::shared_ptr<const Value> description;
+};
+SweepFile load_sweep_file(const std::filesystem::path& folder, const std::string& name,
+                          std::span<const std::string> sets = {});
+topology::Cluster read_again(const SweepFile& file, const Entries& entries,
+                             std::set<std::string>* named = nullptr);
 
 }  // namespace scenarios

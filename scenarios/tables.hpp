@@ -28,6 +28,7 @@ topology::Node read_node(const Cursor& at);
 FabricDraft read_fabric(const Cursor& at);
 topology::Cluster read_cluster(const Cursor& at);
 strategies::Software read_software(const Cursor& at);
+strategies::Software usual_software(const Cursor& at);  // where `software` is left out
 void read_training(strategies::Training& training, const Cursor& at);
 void read_plan(strategies::Plan& plan, const Cursor& at);
 

@@ -135,7 +135,7 @@ Bytes gathered_rows(const Share& share) {
   if (!share.model.moe || ranks == 1 || share.software.moe_dispatcher != MoeDispatcher::all_gather)
     return {};
   const auto values = ranks * extent_of(share).rows * share.model.hidden;
-  return {static_cast<double>(values) * value_bytes(share.training)};
+  return {static_cast<double>(values) * model::wide_bytes(share.training.precision)};
 }
 
 bool host_waits_for_counts(const model::Transformer& model, const Software& software) {

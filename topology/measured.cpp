@@ -12,8 +12,9 @@
 namespace topology {
 namespace {
 
-constexpr std::array<std::string_view, 9> columns{
-    "kind", "pass", "batch", "m", "n", "k", "causal", "implementation", "efficiency"};
+constexpr std::array<std::string_view, 10> columns{
+    "kind", "pass", "batch", "m", "n", "k", "causal", "implementation", "efficiency", "precision"};
+constexpr std::size_t required = 9;  // the last may be missing
 
 struct Row {
   std::array<std::string_view, columns.size()> cells;
@@ -24,9 +25,7 @@ struct Row {
   }
 };
 
-[[noreturn]] void refuse(int line, const std::string& what) {
-  throw std::invalid_argument("line " + std::to_string(line) + ": " + what);
-}
+[[noreturn]] void refuse(int line, const std::string& what) { throw MeasuredMistake{line, what}; }
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
@@ -114,39 +113,79 @@ std::array<std::size_t, columns.size()> header(std::string_view text, int line) 
   std::array<std::size_t, columns.size()> place{};
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto found = std::ranges::find(names, columns[i]);
-    if (found == names.end()) refuse(line, "column '" + std::string(columns[i]) + "' is missing");
+    if (found == names.end() && i < required)
+      refuse(line, "column '" + std::string(columns[i]) + "' is missing");
     place[i] = static_cast<std::size_t>(found - names.begin());
   }
   return place;
 }
 
+using Places = std::array<std::size_t, columns.size()>;
+
+Row row_of(std::string_view text, const Places& places, std::size_t width, int line) {
+  const auto cells = split(text, ',');
+  Row row{{}, line};
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (places[i] >= width) continue;  // a column that is not there
+    if (places[i] >= cells.size()) refuse(line, "the row has too few cells");
+    row.cells[i] = cells[places[i]];
+  }
+  return row;
+}
+
+bool is_narrow(const Row& row) {
+  const auto precision = row["precision"];
+  if (precision.empty() || precision == "bf16" || precision == "fp16") return false;
+  if (precision == "fp8") return true;
+  refuse(row.line,
+         "unknown precision '" + std::string(precision) + "'; expected bf16, fp16 or fp8");
+}
+
+void add(Measured& table, const Row& row) {
+  if (row["kind"] == "product") {
+    (is_narrow(row) ? table.narrow : table.products).push_back(product_of(row));
+  } else if (row["kind"] == "attention") {
+    if (const auto measured = attention_of(row)) table.attention.push_back(*measured);
+  } else if (row["kind"] == "stream") {
+    table.streams.push_back({std::string(row["pass"]),
+                             units::Bytes{static_cast<double>(number<std::int64_t>(row, "n"))},
+                             efficiency(row)});
+  } else {
+    refuse(row.line, "unknown kind '" + std::string(row["kind"]) +
+                         "'; expected product, attention or stream");
+  }
+}
+
 }  // namespace
 
 Measured parse_measured(std::string_view csv) {
+  std::vector<MeasuredMistake> mistakes;
+  auto table = parse_measured(csv, mistakes);
+  if (!mistakes.empty())
+    throw std::invalid_argument("line " + std::to_string(mistakes.front().line) + ": " +
+                                mistakes.front().text);
+  return table;
+}
+
+Measured parse_measured(std::string_view csv, std::vector<MeasuredMistake>& mistakes) {
   Measured table;
-  std::optional<std::array<std::size_t, columns.size()>> place;
+  std::optional<Places> places;
+  std::size_t width = 0;
   int line = 0;
   for (std::string_view text : split(csv, '\n')) {
     ++line;
     if (text.ends_with('\r')) text.remove_suffix(1);
     if (text.empty() || text.starts_with('#')) continue;
-    if (!place) {
-      place = header(text, line);
-      continue;
-    }
-    const auto cells = split(text, ',');
-    Row row{{}, line};
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if ((*place)[i] >= cells.size()) refuse(line, "the row has too few cells");
-      row.cells[i] = cells[(*place)[i]];
-    }
-    if (row["kind"] == "product") {
-      table.products.push_back(product_of(row));
-    } else if (row["kind"] == "attention") {
-      if (const auto measured = attention_of(row)) table.attention.push_back(*measured);
-    } else {
-      refuse(line,
-             "unknown kind '" + std::string(row["kind"]) + "'; expected product or attention");
+    try {
+      if (places) {
+        add(table, row_of(text, *places, width, line));
+      } else {
+        width = split(text, ',').size();
+        places = header(text, line);
+      }
+    } catch (const MeasuredMistake& mistake) {
+      mistakes.push_back(mistake);
+      if (!places) return table;  // without columns no row means anything
     }
   }
   return table;

@@ -65,8 +65,11 @@ TEST_CASE("runs that did not fit are marked") {
 }
 
 TEST_CASE("a data set says whose memory was measured if it is not that of the fullest device") {
-  CHECK(scenarios::load_dataset(folder / "megatron_lm_golden_small.yaml").memory_of_last_stage);
-  CHECK_FALSE(scenarios::load_dataset(folder / "bigscience_1b3_v100.yaml").memory_of_last_stage);
+  CHECK(scenarios::load_dataset(folder / "megatron_lm_golden_small.yaml")
+            .rows[0]
+            .memory_of_last_stage);
+  CHECK_FALSE(
+      scenarios::load_dataset(folder / "bigscience_1b3_v100.yaml").rows[0].memory_of_last_stage);
   const auto file = std::filesystem::temp_directory_path() / "stepcast_memory_stage.yaml";
   std::ofstream(file) << "memory_stage: first\nrows: []\n";
   CHECK_THROWS_WITH(scenarios::load_dataset(file),

@@ -62,7 +62,7 @@ TEST_CASE("a mistake in a table is named with its line") {
   };
   CHECK(message("product,forward,1,128,256\n") == "line 3: the row has too few cells");
   CHECK(message("gemm,forward,1,1,1,1,,,0.5\n") ==
-        "line 3: unknown kind 'gemm'; expected product or attention");
+        "line 3: unknown kind 'gemm'; expected product, attention or stream");
   CHECK(message("product,both,1,1,1,1,,,0.5\n") ==
         "line 3: unknown pass 'both'; expected forward, input_gradient or weight_gradient");
   CHECK(message("attention,first,,1,1,1,0,,0.5\n") ==

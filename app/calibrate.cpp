@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+#include <thread>
+
+#include "app/calibration_runs.hpp"
+#include "app/command.hpp"
+#include "app/published.hpp"
+#include "report/calibration.hpp"
+
+namespace app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of the folder of scenarios that the program stands in, or was built from.
+fs::path checkout(const std::string& name) {
+  const fs::path here = fs::path("scenarios") / name;
+  std::error_code wrong;
+  return fs::exists(here, wrong) ? here : fs::path(STEPCAST_SOURCE_DIR) / here;
+}
+
+// Writes the files that changed, and names all of them.
+std::vector<std::string> write(const std::map<std::string, std::string>& texts,
+                               const fs::path& folder) {
+  std::vector<std::string> written;
+  for (const auto& [path, text] : texts) {
+    std::error_code wrong;
+    fs::create_directories((folder / path).parent_path(), wrong);
+    write_file((folder / path).string(), text);
+    written.push_back(path);
+  }
+  return written;
+}
+
+forecast::CalibrationSummary fit(CalibrationRuns& runs, const Common& common, Streams streams) {
+  const auto problem = runs.problem();
+  const auto residuals = [&](const std::vector<forecast::Point>& points) {
+    if (!common.quiet && streams.terminal && points.size() > 1) streams.err << "slopes …\n";
+    return runs.residuals(points);
+  };
+  const auto minimum = forecast::minimise(problem, residuals);
+  auto values = runs.values(minimum.point);
+  for (auto& value : values) value = scenarios::rounded(value);
+  forecast::Point start;
+  for (const auto& unknown : problem.unknowns) start.push_back(unknown.start);
+  const auto before = residuals({start}).front();
+  auto summary =
+      runs.summary(before, values, forecast::assess(problem, runs.point(values), residuals));
+  summary.steps = minimum.steps;
+  summary.converged = minimum.converged;
+  return summary;
+}
+
+}  // namespace
+
+int calibrate(const CalibrationRequest& request, const Common& common, Streams streams) {
+  const auto file =
+      request.parameters.empty() ? checkout("calibration.yaml") : fs::path(request.parameters);
+  const auto calibration = scenarios::load_calibration(file, common.sets);
+  const auto threads =
+      common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  const auto catalog = common.output.empty() ? checkout("catalog") : fs::path(common.output);
+  CalibrationRuns runs(calibration, published_folder(request.data), checkout("collectives"),
+                       catalog, threads);
+  auto summary = fit(runs, common, streams);
+  if (!request.only_print) {
+    std::vector<double> values;
+    for (const auto& parameter : summary.parameters) values.push_back(parameter.value);
+    summary.files = write(runs.texts(values), catalog);
+  }
+  const auto answer = common.json ? report::calibrate_json(summary)
+                                  : report::calibrate_text(summary, text_options(streams));
+  streams.out << answer << std::flush;
+  return success;
+}
+
+}  // namespace app

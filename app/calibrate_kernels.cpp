@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device entry from a table of measured kernels.
+#include <filesystem>
+#include <ostream>
+
+#include "app/command.hpp"
+#include "forecast/kernel_fit.hpp"
+#include "report/calibration.hpp"
+#include "scenarios/calibration.hpp"
+#include "scenarios/edit.hpp"
+#include "scenarios/kernel_table.hpp"
+#include "scenarios/yaml.hpp"
+
+namespace app {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string figure(const forecast::FittedParameter& parameter) {
+  scenarios::FittedKey key{.unit = parameter.unit};
+  return scenarios::exact_text(key, parameter.value);
+}
+
+}  // namespace
+
+int calibrate_kernels(const CalibrationRequest& request, const Common& common, Streams streams) {
+  if (request.name.empty() || request.name.find_first_of("/\\ \t'\":{}[]#,") != std::string::npos)
+    throw Mistake("--kernels needs --name NAME, the name of the device, such as my-gpu");
+  if (!common.sets.empty())
+    throw Mistake("--set changes the file of --parameters, which --kernels does not read");
+  const auto table = scenarios::load_kernel_table(request.kernels);
+  const auto device = scenarios::device_of(table, request.base);
+  auto summary = forecast::fit_kernels(table.measured, device);
+  const auto csv = request.name + ".csv";
+  auto yaml = scenarios::device_yaml(table, request.base, csv);
+  std::vector<std::string> keys;
+  for (auto& parameter : summary.parameters) {
+    parameter.file = request.name + ".yaml";
+    yaml = scenarios::with_value(yaml, parameter.file, parameter.key, figure(parameter));
+    keys.push_back(parameter.key);
+  }
+  if (!request.only_print) {
+    const fs::path folder = common.output.empty() ? "." : common.output;
+    std::error_code wrong;
+    fs::create_directories(folder, wrong);
+    const auto text = scenarios::read_file(request.kernels, {.bytes = std::uintmax_t{64} << 20});
+    for (const auto& [file, content] :
+         {std::pair{request.name + ".yaml", scenarios::with_origin(yaml, keys)}, {csv, text}}) {
+      write_file((folder / file).string(), content);
+      summary.files.push_back((folder / file).lexically_normal().string());
+    }
+  }
+  streams.out << (common.json ? report::calibrate_json(summary)
+                              : report::calibrate_text(summary, text_options(streams)))
+              << std::flush;
+  return success;
+}
+
+}  // namespace app

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/calibration_runs.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "app/command.hpp"
+#include "app/published.hpp"
+#include "scenarios/sweeps.hpp"
+
+namespace app {
+namespace {
+
+using scenarios::Entries;
+using scenarios::PublishedRow;
+using Measure = scenarios::CalibrationSet::Measure;
+
+// A value with which a run cannot be simulated is as bad as one that is off by this factor.
+constexpr double hopeless = 100;
+
+std::string group_of(const PublishedRow& row, const std::string& dataset) {
+  const auto group =
+      row.device + '|' + row.precision + '|' + row.model + '|' + row.scale + '|' + row.parallelism;
+  return group == "||||" ? dataset : group;
+}
+
+bool measured(const PublishedRow& row, bool memory) {
+  if (!row.run || !row.scenario) return false;
+  return memory ? std::isfinite(row.measured_bytes) && row.measured_bytes > 0 && !row.out_of_memory
+                : row.time_counts && row.measured_step_time_s > 0;
+}
+
+std::optional<double> logarithm(std::optional<double> error) {
+  if (!error || !(*error > -1)) return {};
+  return std::log1p(*error);
+}
+
+const char* name_of(Measure measure) {
+  switch (measure) {
+    case Measure::time:
+      return "time";
+    case Measure::memory:
+      return "memory";
+    case Measure::collectives:
+      return "collectives";
+  }
+  return "";
+}
+
+// Which of the changed catalogs make another scenario, or machine, of what was measured.
+template <class Measured>
+std::vector<std::size_t> felt_by(const Measured& file, const Entries& start,
+                                 const std::vector<Entries>& changed) {
+  std::set<std::string> named;
+  const auto plain = scenarios::read_again(file, start, &named);
+  std::vector<std::size_t> felt;
+  for (std::size_t k = 0; k < changed.size(); ++k) {
+    const bool touched = std::ranges::any_of(
+        named, [&](const auto& name) { return changed[k].at(name) != start.at(name); });
+    if (touched && !(scenarios::read_again(file, changed[k]) == plain)) felt.push_back(k);
+  }
+  return felt;
+}
+
+double coordinate(const scenarios::FittedKey& key, double value) {
+  return key.logarithmic ? std::log(value) : value;
+}
+
+}  // namespace
+
+CalibrationRuns::CalibrationRuns(scenarios::Calibration calibration,
+                                 const std::filesystem::path& published,
+                                 const std::filesystem::path& collectives,
+                                 const std::filesystem::path& catalog, unsigned threads)
+    : calibration_(std::move(calibration)), catalog_(calibration_, catalog), threads_(threads) {
+  for (std::size_t set = 0; set < calibration_.sets.size(); ++set) {
+    const auto& wanted = calibration_.sets[set];
+    sizes_.push_back(0);
+    if (wanted.measure == Measure::collectives)
+      add_collectives(set, collectives);
+    else
+      add_runs(set, published);
+    if (sizes_[set] == 0)
+      throw Mistake("data set " + wanted.name + " has no row with a measured " +
+                    name_of(wanted.measure) + "; leave it out of the calibration");
+  }
+  find_keys();
+}
+
+void CalibrationRuns::add(std::size_t set, const std::string& group, Residual residual, Felt felt) {
+  const auto number = groups_.emplace(group, groups_.size()).first->second;
+  runs_.push_back({std::move(residual), std::move(felt), set, number});
+  ++sizes_[set];
+}
+
+void CalibrationRuns::add_runs(std::size_t set, const std::filesystem::path& folder) {
+  const auto& wanted = calibration_.sets[set];
+  const bool memory = wanted.measure == Measure::memory;
+  std::int64_t seen = 0;
+  for (const auto& dataset : scenarios::load_datasets(folder, {wanted.name}))
+    for (const auto& one : dataset.rows) {
+      if (!measured(one, memory) || seen++ % wanted.every != 0) continue;
+      const auto row = std::make_shared<const PublishedRow>(one);
+      const auto residual = [row, memory](const Entries& entries) {
+        const auto forecast = row_of(*row, scenarios::read_again(*row, entries));
+        return logarithm(memory ? forecast::memory_error(forecast) : forecast::error(forecast));
+      };
+      add(set, group_of(one, dataset.name), residual,
+          [row](const Entries& start, const std::vector<Entries>& changed) {
+            return felt_by(*row, start, changed);
+          });
+    }
+}
+
+// Points of one table are one group: the same machine, one after the other.
+void CalibrationRuns::add_collectives(std::size_t set, const std::filesystem::path& folder) {
+  const auto& wanted = calibration_.sets[set];
+  const auto file =
+      std::make_shared<const scenarios::SweepFile>(scenarios::load_sweep_file(folder, wanted.name));
+  for (const auto& point : file->sweep.points) {
+    if ((&point - file->sweep.points.data()) % wanted.every != 0) continue;
+    const auto residual = [file, point](const Entries& entries) {
+      topology::Sweep alone{.name = file->sweep.name, .call = file->sweep.call, .points = {point}};
+      alone.cluster = scenarios::read_again(*file, entries);
+      return logarithm(topology::score(alone).rows.front().error);
+    };
+    add(set, wanted.name, residual,
+        [file](const Entries& start, const std::vector<Entries>& changed) {
+          return felt_by(*file, start, changed);
+        });
+  }
+}
+
+// A key reaches the runs that it changes: not those that override it.
+void CalibrationRuns::find_keys() {
+  std::vector<double> values;
+  for (const auto& key : calibration_.keys) values.push_back(key.start);
+  const auto start = catalog_.entries(values);
+  std::vector<Entries> changed;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const auto& key = calibration_.keys[k];
+    values[k] = key.start < key.high ? key.high : key.low;
+    changed.push_back(catalog_.entries(values));
+    values[k] = key.start;
+  }
+  for_all([&](Run& run) { run.keys = run.felt(start, changed); });
+}
+
+// Work on runs only writes into its own run. What is thrown is thrown again.
+template <class Work>
+void CalibrationRuns::for_all(Work work) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::exception_ptr> thrown(threads_);
+  const auto share = [&](unsigned thread) {
+    try {
+      for (auto i = next++; i < runs_.size(); i = next++) work(runs_[i]);
+    } catch (...) {
+      thrown[thread] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> crew;
+    for (unsigned i = 1; i < threads_; ++i) crew.emplace_back(share, i);
+    share(0);
+  }
+  for (const auto& one : thrown)
+    if (one) std::rethrow_exception(one);
+}
+
+forecast::FitProblem CalibrationRuns::problem() const {
+  forecast::FitProblem problem;
+  for (const auto& key : calibration_.keys)
+    problem.unknowns.push_back({.start = coordinate(key, key.start),
+                                .low = coordinate(key, key.low),
+                                .high = coordinate(key, key.high),
+                                .width = key.width,
+                                .step = key.logarithmic ? 0.03 : key.width / 5});
+  const auto all = static_cast<double>(groups_.size()) / static_cast<double>(sizes_.size());
+  for (const auto& run : runs_)
+    problem.observations.push_back(
+        {.weight = all / static_cast<double>(sizes_[run.set]), .group = run.group});
+  problem.threshold = problem.noise = calibration_.noise;
+  problem.enough = 1e-4;
+  return problem;
+}
+
+std::vector<double> CalibrationRuns::values(const forecast::Point& point) const {
+  std::vector<double> values;
+  for (std::size_t k = 0; k < point.size(); ++k) {
+    const auto& key = calibration_.keys[k];
+    // A logarithm and back must not leave the bounds by a rounding.
+    values.push_back(
+        std::clamp(key.logarithmic ? std::exp(point[k]) : point[k], key.low, key.high));
+  }
+  return values;
+}
+
+forecast::Point CalibrationRuns::point(const std::vector<double>& values) const {
+  forecast::Point point;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    point.push_back(coordinate(calibration_.keys[k], values[k]));
+  return point;
+}
+
+std::vector<double> CalibrationRuns::residuals_of(
+    Run& run, const std::vector<std::vector<double>>& values,
+    const std::vector<scenarios::Entries>& entries) const {
+  std::vector<double> residuals;
+  for (std::size_t p = 0; p < values.size(); ++p) {
+    std::vector<double> own;
+    for (const auto key : run.keys) own.push_back(values[p][key]);
+    const auto [known, fresh] = run.known.emplace(std::move(own), std::log(hopeless));
+    if (fresh) {
+      try {
+        if (const auto off = run.residual(entries[p])) known->second = *off;
+      } catch (const std::invalid_argument&) {
+      }
+    }
+    residuals.push_back(known->second);
+  }
+  return residuals;
+}
+
+std::vector<std::vector<double>> CalibrationRuns::residuals(
+    const std::vector<forecast::Point>& points) {
+  std::vector<std::vector<double>> asked;
+  std::vector<scenarios::Entries> entries;
+  for (const auto& point : points) {
+    asked.push_back(values(point));
+    entries.push_back(catalog_.entries(asked.back()));
+  }
+  std::vector<std::vector<double>> result(points.size(), std::vector<double>(runs_.size()));
+  for_all([&](Run& run) {
+    const auto i = static_cast<std::size_t>(&run - runs_.data());
+    const auto own = residuals_of(run, asked, entries);
+    for (std::size_t p = 0; p < own.size(); ++p) result[p][i] = own[p];
+  });
+  return result;
+}
+
+forecast::CalibrationSummary CalibrationRuns::summary(
+    const std::vector<double>& before, const std::vector<double>& values,
+    const forecast::Assessment& assessment) const {
+  forecast::CalibrationSummary summary{.observations = runs_.size(), .groups = groups_.size()};
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const auto& key = calibration_.keys[k];
+    const double spread = assessment.standard_errors[k];
+    summary.parameters.push_back({.file = key.file,
+                                  .key = key.key,
+                                  .unit = key.unit,
+                                  .meaning = key.meaning,
+                                  .value = values[k],
+                                  .standard_error = key.logarithmic ? spread * values[k] : spread,
+                                  .start = key.start,
+                                  .low = key.low,
+                                  .high = key.high,
+                                  .width = key.width,
+                                  .logarithmic = key.logarithmic,
+                                  .at_bound = assessment.at_bound[k]});
+  }
+  for (std::size_t s = 0; s < sizes_.size(); ++s)
+    summary.sets.push_back({.name = calibration_.sets[s].name,
+                            .measure = name_of(calibration_.sets[s].measure),
+                            .observations = sizes_[s]});
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    for (const auto key : runs_[i].keys) ++summary.parameters[key].observations;
+    auto& set = summary.sets[runs_[i].set];
+    const auto share = [&](double residual) {
+      return std::abs(std::expm1(residual)) / static_cast<double>(set.observations);
+    };
+    set.before += share(before[i]);
+    set.after += share(assessment.residuals[i]);
+    set.left_out += share(assessment.left_out[i]);
+  }
+  const auto sets = static_cast<double>(sizes_.size());
+  for (const auto& set : summary.sets) {
+    summary.before += set.before / sets;
+    summary.after += set.after / sets;
+    summary.left_out += set.left_out / sets;
+  }
+  return summary;
+}
+
+}  // namespace app

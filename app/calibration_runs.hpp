@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published runs as residuals of the fitted keys: read and simulated again wherever a key reaches.
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forecast/calibration.hpp"
+#include "forecast/calibration_summary.hpp"
+#include "scenarios/calibration.hpp"
+
+namespace app {
+
+class CalibrationRuns {
+ public:
+  // Rows that have the measurement and a scenario, `every` so many of each set: of published runs,
+  // and of tables in the folder of measured collectives.
+  CalibrationRuns(scenarios::Calibration calibration, const std::filesystem::path& published,
+                  const std::filesystem::path& collectives, const std::filesystem::path& catalog,
+                  unsigned threads);
+
+  // Every data set weighs the same, and all together as many observations as there are groups.
+  forecast::FitProblem problem() const;
+  // At points of the problem; the same for any number of threads.
+  std::vector<std::vector<double>> residuals(const std::vector<forecast::Point>& points);
+  // Values of the keys at a point, and back.
+  std::vector<double> values(const forecast::Point& point) const;
+  forecast::Point point(const std::vector<double>& values) const;
+
+  forecast::CalibrationSummary summary(const std::vector<double>& before,
+                                       const std::vector<double>& values,
+                                       const forecast::Assessment& assessment) const;
+  std::map<std::string, std::string> texts(const std::vector<double>& values) const {
+    return catalog_.texts(values);
+  }
+
+ private:
+  // ln(predicted / measured) with these entries of the catalog. Nothing where there is no forecast;
+  // std::invalid_argument where it cannot be simulated.
+  using Residual = std::function<std::optional<double>(const scenarios::Entries&)>;
+  // Which of the changed catalogs make another run of it than the first does.
+  using Felt = std::function<std::vector<std::size_t>(const scenarios::Entries&,
+                                                      const std::vector<scenarios::Entries>&)>;
+  struct Run {
+    Residual residual;
+    Felt felt;
+    std::size_t set, group;
+    std::vector<std::size_t> keys = {};                // that reach it
+    std::map<std::vector<double>, double> known = {};  // residual by the values of those
+  };
+  void add_runs(std::size_t set, const std::filesystem::path& folder);
+  void add_collectives(std::size_t set, const std::filesystem::path& folder);
+  void add(std::size_t set, const std::string& group, Residual residual, Felt felt);
+  void find_keys();
+  std::vector<double> residuals_of(Run& run, const std::vector<std::vector<double>>& values,
+                                   const std::vector<scenarios::Entries>& entries) const;
+  template <class Work>
+  void for_all(Work work);
+
+  scenarios::Calibration calibration_;
+  scenarios::FittedCatalog catalog_;
+  unsigned threads_;
+  std::vector<Run> runs_;
+  std::vector<std::size_t> sizes_;  // runs of each set
+  std::map<std::string, std::size_t> groups_;
+};
+
+}  // namespace app

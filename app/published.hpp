@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published runs and their forecasts, for the commands that compare them.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "forecast/intervals.hpp"
+#include "forecast/scenario.hpp"
+#include "forecast/validation.hpp"
+#include "scenarios/published.hpp"
+
+namespace app {
+
+// The folder asked for, or that of the checkout. Throws Mistake where there is none.
+std::filesystem::path published_folder(const std::string& asked);
+
+// The row beside the forecast of this scenario, with the interval of that table; without a scenario
+// it is unsupported.
+forecast::Row row_of(const scenarios::PublishedRow& published,
+                     const std::optional<forecast::Scenario>& scenario,
+                     const forecast::Intervals& intervals = {});
+
+}  // namespace app

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fitting a model's parameters to measurements, and saying how far they can be trusted. It knows
+// nothing of what the parameters mean: whoever asks gives the residuals as a function of them.
+//
+// What is minimised, over parameters x between their bounds:
+//
+//     sum over observations of w · rho(r(x))  +  noise² · sum over parameters ((x - start)/width)²
+//
+// with Huber's rho: r² up to `threshold`, then as steep as there, for one wild row must not lead.
+// `noise` is the residual of an observation of weight one that nobody would wonder at: it says what
+// a measurement counts against what was known before.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace forecast {
+
+// One number that is fitted, in the coordinate that the fit moves in: a logarithm, say.
+struct Unknown {
+  double start, low, high;
+  double width = std::numeric_limits<double>::infinity();  // of what was known before: one sigma
+  double step = 0.03;  // of finite differences: beyond the noise of discrete decisions
+};
+
+struct Observation {
+  double weight = 1;
+  std::size_t group = 0;  // what was measured under the same configuration is left out together
+};
+
+struct FitProblem {
+  std::vector<Unknown> unknowns;
+  std::vector<Observation> observations;
+  double threshold = std::numeric_limits<double>::infinity();
+  double noise = 1;
+  int most_steps = 30;
+  double enough = 1e-5;  // relative decrease below which no further step is taken
+};
+
+using Point = std::vector<double>;
+// The residuals of all observations at each of the points. Every one is finite; the same point
+// gives the same residuals. Points that come together may be worked on at once.
+using Residuals = std::function<std::vector<std::vector<double>>(const std::vector<Point>&)>;
+
+struct Minimum {
+  Point point;
+  double cost = 0;
+  int steps = 0;           // that were taken
+  bool converged = false;  // false: `most_steps` were not enough
+};
+
+// Levenberg-Marquardt from the starts; a parameter that would leave its bounds stays on them.
+// (parameters + 1) evaluations a step, and one more for every step that is refused.
+// Throws std::invalid_argument for a start outside its bounds, or without observations.
+Minimum minimise(const FitProblem& problem, const Residuals& residuals);
+
+struct Assessment {
+  std::vector<double> residuals;
+  // Of each parameter, with observations counted by weight: give weights that sum to the number of
+  // independent ones. The square is the diagonal of (JᵀWJ / s² + 1/width²)⁻¹, s² being the weighted
+  // mean square of the residuals over the degrees of freedom. Zero on a bound: nothing is known
+  // about how far beyond.
+  std::vector<double> standard_errors;
+  std::vector<bool> at_bound;
+  // Residual of each observation by parameters that never saw its group: one Gauss-Newton step from
+  // the point with the group's part of JᵀWJ and of the gradient taken out.
+  std::vector<double> left_out;
+};
+
+// Around a point where the cost is smallest. parameters + 1 evaluations; O(groups · parameters³).
+Assessment assess(const FitProblem& problem, const Point& point, const Residuals& residuals);
+
+}  // namespace forecast

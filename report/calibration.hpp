@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a calibration found, for people and for programs.
+#pragma once
+#include <string>
+
+#include "forecast/calibration_summary.hpp"
+#include "report/text.hpp"
+
+namespace report {
+
+std::string calibrate_text(const forecast::CalibrationSummary& summary, const TextOptions& options);
+std::string calibrate_json(const forecast::CalibrationSummary& summary);
+
+}  // namespace report

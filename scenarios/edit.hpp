@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changing figures in a catalog file and nothing else: comments, order and spelling stay.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace scenarios {
+
+// The text with `value` as what stands at "key" or "key.inner": in place of the scalar there, or as
+// a new last key of its map. `file` is for complaints. Throws Error if the text is no YAML, or if
+// what stands there is no plain scalar. O(text).
+std::string with_value(std::string_view yaml, const std::string& file, std::string_view key,
+                       std::string_view value);
+
+// The text with the first line "# fitted by stepcast calibrate: KEY, KEY" in place of an earlier
+// one, and with these keys no longer listed under `from_memory`.
+std::string with_origin(std::string_view yaml, std::span<const std::string> keys);
+
+}  // namespace scenarios

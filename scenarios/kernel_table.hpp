@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A user's table of measured kernels, and the device entry that is made from it.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topology/device.hpp"
+#include "topology/measured.hpp"
+
+namespace scenarios {
+
+// "# memory: 80 GiB" of the comment lines.
+struct TableFact {
+  std::string key, value;
+  int line;
+};
+
+struct KernelTable {
+  std::string file;
+  topology::Measured measured;
+  std::vector<TableFact> facts;
+
+  std::string_view fact(std::string_view key) const;  // empty: it says nothing
+};
+
+// A table as topology::parse_measured takes it. Throws Error with every wrong line.
+KernelTable read_kernel_table(std::string_view csv, const std::string& file_name);
+KernelTable load_kernel_table(const std::filesystem::path& file);
+
+// The device's data sheet as YAML: what the facts say over the catalog's `base`, if one is named,
+// and the table under the name `csv`. Throws Error for an unknown base, for facts that a device
+// does not take, and for what neither the facts nor a base say.
+std::string device_yaml(const KernelTable& table, const std::string& base, const std::string& csv);
+// The same as a device, without the table.
+topology::Device device_of(const KernelTable& table, const std::string& base);
+
+}  // namespace scenarios

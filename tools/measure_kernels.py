@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measure the kernels of the GPU at hand, for `stepcast calibrate --kernels`.
+
+usage: measure_kernels.py OUTPUT.csv --peak TFLOPS --bandwidth GBPS [--peak-fp8 TFLOPS]
+                          [--fast] [--device N]
+
+Needs PyTorch and one GPU, and takes a few minutes. --peak is the dense peak in bfloat16 (in
+float16 where the GPU has no bfloat16), --peak-fp8 that in fp8 and --bandwidth that of the device's
+memory, all from the data sheet; for some devices they are known here. --fast measures a quarter.
+
+Columns, as in scenarios/catalog/kernels/*.csv, and the precision:
+  kind            product | attention | stream
+  pass            product: forward | input_gradient | weight_gradient
+                  attention: forward | backward
+                  stream: copy | add | gelu | softmax | layernorm | rmsnorm
+  batch,m,n,k     product: (m x k)(k x n), batch times; attention: n = sequence, k = head size
+                  stream: n = bytes read and written
+  causal          0 | 1, attention only
+  implementation  attention only: the kernel, such as flash-2
+  efficiency      achieved rate over the dense peak of the precision, or over the bandwidth
+  precision       bf16 | fp16 | fp8
+Comment lines hold the device, the date, the driver, and what a launch costs the host.
+"""
+import argparse
+import datetime
+import itertools
+import statistics
+import subprocess
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+
+# Dense bf16 and fp8 peaks in TFLOP/s and memory bandwidth in GB/s, of data sheets.
+KNOWN = {"A100-SXM4-40GB": (312, None, 1555), "A100-SXM4-80GB": (312, None, 2039),
+         "A100 80GB PCIe": (312, None, 1935), "H100 80GB HBM3": (989, 1979, 3350),
+         "H100 PCIe": (756, 1513, 2000), "H200": (989, 1979, 4800), "B200": (2250, 4500, 8000),
+         "L40S": (362, 733, 864), "RTX 4090": (165, 330, 1008)}
+REPEATS = 5  # the median of so many timings of each shape
+SHORTEST = 0.02  # seconds that one timing should last
+MOST = 500  # calls of one timing: half of what the queue of launches holds
+CLOCK = 2e9  # cycles a second, at most, of the counter that a sleeping device watches
+
+
+def seconds(work):
+    """Median time of one call on the device, launches queued ahead, so that the host is hidden."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+
+    def timed(calls, sleep):
+        torch.cuda._sleep(int(sleep * CLOCK))  # the host runs ahead meanwhile
+        begin.record()
+        start = time.perf_counter()
+        for _ in range(calls):
+            work()
+        host = time.perf_counter() - start
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) / 1e3, host
+
+    timed(3, 0)  # choice of algorithms, allocation
+    calls = max(5, min(MOST, int(SHORTEST / max(timed(5, 0)[0] / 5, 1e-6))))
+    host = timed(calls, 0)[1]
+    return statistics.median(timed(calls, 1.5 * host)[0] / calls for _ in range(REPEATS))
+
+
+def host_launch():
+    """Seconds that the host needs to launch a kernel while the queue is ahead of the device."""
+    x = torch.zeros(1 << 10, device="cuda")
+    torch.cuda.synchronize()
+    samples = []
+    for _ in range(20):
+        begin = time.perf_counter()
+        for _ in range(200):
+            x.add_(1)
+        samples.append((time.perf_counter() - begin) / 200)
+        torch.cuda.synchronize()
+    return statistics.median(samples)
+
+
+def matrix(rows, columns, dtype):
+    return torch.randn(rows, columns, device="cuda", dtype=dtype)
+
+
+def products(dtype, fast):
+    """(pass, batch, m, n, k, work): a linear layer's three products as PyTorch lays them out."""
+    tokens = [512, 4096] if fast else [256, 512, 1024, 2048, 4096, 8192, 16384]
+    widths = [(4096, 4096), (1024, 8192)] if fast else [
+        (1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192), (12288, 12288), (6144, 2048),
+        (2048, 6144), (1024, 4096), (4096, 1024), (11008, 4096), (4096, 11008), (28672, 8192),
+        (8192, 28672), (1280, 8192), (8192, 1024), (7168, 2048), (32000, 4096)]
+    for m, (n, k) in itertools.product(tokens, widths):
+        x, weight, grad = matrix(m, k, dtype), matrix(n, k, dtype), matrix(m, n, dtype)
+        yield "forward", 1, m, n, k, lambda: torch.mm(x, weight.t())
+        yield "input_gradient", 1, m, k, n, lambda: torch.mm(grad, weight)
+        yield "weight_gradient", 1, n, k, m, lambda: torch.mm(grad.t(), x)
+    for batch, s, d in [(64, 2048, 64), (64, 2048, 128), (256, 1024, 64)]:
+        q = torch.randn(batch, s, d, device="cuda", dtype=dtype)
+        scores = torch.randn(batch, s, s, device="cuda", dtype=dtype)
+        yield "forward", batch, s, s, d, lambda: torch.bmm(q, q.transpose(1, 2))
+        yield "forward", batch, s, d, s, lambda: torch.bmm(scores, q)
+
+
+def narrow_products(fast):
+    """The same in fp8, where the device and this PyTorch have it."""
+    if torch.cuda.get_device_capability() < (8, 9) or not hasattr(torch, "_scaled_mm"):
+        return
+    one = torch.ones((), device="cuda")
+    sizes = [4096] if fast else [1024, 2048, 4096, 8192]
+    for m, (n, k) in itertools.product(sizes, [(4096, 4096), (8192, 8192), (28672, 8192)]):
+        x = matrix(m, k, torch.bfloat16).to(torch.float8_e4m3fn)
+        weight = matrix(n, k, torch.bfloat16).to(torch.float8_e4m3fn)
+        yield "forward", 1, m, n, k, lambda: torch._scaled_mm(
+            x, weight.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
+
+
+def attentions(dtype, fast):
+    """(pass, sequence, head, causal, flops, work): 16k tokens, hidden size 2048."""
+    sequences = [2048] if fast else [512, 1024, 2048, 4096, 8192, 16384]
+    for s, head, causal in itertools.product(sequences, [64, 128], [False, True]):
+        shape = (16384 // s, 2048 // head, s, head)
+        q, k, v = (torch.randn(shape, device="cuda", dtype=dtype, requires_grad=True)
+                   for _ in range(3))
+        flops = 4 * shape[0] * shape[1] * s * s * head / (2 if causal else 1)
+
+        def forward():
+            return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+        out = forward()
+        grad = torch.randn_like(out)
+        yield "forward", s, head, causal, flops, forward
+        yield "backward", s, head, causal, 2.5 * flops, lambda: torch.autograd.grad(
+            out, (q, k, v), grad, retain_graph=True)
+
+
+def streams(dtype, fast):
+    """(name, bytes read and written, work): kernels that only memory limits."""
+    for rows in [64, 16384] if fast else [16, 64, 256, 1024, 4096, 16384, 65536]:
+        width = 4096
+        x, y, out = (matrix(rows, width, dtype) for _ in range(3))
+        size = rows * width * x.element_size()
+        weight = torch.ones(width, device="cuda", dtype=dtype)
+        yield "copy", 2 * size, lambda: out.copy_(x)
+        yield "add", 3 * size, lambda: torch.add(x, y, out=out)
+        yield "gelu", 2 * size, lambda: F.gelu(x)
+        yield "softmax", 2 * size, lambda: torch.softmax(x, -1)
+        yield "layernorm", 2 * size, lambda: F.layer_norm(x, (width,), weight, weight)
+        if hasattr(F, "rms_norm"):
+            yield "rmsnorm", 2 * size, lambda: F.rms_norm(x, (width,), weight)
+
+
+def driver():
+    try:
+        return subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+                              capture_output=True, text=True, check=True).stdout.split("\n")[0]
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def rows(dtype, precision, peak, peak_fp8, bandwidth, fast):
+    for name, batch, m, n, k, work in products(dtype, fast):
+        rate = 2 * batch * m * n * k / seconds(work)
+        yield f"product,{name},{batch},{m},{n},{k},,,{rate / peak:.4f},{precision}"
+    if peak_fp8:
+        for name, batch, m, n, k, work in narrow_products(fast):
+            rate = 2 * batch * m * n * k / seconds(work)
+            yield f"product,{name},{batch},{m},{n},{k},,,{rate / peak_fp8:.4f},fp8"
+    for name, s, head, causal, flops, work in attentions(dtype, fast):
+        rate = flops / seconds(work)
+        yield f"attention,{name},,{s},{s},{head},{int(causal)},,{rate / peak:.4f},{precision}"
+    for name, size, work in streams(dtype, fast):
+        yield f"stream,{name},,,{size},,,,{size / seconds(work) / bandwidth:.4f},{precision}"
+
+
+def known(name):
+    for part, figures in KNOWN.items():
+        if part in name:
+            return figures
+    return None, None, None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("output")
+    parser.add_argument("--peak", type=float, help="dense bf16 peak, TFLOP/s")
+    parser.add_argument("--peak-fp8", type=float, help="dense fp8 peak, TFLOP/s")
+    parser.add_argument("--bandwidth", type=float, help="memory bandwidth, GB/s")
+    parser.add_argument("--device", type=int, default=0)
+    parser.add_argument("--fast", action="store_true", help="a quarter of the shapes")
+    asked = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("no GPU that this PyTorch can use")
+    torch.cuda.set_device(asked.device)
+    gpu = torch.cuda.get_device_properties(asked.device)
+    peak, peak_fp8, bandwidth = (given or listed for given, listed in zip(
+        (asked.peak, asked.peak_fp8, asked.bandwidth), known(gpu.name)))
+    if not peak or not bandwidth:
+        sys.exit(f"the data sheet of '{gpu.name}' is not known here; give --peak and --bandwidth")
+    wide = torch.cuda.get_device_capability()[0] >= 8 or torch.version.hip
+    dtype, precision = (torch.bfloat16, "bf16") if wide else (torch.float16, "fp16")
+    lines = [f"# device: {gpu.name}", f"# date: {datetime.date.today().isoformat()}",
+             f"# driver: {driver()}", f"# torch: {torch.__version__}",
+             f"# memory: {gpu.total_memory} B", f"# sms: {gpu.multi_processor_count}",
+             f"# memory_bandwidth: {bandwidth:g} GB/s", f"# peak.{precision}: {peak:g} TFLOP/s"]
+    if peak_fp8:
+        lines.append(f"# peak.fp8: {peak_fp8:g} TFLOP/s")
+    lines.append(f"# host_launch: {host_launch() * 1e6:.2f} us")
+    lines.append("kind,pass,batch,m,n,k,causal,implementation,efficiency,precision")
+    for line in rows(dtype, precision, peak * 1e12, (peak_fp8 or 0) * 1e12, bandwidth * 1e9,
+                     asked.fast):
+        print(line, flush=True)
+        lines.append(line)
+    with open(asked.output, "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
