@@ -3,30 +3,16 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "app/command.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-
-Outcome stepcast(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "stepcast");
-  std::vector<const char*> argv;
-  for (const auto& argument : arguments) argv.push_back(argument.c_str());
-  std::ostringstream out, err;
-  const int status = app::run(static_cast<int>(argv.size()), argv.data(), {out, err});
-  return {status, out.str(), err.str()};
-}
+using tests::stepcast;
 
 std::string read(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -84,7 +70,7 @@ TEST_CASE("calibrate fits, writes the catalog's files, and writes the same bytes
 
 TEST_CASE("a parameter is felt by the runs that rest on its file and do not override it") {
   const Scratch folder("stepcast_calibrate_felt");
-  // MT-NLG's profile rests on megatron-2021, but has a step overhead of its own.
+  // MT-NLG's profile rests on megatron-2021, but has a step overhead of its own and no workspace.
   const std::string key = "start: 10, low: 5, high: 50, unit: UNIT, width: 0.5}\n";
   auto in = [&](const char* unit) {
     auto text = key;
@@ -94,7 +80,7 @@ TEST_CASE("a parameter is felt by the runs that rest on its file and do not over
       "felt.yaml",
       "datasets: [mt_nlg_530b]\nparameters:\n"
       "  - {file: software/megatron-2021.yaml, key: step_overhead, " +
-          in("ms") + "  - {file: software/megatron-2021.yaml, key: launch_forward, " + in("us"));
+          in("ms") + "  - {file: software/megatron-2021.yaml, key: workspace, " + in("MiB"));
   const auto run = stepcast({"calibrate", "--parameters", file, "--only-print", "--json"});
   CAPTURE(run.err);
   REQUIRE(run.status == app::success);
