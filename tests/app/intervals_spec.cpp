@@ -5,31 +5,17 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "app/command.hpp"
 #include "report/intervals.hpp"
 #include "scenarios/intervals.hpp"
+#include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-
-Outcome stepcast(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "stepcast");
-  std::vector<const char*> argv;
-  for (const auto& argument : arguments) argv.push_back(argument.c_str());
-  std::ostringstream out, err;
-  const int status = app::run(static_cast<int>(argv.size()), argv.data(), {out, err});
-  return {status, out.str(), err.str()};
-}
+using tests::stepcast;
 
 std::string content(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
