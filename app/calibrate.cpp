@@ -21,13 +21,13 @@ fs::path checkout(const std::string& name) {
   return fs::exists(here, wrong) ? here : fs::path(STEPCAST_SOURCE_DIR) / here;
 }
 
-// Writes the files that changed, and names all of them.
+// Writes the files, and names them.
 std::vector<std::string> write(const std::map<std::string, std::string>& texts,
                                const fs::path& folder) {
   std::vector<std::string> written;
   for (const auto& [path, text] : texts) {
     std::error_code wrong;
-    fs::create_directories((folder / path).parent_path(), wrong);
+    fs::create_directories((folder / path).parent_path(), wrong);  // writing says what is wrong
     write_file((folder / path).string(), text);
     written.push_back(path);
   }
@@ -61,9 +61,11 @@ int calibrate(const CalibrationRequest& request, const Common& common, Streams s
   const auto calibration = scenarios::load_calibration(file, common.sets);
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
-  const auto catalog = common.output.empty() ? checkout("catalog") : fs::path(common.output);
+  const auto catalog = request.catalog.empty() ? checkout("catalog") : fs::path(request.catalog);
   CalibrationRuns runs(calibration, published_folder(request.data), checkout("collectives"),
                        catalog, threads);
+  if (runs.refused() > 0 && !common.quiet)
+    streams.err << "warning: " << runs.refused() << " rows cannot be simulated and are left out\n";
   auto summary = fit(runs, common, streams);
   if (!request.only_print) {
     std::vector<double> values;
@@ -72,7 +74,7 @@ int calibrate(const CalibrationRequest& request, const Common& common, Streams s
   }
   const auto answer = common.json ? report::calibrate_json(summary)
                                   : report::calibrate_text(summary, text_options(streams));
-  streams.out << answer << std::flush;
+  deliver(answer, common, streams);
   return success;
 }
 

@@ -40,7 +40,7 @@ int calibrate_kernels(const CalibrationRequest& request, const Common& common, S
     keys.push_back(parameter.key);
   }
   if (!request.only_print) {
-    const fs::path folder = common.output.empty() ? "." : common.output;
+    const fs::path folder = request.catalog.empty() ? "." : request.catalog;
     std::error_code wrong;
     fs::create_directories(folder, wrong);
     const auto text = scenarios::read_file(request.kernels, {.bytes = std::uintmax_t{64} << 20});
@@ -50,9 +50,9 @@ int calibrate_kernels(const CalibrationRequest& request, const Common& common, S
       summary.files.push_back((folder / file).lexically_normal().string());
     }
   }
-  streams.out << (common.json ? report::calibrate_json(summary)
-                              : report::calibrate_text(summary, text_options(streams)))
-              << std::flush;
+  deliver(common.json ? report::calibrate_json(summary)
+                      : report::calibrate_text(summary, text_options(streams)),
+          common, streams);
   return success;
 }
 

@@ -21,8 +21,8 @@ using scenarios::Entries;
 using scenarios::PublishedRow;
 using Measure = scenarios::CalibrationSet::Measure;
 
-// A value with which a run cannot be simulated is as bad as one that is off by this factor.
-constexpr double hopeless = 100;
+// A value with which a run cannot be simulated is as bad as one that is off by a factor of 100.
+const double hopeless = std::log(100.0);
 
 std::string group_of(const PublishedRow& row, const std::string& dataset) {
   const auto group =
@@ -86,11 +86,14 @@ CalibrationRuns::CalibrationRuns(scenarios::Calibration calibration,
       add_collectives(set, collectives);
     else
       add_runs(set, published);
-    if (sizes_[set] == 0)
-      throw Mistake("data set " + wanted.name + " has no row with a measured " +
-                    name_of(wanted.measure) + "; leave it out of the calibration");
   }
   find_keys();
+  leave_out_refused();
+  for (std::size_t set = 0; set < sizes_.size(); ++set)
+    if (sizes_[set] == 0)
+      throw Mistake("data set " + calibration_.sets[set].name + " has no row with a measured " +
+                    name_of(calibration_.sets[set].measure) +
+                    " that can be simulated; leave it out of the calibration");
 }
 
 void CalibrationRuns::add(std::size_t set, const std::string& group, Residual residual, Felt felt) {
@@ -150,6 +153,17 @@ void CalibrationRuns::find_keys() {
     values[k] = key.start;
   }
   for_all([&](Run& run) { run.keys = run.felt(start, changed); });
+}
+
+void CalibrationRuns::leave_out_refused() {
+  std::vector<double> values;
+  for (const auto& key : calibration_.keys) values.push_back(key.start);
+  const auto start = catalog_.entries(values);
+  for_all([&](Run& run) { residuals_of(run, {values}, {start}); });
+  const auto is_refused = [&](const Run& run) { return run.known.begin()->second == hopeless; };
+  for (const auto& run : runs_)
+    if (is_refused(run)) --sizes_[run.set];
+  refused_ = std::erase_if(runs_, is_refused);
 }
 
 // Work on runs only writes into its own run. What is thrown is thrown again.
@@ -215,7 +229,7 @@ std::vector<double> CalibrationRuns::residuals_of(
   for (std::size_t p = 0; p < values.size(); ++p) {
     std::vector<double> own;
     for (const auto key : run.keys) own.push_back(values[p][key]);
-    const auto [known, fresh] = run.known.emplace(std::move(own), std::log(hopeless));
+    const auto [known, fresh] = run.known.emplace(std::move(own), hopeless);
     if (fresh) {
       try {
         if (const auto off = run.residual(entries[p])) known->second = *off;

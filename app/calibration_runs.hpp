@@ -23,6 +23,9 @@ class CalibrationRuns {
                   const std::filesystem::path& collectives, const std::filesystem::path& catalog,
                   unsigned threads);
 
+  // Rows that cannot be simulated with what the parameters start from; they are left out.
+  std::size_t refused() const { return refused_; }
+
   // Every data set weighs the same, and all together as many observations as there are groups.
   forecast::FitProblem problem() const;
   // At points of the problem; the same for any number of threads.
@@ -56,6 +59,7 @@ class CalibrationRuns {
   void add_collectives(std::size_t set, const std::filesystem::path& folder);
   void add(std::size_t set, const std::string& group, Residual residual, Felt felt);
   void find_keys();
+  void leave_out_refused();
   std::vector<double> residuals_of(Run& run, const std::vector<std::vector<double>>& values,
                                    const std::vector<scenarios::Entries>& entries) const;
   template <class Work>
@@ -64,6 +68,7 @@ class CalibrationRuns {
   scenarios::Calibration calibration_;
   scenarios::FittedCatalog catalog_;
   unsigned threads_;
+  std::size_t refused_ = 0;
   std::vector<Run> runs_;
   std::vector<std::size_t> sizes_;  // runs of each set
   std::map<std::string, std::size_t> groups_;

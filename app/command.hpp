@@ -65,6 +65,7 @@ struct FabricSize {
 struct CalibrationRequest {
   std::string parameters;           // file; empty: the checkout's scenarios/calibration.yaml
   std::string data;                 // folder of published runs; empty: the checkout's
+  std::string catalog;              // folder to write to; empty: the checkout's, or here
   bool only_print = false;          // write no catalog file
   std::string kernels, name, base;  // a measured kernel table, for a device entry instead
 };
@@ -83,7 +84,7 @@ struct ValidateRequest {
 };
 int validate(const ValidateRequest& request, const Common& common, Streams streams);
 int calibrate(const CalibrationRequest& request, const Common& common, Streams streams);
-// A device entry from request.kernels: NAME.yaml and NAME.csv in --output, or here.
+// A device entry from request.kernels: NAME.yaml and NAME.csv in --catalog, or here.
 int calibrate_kernels(const CalibrationRequest& request, const Common& common, Streams streams);
 // Measured collectives: tables of scenarios/collectives, or of `folder`; none named: all.
 int validate_collectives(std::vector<std::string> tables, const std::string& folder,

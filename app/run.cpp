@@ -21,6 +21,7 @@ void add_common(CLI::App& command, Common& common) {
   command.add_flag("--json", common.json, "Print one JSON document on standard output");
   command.add_option("--output", common.output, "Write the answer to FILE")->type_name("FILE");
   command.add_option("--threads", common.threads, "Threads to use where work is parallel")
+      ->check(CLI::Range(0, 1024))
       ->type_name("N");
   command.add_flag("--quiet", common.quiet, "No warnings and no progress on standard error");
 }
@@ -152,6 +153,11 @@ void add_calibrate(CLI::App& program, Common& common, Action& action) {
       ->type_name("FILE");
   command->add_option("--data", asked->data, "Folder of published runs")->type_name("FOLDER");
   command->add_flag("--only-print", asked->only_print, "Write no files");
+  command
+      ->add_option("--catalog", asked->catalog,
+                   "Folder that files are written to (default: scenarios/catalog; with --kernels "
+                   "this one)")
+      ->type_name("FOLDER");
   auto* kernels = command
                       ->add_option("--kernels", asked->kernels,
                                    "Make a device entry from this table of measured kernels "
@@ -161,11 +167,6 @@ void add_calibrate(CLI::App& program, Common& common, Action& action) {
   command->add_option("--base", asked->base, "Device of the catalog that the rest is taken from")
       ->needs(kernels);
   add_common(*command, common);
-  command->get_option("--output")
-      ->description(
-          "Folder that files are written to (default: scenarios/catalog; with --kernels "
-          "this one)")
-      ->type_name("FOLDER");
   command->footer(
       "Examples:\n  stepcast calibrate --only-print\n"
       "  stepcast calibrate --kernels my_gpu.csv --name my-gpu --base h100-80gb-sxm");

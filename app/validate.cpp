@@ -120,7 +120,7 @@ forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
     }
   };
   std::vector<std::jthread> crew;
-  for (unsigned i = 1; i < threads; ++i) crew.emplace_back(work);
+  for (unsigned i = 1; i < threads && i < dataset.rows.size(); ++i) crew.emplace_back(work);
   work();
   return result;
 }
@@ -135,6 +135,8 @@ int validate(const ValidateRequest& request, const Common& common, Streams strea
     return validate_collectives({datasets.begin() + 1, datasets.end()}, request.folder, common,
                                 streams);
   }
+  if (!common.sets.empty())
+    throw Mistake("--set changes a scenario; validate forecasts the published ones as they are");
   const auto where = published_folder(request.folder);
   const auto known = scenarios::dataset_names(where);
   for (const auto& name : datasets)

@@ -185,7 +185,9 @@ std::vector<std::vector<Eigen::Index>> groups_of(const FitProblem& problem) {
 // The point moved by what the group pulled it by.
 Point without(const FitProblem& problem, const Point& point, Normal normal, const Matrix& j,
               const std::vector<double>& r, const std::vector<Eigen::Index>& group) {
-  normal.gradient.setZero();  // the point is a minimum: what is left of its gradient is rounding
+  // The point is a minimum: what is left of its gradient is rounding, but where a bound holds it.
+  for (std::size_t p = 0; p < point.size(); ++p)
+    if (!on_bound(point[p], problem.unknowns[p])) normal.gradient(static_cast<Eigen::Index>(p)) = 0;
   for (const auto row : group) {
     const auto i = static_cast<std::size_t>(row);
     const double weight = weight_of(problem, r, i);

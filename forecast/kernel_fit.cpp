@@ -145,9 +145,10 @@ std::vector<Number> numbers_for(const Measured& measured) {
   return numbers;
 }
 
-// The device as a benchmark sees it: no long run, no table.
+// The device as a benchmark sees it: no long run, no table, its own power limit.
 Device bare(Device device) {
   device.efficiency.sustained_clock = 1;
+  device.efficiency.measured_power = {};
   device.efficiency.products.clear();
   device.efficiency.attention.clear();
   return device;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "report/document.hpp"
@@ -20,9 +21,9 @@ std::string figure(double value, const std::string& unit) {
   return fmt::format("{:.3g}", value) + (unit.empty() ? "" : " " + unit);
 }
 
-// What was known before the fit: "40 us, 40 % either way".
+// What was known before the fit, one sigma: "x 1.4 either way", "+- 0.1".
 std::string known(const FittedParameter& parameter) {
-  if (parameter.logarithmic) return fmt::format("x {:.2g} either way", 1 + parameter.width);
+  if (parameter.logarithmic) return fmt::format("x {:.2g} either way", std::exp(parameter.width));
   return fmt::format("+- {:.2g}", parameter.width);
 }
 

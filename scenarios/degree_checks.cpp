@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/form.hpp"
 #include "scenarios/judge.hpp"
 #include "strategies/placement.hpp"
 #include "topology/collective.hpp"
@@ -138,6 +139,12 @@ void check_experts(const Scenario& s, const Judge& judge) {
     return;
   }
   const auto experts = s.model.moe->experts, width = s.model.moe->expert_ffn;
+  if (const double fullest = s.model.moe->imbalance;
+      plan.expert > 1 && fullest > static_cast<double>(plan.expert))
+    judge.complain("model", "moe",
+                   "imbalance " + plain(fullest) + " with expert " + digits(plan.expert) +
+                       ": a rank that had all tokens would have " + digits(plan.expert) +
+                       " times the mean; write no more than that");
   const auto tensor = plan.expert_tensor.value_or(plan.tensor);
   if (experts % plan.expert != 0)
     judge.complain("plan", "expert",

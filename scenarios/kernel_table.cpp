@@ -139,6 +139,8 @@ std::string device_yaml(const KernelTable& table, const std::string& base, const
       text += fact.key + ": " + fact.value + '\n';
   }
   if (!peaks.empty()) text += "peak: {" + peaks + "}\n";
+  if (const auto power = table.fact("power"); !power.empty())
+    text += "efficiency: {measured_power: " + std::string(power) + "}\n";
   return text + "kernels: " + csv + '\n';
 }
 

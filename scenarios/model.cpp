@@ -189,6 +189,19 @@ void derive_heads(Transformer& t, const Cursor& at) {
                        " heads; each key and value head serves the same number of query heads");
 }
 
+// `kind` beside kv_heads says the same again, or something else.
+void check_kind(const Transformer& t, const Cursor& at) {
+  const auto attention = at.find("attention");
+  const auto kind = attention ? attention->find("kind") : std::nullopt;
+  if (!kind || t.heads == 0 || !knows(at, "heads") || !knows(at, "kv_heads")) return;
+  const auto& text = kind->value().text;
+  const auto wanted = text == "mha" ? t.heads : text == "mqa" ? 1 : t.kv_heads;
+  if (wanted != t.kv_heads)
+    kind->complain(text + " has " + plain(static_cast<double>(wanted)) +
+                   " kv_heads, but the model has " + plain(static_cast<double>(t.kv_heads)) +
+                   "; write gqa, or leave one of the two out");
+}
+
 void derive_ffn(Transformer& t, const Cursor& at) {
   if (t.ffn > 0 || t.hidden == 0) return;
   const bool experts_only =
@@ -217,6 +230,11 @@ void derive_moe(Transformer& t, const Cursor& at) {
     place.complain_at("top_k", plain(static_cast<double>(moe.top_k)) + " of " +
                                    plain(static_cast<double>(moe.experts)) +
                                    " experts; a token sees each at most once");
+  if (moe.first_dense_layers >= t.layers && t.layers > 0 && knows(at, "layers"))
+    place.complain_at("first_dense_layers",
+                      plain(static_cast<double>(moe.first_dense_layers)) + " of " +
+                          plain(static_cast<double>(t.layers)) +
+                          " layers: no layer has experts; leave moe out, or make fewer dense");
   if (moe.expert_ffn == 0) moe.expert_ffn = t.ffn;
   if (moe.shared_experts > 0 && moe.shared_ffn == 0) moe.shared_ffn = moe.expert_ffn;
 }
@@ -226,6 +244,7 @@ void derive(Draft& draft, const Cursor& at) {
   t.qkv_biases = draft.qkv_biases.value_or(t.biases);
   derive_latent(t, at);
   derive_heads(t, at);
+  check_kind(t, at);
   derive_ffn(t, at);
   derive_moe(t, at);
 }

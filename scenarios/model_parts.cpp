@@ -61,7 +61,7 @@ const Table<Moe>& moe_table() {
                  &Moe::first_dense_layers),
       whole<Moe>("every", "1", {1, 10'000, "a number of layers"},
                  "After those, the first of every so many layers has experts", &Moe::every),
-      number<Moe>("capacity_factor", "dropless", {0, 1000, "a multiple of the fair share"},
+      number<Moe>("capacity_factor", "dropless", {0.01, 1000, "a multiple of the fair share"},
                   "Room of an expert over its fair share of tokens", &Moe::capacity_factor),
       number<Moe>("imbalance", "1", {1, 1000, "the fullest rank has at least the mean"},
                   "Tokens of the fullest expert-parallel rank over the mean", &Moe::imbalance),

@@ -146,11 +146,10 @@ void Lowering::describe_units(ActorFacts& facts) const {
   facts.unreduced += root;
 }
 
-// Where nothing is reduced under a pass, all of its gradients are whole when it ends. ZeRO-2 under
-// it: two buckets, of which one is filled while the other is on its way.
+// ZeRO-2 reduces bucket by bucket, whether or not it computes meanwhile; if it does, one is filled
+// while the other is on its way.
 void Lowering::describe_gradients(ActorFacts& facts) const {
-  const bool beside = overlaps_data();
-  if (job_.plan.zero < 2 || (beside && facts.unreduced > 0)) return;
+  if (job_.plan.zero != 2) return;
   facts.unreduced = 0;
   for (int chunk = 0; chunk < chunks(); ++chunk) {
     double sum = 0;
@@ -160,7 +159,8 @@ void Lowering::describe_gradients(ActorFacts& facts) const {
     facts.unreduced = std::max(facts.unreduced, sum);
   }
   const auto bucket = job_.plan.bucket.value_or(job_.software.bucket);
-  if (beside) facts.unreduced = std::min(facts.unreduced, 2 * bucket.value / gradient_bytes());
+  const double buckets = overlaps_data() ? 2 : 1;
+  facts.unreduced = std::min(facts.unreduced, buckets * bucket.value / gradient_bytes());
 }
 
 }  // namespace strategies

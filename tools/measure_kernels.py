@@ -174,10 +174,8 @@ def rows(dtype, precision, peak, peak_fp8, bandwidth, fast):
 
 
 def known(name):
-    for part, figures in KNOWN.items():
-        if part in name:
-            return figures
-    return None, None, None
+    short = name.removeprefix("NVIDIA ").removeprefix("GeForce ")
+    return KNOWN.get(short, (None, None, None))
 
 
 def main():

@@ -60,7 +60,8 @@ double on_line(Point a, Point b, double s) {
   const bool between = s >= a.sequence && s <= b.sequence;
   const double safe = between ? slope : std::max(0.0, slope);
   const Point near = s <= a.sequence ? a : b;
-  return 1 / (1 / near.efficiency + safe * (1 / s - 1 / near.sequence));
+  // A line drawn beyond measurements that rise steeply would cross zero.
+  return 1 / std::max(1 / fastest, 1 / near.efficiency + safe * (1 / s - 1 / near.sequence));
 }
 
 struct Series {

@@ -142,8 +142,11 @@ bool is_narrow(const Row& row) {
 }
 
 void add(Measured& table, const Row& row) {
+  const bool narrow = is_narrow(row);
+  if (narrow && row["kind"] != "product")
+    refuse(row.line, "only products are measured in fp8; leave the precision out");
   if (row["kind"] == "product") {
-    (is_narrow(row) ? table.narrow : table.products).push_back(product_of(row));
+    (narrow ? table.narrow : table.products).push_back(product_of(row));
   } else if (row["kind"] == "attention") {
     if (const auto measured = attention_of(row)) table.attention.push_back(*measured);
   } else if (row["kind"] == "stream") {

@@ -47,7 +47,7 @@ TEST_CASE("calibrate fits, writes the catalog's files, and writes the same bytes
   const Scratch folder("stepcast_calibrate");
   const auto file = folder.write("few.yaml", few);
   const std::vector<std::string> command{"calibrate", "--parameters",       file,
-                                         "--output",  folder.path.string(), "--json"};
+                                         "--catalog", folder.path.string(), "--json"};
   auto with = [&](const std::string& threads) {
     auto all = command;
     all.insert(all.end(), {"--threads", threads});
@@ -92,7 +92,7 @@ TEST_CASE("a parameter is felt by the runs that rest on its file and do not over
 TEST_CASE("--only-print writes nothing") {
   const Scratch folder("stepcast_calibrate_print");
   const auto file = folder.write("few.yaml", few);
-  const auto run = stepcast({"calibrate", "--parameters", file, "--only-print", "--output",
+  const auto run = stepcast({"calibrate", "--parameters", file, "--only-print", "--catalog",
                              (folder.path / "catalog").string()});
   REQUIRE(run.status == app::success);
   CHECK_FALSE(fs::exists(folder.path / "catalog"));
@@ -112,8 +112,8 @@ TEST_CASE("a data set that is not there, or says nothing of what is compared, is
   run = stepcast({"calibrate", "--parameters", folder.write("b.yaml", wrong)});
   CHECK(run.status == app::wrong_input);
   CHECK(run.err ==
-        "stepcast: data set mt_nlg_530b has no row with a measured memory; leave it out of the "
-        "calibration\n");
+        "stepcast: data set mt_nlg_530b has no row with a measured memory that can be simulated; "
+        "leave it out of the calibration\n");
 }
 
 TEST_CASE("tables of measured collectives are fitted to as runs are") {
@@ -125,7 +125,7 @@ TEST_CASE("tables of measured collectives are fitted to as runs are") {
       "  - {file: nodes/dgx-h100.yaml, key: nvlink.efficiency, start: 0.6, low: 0.3, high: 1,\n"
       "     width: 0.5, meaning: payload over specified bandwidth}\n");
   const auto run =
-      stepcast({"calibrate", "--parameters", file, "--output", folder.path.string(), "--json"});
+      stepcast({"calibrate", "--parameters", file, "--catalog", folder.path.string(), "--json"});
   CAPTURE(run.err);
   REQUIRE(run.status == app::success);
   const auto document = json::parse(run.out);
@@ -139,13 +139,13 @@ TEST_CASE("tables of measured collectives are fitted to as runs are") {
 TEST_CASE("a measured table becomes a device that a scenario can use") {
   const Scratch folder("stepcast_calibrate_kernels");
   const auto csv = folder.write("mine.csv",
-                                "# device: My GPU\n"
+                                "# device: My GPU\n# power: 350 W\n"
                                 "kind,pass,batch,m,n,k,causal,implementation,efficiency\n"
                                 "product,forward,1,4096,4096,4096,,,0.6\n"
                                 "product,forward,1,8192,8192,8192,,,0.65\n"
                                 "stream,copy,,,1000000,,,,0.06\nstream,add,,,1000000000,,,,0.8\n");
   const auto run = stepcast({"calibrate", "--kernels", csv, "--name", "my-gpu", "--base",
-                             "h100-80gb-sxm", "--output", folder.path.string(), "--json"});
+                             "h100-80gb-sxm", "--catalog", folder.path.string(), "--json"});
   CAPTURE(run.err);
   REQUIRE(run.status == app::success);
   const auto document = json::parse(run.out);
@@ -163,6 +163,8 @@ TEST_CASE("a measured table becomes a device that a scenario can use") {
   const auto& efficiency = scenarios::load_scenario(file).cluster.node.device.efficiency;
   CHECK(efficiency.products.size() == 2);
   CHECK(efficiency.memory == Approx(0.8).epsilon(0.02));
+  CHECK(efficiency.measured_power.value == 350);  // not the 700 W of the base
+  CHECK(efficiency.product_plateau < 0.75);
 }
 
 TEST_CASE("--kernels asks for a name, and tells every wrong line") {

@@ -165,6 +165,14 @@ TEST_CASE("catalog lists, shows and describes") {
   CHECK(json::parse(stepcast({"catalog", "schema"}).out).contains("$schema"));
 }
 
+TEST_CASE("validate takes no --set, and nobody takes 40,000 threads") {
+  const auto run = stepcast({"validate", "mt_nlg_530b", "--set", "plan.tensor=4"});
+  CHECK(run.status == app::wrong_input);
+  CHECK(run.err ==
+        "stepcast: --set changes a scenario; validate forecasts the published ones as they are\n");
+  CHECK(stepcast({"validate", "mt_nlg_530b", "--threads", "40000"}).status == app::wrong_input);
+}
+
 TEST_CASE("validate prints measured, predicted and error for every supported row") {
   const auto run =
       stepcast({"validate", "megatron_sc21_table1", "korthikanti2022_table5", "--json", "--quiet"});

@@ -99,6 +99,13 @@ TEST_CASE("a parameter never leaves its bounds, and says so") {
   CHECK(sure.standard_errors[1] == 0);
 }
 
+TEST_CASE("what all groups press against a bound stays there without any of them") {
+  const auto pressing = problem({{0, -10, 0.5, INFINITY, 0.01}}, 10);
+  const auto residuals = of(10, [](const Point& p, std::size_t) { return p[0] - 0.9; });
+  const auto sure = forecast::assess(pressing, {0.5}, residuals);
+  CHECK(sure.left_out[0] == Approx(0.5 - 0.9));
+}
+
 TEST_CASE("what is known before draws a parameter like an observation of its own") {
   // Two observations of 4 and a prior at 1 whose width is the noise: the mean of 4, 4 and 1.
   auto known = problem({{1, -10, 10, 0.5, 0.01}}, 2);

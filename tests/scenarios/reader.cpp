@@ -185,3 +185,21 @@ TEST_CASE("what a plan asks for and cannot have an effect is a warning") {
         "plan.activation_compression does next to nothing with recompute: full, which keeps the "
         "layers' inputs only\n");
 }
+
+TEST_CASE("experts and attention that contradict themselves are refused") {
+  const std::vector<std::string> mixtral{"model=mixtral-8x7b", "plan={tensor: 1, expert: 8}"};
+  const auto with_one = [&](const std::string& set) {
+    auto sets = mixtral;
+    sets.push_back(set);
+    return complaint(sets);
+  };
+  CHECK_THAT(with_one("model.moe.imbalance=30"),
+             STEPCAST_HOLDS("imbalance 30 with expert 8: a rank that had all tokens would have 8 "
+                            "times the mean; write no more than that"));
+  CHECK_THAT(with_one("model.moe.first_dense_layers=40"),
+             STEPCAST_HOLDS("40 of 32 layers: no layer has experts"));
+  CHECK_THAT(with_one("model.moe.capacity_factor=0"), STEPCAST_HOLDS("0.01 to 1,000"));
+  CHECK_THAT(with_one("model.attention={kind: mqa}"),
+             STEPCAST_HOLDS("mqa has 1 kv_heads, but the model has 8; write gqa, or leave one of "
+                            "the two out"));
+}

@@ -177,6 +177,15 @@ TEST_CASE("attention runs at its measured rate and on the saturation curve betwe
   CHECK_THAT(rate(attention(1000, true, Layout::input_gradient), device), WithinRel(20e12, 1e-9));
 }
 
+TEST_CASE("rates that rise steeply are not drawn beyond what a device can do") {
+  auto device = round_device();
+  device.sms = 0;
+  using Pass = MeasuredAttention::Pass;
+  device.efficiency.attention = {{Pass::forward, 128, 512, true, 0.05},
+                                 {Pass::forward, 128, 1024, true, 0.12}};  // 1/f: 20, 8.3, -3.3
+  CHECK_THAT(rate(attention(131072, true), device), WithinRel(95e12, 1e-9));
+}
+
 TEST_CASE("a kernel of attention runs as measured, or at a multiple of FlashAttention-2") {
   using enum units::FusedAttention;
   using Pass = MeasuredAttention::Pass;

@@ -76,6 +76,10 @@ TEST_CASE("a mistake in a table is named with its line") {
   CHECK(message("product,forward,1,4,1,1,,,61\n") ==
         "line 3: efficiency is a share of peak, not more than 1.5");
   CHECK(message("attention,both,,4,4,1,yes,,0.5\n") == "line 3: causal must be 0 or 1, not 'yes'");
+  CHECK_THROWS_WITH(
+      parse_measured("kind,pass,batch,m,n,k,causal,implementation,efficiency,precision\n"
+                     "attention,both,,4,4,1,1,,0.5,fp8\n"),
+      "line 2: only products are measured in fp8; leave the precision out");
   CHECK_THROWS_WITH(parse_measured("kind,pass\n"), "line 1: column 'batch' is missing");
 }
 
