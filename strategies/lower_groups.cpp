@@ -9,10 +9,40 @@
 
 namespace strategies {
 
+// One actor of each class of the tensor-parallel group, and who is before and behind it.
+Cell Lowering::cell_of(int stage, const std::vector<std::int64_t>& group) const {
+  Cell cell{.stage = stage};
+  std::set<std::uint32_t> seen;
+  for (auto member : group) {
+    const auto actor = folding_.actor_of(member);
+    if (!seen.insert(actor).second) continue;
+    cell.actors.push_back(actor);
+    cell.ranks.push_back(member);
+    const auto neighbour = [&](std::int64_t by) {
+      auto there = placement_.at(member);
+      there.pipeline = (there.pipeline + by + placement_.pipeline()) % placement_.pipeline();
+      return folding_.actor_of(placement_.rank_of(there));
+    };
+    cell.previous.push_back(neighbour(-1));
+    cell.next.push_back(neighbour(1));
+  }
+  return cell;
+}
+
+Share Lowering::share_of(std::int64_t rank) const {
+  auto share = job_.share();
+  share.gpu = gpu_of(rank);
+  share.context_shape = topology::shape_of(placement_.context_group(rank), job_.cluster);
+  share.expert_shape = topology::shape_of(placement_.expert_group(rank), job_.cluster);
+  share.expert_tensor_shape =
+      topology::shape_of(placement_.expert_tensor_group(rank), job_.cluster);
+  return share;
+}
+
 void Lowering::find_cells() {
   cells_of_stage_.resize(static_cast<std::size_t>(stages()));
   tensor_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
-  std::map<std::vector<std::uint32_t>, std::size_t> known;
+  Known known;
   using Shape = topology::GroupShape;
   std::map<std::tuple<Shape, double, Gpu, Shape, Shape, Shape>, std::size_t> writer_of;
   writer_of_actor_.resize(folding_.representative().size());
@@ -22,37 +52,20 @@ void Lowering::find_cells() {
   for (auto rank : folding_.ranks()) {
     const auto where = placement_.at(rank);
     if (where.tensor != 0) continue;
-    Cell cell{.stage = static_cast<int>(where.pipeline)};
-    std::set<std::uint32_t> seen;
     const auto group = placement_.tensor_group(rank);
-    for (auto member : group) {
-      const auto actor = folding_.actor_of(member);
-      if (!seen.insert(actor).second) continue;
-      cell.actors.push_back(actor);
-      cell.ranks.push_back(member);
-      const auto neighbour = [&](std::int64_t by) {
-        auto there = placement_.at(member);
-        there.pipeline = (there.pipeline + by + placement_.pipeline()) % placement_.pipeline();
-        return folding_.actor_of(placement_.rank_of(there));
-      };
-      cell.previous.push_back(neighbour(-1));
-      cell.next.push_back(neighbour(1));
-    }
-    if (!known.try_emplace({seen.begin(), seen.end()}, cells_.size()).second) continue;
+    auto cell = cell_of(static_cast<int>(where.pipeline), group);
+    std::vector<std::uint32_t> actors = cell.actors;
+    std::ranges::sort(actors);
+    if (!known.insert(std::move(actors)).second) continue;
     const auto shape = topology::shape_of(group, job_.cluster);
     // Where groups leave their nodes they meet on links; else they get what is there for them.
     const auto rate =
         outside ? std::numeric_limits<double>::infinity() : folding_.tensor_rate(rank);
     for (auto member : cell.ranks) {
-      auto share = job_.share();
+      auto share = share_of(member);
       share.tensor_shape = shape;
       share.tensor_rate = rate;
       share.outside = outside;
-      share.gpu = gpu_of(member);
-      share.context_shape = topology::shape_of(placement_.context_group(member), job_.cluster);
-      share.expert_shape = topology::shape_of(placement_.expert_group(member), job_.cluster);
-      share.expert_tensor_shape =
-          topology::shape_of(placement_.expert_tensor_group(member), job_.cluster);
       const auto [writer, fresh] =
           writer_of.try_emplace({shape, rate, share.gpu, share.context_shape, share.expert_shape,
                                  share.expert_tensor_shape},

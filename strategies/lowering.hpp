@@ -48,6 +48,8 @@ class Lowering {
   void check_length() const;
   double events_of_exchanges() const;
   void find_cells();
+  Cell cell_of(int stage, const std::vector<std::int64_t>& group) const;
+  Share share_of(std::int64_t rank) const;  // but what its tensor-parallel group settles
   void find_context_groups();
   void find_expert_groups();
   void find_data_groups();
