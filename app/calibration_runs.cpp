@@ -2,15 +2,14 @@
 #include "app/calibration_runs.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <memory>
 #include <set>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "app/command.hpp"
+#include "app/parallel.hpp"
 #include "app/published.hpp"
 #include "scenarios/sweeps.hpp"
 
@@ -140,10 +139,15 @@ void CalibrationRuns::add_collectives(std::size_t set, const std::filesystem::pa
   }
 }
 
-// A key reaches the runs that it changes: not those that override it.
-void CalibrationRuns::find_keys() {
+std::vector<double> CalibrationRuns::starts() const {
   std::vector<double> values;
   for (const auto& key : calibration_.keys) values.push_back(key.start);
+  return values;
+}
+
+// A key reaches the runs that it changes: not those that override it.
+void CalibrationRuns::find_keys() {
+  auto values = starts();
   const auto start = catalog_.entries(values);
   std::vector<Entries> changed;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -152,39 +156,19 @@ void CalibrationRuns::find_keys() {
     changed.push_back(catalog_.entries(values));
     values[k] = key.start;
   }
-  for_all([&](Run& run) { run.keys = run.felt(start, changed); });
+  for_each_index(runs_.size(), threads_,
+                 [&](std::size_t i) { runs_[i].keys = runs_[i].felt(start, changed); });
 }
 
 void CalibrationRuns::leave_out_refused() {
-  std::vector<double> values;
-  for (const auto& key : calibration_.keys) values.push_back(key.start);
+  const auto values = starts();
   const auto start = catalog_.entries(values);
-  for_all([&](Run& run) { residuals_of(run, {values}, {start}); });
+  for_each_index(runs_.size(), threads_,
+                 [&](std::size_t i) { residuals_of(runs_[i], {values}, {start}); });
   const auto is_refused = [&](const Run& run) { return run.known.begin()->second == hopeless; };
   for (const auto& run : runs_)
     if (is_refused(run)) --sizes_[run.set];
   refused_ = std::erase_if(runs_, is_refused);
-}
-
-// Work on runs only writes into its own run. What is thrown is thrown again.
-template <class Work>
-void CalibrationRuns::for_all(Work work) {
-  std::atomic<std::size_t> next{0};
-  std::vector<std::exception_ptr> thrown(threads_);
-  const auto share = [&](unsigned thread) {
-    try {
-      for (auto i = next++; i < runs_.size(); i = next++) work(runs_[i]);
-    } catch (...) {
-      thrown[thread] = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> crew;
-    for (unsigned i = 1; i < threads_; ++i) crew.emplace_back(share, i);
-    share(0);
-  }
-  for (const auto& one : thrown)
-    if (one) std::rethrow_exception(one);
 }
 
 forecast::FitProblem CalibrationRuns::problem() const {
@@ -250,9 +234,8 @@ std::vector<std::vector<double>> CalibrationRuns::residuals(
     entries.push_back(catalog_.entries(asked.back()));
   }
   std::vector<std::vector<double>> result(points.size(), std::vector<double>(runs_.size()));
-  for_all([&](Run& run) {
-    const auto i = static_cast<std::size_t>(&run - runs_.data());
-    const auto own = residuals_of(run, asked, entries);
+  for_each_index(runs_.size(), threads_, [&](std::size_t i) {
+    const auto own = residuals_of(runs_[i], asked, entries);
     for (std::size_t p = 0; p < own.size(); ++p) result[p][i] = own[p];
   });
   return result;

@@ -58,12 +58,11 @@ class CalibrationRuns {
   void add_runs(std::size_t set, const std::filesystem::path& folder);
   void add_collectives(std::size_t set, const std::filesystem::path& folder);
   void add(std::size_t set, const std::string& group, Residual residual, Felt felt);
+  std::vector<double> starts() const;
   void find_keys();
   void leave_out_refused();
   std::vector<double> residuals_of(Run& run, const std::vector<std::vector<double>>& values,
                                    const std::vector<scenarios::Entries>& entries) const;
-  template <class Work>
-  void for_all(Work work);
 
   scenarios::Calibration calibration_;
   scenarios::FittedCatalog catalog_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <ostream>
 #include <thread>
 
 #include "app/command.hpp"
+#include "app/parallel.hpp"
 #include "app/published.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/intervals.hpp"
@@ -107,21 +107,15 @@ namespace {
 forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
                               const forecast::Intervals& intervals, unsigned threads) {
   forecast::DatasetRows result{dataset.name, std::vector<forecast::Row>(dataset.rows.size())};
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (auto i = next++; i < dataset.rows.size(); i = next++) {
-      try {
-        result.rows[i] = row_of(dataset.rows[i], dataset.rows[i].scenario, intervals);
-      } catch (const std::invalid_argument& why) {
-        result.rows[i] = measured_row(dataset.rows[i]);
-        result.rows[i].status = forecast::Row::Status::unsupported;
-        result.rows[i].reason = why.what();
-      }
+  for_each_index(dataset.rows.size(), threads, [&](std::size_t i) {
+    try {
+      result.rows[i] = row_of(dataset.rows[i], dataset.rows[i].scenario, intervals);
+    } catch (const std::invalid_argument& why) {
+      result.rows[i] = measured_row(dataset.rows[i]);
+      result.rows[i].status = forecast::Row::Status::unsupported;
+      result.rows[i].reason = why.what();
     }
-  };
-  std::vector<std::jthread> crew;
-  for (unsigned i = 1; i < threads && i < dataset.rows.size(); ++i) crew.emplace_back(work);
-  work();
+  });
   return result;
 }
 
