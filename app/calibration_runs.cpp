@@ -29,10 +29,19 @@ std::string group_of(const PublishedRow& row, const std::string& dataset) {
   return group == "||||" ? dataset : group;
 }
 
-bool measured(const PublishedRow& row, bool memory) {
-  if (!row.run || !row.scenario) return false;
-  return memory ? std::isfinite(row.measured_bytes) && row.measured_bytes > 0 && !row.out_of_memory
-                : row.time_counts && row.measured_step_time_s > 0;
+// How many figures of that kind the row has.
+std::size_t measured(const PublishedRow& row, Measure measure) {
+  if (!row.run || !row.scenario) return 0;
+  if (measure == Measure::passes) return row.pass_times_s.size();
+  const bool has = measure == Measure::memory ? std::isfinite(row.measured_bytes) &&
+                                                    row.measured_bytes > 0 && !row.out_of_memory
+                                              : row.time_counts && row.measured_step_time_s > 0;
+  return has ? 1 : 0;
+}
+
+std::optional<double> error_of(const forecast::Row& row, Measure measure, std::size_t pass) {
+  if (measure == Measure::passes) return forecast::error(row.passes[pass]);
+  return measure == Measure::memory ? forecast::memory_error(row) : forecast::error(row);
 }
 
 std::optional<double> logarithm(std::optional<double> error) {
@@ -46,6 +55,8 @@ const char* name_of(Measure measure) {
       return "time";
     case Measure::memory:
       return "memory";
+    case Measure::passes:
+      return "passes";
     case Measure::collectives:
       return "collectives";
   }
@@ -103,20 +114,23 @@ void CalibrationRuns::add(std::size_t set, const std::string& group, Residual re
 
 void CalibrationRuns::add_runs(std::size_t set, const std::filesystem::path& folder) {
   const auto& wanted = calibration_.sets[set];
-  const bool memory = wanted.measure == Measure::memory;
+  const auto measure = wanted.measure;
   std::int64_t seen = 0;
   for (const auto& dataset : scenarios::load_datasets(folder, {wanted.name}))
     for (const auto& one : dataset.rows) {
-      if (!measured(one, memory) || seen++ % wanted.every != 0) continue;
+      const auto figures = measured(one, measure);
+      if (figures == 0 || seen++ % wanted.every != 0) continue;
       const auto row = std::make_shared<const PublishedRow>(one);
-      const auto residual = [row, memory](const Entries& entries) {
-        const auto forecast = row_of(*row, scenarios::read_again(*row, entries));
-        return logarithm(memory ? forecast::memory_error(forecast) : forecast::error(forecast));
-      };
-      add(set, group_of(one, dataset.name), residual,
-          [row](const Entries& start, const std::vector<Entries>& changed) {
-            return felt_by(*row, start, changed);
-          });
+      for (std::size_t figure = 0; figure < figures; ++figure)
+        add(
+            set, group_of(one, dataset.name),
+            [row, measure, figure](const Entries& entries) {
+              const auto forecast = row_of(*row, scenarios::read_again(*row, entries));
+              return logarithm(error_of(forecast, measure, figure));
+            },
+            [row](const Entries& start, const std::vector<Entries>& changed) {
+              return felt_by(*row, start, changed);
+            });
     }
 }
 

@@ -45,6 +45,7 @@ const Table<CalibrationSet>& set_table() {
       choice<Set, Set::Measure Set::*, Set::Measure>("measure", "time",
                                                      {{"time", Set::Measure::time},
                                                       {"memory", Set::Measure::memory},
+                                                      {"passes", Set::Measure::passes},
                                                       {"collectives", Set::Measure::collectives}},
                                                      "What is compared", &Set::measure)};
   return table;
@@ -185,8 +186,13 @@ void read_keys(Calibration& calibration, const Cursor& at) {
 }
 
 void read_sets(Calibration& calibration, const Cursor& at) {
-  for (std::size_t i = 0; i < at.value().items.size(); ++i)
-    calibration.sets.push_back(read_set(at.item(i)));
+  for (std::size_t i = 0; i < at.value().items.size(); ++i) {
+    auto set = read_set(at.item(i));
+    for (const auto& earlier : calibration.sets)
+      if (!set.name.empty() && earlier.name == set.name && earlier.measure == set.measure)
+        at.item(i).complain("'" + set.name + "' is listed twice; keep one, or it counts double");
+    calibration.sets.push_back(std::move(set));
+  }
 }
 
 const Table<Calibration>& table() {

@@ -26,9 +26,10 @@ struct FittedKey {
   bool logarithmic = true;
 };
 
-// A data set of published runs, by its times or by its memory, or a table of measured collectives.
+// A data set of published runs, by its step times, its memory or its passes (of a stage or of a
+// layer), or a table of measured collectives.
 struct CalibrationSet {
-  enum class Measure { time, memory, collectives };
+  enum class Measure { time, memory, passes, collectives };
   std::string name;
   std::int64_t every = 1;  // of its rows, so that a large one is quick
   Measure measure = Measure::time;

@@ -136,6 +136,24 @@ TEST_CASE("tables of measured collectives are fitted to as runs are") {
   CHECK_THAT(read(folder.path / "nodes/dgx-h100.yaml"), STEPCAST_HOLDS("efficiency: 0."));
 }
 
+// Forward and backward of a layer in each of five rows.
+TEST_CASE("measured passes are fitted to as steps are") {
+  const Scratch folder("stepcast_calibrate_passes");
+  const auto file = folder.write(
+      "passes.yaml",
+      "datasets: [{name: korthikanti2022_table4_layer_ms, measure: passes}]\n"
+      "parameters:\n"
+      "  - {file: devices/a100-80gb-sxm.yaml, key: efficiency.memory, start: 0.5, low: 0.4,\n"
+      "     high: 0.95, width: 0.5, meaning: share of the bandwidth}\n");
+  const auto run = stepcast({"calibrate", "--parameters", file, "--only-print", "--json"});
+  CAPTURE(run.err);
+  REQUIRE(run.status == app::success);
+  const auto document = json::parse(run.out);
+  CHECK(document["datasets"][0]["measure"] == "passes");
+  CHECK(document["observations"] == 10);
+  CHECK(document["after"].get<double>() < document["before"].get<double>());
+}
+
 TEST_CASE("a measured table becomes a device that a scenario can use") {
   const Scratch folder("stepcast_calibrate_kernels");
   const auto csv = folder.write("mine.csv",

@@ -77,6 +77,16 @@ TEST_CASE("the calibration of the checkout can be read, and names known data set
   }
 }
 
+TEST_CASE("a data set counts once for each thing that is measured") {
+  const auto text = [](const std::string& sets) {
+    return "datasets: [" + sets + "]\nparameters: [" + plain_key + "]\n";
+  };
+  CHECK(scenarios::read_calibration(text("a, {name: a, measure: memory}"), "c.yaml").sets.size() ==
+        2);
+  CHECK_THROWS_WITH(scenarios::read_calibration(text("a, a"), "c.yaml"),
+                    "c.yaml:1:15: datasets.1: 'a' is listed twice; keep one, or it counts double");
+}
+
 TEST_CASE("a mistake in a calibration is told with its place and its remedy") {
   CHECK(complaint_of("{file: software/nemoo.yaml, key: step_overhead, start: 5, low: 1, high: 9, "
                      "width: 1}") ==
