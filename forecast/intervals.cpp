@@ -117,13 +117,7 @@ std::string times(double ratio) {
   return text;
 }
 
-// "1,048,576".
-std::string grouped(std::int64_t number) {
-  auto digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
+std::string grouped(std::int64_t number) { return units::with_commas(std::to_string(number)); }
 
 // What of a run was never measured, and for how many things it counts.
 struct Outside {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "units/text.hpp"
+
 namespace report {
 namespace {
 
@@ -103,13 +105,7 @@ std::string wrapped(std::string_view text, int indent, int width) {
 
 std::string grouped(double value) {
   if (std::abs(value) < 99.95) return fmt::format("{:.3g}", value);
-  std::string digits = fmt::format("{:.0f}", value);
-  const std::size_t sign = digits.front() == '-' ? 1u : 0u;
-  for (std::size_t at = digits.size(); at > sign + 3;) {
-    at -= 3;
-    digits.insert(at, 1, ',');
-  }
-  return digits;
+  return units::with_commas(fmt::format("{:.0f}", value));
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }

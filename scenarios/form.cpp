@@ -305,10 +305,7 @@ std::string plain(double number) {
     return text.data();
   }
   std::snprintf(text.data(), text.size(), "%.0f", number);
-  std::string digits = text.data();
-  const std::size_t sign = number < 0 ? 1 : 0;
-  for (std::size_t i = digits.size(); i > sign + 3;) digits.insert(i -= 3, ",");
-  return digits;
+  return units::with_commas(text.data());
 }
 
 }  // namespace scenarios

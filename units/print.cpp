@@ -158,4 +158,10 @@ std::string short_text(FlopsPerSecond q) { return brief(flop_rate_scales, "FLOP/
 std::string short_text(Seconds q) { return brief(duration_scales, "s", q.value); }
 std::string short_text(Watts q) { return brief(power_scales, "W", q.value); }
 
+std::string with_commas(std::string digits) {
+  const std::size_t sign = digits.starts_with('-') ? 1 : 0;
+  for (std::size_t at = digits.size(); at > sign + 3;) digits.insert(at -= 3, 1, ',');
+  return digits;
+}
+
 }  // namespace units

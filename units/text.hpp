@@ -36,6 +36,9 @@ std::string short_text(FlopsPerSecond);
 std::string short_text(Seconds);
 std::string short_text(Watts);
 
+// A whole number's digits in groups of three: "-1234567" as "-1,234,567".
+std::string with_commas(std::string digits);
+
 std::string_view to_text(Precision);
 Precision parse_precision(std::string_view text);  // throws, naming the choices
 

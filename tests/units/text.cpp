@@ -228,6 +228,13 @@ TEST_CASE("short text has three or four significant digits and a fitting unit") 
   CHECK(short_text(Watts{10200}) == "10.2 kW");
 }
 
+TEST_CASE("digits are grouped in threes, whatever their sign") {
+  CHECK(units::with_commas("999") == "999");
+  CHECK(units::with_commas("-999") == "-999");
+  CHECK(units::with_commas("1048576") == "1,048,576");
+  CHECK(units::with_commas("-100000") == "-100,000");
+}
+
 TEST_CASE("a precision is read by its name, and a misspelt one is refused with the choices") {
   for (const auto precision : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
                                Precision::fp8, Precision::mxfp8, Precision::nvfp4})
