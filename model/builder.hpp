@@ -38,7 +38,8 @@ struct Builder {
                   bool bias) const;
   // The same on this rank's rows alone, of weights that are not divided.
   Operator replicated(std::string_view name, Part part, std::int64_t in, std::int64_t out) const;
-  // The same for each routed expert that is here, the rows shared out to them evenly.
+  // The same for each routed expert that is here, the rows shared out to them evenly. A bias is
+  // added by a pass of its own unless each expert's product does.
   Operator grouped(std::string_view name, std::int64_t in, std::int64_t out, bool bias) const;
   Operator norm(std::string_view name, Part part, bool keeps_layer_input) const;
   // Bias, dropout and residual sum after a block.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernels compute the mathematics: a fact of the software, not of the model or the device.
 #pragma once
+#include "units/kernel.hpp"
 
 namespace model {
 
@@ -14,6 +15,12 @@ enum class AttentionKernel { unfused, fused, flash, flash_1, flash_3, memory_eff
 // it is: one for all of it, one for each row, one for each block.
 enum class Scaling { delayed, tensorwise, rowwise, blockwise };
 
+// The products of the routed experts that are here: a launch for each (Transformer Engine's grouped
+// linear, which hands them to cuBLAS on four streams), one for all, or one for all that takes their
+// biases, the activation and the cast of its result along (cuDNN's grouped products in Transformer
+// Engine's fused MLP; mxfp8 only, otherwise one by one).
+enum class ExpertProducts { one_by_one, grouped, fused };
+
 struct Kernels {
   AttentionKernel attention = AttentionKernel::flash;
   bool fused_softmax = true;           // scale, mask and softmax of the score matrix in one kernel
@@ -26,7 +33,12 @@ struct Kernels {
   bool fused_gradient_accumulation = true;  // weight gradients are summed up inside the product
   double gradient_bytes = 4;                // of one of these sums
   Scaling scaling = Scaling::delayed;       // in fp8; mxfp8 and nvfp4 have scales of their own
+  ExpertProducts expert_products = ExpertProducts::grouped;
   friend bool operator==(const Kernels&, const Kernels&) = default;
 };
+
+constexpr bool fuses_experts(const Kernels& kernels, units::Precision precision) {
+  return kernels.expert_products == ExpertProducts::fused && precision == units::Precision::mxfp8;
+}
 
 }  // namespace model

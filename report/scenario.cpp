@@ -254,6 +254,7 @@ Document software_document(const strategies::Software& software) {
       .put("fused_cross_entropy", kernels.fused_cross_entropy)
       .put("cross_entropy_in_place", kernels.cross_entropy_in_place)
       .put("fused_gradient_accumulation", kernels.fused_gradient_accumulation)
+      .put("expert_products", word(kernels.expert_products))
       .put("compile", software.compile)
       .put("cuda_graphs", graphs_document(software))
       .put("moe_dispatcher", word(software.moe_dispatcher))

@@ -39,6 +39,18 @@ std::string_view word(model::Position position) {
   return "";
 }
 
+std::string_view word(model::ExpertProducts products) {
+  switch (products) {
+    case model::ExpertProducts::one_by_one:
+      return "one-by-one";
+    case model::ExpertProducts::grouped:
+      return "grouped";
+    case model::ExpertProducts::fused:
+      return "fused";
+  }
+  return "";
+}
+
 std::string_view word(model::AttentionKernel kernel) {
   switch (kernel) {
     case model::AttentionKernel::unfused:

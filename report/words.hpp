@@ -13,6 +13,7 @@ std::string_view word(model::Activation activation);
 std::string_view word(model::Norm norm);
 std::string_view word(model::Position position);
 std::string_view word(model::AttentionKernel kernel);
+std::string_view word(model::ExpertProducts products);
 std::string_view word(topology::NvLink::Kind kind);
 std::string_view word(topology::Fabric::Kind kind);
 std::string_view word(strategies::Optimizer optimizer);

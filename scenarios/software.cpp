@@ -89,6 +89,10 @@ void add_kernel_keys(Table<Draft>& table) {
                                                       {"all-gather", MoeDispatcher::all_gather},
                                                       {"deepep", MoeDispatcher::deepep},
                                                       {"hybridep", MoeDispatcher::hybridep}};
+  const std::vector<Named<model::ExpertProducts>> expert_products{
+      {"one-by-one", model::ExpertProducts::one_by_one},
+      {"grouped", model::ExpertProducts::grouped},
+      {"fused", model::ExpertProducts::fused}};
   const Table<Draft> keys{
       choice<Draft>("attention", "flash", kinds,
                     "Score matrix in memory, cuDNN's fused kernel, FlashAttention-2, -1 or -3, or "
@@ -111,6 +115,10 @@ void add_kernel_keys(Table<Draft>& table) {
       yes_no<Draft>("fused_gradient_accumulation", "true",
                     "Weight gradients added to fp32 inside the product",
                     of(&Kernels::fused_gradient_accumulation)),
+      choice<Draft>("expert_products", "grouped", expert_products,
+                    "Products of the experts on a device: a launch for each, one for all, or one "
+                    "that takes biases, activation and casts along (mxfp8 only)",
+                    of(&Kernels::expert_products)),
       yes_no<Draft>("compile", "false", "A compiler fuses element-wise chains",
                     of(&Software::compile)),
       {{"cuda_graphs", "Whole passes, or the named parts of a layer, are launched at once", "false",

@@ -31,11 +31,11 @@ double parts_hit(const model::Moe& moe, double parts) {
   return parts * (1 - missed);
 }
 
-namespace {
-
-bool once_per_node(MoeDispatcher dispatcher) {
+bool sends_rows(MoeDispatcher dispatcher) {
   return dispatcher == MoeDispatcher::deepep || dispatcher == MoeDispatcher::hybridep;
 }
+
+namespace {
 
 // The members of one node as a group of their own.
 topology::GroupShape on_one_node(topology::GroupShape group) {
@@ -109,7 +109,7 @@ struct Exchanging {
 }  // namespace
 
 double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher) {
-  const bool narrow = once_per_node(dispatcher) && training.precision == units::Precision::fp8 &&
+  const bool narrow = sends_rows(dispatcher) && training.precision == units::Precision::fp8 &&
                       training.fp8_recipe == Fp8Recipe::blockwise;
   return narrow ? model::copy_bytes(training.precision, training.fp8_recipe, model::Operand::values)
                 : model::wide_bytes(training.precision);
@@ -138,8 +138,19 @@ Bytes gathered_rows(const Share& share) {
   return {static_cast<double>(values) * model::wide_bytes(share.training.precision)};
 }
 
-bool host_waits_for_counts(const model::Transformer& model, const Software& software) {
-  return model.moe && !model.moe->capacity_factor && !software.cuda_graphs;
+void send_rows(model::Operators& layer) {
+  for (auto& op : layer) {
+    if (op.name == "permute") op.forward.pop_back();  // the maps before it stay
+    if (op.name == "unpermute") op.forward.erase(op.forward.begin());
+    if (op.name == "permute" || op.name == "unpermute")
+      op.input_gradient.erase(op.input_gradient.begin());
+  }
+}
+
+bool host_waits_for_counts(const Share& share) {
+  const auto& moe = share.model.moe;
+  return moe && !moe->capacity_factor && !share.software.cuda_graphs &&
+         !model::fuses_experts(share.software.kernels, share.training.precision);
 }
 
 }  // namespace strategies

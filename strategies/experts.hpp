@@ -29,6 +29,8 @@ double parts_hit(const model::Moe& moe, double parts);
 // 16 bit on the way back (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
 double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher);
 
+bool sends_rows(MoeDispatcher dispatcher);
+
 // What one layer with experts exchanges. T rows of h values, k experts per token, an
 // expert-parallel group of e ranks on N nodes. Each rank sends to the others, dispatch and combine
 // alike but for the bytes of a value,
@@ -47,9 +49,14 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs);
 // arrive are kept.
 units::Bytes gathered_rows(const Share& share);
 
+// DeepEP and HybridEP send rows, not copies: no copies are made before they leave nor summed after
+// they are back. Takes these passes out of the operators of a layer.
+void send_rows(model::Operators& layer);
+
 // Without a capacity the buffers of dispatched tokens have the size of what really comes: the host
 // must read it from the device before it can go on (Megatron-Core's token dispatcher: once per
-// layer, forward only; the backward pass knows). A pass in a CUDA graph cannot wait.
-bool host_waits_for_counts(const model::Transformer& model, const Software& software);
+// layer, forward only; the backward pass knows). A pass in a CUDA graph cannot wait, and products
+// that are fused for all experts read the counts on the device.
+bool host_waits_for_counts(const Share& share);
 
 }  // namespace strategies

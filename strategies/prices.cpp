@@ -59,7 +59,7 @@ PassWriter::PassWriter(const Share& share, const Costs& costs,
   }
   context_ = context_exchanges(share, costs);
   experts_ = expert_exchanges(share, costs);
-  host_waits_ = host_waits_for_counts(share.model, share.software);
+  host_waits_ = host_waits_for_counts(share);
   std::set<Block> blocks;
   for (const auto& stage : stages) blocks.insert(stage.begin(), stage.end());
   for (const auto& block : blocks) prices_.emplace_back(block, price(block, costs));
@@ -92,9 +92,11 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
     case Block::Kind::layer:
       break;
   }
-  return model::layer(share.model, extent, kernels, precision,
-                      block.windowed ? share.model.window->size : 0,
-                      block.experts ? model::Mlp::experts : model::Mlp::dense);
+  auto layer = model::layer(share.model, extent, kernels, precision,
+                            block.windowed ? share.model.window->size : 0,
+                            block.experts ? model::Mlp::experts : model::Mlp::dense);
+  if (share.plan.expert > 1 && sends_rows(share.software.moe_dispatcher)) send_rows(layer);
+  return layer;
 }
 
 ReplayCost priced(const Replay& replay, const std::vector<OperatorCost>& operators) {
@@ -147,8 +149,12 @@ class Clock {
   std::vector<Picoseconds> times(std::vector<units::Kernel> kernels, double parts = 1.0) const {
     if (share_.software.compile) fuse_streams(kernels);
     std::vector<Picoseconds> durations;
-    for (const auto& kernel : kernels)
-      durations.push_back(to_ticks((costs_.kernel(kernel, share_.gpu) - saved_) / parts));
+    for (const auto& kernel : kernels) {
+      const auto all = to_ticks((costs_.kernel(kernel, share_.gpu) - saved_) / parts);
+      const auto each = all / kernel.launches;
+      durations.push_back(all - each * (kernel.launches - 1));
+      durations.insert(durations.end(), static_cast<std::size_t>(kernel.launches - 1), each);
+    }
     return durations;
   }
   // Of attention round a ring, of which the durations are one rank's: what comes last is moved.

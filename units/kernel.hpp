@@ -49,6 +49,9 @@ struct Kernel {
   Flops flops;
   Bytes traffic;         // to and from device memory
   bool reduces = false;  // stream: what needs its result needs all of it, so must be another kernel
+  // Equal parts that the host launches one by one, on streams of their own: together they take the
+  // device as long as one kernel.
+  std::int64_t launches = 1;
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 

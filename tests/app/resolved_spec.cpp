@@ -156,6 +156,7 @@ class Draw {
     software.kernels.fused_cross_entropy = coin();
     software.kernels.cross_entropy_in_place = coin();
     software.keep_sent_outputs = coin();
+    software.kernels.expert_products = kind<model::ExpertProducts>(2);
     software.compile = coin();
     software.cuda_graphs = coin();
     if (!software.cuda_graphs && coin())

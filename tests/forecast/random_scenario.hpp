@@ -152,6 +152,9 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
     using strategies::MoeDispatcher;
     s.software.moe_dispatcher = pick(MoeDispatcher::all_to_all, MoeDispatcher::all_gather,
                                      MoeDispatcher::deepep, MoeDispatcher::hybridep);
+    using model::ExpertProducts;
+    s.software.kernels.expert_products =
+        pick(ExpertProducts::grouped, ExpertProducts::one_by_one, ExpertProducts::fused);
     // On ranks arranged anew, as far as the degrees allow it.
     const auto ranks = plan.tensor * plan.context * plan.data;
     plan.expert_tensor = pick(1, 2, static_cast<int>(plan.tensor));

@@ -238,8 +238,26 @@ TEST_CASE("without a capacity the host waits for the counts of tokens, forward o
   world.software.cuda_graphs = true;
   CHECK(forward() == 0);
   world.software.cuda_graphs = false;
+  world.software.kernels.expert_products = model::ExpertProducts::fused;
+  CHECK(forward() == 1);
+  world.training.precision = units::Precision::mxfp8;  // the products read the counts themselves
+  CHECK(forward() == 0);
+  world.training.precision = units::Precision::fp8;
   world.model.moe->capacity_factor = 1;
   CHECK(forward() == 0);
+}
+
+TEST_CASE("DeepEP sends rows: no copies are made before they leave, nor summed when back") {
+  ExpertWorld world;
+  const auto kernels = costs_of([](const units::Kernel& k) { return k.traffic.value; });
+  const auto streamed = [&] {
+    return alone(world.writer(kernels).forward({world.layer()})).on[forward_compute];
+  };
+  const auto copies = streamed();
+  world.software.moe_dispatcher = GENERATE(MoeDispatcher::deepep, MoeDispatcher::hybridep);
+  // Copies read and written, and read again with the sums written.
+  const auto copied = 32 * 2 * 64 * 2, rows = 32 * 64 * 2;
+  CHECK(copies - streamed() == 2 * copied + copied + rows);
 }
 
 TEST_CASE("where each rank has all experts none is fuller than the mean") {

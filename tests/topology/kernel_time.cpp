@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/kernel_time.hpp"
 
+#include <cmath>
 #include <random>
 
 #include "tests/catch.hpp"
@@ -211,9 +212,28 @@ TEST_CASE("a kernel of attention runs as measured, or at a multiple of FlashAtte
   CHECK_THAT(rate_of(cudnn, Layout::input_gradient), WithinRel(20e12, 1e-9));
   device.peak[static_cast<std::size_t>(units::Precision::fp8)] = {200e12};  // Hopper
   CHECK_THAT(rate_of(cudnn, Layout::input_gradient), WithinRel(1.5 * 20e12, 1e-9));
+  device.peak[static_cast<std::size_t>(units::Precision::mxfp8)] = {200e12};  // Blackwell
+  CHECK_THAT(rate_of(cudnn, Layout::input_gradient), WithinRel(3.15 * 20e12, 1e-9));
+  CHECK_THAT(rate_of(cudnn), WithinRel(95e12, 1e-9));
   // A row that names no kernel holds for whichever there is.
   device.efficiency.attention = {{Pass::forward, 128, 1000, true, 0.3}};
   CHECK_THAT(rate_of(memory_efficient), WithinRel(30e12, 1e-9));
+}
+
+TEST_CASE("narrow heads run at a lower rate, where only wider ones were measured or none") {
+  using enum units::FusedAttention;
+  auto device = round_device();
+  device.sms = 0;
+  const auto share = [&](units::FusedAttention fused) {
+    auto narrow = attention(4096, true, Layout::forward, 64);
+    auto wide = attention(4096, true, Layout::forward, 128);
+    narrow.fused = wide.fused = fused;
+    return rate(narrow, device) / rate(wide, device);
+  };
+  CHECK_THAT(share(flash_2), WithinRel(std::pow(0.5, 0.19), 1e-9));  // 0.88
+  CHECK_THAT(share(cudnn), WithinRel(std::pow(0.5, 0.43), 1e-9));    // 0.74
+  device.efficiency.attention = {{MeasuredAttention::Pass::forward, 128, 4096, true, 0.4, cudnn}};
+  CHECK_THAT(share(cudnn), WithinRel(std::pow(0.5, 0.43), 1e-9));
 }
 
 TEST_CASE("forward and backward of a joint measurement add up to it") {
