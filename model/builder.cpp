@@ -57,6 +57,11 @@ Operator Builder::weighted(const Products& products, double weights, double inpu
     // The product adds to them in place instead of writing an element.
     gradient.traffic += Bytes{(sums - element()) * weights};
     op.weight_gradient = {gradient};
+  } else if (kernels.staged_gradient_accumulation) {
+    const double wide = kernels.gradient_bytes;
+    op.weight_gradient = {gradient};
+    for (const double bytes : {3 * element(), element() + wide, wide + sums, element()})
+      op.weight_gradient.push_back(stream(bytes * weights));
   } else {
     op.weight_gradient = {gradient, stream((element() + sums) * weights)};
   }

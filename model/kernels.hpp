@@ -31,8 +31,11 @@ struct Kernels {
   bool fused_cross_entropy = false;
   bool cross_entropy_in_place = false;      // otherwise each of its steps makes logits anew
   bool fused_gradient_accumulation = true;  // weight gradients are summed up inside the product
-  double gradient_bytes = 4;                // of one of these sums
-  Scaling scaling = Scaling::delayed;       // in fp8; mxfp8 and nvfp4 have scales of their own
+  // Otherwise: autograd sums them up in 16 bit, and the sums of a microbatch are cast, added to
+  // wider ones and zeroed, kernel by kernel (DeepSpeed's BF16_Optimizer).
+  bool staged_gradient_accumulation = false;
+  double gradient_bytes = 4;           // of one of these sums
+  Scaling scaling = Scaling::delayed;  // in fp8; mxfp8 and nvfp4 have scales of their own
   ExpertProducts expert_products = ExpertProducts::grouped;
   friend bool operator==(const Kernels&, const Kernels&) = default;
 };

@@ -35,14 +35,14 @@ double weight_copy_bytes(Precision precision, Scaling scaling) {
 
 std::vector<Kernel> casts(Precision precision, Scaling scaling, double values) {
   if (!is_narrow(precision)) return {};
-  const auto stream = [&](double bytes) {
-    return Kernel{.kind = Kernel::Kind::stream, .traffic = {bytes * values}};
+  const auto stream = [&](double bytes, bool reduces = false) {
+    return Kernel{.kind = Kernel::Kind::stream, .traffic = {bytes * values}, .reduces = reduces};
   };
-  const auto cast = stream(wide + 2 * copy_bytes(precision, scaling, Operand::values));
-  if (!searches_first(precision, scaling)) return {cast};
-  auto search = stream(wide);
-  search.reduces = true;
-  return {search, cast};
+  const double copy = copy_bytes(precision, scaling, Operand::values);
+  if (precision == Precision::fp8 && scaling == Scaling::rowwise)
+    return {stream(wide + copy, true), stream(wide, true), stream(wide + copy)};
+  if (!searches_first(precision, scaling)) return {stream(wide + 2 * copy)};
+  return {stream(wide, true), stream(wide + 2 * copy)};
 }
 
 }  // namespace model

@@ -119,6 +119,9 @@ void add_kernel_keys(Table<Draft>& table) {
                     "Products of the experts on a device: a launch for each, one for all, or one "
                     "that takes biases, activation and casts along (mxfp8 only)",
                     of(&Kernels::expert_products)),
+      yes_no<Draft>("staged_gradient_accumulation", "false",
+                    "Where they are not: summed up in 16 bit first, then cast, added and zeroed",
+                    of(&Kernels::staged_gradient_accumulation)),
       yes_no<Draft>("compile", "false", "A compiler fuses element-wise chains",
                     of(&Software::compile)),
       {{"cuda_graphs", "Whole passes, or the named parts of a layer, are launched at once", "false",
@@ -169,6 +172,13 @@ void add_overlap_keys(Table<Draft>& table) {
                     "Zero-bubble schedules: the optimizer does not wait for the gradient norm of "
                     "other stages",
                     of(&Software::post_validation)),
+      yes_no<Draft>("all_reduce_gradients", "false",
+                    "With zero 1: every rank gets the sum of all gradients",
+                    of(&Software::all_reduce_gradients)),
+      yes_no<Draft>("states_by_tensor", "false",
+                    "With zero 1: ranks own whole tensors, reduced to and broadcast from one owner "
+                    "after the other",
+                    of(&Software::states_by_tensor)),
       yes_no<Draft>("limit_all_gathers", "true",
                     "With zero 3: at most one unit is gathered ahead of the one in use",
                     of(&Software::limit_all_gathers)),
@@ -191,6 +201,9 @@ void add_cost_keys(Table<Draft>& table) {
                       of(&Software::launch_backward)),
       duration<Draft>("step_overhead", "5 ms", "Host time of a step besides kernels",
                       of(&Software::step_overhead)),
+      yes_no<Draft>("launch_blocking", "false",
+                    "The host waits for each kernel before it launches the next",
+                    of(&Software::launch_blocking)),
       whole<Draft>("vocab_multiple", "128", {1, 1 << 20, "rows per tensor-parallel rank"},
                    "The vocabulary is padded to this multiple of the tensor degree",
                    of(&Software::vocab_multiple)),

@@ -39,16 +39,18 @@ double Lowering::wire_bytes() const {
 double Lowering::parameter_bytes() const { return model::wide_bytes(job_.training.precision); }
 Parameters Lowering::parameters_of(const Block& block) const {
   const auto& cost = writers_.front()->cost(block);
-  Parameters held{.dense = cost.parameters};
+  Parameters held{.dense = cost.parameters, .dense_tensors = cost.tensors};
   if (placement_.experts_apart())
-    held = {cost.parameters - cost.expert_parameters, cost.expert_parameters};
+    held = {cost.parameters - cost.expert_parameters, cost.expert_parameters,
+            cost.tensors - cost.expert_tensors, cost.expert_tensors};
   if (block.kind != Block::Kind::head) return held;
   const auto extent = extent_of(job_.share());
   const auto words = static_cast<double>(extent.vocab * job_.model.hidden);
-  if (job_.model.tied_embeddings)
-    held.dense -= embeds_and_predicts() ? words : 0;
-  else if (copies_embedding())
-    held.dense += words;
+  if (job_.model.tied_embeddings) {
+    if (embeds_and_predicts()) held += {.dense = -words, .dense_tensors = -1};
+  } else if (copies_embedding()) {
+    held += {.dense = words, .dense_tensors = 1};
+  }
   return held;
 }
 
@@ -117,24 +119,46 @@ int Lowering::shards_of(const Group& group) const {
   return sharded_in_node(group) ? group.shape.least_per_node : group.shape.ranks;
 }
 
-topology::Sending Lowering::reduction(const Group& group, double parameters) const {
-  const units::Bytes size{parameters * wire_bytes()};
-  if (job_.plan.zero == 0) return costs_.collective(Collective::all_reduce, size, group.shape);
-  if (!sharded_in_node(group))
-    return costs_.collective(Collective::reduce_scatter, size, group.shape);
-  const auto [inside, across] = halves_of(group.shape);
-  auto sending = costs_.collective(Collective::all_reduce, size / inside.ranks, across);
-  sending.fixed += costs_.collective(Collective::reduce_scatter, size, inside).time();
+// One collective after the other, of as much each, for every rank that owns a tensor.
+topology::Sending Lowering::by_owners(Collective kind, units::Bytes size, std::int64_t tensors,
+                                      const topology::GroupShape& group) const {
+  const auto owners =
+      static_cast<double>(std::clamp<std::int64_t>(tensors, 1, std::max(1, group.ranks)));
+  auto sending = costs_.collective(kind, size / owners, group);
+  sending.fixed = owners * sending.fixed;
+  sending.bytes = owners * sending.bytes;
   return sending;
 }
 
-topology::Sending Lowering::gathering(const Group& group, double parameters) const {
-  const units::Bytes size{parameters * parameter_bytes()};
-  return costs_.collective(Collective::all_gather, size,
-                           sharded_in_node(group) ? halves_of(group.shape).inside : group.shape);
+topology::Sending Lowering::to_parts(units::Bytes size, std::int64_t tensors,
+                                     const topology::GroupShape& group) const {
+  return owns_tensors() ? by_owners(Collective::reduce, size, tensors, group)
+                        : costs_.collective(Collective::reduce_scatter, size, group);
 }
 
-void Lowering::data_collective(const std::vector<Group>& groups, double parameters, bool gathers,
+topology::Sending Lowering::from_parts(units::Bytes size, std::int64_t tensors,
+                                       const topology::GroupShape& group) const {
+  return owns_tensors() ? by_owners(Collective::broadcast, size, tensors, group)
+                        : costs_.collective(Collective::all_gather, size, group);
+}
+
+topology::Sending Lowering::reduction(const Group& group, const Shared& what) const {
+  const units::Bytes size{what.parameters * wire_bytes()};
+  if (job_.plan.zero == 0 || (job_.plan.zero == 1 && job_.software.all_reduce_gradients))
+    return costs_.collective(Collective::all_reduce, size, group.shape);
+  if (!sharded_in_node(group)) return to_parts(size, what.tensors, group.shape);
+  const auto [inside, across] = halves_of(group.shape);
+  auto sending = costs_.collective(Collective::all_reduce, size / inside.ranks, across);
+  sending.fixed += to_parts(size, what.tensors, inside).time();
+  return sending;
+}
+
+topology::Sending Lowering::gathering(const Group& group, const Shared& what) const {
+  return from_parts({what.parameters * parameter_bytes()}, what.tensors,
+                    sharded_in_node(group) ? halves_of(group.shape).inside : group.shape);
+}
+
+void Lowering::data_collective(const std::vector<Group>& groups, const Shared& what, bool gathers,
                                LabelKind label, const std::vector<EventId>& after) {
   std::vector<sim::Participant> who;
   for (const auto& group : groups) {
@@ -146,12 +170,12 @@ void Lowering::data_collective(const std::vector<Group>& groups, double paramete
     who.clear();
     for (auto actor : group.actors)
       who.push_back({sim::ActorId{actor}, {after[actor], gathers ? read_[actor] : no_event}});
-    auto [known, fresh] = data_sent_.try_emplace({&group, parameters, gathers});
+    auto [known, fresh] = data_sent_.try_emplace({&group, what, gathers});
     if (fresh)
       known->second = gathers
-                          ? sent(gathering(group, parameters),
+                          ? sent(gathering(group, what),
                                  sharded_in_node(group) ? FlowKind::inside : group.ring, group.rank)
-                          : sent(reduction(group, parameters), group.ring, group.rank);
+                          : sent(reduction(group, what), group.ring, group.rank);
     const auto op = add_collective(sim::Lane::data, known->second, data_comm, who, {label});
     for (std::uint32_t i = 0; i < who.size(); ++i)
       (gathers ? gathered_ : reduced_)[group.actors[i]] = out_.program.event(op, i);

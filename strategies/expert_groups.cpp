@@ -68,20 +68,22 @@ bool Lowering::divides_parameters(int stage) const {
 void Lowering::data_collective(int stage, const Parameters& parameters, bool gathers,
                                LabelKind label, const std::vector<sim::EventId>& after) {
   const auto at = static_cast<std::size_t>(stage);
-  data_collective(groups_of_stage_[at], parameters.dense, gathers, label, after);
+  data_collective(groups_of_stage_[at], dense_part(parameters), gathers, label, after);
   if (parameters.experts > 0)
-    data_collective(expert_data_groups_of_stage_[at], parameters.experts, gathers, label, after);
+    data_collective(expert_data_groups_of_stage_[at], expert_part(parameters), gathers, label,
+                    after);
 }
 
 sim::Picoseconds Lowering::data_time(int stage, const Parameters& parameters, bool gathers) const {
   const auto at = static_cast<std::size_t>(stage);
-  const auto time = [&](const std::vector<Group>& groups, double count) {
+  const auto time = [&](const std::vector<Group>& groups, const Shared& what) {
     if (groups.empty()) return sim::Picoseconds{0};
     const auto& group = groups.front();
-    return to_ticks((gathers ? gathering(group, count) : reduction(group, count)).time());
+    return to_ticks((gathers ? gathering(group, what) : reduction(group, what)).time());
   };
-  auto sum = time(groups_of_stage_[at], parameters.dense);
-  if (parameters.experts > 0) sum += time(expert_data_groups_of_stage_[at], parameters.experts);
+  auto sum = time(groups_of_stage_[at], dense_part(parameters));
+  if (parameters.experts > 0)
+    sum += time(expert_data_groups_of_stage_[at], expert_part(parameters));
   return sum;
 }
 

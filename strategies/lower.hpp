@@ -33,13 +33,25 @@ struct Job {
 // Parameters by the ranks that share them: routed experts can have fewer sharers than the others.
 struct Parameters {
   double dense = 0, experts = 0;
+  std::int64_t dense_tensors = 0, expert_tensors = 0;  // that hold them
   double all() const { return dense + experts; }
   Parameters& operator+=(const Parameters& other) {
     dense += other.dense;
     experts += other.experts;
+    dense_tensors += other.dense_tensors;
+    expert_tensors += other.expert_tensors;
     return *this;
   }
 };
+
+// Those that one group of ranks shares.
+struct Shared {
+  double parameters = 0;
+  std::int64_t tensors = 0;
+  friend auto operator<=>(const Shared&, const Shared&) = default;
+};
+inline Shared dense_part(const Parameters& of) { return {of.dense, of.dense_tensors}; }
+inline Shared expert_part(const Parameters& of) { return {of.experts, of.expert_tensors}; }
 
 struct ActorFacts {
   int stage = 0;

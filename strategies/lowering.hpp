@@ -165,8 +165,16 @@ class Lowering {
   Parameters parameters_of(const Segment& segment) const;
   Parameters parameters_of(int stage) const;
   bool has_experts_apart(int stage) const;
-  topology::Sending reduction(const Group& group, double parameters) const;
-  topology::Sending gathering(const Group& group, double parameters) const;
+  topology::Sending reduction(const Group& group, const Shared& what) const;
+  topology::Sending gathering(const Group& group, const Shared& what) const;
+  // To every rank of a group its part, or from it: in one go, or by owners of whole tensors.
+  topology::Sending to_parts(units::Bytes size, std::int64_t tensors,
+                             const topology::GroupShape& group) const;
+  topology::Sending from_parts(units::Bytes size, std::int64_t tensors,
+                               const topology::GroupShape& group) const;
+  topology::Sending by_owners(topology::Collective kind, units::Bytes size, std::int64_t tensors,
+                              const topology::GroupShape& group) const;
+  bool owns_tensors() const { return job_.plan.zero == 1 && job_.software.states_by_tensor; }
   bool sharded_in_node(const Group& group) const;
   // Ranks over which a group that shares parameters divides states.
   int shards_of(const Group& group) const;
@@ -196,7 +204,7 @@ class Lowering {
   // experts; each actor waits for its event in `after`.
   void data_collective(int stage, const Parameters& parameters, bool gathers, LabelKind label,
                        const std::vector<sim::EventId>& after);
-  void data_collective(const std::vector<Group>& groups, double parameters, bool gathers,
+  void data_collective(const std::vector<Group>& groups, const Shared& what, bool gathers,
                        LabelKind label, const std::vector<sim::EventId>& after);
   // What those take of the stage's first groups, on an idle network.
   sim::Picoseconds data_time(int stage, const Parameters& parameters, bool gathers) const;
@@ -257,7 +265,7 @@ class Lowering {
   // The same again for whole virtual stages, which most passes are: [writer, virtual stage][pass].
   std::vector<std::array<const Sequence*, 4>> whole_sequences_;
   std::vector<std::optional<Sent>> messages_;  // [actor, direction], once asked for
-  std::map<std::tuple<const Group*, double, bool>, Sent> data_sent_;
+  std::map<std::tuple<const Group*, Shared, bool>, Sent> data_sent_;
   std::map<std::pair<double, Gpu>, sim::TemplateId> packing_;
   std::vector<sim::Participant> who_;
   std::vector<sim::TemplateId> bodies_of_cell_;

@@ -84,10 +84,11 @@ struct ReplayCost {
 };
 struct BlockCost {
   std::vector<OperatorCost> operators;
-  std::vector<ReplayCost> replays;  // in the order of the backward pass
-  double parameters = 0;            // all of them, on this rank
-  double expert_parameters = 0;     // of these, the routed experts'
-  double cast = 0;                  // those that narrow products read copies of
+  std::vector<ReplayCost> replays;               // in the order of the backward pass
+  double parameters = 0;                         // all of them, on this rank
+  double expert_parameters = 0;                  // of these, the routed experts'
+  std::int64_t tensors = 0, expert_tensors = 0;  // that hold them, and of these the experts'
+  double cast = 0;                               // those that narrow products read copies of
   // Those in weight matrices of layers, which Muon orthogonalises, and one of its steps.
   double matrices = 0, expert_matrices = 0;
   std::vector<units::Kernel> newton_schulz, expert_newton_schulz;

@@ -255,7 +255,11 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     const auto parts = local[i].core ? static_cast<double>(core.parts) : 1.0;
     cost.operators.push_back(price(op, parts, graph_of(op, block.experts, share_.software), costs));
     cost.parameters += local[i].parameters;
-    if (local[i].expert) cost.expert_parameters += local[i].parameters;
+    if (local[i].parameters > 0) ++cost.tensors;
+    if (local[i].expert) {
+      cost.expert_parameters += local[i].parameters;
+      if (local[i].parameters > 0) ++cost.expert_tensors;
+    }
     cost.cast += model::narrow_weights(local[i]);
     if (share_.training.optimizer == Optimizer::muon &&
         (block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction))

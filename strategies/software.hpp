@@ -50,6 +50,9 @@ struct Software {
   units::Seconds launch_forward{8e-6};
   units::Seconds launch_backward{6e-6};
   units::Seconds step_overhead{5e-3};
+  // The host waits for each kernel of a pass before it launches the next (CUDA_LAUNCH_BLOCKING=1),
+  // so that no launch hides behind a kernel: it counts as part of its own.
+  bool launch_blocking = false;
   // After each pipeline transfer the host waits for the device (Megatron's batched p2p).
   bool pipeline_sync = true;
   std::optional<DataLoader> data_loader;  // absent: data are always there in time
@@ -76,6 +79,12 @@ struct Software {
   // ZeRO-3: embedding, head and all that no other unit holds form a root unit, which stays gathered
   // from the forward to the backward pass (FSDP).
   bool root_unit = false;
+  // ZeRO-1 sums all gradients on all ranks, though each rank needs but its share (DeepSpeed's
+  // BF16_Optimizer).
+  bool all_reduce_gradients = false;
+  // ZeRO-1 gives ranks whole tensors. Gradients are reduced to their owner and new parameters
+  // broadcast from it, one owner after the other (InternEvo).
+  bool states_by_tensor = false;
   // Vocabulary is padded to a multiple of this many rows per tensor-parallel rank.
   int vocab_multiple = 128;
 

@@ -29,8 +29,8 @@ void PassWriter::Writer::compute(Picoseconds duration, Activity activity, double
   steps().push_back({.lane = Lane::compute,
                      .activity = activity,
                      .joins = pending_,
-                     .issue = issue(),
                      .duration = stretched(duration, slower)});
+  launch();
   pending_ = -1;
   last_compute_ = here();
 }
@@ -215,9 +215,11 @@ std::int64_t PassWriter::Writer::start_parts(Activity tensor) {
   return of_.share_.plan.tensor;
 }
 
-Picoseconds PassWriter::Writer::issue() {
-  if (graph_ == Graph::none && !in_parts_) return issue_;
-  return std::exchange(launched_, true) ? 0 : issue_;
+void PassWriter::Writer::launch() {
+  const bool with_others = graph_ != Graph::none || in_parts_;
+  if (with_others && std::exchange(launched_, true)) return;
+  auto& step = steps().back();
+  (of_.share_.software.launch_blocking ? step.duration : step.issue) += issue_;
 }
 
 void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after) {
@@ -225,8 +227,8 @@ void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int3
                      .rendezvous = true,
                      .activity = activity,
                      .joins = after,
-                     .issue = issue(),
                      .duration = duration});
+  launch();
 }
 
 void PassWriter::Writer::follow(Activity activity) {

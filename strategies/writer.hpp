@@ -60,8 +60,8 @@ class PassWriter::Writer {
   std::vector<Picoseconds> whole(const std::vector<Picoseconds>& part) const;
   // Returns how many parts there are.
   std::int64_t start_parts(Activity tensor);
-  // A graph, or a product in parts, is launched with its first kernel.
-  Picoseconds issue();
+  // Launches the last step. A graph, or a product in parts, is launched with its first kernel.
+  void launch();
   void send(Picoseconds duration, Activity activity, std::int32_t after);
   std::vector<sim::Step>& steps() { return pieces_.back().body.steps; }
   std::int32_t here() const {

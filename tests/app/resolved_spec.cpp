@@ -168,6 +168,10 @@ class Draw {
     software.post_validation = coin();
     software.limit_all_gathers = coin();
     software.root_unit = coin();
+    software.launch_blocking = coin();
+    software.all_reduce_gradients = coin();
+    software.states_by_tensor = coin();
+    software.kernels.staged_gradient_accumulation = coin();
   }
 
   std::mt19937 random_;

@@ -232,6 +232,9 @@ inline forecast::Scenario sharded_scenario(std::mt19937& random) {
     plan.gradient_compression =
         static_cast<GradientCompression>(plan.zero >= 2 ? 2 * at_most(1) : at_most(2));
   if (at_most(3) == 0) plan.gradient_precision = units::Precision::bf16;
+  s.software.launch_blocking = at_most(3) == 0;
+  s.software.all_reduce_gradients = at_most(2) == 0;
+  s.software.states_by_tensor = at_most(1) == 0;
   if (at_most(1) == 0) return s;
   using Tier = Offload::Tier;
   s.training.optimizer = at_most(1) == 0 ? Optimizer::adamw : Optimizer::sgd;

@@ -104,6 +104,19 @@ TEST_CASE("gradients accumulated apart are written, and read again with the fp32
   check(more(gpt(), &Kernels::fused_gradient_accumulation), 0, (2 + 10 - 8) * weights, 4);
 }
 
+TEST_CASE("gradients summed up in 16 bit first are summed, cast, added and zeroed, one by one") {
+  // 2 + 2 + 2, 2 + 4, 4 + 4 + 4 and 2 bytes instead of 2 + 4 + 4; four matrices.
+  Kernels apart{.fused_gradient_accumulation = false}, staged = apart;
+  staged.staged_gradient_accumulation = true;
+  const auto t = gpt();
+  const auto one = traffic(layer(t, whole(t, 2, 32), apart, Precision::bf16));
+  const auto other = traffic(layer(t, whole(t, 2, 32), staged, Precision::bf16));
+  const double weights = 4 * 64 * 64 + 2 * 64 * 256;
+  CHECK(other.forward == one.forward);
+  CHECK(other.backward - one.backward == (26 - 10) * weights);
+  CHECK(other.kernels - one.kernels == 3 * 4);
+}
+
 TEST_CASE("sums of gradients in 16 bit are read and written in half the bytes of fp32") {
   const auto t = gpt();
   Kernels wide, narrow;

@@ -52,6 +52,17 @@ std::set<std::string_view> operators_in(Graph graph, const Software& software) {
 
 }  // namespace
 
+TEST_CASE("where launches block, each lasts before its own kernel and hides behind no other") {
+  const auto world = world_with({.launch_blocking = true});
+  const auto result = world.lowered(tests::costs_of(kernels, 0));
+  for (const auto& pieces : {result.writer->forward({Block{}, Block{}}),
+                             result.writer->backward({Block{}, Block{}}, Pass::backward)}) {
+    const auto blocked = launched(pieces);
+    CHECK(blocked.launches == 0);
+    CHECK(blocked.computing == (7 + 100) * blocked.kernels);
+  }
+}
+
 TEST_CASE("a graph of a whole pass is launched once, and half of the gaps goes") {
   const auto plain_world = world_with({}), graphed_world = world_with({.cuda_graphs = true});
   const auto plain = plain_world.lowered(tests::costs_of(kernels, 0));
