@@ -157,6 +157,10 @@ void add_overlap_keys(Table<Draft>& table) {
       yes_no<Draft>("keep_sent_outputs", "false",
                     "What a stage sent to the next stays until its backward pass",
                     of(&Software::keep_sent_outputs)),
+      yes_no<Draft>("keep_gathered_inputs", "false",
+                    "With sequence parallelism: gathered inputs of products stay whole until the "
+                    "backward pass, which gathers none again",
+                    of(&Software::keep_gathered_inputs)),
       yes_no<Draft>("post_validation", "false",
                     "Zero-bubble schedules: the optimizer does not wait for the gradient norm of "
                     "other stages",
@@ -200,6 +204,11 @@ void add_cost_keys(Table<Draft>& table) {
                     "Device memory traffic of an optimizer step, bytes per parameter",
                     of(&Software::optimizer_traffic)),
       bytes<Draft>("bucket", "160 MB", "Gradient bucket", of(&Software::bucket)),
+      number<Draft>("reduction_bytes", "0", per_parameter,
+                    "Flat copies of gradients while they are reduced, bytes per parameter",
+                    of(&Software::reduction_bytes)),
+      bytes<Draft>("reduction_buffer", "0", "Buffer through which gradients are reduced, at most",
+                   of(&Software::reduction_buffer)),
       bytes<Draft>("framework_memory", "0", "Context and libraries outside the allocator",
                    of(&Software::framework_memory)),
       bytes<Draft>("communicator_memory", "0", "Buffers of one communicator",

@@ -156,6 +156,9 @@ class Draw {
     software.kernels.fused_cross_entropy = coin();
     software.kernels.cross_entropy_in_place = coin();
     software.keep_sent_outputs = coin();
+    software.keep_gathered_inputs = coin();
+    software.reduction_bytes = upto(4);
+    software.reduction_buffer = units::Bytes{1e6 * static_cast<double>(upto(9))};
     software.compile = coin();
     software.cuda_graphs = coin();
     if (!software.cuda_graphs && coin())

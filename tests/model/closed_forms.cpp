@@ -116,6 +116,18 @@ TEST_CASE("activation bytes per layer are those of Korthikanti et al. 2022, tabl
   CHECK(layer_inputs(m, sequence) == 2 * s * b * h / t);
 }
 
+// In place of the dropout's output, which is kept as 2abs² of the 5.
+TEST_CASE("unfused attention's gradients take 2abs² beside what is kept") {
+  const auto m = gpt(1, 4096, 32);
+  int core = 0;
+  for (const auto& op : layer(m, share(m, 2, 2048, 8, true), unfused, Precision::bf16))
+    if (op.core) {
+      CHECK(gradient_bytes(op).value == 2.0 * 32 / 8 * 2 * 2048 * 2048);
+      ++core;
+    }
+  CHECK(core == 4);
+}
+
 TEST_CASE("flash attention keeps 4abs for the log-sum-exp instead of 5abs²") {
   const auto m = gpt(1, 4096, 32);
   const double s = 2048, b = 2, h = 4096, a = 32;
