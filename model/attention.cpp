@@ -29,6 +29,11 @@ units::FusedAttention fused(AttentionKernel kernel) {
   return units::FusedAttention::flash_2;
 }
 
+bool is_flash(AttentionKernel kernel) {
+  using enum AttentionKernel;
+  return kernel == flash || kernel == flash_1 || kernel == flash_3;
+}
+
 // Query-key products, softmax, dropout and the sum over values.
 class AttentionCore {
  public:
@@ -101,6 +106,8 @@ class AttentionCore {
     op.forward = {forward};
     op.input_gradient = {backward};
     op.kept = {kept("log-sum-exp", 4 * real(groups_ * sequence()))};
+    if (make_.kernels.copies_attention_output && is_flash(make_.kernels.attention))
+      op.kept.push_back(kept("attention output", element() * outputs_));
     op.parameters = sinks();
     op.largest = {4 * queries_};  // fp32 gradient of the queries
     return op;

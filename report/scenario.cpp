@@ -252,6 +252,7 @@ Document software_document(const strategies::Software& software) {
       .put("fused_norm", kernels.fused_norm)
       .put("fused_rotary", kernels.fused_rotary)
       .put("fused_cross_entropy", kernels.fused_cross_entropy)
+      .put("copies_attention_output", kernels.copies_attention_output)
       .put("cross_entropy_in_place", kernels.cross_entropy_in_place)
       .put("fused_gradient_accumulation", kernels.fused_gradient_accumulation)
       .put("compile", software.compile)

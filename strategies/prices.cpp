@@ -81,6 +81,8 @@ namespace {
 model::Operators operators_of(const Share& share, const Block& block, const model::Extent& extent) {
   auto kernels = share.software.kernels;
   kernels.scaling = share.training.fp8_recipe;
+  // Context-parallel attention works on the layers' own layout.
+  if (share.plan.context > 1) kernels.copies_attention_output = false;
   kernels.gradient_bytes = reduced_gradient_bytes(share.plan, share.training, share.software);
   const auto precision = share.training.precision;
   switch (block.kind) {

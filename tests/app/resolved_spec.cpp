@@ -170,6 +170,7 @@ class Draw {
     software.post_validation = coin();
     software.limit_all_gathers = coin();
     software.root_unit = coin();
+    software.kernels.copies_attention_output = coin();
   }
 
   std::mt19937 random_;
