@@ -39,9 +39,12 @@ std::string unknown(const std::string& name, const std::vector<std::string>& kno
 
 // Memory is compared like with like. A source that does not say means what its tool prints:
 // mostly the allocator's own figure.
-units::Bytes memory_of(const forecast::Memory& memory, const std::string& kind, bool last_stage) {
-  const auto& stage = last_stage ? memory.stages.back()
-                                 : memory.stages[static_cast<std::size_t>(memory.peak_stage)];
+units::Bytes memory_of(const forecast::Memory& memory, const std::string& kind,
+                       scenarios::MemoryStage where) {
+  using enum scenarios::MemoryStage;
+  const auto& stage = where == first  ? memory.stages.front()
+                      : where == last ? memory.stages.back()
+                                      : memory.stages[static_cast<std::size_t>(memory.peak_stage)];
   if (kind == "device") return stage.peak;
   if (kind == "reserved") return stage.peak_reserved;
   return stage.peak_allocated;
@@ -96,7 +99,7 @@ forecast::Row row_of(const scenarios::PublishedRow& published,
     row.low_s = forecast.step.time_low;
     row.high_s = forecast.step.time_high;
   }
-  row.predicted_bytes = memory_of(forecast.memory, row.memory_kind, published.memory_of_last_stage);
+  row.predicted_bytes = memory_of(forecast.memory, row.memory_kind, published.memory_stage);
   row.predicted_fits = forecast.memory.fits && forecast.memory.host_fits;
   for (auto& pass : row.passes) pass.predicted = pass_time(forecast, pass.kind);
   return row;

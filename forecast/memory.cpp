@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forecast/memory.hpp"
 
+#include <algorithm>
+
 #include "forecast/host_memory.hpp"
 #include "sim/measures.hpp"
 #include "strategies/memory.hpp"
@@ -16,8 +18,10 @@ Bytes capacity_of(const Scenario& scenario, const strategies::ActorFacts& actor)
          scenario.cluster.kind(actor.gpu.kind).device.usable_memory;
 }
 
+// Of memory that the allocator has cached nothing counts as needed: before it fails it gives that
+// back and asks again, so that it never reserves more than there is `room` for, if the tensors fit.
 StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts& actor,
-                         const sim::Held& held, int shards) {
+                         const sim::Held& held, int shards, Bytes room) {
   const auto& software = scenario.software;
   const auto fixed =
       strategies::static_memory(actor, scenario.plan, scenario.training, software, shards);
@@ -31,10 +35,13 @@ StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts&
   if (scenario.model.moe) stage.temporary += software.expert_workspace;
   stage.communication = actor.communicators * software.communicator_memory;
   stage.framework = software.framework_memory;
-  stage.peak_allocated =
-      stage.weights + stage.gradients + stage.optimizer + stage.activations + stage.temporary;
-  stage.peak_reserved = stage.peak_allocated * software.reserved_over_allocated;
-  stage.peak = stage.peak_reserved + stage.communication + stage.framework;
+  const auto states = stage.weights + stage.gradients + stage.optimizer;
+  const auto in_passes = states + stage.activations + stage.temporary;
+  stage.peak_allocated = std::max(in_passes, states + fixed.reduction + software.workspace);
+  const auto outside = stage.communication + stage.framework;
+  stage.peak = in_passes * software.reserved_over_allocated + fixed.reduction + outside;
+  if (stage.peak_allocated + outside <= room) stage.peak = std::min(stage.peak, room);
+  stage.peak_reserved = stage.peak - outside;
   return stage;
 }
 
@@ -48,8 +55,8 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered) {
   for (std::size_t actor = 0; actor < lowered.actors.size(); ++actor) {
     const auto& facts = lowered.actors[actor];
     auto& stage = memory.stages[static_cast<std::size_t>(facts.stage)];
-    const auto here = stage_memory(scenario, facts, held[actor], lowered.data_shards);
     const auto room = capacity_of(scenario, facts);
+    const auto here = stage_memory(scenario, facts, held[actor], lowered.data_shards, room);
     auto& least = capacity[static_cast<std::size_t>(facts.stage)];
     if (here.peak / room <= stage.peak / least) continue;
     stage = here;

@@ -29,6 +29,11 @@ units::FusedAttention fused(AttentionKernel kernel) {
   return units::FusedAttention::flash_2;
 }
 
+bool is_flash(AttentionKernel kernel) {
+  using enum AttentionKernel;
+  return kernel == flash || kernel == flash_1 || kernel == flash_3;
+}
+
 // Query-key products, softmax, dropout and the sum over values.
 class AttentionCore {
  public:
@@ -60,6 +65,13 @@ class AttentionCore {
             .core = true,
             .module = Module::core_attn,
             .largest = {element() * scores_}};
+  }
+  // Backward one matrix of scores is alive beside what is kept: the softmax's gradient overwrites
+  // that of its output, and the dropout's output is free when the dropout's gradient is made.
+  Operator unfused(std::string_view name) const {
+    auto op = core(name);
+    op.gradients = op.largest;
+    return op;
   }
   static Kept kept(std::string_view name, double bytes) {
     return {.name = name, .size = {bytes}, .core = true, .module = Module::core_attn};
@@ -94,13 +106,15 @@ class AttentionCore {
     op.forward = {forward};
     op.input_gradient = {backward};
     op.kept = {kept("log-sum-exp", 4 * real(groups_ * sequence()))};
+    if (make_.kernels.copies_attention_output && is_flash(make_.kernels.attention))
+      op.kept.push_back(kept("attention output", element() * outputs_));
     op.parameters = sinks();
     op.largest = {4 * queries_};  // fp32 gradient of the queries
     return op;
   }
 
   Operator scores() const {
-    auto op = core("query-key product");
+    auto op = unfused("query-key product");
     op.forward = {make_.product(Layout::forward, sequence(), sequence(), dim_, groups_)};
     const auto back = make_.product(Layout::input_gradient, sequence(), dim_, sequence(), groups_);
     op.input_gradient = {back, back};
@@ -108,7 +122,7 @@ class AttentionCore {
   }
 
   Operator softmax() const {
-    auto op = core("softmax");
+    auto op = unfused("softmax");
     // The causal kernel reads the lower triangle only and writes zeros above it.
     const double read = make_.transformer.causal ? 0.5 : 1.0;
     if (make_.kernels.fused_softmax) {
@@ -125,7 +139,7 @@ class AttentionCore {
   }
 
   Operator dropout() const {
-    auto op = core("attention dropout");
+    auto op = unfused("attention dropout");
     if (make_.transformer.dropout <= 0) return op;
     op.forward = {Builder::stream((2 * element() + 1) * scores_)};
     op.input_gradient = op.forward;
@@ -135,7 +149,7 @@ class AttentionCore {
   }
 
   Operator values() const {
-    auto op = core("sum over values");
+    auto op = unfused("sum over values");
     op.forward = {make_.product(Layout::forward, sequence(), value_dim_, sequence(), groups_),
                   Builder::stream(2 * element() * outputs_)};  // heads back beside each other
     op.input_gradient = {

@@ -26,6 +26,9 @@ struct Kernels {
   bool fused_softmax = true;           // scale, mask and softmax of the score matrix in one kernel
   bool fused_bias_activation = true;   // bias and GELU (or SwiGLU's two halves) in one kernel
   bool fused_bias_dropout_add = true;  // bias, dropout and residual in one kernel
+  // FlashAttention's output, copied from its batch-first layout into the sequence-first one of the
+  // layers, is kept in both: for its own gradient, and as the output projection's input.
+  bool copies_attention_output = false;
   bool fused_norm = true;
   bool fused_rotary = true;
   bool fused_cross_entropy = false;

@@ -120,17 +120,20 @@ Dataset read_dataset(const std::filesystem::path& file, Reading& reading) {
   if (const auto* title = document->find("dataset")) dataset.name = title->text;
   if (const auto* source = document->find("source")) dataset.source = source->text;
   const auto* stage = document->find("memory_stage");
-  if (stage != nullptr && stage->text != "last")
+  auto measured_in = MemoryStage::fullest;
+  if (stage != nullptr && stage->text != "first" && stage->text != "last")
     throw Error({{name + ":1:1",
-                  "memory_stage is 'last' where the last pipeline stage was measured; leave it out "
-                  "for the fullest device"}});
+                  "memory_stage is 'first' or 'last' where that pipeline stage was measured; leave "
+                  "it out for the fullest device"}});
+  if (stage != nullptr)
+    measured_in = stage->text == "first" ? MemoryStage::first : MemoryStage::last;
   if (dataset.name.empty()) dataset.name = file.stem().string();
   for (const auto& row : rows->items)
     dataset.rows.push_back(read_row(row, document, name, reading));
   if (const auto* others = document->find("not_expressible"))
     for (const auto& row : others->items)
       dataset.rows.push_back(read_row(row, document, name, reading));
-  for (auto& row : dataset.rows) row.memory_of_last_stage = stage != nullptr;
+  for (auto& row : dataset.rows) row.memory_stage = measured_in;
   return dataset;
 }
 

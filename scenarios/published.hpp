@@ -14,18 +14,21 @@
 
 namespace scenarios {
 
+// Where memory was measured: on the device that is fullest of all, or in a pipeline stage.
+enum class MemoryStage { fullest, first, last };
+
 struct PublishedRow {
   std::string id;
   std::optional<forecast::Scenario> scenario;  // nothing: see the reason
   std::string unsupported_reason;
-  double measured_step_time_s;        // not a number: none was published
-  std::string time_from;              // how the time was derived
-  bool time_counts = false;           // fit for judging time forecasts
-  double measured_bytes;              // not a number: none was published
-  std::string memory_kind;            // allocated, reserved, device, unstated
-  bool memory_of_last_stage = false;  // measured there, not on the fullest device
-  bool memory_approximate = false;    // printed in whole gigabytes, say
-  bool out_of_memory = false;         // the run did not fit
+  double measured_step_time_s;  // not a number: none was published
+  std::string time_from;        // how the time was derived
+  bool time_counts = false;     // fit for judging time forecasts
+  double measured_bytes;        // not a number: none was published
+  std::string memory_kind;      // allocated, reserved, device, unstated
+  MemoryStage memory_stage = MemoryStage::fullest;
+  bool memory_approximate = false;  // printed in whole gigabytes, say
+  bool out_of_memory = false;       // the run did not fit
   // Seconds by name: forward, backward_input, backward_weight of one stage and microbatch;
   // layer.forward, layer.backward of one layer.
   std::vector<std::pair<std::string, double>> pass_times_s;

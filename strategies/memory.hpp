@@ -13,6 +13,7 @@ namespace strategies {
 struct StaticMemory {
   units::Bytes weights, gradients, optimizer;
   units::Bytes gathered;    // ZeRO-3: unsharded parameters and gradients of the units in use
+  units::Bytes reduction;   // after the last pass: copies and buffers of gradients on their way
   units::Bytes host, nvme;  // what lives there instead
 };
 

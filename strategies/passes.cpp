@@ -69,8 +69,8 @@ Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) co
     out.sweep(price.operators, first_time);
     // What is copied to the host leaves at the latest with the next but one
     // (activation_offload.cpp).
-    peak =
-        std::max(peak, held + price.kept + price.recomputed + price.largest + 2 * price.offloaded);
+    peak = std::max(
+        peak, held + price.kept + price.recomputed + price.largest_growing + 2 * price.offloaded);
     held += price.kept;
   }
   if (out.empty()) out.compute(Picoseconds{0}, forward_compute);

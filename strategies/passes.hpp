@@ -95,7 +95,9 @@ struct BlockCost {
   std::int64_t kept = 0;        // bytes on the device from forward to backward, by the block's drop
   std::int64_t offloaded = 0;   // bytes on the host meanwhile
   std::int64_t recomputed = 0;  // bytes that the backward pass makes again
-  std::int64_t largest = 0;     // largest tensor alive only while an operator runs
+  // The most that an operator's largest tensor takes while it runs forward, beside all that the
+  // block keeps or makes again: what later operators do of that is not there yet.
+  std::int64_t largest_growing = 0;
   // The most that gradients take beside all that the block keeps; and beside what it still keeps
   // then, where each operator's tensors are freed with its gradients.
   std::int64_t gradients = 0, gradients_freeing = 0;
@@ -177,6 +179,7 @@ class PassWriter {
                   std::optional<model::Part> only) const;
   const Share share_;
   bool sequence_parallel_ = false, divided_ = false, async_ = false, pipelined_ = false;
+  bool keeps_gathered_ = false;
   units::Bytes row_bytes_;  // of all rows, of the whole width
   RowExchanges rows_;
   topology::Sending loss_reduce_;

@@ -45,6 +45,7 @@ PassWriter::PassWriter(const Share& share, const Costs& costs,
     : share_(share) {
   divided_ = share.plan.tensor > 1;
   sequence_parallel_ = share.plan.sequence_parallel && divided_;
+  keeps_gathered_ = sequence_parallel_ && share.software.keep_gathered_inputs;
   async_ = overlaps_tensor(share);
   pipelined_ = pipelines_tensor(share);
   if (divided_) {
@@ -80,6 +81,8 @@ namespace {
 model::Operators operators_of(const Share& share, const Block& block, const model::Extent& extent) {
   auto kernels = share.software.kernels;
   kernels.scaling = share.training.fp8_recipe;
+  // Context-parallel attention works on the layers' own layout.
+  if (share.plan.context > 1) kernels.copies_attention_output = false;
   kernels.gradient_bytes = reduced_gradient_bytes(share.plan, share.training, share.software);
   const auto precision = share.training.precision;
   switch (block.kind) {
@@ -247,6 +250,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   const std::int64_t residual = branches ? output_bytes() : 0;
   // After each operator: what is kept up to it, and what its gradients take.
   std::vector<std::pair<std::int64_t, std::int64_t>> still_kept;
+  std::int64_t most = 0;  // alive at once forward
   const auto keys = context_buffer(share_), rows = gathered_rows(share_);
   if (share_.plan.activation_compression != ActivationCompression::none)
     store_in_8_bit(local, block.drop);
@@ -266,14 +270,19 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
       add_newton_schulz(cost, local[i], share_.training.precision);
     const bool routes = op.seam == model::Seam::dispatch || op.seam == model::Seam::combine;
     const auto arrives = op.core ? keys : routes ? rows : units::Bytes{};
-    cost.largest =
-        std::max(cost.largest, static_cast<std::int64_t>(op.largest.value / parts + arrives.value));
-    for (const auto& tensor : op.kept) account(cost, block, op, tensor, tensor.size.value / parts);
+    const auto largest = static_cast<std::int64_t>(op.largest.value / parts + arrives.value);
+    const double whole = keeps_gathered_ && op.seam == model::Seam::enter ? share_.plan.tensor : 1;
+    for (const auto& tensor : op.kept) {
+      const bool input = &tensor == &op.kept.front();
+      account(cost, block, op, tensor, (input ? whole : 1) * tensor.size.value / parts);
+    }
+    most = std::max(most, cost.kept + cost.recomputed + largest);
     const auto gradients = residual + static_cast<std::int64_t>(gradient_bytes(op).value / parts);
     cost.gradients = std::max(cost.gradients, gradients);
     still_kept.push_back({cost.kept + cost.recomputed, gradients});
   }
   const auto all = cost.kept + cost.recomputed;
+  cost.largest_growing = most - all;
   for (const auto& [kept, gradients] : still_kept)
     cost.gradients_freeing = std::max(cost.gradients_freeing, gradients - (all - kept));
   if (block.keeps_output) cost.kept += output_bytes();

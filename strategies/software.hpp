@@ -71,6 +71,9 @@ struct Software {
   // What a stage has sent on stays until its backward pass (Megatron-Core frees it:
   // deallocate_pipeline_outputs).
   bool keep_sent_outputs = false;
+  // Sequence parallelism: what is gathered for a column-parallel product is kept for its weight
+  // gradient, whole; otherwise each rank's part, which is gathered once more (Megatron-Core).
+  bool keep_gathered_inputs = false;
   // A zero-bubble schedule steps its optimizer before the global gradient norm is known, and undoes
   // the step where the norm would have clipped it: stages then need not wait for each other.
   bool post_validation = false;
@@ -94,6 +97,12 @@ struct Software {
   double weight_bytes = 2, gradient_bytes = 4, optimizer_bytes = 12;
   double optimizer_traffic = 34;  // device memory traffic of one optimizer step per parameter
   units::Bytes bucket{40e6 * 4};  // gradient bucket
+
+  // While gradients are reduced, after the last pass: bytes per parameter of flat copies, and a
+  // buffer for no more than this. Memory that the allocator caches for activations is in pieces,
+  // and does not serve for these.
+  double reduction_bytes = 0;
+  units::Bytes reduction_buffer;
 
   units::Bytes framework_memory;     // context, modules, libraries outside the allocator
   units::Bytes communicator_memory;  // per communicator of more than one rank

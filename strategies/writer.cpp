@@ -166,7 +166,7 @@ double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) 
   }
   if (of_.divided_ && rows_divided && op.seam == Seam::leave)
     communicate(op.rows.all_gather, backward_tensor_comm);
-  const bool gathers = enters && rows_divided && weights;
+  const bool gathers = enters && rows_divided && weights && !of_.keeps_gathered_;
   if (gathers) communicate(op.rows.all_gather, backward_tensor_comm, true);
   if (op.seam == Seam::combine) experts(of_.experts_.dispatch, backward_expert_comm);
   if (op.seam == Seam::dispatch) experts(of_.experts_.combine, backward_expert_comm);

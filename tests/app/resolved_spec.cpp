@@ -157,6 +157,9 @@ class Draw {
     software.kernels.cross_entropy_in_place = coin();
     software.keep_sent_outputs = coin();
     software.kernels.expert_products = kind<model::ExpertProducts>(2);
+    software.keep_gathered_inputs = coin();
+    software.reduction_bytes = upto(4);
+    software.reduction_buffer = units::Bytes{1e6 * static_cast<double>(upto(9))};
     software.compile = coin();
     software.cuda_graphs = coin();
     if (!software.cuda_graphs && coin())
@@ -172,6 +175,7 @@ class Draw {
     software.all_reduce_gradients = coin();
     software.states_by_tensor = coin();
     software.kernels.staged_gradient_accumulation = coin();
+    software.kernels.copies_attention_output = coin();
   }
 
   std::mt19937 random_;

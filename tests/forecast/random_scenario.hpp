@@ -198,6 +198,8 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   }
   const int per_node = pick(2, 3, 4, 8), nics = pick(1, 2, 8);
   s.cluster = cluster_of(gpus_of(plan), per_node, nics);
+  s.software.keep_gathered_inputs = pick(false, true);
+  s.software.kernels.copies_attention_output = pick(false, true);
   return s;
 }
 

@@ -146,6 +146,31 @@ TEST_CASE("a plan that does not fit is still forecast, with a warning that says 
   CHECK(f.warnings.front().find("stage 0 needs") == 0);
 }
 
+TEST_CASE("a plan fits if its tensors do: what the allocator has cached besides it gives back") {
+  auto s = tests::scenario_under({.data = 2}, 2);
+  s.software.reserved_over_allocated = 1.25;
+  const auto free = simulate(s).memory;
+  const auto outside = free.peak - free.peak_reserved;
+  CHECK(free.peak_reserved.value == Approx(1.25 * free.peak_allocated.value));
+  auto& room = s.cluster.node.device.usable_memory;
+  room = 1.1 * free.peak_allocated + outside;
+  const auto tight = simulate(s).memory;
+  CHECK(tight.fits);
+  CHECK(tight.peak == room);
+  CHECK(tight.peak_allocated == free.peak_allocated);
+  room = 0.9 * free.peak_allocated + outside;
+  CHECK_FALSE(simulate(s).memory.fits);
+}
+
+TEST_CASE("what gradients on their way take comes after the passes, in memory of its own") {
+  auto s = tests::scenario_under({.data = 2}, 2);
+  const auto without = simulate(s).memory;
+  s.software.reduction_buffer = units::Bytes{1000};
+  const auto with = simulate(s).memory;
+  CHECK(with.peak_allocated == without.peak_allocated);
+  CHECK((with.peak - without.peak).value == Approx(1000));
+}
+
 TEST_CASE("the same scenario gives the same answer on every run") {
   std::mt19937 random(7);
   const auto scenario = tests::random_scenario(random);

@@ -116,6 +116,31 @@ TEST_CASE("activation bytes per layer are those of Korthikanti et al. 2022, tabl
   CHECK(layer_inputs(m, sequence) == 2 * s * b * h / t);
 }
 
+TEST_CASE("a copy of FlashAttention's output is 2sbh more; cuDNN's kernels need none") {
+  const auto m = gpt(1, 4096, 32);
+  const auto extent = share(m, 2, 2048, 8, true);
+  const auto more = [&](AttentionKernel kernel) {
+    const Kernels once{.attention = kernel};
+    auto twice = once;
+    twice.copies_attention_output = true;
+    return kept(m, extent, twice, false) - kept(m, extent, once, false);
+  };
+  CHECK(more(AttentionKernel::flash) == 2.0 * 2048 * 2 * 4096 / 8);
+  CHECK(more(AttentionKernel::fused) == 0);
+}
+
+// In place of the dropout's output, which is kept as 2abs² of the 5.
+TEST_CASE("unfused attention's gradients take 2abs² beside what is kept") {
+  const auto m = gpt(1, 4096, 32);
+  int core = 0;
+  for (const auto& op : layer(m, share(m, 2, 2048, 8, true), unfused, Precision::bf16))
+    if (op.core) {
+      CHECK(gradient_bytes(op).value == 2.0 * 32 / 8 * 2 * 2048 * 2048);
+      ++core;
+    }
+  CHECK(core == 4);
+}
+
 TEST_CASE("flash attention keeps 4abs for the log-sum-exp instead of 5abs²") {
   const auto m = gpt(1, 4096, 32);
   const double s = 2048, b = 2, h = 4096, a = 32;

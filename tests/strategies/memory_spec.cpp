@@ -38,6 +38,21 @@ TEST_CASE("Megatron with fp32 main gradients takes 18 bytes a parameter, 6 + 12/
   CHECK(gigabytes(static_memory(actor, {.data = 8, .zero = 1}, training, {}, 8)) == 6.0 + 12.0 / 8);
 }
 
+// Two bytes of flat copies, and a bucket of half a billion gradients of 2 bytes on its way.
+TEST_CASE("gradients on their way take copies and at most a buffer, if there is where to send") {
+  const Training training{.sequence_length = 1, .global_batch = 8};
+  const Software software{.gradient_precision = units::Precision::fp16,
+                          .reduction_bytes = 2,
+                          .reduction_buffer = units::Bytes{1e9}};
+  const auto reduction = [&](double parameters, int shards) {
+    const ActorFacts actor{.parameters = parameters};
+    return static_memory(actor, {.data = shards}, training, software, shards).reduction.value;
+  };
+  CHECK(reduction(3e9, 8) == 6e9 + 1e9);
+  CHECK(reduction(1e8, 8) == 2e8 + 2e8);
+  CHECK(reduction(3e9, 1) == 0);
+}
+
 TEST_CASE("fp32 training has no second copy of the weights: 4 + 4 + 8 bytes") {
   const ActorFacts actor{.parameters = 1e9};
   const Training training{

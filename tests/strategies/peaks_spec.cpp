@@ -2,7 +2,7 @@
 // What passes hold and need beside it, in bytes: 32 tokens, hidden 64, vocabulary 512.
 #include "strategies/passes.hpp"
 #include "tests/catch.hpp"
-#include "tests/strategies/small_world.hpp"
+#include "tests/strategies/expert_world.hpp"
 
 using namespace strategies;
 using tests::World;
@@ -64,4 +64,20 @@ TEST_CASE("without a pipeline nothing is sent, and nothing kept for it") {
   const auto freed = held(world);
   world.software.keep_sent_outputs = true;
   CHECK(held(world).front().peak == freed.front().peak);
+}
+
+// Both column-parallel products of the layer keep 32 rows instead of 16, 64 values of 2 bytes.
+TEST_CASE("inputs that were gathered are kept whole, and not gathered again") {
+  tests::ExpertWorld world;
+  world.model.moe.reset();
+  world.plan = {.tensor = 2, .sequence_parallel = true};
+  const auto kept = [&] { return world.writer(costs()).cost(world.layer()).kept; };
+  const auto sent = [&] {
+    return alone(world.writer(tests::costs_of()).backward({world.layer()}, Pass::backward))
+        .on[backward_tensor_comm];
+  };
+  const auto parts = kept(), twice = sent();
+  world.software.keep_gathered_inputs = true;
+  CHECK(kept() - parts == 2 * rows / 2);
+  CHECK(twice - sent() == 2 * rows);  // a tick for every byte of the whole
 }
