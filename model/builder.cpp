@@ -141,17 +141,50 @@ Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t o
   return op;
 }
 
+namespace {
+
+// Bytes per value of a norm's kernels, of elements of `e` bytes.
+struct NormTraffic {
+  std::vector<double> forward, input_gradient, weight_gradient;
+};
+
+// Layer norm in steps: cast up, square, mean, scale, cast down each pass over the tensor.
+NormTraffic in_passes(double e, int passes) {
+  const auto times = static_cast<std::size_t>(passes);
+  return {std::vector<double>(times, 2 * e), std::vector<double>(times, 3 * e), {2 * e}};
+}
+
+// RMS norm as autograd runs it where nothing fuses it: in fp32, kernel by kernel.
+NormTraffic rms_in_steps(double e) {
+  constexpr double w = 4;
+  NormTraffic all{{2 * w, w, 2 * w, 2 * e},  // square, mean, times its root, times the weight
+                  {2 * e, 2 * w, 3 * w, 2 * w, 3 * w},  // of these in turn; both ways summed up
+                  {3 * e, e}};                          // product, and its sum over tokens
+  if (e < w) {                                          // casts
+    all.forward.insert(all.forward.end(), {e + w, w + e});
+    all.input_gradient.insert(all.input_gradient.end(), {e + w, w + e});
+  }
+  return all;
+}
+
+}  // namespace
+
 Operator Builder::norm(std::string_view name, Part part, bool keeps_layer_input) const {
   const double values = real(extent.rows) * real(transformer.hidden);
-  // Unfused: cast up, square, mean, scale, cast down each pass over the tensor.
-  const int passes = kernels.fused_norm ? 1 : 4;
+  const bool rms = transformer.norm == Norm::rmsnorm;
+  const auto traffic = kernels.fused_norm ? in_passes(element(), 1)
+                       : rms              ? rms_in_steps(element())
+                                          : in_passes(element(), 4);
+  const auto streams = [&](const std::vector<double>& bytes) {
+    std::vector<units::Kernel> all;
+    for (const double each : bytes) all.push_back(stream(each * values));
+    return all;
+  };
   Operator op{.name = name, .part = part};
-  for (int i = 0; i < passes; ++i) {
-    op.forward.push_back(stream(2 * element() * values));
-    op.input_gradient.push_back(stream(3 * element() * values));
-  }
+  op.forward = streams(traffic.forward);
+  op.input_gradient = streams(traffic.input_gradient);
   op.input_gradient.push_back(stream(3 * element() * values));  // plus the residual's gradient
-  op.weight_gradient = {stream(2 * element() * values)};
+  op.weight_gradient = streams(traffic.weight_gradient);
   op.kept = {{.name = keeps_layer_input ? "layer input" : "norm input",
               .size = {element() * values},
               .layer_input = keeps_layer_input}};

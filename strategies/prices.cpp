@@ -81,6 +81,9 @@ namespace {
 model::Operators operators_of(const Share& share, const Block& block, const model::Extent& extent) {
   auto kernels = share.software.kernels;
   kernels.scaling = share.training.fp8_recipe;
+  // A compiler makes one kernel of what stands between products.
+  if (share.software.compile)
+    kernels.fused_norm = kernels.fused_rotary = kernels.fused_bias_activation = true;
   // Context-parallel attention works on the layers' own layout.
   if (share.plan.context > 1) kernels.copies_attention_output = false;
   kernels.gradient_bytes = reduced_gradient_bytes(share.plan, share.training, share.software);
@@ -271,7 +274,9 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     const bool routes = op.seam == model::Seam::dispatch || op.seam == model::Seam::combine;
     const auto arrives = op.core ? keys : routes ? rows : units::Bytes{};
     const auto largest = static_cast<std::int64_t>(op.largest.value / parts + arrives.value);
-    const double whole = keeps_gathered_ && op.seam == model::Seam::enter ? share_.plan.tensor : 1;
+    const double whole = keeps_gathered_ && op.seam == model::Seam::enter
+                             ? static_cast<double>(share_.plan.tensor)
+                             : 1;
     for (const auto& tensor : op.kept) {
       const bool input = &tensor == &op.kept.front();
       account(cost, block, op, tensor, (input ? whole : 1) * tensor.size.value / parts);

@@ -76,8 +76,16 @@ TEST_CASE("bias and activation apart pass over the MLP's middle once more each w
   check(more(llama(), &Kernels::fused_bias_activation), s * b * 256 * 6, s * b * 256 * 6, 2);
 }
 
-TEST_CASE("a norm in steps passes three times more over the tensor, read and written") {
+TEST_CASE("a layer norm in steps passes three times more over the tensor, read and written") {
   check(more(gpt(), &Kernels::fused_norm), 2 * 3 * 4 * s * b * 64, 2 * 3 * 6 * s * b * 64, 12);
+}
+
+// Forward 2 + 4, 4 + 4, 4, 4 + 4, 4 + 2 and 2 + 2 bytes, where one kernel takes 2 + 2; backward 2 +
+// 2, 2 + 4, 4 + 4, 4 + 4 + 4, 4 + 4, 4 + 4 + 4 and 4 + 2 where one takes 6, and for the weight 2 +
+// 2 + 2 and 2 where one takes 4. Two norms.
+TEST_CASE("an RMS norm in steps computes in fp32, kernel by kernel") {
+  check(more(llama(), &Kernels::fused_norm), 2 * (36 - 4) * s * b * 64,
+        2 * (56 - 6 + 8 - 4) * s * b * 64, 2 * (6 - 1 + 7 - 1 + 2 - 1));
 }
 
 TEST_CASE("a rotation in steps passes three times more over queries and keys") {
