@@ -109,6 +109,11 @@ FrontierId Frontiers::add(Node node, std::vector<Candidate> pruned) {
     node.points.push_back(candidate.price);
     node.origins.push_back(candidate.origin);
   }
+  node.backward_only = std::ranges::all_of(node.points, [&](const Price& price) {
+    const auto& first = node.points.front();
+    return price.forward == first.forward && price.weight == first.weight &&
+           price.transient == first.transient;
+  });
   nodes_.push_back(std::move(node));
   return FrontierId(nodes_.size() - 1);
 }

@@ -60,6 +60,8 @@ class Frontiers {
   std::span<const Price> points(FrontierId id) const { return node(id).points; }
   // How many points keep at most this much: they are the first ones. O(log points)
   std::size_t within(FrontierId id, ByteCount kept) const;
+  // Whether keeping less costs backward time and changes nothing else.
+  bool trades_backward_only(FrontierId id) const { return node(id).backward_only; }
   // What the layers of a row do at a point, first to last. O(choices)
   std::vector<Choice> choices(FrontierId id, std::size_t point) const;
 
@@ -75,7 +77,8 @@ class Frontiers {
   };
   struct Node {
     Kind kind = Kind::options;
-    int layers = 1;                 // options: covered by one choice
+    int layers = 1;  // options: covered by one choice
+    bool backward_only = true;
     std::vector<FrontierId> parts;  // sum: the two rows; either: the ways
     std::vector<Price> points;
     std::vector<Origin> origins;
