@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/layer_strategies.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "search/wide.hpp"
+
+namespace search {
+
+namespace {
+
+constexpr std::uint32_t no_label = ~std::uint32_t{0};
+// λ counts picoseconds per 2^shift bytes: prices of memory far below one picosecond per byte.
+constexpr int shift = 20;
+// Labels per strategy of the first, narrow pass, which finds a good choice to prune with.
+constexpr std::size_t narrow = 8;
+
+class Search {
+ public:
+  Search(std::span<const StrategyLayer> layers, ByteCount capacity)
+      : layers_(layers), capacity_(capacity), strategies_(layers.front().time.size()) {
+    for (const auto& layer : layers_)
+      if (layer.time.size() != strategies_ || layer.memory.size() != strategies_ ||
+          (!layer.switching.empty() && layer.switching.size() != strategies_ * strategies_))
+        throw std::invalid_argument("every layer needs a time and a memory for every strategy");
+    least_memory_.assign(layers_.size() + 1, 0);
+    for (auto l = layers_.size(); l-- > 0;)
+      least_memory_[l] = least_memory_[l + 1] + *std::ranges::min_element(layers_[l].memory);
+    to_go_.resize(layers_.size() * strategies_);
+  }
+
+  std::optional<StrategyChoice> run() {
+    if (strategies_ == 0 || least_memory_[0] > capacity_) return std::nullopt;
+    price_memory();
+    if (!exact_) {
+      sweep(narrow);
+      sweep(std::numeric_limits<std::size_t>::max());
+    }
+    return best_;
+  }
+
+ private:
+  struct Label {
+    ByteCount memory;
+    Picoseconds time;
+    std::uint32_t before, strategy;
+  };
+
+  Picoseconds switching(std::size_t layer, std::size_t from, std::size_t to) const {
+    const auto& table = layers_[layer].switching;
+    return table.empty() ? 0 : table[from * strategies_ + to];
+  }
+  // Time + λ·memory, in 2^−shift picoseconds.
+  Wide priced(Picoseconds time, ByteCount memory) const {
+    return (Wide(time) << shift) + Wide(price_) * memory;
+  }
+
+  // Fills to_go_: the least priced sum of the layers behind, by layer and strategy. Gives the
+  // choice that achieves it from the start.
+  StrategyChoice relax() {
+    std::vector<Wide> here(strategies_);
+    std::vector<std::uint32_t> next(to_go_.size(), 0);
+    std::ranges::fill(to_go_, 0);
+    for (auto l = layers_.size(); l-- > 1;) {
+      for (std::size_t t = 0; t < strategies_; ++t)
+        here[t] = priced(layers_[l].time[t], layers_[l].memory[t]) + to_go_[l * strategies_ + t];
+      for (std::size_t s = 0; s < strategies_; ++s) {
+        std::size_t best = 0;
+        Wide least = 0;
+        for (std::size_t t = 0; t < strategies_; ++t) {
+          const Wide sum = here[t] + (Wide(switching(l, s, t)) << shift);
+          if (t > 0 && sum >= least) continue;
+          least = sum;
+          best = t;
+        }
+        to_go_[(l - 1) * strategies_ + s] = least;
+        next[(l - 1) * strategies_ + s] = static_cast<std::uint32_t>(best);
+      }
+    }
+    std::size_t s = 0;
+    const auto from_start = [&](std::size_t t) {
+      return priced(layers_[0].time[t], layers_[0].memory[t]) + to_go_[t];
+    };
+    for (std::size_t t = 1; t < strategies_; ++t)
+      if (from_start(t) < from_start(s)) s = t;
+    StrategyChoice choice;
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      const auto before = static_cast<std::size_t>(l == 0 ? 0 : choice.strategies.back());
+      choice.time += layers_[l].time[s] + (l == 0 ? 0 : switching(l, before, s));
+      choice.memory += layers_[l].memory[s];
+      choice.strategies.push_back(static_cast<int>(s));
+      s = next[l * strategies_ + s];
+    }
+    return choice;
+  }
+
+  // Bisects for the λ at which the relaxed choice just fits: the best bound of this kind. Choices
+  // that fit on the way are incumbents; one that fits at λ = 0 is the optimum.
+  void price_memory() {
+    std::int64_t low = 0, high = std::int64_t{1} << 60;
+    if (try_price(0)) {
+      exact_ = true;
+      return;
+    }
+    while (high - low > 1 + high / 1024) {
+      // Prices range over many magnitudes: first their number of digits, then the digits.
+      const auto middle =
+          high / 4 > low + 1 ? midpoint_of_magnitudes(low, high) : low + (high - low) / 2;
+      (try_price(middle) ? high : low) = middle;
+    }
+    try_price(high);
+  }
+  static std::int64_t midpoint_of_magnitudes(std::int64_t low, std::int64_t high) {
+    int digits = 0;
+    for (auto ratio = high / (low + 1); ratio > 1; ratio >>= 1) ++digits;
+    return (low + 1) << (digits / 2);
+  }
+  bool try_price(std::int64_t price) {
+    price_ = price;
+    auto choice = relax();
+    if (choice.memory > capacity_) return false;
+    if (!best_ || choice.time < best_->time) best_ = std::move(choice);
+    return true;
+  }
+
+  // Whether a label may lead to something faster than the best.
+  bool hopeful(std::size_t layer, std::size_t strategy, ByteCount memory, Picoseconds time) const {
+    if (memory + least_memory_[layer + 1] > capacity_) return false;
+    if (!best_) return true;
+    return priced(time, memory) + to_go_[layer * strategies_ + strategy] <
+           priced(best_->time, capacity_);
+  }
+
+  // Labels of every layer and strategy from those of the layer before; `most` per strategy.
+  void sweep(std::size_t most) {
+    pool_.clear();
+    std::vector<std::vector<std::uint32_t>> labels(strategies_), next(strategies_);
+    for (std::size_t s = 0; s < strategies_; ++s) {
+      fresh_.clear();
+      offer(0, s, 0, 0, no_label);
+      next[s] = settle(most);
+    }
+    for (std::size_t l = 1; l < layers_.size(); ++l) {
+      std::swap(labels, next);
+      for (std::size_t t = 0; t < strategies_; ++t) {
+        fresh_.clear();
+        for (std::size_t s = 0; s < strategies_; ++s)
+          for (const auto label : labels[s])
+            offer(l, t, pool_[label].memory, pool_[label].time + switching(l, s, t), label);
+        next[t] = settle(most);
+      }
+    }
+    std::uint32_t last = no_label;
+    for (const auto& list : next)
+      for (const auto label : list)
+        if (!best_ || pool_[label].time < best_->time) {
+          best_ = StrategyChoice{pool_[label].time, pool_[label].memory, {}};
+          last = label;
+        }
+    for (auto label = last; label != no_label; label = pool_[label].before)
+      best_->strategies.insert(best_->strategies.begin(), static_cast<int>(pool_[label].strategy));
+  }
+  void offer(std::size_t layer, std::size_t strategy, ByteCount memory, Picoseconds time,
+             std::uint32_t before) {
+    memory += layers_[layer].memory[strategy];
+    time += layers_[layer].time[strategy];
+    if (hopeful(layer, strategy, memory, time))
+      fresh_.push_back({memory, time, before, static_cast<std::uint32_t>(strategy)});
+  }
+  // Of the labels offered, those that nothing smaller or equal beats; at most `most`, then those of
+  // the least priced sum.
+  std::vector<std::uint32_t> settle(std::size_t most) {
+    std::ranges::sort(fresh_, [](const Label& a, const Label& b) {
+      if (a.memory != b.memory) return a.memory < b.memory;
+      return a.time != b.time ? a.time < b.time : a.before < b.before;
+    });
+    std::size_t kept = 0;
+    for (const auto& label : fresh_)
+      if (kept == 0 || label.time < fresh_[kept - 1].time) fresh_[kept++] = label;
+    fresh_.resize(kept);
+    if (kept > most) {
+      std::ranges::stable_sort(fresh_, [&](const Label& a, const Label& b) {
+        return priced(a.time, a.memory) < priced(b.time, b.memory);
+      });
+      fresh_.resize(most);
+    }
+    std::vector<std::uint32_t> result;
+    for (const auto& label : fresh_) {
+      result.push_back(static_cast<std::uint32_t>(pool_.size()));
+      pool_.push_back(label);
+    }
+    return result;
+  }
+
+  std::span<const StrategyLayer> layers_;
+  ByteCount capacity_;
+  std::size_t strategies_;
+  std::vector<ByteCount> least_memory_;  // of the layers from here on
+  std::int64_t price_ = 0;               // λ
+  std::vector<Wide> to_go_;              // by layer and strategy
+  bool exact_ = false;
+  std::vector<Label> pool_, fresh_;
+  std::optional<StrategyChoice> best_;
+};
+
+}  // namespace
+
+std::optional<StrategyChoice> layer_strategies(std::span<const StrategyLayer> layers,
+                                               ByteCount capacity) {
+  if (layers.empty()) return capacity < 0 ? std::nullopt : std::optional(StrategyChoice{});
+  return Search(layers, capacity).run();
+}
+
+}  // namespace search
