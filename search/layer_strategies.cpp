@@ -2,7 +2,6 @@
 #include "search/layer_strategies.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 #include "search/wide.hpp"
@@ -14,8 +13,6 @@ namespace {
 constexpr std::uint32_t no_label = ~std::uint32_t{0};
 // λ counts picoseconds per 2^shift bytes: prices of memory far below one picosecond per byte.
 constexpr int shift = 20;
-// Labels per strategy of the first, narrow pass, which finds a good choice to prune with.
-constexpr std::size_t narrow = 8;
 
 class Search {
  public:
@@ -34,10 +31,7 @@ class Search {
   std::optional<StrategyChoice> run() {
     if (strategies_ == 0 || least_memory_[0] > capacity_) return std::nullopt;
     price_memory();
-    if (!exact_) {
-      sweep(narrow);
-      sweep(std::numeric_limits<std::size_t>::max());
-    }
+    if (!exact_) sweep();
     return best_;
   }
 
@@ -85,15 +79,12 @@ class Search {
     };
     for (std::size_t t = 1; t < strategies_; ++t)
       if (from_start(t) < from_start(s)) s = t;
-    StrategyChoice choice;
+    std::vector<int> strategies;
     for (std::size_t l = 0; l < layers_.size(); ++l) {
-      const auto before = static_cast<std::size_t>(l == 0 ? 0 : choice.strategies.back());
-      choice.time += layers_[l].time[s] + (l == 0 ? 0 : switching(l, before, s));
-      choice.memory += layers_[l].memory[s];
-      choice.strategies.push_back(static_cast<int>(s));
+      strategies.push_back(static_cast<int>(s));
       s = next[l * strategies_ + s];
     }
-    return choice;
+    return chosen(std::move(strategies));
   }
 
   // Bisects for the λ at which the relaxed choice just fits: the best bound of this kind. Choices
@@ -110,7 +101,39 @@ class Search {
           high / 4 > low + 1 ? midpoint_of_magnitudes(low, high) : low + (high - low) / 2;
       (try_price(middle) ? high : low) = middle;
     }
+    try_price(low);
+    const auto large = relaxed_;
     try_price(high);
+    splice(relaxed_, large);
+    splice(large, relaxed_);
+  }
+  // The first layers as in one choice, one layer in any way, and the rest as in another: where
+  // layers are alike, the best mix of two strategies changes over once, and one layer fills up.
+  void splice(const StrategyChoice& a, const StrategyChoice& b) {
+    for (std::size_t at = 0; at < layers_.size(); ++at) {
+      auto mixed = a.strategies;
+      std::copy(b.strategies.begin() + static_cast<std::ptrdiff_t>(at), b.strategies.end(),
+                mixed.begin() + static_cast<std::ptrdiff_t>(at));
+      for (std::size_t s = 0; s < strategies_; ++s) {
+        mixed[at] = static_cast<int>(s);
+        consider(chosen(mixed));
+      }
+    }
+  }
+  StrategyChoice chosen(std::vector<int> strategies) const {
+    StrategyChoice choice{0, 0, std::move(strategies)};
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      const auto s = static_cast<std::size_t>(choice.strategies[l]);
+      choice.time += layers_[l].time[s];
+      choice.memory += layers_[l].memory[s];
+      if (l > 0) choice.time += switching(l, static_cast<std::size_t>(choice.strategies[l - 1]), s);
+    }
+    return choice;
+  }
+  bool consider(const StrategyChoice& choice) {
+    if (choice.memory > capacity_) return false;
+    if (!best_ || choice.time < best_->time) best_ = choice;
+    return true;
   }
   static std::int64_t midpoint_of_magnitudes(std::int64_t low, std::int64_t high) {
     int digits = 0;
@@ -119,10 +142,8 @@ class Search {
   }
   bool try_price(std::int64_t price) {
     price_ = price;
-    auto choice = relax();
-    if (choice.memory > capacity_) return false;
-    if (!best_ || choice.time < best_->time) best_ = std::move(choice);
-    return true;
+    relaxed_ = relax();
+    return consider(relaxed_);
   }
 
   // Whether a label may lead to something faster than the best.
@@ -133,14 +154,14 @@ class Search {
            priced(best_->time, capacity_);
   }
 
-  // Labels of every layer and strategy from those of the layer before; `most` per strategy.
-  void sweep(std::size_t most) {
+  // Labels of every layer and strategy from those of the layer before.
+  void sweep() {
     pool_.clear();
     std::vector<std::vector<std::uint32_t>> labels(strategies_), next(strategies_);
     for (std::size_t s = 0; s < strategies_; ++s) {
       fresh_.clear();
       offer(0, s, 0, 0, no_label);
-      next[s] = settle(most);
+      next[s] = settle();
     }
     for (std::size_t l = 1; l < layers_.size(); ++l) {
       std::swap(labels, next);
@@ -149,7 +170,7 @@ class Search {
         for (std::size_t s = 0; s < strategies_; ++s)
           for (const auto label : labels[s])
             offer(l, t, pool_[label].memory, pool_[label].time + switching(l, s, t), label);
-        next[t] = settle(most);
+        next[t] = settle();
       }
     }
     std::uint32_t last = no_label;
@@ -169,9 +190,8 @@ class Search {
     if (hopeful(layer, strategy, memory, time))
       fresh_.push_back({memory, time, before, static_cast<std::uint32_t>(strategy)});
   }
-  // Of the labels offered, those that nothing smaller or equal beats; at most `most`, then those of
-  // the least priced sum.
-  std::vector<std::uint32_t> settle(std::size_t most) {
+  // Of the labels offered, those that nothing smaller or equal beats.
+  std::vector<std::uint32_t> settle() {
     std::ranges::sort(fresh_, [](const Label& a, const Label& b) {
       if (a.memory != b.memory) return a.memory < b.memory;
       return a.time != b.time ? a.time < b.time : a.before < b.before;
@@ -180,12 +200,6 @@ class Search {
     for (const auto& label : fresh_)
       if (kept == 0 || label.time < fresh_[kept - 1].time) fresh_[kept++] = label;
     fresh_.resize(kept);
-    if (kept > most) {
-      std::ranges::stable_sort(fresh_, [&](const Label& a, const Label& b) {
-        return priced(a.time, a.memory) < priced(b.time, b.memory);
-      });
-      fresh_.resize(most);
-    }
     std::vector<std::uint32_t> result;
     for (const auto& label : fresh_) {
       result.push_back(static_cast<std::uint32_t>(pool_.size()));
@@ -201,6 +215,7 @@ class Search {
   std::int64_t price_ = 0;               // λ
   std::vector<Wide> to_go_;              // by layer and strategy
   bool exact_ = false;
+  StrategyChoice relaxed_;
   std::vector<Label> pool_, fresh_;
   std::optional<StrategyChoice> best_;
 };
