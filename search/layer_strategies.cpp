@@ -29,7 +29,7 @@ class Search {
   }
 
   std::optional<StrategyChoice> run() {
-    if (strategies_ == 0 || least_memory_[0] > capacity_) return std::nullopt;
+    if (least_memory_[0] > capacity_) return std::nullopt;
     price_memory();
     if (!exact_) sweep();
     return best_;
@@ -225,6 +225,7 @@ class Search {
 std::optional<StrategyChoice> layer_strategies(std::span<const StrategyLayer> layers,
                                                ByteCount capacity) {
   if (layers.empty()) return capacity < 0 ? std::nullopt : std::optional(StrategyChoice{});
+  if (layers.front().time.empty()) return std::nullopt;
   return Search(layers, capacity).run();
 }
 
