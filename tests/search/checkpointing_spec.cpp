@@ -112,3 +112,53 @@ TEST_CASE("checkpoints of chains equal the known optima, persistent and unrestri
   CHECK(rows == 454);
   CHECK(exact == 310);
 }
+
+TEST_CASE("more memory never makes a chain slower, and persistence never makes it faster") {
+  std::mt19937 random(21);
+  const auto draw = [&](int most) { return static_cast<std::int64_t>(random() % (most + 1u)); };
+  for (int trial = 0; trial < 60; ++trial) {
+    StageChain chain;
+    for (int i = 0, count = 1 + trial % 6; i < count; ++i) {
+      if (i + 1 < count) chain.forward.push_back(draw(9));
+      if (i + 1 < count) chain.forward_transient.push_back(draw(2));
+      chain.backward.push_back(draw(9));
+      chain.backward_transient.push_back(draw(2));
+      chain.input.push_back(1 + draw(4));
+      chain.saved.push_back(4 + draw(6));
+    }
+    constexpr std::int64_t gib = std::int64_t{1} << 30, second = 1'000'000'000'000;
+    auto large = chain;
+    for (auto* list : {&large.forward, &large.backward})
+      for (auto& value : *list) value *= second;
+    for (auto* list :
+         {&large.input, &large.saved, &large.forward_transient, &large.backward_transient})
+      for (auto& value : *list) value *= gib;
+    std::optional<Picoseconds> before;
+    for (ByteCount limit = 8; limit < 60; limit += 3) {
+      const auto plan = checkpoint_plan(chain, limit);
+      const auto persistent = persistent_plan(chain, limit);
+      CHECK((!persistent || plan->plan.time <= persistent->time));
+      CHECK((!before || plan->plan.time <= *before));
+      if (!plan) continue;
+      before = plan->plan.time;
+      check_claims(chain, limit, plan->plan);
+      // Gibibytes and seconds change nothing but the scale; a byte too few is too few.
+      const auto scaled = checkpoint_plan(large, limit * gib + gib - 1);
+      CHECK(scaled->plan.time == plan->plan.time * second);
+    }
+  }
+}
+
+TEST_CASE("a chain that can keep every input runs no stage forward more than twice") {
+  // Ten stages of 1 forward and 2 backward; x takes 1, a saved set 4. Beside all ten inputs fit one
+  // saved set, the gradient that comes in and the one that goes out: 10 + 4 + 1 + 1.
+  const StageChain chain{std::vector<Picoseconds>(9, 1), std::vector<Picoseconds>(10, 2),
+                         std::vector<ByteCount>(10, 1),  std::vector<ByteCount>(10, 4),
+                         std::vector<ByteCount>(9, 0),   std::vector<ByteCount>(10, 0)};
+  CHECK(persistent_plan(chain, 1000)->time == 9 + 20);
+  const auto tight = persistent_plan(chain, 16);
+  REQUIRE(tight);
+  check_claims(chain, 16, *tight);
+  CHECK(tight->time <= 9 + 20 + 9);
+  CHECK(tight->time > 9 + 20);
+}
