@@ -56,7 +56,7 @@ PipelineProblem problem_of(const benchmark::State& state) {
 void pipeline_partition(benchmark::State& state) {
   const auto problem = problem_of(state);
   for (auto _ : state) {
-    const auto result = partition(problem, {.labels = 300'000});
+    const auto result = partition(problem, {});
     state.counters["rounds"] = result.rounds;
     state.counters["labels"] = static_cast<double>(result.labels);
     if (result.best)

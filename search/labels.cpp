@@ -34,7 +34,7 @@ class Search {
     bound_ways_on();
   }
 
-  LabelSearch run(std::size_t most_labels, std::size_t most_found) {
+  LabelSearch run(std::size_t most_comparisons, std::size_t most_found) {
     LabelSearch result;
     result.lower_bound = start();
     while (!open_.empty()) {
@@ -47,7 +47,7 @@ class Search {
         continue;
       }
       extend(index);
-      if (labels_.size() > most_labels) {
+      if (comparisons_ > most_comparisons) {
         result.outcome = LabelSearch::Outcome::gave_up;
         break;
       }
@@ -55,6 +55,7 @@ class Search {
     if (!result.found.empty()) result.outcome = LabelSearch::Outcome::found;
     if (result.outcome == LabelSearch::Outcome::none) result.lower_bound = target_;
     result.labels = labels_.size();
+    result.comparisons = comparisons_;
     return result;
   }
 
@@ -268,6 +269,7 @@ class Search {
     auto& bucket = buckets_[place(stage, layer)];
     const auto& most = most_[place(stage, layer)];
     const auto paths = states(stage);
+    comparisons_ += 1 + bucket.size();
     for (const auto other : bucket)
       if (covers(&coordinates_[labels_[other].coordinates], next_.data(), most, paths)) return;
     std::erase_if(bucket, [&](Index other) {
@@ -305,6 +307,7 @@ class Search {
   std::vector<std::vector<Row>> rows_;                  // by virtual stage and first layer
   std::vector<std::vector<Picoseconds>> to_go_, most_;  // by place, then state; empty: no way on
   std::vector<Label> labels_;
+  std::size_t comparisons_ = 0;
   std::vector<std::int64_t> coordinates_, next_;
   std::vector<std::vector<Index>> buckets_;
   std::priority_queue<Open> open_;
@@ -314,8 +317,8 @@ class Search {
 
 LabelSearch search_labels(StageOptions& options, const Trellis& trellis, Picoseconds latency,
                           Picoseconds target, const std::vector<bool>& watched,
-                          std::size_t most_labels, std::size_t most_found) {
-  return Search(options, trellis, latency, target, watched).run(most_labels, most_found);
+                          std::size_t most_comparisons, std::size_t most_found) {
+  return Search(options, trellis, latency, target, watched).run(most_comparisons, most_found);
 }
 
 }  // namespace search

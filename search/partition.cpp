@@ -6,6 +6,7 @@
 #include <set>
 
 #include "search/labels.hpp"
+#include "search/wide.hpp"
 
 namespace search {
 
@@ -38,9 +39,9 @@ class Planner {
       improve();
     } else {
       result_.proved = true;
+      result_.lower_bound = no_target;
     }
     if (best_) result_.best = partition();
-    if (result_.proved) result_.lower_bound = makespan_;
     return std::move(result_);
   }
 
@@ -79,7 +80,7 @@ class Planner {
       (placed ? high : low) = middle;
       if (placed) found = std::move(placed);
     }
-    if (found) consider(std::move(*found));
+    if (found && fit(*found)) consider(std::move(*found));
   }
   std::optional<Placed> fill(Picoseconds limit) {
     const int stages = timetable_.virtual_stages(), layers = intervals_.layers();
@@ -89,7 +90,7 @@ class Planner {
       int last = first;
       StageOption best, option;
       while (last < layers - behind && options_.fastest(stage, first, last + 1, option) &&
-             option.times.forward + option.times.backward + option.times.weight <= limit) {
+             total(option.times) <= limit) {
         best = option;
         ++last;
       }
@@ -100,57 +101,125 @@ class Planner {
     return placed;
   }
 
-  // Until nothing is faster than the best found, or the limits.
+  // Until nothing is faster than the best found, or the limits. A round that gives up has the best
+  // found polished, and then only bounds are proved, between those known.
   void improve() {
-    Picoseconds low = 0, high = makespan_;  // what is not known to be impossible begins at low
-    while (result_.rounds < limits_.rounds) {
+    Picoseconds low = 0, high = makespan_;  // of what is not known to be impossible
+    bool polished = false;
+    while (result_.rounds < limits_.rounds && low < makespan_) {
       const bool whole = high == makespan_;
       const auto target = whole ? makespan_ : low + (high - low) / 2;
       const auto search = round(target);
       low = std::max(low, search.lower_bound);
-      if (low >= makespan_) {
-        result_.proved = true;
-        break;
-      }
-      if (search.outcome == LabelSearch::Outcome::gave_up)
+      if (comparisons_ >= limits_.comparisons) break;
+      if (search.outcome == LabelSearch::Outcome::gave_up) {
+        if (!best_) break;
         high = target;
-      else if (whole)
+        if (!polished) {
+          low = std::max(low, average_bound());
+          polish();
+          polished = true;
+          high = makespan_;
+        } else if (whole) {
+          high = low + (makespan_ - low) / 2;
+        }
+      } else if (whole) {
         high = makespan_;
+      }
       high = std::min(high, makespan_);
-      if (high < makespan_ && (!best_ || high - low <= makespan_ / 2000)) break;
+      if (high < makespan_ && high - low < makespan_ / 2000) break;
     }
+    result_.proved = low >= makespan_;
     result_.lower_bound = low;
   }
 
   LabelSearch round(Picoseconds target) {
+    const auto left = limits_.comparisons - std::min(comparisons_, limits_.comparisons);
     auto search = search_labels(options_, fold(paths_), problem_.latency, target, watched_,
-                                limits_.labels, found_per_round);
+                                left / 8 + 1, found_per_round);
     ++result_.rounds;
     result_.labels += search.labels;
-    for (auto& placed : search.found) consider(std::move(placed));
+    comparisons_ += search.comparisons;
+    for (auto& placed : search.found) {
+      watch(placed);
+      if (fit(placed)) consider(std::move(placed));
+    }
     return search;
   }
 
-  // Times a partition with the real order, and learns its critical path; groups that do not fit
-  // are watched from now on, and made to fit.
-  void consider(Placed placed) {
-    if (!fit(placed)) return;
-    const auto times = times_of(placed);
-    const auto makespan = timetable_.makespan(times);
-    learn({timetable_.critical_path(times)});
+  // The longest of the paths along each device is at least their average, whatever the partition.
+  Picoseconds average_bound() {
+    const auto paths = timetable_.device_paths(even_times());
+    Path sum(paths.front().size());
+    Picoseconds count = 0;
+    for (std::size_t k = 0; k < paths.size(); k += 3, ++count)
+      for (std::size_t v = 0; v < sum.size(); ++v) {
+        sum[v].forward += paths[k][v].forward;
+        sum[v].backward += paths[k][v].backward;
+        sum[v].weight += paths[k][v].weight;
+        sum[v].messages += paths[k][v].messages;
+      }
+    const auto search =
+        search_labels(options_, fold({&sum, 1}), problem_.latency, no_target, watched_, 0, 1);
+    return (search.lower_bound + count - 1) / count;
+  }
+
+  // Moves single layers from one virtual stage to another, those in between shifting by one, while
+  // that makes the best found faster.
+  void polish() {
+    const int stages = timetable_.virtual_stages();
+    std::size_t passes = 0;
+    for (bool moved = best_.has_value(); moved;) {
+      moved = false;
+      for (int from = 0; from < stages; ++from)
+        for (int to = 0; to < stages; ++to) {
+          auto placed = move_layer(from, to);
+          if (!placed || !fit(*placed)) continue;
+          const auto before = makespan_;
+          time(std::move(*placed));
+          moved |= makespan_ < before;
+          passes += timetable_.passes();
+          if (passes > limits_.passes) return;
+        }
+    }
+    if (best_) learn({timetable_.critical_path(times_of(*best_))});
+  }
+  std::optional<Placed> move_layer(int from, int to) {
+    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    auto placed = *best_;
+    if (from == to || placed.first_layer[at(from) + 1] - placed.first_layer[at(from)] < 2)
+      return std::nullopt;
+    const int low = std::min(from, to), high = std::max(from, to);
+    for (int v = low + 1; v <= high; ++v) placed.first_layer[at(v)] += from < to ? -1 : 1;
+    for (int v = low; v <= high; ++v)
+      if (!options_.fastest(v, placed.first_layer[at(v)], placed.first_layer[at(v) + 1],
+                            placed.options[at(v)]))
+        return std::nullopt;
+    return placed;
+  }
+
+  // Times a partition that fits with the real order.
+  void time(Placed placed) {
+    const auto makespan = timetable_.makespan(times_of(placed));
     if (makespan >= makespan_) return;
     makespan_ = makespan;
     best_ = std::move(placed);
   }
+  // And learns its critical path.
+  void consider(Placed placed) {
+    learn({timetable_.critical_path(times_of(placed))});
+    time(std::move(placed));
+  }
 
+  // Groups that do not fit are watched from now on.
+  void watch(const Placed& placed) {
+    for (std::size_t g = 0; g < watched_.size(); ++g)
+      if (!usage(placed, g).fits(options_.groups()[g])) watched_[g] = true;
+  }
   bool fit(Placed& placed) {
-    bool fits = true;
-    for (std::size_t g = 0; g < watched_.size(); ++g) {
-      if (usage(placed, g).fits(options_.groups()[g])) continue;
-      watched_[g] = true;
-      fits = fits && shrink(placed, g);
-    }
-    return fits;
+    for (std::size_t g = 0; g < watched_.size(); ++g)
+      if (!shrink(placed, g)) return false;
+    return true;
   }
   Usage usage(const Placed& placed, std::size_t g) const {
     const auto& group = options_.groups()[g];
@@ -162,25 +231,36 @@ class Planner {
     }
     return usage;
   }
-  // Takes the next smaller point of the member that keeps most, until the group fits.
+  // Lets members keep less until the group fits, each time where a byte costs least time.
   bool shrink(Placed& placed, std::size_t g) {
     const auto& group = options_.groups()[g];
     while (!usage(placed, g).fits(group)) {
-      StageOption* largest = nullptr;
+      StageOption* cheapest = nullptr;
+      Wide cost = 0, saving = 1;
       for (const auto member : group.members) {
         auto& option = placed.options[static_cast<std::size_t>(member)];
-        if (option.point > 0 && (!largest || option.kept > largest->kept)) largest = &option;
+        if (option.point == 0) continue;
+        const auto less = smaller(option);
+        const auto slower = total(less.times) - total(option.times);
+        const auto fewer = option.kept - less.kept;
+        if (cheapest && slower * saving >= cost * fewer) continue;
+        cheapest = &option;
+        cost = slower;
+        saving = fewer;
       }
-      if (!largest) return false;
-      const auto point = largest->point - 1;
-      const auto& price = intervals_.pool().points(largest->frontier)[point];
-      *largest = {{price.forward, price.backward, price.weight},
-                  price.kept,
-                  price.transient,
-                  largest->frontier,
-                  point};
+      if (!cheapest) return false;
+      *cheapest = smaller(*cheapest);
     }
     return true;
+  }
+  StageOption smaller(const StageOption& option) const {
+    const auto point = option.point - 1;
+    const auto& price = intervals_.pool().points(option.frontier)[point];
+    return {{price.forward, price.backward, price.weight},
+            price.kept,
+            price.transient,
+            option.frontier,
+            point};
   }
 
   Partition partition() const {
@@ -200,6 +280,7 @@ class Planner {
   std::vector<Path> paths_;
   std::optional<Placed> best_;
   Picoseconds makespan_ = no_target;
+  std::size_t comparisons_ = 0;
   PartitionResult result_;
 };
 

@@ -32,9 +32,11 @@ struct Partition {
   Picoseconds makespan = 0;
 };
 
+// How much is done at most, in numbers that are the same on every machine.
 struct PartitionLimits {
-  int rounds = 1000;               // critical paths learnt one after the other
-  std::size_t labels = 2'000'000;  // in one round
+  int rounds = 1000;                     // critical paths learnt one after the other
+  std::size_t comparisons = 50'000'000;  // of labels, in all rounds
+  std::size_t passes = 20'000'000;       // timed while moving layers about
 };
 
 struct PartitionResult {

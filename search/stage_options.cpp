@@ -9,7 +9,6 @@ namespace search {
 namespace {
 
 Picoseconds total(const Price& price) { return price.forward + price.backward + price.weight; }
-Picoseconds total(const StageTimes& times) { return times.forward + times.backward + times.weight; }
 
 bool no_slower(const StageTimes& a, const StageTimes& b) {
   return a.forward <= b.forward && a.backward <= b.backward && a.weight <= b.weight;

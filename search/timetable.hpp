@@ -18,6 +18,9 @@ struct StageTimes {
   Picoseconds forward = 0, backward = 0, weight = 0;
   friend bool operator==(const StageTimes&, const StageTimes&) = default;
 };
+inline Picoseconds total(const StageTimes& times) {
+  return times.forward + times.backward + times.weight;
+}
 
 // How often a path passes through a virtual stage: its passes, and the messages between it and the
 // virtual stage before.
@@ -47,7 +50,7 @@ class Timetable {
             Picoseconds latency);
 
   int virtual_stages() const { return virtual_stages_; }
-  Picoseconds latency() const { return latency_; }
+  std::size_t passes() const { return passes_.size(); }
 
   // First start to last end, over all devices. O(passes)
   Picoseconds makespan(std::span<const StageTimes> stages) const;

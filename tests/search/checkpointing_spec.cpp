@@ -115,7 +115,9 @@ TEST_CASE("checkpoints of chains equal the known optima, persistent and unrestri
 
 TEST_CASE("more memory never makes a chain slower, and persistence never makes it faster") {
   std::mt19937 random(21);
-  const auto draw = [&](int most) { return static_cast<std::int64_t>(random() % (most + 1u)); };
+  const auto draw = [&](int most) {
+    return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1));
+  };
   for (int trial = 0; trial < 60; ++trial) {
     StageChain chain;
     for (int i = 0, count = 1 + trial % 6; i < count; ++i) {

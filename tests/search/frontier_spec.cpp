@@ -41,7 +41,9 @@ Options brute_force(const std::vector<Options>& layers) {
 
 // `axes` of the four coordinates beside `kept` differ between options.
 Options random_options(std::mt19937& random, int axes) {
-  const auto draw = [&](int most) { return static_cast<std::int64_t>(random() % (most + 1u)); };
+  const auto draw = [&](int most) {
+    return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1));
+  };
   Options options;
   for (std::int64_t count = 1 + draw(3); count > 0; --count)
     options.push_back(

@@ -73,7 +73,7 @@ TEST_CASE("an item without size is saved once") {
 TEST_CASE("saving equals trying all subsets, and a larger budget never saves less") {
   std::mt19937 random(11);
   for (int trial = 0; trial < 400; ++trial) {
-    std::vector<Item> items(1 + trial % 11);
+    std::vector<Item> items(static_cast<std::size_t>(1 + trial % 11));
     for (auto& item : items)
       item = {static_cast<ByteCount>(random() % 9), static_cast<Picoseconds>(random() % 9)};
     Picoseconds before = 0;
