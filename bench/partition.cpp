@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitioning models onto pipelines: layers (with embedding and head), stages, microbatches, and
-// how many sorts of layers there are (0: every layer is different).
+// Partitioning models onto pipelines: layers (with embedding and head), stages, chunks per stage,
+// microbatches, and how many sorts of layers there are (0: every layer is different).
 #include "search/partition.hpp"
 
 #include <benchmark/benchmark.h>
@@ -29,14 +29,16 @@ Layer layer_of(std::mt19937& random) {
 PipelineProblem problem_of(const benchmark::State& state) {
   std::mt19937 random(7);
   const int layers = static_cast<int>(state.range(0)), stages = static_cast<int>(state.range(1));
-  const int microbatches = static_cast<int>(state.range(2)),
-            sorts = static_cast<int>(state.range(3));
-  PipelineProblem problem{
-      .order = strategies::order_of(strategies::ScheduleKind::one_f_one_b, stages, 1, microbatches),
-      .layout = {strategies::Layout::Kind::loop, stages, 1},
-      .microbatches = microbatches,
-      .latency = 20 * us,
-      .capacity = {}};
+  const int chunks = static_cast<int>(state.range(2));
+  const int microbatches = static_cast<int>(state.range(3)),
+            sorts = static_cast<int>(state.range(4));
+  const auto schedule =
+      chunks == 1 ? strategies::ScheduleKind::one_f_one_b : strategies::ScheduleKind::interleaved;
+  PipelineProblem problem{.order = strategies::order_of(schedule, stages, chunks, microbatches),
+                          .layout = strategies::layout_of(schedule, stages, chunks),
+                          .microbatches = microbatches,
+                          .latency = 20 * us,
+                          .capacity = {}};
   std::vector<Layer> kinds;
   for (int i = 0; i < (sorts == 0 ? layers : sorts); ++i) kinds.push_back(layer_of(random));
   problem.chain.layers.push_back({3000 * mib, {{50 * mib, 300 * us, 300 * us, 0, 0}}});
@@ -69,15 +71,14 @@ void pipeline_partition(benchmark::State& state) {
 }  // namespace
 
 BENCHMARK(pipeline_partition)
-    ->ArgNames({"layers", "stages", "microbatches", "sorts"})
-    ->Args({34, 8, 32, 1})
-    ->Args({34, 8, 32, 0})
-    ->Args({66, 16, 128, 0})
-    ->Args({66, 16, 128, 2})
-    ->Args({130, 16, 128, 1})
-    ->Args({130, 16, 128, 0})
-    ->Args({130, 32, 256, 1})
-    ->Args({130, 32, 256, 0})
-    ->Args({130, 64, 512, 2})
-    ->Args({130, 64, 512, 0})
+    ->ArgNames({"layers", "stages", "chunks", "microbatches", "sorts"})
+    ->Args({34, 8, 1, 32, 1})
+    ->Args({34, 8, 1, 16, 0})
+    ->Args({66, 16, 1, 32, 2})
+    ->Args({66, 16, 1, 128, 0})
+    ->Args({130, 16, 1, 32, 1})
+    ->Args({130, 32, 1, 64, 0})
+    ->Args({130, 32, 1, 16, 0})  // fewer microbatches than stages: hard to prove
+    ->Args({130, 64, 1, 512, 0})
+    ->Args({66, 8, 2, 32, 1})
     ->Unit(benchmark::kMillisecond);

@@ -72,24 +72,30 @@ class Planner {
   // The least bottleneck: every virtual stage as many layers as stay within a limit, and the least
   // limit for which that reaches the end. Only a start.
   void start() {
+    start(StageOptions::Room::all);
+    if (!best_) start(StageOptions::Room::share);
+  }
+  void start(StageOptions::Room room) {
     Picoseconds low = -1, high = no_target;
-    std::optional<Placed> found = fill(high);
+    std::optional<Placed> found = fill(high, room);
     while (high - low > 1 + high / 1000) {
       const auto middle = low + (high - low) / 2;
-      auto placed = fill(middle);
+      auto placed = fill(middle, room);
       (placed ? high : low) = middle;
       if (placed) found = std::move(placed);
     }
-    if (found && fit(*found)) consider(std::move(*found));
+    if (!found) return;
+    watch(*found);
+    if (fit(*found)) consider(std::move(*found));
   }
-  std::optional<Placed> fill(Picoseconds limit) {
+  std::optional<Placed> fill(Picoseconds limit, StageOptions::Room room) {
     const int stages = timetable_.virtual_stages(), layers = intervals_.layers();
     Placed placed{{0}, {}};
     for (int stage = 0; stage < stages; ++stage) {
       const int first = placed.first_layer.back(), behind = stages - 1 - stage;
       int last = first;
       StageOption best, option;
-      while (last < layers - behind && options_.fastest(stage, first, last + 1, option) &&
+      while (last < layers - behind && options_.fastest(stage, first, last + 1, option, room) &&
              total(option.times) <= limit) {
         best = option;
         ++last;
@@ -116,8 +122,8 @@ class Planner {
         if (!best_) break;
         high = target;
         if (!polished) {
-          low = std::max(low, average_bound());
           polish();
+          low = std::max(low, average_bound());
           polished = true;
           high = makespan_;
         } else if (whole) {

@@ -44,27 +44,32 @@ StageOptions::StageOptions(const PipelineProblem& problem, Intervals& intervals)
 }
 
 // Kept bytes of one microbatch that fit.
-ByteCount StageOptions::room(int stage, int first, int last, ByteCount transient) const {
+ByteCount StageOptions::most_kept(int stage, int first, int last, ByteCount transient,
+                                  Room room) const {
   const auto [group, member] = membership(stage);
-  auto room = std::numeric_limits<ByteCount>::max();
+  const auto shares =
+      room == Room::share ? static_cast<ByteCount>(groups_[group].members.size()) : 1;
+  auto most = std::numeric_limits<ByteCount>::max();
   for (const auto& load : groups_[group].loads) {
-    const auto left = load.capacity - intervals_.fixed(first, last) - transient;
+    const auto left = load.capacity / shares - intervals_.fixed(first, last) - transient;
     if (left < 0) return -1;
-    if (load.in_flight[member] > 0) room = std::min(room, left / load.in_flight[member]);
+    if (load.in_flight[member] > 0) most = std::min(most, left / load.in_flight[member]);
   }
-  return room;
+  return most;
 }
 
-void StageOptions::list(int stage, int first, int last, Which which,
-                        std::vector<StageOption>& out) {
-  if (room(stage, first, last, 0) < 0) return;
+void StageOptions::list(int stage, int first, int last, Which which, std::vector<StageOption>& out,
+                        Room room) {
+  const auto most = most_kept(stage, first, last, 0, room);
+  if (most < 0) return;
   const auto id = intervals_.of(first, last);
   const auto& pool = intervals_.pool();
   const auto points = pool.points(id);
   const auto begin = static_cast<std::ptrdiff_t>(out.size());
-  for (auto i = pool.within(id, room(stage, first, last, 0)); i-- > 0;) {
+  for (auto i = pool.within(id, most); i-- > 0;) {
     const auto& price = points[i];
-    if (price.transient > 0 && price.kept > room(stage, first, last, price.transient)) continue;
+    if (price.transient > 0 && price.kept > most_kept(stage, first, last, price.transient, room))
+      continue;
     const StageTimes times{price.forward, price.backward, price.weight};
     if (which == Which::fastest) {
       if (std::any_of(out.begin() + begin, out.end(),
@@ -79,9 +84,9 @@ void StageOptions::list(int stage, int first, int last, Which which,
   }
 }
 
-bool StageOptions::fastest(int stage, int first, int last, StageOption& out) {
+bool StageOptions::fastest(int stage, int first, int last, StageOption& out, Room room) {
   std::vector<StageOption> options;
-  list(stage, first, last, Which::fastest, options);
+  list(stage, first, last, Which::fastest, options, room);
   if (options.empty()) return false;
   out = *std::ranges::min_element(options, {}, [](const StageOption& o) { return total(o.times); });
   return true;

@@ -32,9 +32,12 @@ class StageOptions {
   // Of a row on a virtual stage whose group holds nothing else: options that are no slower than
   // another in something and fit; `all` also those that are slower and need less memory.
   enum class Which { fastest, all };
-  void list(int stage, int first, int last, Which which, std::vector<StageOption>& out);
+  // All the memory of the group, or an even share of it: then all members fit together.
+  enum class Room { all, share };
+  void list(int stage, int first, int last, Which which, std::vector<StageOption>& out,
+            Room room = Room::all);
   // The one with the least forward + backward + weight; false if none fits.
-  bool fastest(int stage, int first, int last, StageOption& out);
+  bool fastest(int stage, int first, int last, StageOption& out, Room room = Room::all);
   // At least what the row takes, in any way: forward, backward and weight together.
   Picoseconds least_time(int first, int last) const {
     return least_time_[static_cast<std::size_t>(last)] -
@@ -43,7 +46,7 @@ class StageOptions {
   Intervals& intervals() { return intervals_; }
 
  private:
-  ByteCount room(int stage, int first, int last, ByteCount transient) const;
+  ByteCount most_kept(int stage, int first, int last, ByteCount transient, Room room) const;
 
   Intervals& intervals_;
   std::vector<StageGroup> groups_;
