@@ -14,9 +14,9 @@ using namespace search;
 // layers, in turn; 0: every layer is different.
 std::vector<StrategyLayer> layers_of(std::size_t count, std::size_t strategies, std::size_t sorts) {
   std::mt19937 random(5);
-  constexpr std::size_t ms = 1'000'000'000, mib = 1 << 20;
-  const auto draw = [&](std::size_t least, std::size_t most) {
-    return static_cast<std::int64_t>(least + random() % (most - least));
+  constexpr std::int64_t ms = 1'000'000'000, mib = 1 << 20;
+  const auto draw = [&](std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most - least));
   };
   std::vector<StrategyLayer> layers;
   for (std::size_t l = 0; l < count; ++l) {
@@ -28,7 +28,7 @@ std::vector<StrategyLayer> layers_of(std::size_t count, std::size_t strategies, 
     for (std::size_t s = 0; s < strategies; ++s) {
       layer.memory.push_back(draw(200 * mib, 2000 * mib));
       layer.time.push_back(draw(10 * ms, 15 * ms) +
-                           30 * static_cast<std::int64_t>(ms) * 200 * mib / layer.memory.back());
+                           30 * ms / 10 * (2000 * mib) / layer.memory.back());
     }
     for (std::size_t s = 0; s < strategies * strategies; ++s)
       layer.switching.push_back(s % (strategies + 1) == 0 ? 0 : draw(ms / 10, 3 * ms));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/intervals.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace search {
@@ -23,6 +24,20 @@ class Types {
 };
 
 }  // namespace
+
+Price checkpointed(std::span<const Price> row, ByteCount input) {
+  Price sum{.kept = input};
+  ByteCount kept = 0;
+  for (const auto& layer : row) {
+    sum.forward += layer.forward;
+    sum.backward += layer.forward + layer.backward;
+    sum.weight += layer.weight;
+    sum.transient = std::max(sum.transient, layer.transient);
+    kept += layer.kept;
+  }
+  sum.transient += kept;
+  return sum;
+}
 
 Intervals::Intervals(const Chain& chain) : fixed_{0} {
   Types types(pool_);
