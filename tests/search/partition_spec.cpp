@@ -72,3 +72,26 @@ TEST_CASE("partitions equal the best of all partitions, whatever the schedule") 
   }
   CHECK(fitting > 200);
 }
+
+TEST_CASE("partitions of longer chains equal the best of all cuts") {
+  Draw draw{std::mt19937(4)};
+  int fitting = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const int stages = static_cast<int>(draw(3, 6));
+    const auto problem =
+        pipeline(random_chain(draw, draw(stages + 2, 14), 1 + trial % 7 / 6),
+                 {ScheduleKind::one_f_one_b, stages, 1, static_cast<int>(draw(2, 14))},
+                 draw(0, 1) * draw(1, 9), draw(60, 300));
+    if (trial % 7 == 6 && problem.chain.layers.size() > 9) continue;
+    const Timetable table(problem.order, problem.layout, problem.microbatches, problem.latency);
+    const auto found = partition(problem);
+    const auto best = brute_force(
+        problem, [&](const std::vector<StageTimes>& times) { return table.makespan(times); });
+    CHECK(found.proved);
+    REQUIRE(found.best.has_value() == best.has_value());
+    if (!best) continue;
+    ++fitting;
+    REQUIRE(found.best->makespan == *best);
+  }
+  CHECK(fitting > 150);
+}

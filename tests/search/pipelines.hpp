@@ -125,7 +125,8 @@ inline bool fits(const PipelineProblem& problem, const std::vector<Stage>& stage
 }
 
 // Every partition with every combination of options, timed one by one: no decomposition at all.
-inline std::optional<Picoseconds> brute_force(const PipelineProblem& problem) {
+template <class Timing>
+std::optional<Picoseconds> brute_force(const PipelineProblem& problem, Timing timing) {
   const auto& chain = problem.chain;
   const int layers = static_cast<int>(chain.layers.size());
   const int stages = problem.layout.virtual_stages();
@@ -138,7 +139,7 @@ inline std::optional<Picoseconds> brute_force(const PipelineProblem& problem) {
       if (!fits(problem, placed)) return;
       std::vector<StageTimes> times;
       for (const auto& s : placed) times.push_back(s.times);
-      const auto makespan = slow_makespan(problem.order, problem.layout, times, problem.latency);
+      const Picoseconds makespan = timing(times);
       if (!best || makespan < *best) best = makespan;
       return;
     }
@@ -165,6 +166,11 @@ inline std::optional<Picoseconds> brute_force(const PipelineProblem& problem) {
   };
   place(0, -1);
   return best;
+}
+inline std::optional<Picoseconds> brute_force(const PipelineProblem& problem) {
+  return brute_force(problem, [&](const std::vector<StageTimes>& times) {
+    return slow_makespan(problem.order, problem.layout, times, problem.latency);
+  });
 }
 
 }  // namespace pipelines
