@@ -24,11 +24,11 @@ std::vector<StageTimes> times_of(const Placed& placed) {
 
 class Planner {
  public:
-  Planner(const PipelineProblem& problem, const PartitionLimits& limits)
+  Planner(const PipelineProblem& problem, Intervals& intervals, const PartitionLimits& limits)
       : problem_(problem),
         limits_(limits),
-        intervals_(problem.chain),
-        options_(problem, intervals_),
+        intervals_(intervals),
+        options_(problem, intervals),
         timetable_(problem.order, problem.layout, problem.microbatches, problem.latency),
         watched_(options_.groups().size(), false) {}
 
@@ -278,7 +278,7 @@ class Planner {
 
   const PipelineProblem& problem_;
   PartitionLimits limits_;
-  Intervals intervals_;
+  Intervals& intervals_;
   StageOptions options_;
   Timetable timetable_;
   std::vector<bool> watched_;  // by group
@@ -293,7 +293,13 @@ class Planner {
 }  // namespace
 
 PartitionResult partition(const PipelineProblem& problem, const PartitionLimits& limits) {
-  return Planner(problem, limits).run();
+  Intervals intervals(problem.chain);
+  return partition(problem, intervals, limits);
+}
+
+PartitionResult partition(const PipelineProblem& problem, Intervals& intervals,
+                          const PartitionLimits& limits) {
+  return Planner(problem, intervals, limits).run();
 }
 
 }  // namespace search

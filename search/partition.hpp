@@ -53,4 +53,9 @@ struct PartitionResult {
 // some device, or the order cannot run.
 PartitionResult partition(const PipelineProblem& problem, const PartitionLimits& limits = {});
 
+// The same with frontiers that are made once for problems of the same chain: other schedules,
+// stages, microbatches and capacities. `intervals` are of problem.chain.
+PartitionResult partition(const PipelineProblem& problem, Intervals& intervals,
+                          const PartitionLimits& limits = {});
+
 }  // namespace search

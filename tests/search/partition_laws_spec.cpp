@@ -155,6 +155,21 @@ TEST_CASE("without latency the real order takes no longer than the closed form")
   }
 }
 
+TEST_CASE("frontiers shared between schedules of one chain change nothing") {
+  Draw draw{std::mt19937(36)};
+  const auto chain = random_chain(draw, 9, 3);
+  Intervals intervals(chain);
+  for (int trial = 0; trial < 20; ++trial) {
+    const auto problem = pipeline(chain, random_schedule(draw), draw(0, 3), draw(60, 150));
+    const auto alone = partition(problem), shared = partition(problem, intervals);
+    CHECK(shared.lower_bound == alone.lower_bound);
+    REQUIRE(shared.best.has_value() == alone.best.has_value());
+    if (!alone.best) continue;
+    CHECK(shared.best->first_layer == alone.best->first_layer);
+    CHECK(shared.best->choices == alone.best->choices);
+  }
+}
+
 TEST_CASE("a chain of fewer layers than virtual stages has no partition") {
   const auto problem =
       pipeline({{{0, {{1, 1, 1, 0, 0}}}}, {}}, {ScheduleKind::gpipe, 2, 1, 2}, 0, 9);
