@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/closed_forms.hpp"
+
+#include <algorithm>
+
+namespace search {
+
+namespace {
+
+// Stages so far.
+struct Label {
+  Picoseconds sum = 0, largest = 0;
+};
+
+// Leaves labels that no other is no worse than.
+void prune(std::vector<Label>& labels) {
+  std::ranges::sort(labels, [](const Label& a, const Label& b) {
+    return a.sum != b.sum ? a.sum < b.sum : a.largest < b.largest;
+  });
+  std::size_t kept = 0;
+  for (const auto& label : labels)
+    if (kept == 0 || label.largest < labels[kept - 1].largest) labels[kept++] = label;
+  labels.resize(kept);
+}
+
+// Every way to cut the layers into stages that fit, as Pareto labels. `stage_time(time, last)` is
+// what a stage counts for.
+template <class StageTime>
+std::vector<Label> cut(const TimedPipeline& pipeline, StageTime stage_time) {
+  const auto count = pipeline.layers.size();
+  std::vector<std::vector<Label>> labels(count + 1), next;
+  labels[0].push_back({});
+  for (int stage = 0; stage < pipeline.stages; ++stage) {
+    const auto in_flight = std::min(pipeline.microbatches, pipeline.stages - stage);
+    next.assign(count + 1, {});
+    for (std::size_t first = 0; first < count; ++first) {
+      if (labels[first].empty()) continue;
+      TimedLayer sum;
+      for (auto last = first + 1; last <= count; ++last) {
+        const auto& layer = pipeline.layers[last - 1];
+        sum.time += layer.time;
+        sum.fixed += layer.fixed;
+        sum.kept += layer.kept;
+        if (pipeline.capacity && sum.fixed + in_flight * sum.kept > *pipeline.capacity) break;
+        const auto time = stage_time(sum.time, last);
+        for (const auto& label : labels[first])
+          next[last].push_back({label.sum + time, std::max(label.largest, time)});
+      }
+    }
+    for (auto& list : next) prune(list);
+    std::swap(labels, next);
+  }
+  return labels[count];
+}
+
+template <class Value>
+std::optional<Picoseconds> least(const std::vector<Label>& labels, Value value) {
+  std::optional<Picoseconds> best;
+  for (const auto& label : labels)
+    if (!best || value(label) < *best) best = value(label);
+  return best;
+}
+
+}  // namespace
+
+std::optional<Picoseconds> least_bottleneck(const TimedPipeline& pipeline) {
+  const auto labels = cut(pipeline, [](Picoseconds time, std::size_t) { return time; });
+  return least(labels, [](const Label& label) { return label.largest; });
+}
+
+std::optional<Picoseconds> least_latency(const TimedPipeline& pipeline) {
+  const auto count = pipeline.layers.size();
+  const auto labels = cut(pipeline, [&](Picoseconds time, std::size_t last) {
+    return time + (last < count ? 2 * pipeline.layers[last - 1].cut : 0);
+  });
+  return least(labels, [&](const Label& label) {
+    return label.sum + (pipeline.microbatches - 1) * label.largest;
+  });
+}
+
+}  // namespace search

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pareto frontiers of what layers keep in memory against how long they take.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/program.hpp"
+
+namespace search {
+
+using ByteCount = std::int64_t;
+using sim::Picoseconds;
+
+// What one layer, run in one way, or a row of layers asks for, per microbatch.
+struct Price {
+  ByteCount kept = 0;        // from the forward pass to the end of the backward pass; adds up
+  Picoseconds forward = 0;   // these three add up
+  Picoseconds backward = 0;  // gradients of the inputs, recomputation included
+  Picoseconds weight = 0;    // gradients of the weights
+  ByteCount transient = 0;   // beside what is kept, while a layer runs; the largest one counts
+  friend auto operator<=>(const Price&, const Price&) = default;
+};
+
+// A row of layers in a chosen way: at most as much of everything, or more of something.
+inline bool no_worse(const Price& a, const Price& b) {
+  return a.kept <= b.kept && a.forward <= b.forward && a.backward <= b.backward &&
+         a.weight <= b.weight && a.transient <= b.transient;
+}
+
+// One layer of a row, or several that were decided together (a checkpointed segment), and the
+// option taken.
+struct Choice {
+  int layers = 1, option = 0;
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+enum class FrontierId : std::uint32_t {};
+
+// A pool of frontiers. A frontier is what options, or the frontiers it was made from, can achieve
+// together, without what another point is no_worse than; its points are in ascending order of
+// (kept, forward, backward, weight, transient). Every point remembers how it was made. Exact: no
+// grid, no sampling. Equal input gives equal points in equal order.
+class Frontiers {
+ public:
+  // The options of a layer, or of `layers` layers decided together. Option numbers are places in
+  // `options`; of equal options the first stays. None: a frontier without points.
+  FrontierId of(std::span<const Price> options, int layers = 1);
+  // No layers at all: one point of nothing.
+  FrontierId nothing();
+  // Both rows, one after the other: every point of `first` with every point of `second`.
+  // O(|first|·|second|·log min(|first|, |second|)) where only `kept` and one more coordinate
+  // differ, times the logarithm of the points where one more does, times the points beyond.
+  FrontierId sum(FrontierId first, FrontierId second);
+  // One of several ways to run the same row.
+  FrontierId either(std::span<const FrontierId> ways);
+  // The same row n times, n ≥ 0, by doubling: O(log n) sums.
+  FrontierId repeated(FrontierId row, int times);
+
+  std::span<const Price> points(FrontierId id) const { return node(id).points; }
+  // How many points keep at most this much: they are the first ones. O(log points)
+  std::size_t within(FrontierId id, ByteCount kept) const;
+  // Whether keeping less costs backward time and changes nothing else.
+  bool trades_backward_only(FrontierId id) const { return node(id).backward_only; }
+  // What the layers of a row do at a point, first to last. O(choices)
+  std::vector<Choice> choices(FrontierId id, std::size_t point) const;
+
+ private:
+  enum class Kind : std::uint8_t { options, sum, either };
+  struct Origin {
+    std::uint32_t first = 0;   // the option, the point of the first row, or the way
+    std::uint32_t second = 0;  // the point of the second row, or of that way
+  };
+  struct Candidate {
+    Price price;
+    Origin origin;
+  };
+  struct Node {
+    Kind kind = Kind::options;
+    int layers = 1;  // options: covered by one choice
+    bool backward_only = true;
+    std::vector<FrontierId> parts;  // sum: the two rows; either: the ways
+    std::vector<Price> points;
+    std::vector<Origin> origins;
+  };
+
+  static void prune(std::vector<Candidate>& sorted);
+  static std::vector<Candidate> sums(std::span<const Price> longer, std::span<const Price> shorter,
+                                     std::size_t begin, std::size_t end);
+  FrontierId add(Node node, std::vector<Candidate> pruned);
+  const Node& node(FrontierId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+
+  std::vector<Node> nodes_;
+};
+
+}  // namespace search

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/intervals.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace search {
+
+namespace {
+
+// Equal options share a frontier.
+class Types {
+ public:
+  explicit Types(Frontiers& pool) : pool_(pool) {}
+  FrontierId of(const std::vector<Price>& options, int layers) {
+    const auto [found, fresh] = known_.try_emplace({layers, options});
+    if (fresh) found->second = pool_.of(options, layers);
+    return found->second;
+  }
+
+ private:
+  Frontiers& pool_;
+  std::map<std::pair<int, std::vector<Price>>, FrontierId> known_;
+};
+
+}  // namespace
+
+Price checkpointed(std::span<const Price> row, ByteCount input) {
+  Price sum{.kept = input};
+  ByteCount kept = 0;
+  for (const auto& layer : row) {
+    sum.forward += layer.forward;
+    sum.backward += layer.forward + layer.backward;
+    sum.weight += layer.weight;
+    sum.transient = std::max(sum.transient, layer.transient);
+    kept += layer.kept;
+  }
+  sum.transient += kept;
+  return sum;
+}
+
+Intervals::Intervals(const Chain& chain) : fixed_{0} {
+  Types types(pool_);
+  for (const auto& layer : chain.layers) {
+    layer_types_.push_back(types.of(layer.options, 1));
+    fixed_.push_back(fixed_.back() + layer.fixed);
+  }
+  const auto count = layers();
+  if (!chain.segments.empty()) segments_.resize(static_cast<std::size_t>(count) + 1);
+  for (const auto& segment : chain.segments) {
+    const int last = segment.first + segment.layers;
+    if (segment.first < 0 || segment.layers < 1 || last > count)
+      throw std::invalid_argument("a segment of layers lies outside the chain");
+    segments_[static_cast<std::size_t>(last)].push_back(
+        {segment.first, {segment.layers, types.of(segment.options, segment.layers)}});
+  }
+  rows_.resize(layer_types_.size());
+  frontiers_.push_back(pool_.nothing());  // the name of the row without layers is 0
+}
+
+std::vector<Intervals::Ending> Intervals::endings(int first, int last) const {
+  std::vector<Ending> result{{1, layer_types_[static_cast<std::size_t>(last) - 1]}};
+  if (!segments_.empty())
+    for (const auto& segment : segments_[static_cast<std::size_t>(last)])
+      if (segment.first >= first) result.push_back(segment.ending);
+  return result;
+}
+
+FrontierId Intervals::of(int first, int last) {
+  auto& names = rows_[static_cast<std::size_t>(first)];
+  const auto name_of = [&](int end) {
+    return end == first ? Name{0} : names[static_cast<std::size_t>(end - first) - 1];
+  };
+  for (int end = first + static_cast<int>(names.size()) + 1; end <= last; ++end) {
+    const auto ending = endings(first, end);
+    const auto [found, fresh] =
+        names_.try_emplace({name_of(end - 1), ending}, static_cast<Name>(frontiers_.size()));
+    names.push_back(found->second);
+    if (!fresh) continue;
+    std::vector<FrontierId> ways;
+    for (const auto& part : ending)
+      ways.push_back(part.layers == end - first
+                         ? part.frontier
+                         : pool_.sum(frontiers_[name_of(end - part.layers)], part.frontier));
+    frontiers_.push_back(ways.size() == 1 ? ways.front() : pool_.either(ways));
+  }
+  return frontiers_[name_of(last)];
+}
+
+}  // namespace search

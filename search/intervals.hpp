@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frontiers of every row of consecutive layers of a model, made when asked for.
+#pragma once
+#include <map>
+#include <vector>
+
+#include "search/frontier.hpp"
+
+namespace search {
+
+struct Layer {
+  ByteCount fixed = 0;         // parameters, gradients and optimizer states
+  std::vector<Price> options;  // ways to run it
+};
+
+// Consecutive layers that can also be run together, as when only the input of all is kept.
+struct Segment {
+  int first = 0, layers = 2;
+  std::vector<Price> options;
+};
+
+// Layers of which only the input (so many bytes) is kept: they run forward once more before their
+// backward passes, and keep what they keep, each in its own way, until those end. A way that itself
+// recomputes nests.
+Price checkpointed(std::span<const Price> row, ByteCount input);
+
+struct Chain {
+  std::vector<Layer> layers;
+  std::vector<Segment> segments;
+};
+
+// Rows that look alike share one frontier: with t types of layers in n places about n·t are made,
+// not n². Throws std::invalid_argument if a segment is not inside the chain.
+class Intervals {
+ public:
+  explicit Intervals(const Chain& chain);
+
+  int layers() const { return static_cast<int>(layer_types_.size()); }
+  // Layers first … last − 1; first < last.
+  FrontierId of(int first, int last);
+  ByteCount fixed(int first, int last) const {
+    return fixed_[static_cast<std::size_t>(last)] - fixed_[static_cast<std::size_t>(first)];
+  }
+  // Whether every part of a row keeps less and is faster than the row.
+  bool monotone() const { return segments_.empty(); }
+  const Frontiers& pool() const { return pool_; }
+
+ private:
+  // A row ends with a layer, and with the segments that end there, the longest last.
+  struct Ending {
+    int layers;
+    FrontierId frontier;
+    friend auto operator<=>(const Ending&, const Ending&) = default;
+  };
+  struct Segments {
+    int first;
+    Ending ending;
+  };
+  using Name = std::uint32_t;  // of rows that look alike
+
+  std::vector<Ending> endings(int first, int last) const;
+
+  Frontiers pool_;
+  std::vector<FrontierId> layer_types_;
+  std::vector<ByteCount> fixed_;                 // of the first so many layers
+  std::vector<std::vector<Segments>> segments_;  // by their last layer + 1; empty: none
+  std::vector<std::vector<Name>> rows_;          // by first layer, then layers − 1
+  std::map<std::pair<Name, std::vector<Ending>>, Name> names_;
+  std::vector<FrontierId> frontiers_;  // by name
+};
+
+}  // namespace search

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers sit on which virtual stage, and how each of them runs: the fastest step that fits.
+//
+// The passes of a schedule run in a fixed order, so the step is the longest of very many paths,
+// each a sum of stage times. The search knows a few of them: their maximum is a bound that grows
+// with every layer placed, so partial partitions can be compared and pruned (labels). What it finds
+// is timed with the real order; if that takes longer, its critical path joins the known ones, until
+// nothing beats the best found.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "search/intervals.hpp"
+#include "search/timetable.hpp"
+
+namespace search {
+
+struct PipelineProblem {
+  Chain chain;
+  strategies::Order order;
+  strategies::Layout layout;
+  int microbatches = 1;
+  Picoseconds latency = 0;          // of a message between two devices
+  std::vector<ByteCount> capacity;  // by device; what its layers' fixed bytes, kept bytes of all
+                                    // microbatches in flight, and largest transient may use
+};
+
+struct Partition {
+  std::vector<int> first_layer;              // by virtual stage, then the number of layers
+  std::vector<std::vector<Choice>> choices;  // by virtual stage, first layer to last
+  std::vector<StageTimes> stages;            // by virtual stage
+  Picoseconds makespan = 0;
+};
+
+// How much is done at most, in numbers that are the same on every machine.
+struct PartitionLimits {
+  int rounds = 1000;                     // critical paths learnt one after the other
+  std::size_t comparisons = 50'000'000;  // of labels, in all rounds
+  std::size_t passes = 20'000'000;       // timed while moving layers about
+};
+
+struct PartitionResult {
+  std::optional<Partition> best;  // none: nothing fits, if `proved`
+  // No partition is faster. Equal to the makespan if `proved`.
+  Picoseconds lower_bound = 0;
+  bool proved = false;
+  int rounds = 0;
+  std::size_t labels = 0;  // made in all rounds
+};
+
+// Every virtual stage holds at least one layer. Exact within the limits: with them it gives the
+// best it found and a proved lower bound. Throws std::invalid_argument if there is no capacity for
+// some device, or the order cannot run.
+PartitionResult partition(const PipelineProblem& problem, const PartitionLimits& limits = {});
+
+// The same with frontiers that are made once for problems of the same chain: other schedules,
+// stages, microbatches and capacities. `intervals` are of problem.chain.
+PartitionResult partition(const PipelineProblem& problem, Intervals& intervals,
+                          const PartitionLimits& limits = {});
+
+}  // namespace search

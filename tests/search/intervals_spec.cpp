@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "search/intervals.hpp"
+#include "tests/catch.hpp"
+
+using namespace search;
+
+namespace {
+
+const Price keep{10, 2, 4, 1, 1}, recompute{3, 2, 6, 1, 5};
+
+std::vector<Price> points(Intervals& intervals, int first, int last) {
+  const auto list = intervals.pool().points(intervals.of(first, last));
+  return {list.begin(), list.end()};
+}
+
+}  // namespace
+
+TEST_CASE("three layers behind one kept input run forward twice and hold all three once more") {
+  const std::vector<Price> row{keep, keep, keep};
+  CHECK(checkpointed(row, 2) == Price{2, 6, 18, 3, 31});
+}
+
+TEST_CASE("checkpoints nest: what recomputes itself holds less while the segment runs backward") {
+  const std::vector<Price> row{recompute, keep};
+  CHECK(checkpointed(row, 2) == Price{2, 4, 14, 2, 18});
+}
+
+TEST_CASE("rows of layers that look alike share one frontier") {
+  const Layer ends{5, {keep}}, middle{1, {keep, recompute}};
+  Chain chain{{ends, middle, middle, middle, middle, ends}, {}};
+  Intervals intervals(chain);
+  CHECK(intervals.of(1, 3) == intervals.of(2, 4));
+  CHECK(intervals.of(1, 4) == intervals.of(2, 5));
+  CHECK(intervals.of(0, 3) != intervals.of(1, 4));
+  CHECK(intervals.fixed(0, 3) == 7);
+  CHECK(points(intervals, 1, 3) ==
+        std::vector<Price>{{6, 4, 12, 2, 5}, {13, 4, 10, 2, 5}, {20, 4, 8, 2, 1}});
+}
+
+TEST_CASE("a row may end with a segment, or with its layers one by one") {
+  const std::vector<Price> row{keep, keep};
+  Chain chain{{{0, {keep}}, {0, {keep}}, {0, {keep}}}, {{1, 2, {checkpointed(row, 2)}}}};
+  Intervals intervals(chain);
+  CHECK(points(intervals, 0, 3) == std::vector<Price>{{12, 6, 16, 3, 21}, {30, 6, 12, 3, 1}});
+  CHECK(points(intervals, 2, 3) == std::vector<Price>{keep});  // not the half of a segment
+  CHECK(intervals.of(0, 2) != intervals.of(1, 3));
+}
