@@ -14,6 +14,7 @@ namespace {
 // Of every stage that recomputes anything.
 bool drops_core_only(const strategies::Plan& plan) {
   using Kind = strategies::Recompute::Kind;
+  if (!plan.layers.empty()) return false;
   if (plan.recompute_of_stage.empty()) return plan.recompute.kind == Kind::selective;
   bool any = false;
   for (const auto& stage : plan.recompute_of_stage) {
@@ -26,6 +27,7 @@ bool drops_core_only(const strategies::Plan& plan) {
 // Nothing more can be dropped there.
 bool drops_everything(const strategies::Plan& plan) {
   constexpr auto full = strategies::Recompute::Kind::full;
+  if (!plan.layers.empty()) return false;
   if (plan.recompute_of_stage.empty()) return plan.recompute.kind == full;
   return std::ranges::all_of(plan.recompute_of_stage,
                              [](const auto& stage) { return stage.kind == full; });

@@ -43,6 +43,17 @@ Document recompute_document(const Plan& plan) {
   return stages;
 }
 
+Document layers_document(const Plan& plan) {
+  Document ranges = Document::array();
+  for (const auto& [from, to, recompute] : plan.layers)
+    ranges.push_back(Object()
+                         .put("from", from)
+                         .put("to", to)
+                         .put("recompute", recompute_document(recompute))
+                         .take());
+  return ranges;
+}
+
 Document activations_document(const Offload& offload) {
   if (!offload.activation_layers && offload.activation_modules.empty()) return "cpu";
   Object object;
@@ -123,8 +134,9 @@ Document plan_document(const Plan& plan, const Software& software) {
       .put("reshard_after_forward", plan.reshard_after_forward)
       .put("shard_group", plan.shard_group == strategies::ShardGroup::all ? "all" : "node")
       .put("wrap", wrap_document(plan.wrap))
-      .put("recompute", recompute_document(plan))
-      .put("offload", offload_document(plan.offload))
+      .put("recompute", recompute_document(plan));
+  if (!plan.layers.empty()) object.put("layers", layers_document(plan));
+  object.put("offload", offload_document(plan.offload))
       .put("activation_compression", word(plan.activation_compression))
       .put("overlap", overlap_document(plan, software));
   put_gradients(object, plan, software);

@@ -70,8 +70,9 @@ std::string question(const forecast::Scenario& scenario, const TextOptions& opti
     how += fmt::format(", context {} ({})", plan.context, word(plan.context_method));
   if (plan.expert > 1) how += fmt::format(", expert {}", plan.expert);
   if (plan.zero > 0) how += fmt::format(", ZeRO {}", plan.zero);
-  how += ", " + (plan.recompute_of_stage.empty() ? recompute_words(plan.recompute)
-                                                 : "recomputation stage by stage");
+  how += ", " + (!plan.layers.empty()              ? "recomputation layer by layer"
+                 : plan.recompute_of_stage.empty() ? recompute_words(plan.recompute)
+                                                   : "recomputation stage by stage");
   using enum strategies::Offload::Tier;
   const auto& offload = plan.offload;
   for (const auto& [what, tier] : {std::pair{"optimizer", offload.optimizer},

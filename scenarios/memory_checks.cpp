@@ -95,6 +95,29 @@ void check_recompute(const Scenario& s, const Judge& judge) {
   check_full_layers_of_stages(s, judge);
 }
 
+// Ranges of layers lie in the model and apart from each other.
+void check_layers(const Scenario& s, const Judge& judge) {
+  if (!judge.knows({"plan.layers", "model.layers"})) return;
+  const auto complain = [&](const std::string& text) { judge.complain("plan", "layers", text); };
+  const auto words = [](const strategies::LayerStrategy& range) {
+    return digits(range.from) + " to " + digits(range.to);
+  };
+  auto ranges = s.plan.layers;
+  std::ranges::stable_sort(ranges, {}, &strategies::LayerStrategy::from);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const auto& range = ranges[i];
+    check_modules("layers", range.recompute.modules, s, judge);
+    if (range.from > range.to)
+      complain("from " + words(range) + " is no range; write the lower layer first");
+    else if (range.to >= s.model.layers)
+      complain("from " + words(range) + ", but the last layer of the model is " +
+               digits(s.model.layers - 1));
+    else if (i > 0 && ranges[i - 1].to >= range.from)
+      complain("from " + words(ranges[i - 1]) + " and from " + words(range) +
+               " overlap; each layer has one choice");
+  }
+}
+
 // Layers are counted on each pipeline rank, over its virtual stages; of DualPipe's it has two.
 void check_offloaded_layers(const Scenario& s, const Judge& judge) {
   const auto asked = s.plan.offload.activation_layers;
@@ -208,6 +231,7 @@ void check_sharding(const Scenario& s, const Judge& judge) {
 
 void check_memory(const Scenario& scenario, const Judge& judge) {
   check_recompute(scenario, judge);
+  check_layers(scenario, judge);
   check_offload(scenario, judge);
   check_sharding(scenario, judge);
 }

@@ -87,12 +87,7 @@ Table<Plan> memory() {
       offload_key(),
       choice<Plan>("activation_compression", "none", kept, "Compression of kept activations",
                    &Plan::activation_compression),
-      not_yet<Plan>(
-          "layers", "all alike",
-          {.type = Type::list, .range = {0, 10'000, ""}, .forms = {{.type = Type::map}}},
-          "Strategies of single layers", [](const Value& value) { return value.items.empty(); },
-          "a search chooses strategies of single layers; leave it out: all layers are treated "
-          "alike")};
+      layers_key()};
 }
 
 Table<Plan> traffic() {

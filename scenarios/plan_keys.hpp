@@ -10,6 +10,7 @@ namespace scenarios {
 const std::vector<Named<strategies::Module>>& modules();
 
 Key<strategies::Plan> recompute_key();
+Key<strategies::Plan> layers_key();
 Key<strategies::Plan> offload_key();
 Key<strategies::Plan> wrap_key();
 Key<strategies::Plan> bucket_key();

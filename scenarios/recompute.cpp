@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is recomputed: one choice for all stages, or one for each.
+// What is recomputed: one choice for all stages, or one for each; and of single layers.
 #include "scenarios/plan_keys.hpp"
 
 namespace scenarios {
@@ -75,6 +75,35 @@ void read_recompute(Plan& plan, const Cursor& at) {
     plan.recompute_of_stage.push_back(read_one(at.item(i)));
 }
 
+// --- layers: [{from, to, recompute}]
+
+Form layer_form() {
+  const Range index{0, 9'999, "layers are counted from 0"};
+  return map_of(
+      {{"from", "First of these layers, counted from 0", "", {.type = Type::whole, .range = index}},
+       {"to", "Last of these layers", "", {.type = Type::whole, .range = index}},
+       {"recompute", "What is recomputed of each of them", "", one_form()}});
+}
+
+Form layers_form() {
+  return {.type = Type::list, .range = {0, 10'000, ""}, .forms = {layer_form()}};
+}
+
+void read_layers(Plan& plan, const Cursor& at) {
+  if (!check(layers_form(), at)) return;
+  for (std::size_t i = 0; i < at.value().items.size(); ++i) {
+    const auto item = at.item(i);
+    const auto from = item.find("from"), to = item.find("to"), chosen = item.find("recompute");
+    if (!from || !to || !chosen) {
+      item.complain("expected from, to and recompute, such as {from: 0, to: 3, recompute: full}");
+      continue;
+    }
+    plan.layers.push_back({to_whole(from->value()), to_whole(to->value()), read_one(*chosen)});
+    if (plan.layers.back().recompute.kind == Kind::full_layers)
+      chosen->complain("full_layers counts layers, and these are counted already; write full");
+  }
+}
+
 }  // namespace
 
 const std::vector<Named<Module>>& modules() {
@@ -86,6 +115,12 @@ const std::vector<Named<Module>>& modules() {
                                                 {"moe", Module::moe},
                                                 {"shared_experts", Module::shared_experts}};
   return named;
+}
+
+Key<Plan> layers_key() {
+  return {{"layers", "Layers with a choice of their own, whatever `recompute` says", "all alike",
+           layers_form()},
+          read_layers};
 }
 
 Key<Plan> recompute_key() {

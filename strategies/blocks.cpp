@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
 
 #include "strategies/lower.hpp"
@@ -46,6 +47,15 @@ ModuleSet offloaded_of(const Offload& offload, std::int64_t layers) {
                                             : ModuleSet::of(offload.activation_modules);
 }
 
+// What is dropped of every layer that has a strategy of its own.
+std::vector<std::optional<Drop>> drops_of_layers(const Plan& plan, std::int64_t layers) {
+  std::vector<std::optional<Drop>> drops(static_cast<std::size_t>(layers));
+  for (const auto& [from, to, recompute] : plan.layers)
+    for (auto layer = from; layer <= to; ++layer)
+      drops.at(static_cast<std::size_t>(layer)) = drop_of(recompute, 0);
+  return drops;
+}
+
 // What stands behind the head, one block for each token more that the model predicts. Megatron-Core
 // recomputes such a module whole or not at all; a number of layers is counted without it.
 std::vector<Block> predictions(const model::Transformer& model, const Recompute& recompute) {
@@ -68,6 +78,7 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
   const auto& choices = plan.recompute_of_stage;
   if (!choices.empty() && choices.size() != layers.size())
     throw std::invalid_argument("recompute needs one entry per virtual stage");
+  const auto own = drops_of_layers(plan, model.layers);
   std::int64_t index = 0;
   for (std::size_t v = 0; v < layers.size(); ++v) {
     auto& blocks = stages[v];
@@ -79,7 +90,9 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
       Block block{Block::Kind::layer};
       block.windowed = model::is_windowed_layer(model, index);
       block.experts = model::is_moe_layer(model, index);
-      block.drop = choices.empty() ? drop_of(plan.recompute, count) : drop_of(choices[v], i);
+      const auto by_stage =
+          choices.empty() ? drop_of(plan.recompute, count) : drop_of(choices[v], i);
+      block.drop = own[static_cast<std::size_t>(index)].value_or(by_stage);
       block.offloaded = offloaded_of(plan.offload, count);
       blocks.push_back(block);
     }

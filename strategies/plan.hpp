@@ -47,6 +47,13 @@ struct Recompute {
   friend bool operator==(const Recompute&, const Recompute&) = default;
 };
 
+// What is recomputed of the layers from `from` to `to`, both included, counted from 0.
+struct LayerStrategy {
+  std::int64_t from = 0, to = 0;
+  Recompute recompute;  // not full_layers
+  friend bool operator==(const LayerStrategy&, const LayerStrategy&) = default;
+};
+
 // Which communication runs beside computation. Absent: as the software profile does.
 struct Overlap {
   std::optional<bool> data, tensor, pipeline, parameters, expert;
@@ -94,6 +101,7 @@ struct Plan {
   ShardGroup shard_group = ShardGroup::all;
   Recompute recompute;
   std::vector<Recompute> recompute_of_stage;  // by virtual stage, instead of `recompute`
+  std::vector<LayerStrategy> layers;          // instead of either for these layers; disjoint
   Offload offload;
   Overlap overlap;
   std::optional<units::Precision> gradient_precision;  // fp32 or bf16

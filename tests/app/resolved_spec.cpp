@@ -94,6 +94,14 @@ class Draw {
     if (plan.recompute == strategies::Recompute{} && coin())
       for (const auto layers : strategies::layers_per_virtual_stage(plan, 80))
         plan.recompute_of_stage.push_back(recompute(layers));
+    if (coin()) return;
+    for (std::int64_t from = upto(9); from < 80; from += 1 + upto(30)) {
+      plan.layers.push_back({from, std::min<std::int64_t>(79, from + upto(9)), recompute()});
+      from = plan.layers.back().to;
+      if (auto& one = plan.layers.back().recompute;
+          one.kind == strategies::Recompute::Kind::full_layers)
+        one = {strategies::Recompute::Kind::full, 0, {}};
+    }
   }
 
   strategies::Recompute recompute(std::int64_t most = 20) {

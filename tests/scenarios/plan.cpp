@@ -83,6 +83,14 @@ TEST_CASE("keys that are left out change nothing") {
   CHECK_FALSE(read(llama).software.data_loader);
 }
 
+TEST_CASE("single layers can have a choice of their own") {
+  CHECK(plan({"plan.layers=[{from: 0, to: 3, recompute: full}, {from: 9, to: 9, recompute: "
+              "{selective: [mlp]}}]"})
+            .layers == std::vector<strategies::LayerStrategy>{
+                           {0, 3, {Recompute::Kind::full, 0, {}}},
+                           {9, 9, {Recompute::Kind::modules, 0, {strategies::Module::mlp}}}});
+}
+
 TEST_CASE("data is what tensor, context and pipeline leave of the GPUs") {
   CHECK(plan({"plan.tensor=4", "plan.context=2", "plan.pipeline=4"}).data == 4);
 }

@@ -199,9 +199,24 @@ TEST_CASE("what is left to a search is said to be") {
   CHECK(complaint({"plan.recompute=optimal"}) ==
         "plan.recompute: optimal is what a search chooses, which is not supported yet; write none, "
         "selective, full, per-op, {full_layers: N} or {selective: [module, ...]}");
-  CHECK(complaint({"plan.layers=[{from: 0, to: 3}]"}) ==
-        "plan.layers: this is not supported yet; a search chooses strategies of single layers; "
-        "leave it out: all layers are treated alike");
+}
+
+TEST_CASE("strategies of layers are complete, inside the model and apart") {
+  const auto layers = [](const std::string& list) { return complaint({"plan.layers=" + list}); };
+  CHECK(layers("[{from: 0, to: 3}]") ==
+        "plan.layers.0: expected from, to and recompute, such as {from: 0, to: 3, recompute: "
+        "full}");
+  CHECK(layers("[{from: 0, to: 3, recompute: {full_layers: 2}}]") ==
+        "plan.layers.0.recompute: full_layers counts layers, and these are counted already; write "
+        "full");
+  CHECK(layers("[{from: 4, to: 3, recompute: full}]") ==
+        "plan.layers: from 4 to 3 is no range; write the lower layer first");
+  CHECK(layers("[{from: 70, to: 80, recompute: full}]") ==
+        "plan.layers: from 70 to 80, but the last layer of the model is 79");
+  CHECK(layers("[{from: 4, to: 7, recompute: full}, {from: 0, to: 4, recompute: none}]") ==
+        "plan.layers: from 0 to 4 and from 4 to 7 overlap; each layer has one choice");
+  CHECK(layers("[{from: 0, to: 3, recompute: {selective: [moe]}}]") ==
+        "plan.layers: moe: the model is dense; leave it out");
 }
 
 TEST_CASE("offloading needs a place and a way to it") {

@@ -180,6 +180,21 @@ TEST_CASE("each virtual stage may have a choice of its own, its layers counted f
   CHECK_THROWS_WITH(blocks_of(model, plan), "recompute needs one entry per virtual stage");
 }
 
+TEST_CASE("a layer's own choice goes before that of its stage") {
+  Plan plan{.pipeline = 2, .recompute = {Recompute::Kind::full}};
+  plan.layers = {{1, 2, {}}, {5, 5, {Recompute::Kind::modules, 0, {Module::mlp}}}};
+  auto model = small_models::llama();
+  model.layers = 6;
+  const auto blocks = blocks_of(model, plan);
+  std::vector<Drop> drops;
+  for (const auto& stage : blocks)
+    for (const auto& block : stage)
+      if (block.kind == Block::Kind::layer) drops.push_back(block.drop);
+  const Drop nothing{}, everything{Drop::everything};
+  CHECK(drops ==
+        std::vector{everything, nothing, nothing, everything, everything, of({Module::mlp})});
+}
+
 // Inputs of the four projections, 64 + 64 + 64 + 192 values a token, and of the activation, 2 ·
 // 192, of 2 bytes each.
 TEST_CASE("compressed, inputs take a byte and 1/32, read and written once more") {
