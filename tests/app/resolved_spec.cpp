@@ -166,7 +166,7 @@ class Draw {
     software.keep_sent_outputs = coin();
     software.kernels.expert_products = kind<model::ExpertProducts>(2);
     software.keep_gathered_inputs = coin();
-    software.reduction_bytes = upto(4);
+    software.reduction_bytes = static_cast<double>(upto(4));
     software.reduction_buffer = units::Bytes{1e6 * static_cast<double>(upto(9))};
     software.compile = coin();
     software.cuda_graphs = coin();

@@ -163,7 +163,8 @@ TEST_CASE("80 % of new runs lie inside, of all data sets and of those that were 
 TEST_CASE("without a table the interval is the forecast itself") {
   forecast::Forecast forecast;
   forecast.step.time = forecast.step.time_low = forecast.step.time_high = units::Seconds{2.0};
-  forecast::add_interval(forecast, {}, {});
+  const forecast::Scenario any;
+  forecast::add_interval(forecast, any, {});
   CHECK(forecast.step.time_high == forecast.step.time);
   CHECK_FALSE(forecast.validated);
 }

@@ -28,9 +28,9 @@ TEST_CASE("every published row appears, readable or with the reason why not") {
       CHECK(row.scenario.has_value() == row.unsupported_reason.empty());
     }
   }
-  CHECK(rows == 1955);         // 1909 with a scenario and 46 that no scenario describes
-  CHECK(well_formed == 1909);  // a mistake has other words than what is missing yet
-  CHECK(readable == 1909);     // by the strategies of this version
+  CHECK(rows == 1955);         // 1910 with a scenario and 46 that no scenario describes
+  CHECK(well_formed == 1910);  // a mistake has other words than what is missing yet
+  CHECK(readable == 1910);     // by the strategies of this version
 }
 
 TEST_CASE("a row keeps its measurement and what it is judged by") {
