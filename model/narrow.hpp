@@ -41,7 +41,8 @@ double weight_copy_bytes(units::Precision precision, Scaling scaling);
 // What makes both copies of so many 16-bit values: read them, write 2 copies. Scales of the whole
 // tensor as it is (tensorwise; nvfp4) need its largest value first: a kernel that only reads.
 // Rowwise, each copy has scales along the dimension that its product sums over: rows are searched
-// and cast by one kernel, columns by two. Delayed scales are known from earlier steps. None where `precision` is not narrow.
+// and cast by one kernel, columns by two. Delayed scales are known from earlier steps. None where
+// `precision` is not narrow.
 std::vector<units::Kernel> casts(units::Precision precision, Scaling scaling, double values);
 
 }  // namespace model
