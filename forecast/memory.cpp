@@ -39,10 +39,20 @@ StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts&
   const auto in_passes = states + stage.activations + stage.temporary;
   stage.peak_allocated = std::max(in_passes, states + fixed.reduction + software.workspace);
   const auto outside = stage.communication + stage.framework;
-  stage.peak = in_passes * software.reserved_over_allocated + fixed.reduction + outside;
-  if (stage.peak_allocated + outside <= room) stage.peak = std::min(stage.peak, room);
+  const auto cached = in_passes * software.reserved_over_allocated + fixed.reduction + outside;
+  const auto needed = stage.peak_allocated + outside;
+  stage.peak = std::max(needed, std::min(cached, room));
   stage.peak_reserved = stage.peak - outside;
   return stage;
+}
+
+// Where the allocator fills several devices to the brim, the one whose tensors take more.
+bool is_fuller(const StageMemory& a, Bytes room_of_a, const StageMemory& b, Bytes room_of_b) {
+  const auto filled = [](const StageMemory& stage, Bytes room) {
+    return std::pair(stage.peak / room,
+                     (stage.peak_allocated + stage.communication + stage.framework) / room);
+  };
+  return filled(a, room_of_a) > filled(b, room_of_b);
 }
 
 }  // namespace
@@ -58,20 +68,20 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered) {
     const auto room = capacity_of(scenario, facts);
     const auto here = stage_memory(scenario, facts, held[actor], lowered.data_shards, room);
     auto& least = capacity[static_cast<std::size_t>(facts.stage)];
-    if (here.peak / room <= stage.peak / least) continue;
+    if (!is_fuller(here, room, stage, least)) continue;
     stage = here;
     least = room;
   }
-  memory.capacity = capacity.front();
-  for (std::size_t s = 0; s < memory.stages.size(); ++s) {
-    const auto& stage = memory.stages[s];
-    if (stage.peak / capacity[s] <= memory.peak / memory.capacity) continue;
-    memory.peak = stage.peak;
-    memory.capacity = capacity[s];
-    memory.peak_allocated = stage.peak_allocated;
-    memory.peak_reserved = stage.peak_reserved;
-    memory.peak_stage = static_cast<int>(s);
-  }
+  std::size_t fullest = 0;
+  for (std::size_t s = 1; s < memory.stages.size(); ++s)
+    if (is_fuller(memory.stages[s], capacity[s], memory.stages[fullest], capacity[fullest]))
+      fullest = s;
+  const auto& stage = memory.stages[fullest];
+  memory.peak = stage.peak;
+  memory.capacity = capacity[fullest];
+  memory.peak_allocated = stage.peak_allocated;
+  memory.peak_reserved = stage.peak_reserved;
+  memory.peak_stage = static_cast<int>(fullest);
   memory.fits = memory.peak <= memory.capacity;
   add_host_memory(memory, scenario, lowered);
   return memory;

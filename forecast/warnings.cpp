@@ -25,12 +25,13 @@ bool drops_core_only(const strategies::Plan& plan) {
 }
 
 // Nothing more can be dropped there.
-bool drops_everything(const strategies::Plan& plan) {
-  constexpr auto full = strategies::Recompute::Kind::full;
-  if (!plan.layers.empty()) return false;
-  if (plan.recompute_of_stage.empty()) return plan.recompute.kind == full;
-  return std::ranges::all_of(plan.recompute_of_stage,
-                             [](const auto& stage) { return stage.kind == full; });
+bool drops_everything(const Scenario& scenario) {
+  for (const auto& stage : strategies::blocks_of(scenario.model, scenario.plan))
+    for (const auto& block : stage)
+      if (block.kind == strategies::Block::Kind::layer &&
+          block.drop.kind != strategies::Drop::everything)
+        return false;
+  return true;
 }
 
 std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
@@ -40,7 +41,7 @@ std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
   const auto& stage = memory.stages[static_cast<std::size_t>(memory.peak_stage)];
   const auto states = stage.weights + stage.gradients + stage.optimizer;
   if (stage.activations + stage.temporary > states) {
-    return text + (drops_everything(scenario.plan)
+    return text + (drops_everything(scenario)
                        ? "lower micro_batch or raise tensor or pipeline"
                        : "recompute more (recompute: full) or lower micro_batch");
   }

@@ -37,7 +37,8 @@ bool is_flash(AttentionKernel kernel) {
 // Query-key products, softmax, dropout and the sum over values.
 class AttentionCore {
  public:
-  AttentionCore(const Builder& builder, std::int64_t window) : make_(builder.wide()) {
+  AttentionCore(const Builder& builder, std::int64_t window)
+      : make_(builder.wide()), narrow_(is_narrow(builder.precision)) {
     const auto& e = builder.extent;
     dim_ = builder.transformer.head_dim;
     value_dim_ = builder.transformer.v_head_dim();
@@ -106,7 +107,8 @@ class AttentionCore {
     op.forward = {forward};
     op.input_gradient = {backward};
     op.kept = {kept("log-sum-exp", 4 * real(groups_ * sequence()))};
-    if (make_.kernels.copies_attention_output && is_flash(make_.kernels.attention))
+    // In 8 and 4 bit the projection keeps a narrow copy, and the core's own output is kept below.
+    if (make_.kernels.copies_attention_output && is_flash(make_.kernels.attention) && !narrow_)
       op.kept.push_back(kept("attention output", element() * outputs_));
     op.parameters = sinks();
     op.largest = {4 * queries_};  // fp32 gradient of the queries
@@ -160,6 +162,7 @@ class AttentionCore {
   }
 
   Builder make_;  // 16 bit
+  bool narrow_;   // the linear layers around it
   std::int64_t dim_ = 0, value_dim_ = 0, reach_ = 0, groups_ = 0;
   double queries_ = 0, outputs_ = 0, keys_ = 0, values_ = 0, scores_ = 0;
 };

@@ -130,9 +130,10 @@ Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t o
   op.expert = true;
   if (bias) {
     op.parameters += real(count) * real(out);
-    if (kernels.expert_products == ExpertProducts::grouped)
+    if (kernels.expert_products == ExpertProducts::grouped) {
       op.forward.push_back(stream(2 * element() * outputs));
-    op.weight_gradient.push_back(stream(element() * outputs));
+      op.weight_gradient.push_back(stream(element() * outputs));
+    }
   }
   const bool alone = kernels.expert_products != ExpertProducts::grouped && is_narrow(precision);
   if (!alone || fuses_experts(kernels, precision)) return op;

@@ -68,7 +68,7 @@ std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan&
       {plan.gradient_compression != strategies::GradientCompression::none && replicas == 1,
        "gradient_compression has no effect with data 1: nothing is reduced"},
       {plan.activation_compression != strategies::ActivationCompression::none &&
-           plan.recompute_of_stage.empty() &&
+           plan.recompute_of_stage.empty() && plan.layers.empty() &&
            plan.recompute.kind == strategies::Recompute::Kind::full,
        "activation_compression does next to nothing with recompute: full, which keeps the layers' "
        "inputs only"},

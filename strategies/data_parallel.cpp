@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data parallelism. Volumes per step in units of the parameters, m microbatches: plain and ZeRO-1
-// 2; ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m without resharding: passes of
-// weight gradients alone read no parameters.
-// Overlapped, gradients are reduced bucket by bucket as the backward pass fills them; a collective
-// on the data lane begins when the last of its ranks has filled the bucket.
-// Routed experts have sharers of their own (expert_groups.cpp), and collectives after the others'.
-// Ranks that have parts of the same sequences (context parallelism) hold the same parameters: they
-// sum gradients and share states as replicas do.
+// 2 (3 where ZeRO-1 all-reduces); ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m
+// without resharding: passes of weight gradients alone read no parameters. Overlapped, gradients
+// are reduced bucket by bucket as the backward pass fills them; a collective on the data lane
+// begins when the last of its ranks has filled the bucket. Routed experts have sharers of their own
+// (expert_groups.cpp), and collectives after the others'. Ranks that have parts of the same
+// sequences (context parallelism) hold the same parameters: they sum gradients and share states as
+// replicas do.
 #include <set>
 
 #include "model/narrow.hpp"

@@ -172,7 +172,8 @@ StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Trai
     memory.weights = {p * bytes.weights + copies};
     if (plan.zero >= 2) memory.gathered = {actor.unreduced * bytes.gradients};
   }
-  if (plan.data * plan.context > 1)
+  // From stage 2 on every pass reduces its own: what that takes is in `gathered`.
+  if (plan.data * plan.context > 1 && plan.zero < 2)
     memory.reduction = {p * software.reduction_bytes +
                         std::min(p * reduced_gradient_bytes(plan, training, software),
                                  software.reduction_buffer.value)};

@@ -94,13 +94,14 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
     case Block::Kind::head:
       return model::head(share.model, extent, kernels, precision);
     case Block::Kind::prediction:
-      return model::prediction(share.model, extent, kernels, precision);
     case Block::Kind::layer:
       break;
   }
-  auto layer = model::layer(share.model, extent, kernels, precision,
-                            block.windowed ? share.model.window->size : 0,
-                            block.experts ? model::Mlp::experts : model::Mlp::dense);
+  auto layer = block.kind == Block::Kind::prediction
+                   ? model::prediction(share.model, extent, kernels, precision)
+                   : model::layer(share.model, extent, kernels, precision,
+                                  block.windowed ? share.model.window->size : 0,
+                                  block.experts ? model::Mlp::experts : model::Mlp::dense);
   if (share.plan.expert > 1 && sends_rows(share.software.moe_dispatcher)) send_rows(layer);
   return layer;
 }
@@ -133,6 +134,7 @@ void fuse_streams(std::vector<units::Kernel>& kernels) {
       continue;
     }
     fused.back().traffic = std::max(fused.back().traffic, kernel.traffic);
+    fused.back().launches = std::max(fused.back().launches, kernel.launches);
     fused.back().reduces = kernel.reduces;
   }
   kernels = std::move(fused);
@@ -274,12 +276,13 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     const bool routes = op.seam == model::Seam::dispatch || op.seam == model::Seam::combine;
     const auto arrives = op.core ? keys : routes ? rows : units::Bytes{};
     const auto largest = static_cast<std::int64_t>(op.largest.value / parts + arrives.value);
-    const double whole = keeps_gathered_ && op.seam == model::Seam::enter
-                             ? static_cast<double>(share_.plan.tensor)
-                             : 1;
+    const auto t = static_cast<double>(share_.plan.tensor);
+    const bool gathered = keeps_gathered_ && op.seam == model::Seam::enter;
     for (const auto& tensor : op.kept) {
-      const bool input = &tensor == &op.kept.front();
-      account(cost, block, op, tensor, (input ? whole : 1) * tensor.size.value / parts);
+      // The input comes first, if the operator keeps it: a part of the rows that meet.
+      const bool part =
+          &tensor == &op.kept.front() && t * tensor.size.value <= op.exchanged.value * (1 + 1e-9);
+      account(cost, block, op, tensor, (gathered && part ? t : 1) * tensor.size.value / parts);
     }
     most = std::max(most, cost.kept + cost.recomputed + largest);
     const auto gradients = residual + static_cast<std::int64_t>(gradient_bytes(op).value / parts);

@@ -184,8 +184,13 @@ units::FlopsPerSecond attention_rate(const Kernel& kernel, const Device& device)
     if (!efficiency)
       efficiency = without_tables(pass, kernel.causal, s, device) *
                    of_heads(units::FusedAttention::flash_2, head_dim, 128);
-    *efficiency *= of_heads(kernel.fused, head_dim, 128) /
-                   of_heads(units::FusedAttention::flash_2, head_dim, 128);
+    // Before Hopper cuDNN's kernels are as FlashAttention-2's.
+    const bool fast = device.peak_of(units::Precision::fp8).value > 0;
+    const auto like = kernel.fused == units::FusedAttention::cudnn && !fast
+                          ? units::FusedAttention::flash_2
+                          : kernel.fused;
+    *efficiency *=
+        of_heads(like, head_dim, 128) / of_heads(units::FusedAttention::flash_2, head_dim, 128);
     *efficiency *= over_flash_2(kernel.fused, pass, device);
   }
   const double reached = std::min(fastest, *efficiency * busy(kernel, device));
