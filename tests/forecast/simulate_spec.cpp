@@ -159,7 +159,23 @@ TEST_CASE("a plan fits if its tensors do: what the allocator has cached besides 
   CHECK(tight.peak == room);
   CHECK(tight.peak_allocated == free.peak_allocated);
   room = 0.9 * free.peak_allocated + outside;
-  CHECK_FALSE(simulate(s).memory.fits);
+  const auto none = simulate(s).memory;
+  CHECK_FALSE(none.fits);
+  CHECK(none.peak == free.peak_allocated + outside);  // what is needed, nothing cached
+}
+
+// GPipe holds all microbatches on every stage; the last has the head besides.
+TEST_CASE("of stages that are filled to the brim the one whose tensors take most is the peak") {
+  auto s = tests::scenario_under({.pipeline = 2, .schedule = strategies::ScheduleKind::gpipe}, 2);
+  s.software.reserved_over_allocated = 9;
+  const auto free = simulate(s).memory;
+  const auto& stages = free.stages;
+  const auto most = std::max(stages[0].peak_allocated, stages[1].peak_allocated);
+  REQUIRE(stages[0].peak_allocated != stages[1].peak_allocated);
+  s.cluster.node.device.usable_memory = 1.01 * most + stages[0].communication + stages[0].framework;
+  const auto tight = simulate(s).memory;
+  REQUIRE(tight.stages[0].peak == tight.stages[1].peak);
+  CHECK(tight.peak_allocated == most);
 }
 
 TEST_CASE("what gradients on their way take comes after the passes, in memory of its own") {

@@ -39,6 +39,13 @@ double kept_tensor(const Operators& operators, std::string_view name) {
 
 }  // namespace
 
+TEST_CASE("in 8 bit attention's output is kept once in 16 bit, whether or not it is copied") {
+  const auto with = narrow_layer(Precision::fp8, {.copies_attention_output = true});
+  CHECK(kept_tensor(with, "attention output") ==
+        kept_tensor(narrow_layer(Precision::fp8), "attention output"));
+  CHECK(kept_tensor(with, "attention output") == 2 * 16 * 64);
+}
+
 TEST_CASE("a cast reads 16 bit once and writes two copies; scales found first read more often") {
   const double n = 1024;
   const auto fp8 = [&](Scaling scaling) { return traffic(casts(Precision::fp8, scaling, n)); };
