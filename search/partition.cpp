@@ -242,27 +242,29 @@ class Planner {
     const auto& group = options_.groups()[g];
     while (!usage(placed, g).fits(group)) {
       StageOption* cheapest = nullptr;
+      int of = 0;
       Wide cost = 0, saving = 1;
       for (const auto member : group.members) {
         auto& option = placed.options[static_cast<std::size_t>(member)];
         if (option.point == 0) continue;
-        const auto less = smaller(option);
+        const auto less = smaller(member, option);
         const auto slower = total(less.times) - total(option.times);
         const auto fewer = option.kept - less.kept;
         if (cheapest && slower * saving >= cost * fewer) continue;
         cheapest = &option;
+        of = member;
         cost = slower;
         saving = fewer;
       }
       if (!cheapest) return false;
-      *cheapest = smaller(*cheapest);
+      *cheapest = smaller(of, *cheapest);
     }
     return true;
   }
-  StageOption smaller(const StageOption& option) const {
+  StageOption smaller(int stage, const StageOption& option) const {
     const auto point = option.point - 1;
     const auto& price = intervals_.pool().points(option.frontier)[point];
-    return {{price.forward, price.backward, price.weight},
+    return {options_.times(stage, price),
             price.kept,
             price.transient,
             option.frontier,

@@ -23,6 +23,8 @@ struct PipelineProblem {
   Picoseconds latency = 0;          // of a message between two devices
   std::vector<ByteCount> capacity;  // by device; what its layers' fixed bytes, kept bytes of all
                                     // microbatches in flight, and largest transient may use
+  std::vector<StageTimes> besides = {};  // by virtual stage: what its passes take besides its
+                                         // layers; none: nothing
 };
 
 struct Partition {

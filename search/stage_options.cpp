@@ -37,7 +37,9 @@ StageOptions::StageOptions(const PipelineProblem& problem, Intervals& intervals)
     : intervals_(intervals),
       groups_(stage_groups(problem)),
       memberships_(static_cast<std::size_t>(problem.layout.virtual_stages())),
-      least_time_(least_times(problem.chain)) {
+      least_time_(least_times(problem.chain)),
+      besides_(problem.besides) {
+  besides_.resize(memberships_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g)
     for (std::size_t m = 0; m < groups_[g].members.size(); ++m)
       memberships_[static_cast<std::size_t>(groups_[g].members[m])] = {g, m};
@@ -70,7 +72,7 @@ void StageOptions::list(int stage, int first, int last, Which which, std::vector
     const auto& price = points[i];
     if (price.transient > 0 && price.kept > most_kept(stage, first, last, price.transient, room))
       continue;
-    const StageTimes times{price.forward, price.backward, price.weight};
+    const auto times = this->times(stage, price);
     if (which == Which::fastest) {
       if (std::any_of(out.begin() + begin, out.end(),
                       [&](const StageOption& o) { return no_slower(o.times, times); }))

@@ -44,6 +44,12 @@ class StageOptions {
            least_time_[static_cast<std::size_t>(first)];
   }
   Intervals& intervals() { return intervals_; }
+  // Of a virtual stage whose layers are priced so.
+  StageTimes times(int stage, const Price& price) const {
+    const auto& more = besides_[static_cast<std::size_t>(stage)];
+    return {price.forward + more.forward, price.backward + more.backward,
+            price.weight + more.weight};
+  }
 
  private:
   ByteCount most_kept(int stage, int first, int last, ByteCount transient, Room room) const;
@@ -52,6 +58,7 @@ class StageOptions {
   std::vector<StageGroup> groups_;
   std::vector<Membership> memberships_;
   std::vector<Picoseconds> least_time_;  // of the first so many layers
+  std::vector<StageTimes> besides_;      // by virtual stage
 };
 
 }  // namespace search

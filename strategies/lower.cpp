@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "model/narrow.hpp"
 #include "strategies/lowering.hpp"
+#include "strategies/outline.hpp"
 #include "strategies/pipeline.hpp"
 
 namespace strategies {
@@ -246,16 +246,13 @@ sim::OpId Lowering::add_collective(sim::Lane lane, const Sent& sent, sim::Activi
 const Lowering::Sent& Lowering::message(const Cell& cell, std::size_t index, bool forward) {
   auto& known = messages_[2 * cell.actors[index] + (forward ? 1 : 0)];
   if (known) return *known;
-  const auto extent = extent_of(job_.share());
-  double bytes = static_cast<double>(extent.tokens() * job_.model.hidden) *
-                 model::wide_bytes(job_.training.precision);
+  const units::Bytes bytes{message_bytes(job_.share())};
   const bool split =
       job_.plan.tensor > 1 && (job_.plan.sequence_parallel || job_.software.scatter_gather);
-  if (split) bytes /= static_cast<double>(job_.plan.tensor);
   const auto rank = cell.ranks[index];
   auto there = placement_.at(rank);
   there.pipeline = (there.pipeline + (forward ? 1 : -1) + stages()) % stages();
-  auto sending = costs_.transfer(units::Bytes{bytes}, rank, placement_.rank_of(there));
+  auto sending = costs_.transfer(bytes, rank, placement_.rank_of(there));
   known = sent(sending, forward ? FlowKind::onward : FlowKind::back, rank);
   if (split && !job_.plan.sequence_parallel)
     known->fixed += writers_[cell.writers.front()]->row_gather();

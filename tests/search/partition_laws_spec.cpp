@@ -170,6 +170,30 @@ TEST_CASE("frontiers shared between schedules of one chain change nothing") {
   }
 }
 
+// As many layers as virtual stages: each sits on its own, whatever passes take besides.
+TEST_CASE("what passes take besides their layers is as if their layers took it") {
+  Draw draw{std::mt19937(23)};
+  for (int i = 0; i < 60; ++i) {
+    CAPTURE(i);
+    const auto schedule = random_schedule(draw);
+    const auto stages =
+        strategies::layout_of(schedule.schedule, schedule.stages, schedule.chunks).virtual_stages();
+    auto problem = pipeline(random_chain(draw, stages, 3), schedule, draw(0, 4), draw(60, 200));
+    problem.chain.segments.clear();
+    auto within = problem;
+    for (auto& layer : within.chain.layers) {
+      const StageTimes more{draw(0, 5), draw(0, 5), draw(0, 5)};
+      problem.besides.push_back(more);
+      for (auto& option : layer.options) {
+        option.forward += more.forward;
+        option.backward += more.backward;
+        option.weight += more.weight;
+      }
+    }
+    CHECK(makespan(problem) == makespan(within));
+  }
+}
+
 TEST_CASE("a chain of fewer layers than virtual stages has no partition") {
   const auto problem =
       pipeline({{{0, {{1, 1, 1, 0, 0}}}}, {}}, {ScheduleKind::gpipe, 2, 1, 2}, 0, 9);

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/outline.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "model/narrow.hpp"
+#include "sim/pass_matrix.hpp"
+#include "strategies/placement.hpp"
+
+namespace strategies {
+
+using sim::Picoseconds;
+
+namespace {
+
+// From the moment when the device is free and all is issued, to that when it is free again.
+Picoseconds on_device(const sim::Template& body) {
+  const auto matrix = sim::matrix_of(body);
+  const auto time = std::max(matrix.alone[sim::to_compute][sim::from_compute],
+                             matrix.joined[sim::to_compute][sim::from_compute]);
+  return std::max<Picoseconds>(0, time);
+}
+
+// Exchanges that hide under other passes are no part of it.
+LeastTime least_time(const Pieces& pieces, bool exchanges_hide) {
+  LeastTime time;
+  std::vector<Picoseconds> over(pieces.size());
+  Picoseconds sent = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& piece = pieces[i];
+    if (piece.waits_for >= 0 && !exchanges_hide)
+      time.device = std::max(time.device, over[static_cast<std::size_t>(piece.waits_for)]);
+    time.device += on_device(piece.body);
+    for (const auto& step : piece.body.steps) time.host += step.issue;
+    if (!piece.then) continue;
+    sent = std::max(sent, time.device) + to_ticks(piece.then->sending.time());
+    over[i] = sent;
+  }
+  if (pieces.back().then && !exchanges_hide) time.device = std::max(time.device, over.back());
+  return time;
+}
+
+LeastTime lesser(const LeastTime& a, const LeastTime& b) {
+  return {std::min(a.device, b.device), std::min(a.host, b.host)};
+}
+
+// What the price of a rank's passes depends on, once for each kind of rank. Groups lie on nodes in
+// patterns that the first ranks show; other kinds of node come later: some ranks everywhere are
+// looked at too.
+std::vector<Share> shares_of(const Job& job) {
+  constexpr std::int64_t first = 256, everywhere = 256;
+  const Placement placement(job.plan);
+  using Shape = topology::GroupShape;
+  std::set<std::tuple<Shape, Shape, Shape, Shape, std::size_t>> known;
+  std::vector<Share> shares;
+  const auto stride = std::max<std::int64_t>(1, placement.ranks() / everywhere);
+  for (std::int64_t rank = 0; rank < placement.ranks(); rank += rank < first ? 1 : stride) {
+    auto share = job.share();
+    share.gpu = {job.cluster.kind_of_node(rank / job.cluster.node.gpus), 1.0};
+    const auto shape = [&](const std::vector<std::int64_t>& group) {
+      return topology::shape_of(group, job.cluster);
+    };
+    share.tensor_shape = shape(placement.tensor_group(rank));
+    share.context_shape = shape(placement.context_group(rank));
+    share.expert_shape = shape(placement.expert_group(rank));
+    share.expert_tensor_shape = shape(placement.expert_tensor_group(rank));
+    share.outside = share.tensor_shape.nodes > 1;
+    if (known
+            .insert({share.tensor_shape, share.context_shape, share.expert_shape,
+                     share.expert_tensor_shape, share.gpu.kind})
+            .second)
+      shares.push_back(share);
+  }
+  return shares;
+}
+
+// Bytes do not depend on the rank.
+BlockOutline outline_of(const PassWriter& writer, const Block& block, bool experts_apart,
+                        bool exchanges_hide) {
+  const auto& cost = writer.cost(block);
+  const std::vector<Block> alone{block};
+  BlockOutline outline{.kept = cost.kept, .recomputed = cost.recomputed, .cast = cost.cast};
+  outline.forward = least_time(writer.forward(alone), exchanges_hide);
+  const auto backward = [&](Pass pass) {
+    return least_time(writer.backward(alone, pass), exchanges_hide);
+  };
+  outline.backward = backward(Pass::backward);
+  outline.backward_input = backward(Pass::backward_input);
+  outline.backward_weight = backward(Pass::backward_weight);
+  outline.forward_peak = cost.recomputed + cost.largest_growing;
+  outline.backward_peak = cost.recomputed + cost.gradients_freeing;
+  outline.input_peak = cost.recomputed + cost.gradients;
+  const double experts = experts_apart ? cost.expert_parameters : 0;
+  outline.parameters = {cost.parameters - experts, experts};
+  return outline;
+}
+
+void keep_lesser(BlockOutline& outline, const BlockOutline& other) {
+  outline.forward = lesser(outline.forward, other.forward);
+  outline.backward = lesser(outline.backward, other.backward);
+  outline.backward_input = lesser(outline.backward_input, other.backward_input);
+  outline.backward_weight = lesser(outline.backward_weight, other.backward_weight);
+}
+
+}  // namespace
+
+double message_bytes(const Share& share) {
+  const auto extent = extent_of(share);
+  const auto& plan = share.plan;
+  const double bytes = static_cast<double>(extent.tokens() * share.model.hidden) *
+                       model::wide_bytes(share.training.precision);
+  const bool split = plan.tensor > 1 && (plan.sequence_parallel || share.software.scatter_gather);
+  return split ? bytes / static_cast<double>(plan.tensor) : bytes;
+}
+
+Outline::Outline(const Job& job, const Costs& costs, const std::vector<Block>& blocks)
+    : sends_beside_(job.plan.overlap.pipeline.value_or(job.software.overlap_pipeline)) {
+  const Placement placement(job.plan);
+  const bool pairs = pairs_passes(job.model, job.plan, job.software) ||
+                     job.plan.schedule == ScheduleKind::dualpipe ||
+                     job.plan.schedule == ScheduleKind::dualpipe_v;
+  const auto shares = shares_of(job);
+  for (const auto& share : shares) {
+    const PassWriter writer(share, costs, {blocks});
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const auto outline = outline_of(writer, blocks[i], placement.experts_apart(), pairs);
+      if (blocks_.size() == i)
+        blocks_.emplace_back(blocks[i], outline);
+      else
+        keep_lesser(blocks_[i].second, outline);
+    }
+  }
+  const auto stages = job.plan.pipeline;
+  const units::Bytes bytes{message_bytes(shares.front())};
+  for (std::int64_t stage = 0; stage < stages; ++stage)
+    for (const std::int64_t by : {-1, 1}) {
+      const auto there = (stage + by + stages) % stages;
+      sending_.push_back(to_ticks(costs
+                                      .transfer(bytes, placement.rank_of({.pipeline = stage}),
+                                                placement.rank_of({.pipeline = there}))
+                                      .time()));
+    }
+  if (stages > 1 && job.software.pipeline_sync && !pairs)
+    launches_ = {to_ticks(job.software.launch_forward), to_ticks(job.software.launch_backward)};
+}
+
+const BlockOutline& Outline::of(const Block& block) const {
+  return std::ranges::find(blocks_, block, &std::pair<Block, BlockOutline>::first)->second;
+}
+
+}  // namespace strategies

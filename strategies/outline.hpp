@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan's passes take and hold, block by block, before any program is written: what a search
+// bounds and chooses by. Nothing here is more than what a simulated step makes of it.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "strategies/lower.hpp"
+
+namespace strategies {
+
+// Least time of one block's pass for one microbatch. A pass of several takes the sum at least: on
+// the device, where a block computes and waits for what it communicates, and of the host, which
+// issues their kernels one after the other.
+struct LeastTime {
+  sim::Picoseconds device = 0, host = 0;
+  LeastTime& operator+=(const LeastTime& other) {
+    device += other.device, host += other.host;
+    return *this;
+  }
+  friend bool operator==(const LeastTime&, const LeastTime&) = default;
+};
+
+struct BlockOutline {
+  // `backward` is that of both gradients as one pass; the others of each on its own.
+  LeastTime forward, backward, backward_input, backward_weight;
+  std::int64_t kept = 0;  // bytes from the forward to the backward pass
+  // Bytes beside all that is kept while the block runs: in a forward pass, in a backward pass of
+  // both gradients, and in one of those of the inputs alone. What the last leaves for that of the
+  // weights is `recomputed`.
+  std::int64_t forward_peak = 0, backward_peak = 0, input_peak = 0, recomputed = 0;
+  Parameters parameters;  // on this rank, without what embedding and head share
+  double cast = 0;        // those that narrow products read copies of
+};
+
+// Invariant: every block that it was made with has its outline.
+class Outline {
+ public:
+  // Of the ranks of the job's groups; where these differ in what they cost, of the cheapest.
+  // O(blocks · operators) for each kind of rank.
+  Outline(const Job& job, const Costs& costs, const std::vector<Block>& blocks);
+  const BlockOutline& of(const Block& block) const;
+
+  // One message from a stage to the next, or back, on an idle network. It keeps the sender from
+  // computing unless `sends_beside`.
+  sim::Picoseconds sending(int stage, bool forward) const {
+    return sending_[2 * static_cast<std::size_t>(stage) + (forward ? 1 : 0)];
+  }
+  bool sends_beside() const { return sends_beside_; }
+  // Before the first kernel of every pass, where the host waits for the device between passes.
+  sim::Picoseconds forward_launch() const { return launches_.first; }
+  sim::Picoseconds backward_launch() const { return launches_.second; }
+
+ private:
+  std::vector<std::pair<Block, BlockOutline>> blocks_;
+  std::vector<sim::Picoseconds> sending_;
+  bool sends_beside_ = false;
+  std::pair<sim::Picoseconds, sim::Picoseconds> launches_;
+};
+
+// Bytes of what one rank sends its pipeline neighbour, or gets from it, for one microbatch.
+double message_bytes(const Share& share);
+
+}  // namespace strategies

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a search bounds by is never more than what a step takes.
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "forecast/costs.hpp"
+#include "forecast/forecast.hpp"
+#include "strategies/outline.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/random_scenario.hpp"
+
+using namespace strategies;
+
+namespace {
+
+std::vector<Block> distinct(const std::vector<std::vector<Block>>& stages) {
+  std::vector<Block> all;
+  for (const auto& stage : stages)
+    for (const auto& block : stage)
+      if (std::ranges::find(all, block) == all.end()) all.push_back(block);
+  return all;
+}
+
+// A microbatch's passes over the blocks, gradients as the schedule has them at least.
+LeastTime work(const Outline& outline, const std::vector<Block>& blocks) {
+  LeastTime forward, fused, apart;
+  for (const auto& block : blocks) {
+    const auto& one = outline.of(block);
+    forward += one.forward;
+    fused += one.backward;
+    apart += one.backward_input;
+    apart += one.backward_weight;
+  }
+  return {forward.device + std::min(fused.device, apart.device),
+          forward.host + std::min(fused.host, apart.host)};
+}
+
+}  // namespace
+
+TEST_CASE("no step is shorter than the outlined work of any of its stages") {
+  std::mt19937 random(11);
+  for (int i = 0; i < 200; ++i) {
+    const auto s = i % 2 == 0 ? tests::random_scenario(random) : tests::sharded_scenario(random);
+    CAPTURE(i);
+    const auto blocks = blocks_of(s.model, s.plan, s.software.keep_sent_outputs);
+    const auto costs = forecast::costs_on(s.cluster);
+    const Outline outline({s.model, s.training, s.plan, s.software, s.cluster}, costs,
+                          distinct(blocks));
+    const auto layout = layout_of(s.plan.schedule, static_cast<int>(s.plan.pipeline),
+                                  static_cast<int>(s.plan.virtual_stages));
+    const auto microbatches = microbatches_of(s.plan, s.training);
+    const auto step = forecast::simulate(s).step.time.value * 1e12;
+    for (int stage = 0; stage < layout.stages; ++stage) {
+      LeastTime sum;
+      for (int chunk = 0; chunk < layout.chunks; ++chunk)
+        sum +=
+            work(outline, blocks[static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout))]);
+      // Of a mirrored model each copy serves half of the microbatches.
+      const double times = static_cast<double>(microbatches) * layout.parts() / layout.chunks;
+      CHECK(times * static_cast<double>(sum.device) <= step * (1 + 1e-9));
+      CHECK(times * static_cast<double>(sum.host) <= step * (1 + 1e-9));
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which plans a search chooses from.
+#include <set>
+#include <string>
+#include <vector>
+
+#include "forecast/forecast.hpp"
+#include "search/space.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/small_llama.hpp"
+
+using namespace search;
+using strategies::Plan;
+using strategies::ScheduleKind;
+
+namespace {
+
+// Two layers of two heads, two sequences of 64 tokens a step.
+forecast::Scenario on(std::int64_t gpus) {
+  auto s = tests::small_llama();
+  s.model.layers = 2;
+  s.model.heads = s.model.kv_heads = 2;
+  s.model.head_dim = s.model.hidden / 2;
+  s.training.sequence_length = 64;
+  s.training.global_batch = 2;
+  s.cluster.gpus = gpus;
+  s.plan = {};
+  return s;
+}
+
+std::vector<Plan> plans(const forecast::Scenario& scenario, const Space& space) {
+  std::vector<Plan> all;
+  for_each_plan(scenario, space, [&](const Plan& plan) { all.push_back(plan); });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("one GPU leaves the microbatch to choose") {
+  const auto all = plans(on(1), {});
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].micro_batch == 1);
+  CHECK(all[1].micro_batch == 2);
+}
+
+// On two GPUs, tensor 2 (with and without sequence parallelism) and context 2 (zero 0 to 3) have
+// microbatches of 1 and 2: 2 · 2 + 4 · 2. Data 2: one microbatch of 1, zero 0 to 3: 4. Pipeline 2
+// with microbatches of 1 and 2: gpipe, 1f1b, zb-h1, zb-h2 with one layer a stage, and nothing of
+// two chunks, for two layers are no four: 4 · 2.
+TEST_CASE("two GPUs divide tensors, sequences, stages or the batch") {
+  const auto all = plans(on(2), {});
+  const auto count = [&](auto wanted) { return std::ranges::count_if(all, wanted); };
+  CHECK(count([](const Plan& p) { return p.tensor == 2; }) == 4);
+  CHECK(count([](const Plan& p) { return p.context == 2; }) == 8);
+  CHECK(count([](const Plan& p) { return p.data == 2; }) == 4);
+  CHECK(count([](const Plan& p) { return p.pipeline == 2; }) == 8);
+  CHECK(all.size() == 24);
+}
+
+TEST_CASE("a space may be limited, value by value and by bounds") {
+  Space space{.pipeline = {.most = 1}, .zero = {.listed = {1, 3}}, .sequence_parallel = true};
+  for (const auto& plan : plans(on(8), space)) {
+    CHECK(plan.pipeline == 1);
+    CHECK((plan.zero == 1 || plan.zero == 3));
+    CHECK(plan.sequence_parallel);
+  }
+  space.tensor.listed = {3};
+  CHECK(plans(on(8), space).empty());
+}
+
+TEST_CASE("every plan of a space is another one, and can be simulated") {
+  auto s = on(8);
+  s.model.layers = 4;
+  s.training.global_batch = 8;
+  std::set<std::string> seen;
+  std::size_t simulated = 0;
+  for (const auto& plan : plans(s, {.context = {.most = 2}, .micro_batch = {.most = 2}})) {
+    const auto name = std::to_string(plan.tensor) + '.' + std::to_string(plan.context) + '.' +
+                      std::to_string(plan.pipeline) + '.' + std::to_string(plan.data) + '.' +
+                      std::to_string(plan.micro_batch) + '.' + std::to_string(plan.zero) + '.' +
+                      std::to_string(plan.virtual_stages) + '.' +
+                      std::to_string(plan.sequence_parallel) + '.' +
+                      std::to_string(static_cast<int>(plan.schedule));
+    CAPTURE(name);
+    CHECK(seen.insert(name).second);
+    s.plan = plan;
+    CHECK(forecast::simulate(s).step.time.value > 0);
+    ++simulated;
+  }
+  CHECK(simulated > 100);
+}
+
+TEST_CASE("experts are spread over ranks of a stage, and may be divided otherwise than layers") {
+  auto s = on(4);
+  s.model.moe = model::Moe{.experts = 4, .top_k = 2, .expert_ffn = 64};
+  for (const auto& plan : plans(s, {})) {
+    CHECK(plan.tensor * plan.context * plan.data % (plan.expert * *plan.expert_tensor) == 0);
+    CHECK((plan.tensor == 1 || plan.sequence_parallel));
+    s.plan = plan;
+    CHECK(forecast::simulate(s).step.time.value > 0);
+  }
+}
