@@ -93,7 +93,7 @@ class Walk {
       if (plan_.tensor * plan_.context * ranks % e != 0) continue;
       if (e > 1 && model_.moe->imbalance > static_cast<double>(e)) continue;
       for (const auto et : divisors(model_.moe->expert_ffn, space_.expert_tensor)) {
-        if (et > plan_.tensor || gpus_ % (e * et) != 0) continue;
+        if (gpus_ % (e * et) != 0) continue;
         plan_.expert = e;
         plan_.expert_tensor = et;
         micro_batches();

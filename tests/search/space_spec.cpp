@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which plans a search chooses from.
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -93,7 +94,9 @@ TEST_CASE("every plan of a space is another one, and can be simulated") {
 TEST_CASE("experts are spread over ranks of a stage, and may be divided otherwise than layers") {
   auto s = on(4);
   s.model.moe = model::Moe{.experts = 4, .top_k = 2, .expert_ffn = 64};
-  for (const auto& plan : plans(s, {})) {
+  const auto all = plans(s, {});
+  CHECK(std::ranges::any_of(all, [](const Plan& p) { return *p.expert_tensor > p.tensor; }));
+  for (const auto& plan : all) {
     CHECK(plan.tensor * plan.context * plan.data % (plan.expert * *plan.expert_tensor) == 0);
     CHECK((plan.tensor == 1 || plan.sequence_parallel));
     s.plan = plan;
