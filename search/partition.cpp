@@ -264,11 +264,7 @@ class Planner {
   StageOption smaller(int stage, const StageOption& option) const {
     const auto point = option.point - 1;
     const auto& price = intervals_.pool().points(option.frontier)[point];
-    return {options_.times(stage, price),
-            price.kept,
-            price.transient,
-            option.frontier,
-            point};
+    return {options_.times(stage, price), price.kept, price.transient, option.frontier, point};
   }
 
   Partition partition() const {
