@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every command shares: what was asked, where answers go, exit statuses.
 #pragma once
+#include <cstddef>
 #include <iosfwd>
 #include <stdexcept>
 #include <string>
@@ -11,7 +12,7 @@
 namespace app {
 
 // Exit statuses of the program.
-inline constexpr int success = 0, no_answer = 1, wrong_input = 2, own_fault = 3;
+inline constexpr int success = 0, no_answer = 1, wrong_input = 2, own_fault = 3, interrupted = 130;
 
 // A mistake in the command line or in what it names.
 struct Mistake : std::runtime_error {
@@ -30,7 +31,8 @@ struct Common {
 struct Streams {
   std::ostream& out;
   std::ostream& err;
-  bool terminal = false;  // `out` is one
+  bool terminal = false;      // `out` is one
+  bool err_terminal = false;  // `err` is one
 };
 
 // Writes an answer to --output, or to standard output. Throws Mistake if the file cannot be
@@ -70,7 +72,14 @@ struct CalibrationRequest {
   std::string kernels, name, base;  // a measured kernel table, for a device entry instead
 };
 
+struct SearchRequest {
+  std::string file;
+  std::size_t top = 10;  // plans to report
+  std::string emit;      // framework to write the best plan for; empty: none
+};
+
 int simulate(const std::string& file, bool full, const Common& common, Streams streams);
+int search(const SearchRequest& request, const Common& common, Streams streams);
 int schedule(const ScheduleRequest& request, const Common& common, Streams streams);
 int catalog_list(const std::string& kind, const Common& common, Streams streams);
 int catalog_show(const std::string& kind, const std::string& name, const FabricSize& size,

@@ -13,5 +13,6 @@ int main(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
-  return app::run(argc, argv, {std::cout, std::cerr, isatty(STDOUT_FILENO) == 1});
+  return app::run(argc, argv,
+                  {std::cout, std::cerr, isatty(STDOUT_FILENO) == 1, isatty(STDERR_FILENO) == 1});
 }

@@ -57,6 +57,35 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
   });
 }
 
+void add_search(CLI::App& program, Common& common, Action& action) {
+  auto asked = std::make_shared<SearchRequest>();
+  auto* command = program.add_subcommand(
+      "search", "Find the best plans for a model on a cluster, and prove that they are");
+  command
+      ->add_option("scenario", asked->file,
+                   "Scenario file (YAML): `plan:` fixes what it gives, `search:` limits the rest")
+      ->required();
+  command->add_option("--top", asked->top, "Plans to report")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--emit", asked->emit,
+                   "Print the best plan as launch configuration of megatron, deepspeed, torchtitan "
+                   "or nanotron instead")
+      ->check(CLI::IsMember({"megatron", "deepspeed", "torchtitan", "nanotron"}))
+      ->type_name("FRAMEWORK");
+  add_common(*command, common);
+  add_trace(*command, common);
+  command->footer(
+      "Ctrl-C ends the search with the best plan so far and what is proved about it.\n"
+      "Example:\n  stepcast search scenarios/examples/gpt3-175b-search-4096-a100.yaml "
+      "--set 'search.pipeline=\"<= 32\"' --set search.time_limit=60s --top 5");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) { return search(*asked, common, streams); };
+  });
+}
+
 void add_schedule(CLI::App& program, Common& common, Action& action) {
   auto asked = std::make_shared<ScheduleRequest>();
   auto* command =
@@ -251,6 +280,7 @@ int run(int argc, const char* const* argv, Streams streams) {
   Common common;
   Action action;
   add_simulate(program, common, action);
+  add_search(program, common, action);
   add_schedule(program, common, action);
   add_validate(program, common, action);
   add_calibrate(program, common, action);

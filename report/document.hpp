@@ -80,4 +80,7 @@ Document scenario_document(const forecast::Scenario& scenario);
 Document training_document(const strategies::Training& training);
 Document plan_document(const strategies::Plan& plan, const strategies::Software& software);
 
+// Only what is not as a plan that is left out has it, and the degrees that every plan is known by.
+Document short_plan_document(const strategies::Plan& plan);
+
 }  // namespace report

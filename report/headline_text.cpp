@@ -13,12 +13,6 @@
 namespace report {
 namespace {
 
-// "  throughput  …": a name, and text that keeps to its right.
-std::string item(const std::string& name, const std::string& text, const TextOptions& options) {
-  std::string lines = wrapped(text, 14, width_of(options));
-  return lines.replace(2, name.size(), name);
-}
-
 std::string measured_beside(const Published& published, units::Seconds forecast,
                             const TextOptions& options) {
   if (!(published.step_time.value > 0)) return {};

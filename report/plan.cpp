@@ -124,6 +124,28 @@ void put_gradients(Object& object, const Plan& plan, const Software& software) {
     object.unless_zero("bucket", bucket);
 }
 
+// What is given, and nothing that the software profile decides.
+void put_given_overlap(Object& object, const strategies::Overlap& overlap) {
+  Object given;
+  for (const auto& [key, beside] : {std::pair{"data", overlap.data},
+                                    {"tensor", overlap.tensor},
+                                    {"pipeline", overlap.pipeline},
+                                    {"parameters", overlap.parameters},
+                                    {"expert", overlap.expert}})
+    if (beside) given.put(key, *beside);
+  if (auto document = given.take(); !document.empty()) object.put("overlap", std::move(document));
+}
+
+void put_given_bucket(Object& object, const Plan& plan) {
+  if (!plan.gather_bucket) {
+    if (plan.bucket) object.quantity("bucket", *plan.bucket);
+    return;
+  }
+  Object both;
+  if (plan.bucket) both.quantity("reduce", *plan.bucket);
+  object.put("bucket", both.quantity("gather", *plan.gather_bucket).take());
+}
+
 }  // namespace
 
 // What the plan leaves to the software profile is written out as it holds.
@@ -141,6 +163,45 @@ Document plan_document(const Plan& plan, const Software& software) {
       .put("overlap", overlap_document(plan, software));
   put_gradients(object, plan, software);
   return object.put("rank_order", word(plan.rank_order)).take();
+}
+
+Document short_plan_document(const Plan& plan) {
+  const Plan usual;
+  Object object;
+  const auto unless_usual = [&](const char* key, const auto& value, const auto& left_out,
+                                Document document) {
+    if (!(value == left_out)) object.put(key, std::move(document));
+  };
+  object.put("tensor", plan.tensor);
+  if (plan.sequence_parallel) object.put("sequence_parallel", true);
+  unless_usual("context", plan.context, usual.context, plan.context);
+  unless_usual("context_method", plan.context_method, usual.context_method,
+               word(plan.context_method));
+  unless_usual("expert", plan.expert, usual.expert, plan.expert);
+  if (plan.expert_tensor) object.put("expert_tensor", *plan.expert_tensor);
+  object.put("pipeline", plan.pipeline);
+  if (plan.pipeline > 1 || plan.schedule != usual.schedule)
+    object.put("schedule", word(plan.schedule));
+  unless_usual("virtual_stages", plan.virtual_stages, usual.virtual_stages, plan.virtual_stages);
+  if (!plan.layers_per_stage.empty()) object.put("layers_per_stage", plan.layers_per_stage);
+  object.put("data", plan.data).put("micro_batch", plan.micro_batch).put("zero", plan.zero);
+  if (!plan.reshard_after_forward) object.put("reshard_after_forward", false);
+  if (plan.shard_group == strategies::ShardGroup::node) object.put("shard_group", "node");
+  unless_usual("wrap", plan.wrap, usual.wrap, wrap_document(plan.wrap));
+  if (!plan.recompute_of_stage.empty() || plan.recompute != usual.recompute)
+    object.put("recompute", recompute_document(plan));
+  if (!plan.layers.empty()) object.put("layers", layers_document(plan));
+  unless_usual("offload", plan.offload, usual.offload, offload_document(plan.offload));
+  unless_usual("activation_compression", plan.activation_compression, usual.activation_compression,
+               word(plan.activation_compression));
+  put_given_overlap(object, plan.overlap);
+  if (plan.gradient_precision)
+    object.put("gradient_precision", units::to_text(*plan.gradient_precision));
+  unless_usual("gradient_compression", plan.gradient_compression, usual.gradient_compression,
+               word(plan.gradient_compression));
+  put_given_bucket(object, plan);
+  unless_usual("rank_order", plan.rank_order, usual.rank_order, word(plan.rank_order));
+  return object.take();
 }
 
 Document training_document(const strategies::Training& training) {

@@ -138,6 +138,15 @@ std::string toned(std::string_view text, Tone tone, const TextOptions& options) 
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
+std::string heading(const std::string& text, const TextOptions& options) {
+  return '\n' + toned(text, Tone::strong, options) + '\n';
+}
+
+std::string item(const std::string& name, const std::string& text, const TextOptions& options) {
+  std::string lines = wrapped(text, 14, width_of(options));
+  return lines.replace(2, name.size(), name);
+}
+
 int width_of(const TextOptions& options) { return std::clamp(options.width, 60, 200); }
 
 }  // namespace report

@@ -36,6 +36,12 @@ std::string bar(double share, int width, bool track, const TextOptions& options)
 enum class Tone { plain, strong, faint, good, bad };
 std::string toned(std::string_view text, Tone tone, const TextOptions& options);
 
+// A line in bold after an empty one.
+std::string heading(const std::string& text, const TextOptions& options);
+
+// "  throughput  …": a name, and text that keeps to its right.
+std::string item(const std::string& name, const std::string& text, const TextOptions& options);
+
 int width_of(const TextOptions& options);
 
 }  // namespace report

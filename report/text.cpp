@@ -13,8 +13,8 @@
 #include "report/headline_text.hpp"
 #include "report/network_text.hpp"
 #include "report/picture.hpp"
+#include "report/question_text.hpp"
 #include "report/terminal.hpp"
-#include "report/words.hpp"
 #include "units/text.hpp"
 
 namespace report {
@@ -22,68 +22,6 @@ namespace {
 
 // All fits one screen.
 constexpr int most_memory_rows = 4, most_picture_rows = 6;
-
-std::string heading(const std::string& text, const TextOptions& options) {
-  return '\n' + toned(text, Tone::strong, options) + '\n';
-}
-
-// --- What was asked ------------------------------------------------------------------------------
-
-std::string schedule_words(const strategies::Plan& plan) {
-  std::string words(word(plan.schedule));
-  if (plan.virtual_stages > 1) words += fmt::format(", {} chunks", plan.virtual_stages);
-  return words;
-}
-
-std::string recompute_words(const strategies::Recompute& recompute) {
-  switch (recompute.kind) {
-    case strategies::Recompute::Kind::none:
-      return "no recomputation";
-    case strategies::Recompute::Kind::selective:
-      return "selective recomputation";
-    case strategies::Recompute::Kind::full:
-      return "full recomputation";
-    case strategies::Recompute::Kind::full_layers:
-      return fmt::format("recomputation of {} layers per stage", recompute.layers);
-    case strategies::Recompute::Kind::per_op:
-      return "recomputation of every second product";
-    case strategies::Recompute::Kind::modules:
-      return "recomputation of chosen modules";
-  }
-  return {};
-}
-
-std::string question(const forecast::Scenario& scenario, const TextOptions& options) {
-  const auto& plan = scenario.plan;
-  const std::string model = scenario.model.name.empty() ? "model" : scenario.model.name;
-  const std::string title = scenario.name.empty() ? model : scenario.name;
-  const std::string machine = fmt::format(
-      "{} on {} GPUs ({}), {} tokens x {} sequences per step, {}", model,
-      grouped(static_cast<double>(scenario.cluster.gpus)), scenario.cluster.node.device.name,
-      grouped(static_cast<double>(scenario.training.sequence_length)),
-      grouped(static_cast<double>(scenario.training.global_batch)),
-      units::to_text(scenario.training.precision));
-  std::string how = fmt::format("tensor {}{}, pipeline {} ({}), data {}, micro-batch {}",
-                                plan.tensor, plan.sequence_parallel ? " with sequence" : "",
-                                plan.pipeline, schedule_words(plan), plan.data, plan.micro_batch);
-  if (plan.context > 1)
-    how += fmt::format(", context {} ({})", plan.context, word(plan.context_method));
-  if (plan.expert > 1) how += fmt::format(", expert {}", plan.expert);
-  if (plan.zero > 0) how += fmt::format(", ZeRO {}", plan.zero);
-  how += ", " + (!plan.layers.empty()              ? "recomputation layer by layer"
-                 : plan.recompute_of_stage.empty() ? recompute_words(plan.recompute)
-                                                   : "recomputation stage by stage");
-  using enum strategies::Offload::Tier;
-  const auto& offload = plan.offload;
-  for (const auto& [what, tier] : {std::pair{"optimizer", offload.optimizer},
-                                   {"gradients", offload.gradients ? cpu : none},
-                                   {"parameters", offload.parameters},
-                                   {"activations", offload.activations ? cpu : none}})
-    if (tier != none) how += fmt::format(", {} on {}", what, tier == cpu ? "the host" : "NVMe");
-  const int width = width_of(options);
-  return toned(fitted(printable(title, options.unicode), width), Tone::strong, options) + '\n' +
-         wrapped(printable(machine, options.unicode), 2, width) + wrapped(how, 2, width);
-}
 
 // --- Memory --------------------------------------------------------------------------------------
 
@@ -291,7 +229,7 @@ std::string warnings_text(const std::vector<std::string>& warnings, const TextOp
 
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options) {
-  return question(scenario, options) + headline_text(scenario, forecast, options) +
+  return question_text(scenario, options) + headline_text(scenario, forecast, options) +
          memory_text(forecast.memory, options) + time_text(forecast, options) +
          network_text(forecast, options) + pipeline_text(forecast, options) +
          warnings_text(forecast.warnings, options);

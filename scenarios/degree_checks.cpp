@@ -57,9 +57,7 @@ void check_tensor(const Scenario& s, const Judge& judge) {
 void check_sequence(const Scenario& s, const Judge& judge) {
   const auto& plan = s.plan;
   const auto length = s.training.sequence_length;
-  if (!judge.knows(
-          {"plan.tensor", "plan.context", "plan.context_method", "training.sequence_length"}))
-    return;
+  if (!judge.knows({"plan.context", "plan.context_method", "training.sequence_length"})) return;
   // Early tokens attend to little: a rank takes one piece from each end.
   const bool balanced = plan.context_method != ContextMethod::ulysses;
   const auto pieces = plan.context * (balanced ? 2 : 1);
@@ -73,6 +71,7 @@ void check_sequence(const Scenario& s, const Judge& judge) {
                        digits(lower + pieces) + " tokens");
     return;
   }
+  if (!judge.knows({"plan.tensor", "plan.sequence_parallel"})) return;
   if (plan.sequence_parallel && plan.tensor > 1 && length / plan.context % plan.tensor != 0)
     judge.complain("plan", "sequence_parallel",
                    "tensor " + digits(plan.tensor) + " does not divide " +
@@ -126,13 +125,15 @@ bool check_cluster(const Scenario& s, bool data_given, const Judge& judge) {
 
 void check_experts(const Scenario& s, const Judge& judge) {
   const auto& plan = s.plan;
-  if (!judge.knows({"plan.expert", "plan.expert_tensor", "model.moe"})) return;
+  if (!judge.knows({"model.moe"})) return;
+  const bool knows_tensor = judge.knows({"plan.expert_tensor"});
   if (!s.model.moe) {
-    if (plan.expert > 1)
+    if (plan.expert > 1 && judge.knows({"plan.expert"}))
       judge.complain(
           "plan", "expert",
           digits(plan.expert) + " for a dense model: there are no experts to spread; write 1");
-    if (plan.expert_tensor.value_or(plan.tensor) != plan.tensor && judge.knows({"plan.tensor"}))
+    if (knows_tensor && plan.expert_tensor.value_or(plan.tensor) != plan.tensor &&
+        judge.knows({"plan.tensor"}))
       judge.complain("plan", "expert_tensor",
                      digits(*plan.expert_tensor) +
                          " for a dense model: there are no experts to divide; leave it out");
@@ -140,18 +141,18 @@ void check_experts(const Scenario& s, const Judge& judge) {
   }
   const auto experts = s.model.moe->experts, width = s.model.moe->expert_ffn;
   if (const double fullest = s.model.moe->imbalance;
-      plan.expert > 1 && fullest > static_cast<double>(plan.expert))
+      judge.knows({"plan.expert"}) && plan.expert > 1 && fullest > static_cast<double>(plan.expert))
     judge.complain("model", "moe",
                    "imbalance " + plain(fullest) + " with expert " + digits(plan.expert) +
                        ": a rank that had all tokens would have " + digits(plan.expert) +
                        " times the mean; write no more than that");
   const auto tensor = plan.expert_tensor.value_or(plan.tensor);
-  if (experts % plan.expert != 0)
+  if (experts % plan.expert != 0 && judge.knows({"plan.expert"}))
     judge.complain("plan", "expert",
                    digits(plan.expert) + " does not divide " + digits(experts) +
                        " experts: each rank holds whole experts; write a divisor, such as " +
                        divisors_near(plan.expert, experts));
-  if (width % tensor != 0)
+  if (width % tensor != 0 && knows_tensor)
     judge.complain("plan", "expert_tensor",
                    digits(tensor) + " does not divide expert_ffn " + digits(width) +
                        ": each rank computes an equal share of an expert; write a divisor, such "

@@ -7,12 +7,16 @@
 #include "forecast/scenario.hpp"
 #include "scenarios/cursor.hpp"
 #include "scenarios/tables.hpp"
+#include "search/search.hpp"
 
 namespace scenarios {
 
 // Applies "path.to.key=value" to the document; N in complaints counts from one. Maps are made as
 // needed, and a catalog name on the way becomes {base: name}.
 void apply_sets(Value& document, std::span<const std::string> sets, Reading& reading);
+
+// Reads all sections, each for itself; of the plan, what was given, the rest at its default.
+search::Question read_sections(const Value& document, Reading& reading);
 
 // Reads and checks the scenario; complaints stay in the reading, and the result only means
 // something while it is clean.

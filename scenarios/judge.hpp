@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "forecast/scenario.hpp"
 #include "scenarios/cursor.hpp"
@@ -59,5 +60,9 @@ void check_pipeline(const forecast::Scenario& scenario, const Judge& judge);
 
 // Whether what is dropped, sharded, compressed or kept elsewhere can be.
 void check_memory(const forecast::Scenario& scenario, const Judge& judge);
+
+// Whether the model has what a layer may recompute in a search.
+void check_ways(const std::vector<strategies::Recompute>& ways, const forecast::Scenario& scenario,
+                const Judge& judge);
 
 }  // namespace scenarios

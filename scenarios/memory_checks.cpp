@@ -36,13 +36,13 @@ std::string lacks(const model::Transformer& model, Module module) {
   return "";
 }
 
-void check_modules(const std::string& key, const std::vector<Module>& chosen, const Scenario& s,
-                   const Judge& judge) {
+void check_modules(const std::string& section, const std::string& key,
+                   const std::vector<Module>& chosen, const Scenario& s, const Judge& judge) {
   if (!judge.knows({"model.moe", "model.attention"})) return;
   for (const auto& [name, module] : modules())
     if (std::ranges::find(chosen, module) != chosen.end())
       if (const auto why = lacks(s.model, module); !why.empty())
-        judge.complain("plan", key, std::string(name) + ": " + why + "; leave it out");
+        judge.complain(section, key, std::string(name) + ": " + why + "; leave it out");
 }
 
 // Layers of each virtual stage, in model order; empty where the keys that say so are wrong.
@@ -86,7 +86,7 @@ void check_recompute(const Scenario& s, const Judge& judge) {
                        " = " + digits(plan.pipeline * plan.virtual_stages));
   const auto all = given > 0 ? std::span(plan.recompute_of_stage) : std::span(&plan.recompute, 1);
   for (const auto& one : all) {
-    check_modules("recompute", one.modules, s, judge);
+    check_modules("plan", "recompute", one.modules, s, judge);
     if (given == 0 && one.kind == Recompute::Kind::full_layers && one.layers > s.model.layers)
       judge.complain("plan", "recompute",
                      "full_layers " + digits(one.layers) + " is more than the " +
@@ -106,7 +106,7 @@ void check_layers(const Scenario& s, const Judge& judge) {
   std::ranges::stable_sort(ranges, {}, &strategies::LayerStrategy::from);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const auto& range = ranges[i];
-    check_modules("layers", range.recompute.modules, s, judge);
+    check_modules("plan", "layers", range.recompute.modules, s, judge);
     if (range.from > range.to)
       complain("from " + words(range) + " is no range; write the lower layer first");
     else if (range.to >= s.model.layers)
@@ -171,9 +171,10 @@ void check_room(const topology::Node& node, const strategies::Offload& offload,
 void check_states(const Scenario& s, const Judge& judge) {
   using enum strategies::Offload::Tier;
   const auto& offload = s.plan.offload;
-  if (!judge.knows({"plan.zero", "training.optimizer"})) return;
+  if (!judge.knows({"training.optimizer"})) return;
   const auto complain = [&](const std::string& text) { judge.complain("plan", "offload", text); };
-  if (offload.parameters != none && s.plan.zero < 3)
+  const bool knows_zero = judge.knows({"plan.zero"});
+  if (offload.parameters != none && s.plan.zero < 3 && knows_zero)
     complain(
         "parameters leave the device with zero: 3 only, which gathers them when they are "
         "needed, not " +
@@ -182,7 +183,7 @@ void check_states(const Scenario& s, const Judge& judge) {
     complain(
         "gradients on the host are read by an optimizer that is there; write optimizer: cpu beside "
         "them or leave gradients out");
-  if (offload.gradients && s.plan.zero < 2)
+  if (offload.gradients && s.plan.zero < 2 && knows_zero)
     complain(
         "gradients leave the device with zero: 2 or 3, which reduce them after every "
         "microbatch, not " +
@@ -198,7 +199,7 @@ void check_states(const Scenario& s, const Judge& judge) {
 void check_offload(const Scenario& s, const Judge& judge) {
   const auto& offload = s.plan.offload;
   if (!judge.knows({"plan.offload"})) return;
-  check_modules("offload", offload.activation_modules, s, judge);
+  check_modules("plan", "offload", offload.activation_modules, s, judge);
   check_offloaded_layers(s, judge);
   check_states(s, judge);
   if (!judge.knows({"cluster.node"})) return;
@@ -228,6 +229,10 @@ void check_sharding(const Scenario& s, const Judge& judge) {
 }
 
 }  // namespace
+
+void check_ways(const std::vector<Recompute>& ways, const Scenario& s, const Judge& judge) {
+  for (const auto& way : ways) check_modules("search", "recompute", way.modules, s, judge);
+}
 
 void check_memory(const Scenario& scenario, const Judge& judge) {
   check_recompute(scenario, judge);

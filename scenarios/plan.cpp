@@ -25,15 +25,6 @@ const Table<Overlap>& overlap_table() {
   return table;
 }
 
-const std::vector<Named<strategies::ScheduleKind>>& schedules() {
-  static const auto named = [] {
-    std::vector<Named<strategies::ScheduleKind>> all;
-    for (const auto& [name, kind] : strategies::schedule_names) all.push_back({name, kind});
-    return all;
-  }();
-  return named;
-}
-
 Table<Plan> degrees() {
   using strategies::ContextMethod;
   const std::vector<Named<ContextMethod>> methods{{"ring", ContextMethod::ring},
@@ -120,6 +111,15 @@ const Table<Plan>& table() {
 }
 
 }  // namespace
+
+const std::vector<Named<strategies::ScheduleKind>>& schedules() {
+  static const auto named = [] {
+    std::vector<Named<strategies::ScheduleKind>> all;
+    for (const auto& [name, kind] : strategies::schedule_names) all.push_back({name, kind});
+    return all;
+  }();
+  return named;
+}
 
 std::vector<Field> plan_fields() { return fields_of(table()); }
 

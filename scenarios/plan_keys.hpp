@@ -9,6 +9,13 @@ namespace scenarios {
 // The parts of a layer that can be recomputed or offloaded alone.
 const std::vector<Named<strategies::Module>>& modules();
 
+// The names of schedules.
+const std::vector<Named<strategies::ScheduleKind>>& schedules();
+
+// Ways in which a layer may run: one, or a list. `optimal` stands for all, and so does no way.
+Form recompute_ways_form();
+std::vector<strategies::Recompute> read_recompute_ways(const Cursor& at);
+
 Key<strategies::Plan> recompute_key();
 Key<strategies::Plan> layers_key();
 Key<strategies::Plan> offload_key();

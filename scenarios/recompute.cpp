@@ -43,8 +43,8 @@ Form recompute_form() {
 Recompute read_word(const Cursor& at) {
   if (at.value().text != by_search) return {meaning(kinds(), at.value()), 0, {}};
   at.unsupported(
-      "optimal is what a search chooses, which is not supported yet; write none, selective, full, "
-      "per-op, {full_layers: N} or {selective: [module, ...]}");
+      "optimal is chosen by `stepcast search`; run that, or write none, selective, full, per-op, "
+      "{full_layers: N} or {selective: [module, ...]}");
   return {};
 }
 
@@ -115,6 +115,26 @@ const std::vector<Named<Module>>& modules() {
                                                 {"moe", Module::moe},
                                                 {"shared_experts", Module::shared_experts}};
   return named;
+}
+
+Form recompute_ways_form() { return recompute_form(); }
+
+std::vector<Recompute> read_recompute_ways(const Cursor& at) {
+  const bool single = at.value().kind != Value::Kind::list;
+  std::vector<Recompute> ways;
+  bool all = false;
+  for (std::size_t i = 0; i < (single ? 1 : at.value().items.size()); ++i) {
+    const auto one = single ? at : at.item(i);
+    if (one.value().text == by_search) {
+      all = true;
+      continue;
+    }
+    ways.push_back(read_one(one));
+    if (ways.back().kind == Kind::full_layers)
+      one.complain("full_layers counts layers, and a search chooses layer by layer; write full");
+  }
+  if (all) ways.clear();
+  return ways;
 }
 
 Key<Plan> layers_key() {

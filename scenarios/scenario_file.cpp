@@ -7,11 +7,13 @@
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/named.hpp"
+#include "scenarios/search_keys.hpp"
 
 namespace scenarios {
 namespace {
 
 using forecast::Scenario;
+using search::Question;
 
 const std::vector<Field>& published_fields() {
   static const std::vector<Field> fields{
@@ -24,30 +26,31 @@ const std::vector<Field>& published_fields() {
   return fields;
 }
 
-Table<Scenario> make_table() {
-  return {
-      text<Scenario>("name", "A name for reports", &Scenario::name),
-      {{"model", "The model: a catalog name or a mapping", "", name_or_map(model_fields())},
-       [](Scenario& scenario, const Cursor& at) { scenario.model = read_model(at); }},
-      {{"cluster", "The machine", "", map_of(cluster_fields())},
-       [](Scenario& scenario, const Cursor& at) { scenario.cluster = read_cluster(at); }},
-      {{"training", "What one step trains on", "", map_of(training_fields())},
-       [](Scenario& scenario, const Cursor& at) {
-         read_training(scenario.training, at);
-         require({"sequence_length", "global_batch"},
-                 "a step needs sequence_length and global_batch", at);
-       }},
-      {{"plan", "Who does what", "one GPU does everything", map_of(plan_fields())},
-       [](Scenario& scenario, const Cursor& at) { read_plan(scenario.plan, at); }},
-      {{"software", "The framework: a catalog name or a mapping", "megatron-core",
-        name_or_map(software_fields())},
-       [](Scenario& scenario, const Cursor& at) { scenario.software = read_software(at); }},
-      unread<Scenario>("search", {.type = Type::map}, "Limits of a search; nothing for one plan"),
-      unread<Scenario>("published", map_of(published_fields()),
-                       "What such a run was measured to take")};
+Table<Question> make_table() {
+  return {text<Question>("name", "A name for reports",
+                         [](Question& q) -> std::string& { return q.scenario.name; }),
+          {{"model", "The model: a catalog name or a mapping", "", name_or_map(model_fields())},
+           [](Question& q, const Cursor& at) { q.scenario.model = read_model(at); }},
+          {{"cluster", "The machine", "", map_of(cluster_fields())},
+           [](Question& q, const Cursor& at) { q.scenario.cluster = read_cluster(at); }},
+          {{"training", "What one step trains on", "", map_of(training_fields())},
+           [](Question& q, const Cursor& at) {
+             read_training(q.scenario.training, at);
+             require({"sequence_length", "global_batch"},
+                     "a step needs sequence_length and global_batch", at);
+           }},
+          {{"plan", "Who does what", "one GPU does everything", map_of(plan_fields())},
+           [](Question& q, const Cursor& at) { read_plan(q.scenario.plan, at); }},
+          {{"software", "The framework: a catalog name or a mapping", "megatron-core",
+            name_or_map(software_fields())},
+           [](Question& q, const Cursor& at) { q.scenario.software = read_software(at); }},
+          {{"search", "Limits of a search; nothing for one plan", "", map_of(search_fields())},
+           [](Question& q, const Cursor& at) { read_search(q, at); }},
+          unread<Question>("published", map_of(published_fields()),
+                           "What such a run was measured to take")};
 }
 
-const Table<Scenario>& table() {
+const Table<Question>& table() {
   static const auto made = make_table();
   return made;
 }
@@ -64,6 +67,9 @@ void complete(Scenario& scenario, bool data_given, bool chunks_given) {
     plan.data = std::max<std::int64_t>(
         1, scenario.cluster.gpus / (plan.tensor * plan.context * plan.pipeline));
   if (!chunks_given && two_chunks(plan.schedule)) plan.virtual_stages = 2;
+}
+
+void complete_names(Scenario& scenario) {
   auto& model = scenario.model;
   if (model.max_sequence == 0) model.max_sequence = scenario.training.sequence_length;
   if (!scenario.name.empty()) return;
@@ -77,16 +83,23 @@ void complete(Scenario& scenario, bool data_given, bool chunks_given) {
 
 std::vector<Field> scenario_fields() { return fields_of(table()); }
 
-Scenario read_document(const Value& document, Reading& reading) {
+Question read_sections(const Value& document, Reading& reading) {
   const Cursor root(document, "", reading);
-  Scenario scenario;
+  Question question;
   if (document.kind != Value::Kind::map) {
     root.complain("expected a map with model, cluster, training and plan");
-    return scenario;
+    return question;
   }
-  read_map(table(), scenario, root);
+  read_map(table(), question, root);
   require({"model", "cluster", "training"}, "a scenario needs model, cluster and training", root);
-  if (document.find("software") == nullptr) scenario.software = usual_software(root);
+  if (document.find("software") == nullptr) question.scenario.software = usual_software(root);
+  complete_names(question.scenario);
+  return question;
+}
+
+Scenario read_document(const Value& document, Reading& reading) {
+  auto scenario = read_sections(document, reading).scenario;
+  if (document.kind != Value::Kind::map) return scenario;
   const bool data_given = path(document, "plan", "data") != nullptr;
   complete(scenario, data_given, path(document, "plan", "virtual_stages") != nullptr);
   check_scenario(scenario, data_given, document, reading);

@@ -39,11 +39,20 @@ Price checkpointed(std::span<const Price> row, ByteCount input) {
   return sum;
 }
 
-Intervals::Intervals(const Chain& chain) : fixed_{0} {
+Intervals::Intervals(const Chain& chain) : fixed_{0}, exchanged_(1), layer_less_(1) {
   Types types(pool_);
   for (const auto& layer : chain.layers) {
     layer_types_.push_back(types.of(layer.options, 1));
     fixed_.push_back(fixed_.back() + layer.fixed);
+    exchanged_.back().last_unit = layer.last_unit;
+    auto& sum = exchanged_.emplace_back(exchanged_.back());
+    sum.reduction += layer.reduction;
+    sum.gathering += layer.gathering;
+    sum.update += layer.update;
+    sum.slowed_forward += layer.slowed_forward;
+    sum.slowed_backward += layer.slowed_backward;
+    sum.first_unit = layer.first_unit;
+    layer_less_.emplace_back(layer.less_slowed_forward, layer.less_slowed_backward);
   }
   const auto count = layers();
   if (!chain.segments.empty()) segments_.resize(static_cast<std::size_t>(count) + 1);

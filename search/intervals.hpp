@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frontiers of every row of consecutive layers of a model, made when asked for.
 #pragma once
+#include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "search/frontier.hpp"
+#include "search/timetable.hpp"
 
 namespace search {
 
 struct Layer {
   ByteCount fixed = 0;         // parameters, gradients and optimizer states
   std::vector<Price> options;  // ways to run it
+  // As in StageTimes, whatever the way; these add up over layers.
+  Picoseconds reduction = 0, gathering = 0, update = 0, slowed_forward = 0, slowed_backward = 0;
+  // The last layer of a virtual stage is the first whose gradients leave: so long after the pass
+  // began; so much less of it, or of the last to be gathered, is slowed. And the first layer, as
+  // the last one.
+  Picoseconds first_unit = 0, less_slowed_forward = 0, less_slowed_backward = 0, last_unit = 0;
+  friend bool operator==(const Layer&, const Layer&) = default;
 };
 
 // Consecutive layers that can also be run together, as when only the input of all is kept.
@@ -41,6 +51,22 @@ class Intervals {
   ByteCount fixed(int first, int last) const {
     return fixed_[static_cast<std::size_t>(last)] - fixed_[static_cast<std::size_t>(first)];
   }
+  // What a row takes besides its ways.
+  StageTimes exchanged(int first, int last) const {
+    const auto &a = exchanged_[static_cast<std::size_t>(first)],
+               &b = exchanged_[static_cast<std::size_t>(last)];
+    return {.reduction = b.reduction - a.reduction,
+            .gathering = b.gathering - a.gathering,
+            .first_unit = b.first_unit,
+            .last_unit = a.last_unit,
+            .slowed_forward =
+                std::max<Picoseconds>(0, b.slowed_forward - a.slowed_forward -
+                                             layer_less_[static_cast<std::size_t>(last)].first),
+            .slowed_backward =
+                std::max<Picoseconds>(0, b.slowed_backward - a.slowed_backward -
+                                             layer_less_[static_cast<std::size_t>(last)].second),
+            .update = b.update - a.update};
+  }
   // Whether every part of a row keeps less and is faster than the row.
   bool monotone() const { return segments_.empty(); }
   const Frontiers& pool() const { return pool_; }
@@ -62,7 +88,10 @@ class Intervals {
 
   Frontiers pool_;
   std::vector<FrontierId> layer_types_;
-  std::vector<ByteCount> fixed_;                 // of the first so many layers
+  std::vector<ByteCount> fixed_;  // of the first so many layers
+  // Of the first so many layers; first unit of the last of them, last unit of the one behind.
+  std::vector<StageTimes> exchanged_;
+  std::vector<std::pair<Picoseconds, Picoseconds>> layer_less_;  // of the layer before
   std::vector<std::vector<Segments>> segments_;  // by their last layer + 1; empty: none
   std::vector<std::vector<Name>> rows_;          // by first layer, then layers − 1
   std::map<std::pair<Name, std::vector<Ending>>, Name> names_;

@@ -107,7 +107,7 @@ class Search {
   Picoseconds longest(int stage, const StageTimes& times) const {
     Picoseconds longest = 0;
     for (const auto& arc : arcs(stage))
-      longest = std::max(longest, arc.visits.time(times, latency_));
+      longest = std::max(longest, time_of(arc.visits, times, latency_));
     return longest;
   }
   // The least number of visits to all passes of a stage on one path bounds rows by their least
@@ -139,7 +139,9 @@ class Search {
     const auto visits = most_work(stage);
     const int behind = stages_ - 1 - stage;  // virtual stages, each with a layer at least
     const auto slow = [&](const StageOption& o) { return longest(stage, o.times) >= target_; };
-    for (int last = behind == 0 ? layers_ : first + 1; last <= layers_ - behind; ++last) {
+    const auto& room = options_.room(stage);
+    const int least = behind == 0 ? layers_ : first + room.least;
+    for (int last = least; last <= layers_ - behind && last - first <= room.most; ++last) {
       if (visits * options_.least_time(first, last) >= target_) break;
       Row row{last, list_.size(), 0};
       options_.list(stage, first, last, which, list_);
@@ -183,7 +185,7 @@ class Search {
         std::ranges::fill(low, 0);
         std::ranges::fill(high, 0);
         for (const auto& arc : arcs(stage)) {
-          const auto time = arc.visits.time(list_[o].times, latency_);
+          const auto time = time_of(arc.visits, list_[o].times, latency_);
           low[arc.from] = std::max(low[arc.from], time + next[arc.to]);
           high[arc.from] = std::max(high[arc.from], time + next_most[arc.to]);
         }
@@ -225,7 +227,7 @@ class Search {
     const auto* paths = &coordinates_[labels_[from].coordinates];
     for (const auto& arc : arcs(stage))
       next_[arc.to] =
-          std::max(next_[arc.to], paths[arc.from] + arc.visits.time(chosen.times, latency_));
+          std::max(next_[arc.to], paths[arc.from] + time_of(arc.visits, chosen.times, latency_));
     const auto& to_go = to_go_[place(stage + 1, row.last)];
     Picoseconds bound = 0;
     for (std::size_t q = 0; q < count; ++q) bound = std::max(bound, next_[q] + to_go[q]);

@@ -22,6 +22,70 @@ std::vector<StageTimes> times_of(const Placed& placed) {
   return times;
 }
 
+// Lets virtual stages keep less until their devices are not too full.
+class Shrinking {
+ public:
+  Shrinking(const StageOptions& options, Intervals& intervals)
+      : options_(options), intervals_(intervals) {}
+
+  Usage usage(const Placed& placed, std::size_t g) const {
+    const auto& group = options_.groups()[g];
+    Usage usage(group);
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const auto v = static_cast<std::size_t>(group.members[m]);
+      usage.add(group, m, intervals_.fixed(placed.first_layer[v], placed.first_layer[v + 1]),
+                placed.options[v].kept, placed.options[v].transient);
+    }
+    return usage;
+  }
+  // Lets members keep less until the group fits, each time where a byte costs least time.
+  bool shrink(Placed& placed, std::size_t g) const {
+    const auto& group = options_.groups()[g];
+    while (!usage(placed, g).fits(group)) {
+      StageOption* cheapest = nullptr;
+      int of = 0;
+      Wide cost = 0, saving = 1;
+      for (const auto member : group.members) {
+        auto& option = placed.options[static_cast<std::size_t>(member)];
+        if (option.point == 0) continue;
+        const auto less = smaller(placed, member, option);
+        const auto slower = total(less.times) - total(option.times);
+        const auto fewer = option.kept - less.kept;
+        if (cheapest && slower * saving >= cost * fewer) continue;
+        cheapest = &option;
+        of = member;
+        cost = slower;
+        saving = fewer;
+      }
+      if (!cheapest) return false;
+      *cheapest = smaller(placed, of, *cheapest);
+    }
+    return true;
+  }
+
+ private:
+  StageOption smaller(const Placed& placed, int stage, const StageOption& option) const {
+    const auto point = option.point - 1;
+    const auto& price = intervals_.pool().points(option.frontier)[point];
+    const auto first = placed.first_layer[static_cast<std::size_t>(stage)],
+               last = placed.first_layer[static_cast<std::size_t>(stage) + 1];
+    return {options_.times(stage, first, last, price), price.kept, price.transient, option.frontier,
+            point};
+  }
+
+  const StageOptions& options_;
+  Intervals& intervals_;
+};
+
+Partition partition_of(const Placed& placed, const Timetable& timetable,
+                       const Intervals& intervals) {
+  const auto times = times_of(placed);
+  Partition result{placed.first_layer, {}, times, timetable.makespan(times)};
+  for (const auto& option : placed.options)
+    result.choices.push_back(intervals.pool().choices(option.frontier, option.point));
+  return result;
+}
+
 class Planner {
  public:
   Planner(const PipelineProblem& problem, Intervals& intervals, const PartitionLimits& limits)
@@ -29,7 +93,8 @@ class Planner {
         limits_(limits),
         intervals_(intervals),
         options_(problem, intervals),
-        timetable_(problem.order, problem.layout, problem.microbatches, problem.latency),
+        timetable_(problem.order, problem.layout, problem.microbatches, problem.latency,
+                   problem.lane),
         watched_(options_.groups().size(), false) {}
 
   PartitionResult run() {
@@ -41,7 +106,7 @@ class Planner {
       result_.proved = true;
       result_.lower_bound = no_target;
     }
-    if (best_) result_.best = partition();
+    if (best_) result_.best = partition_of(*best_, timetable_, intervals_);
     return std::move(result_);
   }
 
@@ -93,14 +158,15 @@ class Planner {
     Placed placed{{0}, {}};
     for (int stage = 0; stage < stages; ++stage) {
       const int first = placed.first_layer.back(), behind = stages - 1 - stage;
-      int last = first;
+      const int least = options_.room(stage).least;
+      int last = first + least - 1;
       StageOption best, option;
       while (last < layers - behind && options_.fastest(stage, first, last + 1, option, room) &&
              total(option.times) <= limit) {
         best = option;
         ++last;
       }
-      if (last == first || (behind == 0 && last < layers)) return std::nullopt;
+      if (last < first + least || (behind == 0 && last < layers)) return std::nullopt;
       placed.first_layer.push_back(last);
       placed.options.push_back(best);
     }
@@ -110,11 +176,11 @@ class Planner {
   // Until nothing is faster than the best found, or the limits. A round that gives up has the best
   // found polished, and then only bounds are proved, between those known.
   void improve() {
-    Picoseconds low = 0, high = makespan_;  // of what is not known to be impossible
+    Picoseconds low = 0, high = most();  // of what is not known to be impossible
     bool polished = false;
-    while (result_.rounds < limits_.rounds && low < makespan_) {
-      const bool whole = high == makespan_;
-      const auto target = whole ? makespan_ : low + (high - low) / 2;
+    while (result_.rounds < limits_.rounds && low < most()) {
+      const bool whole = high == most();
+      const auto target = whole ? most() : low + (high - low) / 2;
       const auto search = round(target);
       low = std::max(low, search.lower_bound);
       if (comparisons_ >= limits_.comparisons) break;
@@ -125,19 +191,22 @@ class Planner {
           polish();
           low = std::max(low, average_bound());
           polished = true;
-          high = makespan_;
+          high = most();
         } else if (whole) {
-          high = low + (makespan_ - low) / 2;
+          high = low + (most() - low) / 2;
         }
       } else if (whole) {
-        high = makespan_;
+        high = most();
       }
-      high = std::min(high, makespan_);
-      if (high < makespan_ && high - low < makespan_ / 2000) break;
+      high = std::min(high, most());
+      if (high < most() && high - low < most() / 2000) break;
     }
     result_.proved = low >= makespan_;
     result_.lower_bound = low;
   }
+
+  // What a partition must stay below to be of interest.
+  Picoseconds most() const { return std::min(makespan_, limits_.target); }
 
   LabelSearch round(Picoseconds target) {
     const auto left = limits_.comparisons - std::min(comparisons_, limits_.comparisons);
@@ -159,12 +228,8 @@ class Planner {
     Path sum(paths.front().size());
     Picoseconds count = 0;
     for (std::size_t k = 0; k < paths.size(); k += 3, ++count)
-      for (std::size_t v = 0; v < sum.size(); ++v) {
-        sum[v].forward += paths[k][v].forward;
-        sum[v].backward += paths[k][v].backward;
-        sum[v].weight += paths[k][v].weight;
-        sum[v].messages += paths[k][v].messages;
-      }
+      for (std::size_t v = 0; v < sum.size(); ++v)
+        for (const auto part : Visits::all()) sum[v].*part += paths[k][v].*part;
     const auto search =
         search_labels(options_, fold({&sum, 1}), problem_.latency, no_target, watched_, 0, 1);
     return (search.lower_bound + count - 1) / count;
@@ -220,64 +285,18 @@ class Planner {
   // Groups that do not fit are watched from now on.
   void watch(const Placed& placed) {
     for (std::size_t g = 0; g < watched_.size(); ++g)
-      if (!usage(placed, g).fits(options_.groups()[g])) watched_[g] = true;
+      if (!shrinking_.usage(placed, g).fits(options_.groups()[g])) watched_[g] = true;
   }
   bool fit(Placed& placed) {
     for (std::size_t g = 0; g < watched_.size(); ++g)
-      if (!shrink(placed, g)) return false;
+      if (!shrinking_.shrink(placed, g)) return false;
     return true;
   }
-  Usage usage(const Placed& placed, std::size_t g) const {
-    const auto& group = options_.groups()[g];
-    Usage usage(group);
-    for (std::size_t m = 0; m < group.members.size(); ++m) {
-      const auto v = static_cast<std::size_t>(group.members[m]);
-      usage.add(group, m, intervals_.fixed(placed.first_layer[v], placed.first_layer[v + 1]),
-                placed.options[v].kept, placed.options[v].transient);
-    }
-    return usage;
-  }
-  // Lets members keep less until the group fits, each time where a byte costs least time.
-  bool shrink(Placed& placed, std::size_t g) {
-    const auto& group = options_.groups()[g];
-    while (!usage(placed, g).fits(group)) {
-      StageOption* cheapest = nullptr;
-      int of = 0;
-      Wide cost = 0, saving = 1;
-      for (const auto member : group.members) {
-        auto& option = placed.options[static_cast<std::size_t>(member)];
-        if (option.point == 0) continue;
-        const auto less = smaller(member, option);
-        const auto slower = total(less.times) - total(option.times);
-        const auto fewer = option.kept - less.kept;
-        if (cheapest && slower * saving >= cost * fewer) continue;
-        cheapest = &option;
-        of = member;
-        cost = slower;
-        saving = fewer;
-      }
-      if (!cheapest) return false;
-      *cheapest = smaller(of, *cheapest);
-    }
-    return true;
-  }
-  StageOption smaller(int stage, const StageOption& option) const {
-    const auto point = option.point - 1;
-    const auto& price = intervals_.pool().points(option.frontier)[point];
-    return {options_.times(stage, price), price.kept, price.transient, option.frontier, point};
-  }
-
-  Partition partition() const {
-    Partition result{best_->first_layer, {}, times_of(*best_), makespan_};
-    for (const auto& option : best_->options)
-      result.choices.push_back(intervals_.pool().choices(option.frontier, option.point));
-    return result;
-  }
-
   const PipelineProblem& problem_;
   PartitionLimits limits_;
   Intervals& intervals_;
   StageOptions options_;
+  Shrinking shrinking_{options_, intervals_};
   Timetable timetable_;
   std::vector<bool> watched_;  // by group
   std::set<Path> known_;
@@ -289,6 +308,22 @@ class Planner {
 };
 
 }  // namespace
+
+std::optional<Partition> in_ways_that_fit(const PipelineProblem& problem, Intervals& intervals,
+                                          const Timetable& timetable,
+                                          const std::vector<int>& first_layer) {
+  StageOptions options(problem, intervals);
+  Placed placed{first_layer, {}};
+  for (int v = 0; v + 1 < static_cast<int>(first_layer.size()); ++v)
+    if (!options.fastest(v, first_layer[static_cast<std::size_t>(v)],
+                         first_layer[static_cast<std::size_t>(v) + 1],
+                         placed.options.emplace_back()))
+      return std::nullopt;
+  Shrinking shrinking(options, intervals);
+  for (std::size_t g = 0; g < options.groups().size(); ++g)
+    if (!shrinking.shrink(placed, g)) return std::nullopt;
+  return partition_of(placed, timetable, intervals);
+}
 
 PartitionResult partition(const PipelineProblem& problem, const PartitionLimits& limits) {
   Intervals intervals(problem.chain);

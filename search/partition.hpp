@@ -7,6 +7,7 @@
 // is timed with the real order; if that takes longer, its critical path joins the known ones, until
 // nothing beats the best found.
 #pragma once
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct PipelineProblem {
                                     // microbatches in flight, and largest transient may use
   std::vector<StageTimes> besides = {};  // by virtual stage: what its passes take besides its
                                          // layers; none: nothing
+  DataLane lane = {};
+  // By virtual stage, the fewest and the most layers that it may hold; none: one at least.
+  struct Room {
+    int least = 1, most = std::numeric_limits<int>::max();
+    bool takes(int layers) const { return layers >= least && layers <= most; }
+  };
+  std::vector<Room> rooms = {};
 };
 
 struct Partition {
@@ -39,6 +47,8 @@ struct PartitionLimits {
   int rounds = 1000;                     // critical paths learnt one after the other
   std::size_t comparisons = 50'000'000;  // of labels, in all rounds
   std::size_t passes = 20'000'000;       // timed while moving layers about
+  // Nothing that takes as long is of interest: a bound that reaches it is enough.
+  Picoseconds target = std::numeric_limits<Picoseconds>::max();
 };
 
 struct PartitionResult {
@@ -50,7 +60,7 @@ struct PartitionResult {
   std::size_t labels = 0;  // made in all rounds
 };
 
-// Every virtual stage holds at least one layer. Exact within the limits: with them it gives the
+// Exact within the limits: with them it gives the
 // best it found and a proved lower bound. Throws std::invalid_argument if there is no capacity for
 // some device, or the order cannot run.
 PartitionResult partition(const PipelineProblem& problem, const PartitionLimits& limits = {});
@@ -59,5 +69,12 @@ PartitionResult partition(const PipelineProblem& problem, const PartitionLimits&
 // stages, microbatches and capacities. `intervals` are of problem.chain.
 PartitionResult partition(const PipelineProblem& problem, Intervals& intervals,
                           const PartitionLimits& limits = {});
+
+// Layers cut where `first_layer` says (as in Partition), each virtual stage in ways that fit: the
+// fastest, then, while a device is too full, those that cost least time for a byte. None: nothing
+// was found that fits. O(virtual stages · points of a frontier · passes)
+std::optional<Partition> in_ways_that_fit(const PipelineProblem& problem, Intervals& intervals,
+                                          const Timetable& timetable,
+                                          const std::vector<int>& first_layer);
 
 }  // namespace search

@@ -34,15 +34,15 @@ std::vector<std::int64_t> divisors(std::int64_t of, const Values& allowed) {
 class Walk {
  public:
   Walk(const forecast::Scenario& scenario, const Space& space,
-       const std::function<void(const Plan&)>& visit)
+       const std::function<void(const Plan&)>& visit, const Plan& plan)
       : model_(scenario.model),
         training_(scenario.training),
         gpus_(scenario.cluster.gpus),
         space_(space),
         visit_(visit),
-        plan_(scenario.plan) {}
+        plan_(plan) {}
 
-  void run() {
+  void divisions() {
     for (const auto t : divisors(gpus_, space_.tensor)) {
       if (!divides_layers(t)) continue;
       plan_.tensor = t;
@@ -104,16 +104,18 @@ class Walk {
   void micro_batches() {
     for (const auto b : divisors(training_.global_batch, space_.micro_batch)) {
       plan_.micro_batch = b;
-      pipelines();
+      visit_(plan_);
     }
   }
 
-  void pipelines() {
+ public:
+  void steps() {
     const auto ranks = gpus_ / plan_.tensor / plan_.context;
     for (const auto p : divisors(ranks, space_.pipeline)) {
       const auto d = ranks / p;
       if (p > model_.layers || !space_.data.allow(d)) continue;
       if (training_.global_batch % (plan_.micro_batch * d) != 0) continue;
+      if (!space_.accumulate && training_.global_batch / (plan_.micro_batch * d) > p) continue;
       if (model_.moe && plan_.tensor * plan_.context * d %
                                 (plan_.expert * plan_.expert_tensor.value_or(plan_.tensor)) !=
                             0)
@@ -130,12 +132,17 @@ class Walk {
     }
   }
 
+ private:
   bool runs(ScheduleKind schedule) const {
     const auto& asked = space_.schedules;
-    if (!asked.empty() && std::ranges::find(asked, schedule) == asked.end()) return false;
     const auto microbatches = training_.global_batch / plan_.micro_batch / plan_.data;
     const auto p = plan_.pipeline;
-    if (p == 1) return schedule == (asked.empty() ? ScheduleKind::one_f_one_b : asked.front());
+    const auto takes = [&](ScheduleKind kind) {
+      return asked.empty() || std::ranges::find(asked, kind) != asked.end();
+    };
+    if (!takes(schedule)) return false;
+    constexpr auto simple = ScheduleKind::one_f_one_b;
+    if (p == 1 && schedule != simple && takes(simple)) return false;
     if (schedule == ScheduleKind::dualpipe)
       return p % 2 == 0 && microbatches % 2 == 0 && microbatches >= 2 * p;
     return schedule != ScheduleKind::dualpipe_v || microbatches >= 2 * p;
@@ -172,9 +179,20 @@ bool Values::allow(std::int64_t value) const {
   return listed.empty() || std::ranges::find(listed, value) != listed.end();
 }
 
+void for_each_division(const forecast::Scenario& scenario, const Space& space,
+                       const std::function<void(const Plan&)>& visit) {
+  Walk(scenario, space, visit, scenario.plan).divisions();
+}
+
+void for_each_step(const forecast::Scenario& scenario, const Space& space, const Plan& division,
+                   const std::function<void(const Plan&)>& visit) {
+  Walk(scenario, space, visit, division).steps();
+}
+
 void for_each_plan(const forecast::Scenario& scenario, const Space& space,
                    const std::function<void(const Plan&)>& visit) {
-  Walk(scenario, space, visit).run();
+  for_each_division(scenario, space,
+                    [&](const Plan& division) { for_each_step(scenario, space, division, visit); });
 }
 
 }  // namespace search

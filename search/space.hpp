@@ -27,17 +27,39 @@ struct Space {
   // Recomputation chosen by dynamic programming, layer by layer, and the partition into stages;
   // otherwise as the scenario's plan has them.
   bool recompute = true, partition = true;
+  // Also the partitions of interleaved pipelines: chunks that differ by a layer, in any order.
+  bool chunks = false;
+  std::vector<strategies::Recompute> recompute_ways;  // of a layer, none full_layers; none: all
+  // false: no replica has more microbatches in a step than its pipeline has ranks.
+  bool accumulate = true;
   friend bool operator==(const Space&, const Space&) = default;
 };
 
-// What a plan has but for the partition and what is recomputed: the degrees that decide what a
-// layer costs, and those that decide how layers make a step.
+// Calls `visit` with every choice of the degrees that decide what a layer costs: tensor,
+// sequence_parallel, context, expert, expert_tensor and micro_batch, in this order, ascending.
+// Everything else is as in the scenario's plan.
+void for_each_division(const forecast::Scenario& scenario, const Space& space,
+                       const std::function<void(const strategies::Plan&)>& visit);
+
+// Of one of these: the degrees that decide how layers make a step, in ascending order of pipeline,
+// zero, schedule, virtual_stages. Plans that cannot differ are left out but for one: sequence
+// parallelism and tensor 1, sharding with one replica, another schedule than 1f1b with pipeline 1.
+void for_each_step(const forecast::Scenario& scenario, const Space& space,
+                   const strategies::Plan& division,
+                   const std::function<void(const strategies::Plan&)>& visit);
+
+// Inside of such a choice of degrees the space holds:
+//   partitions  gpipe and 1f1b: any that leaves no stage without the embedding, a layer or the
+//   head;
+//               other schedules: the even one (strategies/partition.hpp), of interleaved ones those
+//               whose chunks have as many layers but for one, if `chunks`
+//   recompute   each layer in one of the ways. Layers of a stage that are alike are
+//   interchangeable.
+//               What recomputes less is never slower: plans that recompute although the same plan
+//               fits without are left out.
 //
-// Calls `visit` with every plan of the space whose degrees fit the model, the cluster and the
-// batch, once each, in ascending order of tensor, sequence_parallel, context, expert,
-// expert_tensor, micro_batch, pipeline, zero, schedule, virtual_stages. Everything else is as in
-// the scenario's plan. Plans that cannot differ are left out but for one: sequence parallelism and
-// tensor 1, sharding with one replica, another schedule than 1f1b with pipeline 1.
+// Both: every plan of the space whose degrees fit the model, the cluster and the batch, once each.
+// A plan here is all but the partition into stages and what is recomputed.
 void for_each_plan(const forecast::Scenario& scenario, const Space& space,
                    const std::function<void(const strategies::Plan&)>& visit);
 

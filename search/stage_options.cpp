@@ -38,8 +38,10 @@ StageOptions::StageOptions(const PipelineProblem& problem, Intervals& intervals)
       groups_(stage_groups(problem)),
       memberships_(static_cast<std::size_t>(problem.layout.virtual_stages())),
       least_time_(least_times(problem.chain)),
-      besides_(problem.besides) {
+      besides_(problem.besides),
+      rooms_(problem.rooms) {
   besides_.resize(memberships_.size());
+  rooms_.resize(memberships_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g)
     for (std::size_t m = 0; m < groups_[g].members.size(); ++m)
       memberships_[static_cast<std::size_t>(groups_[g].members[m])] = {g, m};
@@ -62,6 +64,7 @@ ByteCount StageOptions::most_kept(int stage, int first, int last, ByteCount tran
 
 void StageOptions::list(int stage, int first, int last, Which which, std::vector<StageOption>& out,
                         Room room) {
+  if (!this->room(stage).takes(last - first)) return;
   const auto most = most_kept(stage, first, last, 0, room);
   if (most < 0) return;
   const auto id = intervals_.of(first, last);
@@ -72,7 +75,7 @@ void StageOptions::list(int stage, int first, int last, Which which, std::vector
     const auto& price = points[i];
     if (price.transient > 0 && price.kept > most_kept(stage, first, last, price.transient, room))
       continue;
-    const auto times = this->times(stage, price);
+    const auto times = this->times(stage, first, last, price);
     if (which == Which::fastest) {
       if (std::any_of(out.begin() + begin, out.end(),
                       [&](const StageOption& o) { return no_slower(o.times, times); }))

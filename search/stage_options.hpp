@@ -23,6 +23,9 @@ class StageOptions {
   StageOptions(const PipelineProblem& problem, Intervals& intervals);
 
   const std::vector<StageGroup>& groups() const { return groups_; }
+  const PipelineProblem::Room& room(int stage) const {
+    return rooms_[static_cast<std::size_t>(stage)];
+  }
   // The group of a virtual stage, and which of its members it is.
   struct Membership {
     std::size_t group = 0, member = 0;
@@ -44,11 +47,15 @@ class StageOptions {
            least_time_[static_cast<std::size_t>(first)];
   }
   Intervals& intervals() { return intervals_; }
-  // Of a virtual stage whose layers are priced so.
-  StageTimes times(int stage, const Price& price) const {
+  // Of a virtual stage that holds this row, priced so.
+  StageTimes times(int stage, int first, int last, const Price& price) const {
+    auto times = intervals_.exchanged(first, last);
+    times.forward += price.forward;
+    times.backward += price.backward;
+    times.weight += price.weight;
     const auto& more = besides_[static_cast<std::size_t>(stage)];
-    return {price.forward + more.forward, price.backward + more.backward,
-            price.weight + more.weight};
+    for (const auto part : StageTimes::all()) times.*part += more.*part;
+    return times;
   }
 
  private:
@@ -59,6 +66,7 @@ class StageOptions {
   std::vector<Membership> memberships_;
   std::vector<Picoseconds> least_time_;  // of the first so many layers
   std::vector<StageTimes> besides_;      // by virtual stage
+  std::vector<PipelineProblem::Room> rooms_;
 };
 
 }  // namespace search

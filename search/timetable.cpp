@@ -9,7 +9,7 @@ namespace search {
 
 Picoseconds length(const Path& path, std::span<const StageTimes> stages, Picoseconds latency) {
   Picoseconds sum = 0;
-  for (std::size_t v = 0; v < path.size(); ++v) sum += path[v].time(stages[v], latency);
+  for (std::size_t v = 0; v < path.size(); ++v) sum += time_of(path[v], stages[v], latency);
   return sum;
 }
 
@@ -18,7 +18,10 @@ struct Timetable::Builder {
   Timetable& table;
   strategies::Layout layout;
   std::size_t microbatches;
+  DataLane lane;
   std::vector<Index> forward, backward;  // by virtual stage and microbatch
+  std::vector<Index> on_lane;            // by device: the last node of its data lane
+  std::vector<std::vector<strategies::Slot>> last_of_chunk;  // by device and chunk
   strategies::Slot first_of_pair{strategies::Pass::forward, 0, 0};
 
   int virtual_stage(int stage, const strategies::Slot& slot) const {
@@ -31,7 +34,10 @@ struct Timetable::Builder {
                    static_cast<std::size_t>(slot.microbatch)];
   }
   std::uint32_t part(int stage, const strategies::Slot& slot) const {
-    return static_cast<std::uint32_t>(4 * virtual_stage(stage, slot) + static_cast<int>(slot.pass));
+    return part_of(virtual_stage(stage, slot), static_cast<std::uint32_t>(slot.pass));
+  }
+  static std::uint32_t part_of(int v, std::uint32_t kind) {
+    return kinds * static_cast<std::uint32_t>(v) + kind;
   }
   void arrive(int stage, const strategies::Slot& slot, Index& from, Picoseconds& wait) {
     if (slot.pass == strategies::Pass::backward_weight) return;
@@ -45,48 +51,171 @@ struct Timetable::Builder {
   void finish(int stage, const strategies::Slot& slot, Index pass) {
     if (slot.pass != strategies::Pass::backward_weight) done({stage, slot.chunk}, slot) = pass;
   }
+  Index add_node(const Pass& node) {
+    table.passes_.push_back(node);
+    return static_cast<Index>(table.passes_.size() - 1);
+  }
+  Index no_second() const { return kinds * static_cast<std::uint32_t>(table.virtual_stages_); }
+
+  // Once: of the first microbatch that a device sees, in a mirrored layout of either direction's.
+  bool gathers(const strategies::Slot& slot) const {
+    if (slot.pass == strategies::Pass::backward_weight) return false;
+    if (slot.pass != strategies::Pass::forward) return lane.gathers_again;
+    const bool first = slot.microbatch == 0;
+    return lane.gathers == DataLane::When::always ||
+           (lane.gathers == DataLane::When::once && first);
+  }
+  bool reduces(int stage, const strategies::Slot& slot) const {
+    const bool completes =
+        slot.pass == strategies::Pass::backward || slot.pass == strategies::Pass::backward_weight;
+    if (!completes || lane.reduces == DataLane::When::never) return false;
+    return lane.reduces == DataLane::When::always ||
+           slot ==
+               last_of_chunk[static_cast<std::size_t>(stage)][static_cast<std::size_t>(slot.chunk)];
+  }
+  void gather(int stage, const strategies::Slot& slot, Pass& pass) {
+    if (!gathers(slot)) return;
+    auto& before = on_lane[static_cast<std::size_t>(stage)];
+    before = add_node({.device_before = before,
+                       .part = part_of(virtual_stage(stage, slot), gathering),
+                       .second_part = no_second()});
+    pass.gathered = before;
+  }
+  // What is always beside communication is priced so.
+  void slow_down(int stage, const strategies::Slot& slot, Pass& pass) const {
+    if (pass.second_part != no_second()) return;
+    const int v = virtual_stage(stage, slot);
+    if (slot.pass == strategies::Pass::forward && lane.gathers == DataLane::When::once &&
+        gathers(slot))
+      pass.second_part = part_of(v, slowed_forward);
+    if (lane.reduces == DataLane::When::once && lane.beside && reduces(stage, slot))
+      pass.second_part = part_of(v, slowed_backward);
+  }
+  // Gradients leave from the first unit on: that one begins when the pass does.
+  void reduce(int stage, const strategies::Slot& slot, const Pass& pass, Index index) {
+    if (!reduces(stage, slot)) return;
+    const int v = virtual_stage(stage, slot);
+    auto& before = on_lane[static_cast<std::size_t>(stage)];
+    Pass node{.device_before = before, .part = part_of(v, reduction), .second_part = no_second()};
+    if (!lane.beside || lane.reduces == DataLane::When::always) {
+      node.arrival = lane.beside ? pass.device_before : index;
+    } else {
+      node.arrival = add_node({.device_before = pass.device_before,
+                               .arrival = pass.arrival,
+                               .second_arrival = pass.second_arrival,
+                               .wait = pass.wait,
+                               .second_wait = pass.second_wait,
+                               .part = part_of(v, first_unit),
+                               .second_part = no_second()});
+      add_node({.device_before = index, .part = part_of(v, last_unit), .second_part = no_second()});
+    }
+    before = add_node(node);
+  }
+
   void add(int stage, const strategies::Slot& slot) {
     if (slot.paired) {
       first_of_pair = slot;
       return;
     }
     auto& device = table.devices_[static_cast<std::size_t>(stage)];
-    const auto index = static_cast<Index>(table.passes_.size());
     Pass pass{.device_before = device.empty() ? none : device.back(),
               .part = part(stage, slot),
-              .second_part = static_cast<std::uint32_t>(4 * table.virtual_stages_)};
+              .second_part = no_second()};
     arrive(stage, slot, pass.arrival, pass.wait);
-    if (first_of_pair.paired) {
+    const bool pair = first_of_pair.paired;
+    if (pair) {
       arrive(stage, first_of_pair, pass.second_arrival, pass.second_wait);
       pass.second_part = part(stage, first_of_pair);
-      finish(stage, first_of_pair, index);
+      gather(stage, first_of_pair, pass);
     }
+    gather(stage, slot, pass);
+    slow_down(stage, slot, pass);
+    const auto index = add_node(pass);
+    if (pair) finish(stage, first_of_pair, index);
     finish(stage, slot, index);
-    first_of_pair.paired = false;
     device.push_back(index);
-    table.passes_.push_back(pass);
+    if (lane.beside && pair) reduce(stage, first_of_pair, pass, index);
+    if (lane.beside) reduce(stage, slot, pass, index);
+    // Not beside passes: the next one of the device waits, unless a pair may hide it.
+    if (!lane.beside && lane.reduces == DataLane::When::always) {
+      if (pair) reduce(stage, first_of_pair, pass, index);
+      reduce(stage, slot, pass, index);
+      const auto reduced = on_lane[static_cast<std::size_t>(stage)];
+      if (!pair && reduces(stage, slot)) device.push_back(reduced);
+    }
+    first_of_pair.paired = false;
+  }
+  // After all passes of a device, where they happen once and not beside them.
+  void add_reductions() {
+    if (lane.beside || lane.reduces != DataLane::When::once) return;
+    for (std::size_t d = 0; d < last_of_chunk.size(); ++d)
+      for (const auto& slot : last_of_chunk[d])
+        if (!table.devices_[d].empty())
+          reduce(static_cast<int>(d), slot, {}, table.devices_[d].back());
+  }
+  void find_last(const strategies::Order& order) {
+    for (const auto& slots : order) {
+      auto& last = last_of_chunk.emplace_back(static_cast<std::size_t>(layout.chunks),
+                                              strategies::Slot{strategies::Pass::backward, 0, 0});
+      for (const auto& slot : slots)
+        if (slot.pass == strategies::Pass::backward ||
+            slot.pass == strategies::Pass::backward_weight)
+          last[static_cast<std::size_t>(slot.chunk)] = slot;
+    }
   }
 };
 
 Timetable::Timetable(const strategies::Order& order, const strategies::Layout& layout,
-                     int microbatches, Picoseconds latency)
+                     int microbatches, Picoseconds latency, const DataLane& lane)
     : virtual_stages_(layout.virtual_stages()), latency_(latency), devices_(order.size()) {
   const auto count =
       static_cast<std::size_t>(virtual_stages_) * static_cast<std::size_t>(microbatches);
-  Builder builder{*this, layout, static_cast<std::size_t>(microbatches),
-                  std::vector<Index>(count, none), std::vector<Index>(count, none)};
+  Builder builder{*this,
+                  layout,
+                  static_cast<std::size_t>(microbatches),
+                  lane,
+                  std::vector<Index>(count, none),
+                  std::vector<Index>(count, none),
+                  std::vector<Index>(order.size(), none),
+                  {}};
+  builder.find_last(order);
   strategies::walk(order, layout, microbatches,
                    [&](int stage, const strategies::Slot& slot) { builder.add(stage, slot); });
+  builder.add_reductions();
+  for (int device = 0; device < static_cast<int>(order.size()); ++device) {
+    auto& stages = stages_of_.emplace_back();
+    for (int chunk = 0; chunk < layout.chunks; ++chunk)
+      stages.push_back(strategies::virtual_stage_of(device, chunk, layout));
+  }
 }
 
 Timetable::Durations Timetable::durations(std::span<const StageTimes> stages) const {
   Durations result;
+  result.reserve(kinds * stages.size() + 1);
   for (const auto& stage : stages)
-    for (const auto time :
-         {stage.forward, stage.backward + stage.weight, stage.backward, stage.weight})
+    for (const auto time : {stage.forward, stage.backward + stage.weight, stage.backward,
+                            stage.weight, stage.reduction, stage.gathering, stage.first_unit,
+                            stage.last_unit, stage.slowed_forward, stage.slowed_backward})
       result.push_back(time);
   result.push_back(0);
   return result;
+}
+
+Picoseconds Timetable::update(std::span<const StageTimes> stages, std::size_t device) const {
+  Picoseconds sum = 0;
+  for (const auto v : stages_of_[device]) sum += stages[static_cast<std::size_t>(v)].update;
+  return sum;
+}
+
+std::size_t Timetable::last_to_update(std::span<const StageTimes> stages) const {
+  std::size_t last = 0;
+  for (std::size_t device = 1; device < stages_of_.size(); ++device)
+    if (update(stages, device) > update(stages, last)) last = device;
+  return last;
+}
+
+void Timetable::visit_update(Path& path, std::size_t device) const {
+  for (const auto v : stages_of_[device]) ++path[static_cast<std::size_t>(v)].update;
 }
 
 std::vector<Picoseconds> Timetable::ends(const Durations& durations) const {
@@ -99,13 +228,15 @@ std::vector<Picoseconds> Timetable::ends(const Durations& durations) const {
     if (pass.second_arrival != none)
       start = std::max(start, ends[pass.second_arrival] + pass.second_wait);
     ends[i] = start + durations[pass.part] + durations[pass.second_part];
+    if (pass.gathered != none) ends[i] = std::max(ends[i], ends[pass.gathered]);
   }
   return ends;
 }
 
 Picoseconds Timetable::makespan(std::span<const StageTimes> stages) const {
   const auto end = ends(durations(stages));
-  return end.empty() ? 0 : *std::ranges::max_element(end);
+  if (end.empty()) return 0;
+  return *std::ranges::max_element(end) + update(stages, last_to_update(stages));
 }
 
 Timetable::Index Timetable::latest_before(Index index, const std::vector<Picoseconds>& ends) const {
@@ -139,15 +270,26 @@ Timetable::Remaining Timetable::remaining(const Durations& durations) const {
     tell(pass.device_before, 0);
     tell(pass.arrival, pass.wait);
     tell(pass.second_arrival, pass.second_wait);
+    if (pass.gathered != none) {
+      const auto own = durations[pass.part] + durations[pass.second_part];
+      tell(pass.gathered, -own);
+    }
   }
   return result;
 }
 
 void Timetable::visit(Path& path, Index index) const {
   const auto count = [&](std::uint32_t part) {
-    if (part / 4 >= path.size()) return;
-    auto& visits = path[part / 4];
-    const auto pass = static_cast<strategies::Pass>(part % 4);
+    if (part / kinds >= path.size()) return;
+    auto& visits = path[part / kinds];
+    visits.reduction += part % kinds == reduction;
+    visits.gathering += part % kinds == gathering;
+    visits.first_unit += part % kinds == first_unit;
+    visits.last_unit += part % kinds == last_unit;
+    visits.slowed_forward += part % kinds == slowed_forward;
+    visits.slowed_backward += part % kinds == slowed_backward;
+    if (part % kinds >= reduction) return;
+    const auto pass = static_cast<strategies::Pass>(part % kinds);
     visits.forward += pass == strategies::Pass::forward;
     visits.backward +=
         pass == strategies::Pass::backward || pass == strategies::Pass::backward_input;
@@ -164,8 +306,8 @@ void Timetable::travel(Path& path, Index from, Index to) const {
   const auto& pass = passes_[to];
   const auto message = [&](Index arrival, Picoseconds wait, std::uint32_t part) {
     if (arrival != from || wait == 0) return false;
-    const auto receiver = part / 4;
-    const bool forward = static_cast<strategies::Pass>(part % 4) == strategies::Pass::forward;
+    const auto receiver = part / kinds;
+    const bool forward = part % kinds == static_cast<std::uint32_t>(strategies::Pass::forward);
     ++path[forward ? receiver : receiver + 1].messages;
     return true;
   };
@@ -174,17 +316,32 @@ void Timetable::travel(Path& path, Index from, Index to) const {
     message(pass.second_arrival, pass.second_wait, pass.second_part);
 }
 
+// What decides when a pass ends: itself, or parameters that come late.
+Timetable::Index Timetable::last_of(Index index, const std::vector<Picoseconds>& ends,
+                                    const Durations& durations) const {
+  const auto& pass = passes_[index];
+  if (pass.gathered == none) return index;
+  const auto earlier = latest_before(index, ends);
+  Picoseconds start = earlier == none ? 0 : ends[earlier];
+  if (earlier != none && earlier != pass.device_before)
+    start += earlier == pass.arrival ? pass.wait : pass.second_wait;
+  const auto own = durations[pass.part] + durations[pass.second_part];
+  return start + own < ends[index] ? pass.gathered : index;
+}
+
 Path Timetable::critical_path(std::span<const StageTimes> stages) const {
   Path path(static_cast<std::size_t>(virtual_stages_));
-  const auto end = ends(durations(stages));
+  const auto duration = durations(stages);
+  const auto end = ends(duration);
   if (end.empty()) return path;
+  visit_update(path, last_to_update(stages));
   auto at = static_cast<Index>(std::ranges::max_element(end) - end.begin());
-  for (;;) {
+  for (at = last_of(at, end, duration);;) {
     visit(path, at);
     const auto earlier = latest_before(at, end);
     if (earlier == none) return path;
     travel(path, earlier, at);
-    at = earlier;
+    at = last_of(earlier, end, duration);
   }
 }
 
@@ -196,24 +353,26 @@ std::vector<Path> Timetable::device_paths(std::span<const StageTimes> stages) co
     Path path(static_cast<std::size_t>(virtual_stages_));
     for (auto i = first; i <= last; ++i) visit(path, passes[i]);
     for (auto at = passes[first]; at != none;) {
-      const auto earlier = latest_before(at, end);
+      auto earlier = latest_before(at, end);
       if (earlier != none) {
         travel(path, earlier, at);
+        earlier = last_of(earlier, end, duration);
         visit(path, earlier);
       }
       at = earlier;
     }
     for (auto at = passes[last]; rest.next[at] != none; at = rest.next[at]) {
       travel(path, at, rest.next[at]);
-      visit(path, rest.next[at]);
+      if (passes_[rest.next[at]].gathered != at) visit(path, rest.next[at]);
     }
     return path;
   };
   std::vector<Path> paths;
-  for (const auto& passes : devices_) {
+  for (std::size_t device = 0; device < devices_.size(); ++device) {
+    const auto& passes = devices_[device];
     if (passes.empty()) continue;
     const auto forward = [&](Index index) {
-      return static_cast<strategies::Pass>(passes_[index].part % 4) == strategies::Pass::forward;
+      return passes_[index].part % kinds == static_cast<std::uint32_t>(strategies::Pass::forward);
     };
     std::size_t last_forward = 0, first_backward = passes.size() - 1;
     for (std::size_t i = 0; i < passes.size(); ++i) {
@@ -223,6 +382,7 @@ std::vector<Path> Timetable::device_paths(std::span<const StageTimes> stages) co
     paths.push_back(through(passes, 0, passes.size() - 1));
     paths.push_back(through(passes, 0, last_forward));
     paths.push_back(through(passes, first_backward, passes.size() - 1));
+    for (auto& path : std::span(paths).last(3)) visit_update(path, device);
   }
   return paths;
 }

@@ -17,10 +17,6 @@ std::int64_t microbatches_of(const Plan& plan, const Training& training) {
   return training.global_batch / per_round;
 }
 
-namespace {
-
-// Of a layer before which `layers` others were counted: of its pipeline rank, or, where every
-// virtual stage has a choice of its own, of that.
 Drop drop_of(const Recompute& recompute, std::int64_t layers) {
   constexpr std::array core{Module::core_attn};
   switch (recompute.kind) {
@@ -39,6 +35,8 @@ Drop drop_of(const Recompute& recompute, std::int64_t layers) {
   }
   return {};
 }
+
+namespace {
 
 // Of a layer before which `layers` others of its pipeline rank were counted.
 ModuleSet offloaded_of(const Offload& offload, std::int64_t layers) {

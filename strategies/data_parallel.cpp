@@ -9,7 +9,6 @@
 // replicas do.
 #include <set>
 
-#include "model/narrow.hpp"
 #include "strategies/lowering.hpp"
 #include "strategies/memory.hpp"
 #include "strategies/pipeline.hpp"
@@ -21,22 +20,6 @@ using sim::no_event;
 using sim::Picoseconds;
 using topology::Collective;
 
-bool Lowering::overlaps_data() const {
-  // 1-bit Adam sends its momentum after the last gradient.
-  return job_.training.optimizer != Optimizer::onebit_adam &&
-         job_.plan.overlap.data.value_or(job_.software.overlap_data);
-}
-bool Lowering::overlaps_parameters() const {
-  return job_.plan.zero >= 1 &&
-         job_.plan.overlap.parameters.value_or(job_.software.overlap_parameters);
-}
-double Lowering::gradient_bytes() const {
-  return reduced_gradient_bytes(job_.plan, job_.training, job_.software);
-}
-double Lowering::wire_bytes() const {
-  return packed_bytes(job_.plan, job_.training).value_or(gradient_bytes());
-}
-double Lowering::parameter_bytes() const { return model::wide_bytes(job_.training.precision); }
 Parameters Lowering::parameters_of(const Block& block) const {
   const auto& cost = writers_.front()->cost(block);
   Parameters held{.dense = cost.parameters, .dense_tensors = cost.tensors};
@@ -88,81 +71,11 @@ bool Lowering::copies_embedding() const {
          !embeds_and_predicts();
 }
 
-namespace {
-
-// Hybrid sharding: reduce-scatter (or gather) inside the node, all-reduce across nodes.
-struct Halves {
-  topology::GroupShape inside, across;
-};
-Halves halves_of(const topology::GroupShape& shape) {
-  const int inside = shape.least_per_node;
-  return {{.ranks = inside,
-           .nodes = 1,
-           .least_per_node = inside,
-           .most_per_node = inside,
-           .parts = shape.parts},
-          {.ranks = shape.nodes,
-           .nodes = shape.nodes,
-           .least_per_node = 1,
-           .most_per_node = 1,
-           .parts = shape.parts}};
-}
-
-}  // namespace
-
-bool Lowering::sharded_in_node(const Group& group) const {
-  return job_.plan.zero >= 1 && job_.plan.shard_group == ShardGroup::node &&
-         group.ring == FlowKind::ring && group.shape.nodes > 1;
-}
-
-int Lowering::shards_of(const Group& group) const {
-  return sharded_in_node(group) ? group.shape.least_per_node : group.shape.ranks;
-}
-
-// One collective after the other, of as much each, for every rank that owns a tensor.
-topology::Sending Lowering::by_owners(Collective kind, units::Bytes size, std::int64_t tensors,
-                                      const topology::GroupShape& group) const {
-  const auto owners =
-      static_cast<double>(std::clamp<std::int64_t>(tensors, 1, std::max(1, group.ranks)));
-  auto sending = costs_.collective(kind, size / owners, group);
-  sending.fixed = owners * sending.fixed;
-  sending.bytes = owners * sending.bytes;
-  return sending;
-}
-
-topology::Sending Lowering::to_parts(units::Bytes size, std::int64_t tensors,
-                                     const topology::GroupShape& group) const {
-  return owns_tensors() ? by_owners(Collective::reduce, size, tensors, group)
-                        : costs_.collective(Collective::reduce_scatter, size, group);
-}
-
-topology::Sending Lowering::from_parts(units::Bytes size, std::int64_t tensors,
-                                       const topology::GroupShape& group) const {
-  return owns_tensors() ? by_owners(Collective::broadcast, size, tensors, group)
-                        : costs_.collective(Collective::all_gather, size, group);
-}
-
-topology::Sending Lowering::reduction(const Group& group, const Shared& what) const {
-  const units::Bytes size{what.parameters * wire_bytes()};
-  if (job_.plan.zero == 0 || (job_.plan.zero == 1 && job_.software.all_reduce_gradients))
-    return costs_.collective(Collective::all_reduce, size, group.shape);
-  if (!sharded_in_node(group)) return to_parts(size, what.tensors, group.shape);
-  const auto [inside, across] = halves_of(group.shape);
-  auto sending = costs_.collective(Collective::all_reduce, size / inside.ranks, across);
-  sending.fixed += to_parts(size, what.tensors, inside).time();
-  return sending;
-}
-
-topology::Sending Lowering::gathering(const Group& group, const Shared& what) const {
-  return from_parts({what.parameters * parameter_bytes()}, what.tensors,
-                    sharded_in_node(group) ? halves_of(group.shape).inside : group.shape);
-}
-
 void Lowering::data_collective(const std::vector<Group>& groups, const Shared& what, bool gathers,
                                LabelKind label, const std::vector<EventId>& after) {
   std::vector<sim::Participant> who;
   for (const auto& group : groups) {
-    if (gathers && shards_of(group) == 1) {
+    if (gathers && traffic_.shards_of(group) == 1) {
       if (host_parameters())
         for (auto actor : group.actors) gathered_[actor] = read_[actor];
       continue;
@@ -172,10 +85,11 @@ void Lowering::data_collective(const std::vector<Group>& groups, const Shared& w
       who.push_back({sim::ActorId{actor}, {after[actor], gathers ? read_[actor] : no_event}});
     auto [known, fresh] = data_sent_.try_emplace({&group, what, gathers});
     if (fresh)
-      known->second = gathers
-                          ? sent(gathering(group, what),
-                                 sharded_in_node(group) ? FlowKind::inside : group.ring, group.rank)
-                          : sent(reduction(group, what), group.ring, group.rank);
+      known->second =
+          gathers
+              ? sent(traffic_.gathering(group, what),
+                     traffic_.sharded_in_node(group) ? FlowKind::inside : group.ring, group.rank)
+              : sent(traffic_.reduction(group, what), group.ring, group.rank);
     const auto op = add_collective(sim::Lane::data, known->second, data_comm, who, {label});
     for (std::uint32_t i = 0; i < who.size(); ++i)
       (gathers ? gathered_ : reduced_)[group.actors[i]] = out_.program.event(op, i);

@@ -62,7 +62,7 @@ bool Lowering::divides_parameters(int stage) const {
   const auto at = static_cast<std::size_t>(stage);
   return !expert_data_groups_of_stage_[at].empty() ||
          std::ranges::any_of(groups_of_stage_[at],
-                             [&](const Group& group) { return shards_of(group) > 1; });
+                             [&](const Group& group) { return traffic_.shards_of(group) > 1; });
 }
 
 void Lowering::data_collective(int stage, const Parameters& parameters, bool gathers,
@@ -79,7 +79,8 @@ sim::Picoseconds Lowering::data_time(int stage, const Parameters& parameters, bo
   const auto time = [&](const std::vector<Group>& groups, const Shared& what) {
     if (groups.empty()) return sim::Picoseconds{0};
     const auto& group = groups.front();
-    return to_ticks((gathers ? gathering(group, what) : reduction(group, what)).time());
+    return to_ticks(
+        (gathers ? traffic_.gathering(group, what) : traffic_.reduction(group, what)).time());
   };
   auto sum = time(groups_of_stage_[at], dense_part(parameters));
   if (parameters.experts > 0)

@@ -86,6 +86,10 @@ struct Lowered {
 // not divide evenly.
 std::int64_t microbatches_of(const Plan& plan, const Training& training);
 
+// What a choice drops of a layer before which `layers` others were counted: of its pipeline rank,
+// or, where every virtual stage has a choice of its own, of that.
+Drop drop_of(const Recompute& recompute, std::int64_t layers);
+
 // Blocks of every virtual stage, in model order. `keep_sent` as the software's keep_sent_outputs.
 std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan,
                                           bool keep_sent = false);

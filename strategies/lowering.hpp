@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "strategies/activity.hpp"
+#include "strategies/data_traffic.hpp"
 #include "strategies/folding.hpp"
 #include "strategies/lower.hpp"
 
@@ -33,6 +34,7 @@ struct Group {
   topology::GroupShape shape;
   std::vector<std::size_t> writers;  // of members, in a group that divides layers
   FlowKind ring = FlowKind::ring;    // of a group that shares parameters
+  operator Sharers() const { return {shape, ring}; }
 };
 
 class Lowering {
@@ -150,37 +152,23 @@ class Lowering {
   }
 
   // Data parallelism.
-  bool overlaps_data() const;
-  bool overlaps_parameters() const;
+  bool overlaps_data() const { return traffic_.overlaps_gradients(); }
+  bool overlaps_parameters() const { return traffic_.overlaps_parameters(); }
   // The stage gathers no more gradients of this chunk after the slot.
   bool is_last_backward(int stage, const Slot& slot) const;
   bool embeds_and_predicts() const;  // first and last virtual stage sit on one device
   // The last stage has a copy of the embedding: as its head, or for its prediction modules.
   bool copies_embedding() const;
-  double gradient_bytes() const;  // per parameter, as reduced
-  double parameter_bytes() const;
+  double gradient_bytes() const { return traffic_.gradient_bytes(); }
+  double parameter_bytes() const { return traffic_.parameter_bytes(); }
   // Of one block or several; a head that shares the embedding of its own rank has none, and a copy
   // of the embedding beside it counts as the head's.
   Parameters parameters_of(const Block& block) const;
   Parameters parameters_of(const Segment& segment) const;
   Parameters parameters_of(int stage) const;
   bool has_experts_apart(int stage) const;
-  topology::Sending reduction(const Group& group, const Shared& what) const;
-  topology::Sending gathering(const Group& group, const Shared& what) const;
-  // To every rank of a group its part, or from it: in one go, or by owners of whole tensors.
-  topology::Sending to_parts(units::Bytes size, std::int64_t tensors,
-                             const topology::GroupShape& group) const;
-  topology::Sending from_parts(units::Bytes size, std::int64_t tensors,
-                               const topology::GroupShape& group) const;
-  topology::Sending by_owners(topology::Collective kind, units::Bytes size, std::int64_t tensors,
-                              const topology::GroupShape& group) const;
-  bool owns_tensors() const { return job_.plan.zero == 1 && job_.software.states_by_tensor; }
-  bool sharded_in_node(const Group& group) const;
-  // Ranks over which a group that shares parameters divides states.
-  int shards_of(const Group& group) const;
   // Some rank of the stage has a part of what others have the rest of.
   bool divides_parameters(int stage) const;
-  double wire_bytes() const;  // per parameter, as reduced and compressed
   // Some rank shares parameters of the stage with another.
   bool shares_parameters(int stage) const;
   // What a pass does besides computing: gathers parameters, reduces gradients (with or after it),
@@ -247,6 +235,7 @@ class Lowering {
 
   const Job job_;
   const Costs& costs_;
+  const DataTraffic traffic_{job_, costs_};
   const Layout layout_;
   Placement placement_;
   Folding folding_;

@@ -6,6 +6,7 @@
 
 #include "strategies/lowering.hpp"
 #include "strategies/memory.hpp"
+#include "strategies/sharing.hpp"
 
 namespace strategies {
 
@@ -17,16 +18,6 @@ namespace {
 // Sophia estimates the Hessian's diagonal in every tenth step; on the average that costs this share
 // of the forward and backward passes (Liu et al. 2023, section 2.2).
 constexpr double hessian_share = 0.05;
-
-topology::GroupShape everyone(const topology::Cluster& cluster) {
-  const auto per_node = std::min<std::int64_t>(cluster.node.gpus, cluster.gpus);
-  const auto on_last = cluster.gpus - (cluster.nodes() - 1) * cluster.node.gpus;
-  return {.ranks = static_cast<int>(cluster.gpus),
-          .nodes = static_cast<int>(cluster.nodes()),
-          .least_per_node = static_cast<int>(std::min(per_node, on_last)),
-          .most_per_node = static_cast<int>(per_node),
-          .parts = (1u << cluster.kinds()) - 1};
-}
 
 Kernel stream(double bytes) { return {.kind = Kernel::Kind::stream, .traffic = {bytes}}; }
 

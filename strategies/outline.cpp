@@ -23,34 +23,37 @@ Picoseconds on_device(const sim::Template& body) {
   return std::max<Picoseconds>(0, time);
 }
 
-// Exchanges that hide under other passes are no part of it.
-LeastTime least_time(const Pieces& pieces, bool exchanges_hide) {
+// What is exchanged at its very end, messages wait for, but not the device.
+LeastTime least_time(const Pieces& pieces) {
   LeastTime time;
   std::vector<Picoseconds> over(pieces.size());
   Picoseconds sent = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto& piece = pieces[i];
-    if (piece.waits_for >= 0 && !exchanges_hide)
+    if (piece.waits_for >= 0)
       time.device = std::max(time.device, over[static_cast<std::size_t>(piece.waits_for)]);
-    time.device += on_device(piece.body);
+    const auto alone = on_device(piece.body);
+    time.device += alone;
+    time.computing += alone;
     for (const auto& step : piece.body.steps) time.host += step.issue;
     if (!piece.then) continue;
     sent = std::max(sent, time.device) + to_ticks(piece.then->sending.time());
     over[i] = sent;
   }
-  if (pieces.back().then && !exchanges_hide) time.device = std::max(time.device, over.back());
   return time;
 }
 
 LeastTime lesser(const LeastTime& a, const LeastTime& b) {
-  return {std::min(a.device, b.device), std::min(a.host, b.host)};
+  return {std::min(a.device, b.device), std::min(a.host, b.host),
+          std::min(a.computing, b.computing)};
 }
 
 // What the price of a rank's passes depends on, once for each kind of rank. Groups lie on nodes in
 // patterns that the first ranks show; other kinds of node come later: some ranks everywhere are
 // looked at too.
 std::vector<Share> shares_of(const Job& job) {
-  constexpr std::int64_t first = 256, everywhere = 256;
+  const bool alike = job.cluster.kinds() == 1;
+  const std::int64_t first = alike ? 2 * job.cluster.node.gpus : 256, everywhere = alike ? 8 : 256;
   const Placement placement(job.plan);
   using Shape = topology::GroupShape;
   std::set<std::tuple<Shape, Shape, Shape, Shape, std::size_t>> known;
@@ -78,14 +81,15 @@ std::vector<Share> shares_of(const Job& job) {
 
 // Bytes do not depend on the rank.
 BlockOutline outline_of(const PassWriter& writer, const Block& block, bool experts_apart,
-                        bool exchanges_hide) {
+                        bool stretches) {
   const auto& cost = writer.cost(block);
   const std::vector<Block> alone{block};
   BlockOutline outline{.kept = cost.kept, .recomputed = cost.recomputed, .cast = cost.cast};
-  outline.forward = least_time(writer.forward(alone), exchanges_hide);
-  const auto backward = [&](Pass pass) {
-    return least_time(writer.backward(alone, pass), exchanges_hide);
+  const auto forward = [&](double slowdown) { return least_time(writer.forward(alone, slowdown)); };
+  const auto backward = [&](Pass pass, double slowdown = 1.0) {
+    return least_time(writer.backward(alone, pass, slowdown));
   };
+  outline.forward = forward(1.0);
   outline.backward = backward(Pass::backward);
   outline.backward_input = backward(Pass::backward_input);
   outline.backward_weight = backward(Pass::backward_weight);
@@ -94,6 +98,16 @@ BlockOutline outline_of(const PassWriter& writer, const Block& block, bool exper
   outline.input_peak = cost.recomputed + cost.gradients;
   const double experts = experts_apart ? cost.expert_parameters : 0;
   outline.parameters = {cost.parameters - experts, experts};
+  if (!stretches) return outline;
+  // A longest path grows with what it is made of faster and faster: the first little bit bounds it.
+  constexpr double little = 1.0 / 256;
+  const auto stretch = [&](const LeastTime& slowed, const LeastTime& usual) {
+    return std::max(0.0, static_cast<double>(slowed.device - usual.device) / little);
+  };
+  outline.stretch = {stretch(forward(1 + little), outline.forward),
+                     stretch(backward(Pass::backward, 1 + little), outline.backward),
+                     stretch(backward(Pass::backward_input, 1 + little), outline.backward_input),
+                     stretch(backward(Pass::backward_weight, 1 + little), outline.backward_weight)};
   return outline;
 }
 
@@ -102,6 +116,13 @@ void keep_lesser(BlockOutline& outline, const BlockOutline& other) {
   outline.backward = lesser(outline.backward, other.backward);
   outline.backward_input = lesser(outline.backward_input, other.backward_input);
   outline.backward_weight = lesser(outline.backward_weight, other.backward_weight);
+  const auto least = [&](double BlockOutline::Stretch::*of) {
+    outline.stretch.*of = std::min(outline.stretch.*of, other.stretch.*of);
+  };
+  least(&BlockOutline::Stretch::forward);
+  least(&BlockOutline::Stretch::backward);
+  least(&BlockOutline::Stretch::backward_input);
+  least(&BlockOutline::Stretch::backward_weight);
 }
 
 }  // namespace
@@ -115,17 +136,21 @@ double message_bytes(const Share& share) {
   return split ? bytes / static_cast<double>(plan.tensor) : bytes;
 }
 
-Outline::Outline(const Job& job, const Costs& costs, const std::vector<Block>& blocks)
+Outline::Outline(const Job& job, const Costs& costs, const std::vector<Block>& blocks,
+                 bool stretches)
     : sends_beside_(job.plan.overlap.pipeline.value_or(job.software.overlap_pipeline)) {
   const Placement placement(job.plan);
   const bool pairs = pairs_passes(job.model, job.plan, job.software) ||
                      job.plan.schedule == ScheduleKind::dualpipe ||
                      job.plan.schedule == ScheduleKind::dualpipe_v;
-  const auto shares = shares_of(job);
+  // A graph is launched once for a whole pass: none of its blocks takes that time.
+  auto software = job.software;
+  if (software.cuda_graphs) software.launch_forward = software.launch_backward = {0.0};
+  const auto shares = shares_of({job.model, job.training, job.plan, software, job.cluster});
   for (const auto& share : shares) {
     const PassWriter writer(share, costs, {blocks});
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const auto outline = outline_of(writer, blocks[i], placement.experts_apart(), pairs);
+      const auto outline = outline_of(writer, blocks[i], placement.experts_apart(), stretches);
       if (blocks_.size() == i)
         blocks_.emplace_back(blocks[i], outline);
       else

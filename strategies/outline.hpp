@@ -11,12 +11,12 @@
 namespace strategies {
 
 // Least time of one block's pass for one microbatch. A pass of several takes the sum at least: on
-// the device, where a block computes and waits for what it communicates, and of the host, which
-// issues their kernels one after the other.
+// the device, where a block computes and waits for what it communicates; of the host, which issues
+// their kernels one after the other; and of the device where exchanges hide under other passes.
 struct LeastTime {
-  sim::Picoseconds device = 0, host = 0;
+  sim::Picoseconds device = 0, host = 0, computing = 0;
   LeastTime& operator+=(const LeastTime& other) {
-    device += other.device, host += other.host;
+    device += other.device, host += other.host, computing += other.computing;
     return *this;
   }
   friend bool operator==(const LeastTime&, const LeastTime&) = default;
@@ -25,6 +25,11 @@ struct LeastTime {
 struct BlockOutline {
   // `backward` is that of both gradients as one pass; the others of each on its own.
   LeastTime forward, backward, backward_input, backward_weight;
+  // How much longer each takes at least, for every picosecond by which computation that took one
+  // takes longer.
+  struct Stretch {
+    double forward = 0, backward = 0, backward_input = 0, backward_weight = 0;
+  } stretch;
   std::int64_t kept = 0;  // bytes from the forward to the backward pass
   // Bytes beside all that is kept while the block runs: in a forward pass, in a backward pass of
   // both gradients, and in one of those of the inputs alone. What the last leaves for that of the
@@ -38,8 +43,9 @@ struct BlockOutline {
 class Outline {
  public:
   // Of the ranks of the job's groups; where these differ in what they cost, of the cheapest.
-  // O(blocks · operators) for each kind of rank.
-  Outline(const Job& job, const Costs& costs, const std::vector<Block>& blocks);
+  // `stretches`: or none, which takes half the time. O(blocks · operators) for each kind of rank.
+  Outline(const Job& job, const Costs& costs, const std::vector<Block>& blocks,
+          bool stretches = true);
   const BlockOutline& of(const Block& block) const;
 
   // One message from a stage to the next, or back, on an idle network. It keeps the sender from

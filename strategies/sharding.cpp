@@ -9,11 +9,7 @@ namespace strategies {
 
 std::vector<Lowering::Unit> Lowering::buckets_of(int virtual_stage, bool backward) const {
   const auto& blocks = blocks_[static_cast<std::size_t>(virtual_stage)];
-  const auto& plan = job_.plan;
-  const auto reduced = plan.bucket.value_or(job_.software.bucket);
-  const double bucket = backward             ? reduced.value / gradient_bytes()
-                        : plan.gather_bucket ? plan.gather_bucket->value / parameter_bytes()
-                                             : reduced.value / gradient_bytes();
+  const double bucket = backward ? traffic_.gradient_bucket() : traffic_.parameter_bucket();
   std::vector<Unit> units;
   const auto add = [&](const Block& block) {
     if (units.empty() || units.back().reduces.all() >= bucket) units.emplace_back();

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <stdexcept>
+#include <vector>
 
 #include "topology/algorithms.hpp"
 #include "topology/measured_collective.hpp"
@@ -96,17 +96,23 @@ std::optional<Collective> parse_collective(std::string_view text) {
 
 GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster) {
   if (gpus.empty()) throw std::invalid_argument("a group of no GPUs has no shape");
-  std::map<std::int64_t, int> members;
-  for (const auto gpu : gpus) ++members[gpu / cluster.node.gpus];
+  std::vector<std::int64_t> nodes;
+  nodes.reserve(gpus.size());
+  for (const auto gpu : gpus) nodes.push_back(gpu / cluster.node.gpus);
+  if (!std::ranges::is_sorted(nodes)) std::ranges::sort(nodes);
   GroupShape shape{.ranks = static_cast<int>(gpus.size()),
-                   .nodes = static_cast<int>(members.size()),
-                   .least_per_node = members.begin()->second,
-                   .most_per_node = members.begin()->second,
+                   .nodes = 0,
+                   .least_per_node = static_cast<int>(gpus.size()),
+                   .most_per_node = 0,
                    .parts = 0};
-  for (const auto& [node, count] : members) {
+  for (auto first = nodes.begin(); first != nodes.end();) {
+    const auto last = std::find_if(first, nodes.end(), [&](auto node) { return node != *first; });
+    const auto count = static_cast<int>(last - first);
+    ++shape.nodes;
     shape.least_per_node = std::min(shape.least_per_node, count);
     shape.most_per_node = std::max(shape.most_per_node, count);
-    shape.parts |= part_of(node, cluster);
+    shape.parts |= part_of(*first, cluster);
+    first = last;
   }
   return shape;
 }

@@ -194,6 +194,7 @@ class Draw {
 TEST_CASE("every example is the same after it was resolved and read again") {
   for (const auto& entry : std::filesystem::directory_iterator("scenarios/examples")) {
     if (entry.path().extension() != ".yaml") continue;
+    if (entry.path().string().find("-search-") != std::string::npos) continue;  // has no plan
     CAPTURE(entry.path().string());
     same_again(scenarios::load_scenario(entry.path()));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever the text, the scenario reader gives a scenario or says what is wrong, and where.
+// Whatever the text, the reader gives a scenario, and a question for a search, or says what is
+// wrong, and where.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +10,20 @@
 
 #include "scenarios/error.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "scenarios/search_file.hpp"
+
+namespace {
+
+template <class Read>
+void read_or_complain(Read&& read) {
+  try {
+    read();
+  } catch (const scenarios::Error& wrong) {
+    if (std::string_view(wrong.what()).empty() || wrong.complaints.empty()) std::abort();
+  }
+}
+
+}  // namespace
 
 // The document, then `--set` arguments, each after a zero byte.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -22,10 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::string document = parts.front();
   parts.erase(parts.begin());
-  try {
-    scenarios::read_scenario(document, "fuzz.yaml", parts, "no-such-folder");
-  } catch (const scenarios::Error& wrong) {
-    if (std::string_view(wrong.what()).empty() || wrong.complaints.empty()) std::abort();
-  }
+  read_or_complain([&] { scenarios::read_scenario(document, "f.yaml", parts, "no-folder"); });
+  read_or_complain([&] { scenarios::read_question(document, "f.yaml", parts, "no-folder"); });
   return 0;
 }

@@ -197,7 +197,7 @@ TEST_CASE("recomputation has one entry per virtual stage, and parts that the mod
 
 TEST_CASE("what is left to a search is said to be") {
   CHECK(complaint({"plan.recompute=optimal"}) ==
-        "plan.recompute: optimal is what a search chooses, which is not supported yet; write none, "
+        "plan.recompute: optimal is chosen by `stepcast search`; run that, or write none, "
         "selective, full, per-op, {full_layers: N} or {selective: [module, ...]}");
 }
 

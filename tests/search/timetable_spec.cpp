@@ -33,7 +33,7 @@ Picoseconds longest(const Trellis& trellis, const std::vector<StageTimes>& times
   for (std::size_t v = 0; v < times.size(); ++v) {
     std::vector<Picoseconds> next(trellis.states[v + 1], 0);
     for (const auto& arc : trellis.arcs[v])
-      next[arc.to] = std::max(next[arc.to], at[arc.from] + arc.visits.time(times[v], latency));
+      next[arc.to] = std::max(next[arc.to], at[arc.from] + time_of(arc.visits, times[v], latency));
     at = next;
   }
   return at.front();

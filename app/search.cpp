@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <ostream>
+#include <thread>
+
+#include "app/command.hpp"
+#include "app/parallel.hpp"
+#include "app/stopping.hpp"
+#include "forecast/intervals.hpp"
+#include "report/launch.hpp"
+#include "scenarios/intervals.hpp"
+#include "scenarios/scenario_file.hpp"
+#include "scenarios/search_file.hpp"
+#include "search/objectives.hpp"
+#include "search/why.hpp"
+
+namespace app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One line on standard error, written anew some ten times a second.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::ostream& err) : err_(err) {}
+  ~ProgressLine() {
+    if (shown_) err_ << "\r\x1b[K" << std::flush;
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const search::Progress& progress) {
+    const auto now = Clock::now();
+    if (shown_ && now - last_ < std::chrono::milliseconds(100)) return;
+    err_ << "\r\x1b[K" << report::search_progress(progress) << std::flush;
+    last_ = now;
+    shown_ = true;
+  }
+
+ private:
+  std::ostream& err_;
+  Clock::time_point last_;
+  bool shown_ = false;
+};
+
+struct Found {
+  search::Outcome outcome;
+  std::optional<search::Why> why;  // of an answer with a plan
+};
+
+Found searched(const search::Question& question, std::size_t top, const Common& common,
+               const Stopping& stopping, Streams streams) {
+  ProgressLine line(streams.err);
+  const auto threads =
+      common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  search::Options options{.top = std::max(top, search::compared), .stop = &stopping.flag()};
+  options.for_each = [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
+    for_each_index(count, threads, work);
+  };
+  if (streams.err_terminal && !common.quiet)
+    options.progress = [&line](const search::Progress& progress) { line.show(progress); };
+  Found found{search::pursue(question, options), {}};
+  auto& [of_size, answer, tried, chosen] = found.outcome;
+  if (!answer.plans.empty()) found.why = search::why(of_size, answer, options);
+  if (answer.plans.size() > top) answer.plans.resize(top);
+  return found;
+}
+
+forecast::Scenario under(const search::Question& question, const strategies::Plan& plan) {
+  auto scenario = question.scenario;
+  scenario.plan = plan;
+  return scenario;
+}
+
+void add_intervals(std::vector<search::Ranked>& plans, const search::Question& question) {
+  for (auto& ranked : plans)
+    forecast::add_interval(ranked.forecast, under(question, ranked.plan),
+                           scenarios::catalog_intervals());
+}
+
+// What the framework is started with; on standard error, what its options cannot say.
+std::string launch_text(const forecast::Scenario& scenario, report::Framework framework,
+                        const Common& common, Streams streams) {
+  auto launch = report::launch(scenario, framework);
+  if (!common.quiet)
+    for (const auto& sentence : launch.not_expressed)
+      streams.err << "not expressed: " << sentence << '\n';
+  return std::move(launch.text);
+}
+
+void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+          const Common& common, Streams streams) {
+  if (common.quiet) return;
+  for (const auto& warnings : {scenarios::warnings(scenario), forecast.warnings})
+    for (const auto& warning : warnings) streams.err << "warning: " << warning << '\n';
+}
+
+}  // namespace
+
+int search(const SearchRequest& request, const Common& common, Streams streams) {
+  check_trace_name(common.trace);
+  const auto asked = scenarios::load_question(request.file, common.sets);
+
+  const auto began = Clock::now();
+  const Stopping stopping(asked.time_limit);
+  auto [outcome, why] = searched(asked, request.top, common, stopping, streams);
+  const auto& question = outcome.question;
+  auto& answer = outcome.answer;
+  const std::chrono::duration<double> took = Clock::now() - began;
+  add_intervals(answer.plans, question);
+  add_intervals(answer.pareto, question);
+
+  const bool sized = outcome.tried.empty() || outcome.chosen;
+  const bool found = !answer.plans.empty() && sized;
+  std::string launch;
+  if (found) {
+    const auto best = under(question, answer.plans.front().plan);
+    warn(best, answer.plans.front().forecast, common, streams);
+    if (!common.trace.empty())
+      write_trace(common.trace, forecast::simulate(best, {.timeline = true}).timeline);
+    for (const auto& [name, framework] : report::framework_names)
+      if (request.emit == name) launch = launch_text(best, framework, common, streams);
+  } else {
+    streams.err << "stepcast: " << report::no_plan_text(outcome) << '\n';
+  }
+  auto options = text_options(streams);
+  if (!common.output.empty()) options.colour = false;
+  if (common.json)
+    deliver(report::search_json(outcome, why, STEPCAST_VERSION, {took.count()}, launch), common,
+            streams);
+  else if (found)
+    deliver(launch.empty() ? report::search_text(outcome, *why, options) : launch, common, streams);
+  if (stopping.by_user()) return interrupted;
+  return found ? success : no_answer;
+}
+
+}  // namespace app

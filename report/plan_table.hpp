@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: plans in rows.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "report/text.hpp"
+#include "search/search.hpp"
+
+namespace report {
+
+// A row for each plan: rank (if `ranked`), step time, how much slower than `best`, degrees in the
+// field's short names, schedule, peak memory, what is recomputed. Columns in which all plans are as
+// without that kind of parallelism are left out.
+std::string plan_table(const model::Transformer& model, const std::vector<search::Ranked>& plans,
+                       const search::Ranked& best, bool ranked, const TextOptions& options);
+
+}  // namespace report

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/question_text.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "report/terminal.hpp"
+#include "report/words.hpp"
+#include "units/text.hpp"
+
+namespace report {
+namespace {
+
+std::string schedule_words(const strategies::Plan& plan) {
+  std::string words(word(plan.schedule));
+  if (plan.virtual_stages > 1) words += fmt::format(", {} chunks", plan.virtual_stages);
+  return words;
+}
+
+std::string recompute_words(const strategies::Recompute& recompute) {
+  switch (recompute.kind) {
+    case strategies::Recompute::Kind::none:
+      return "no recomputation";
+    case strategies::Recompute::Kind::selective:
+      return "selective recomputation";
+    case strategies::Recompute::Kind::full:
+      return "full recomputation";
+    case strategies::Recompute::Kind::full_layers:
+      return fmt::format("recomputation of {} layers per stage", recompute.layers);
+    case strategies::Recompute::Kind::per_op:
+      return "recomputation of every second product";
+    case strategies::Recompute::Kind::modules:
+      return "recomputation of chosen modules";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string setting_text(const forecast::Scenario& scenario, const TextOptions& options) {
+  const std::string model = scenario.model.name.empty() ? "model" : scenario.model.name;
+  const std::string title = scenario.name.empty() ? model : scenario.name;
+  const std::string machine = fmt::format(
+      "{} on {} GPUs ({}), {} tokens x {} sequences per step, {}", model,
+      grouped(static_cast<double>(scenario.cluster.gpus)), scenario.cluster.node.device.name,
+      grouped(static_cast<double>(scenario.training.sequence_length)),
+      grouped(static_cast<double>(scenario.training.global_batch)),
+      units::to_text(scenario.training.precision));
+  const int width = width_of(options);
+  return toned(fitted(printable(title, options.unicode), width), Tone::strong, options) + '\n' +
+         wrapped(printable(machine, options.unicode), 2, width);
+}
+
+std::string degrees_words(const strategies::Plan& plan) {
+  std::string how = fmt::format("tensor {}{}, pipeline {} ({}), data {}, micro-batch {}",
+                                plan.tensor, plan.sequence_parallel ? " with sequence" : "",
+                                plan.pipeline, schedule_words(plan), plan.data, plan.micro_batch);
+  if (plan.context > 1)
+    how += fmt::format(", context {} ({})", plan.context, word(plan.context_method));
+  if (plan.expert > 1) how += fmt::format(", expert {}", plan.expert);
+  if (plan.zero > 0) how += fmt::format(", ZeRO {}", plan.zero);
+  return how;
+}
+
+std::string question_text(const forecast::Scenario& scenario, const TextOptions& options) {
+  const auto& plan = scenario.plan;
+  std::string how = degrees_words(plan) + ", ";
+  how += !plan.layers.empty()              ? "recomputation layer by layer"
+         : plan.recompute_of_stage.empty() ? recompute_words(plan.recompute)
+                                           : "recomputation stage by stage";
+  using enum strategies::Offload::Tier;
+  const auto& offload = plan.offload;
+  for (const auto& [what, tier] : {std::pair{"optimizer", offload.optimizer},
+                                   {"gradients", offload.gradients ? cpu : none},
+                                   {"parameters", offload.parameters},
+                                   {"activations", offload.activations ? cpu : none}})
+    if (tier != none) how += fmt::format(", {} on {}", what, tier == cpu ? "the host" : "NVMe");
+  return setting_text(scenario, options) + wrapped(how, 2, width_of(options));
+}
+
+}  // namespace report

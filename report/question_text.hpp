@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what was asked, in words.
+#pragma once
+#include <string>
+
+#include "report/text.hpp"
+
+namespace report {
+
+// Title; model, machine and training.
+std::string setting_text(const forecast::Scenario& scenario, const TextOptions& options);
+
+// "tensor 8, pipeline 16 (interleaved, 3 chunks), data 8, micro-batch 1": degrees, schedule and
+// sharding.
+std::string degrees_words(const strategies::Plan& plan);
+
+// The setting; degrees, recomputation and offloading of the plan.
+std::string question_text(const forecast::Scenario& scenario, const TextOptions& options);
+
+}  // namespace report

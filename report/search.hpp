@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a search found and proved.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "report/text.hpp"
+#include "search/objectives.hpp"
+#include "search/why.hpp"
+#include "units/quantity.hpp"
+
+namespace report {
+
+// The best plan with its forecast and its YAML, what is proved and why, a table of the plans, time
+// against memory; first, what was asked for beyond a plan. The answer must have a plan.
+std::string search_text(const search::Outcome& outcome, const search::Why& why,
+                        const TextOptions& options = {});
+
+// The document of `search --json`, written as that of `simulate` (json.hpp). Its `scenario` is the
+// resolved one without a plan; with one of `plans` under `plan` it is simulated to the same step
+// time. `emitted` is the launch configuration of the best plan; empty: none was asked for.
+std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
+                        std::string_view version, units::Seconds wall,
+                        const std::string& emitted = {});
+
+// How far a search is, in less than 80 columns.
+std::string search_progress(const search::Progress& progress);
+
+// Why no plan is good enough and what would help, in one line.
+std::string no_plan_text(const search::Outcome& outcome);
+
+}  // namespace report

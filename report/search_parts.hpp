@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: parts of the report on a search.
+#pragma once
+#include <string>
+
+#include "report/document.hpp"
+#include "report/text.hpp"
+#include "search/objectives.hpp"
+#include "search/why.hpp"
+
+namespace report {
+
+// Why the best plan is the best one and what would make it faster. The answer must have a plan.
+std::string why_text(const search::Question& question, const search::Answer& answer,
+                     const search::Why& why, const TextOptions& options);
+Document why_document(const search::Why& why);
+
+// What was asked for beyond a plan, and what was tried for it; empty for the shortest step.
+std::string objective_text(const search::Outcome& outcome, const TextOptions& options);
+Document objective_document(const search::Outcome& outcome);
+
+// "cluster.nodes: 8" of the size that was chosen, as scenarios write it; empty if there is none.
+std::string chosen_words(const search::Outcome& outcome);
+
+// Why no size is enough although plans were found, in one line; empty if that is not so.
+std::string not_enough_text(const search::Outcome& outcome);
+
+}  // namespace report

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/search_file.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "scenarios/document.hpp"
+#include "scenarios/judge.hpp"
+#include "scenarios/plan_keys.hpp"
+#include "scenarios/search_keys.hpp"
+#include "strategies/schedule_names.hpp"
+
+namespace scenarios {
+namespace {
+
+using search::Question;
+using strategies::ScheduleKind;
+
+// `optimal` leaves the choice to the search, as if the key were not there.
+void leave_optimal(Value& document) {
+  auto* plan = document.find("plan");
+  if (plan == nullptr) return;
+  std::erase_if(plan->members, [](const Member& member) {
+    return member.key.text == "recompute" && member.value.text == "optimal";
+  });
+}
+
+// Turns what the plan gives into what the search keeps fixed.
+class Fixing {
+ public:
+  Fixing(Question& question, const Value& document, Reading& reading)
+      : question_(question), document_(document), reading_(reading) {}
+
+  void run() {
+    for (const auto& degree : searched_degrees()) fix_degree(degree);
+    fix_sequence();
+    fix_schedule();
+    fix_recompute();
+    fix_partition();
+    narrow_zero();
+  }
+
+ private:
+  const Value* find(std::string_view section, std::string_view key) const {
+    const auto* outer = document_.find(section);
+    return outer == nullptr ? nullptr : outer->find(key);
+  }
+  // Given, and read without complaint.
+  bool fixes(const std::string& key) const {
+    return find("plan", key) != nullptr && !reading_.doubtful("plan." + key);
+  }
+  void disagree(const std::string& key, const std::string& value) {
+    if (reading_.doubtful("search." + key)) return;
+    complain("search", key,
+             "does not allow " + value + ", which " + place("plan", key) +
+                 " fixes; write it here too, or leave one of them out");
+  }
+  // "plan.tensor (line 7)"
+  std::string place(const std::string& section, const std::string& key) const {
+    const auto& value = *find(section, key);
+    return section + "." + key +
+           (value.set > 0 ? " (--set " + digits(value.set) + ")"
+                          : " (line " + digits(value.line) + ")");
+  }
+  void complain(const std::string& section, const std::string& key, const std::string& text) {
+    Judge(document_, reading_).complain(section, key, text);
+  }
+
+  void fix_degree(const SearchedDegree& degree) {
+    const std::string key(degree.name);
+    if (!fixes(key)) return;
+    const auto value = degree.of(question_.scenario.plan);
+    auto& values = question_.space.*degree.values;
+    if (!values.allow(value)) disagree(key, digits(value));
+    values = {.listed = {value}};
+  }
+
+  void fix_sequence() {
+    if (!fixes("sequence_parallel")) return;
+    const bool value = question_.scenario.plan.sequence_parallel;
+    auto& asked = question_.space.sequence_parallel;
+    if (asked.value_or(value) != value) disagree("sequence_parallel", value ? "true" : "false");
+    asked = value;
+  }
+
+  void fix_schedule() {
+    if (!fixes("schedule")) return;
+    const auto value = question_.scenario.plan.schedule;
+    auto& asked = question_.space.schedules;
+    if (!asked.empty() && std::ranges::find(asked, value) == asked.end())
+      disagree("schedule", strategies::name_of(value));
+    asked = {value};
+  }
+
+  // Layers with a choice of their own leave nothing to choose for all layers alike.
+  void fix_recompute() {
+    const auto& plan = question_.scenario.plan;
+    auto& space = question_.space;
+    if (!fixes("recompute") && !fixes("layers")) return;
+    const auto& ways = space.recompute_ways;
+    const auto allowed = [&](const strategies::Recompute& one) {
+      return ways.empty() || std::ranges::find(ways, one) != ways.end();
+    };
+    const bool by_stage = !plan.recompute_of_stage.empty();
+    if (fixes("recompute") && !(by_stage ? std::ranges::all_of(plan.recompute_of_stage, allowed)
+                                         : allowed(plan.recompute)))
+      disagree("recompute", "what is recomputed");
+    if (find("search", "recompute") != nullptr && fixes("layers"))
+      complain("search", "recompute",
+               "nothing is left to choose: " + place("plan", "layers") +
+                   " fixes what single layers recompute; leave one of them out");
+    space.recompute = false;
+    space.recompute_ways.clear();
+  }
+
+  void fix_partition() {
+    if (fixes("layers_per_stage")) {
+      if (find("search", "partition") != nullptr)
+        complain("search", "partition",
+                 "nothing is left to choose: " + place("plan", "layers_per_stage") +
+                     " fixes the layers of each stage; leave one of them out");
+      question_.space.partition = false;
+      needs_stages("layers_per_stage");
+    }
+    if (fixes("recompute") && !question_.scenario.plan.recompute_of_stage.empty())
+      needs_stages("recompute");
+  }
+
+  // A list with an entry for each virtual stage is of use where their number is fixed.
+  void needs_stages(const std::string& key) {
+    const bool chunks = question_.scenario.plan.schedule == ScheduleKind::interleaved;
+    for (const std::string other : {"pipeline", "schedule", "virtual_stages"})
+      if (find("plan", other) == nullptr && (chunks || other != "virtual_stages"))
+        return complain("plan", key,
+                        "has an entry for each virtual stage, but their number is left to the "
+                        "search; give plan." +
+                            other + " too, or leave this out");
+  }
+
+  // What the given keys need of ZeRO (memory_checks.cpp says why).
+  void narrow_zero() {
+    using enum strategies::Offload::Tier;
+    const auto& plan = question_.scenario.plan;
+    auto& zero = question_.space.zero;
+    if (find("plan", "zero") != nullptr) return;
+    if (plan.offload.gradients) zero.least = std::max<std::int64_t>(zero.least, 2);
+    if (plan.offload.parameters != none || plan.wrap != strategies::Wrap{})
+      zero.least = std::max<std::int64_t>(zero.least, 3);
+    if (plan.gradient_compression == strategies::GradientCompression::onebit ||
+        question_.scenario.training.optimizer == strategies::Optimizer::onebit_adam)
+      zero.most = std::min<std::int64_t>(zero.most, 1);
+  }
+
+  Question& question_;
+  const Value& document_;
+  Reading& reading_;
+};
+
+// What the search decides is not known to any check.
+void doubt_what_is_open(Question& question, const Judge& judge, Reading& reading) {
+  auto& plan = question.scenario.plan;
+  const auto open = [&](const char* key) { return !judge.given("plan", key); };
+  const bool one_cut = !open("schedule") && plan.schedule != ScheduleKind::interleaved;
+  if (open("virtual_stages") && one_cut && two_chunks(plan.schedule)) plan.virtual_stages = 2;
+  const bool derived = !open("tensor") && !open("context") && !open("pipeline");
+  if (open("data") && derived)
+    plan.data = std::max<std::int64_t>(
+        1, question.scenario.cluster.gpus / (plan.tensor * plan.context * plan.pipeline));
+  for (const auto* key : {"tensor", "context", "expert", "expert_tensor", "pipeline", "zero",
+                          "micro_batch", "sequence_parallel", "schedule"})
+    if (open(key)) reading.doubt(std::string("plan.") + key);
+  if (open("virtual_stages") && !one_cut) reading.doubt("plan.virtual_stages");
+  if (open("data") && !derived) reading.doubt("plan.data");
+}
+
+// --- What is given and can never work, whatever the search decides
+
+// Complains if what is given of these degrees multiplies to no divisor of `whole`; of the first
+// that does not, as the product of all may be beyond any number.
+void check_product(std::initializer_list<std::pair<const char*, std::int64_t>> degrees,
+                   std::int64_t whole, const std::string& why, const Judge& judge) {
+  std::string words;
+  std::int64_t product = 1;
+  for (const auto& [key, degree] : degrees) {
+    if (!judge.given("plan", key) || !judge.knows({std::string("plan.") + key})) continue;
+    const bool first = words.empty();
+    words += (first ? "" : " x ") + std::string(key) + " " + digits(degree);
+    product *= degree;
+    if (whole % product == 0) continue;
+    return judge.complain(
+        "plan", key, words + (first ? "" : " = " + digits(product)) + " does not divide " + why);
+  }
+}
+
+void check_given_degrees(const forecast::Scenario& s, const Judge& judge) {
+  const auto& plan = s.plan;
+  if (!judge.knows({"cluster"}) || judge.knows({"plan.tensor", "plan.context", "plan.pipeline"}))
+    return;  // then the whole product is judged
+  check_product({{"tensor", plan.tensor},
+                 {"context", plan.context},
+                 {"data", plan.data},
+                 {"pipeline", plan.pipeline}},
+                s.cluster.gpus,
+                digits(s.cluster.gpus) + " GPUs: the degrees of a plan multiply to them", judge);
+}
+
+void check_given_batch(const forecast::Scenario& s, const Judge& judge) {
+  if (!judge.knows({"training.global_batch"}) ||
+      judge.knows(
+          {"plan.tensor", "plan.context", "plan.pipeline", "plan.data", "plan.micro_batch"}))
+    return;  // then microbatches are judged
+  const auto batch = s.training.global_batch;
+  check_product({{"micro_batch", s.plan.micro_batch}, {"data", s.plan.data}}, batch,
+                "global_batch " + digits(batch) + ": every replica runs whole microbatches", judge);
+}
+
+void check_given_stages(const forecast::Scenario& s, const Judge& judge) {
+  if (!judge.knows({"plan.pipeline", "model.layers"}) ||
+      judge.knows({"plan.virtual_stages", "plan.schedule"}))
+    return;
+  if (s.plan.pipeline > s.model.layers)
+    judge.complain("plan", "pipeline",
+                   digits(s.plan.pipeline) + " ranks for " + digits(s.model.layers) +
+                       " layers: each needs one");
+}
+
+// Sizes of clusters can be compared where every node is like the others.
+void check_objective(const Question& question, const Judge& judge) {
+  using enum search::Objective::Kind;
+  const auto kind = question.objective.kind;
+  const bool of_clusters = kind == smallest_cluster || kind == cost;
+  if (!judge.knows({"search.objective"})) return;
+  for (const auto* key : {"rate", "nodes"})
+    if (judge.given("search", key) && !of_clusters)
+      judge.complain("search", key,
+                     "limits clusters, and the objective compares none; write objective: "
+                     "smallest_cluster or cost, or leave this out");
+  if (!of_clusters || !judge.knows({"cluster"})) return;
+  const auto& cluster = question.scenario.cluster;
+  const auto wrong = [&](const std::string& what) {
+    judge.complain(
+        "search", "objective",
+        judge.written("search", "objective") + " tries other numbers of nodes, but " + what);
+  };
+  if (!cluster.others.empty()) wrong("cluster.node lists several kinds; write one kind of node");
+  if (!cluster.stragglers.empty() || !cluster.degraded_links.empty())
+    wrong("cluster names single GPUs or links; leave stragglers and degraded_links out");
+}
+
+Question read(Value& document, Reading& reading) {
+  leave_optimal(document);
+  auto question = read_sections(document, reading);
+  if (document.kind != Value::Kind::map) return question;
+  Fixing(question, document, reading).run();
+  const Judge judge(document, reading);
+  doubt_what_is_open(question, judge, reading);
+  const auto& scenario = question.scenario;
+  check_given_degrees(scenario, judge);
+  check_given_batch(scenario, judge);
+  check_given_stages(scenario, judge);
+  check_objective(question, judge);
+  check_ways(question.space.recompute_ways, scenario, judge);
+  check_scenario(scenario, judge.given("plan", "data"), document, reading);
+  return question;
+}
+
+}  // namespace
+
+Question read_question(std::string_view text, const std::string& file_name,
+                       std::span<const std::string> sets, const std::filesystem::path& base) {
+  Value document = parse_yaml(text, file_name);
+  Reading reading(file_name, base);
+  apply_sets(document, sets, reading);
+  auto question = read(document, reading);
+  reading.throw_if_any();
+  return question;
+}
+
+Question load_question(const std::filesystem::path& file, std::span<const std::string> sets) {
+  return read_question(read_file(file), file.string(), sets, file.parent_path());
+}
+
+}  // namespace scenarios

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a search is asked, as people write it: a scenario whose plan is left open.
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "search/search.hpp"
+
+namespace scenarios {
+
+// Reads a scenario as a question: keys of `plan` that are given are fixed, those of `search` limit
+// the others, all else is searched. Text, sets, base and Error as read_scenario's. Only what is
+// given is judged; that nothing may be left to choose from is for the search to find.
+search::Question read_question(std::string_view text, const std::string& file_name,
+                               std::span<const std::string> sets = {},
+                               const std::filesystem::path& base = {});
+
+// The same from a file, which paths in it start from.
+search::Question load_question(const std::filesystem::path& file,
+                               std::span<const std::string> sets = {});
+
+}  // namespace scenarios

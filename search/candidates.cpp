@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/candidates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "search/enumeration.hpp"
+#include "search/relaxation.hpp"
+
+namespace search {
+
+namespace {
+
+using strategies::Plan;
+using strategies::ScheduleKind;
+
+Picoseconds ticks(units::Seconds time) {
+  return static_cast<Picoseconds>(std::llround(time.value * 1e12));
+}
+
+// The order of passes does not follow from how long they take.
+bool has_fixed_order(ScheduleKind schedule) {
+  using enum ScheduleKind;
+  return schedule == gpipe || schedule == one_f_one_b || schedule == interleaved;
+}
+
+// Partitions with the cuts of one choice of degrees that seem to fit; the fastest is taken first.
+class Pile {
+ public:
+  explicit Pile(const PipelineProblem& problem, const Timetable& timetable)
+      : problem_(problem), timetable_(timetable), intervals_(problem_.chain) {}
+
+  struct Item {
+    Partition partition;
+    int tries = 0;  // with this cut before
+  };
+  // With so much less memory (or more) than there is. False if nothing seems to fit.
+  bool add(const std::vector<int>& cut, ByteCount less, int tries) {
+    auto tighter = problem_;
+    for (auto& capacity : tighter.capacity) capacity -= less;
+    if (tighter.capacity.front() < 0) return false;
+    auto partition = in_ways_that_fit(tighter, intervals_, timetable_, cut);
+    if (!partition) return false;
+    sort_choices(problem_, *partition);
+    if (!known_.insert(*partition).second) return false;
+    items_.push_back({std::move(*partition), tries});
+    return true;
+  }
+  // The smallest that it is easy to find, whether it seems to fit or not.
+  void add_small(const std::vector<int>& cut) {
+    const auto room = problem_.capacity.front();
+    for (const int parts : {1, 2, 4, 8, 16, 64, 1024})
+      if (add(cut, -(room / 4 + 1) * parts, 0)) return;
+  }
+  bool empty() const { return items_.empty(); }
+  Item take() {
+    const auto next = std::ranges::min_element(
+        items_, {}, [](const Item& item) { return item.partition.makespan; });
+    auto item = std::move(*next);
+    items_.erase(next);
+    return item;
+  }
+
+ private:
+  struct Earlier {
+    bool operator()(const Partition& a, const Partition& b) const {
+      if (a.first_layer != b.first_layer) return a.first_layer < b.first_layer;
+      const auto options = [](const Partition& partition) {
+        std::vector<int> all;
+        for (const auto& stage : partition.choices)
+          for (const auto& choice : stage) all.push_back(choice.option);
+        return all;
+      };
+      return options(a) < options(b);
+    }
+  };
+  const PipelineProblem& problem_;
+  const Timetable& timetable_;
+  Intervals intervals_;
+  std::vector<Item> items_;
+  std::set<Partition, Earlier> known_;
+};
+
+}  // namespace
+
+Plan Candidates::plan_of(const Degrees& degrees) const {
+  auto plan = divisions_.plan(degrees.division);
+  plan.pipeline = degrees.pipeline;
+  plan.data = question_.scenario.cluster.gpus / (plan.tensor * plan.context * plan.pipeline);
+  plan.zero = degrees.zero;
+  plan.schedule = degrees.schedule;
+  plan.virtual_stages = degrees.chunks;
+  return plan;
+}
+
+void Candidates::bound_partitions(const PipelineProblem& problem, Picoseconds target,
+                                  Look& look) const {
+  Relaxation relaxation(problem);
+  const auto relaxed = relaxation.improve(target, {.rounds = 150, .nodes = 24});
+  look.fits = relaxed.lower_bound.has_value();
+  if (!look.fits) return;
+  look.bound = std::max(look.bound, *relaxed.lower_bound);
+  look.reached = look.bound >= target;
+  if (look.reached) return;
+  look.cuts = relaxed.cuts;
+  if (problem.layout.chunks > 1) return;
+  const auto found = partition(
+      problem, {.rounds = 40, .comparisons = 1'000'000, .passes = 1'000'000, .target = target});
+  look.bound = std::max(look.bound, std::min(found.lower_bound, target));
+  look.reached = look.bound >= target;
+  if (found.best) look.cuts.push_back(found.best->first_layer);
+}
+
+std::pair<Picoseconds, bool> Candidates::promise(const Degrees& degrees) const {
+  const auto plan = plan_of(degrees);
+  const auto frame = frame_of(plan, degrees, divisions_.fastest(degrees.division));
+  return {frame.least_time_as_cut(), frame.has_room(question_.memory_headroom)};
+}
+
+Look Candidates::look(const Degrees& degrees, Picoseconds target) const {
+  const auto plan = plan_of(degrees);
+  const auto fastest = frame_of(plan, degrees, divisions_.fastest(degrees.division));
+  Look result;
+  const bool cut = fastest.is_cut() || !question_.space.partition;
+  // First as if memory were no object: what takes too long then needs no prices of other ways.
+  if (cut) {
+    result.bound = fastest.least_time_as_cut();
+    result.reached = result.bound >= target;
+  } else {
+    auto free = problem_of(fastest);
+    std::ranges::fill(free.capacity, std::numeric_limits<ByteCount>::max() / 4);
+    bound_partitions(free, target, result);
+  }
+  if (result.reached) return result;
+  const auto frame = frame_of(plan, degrees, divisions_.in_all_ways(degrees.division));
+  const auto problem = problem_of(frame);
+  result.fits = problem.capacity.front() >= 0;
+  if (!result.fits) return result;
+  if (!cut) {
+    bound_partitions(problem, target, result);
+    return result;
+  }
+  // What is in flight is known of fixed orders only.
+  if (!has_fixed_order(plan.schedule)) return result;
+  const auto bound = frame.least_time_as_cut(problem);
+  result.fits = bound.has_value();
+  if (!result.fits) return result;
+  result.bound = std::max(result.bound, *bound);
+  result.reached = result.bound >= target;
+  if (!result.reached) bound_partitions(problem, target, result);
+  return result;
+}
+
+Frame Candidates::frame_of(const Plan& plan, const Degrees& degrees,
+                           const LayerPrices& prices) const {
+  return {question_.scenario, plan, prices, divisions_.sharing(degrees.division, plan),
+          question_.space.chunks};
+}
+
+PipelineProblem Candidates::problem_of(const Frame& frame) const {
+  auto problem = frame.problem(costs_, question_.memory_headroom);
+  if (!frame.is_cut() && question_.space.partition) return problem;
+  const auto cut = frame.cut();
+  problem.rooms.clear();
+  for (std::size_t v = 0; v + 1 < cut.size(); ++v) {
+    const auto layers = cut[v + 1] - cut[v];
+    problem.rooms.push_back({layers, layers});
+  }
+  return problem;
+}
+
+// One choice of degrees, played: what was simulated, and the best of it.
+class Candidates::Play {
+ public:
+  Play(const Candidates& all, const Degrees& degrees, Picoseconds target)
+      : all_(all),
+        plan_(all.plan_of(degrees)),
+        fastest_(all.frame_of(plan_, degrees, all.divisions_.fastest(degrees.division))),
+        frame_(all.frame_of(plan_, degrees, all.divisions_.in_all_ways(degrees.division))),
+        problem_(all.problem_of(frame_)),
+        timetable_(problem_.order, problem_.layout, problem_.microbatches, problem_.latency,
+                   problem_.lane),
+        target_(target),
+        scenario_(all.question_.scenario) {}
+
+  // Only what is easy to find.
+  Played run_evenly() {
+    if (problem_.capacity.front() < 0) return std::move(result_);
+    if (is_cut()) without_recomputation();
+    if (!result_.best) by_model({frame_.cut()});
+    return std::move(result_);
+  }
+
+  Played run(std::vector<std::vector<int>> cuts, Picoseconds bound) {
+    result_.bound = bound;
+    if (problem_.capacity.front() < 0) return std::move(result_);
+    if (is_cut()) {
+      without_recomputation();
+      if (result_.best || result_.bound >= target_) return std::move(result_);
+    }
+    if (std::ranges::find(cuts, frame_.cut()) == cuts.end()) cuts.push_back(frame_.cut());
+    by_model(cuts);
+    if (result_.bound < limit()) one_by_one();
+    return std::move(result_);
+  }
+
+ private:
+  bool is_cut() const { return frame_.is_cut() || !all_.question_.space.partition; }
+  bool recompute() const { return all_.question_.space.recompute; }
+  // What is not below this is of no interest.
+  Picoseconds limit() const {
+    return result_.best ? std::min(target_, ticks(result_.best->forecast.step.time)) : target_;
+  }
+
+  // What recomputes less is never slower: the only partition without recomputation bounds all that
+  // recompute, whether it fits or not.
+  void without_recomputation() {
+    Partition even{.first_layer = frame_.cut()};
+    for (std::size_t v = 0; v + 1 < even.first_layer.size(); ++v)
+      even.choices.emplace_back(
+          static_cast<std::size_t>(even.first_layer[v + 1] - even.first_layer[v]));
+    const auto time = simulate(fastest_.with(even, recompute()), all_.divisions_.allow_fastest());
+    if (all_.divisions_.keeping_is_free()) result_.bound = std::max(result_.bound, time.first);
+  }
+
+  // Time, and bytes short of memory.
+  std::pair<Picoseconds, ByteCount> simulate(const Plan& plan, bool allowed = true) {
+    scenario_.plan = plan;
+    auto forecast = forecast::simulate(scenario_);
+    ++result_.simulations;
+    const auto time = ticks(forecast.step.time);
+    const auto over = all_.missing(forecast);
+    if (over <= 0 && allowed) {
+      result_.possible = true;
+      if (!result_.best || time < ticks(result_.best->forecast.step.time))
+        result_.best = Ranked{plan, std::move(forecast), {}};
+    }
+    return {time, over};
+  }
+
+  // In the ways that the model holds for fast and for small enough. What it is wrong by in memory
+  // is told it, so that it can try again.
+  void by_model(const std::vector<std::vector<int>>& cuts) {
+    constexpr int most_tries = 8;
+    constexpr ByteCount margin = 1 << 20;
+    const bool fixed = has_fixed_order(plan_.schedule);
+    Pile pile(problem_, timetable_);
+    for (const auto& cut : cuts)
+      if (!pile.add(cut, 0, 0) && !fixed) pile.add_small(cut);
+    while (!pile.empty()) {
+      const auto [partition, tries] = pile.take();
+      // What takes longer than the best on an idle network takes longer in truth.
+      if (result_.best && fixed && partition.makespan >= limit()) break;
+      const auto [time, over] = simulate(frame_.with(partition, recompute()));
+      if (over <= 0 && fixed) continue;
+      const auto wrong = over - excess(problem_, partition);
+      if (tries + 1 < most_tries)
+        pile.add(partition.first_layer, wrong + margin, tries + 1);
+      else if (over > 0)
+        result_.possible = true;
+    }
+    if (!fixed && !result_.best) result_.possible = result_.possible || is_small();
+  }
+  bool is_small() { return every() != nullptr; }
+
+  // All plans of a small choice of degrees, those with the least bounds first.
+  const std::vector<Partition>* every() {
+    if (!every_) {
+      constexpr std::size_t most = 3000;
+      auto problem = problem_;
+      // What is in flight is known of fixed orders only.
+      if (!has_fixed_order(plan_.schedule))
+        std::ranges::fill(problem.capacity, std::numeric_limits<ByteCount>::max() / 4);
+      every_ = every_partition(problem, timetable_, most);
+      small_ = every_.has_value();
+      if (!every_) every_.emplace();
+    }
+    return small_ ? &*every_ : nullptr;
+  }
+  void one_by_one() {
+    constexpr std::int64_t most_simulations = 600;
+    const auto* partitions = every();
+    if (partitions == nullptr) return;
+    const bool fixed = has_fixed_order(plan_.schedule);
+    auto sorted = *partitions;
+    std::ranges::stable_sort(sorted, {}, &Partition::makespan);
+    std::set<std::vector<int>> fit_without;  // cuts whose plans without recomputation fit
+    const auto recomputes_nothing = [](const Plan& plan) {
+      return plan.recompute == strategies::Recompute{} && plan.layers.empty();
+    };
+    constexpr auto none = std::numeric_limits<Picoseconds>::max();
+    auto left = none;  // the least bound of those not simulated
+    result_.possible = result_.best.has_value();
+    for (const auto& partition : sorted) {
+      const auto low = fixed ? std::max(result_.bound, partition.makespan) : result_.bound;
+      if (low >= limit() || result_.simulations >= most_simulations) {
+        left = low;
+        result_.possible = true;
+        break;
+      }
+      if (fit_without.contains(partition.first_layer)) continue;
+      const auto plan = frame_.with(partition, recompute());
+      const auto [time, over] = simulate(plan);
+      if (over <= 0 && recompute() && recomputes_nothing(plan))
+        fit_without.insert(partition.first_layer);
+    }
+    const auto best = result_.best ? ticks(result_.best->forecast.step.time) : none;
+    if (std::min(best, left) < none) result_.bound = std::max(result_.bound, std::min(best, left));
+  }
+
+  const Candidates& all_;
+  Plan plan_;
+  Frame fastest_, frame_;
+  PipelineProblem problem_;
+  Timetable timetable_;
+  Picoseconds target_;
+  forecast::Scenario scenario_;
+  std::optional<std::vector<Partition>> every_;
+  bool small_ = false;
+  Played result_;
+};
+
+Played Candidates::play_evenly(const Degrees& degrees) const {
+  return Play(*this, degrees, std::numeric_limits<Picoseconds>::max()).run_evenly();
+}
+
+Played Candidates::play(const Degrees& degrees, std::vector<std::vector<int>> cuts,
+                        Picoseconds bound, Picoseconds target) const {
+  return Play(*this, degrees, target).run(std::move(cuts), bound);
+}
+
+// Bytes that the fullest device is short of. What the allocator has cached it would give back.
+ByteCount Candidates::missing(const forecast::Forecast& forecast) const {
+  if (!forecast.memory.host_fits) return std::numeric_limits<ByteCount>::max() / 4;
+  double needed = 0;
+  for (const auto& stage : forecast.memory.stages)
+    needed = std::max(needed, (stage.peak_allocated + stage.communication + stage.framework).value);
+  const double room = (1 - question_.memory_headroom) * forecast.memory.capacity.value;
+  return static_cast<ByteCount>(std::ceil(needed - room));
+}
+
+}  // namespace search

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// One choice of degrees, looked at closely: bounds of its partitions, and its best plans simulated.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "search/divisions.hpp"
+#include "search/search.hpp"
+
+namespace search {
+
+// A choice of degrees, compact: there may be millions.
+struct Degrees {
+  std::uint32_t division = 0;
+  std::int32_t pipeline = 1;
+  std::int16_t chunks = 1;
+  std::int8_t zero = 0;
+  strategies::ScheduleKind schedule = strategies::ScheduleKind::one_f_one_b;
+};
+
+struct Look {
+  Picoseconds bound = 0;               // no plan of these degrees is faster, or the target
+  bool fits = true;                    // perhaps; false: nothing does
+  bool reached = false;                // the target: nothing else was looked at
+  std::vector<std::vector<int>> cuts;  // where good plans cut layers (Partition::first_layer)
+};
+
+struct Played {
+  bool possible = false;       // something fits, or may
+  std::optional<Ranked> best;  // its `bound` is still open
+  Picoseconds bound = 0;       // no plan of these degrees is faster
+  std::int64_t simulations = 0;
+};
+
+// Safe to use from several threads. All arguments must outlive it.
+class Candidates {
+ public:
+  Candidates(const Question& question, const strategies::Costs& costs, Divisions& divisions)
+      : question_(question), costs_(costs), divisions_(divisions) {}
+
+  strategies::Plan plan_of(const Degrees& degrees) const;
+  // No even partition is faster; and whether it may fit without recomputation, roughly.
+  std::pair<Picoseconds, bool> promise(const Degrees& degrees) const;
+  // Bounds partitions until the bound reaches the target or comes no closer.
+  Look look(const Degrees& degrees, Picoseconds target) const;
+  // Simulates a plan with an even partition, with recomputation only if needed.
+  Played play_evenly(const Degrees& degrees) const;
+  // Simulates plans that cut there, and evenly, in the ways that make them fast and fit. What does
+  // not fit is tried again with as much less memory as it was short of. If there are few plans, all
+  // that may be faster. `bound` is known; ends early if none can be faster than the target.
+  Played play(const Degrees& degrees, std::vector<std::vector<int>> cuts, Picoseconds bound,
+              Picoseconds target) const;
+
+ private:
+  Frame frame_of(const strategies::Plan& plan, const Degrees& degrees,
+                 const LayerPrices& prices) const;
+  void bound_partitions(const PipelineProblem& problem, Picoseconds target, Look& look) const;
+  // With one row for each virtual stage where only one partition is looked at.
+  PipelineProblem problem_of(const Frame& frame) const;
+  class Play;
+  ByteCount missing(const forecast::Forecast& forecast) const;
+
+  const Question& question_;
+  const strategies::Costs& costs_;
+  Divisions& divisions_;
+};
+
+}  // namespace search

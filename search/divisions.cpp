@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/divisions.hpp"
+
+#include <algorithm>
+
+#include "model/narrow.hpp"
+#include "strategies/remembering.hpp"
+
+namespace search {
+
+using strategies::Plan;
+using strategies::Recompute;
+
+std::vector<Recompute> ways_of(const forecast::Scenario& scenario, const Space& space) {
+  if (space.recompute)
+    return space.recompute_ways.empty() ? ways_of(scenario.model) : space.recompute_ways;
+  // Counted in layers of a rank, or told stage by stage: some layers are kept whole.
+  const auto& plan = scenario.plan;
+  const bool one = plan.recompute.kind != Recompute::Kind::full_layers &&
+                   plan.recompute_of_stage.empty() && plan.layers.empty();
+  return {one ? plan.recompute : Recompute{}};
+}
+
+Divisions::Divisions(const forecast::Scenario& scenario, const Space& space,
+                     const strategies::Costs& costs)
+    : scenario_(scenario), costs_(costs), ways_(ways_of(scenario, space)) {
+  for_each_division(scenario, space, [&](const Plan& plan) {
+    all_.push_back(std::make_unique<Division>());
+    // One stage of all ranks has the groups that divide a layer wherever they lie.
+    all_.back()->plan = plan;
+    all_.back()->plan.pipeline = 1;
+    all_.back()->plan.data = scenario.cluster.gpus / (plan.tensor * plan.context);
+  });
+}
+
+bool Divisions::allow_fastest() const {
+  return ways_.size() == 1 || std::ranges::find(ways_, Recompute{}) != ways_.end();
+}
+
+bool Divisions::keeping_is_free() const {
+  const auto& plan = scenario_.plan;
+  return !plan.offload.activations &&
+         plan.activation_compression == strategies::ActivationCompression::none;
+}
+
+// All of the model on one stage.
+Plan Divisions::whole(const Plan& plan) const {
+  auto whole = plan;
+  whole.pipeline = whole.virtual_stages = 1;
+  whole.data = scenario_.cluster.gpus / (whole.tensor * whole.context);
+  // Groups that divide a layer lie as close together as any pipeline and replicas let them.
+  std::stable_partition(
+      whole.rank_order.begin(), whole.rank_order.end(),
+      [](strategies::Degree degree) { return degree != strategies::Degree::data; });
+  return whole;
+}
+
+void Divisions::price(std::span<const std::size_t> divisions) {
+  const auto costs = strategies::remembering(costs_);
+  // Nothing is faster than to recompute nothing, where what is kept is only kept; where that is not
+  // allowed it still bounds.
+  const auto ways =
+      !keeping_is_free() ? ways_ : std::vector{ways_.size() == 1 ? ways_.front() : Recompute{}};
+  for (const auto i : divisions) {
+    auto& division = *all_[i];
+    const auto plan = whole(division.plan);
+    const strategies::Job job{scenario_.model, scenario_.training, plan, scenario_.software,
+                              scenario_.cluster};
+    const auto extent = strategies::extent_of(job.share());
+    // In the precision of activations; far beyond what a device holds, however they are computed.
+    const double logits = static_cast<double>(extent.tokens() * extent.vocab) *
+                          model::wide_bytes(scenario_.training.precision);
+    double memory = 0;
+    for (std::size_t kind = 0; kind < scenario_.cluster.kinds(); ++kind)
+      memory = std::max(memory, scenario_.cluster.kind(kind).device.memory.value);
+    if (logits > 4 * memory) continue;
+    division.fastest =
+        std::make_unique<LayerPrices>(layer_prices(scenario_, plan, ways, costs, false));
+    keep_fastest_way(*division.fastest);
+  }
+}
+
+Picoseconds Divisions::least_time(std::size_t i) const {
+  if (!fits(i)) return 0;
+  const auto& prices = fastest(i);
+  const auto of = [&](auto part) {
+    return static_cast<double>(prices.forward.*part) +
+           std::min(
+               static_cast<double>(prices.backward.*part),
+               static_cast<double>(prices.backward_input.*part + prices.backward_weight.*part));
+  };
+  const auto& plan = all_[i]->plan;
+  const double passes =
+      static_cast<double>(scenario_.training.global_batch * plan.tensor * plan.context) /
+      static_cast<double>(plan.micro_batch * scenario_.cluster.gpus);
+  using strategies::LeastTime;
+  return static_cast<Picoseconds>(passes * std::max(of(&LeastTime::device), of(&LeastTime::host)) *
+                                  (1 - 1e-9));
+}
+
+const LayerPrices& Divisions::in_all_ways(std::size_t i) {
+  auto& division = *all_[i];
+  const std::lock_guard lock(division.mutex);
+  if (!division.all)
+    division.all = std::make_unique<LayerPrices>(
+        layer_prices(scenario_, whole(division.plan), ways_, strategies::remembering(costs_)));
+  return *division.all;
+}
+
+const strategies::Sharing& Divisions::sharing(std::size_t i, const Plan& plan) {
+  const bool mirrored = plan.schedule == strategies::ScheduleKind::dualpipe;
+  const Sharers key{plan.tensor,         plan.context, plan.pipeline, plan.expert,
+                    expert_tensor(plan), plan.zero,    mirrored};
+  {
+    const std::lock_guard lock(sharing_mutex_);
+    if (const auto found = sharing_.find(key); found != sharing_.end()) return *found->second;
+  }
+  const auto& prices = fastest(i);
+  auto made = std::make_unique<strategies::Sharing>(
+      strategies::Job{scenario_.model, scenario_.training, plan, scenario_.software,
+                      scenario_.cluster},
+      costs_, prices.whole, prices.largest);
+  const std::lock_guard lock(sharing_mutex_);
+  return *sharing_.try_emplace(key, std::move(made)).first->second;
+}
+
+}  // namespace search

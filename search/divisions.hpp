@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plans share: prices of layers by how they are divided, and of what replicas exchange.
+#pragma once
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "search/frame.hpp"
+#include "search/space.hpp"
+
+namespace search {
+
+// The ways in which the layers of a question's plans may run; the scenario's own first where they
+// are not searched.
+std::vector<strategies::Recompute> ways_of(const forecast::Scenario& scenario, const Space& space);
+
+// Choices of the degrees that decide what a layer costs. Prices are made when asked for, once;
+// asking from several threads is safe.
+class Divisions {
+ public:
+  Divisions(const forecast::Scenario& scenario, const Space& space, const strategies::Costs& costs);
+
+  std::size_t size() const { return all_.size(); }
+  const strategies::Plan& plan(std::size_t i) const { return all_[i]->plan; }
+  // Prices divisions without recomputation: together takes less time than one by one.
+  void price(std::span<const std::size_t> divisions);
+  void forget(std::size_t i) { all_[i]->fastest.reset(); }
+  // No plan of the division is faster: the passes that an average device runs. 0: not priced, as
+  // its logits alone exceed the memory of a device.
+  Picoseconds least_time(std::size_t i) const;
+  bool fits(std::size_t i) const { return all_[i]->fastest != nullptr; }
+  // Without recomputation, whether that is allowed or not; and in all ways.
+  const LayerPrices& fastest(std::size_t i) const { return *all_[i]->fastest; }
+  const LayerPrices& in_all_ways(std::size_t i);
+  bool allow_fastest() const;
+  // To keep more is never slower: nothing that is kept is compressed or copied.
+  bool keeping_is_free() const;
+  // Of a plan of division i.
+  const strategies::Sharing& sharing(std::size_t i, const strategies::Plan& plan);
+
+ private:
+  strategies::Plan whole(const strategies::Plan& plan) const;
+  struct Division {
+    strategies::Plan plan;
+    std::mutex mutex;
+    std::unique_ptr<LayerPrices> fastest, all;
+  };
+  // tensor, context, pipeline, expert, expert_tensor, zero, mirrored
+  using Sharers = std::array<std::int64_t, 7>;
+  const forecast::Scenario& scenario_;
+  const strategies::Costs& costs_;
+  std::vector<strategies::Recompute> ways_;
+  std::vector<std::unique_ptr<Division>> all_;
+  std::mutex sharing_mutex_;
+  std::map<Sharers, std::unique_ptr<strategies::Sharing>> sharing_;
+};
+
+}  // namespace search

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan with its degrees chosen: what is left is which layers sit where and what they recompute.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "forecast/scenario.hpp"
+#include "search/layer_prices.hpp"
+#include "search/partition.hpp"
+#include "strategies/sharing.hpp"
+
+namespace search {
+
+// A plan but for the partition and what is recomputed. All arguments must outlive it.
+class Frame {
+ public:
+  Frame(const forecast::Scenario& scenario, const strategies::Plan& plan, const LayerPrices& prices,
+        const strategies::Sharing& sharing, bool chunks_move = false)
+      : scenario_(scenario),
+        plan_(plan),
+        prices_(prices),
+        sharing_(sharing),
+        chunks_move_(chunks_move),
+        lane_(lane()) {}
+
+  // No plan of these degrees takes less, wherever its layers sit and whatever they recompute: the
+  // work of an average device, the first microbatch's way to the last and back, and what follows
+  // the last gradient. O(layers)
+  sim::Picoseconds least_time() const;
+
+  // The same of a plan whose layers are cut as its schedule or its layers_per_stage ask: by heads
+  // and tails of what each device does, in whatever order. O(virtual stages · parts of a device³)
+  sim::Picoseconds least_time_as_cut() const;
+  // The same of what fits the memory of `problem` (of this frame, in all ways); none: nothing.
+  std::optional<sim::Picoseconds> least_time_as_cut(const PipelineProblem& problem) const;
+  // Whether only one partition is looked at: the given one, or the even one where the order of
+  // passes follows from their times, stages mirror each other, or devices hold several chunks,
+  // unless `chunks_move`.
+  bool is_cut() const;
+  std::vector<int> cut() const;  // as Partition::first_layer
+
+  // Whether an average device has room for about as many microbatches as there are stages, nothing
+  // recomputed: a guess.
+  bool has_room(double headroom) const;
+
+  // The plan as a problem of partition, whose bounds bound the step: nothing in it takes longer
+  // than what is simulated, and nothing that could be left out of memory is counted, so that
+  // whatever fits is found. `headroom`: share of memory that stays free.
+  PipelineProblem problem(const strategies::Costs& costs, double headroom) const;
+
+  // The plan with this partition written into it, and what is recomputed as its ways say, unless
+  // the plan keeps its own.
+  strategies::Plan with(const Partition& partition, bool recompute) const;
+
+ private:
+  // One block of a kind, of the least of its ways: the first one.
+  struct Each {
+    double forward = 0, backward = 0, weight = 0, reduction = 0, update = 0, issued = 0;
+    double sent = 0;  // to replicas and from them, in a step
+  };
+  std::vector<Each> kinds() const;
+  std::vector<Each> stages_as_cut() const;  // by virtual stage
+  // Work of one device: none of it can begin before its head, and after each of it a tail follows.
+  struct Work {
+    double time, head, tail;
+  };
+  struct Device {
+    std::vector<Work> work;
+    double update = 0, issued = 0, sent = 0;
+  };
+  std::vector<Device> devices_as_cut() const;
+  static double one_machine_bound(std::vector<Work> work);
+  double sent(const strategies::Parameters& of, bool layer) const;
+  // `recomputed`: by device, in a step.
+  sim::Picoseconds least_time_as_cut(const std::vector<double>& recomputed) const;
+  struct Sums;
+  Sums sums() const;
+  // Whether passes run two at a time, each under what the other exchanges; whether the host waits
+  // for the device before every pass.
+  bool pairs() const;
+  bool drains() const;
+  sim::Picoseconds time_of(const strategies::LeastTime& whole,
+                           const strategies::LeastTime& block) const;
+  sim::Picoseconds issued(const strategies::BlockOutline& block) const;  // by the host
+  Price price(const strategies::BlockOutline& block) const;
+  Price price_beside(const strategies::BlockOutline& block) const;
+  // What the passes of a block take longer beside communication with replicas.
+  struct Slowed {
+    sim::Picoseconds forward = 0, backward = 0;  // backward: or those of gradients of weights
+  };
+  Slowed slowed_always(const strategies::BlockOutline& block) const;  // in every pass, else 0
+  Slowed slowed(const strategies::BlockOutline& block) const;
+  // Blocks whose parameters travel together, at least.
+  int unit() const;
+  strategies::Parameters parameters(std::size_t element) const;
+  bool embeds_and_predicts() const;
+  std::vector<StageTimes> besides(const strategies::Outline& outline,
+                                  const strategies::Layout& layout) const;
+  DataLane lane() const;
+  void add_units(Layer& layer, const std::vector<strategies::BlockOutline>& ways) const;
+  std::vector<PipelineProblem::Room> rooms(int stages) const;
+  void find_edges(std::vector<Layer>& layers) const;
+  sim::Picoseconds update(const strategies::Parameters& of) const;
+  double room(double headroom) const;
+  // Bytes of what ZeRO leaves whole at some time.
+  double whole_units() const;
+  Layer layer(std::size_t element) const;
+
+  const forecast::Scenario& scenario_;
+  const strategies::Plan& plan_;
+  const LayerPrices& prices_;
+  const strategies::Sharing& sharing_;
+  bool chunks_move_;
+  DataLane lane_;
+};
+
+}  // namespace search

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frame as a problem of partition.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "search/frame.hpp"
+#include "search/frame_parts.hpp"
+#include "strategies/memory.hpp"
+
+namespace search {
+
+using sim::Picoseconds;
+using strategies::BlockOutline;
+using strategies::LeastTime;
+using strategies::ScheduleKind;
+
+double Frame::room(double headroom) const {
+  const strategies::Placement placement(plan_);
+  double least = HUGE_VAL;
+  for (std::size_t kind = 0; kind < scenario_.cluster.kinds(); ++kind)
+    least = std::min(least, scenario_.cluster.kind(kind).device.usable_memory.value);
+  const auto& software = scenario_.software;
+  const double outside = communicators(placement) * software.communicator_memory.value +
+                         software.framework_memory.value + software.workspace.value +
+                         (scenario_.model.moe ? software.expert_workspace.value : 0);
+  return least * scenario_.cluster.memory_fraction * (1 - headroom) - outside;
+}
+
+std::vector<StageTimes> Frame::besides(const strategies::Outline& outline,
+                                       const strategies::Layout& layout) const {
+  const bool graded = runs_graded(plan_.schedule);
+  const int last = layout.virtual_stages() - 1;
+  std::vector<StageTimes> all(static_cast<std::size_t>(layout.virtual_stages()));
+  // What the host bounds has the launch of its first kernel in it.
+  const auto by_host = [](const LeastTime& whole) { return whole.host > whole.device; };
+  const auto forward_launch = by_host(prices_.forward) ? 0 : outline.forward_launch();
+  const bool gradients_by_host = by_host(prices_.backward) || by_host(prices_.backward_input) ||
+                                 by_host(prices_.backward_weight);
+  const auto backward_launch = gradients_by_host ? 0 : outline.backward_launch();
+  // One unit of every pass has nothing beside it.
+  Slowed most;
+  for (const auto& blocks : prices_.outlines)
+    for (const auto& block : blocks) {
+      const auto more = slowed_always(block);
+      most.forward = std::max(most.forward, unit() * more.forward);
+      most.backward = std::max(most.backward, unit() * more.backward);
+    }
+  for (int v = 0; v <= last; ++v) {
+    auto& times = all[static_cast<std::size_t>(v)];
+    times.forward = forward_launch;
+    times.backward = backward_launch;
+    times.weight = graded ? backward_launch : 0;
+    times.forward -= most.forward;
+    (graded ? times.weight : times.backward) -= most.backward;
+    const auto here = strategies::place_of(v, layout);
+    if (here.chunk == 0) times.update = sharing_.between();
+    if (outline.sends_beside()) continue;
+    const auto sends = [&](int to, bool forward) -> Picoseconds {
+      if (to < 0 || to > last) return 0;
+      const auto there = strategies::place_of(to, layout);
+      return there.stage == here.stage ? 0 : outline.sending(here.stage, forward);
+    };
+    // Down a V and up again: a message to the next virtual stage may go to the device before.
+    times.forward += std::min(sends(v + 1, true), sends(v + 1, false));
+    // Gradients that are reduced behind a pass leave while it sends.
+    if (lane_.reduces != DataLane::When::always || lane_.beside)
+      times.backward += std::min(sends(v - 1, false), sends(v - 1, true));
+  }
+  return all;
+}
+
+// Chunks of one device are as long as each other, but for a layer.
+std::vector<PipelineProblem::Room> Frame::rooms(int stages) const {
+  if (plan_.schedule != ScheduleKind::interleaved) return {};
+  const auto layers = static_cast<int>(scenario_.model.layers);
+  std::vector<PipelineProblem::Room> rooms(static_cast<std::size_t>(stages),
+                                           {layers / stages, (layers + stages - 1) / stages});
+  for (auto* end : {&rooms.front(), &rooms.back()}) ++end->least, ++end->most;
+  return rooms;
+}
+
+// Of the ways to run a layer that which shows least.
+void Frame::add_units(Layer& layer, const std::vector<BlockOutline>& ways) const {
+  using enum DataLane::When;
+  const bool graded = runs_graded(plan_.schedule);
+  constexpr auto most = std::numeric_limits<Picoseconds>::max();
+  Slowed least{most, most};
+  layer.first_unit = most;
+  for (const auto& block : ways) {
+    const auto each = price_beside(block);
+    layer.first_unit = std::min(layer.first_unit, graded ? each.weight : each.backward);
+    const auto more = slowed(block);
+    least.forward = std::min(least.forward, more.forward);
+    least.backward = std::min(least.backward, more.backward);
+  }
+  if (lane_.gathers == once) layer.slowed_forward = least.forward;
+  if (lane_.reduces == once) layer.slowed_backward = least.backward;
+}
+
+// The last unit of a virtual stage, of a few layers, begins its backward pass.
+void Frame::find_edges(std::vector<Layer>& layers) const {
+  const int many = unit();
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    for (std::size_t k = i + 1; k-- > 0 && i - k < static_cast<std::size_t>(many);) {
+      layers[i].less_slowed_forward += layers[k].slowed_forward;
+      layers[i].less_slowed_backward += layers[k].slowed_backward;
+    }
+}
+
+Layer Frame::layer(std::size_t element) const {
+  const strategies::Placement placement(plan_);
+  const int shards = shards_of(scenario_, plan_, placement);
+  const auto& outlines = prices_.outlines[prices_.elements[element]];
+  const auto held = parameters(element);
+  const auto fixed =
+      strategies::static_memory(facts_of(held, outlines.front().cast, placement, shards, plan_),
+                                plan_, scenario_.training, scenario_.software, shards);
+  Layer layer;
+  layer.fixed = static_cast<ByteCount>((fixed.weights + fixed.gradients + fixed.optimizer).value);
+  layer.reduction = sharing_.reduction(held);
+  // The root unit stays gathered: what no pass gathers again is left out of all.
+  const bool inside = element >= 1 && element <= static_cast<std::size_t>(scenario_.model.layers);
+  if (inside || !scenario_.software.root_unit || !lane_.gathers_again)
+    layer.gathering = sharing_.gathering(held);
+  layer.update = update(held);
+  layer.last_unit = layer.reduction;
+  add_units(layer, outlines);
+  for (const auto& block : outlines) {
+    auto priced = price_beside(block);
+    const auto peak = std::max(
+        block.forward_peak, runs_graded(plan_.schedule) ? block.input_peak : block.backward_peak);
+    // What a layer makes again takes the place of what those behind it have freed, perhaps.
+    const auto freed = std::max(outlines.front().kept, block.kept + block.recomputed);
+    priced.transient = std::max<ByteCount>(0, peak - freed);
+    layer.options.push_back(priced);
+  }
+  return layer;
+}
+
+namespace {
+
+// Prediction modules stay with the head.
+void join(Layer& into, const Layer& more) {
+  into.slowed_forward += more.slowed_forward;
+  into.slowed_backward += more.slowed_backward;
+  into.first_unit = more.first_unit;
+  into.last_unit = std::min(into.last_unit, more.last_unit);
+  into.fixed += more.fixed;
+  into.reduction += more.reduction;
+  into.gathering += more.gathering;
+  into.update += more.update;
+  auto& a = into.options.front();
+  const auto& b = more.options.front();
+  a.kept += b.kept;
+  a.forward += b.forward;
+  a.backward += b.backward;
+  a.weight += b.weight;
+  a.transient = std::max(a.transient, b.transient);
+}
+
+}  // namespace
+
+// Every stage has a layer whole at some time, or as many gradients as a bucket takes.
+double Frame::whole_units() const {
+  if (!(is_cut() || plan_.pipeline == 1) || !sharing_.shares()) return 0;
+  const double unit = prices_.least.all();
+  const auto& software = scenario_.software;
+  if (plan_.zero == 3) return unit * (software.weight_bytes + software.gradient_bytes);
+  if (plan_.zero == 2) return std::min(unit, sharing_.gradient_bucket()) * software.gradient_bytes;
+  return 0;
+}
+
+PipelineProblem Frame::problem(const strategies::Costs& costs, double headroom) const {
+  const auto p = static_cast<int>(plan_.pipeline);
+  PipelineProblem problem;
+  problem.layout = layout_of(plan_);
+  problem.microbatches = static_cast<int>(strategies::microbatches_of(plan_, scenario_.training));
+  const strategies::Job job{scenario_.model, scenario_.training, plan_, scenario_.software,
+                            scenario_.cluster};
+  const strategies::Outline outline(job, costs, {});
+  problem.besides = besides(outline, problem.layout);
+  problem.lane = lane_;
+  if (outline.sends_beside() && p > 1) {
+    problem.latency = outline.sending(0, true);
+    for (int stage = 0; stage < p; ++stage)
+      for (const bool forward : {true, false})
+        problem.latency = std::min(problem.latency, outline.sending(stage, forward));
+  }
+  const auto layers = static_cast<std::size_t>(scenario_.model.layers);
+  for (std::size_t i = 0; i < prices_.elements.size(); ++i) {
+    if (i > layers + 1)
+      join(problem.chain.layers.back(), layer(i));
+    else
+      problem.chain.layers.push_back(layer(i));
+  }
+  find_edges(problem.chain.layers);
+  problem.rooms = rooms(problem.layout.virtual_stages());
+  const double free = room(headroom) - whole_units();
+  problem.capacity.assign(static_cast<std::size_t>(p),
+                          static_cast<ByteCount>(std::max(free, -1.0)));
+  problem.order = strategies::order_of(
+      {.schedule = plan_.schedule,
+       .stages = p,
+       .chunks = problem.layout.parts(),
+       .microbatches = problem.microbatches,
+       .pairs = strategies::pairs_passes(scenario_.model, plan_, scenario_.software)});
+  return problem;
+}
+
+bool Frame::has_room(double headroom) const {
+  const strategies::Placement placement(plan_);
+  const int shards = shards_of(scenario_, plan_, placement);
+  const auto p = static_cast<double>(plan_.pipeline);
+  const auto m = static_cast<double>(strategies::microbatches_of(plan_, scenario_.training));
+  double kept = 0, cast = 0;
+  for (std::size_t k = 0; k < prices_.kinds.size(); ++k) {
+    kept += prices_.kinds[k].count * static_cast<double>(prices_.outlines[k].front().kept);
+    cast += prices_.kinds[k].count * prices_.outlines[k].front().cast;
+  }
+  const auto fixed =
+      strategies::static_memory(facts_of(prices_.whole, cast, placement, shards, plan_), plan_,
+                                scenario_.training, scenario_.software, shards);
+  const double copies = plan_.schedule == ScheduleKind::dualpipe ? 2 : 1;
+  const double states = (fixed.weights + fixed.gradients + fixed.optimizer).value;
+  return copies * states / p + kept / p * std::min(m, p + 1) < 0.9 * room(headroom);
+}
+
+}  // namespace search

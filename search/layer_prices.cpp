@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/layer_prices.hpp"
+
+#include <algorithm>
+
+namespace search {
+
+using forecast::Scenario;
+using strategies::Block;
+using strategies::LeastTime;
+using strategies::Module;
+using strategies::Plan;
+using strategies::Recompute;
+using strategies::ScheduleKind;
+
+namespace {
+
+std::vector<Module> modules_of(const model::Transformer& model) {
+  std::vector<Module> all{Module::core_attn, Module::layernorm, Module::mlp};
+  if (model.latent) all.push_back(Module::mla_up_proj);
+  if (model.moe) {
+    all.push_back(Module::moe_act);
+    all.push_back(Module::moe);
+    if (model.moe->shared_experts > 0) all.push_back(Module::shared_experts);
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+}  // namespace
+
+std::vector<Recompute> ways_of(const model::Transformer& model) {
+  const auto modules = modules_of(model);
+  std::vector<Recompute> ways;
+  for (std::size_t set = 0; set < std::size_t{1} << modules.size(); ++set) {
+    Recompute way{set == 0 ? Recompute::Kind::none : Recompute::Kind::modules, 0, {}};
+    for (std::size_t m = 0; m < modules.size(); ++m)
+      if ((set >> m & 1) != 0) way.modules.push_back(modules[m]);
+    const auto chosen = [&](Module module) {
+      return std::ranges::find(way.modules, module) != way.modules.end();
+    };
+    // What is inside of another runs once.
+    if (chosen(Module::moe) && (chosen(Module::moe_act) || chosen(Module::shared_experts)))
+      continue;
+    if (way.modules == std::vector{Module::core_attn}) way = {Recompute::Kind::selective, 0, {}};
+    ways.push_back(std::move(way));
+  }
+  ways.push_back({Recompute::Kind::full, 0, {}});
+  return ways;
+}
+
+namespace {
+
+// All of the model on one stage of ranks that lie as close together as any pipeline and replicas
+// let them.
+Plan on_one_stage(const Scenario& scenario, const Plan& plan) {
+  auto whole = plan;
+  whole.pipeline = whole.virtual_stages = 1;
+  whole.data = scenario.cluster.gpus / (plan.tensor * plan.context);
+  std::stable_partition(
+      whole.rank_order.begin(), whole.rank_order.end(),
+      [](strategies::Degree degree) { return degree != strategies::Degree::data; });
+  whole.schedule = ScheduleKind::one_f_one_b;
+  whole.layers_per_stage.clear();
+  whole.recompute = {};
+  whole.recompute_of_stage.clear();
+  whole.layers.clear();
+  return whole;
+}
+
+Block in_way(Block block, const Recompute& way) {
+  if (block.kind == Block::Kind::layer) block.drop = strategies::drop_of(way, 0);
+  return block;
+}
+
+void sum_up(LayerPrices& prices, std::int64_t layers) {
+  prices.kinds.resize(prices.outlines.size());
+  for (std::size_t i = prices.elements.size(); i-- > 0;) {
+    const auto& first = prices.outlines[prices.elements[i]].front();
+    prices.forward += first.forward;
+    prices.backward += first.backward;
+    prices.backward_input += first.backward_input;
+    prices.backward_weight += first.backward_weight;
+    prices.whole += first.parameters;
+    prices.largest.dense = std::max(prices.largest.dense, first.parameters.dense);
+    prices.largest.experts = std::max(prices.largest.experts, first.parameters.experts);
+    auto& kind = prices.kinds[prices.elements[i]];
+    kind.first = i;
+    kind.count += 1;
+    kind.layer = i >= 1 && i <= static_cast<std::size_t>(layers);
+    const auto& held = first.parameters;
+    const bool fewest = prices.least.all() == 0 || held.all() < prices.least.all();
+    if (kind.layer && fewest) prices.least = held;
+  }
+}
+
+}  // namespace
+
+LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
+                         const std::vector<Recompute>& ways, const strategies::Costs& costs,
+                         bool stretches) {
+  auto whole = on_one_stage(scenario, plan);
+  LayerPrices prices{.ways = ways};
+  std::vector<Block> kinds, all;
+  const auto chain = strategies::blocks_of(scenario.model, whole).front();
+  for (const auto& block : chain) {
+    const auto found = std::ranges::find(kinds, block);
+    prices.elements.push_back(static_cast<std::size_t>(found - kinds.begin()));
+    if (found == kinds.end()) kinds.push_back(block);
+  }
+  for (const auto& kind : kinds)
+    for (const auto& way : ways)
+      if (const auto block = in_way(kind, way); std::ranges::find(all, block) == all.end())
+        all.push_back(block);
+  whole.schedule = plan.schedule;
+  const strategies::Job job{scenario.model, scenario.training, whole, scenario.software,
+                            scenario.cluster};
+  const strategies::Outline outline(job, costs, all, stretches);
+  for (const auto& kind : kinds) {
+    auto& of_kind = prices.outlines.emplace_back();
+    const auto many = kind.kind == Block::Kind::layer ? ways.size() : 1;
+    for (std::size_t w = 0; w < many; ++w) of_kind.push_back(outline.of(in_way(kind, ways[w])));
+  }
+  sum_up(prices, scenario.model.layers);
+  prices.words = static_cast<double>(strategies::extent_of(job.share()).vocab * job.model.hidden);
+  return prices;
+}
+
+void keep_fastest_way(LayerPrices& prices) {
+  if (prices.ways.size() == 1) return;
+  const auto lesser = [](LeastTime& time, const LeastTime& other) {
+    time = {std::min(time.device, other.device), std::min(time.host, other.host),
+            std::min(time.computing, other.computing)};
+  };
+  for (auto& ways : prices.outlines) {
+    auto& first = ways.front();
+    for (const auto& way : ways) {
+      lesser(first.forward, way.forward);
+      lesser(first.backward, way.backward);
+      lesser(first.backward_input, way.backward_input);
+      lesser(first.backward_weight, way.backward_weight);
+    }
+    // A slowdown counts for less where a pass takes longer.
+    first.stretch = {};
+    ways.resize(1);
+  }
+  prices.ways.resize(1);
+  prices.forward = prices.backward = prices.backward_input = prices.backward_weight = {};
+  for (const auto kind : prices.elements) {
+    const auto& each = prices.outlines[kind].front();
+    prices.forward += each.forward;
+    prices.backward += each.backward;
+    prices.backward_input += each.backward_input;
+    prices.backward_weight += each.backward_weight;
+  }
+}
+
+}  // namespace search

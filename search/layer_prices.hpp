@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the layers of a plan cost, in every way to run them.
+#pragma once
+#include <vector>
+
+#include "forecast/scenario.hpp"
+#include "strategies/outline.hpp"
+
+namespace search {
+
+// Ways to run a layer, the first of them without recomputation.
+std::vector<strategies::Recompute> ways_of(const model::Transformer& model);
+
+// What the layers of a plan cost under every way: the same for all plans that agree in the degrees
+// that divide a layer, in microbatch and software. O(ways · operators)
+struct LayerPrices {
+  std::vector<strategies::Recompute> ways;
+  std::vector<std::size_t> elements;  // embedding, layers, head, prediction modules: kinds
+  struct Kind {
+    std::size_t first = 0;  // element of the kind
+    double count = 0;
+    bool layer = false;
+  };
+  std::vector<Kind> kinds;
+  std::vector<std::vector<strategies::BlockOutline>> outlines;               // by kind and way
+  strategies::LeastTime forward, backward, backward_input, backward_weight;  // of all, fastest way
+  strategies::Parameters whole, largest;  // of all blocks, and of one, dense and experts apart
+  strategies::Parameters least;           // of the layer that has fewest
+  double words = 0;                       // parameters of the embedding of words, on one rank
+};
+LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
+                         const std::vector<strategies::Recompute>& ways,
+                         const strategies::Costs& costs, bool stretches = true);
+
+// Leaves one way that takes no longer than any, part by part. Mostly that is to recompute nothing;
+// but what is dropped need not be compressed or copied to the host either.
+void keep_fastest_way(LayerPrices& prices);
+
+}  // namespace search

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches for what is not a plan alone: the smallest cluster, the cheapest, the largest batch or
+// sequence.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "search/search.hpp"
+
+namespace search {
+
+// What a step costs.
+struct Cost {
+  double gpu_hours_per_token = 0;
+  // Share of the price of nodes and switches that a token uses up when they serve `write_off`, day
+  // and night; without power, space and staff. Absent where the price of a node is not known;
+  // switches of unknown price count nothing.
+  std::optional<units::Money> per_token;
+};
+inline constexpr units::Seconds write_off{4 * 365.25 * 86400};  // usual for servers
+
+Cost cost_of(const topology::Cluster& cluster, const forecast::Step& step);
+
+// One size that was searched.
+struct Tried {
+  std::int64_t size = 0;               // nodes, sequences of a step or tokens of one
+  bool possible = false;               // degrees divide the cluster, the model and the batch
+  std::optional<forecast::Step> step;  // of the fastest plan; absent: nothing fits
+  Cost cost;                           // with a step
+  bool enough = false;                 // there is a step, at the wanted rate or above
+};
+
+// The question at the size that was chosen, and its answer.
+struct Outcome {
+  Question question;
+  Answer answer;
+  std::vector<Tried> tried = {};           // ascending; empty for step_time, which has one size
+  std::optional<std::size_t> chosen = {};  // of `tried`; absent: none is enough, and question and
+                                           // answer are of the one that came closest
+};
+
+// Answers a question for its objective:
+// - step_time: search(), and nothing else.
+// - smallest_cluster: the fewest nodes on which something fits, at objective.rate if there is one.
+//   Tries the numbers of nodes that are listed, ascending, up to the first that is enough; where
+//   none is listed, 1, 2, 4 … within bounds and then halves the interval in which the answer lies.
+//   More nodes may be worse (they divide the model and the batch less well), so a smaller number
+//   that was not tried might do: `tried` says which were.
+// - cost: of the same numbers of nodes, the one whose token costs least, at the rate: in money
+// where
+//   that is known, otherwise in GPU-hours, among those that were tried: all that are listed, or 1,
+//   2, 4 … and the largest.
+// - largest_batch, largest_sequence: doubles global_batch or sequence_length while something fits,
+// or
+//   halves it until something does. A batch is held at once: no replica takes more microbatches
+//   than its pipeline has ranks, for accumulating gradients over more needs no more memory.
+// Every size is searched as a question of its own, with the limits of its space. What was decided
+// when the search is told to stop stands; the answer is then interrupted.
+Outcome pursue(const Question& question, const Options& options = {});
+
+}  // namespace search

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks that hold the same parameters send each other.
+#pragma once
+#include "strategies/folding.hpp"
+#include "strategies/lower.hpp"
+
+namespace strategies {
+
+// Those ranks, and whether they hold the routed experts or everything else.
+struct Sharers {
+  topology::GroupShape shape;
+  FlowKind ring = FlowKind::ring;
+};
+
+class DataTraffic {
+ public:
+  // Both must outlive it.
+  DataTraffic(const Job& job, const Costs& costs) : job_(job), costs_(costs) {}
+
+  // Bytes of one parameter's gradient as it is summed, as it travels, and of one parameter.
+  double gradient_bytes() const;
+  double wire_bytes() const;
+  double parameter_bytes() const;
+
+  bool overlaps_gradients() const;
+  bool overlaps_parameters() const;
+  // Of gradients, and of parameters: one bucket on an idle network.
+  topology::Sending reduction(const Sharers& sharers, const Shared& what) const;
+  topology::Sending gathering(const Sharers& sharers, const Shared& what) const;
+  // Over how many of them states are divided.
+  int shards_of(const Sharers& sharers) const;
+  bool sharded_in_node(const Sharers& sharers) const;
+  // Parameters of a bucket that is full.
+  double gradient_bucket() const;
+  double parameter_bucket() const;
+
+ private:
+  bool owns_tensors() const { return job_.plan.zero == 1 && job_.software.states_by_tensor; }
+  topology::Sending to_parts(units::Bytes size, std::int64_t tensors,
+                             const topology::GroupShape& group) const;
+  topology::Sending from_parts(units::Bytes size, std::int64_t tensors,
+                               const topology::GroupShape& group) const;
+  topology::Sending by_owners(topology::Collective kind, units::Bytes size, std::int64_t tensors,
+                              const topology::GroupShape& group) const;
+  const Job& job_;
+  const Costs& costs_;
+};
+
+}  // namespace strategies

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/sharing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <span>
+
+#include "strategies/memory.hpp"
+#include "strategies/placement.hpp"
+
+namespace strategies {
+
+namespace {
+
+// Of so many groups at most; they lie on nodes in patterns that the first ones show, and on other
+// kinds of node here and there.
+constexpr std::int64_t groups_looked_at = 64;
+
+// `members(i)`: the ranks of group i of so many.
+template <class Members>
+std::set<topology::GroupShape> shapes_of(std::int64_t groups, const topology::Cluster& cluster,
+                                         const Members& members) {
+  std::set<topology::GroupShape> shapes;
+  const auto stride = std::max<std::int64_t>(1, groups / (groups_looked_at / 2));
+  for (std::int64_t i = 0; i < groups; i += i < groups_looked_at / 2 ? 1 : stride)
+    shapes.insert(topology::shape_of(members(i), cluster));
+  return shapes;
+}
+
+std::set<topology::GroupShape> dense_shapes(const Placement& placement,
+                                            const topology::Cluster& cluster) {
+  return shapes_of(placement.tensor() * placement.pipeline(), cluster, [&](std::int64_t i) {
+    const Coordinates at{.tensor = i % placement.tensor(), .pipeline = i / placement.tensor()};
+    std::vector<std::int64_t> members;
+    for (std::int64_t sharer = 0; sharer < placement.sharers(); ++sharer)
+      members.push_back(placement.rank_of_sharer(sharer, at));
+    return members;
+  });
+}
+
+std::set<topology::GroupShape> expert_shapes(const Placement& placement,
+                                             const topology::Cluster& cluster) {
+  const auto parts = placement.expert_tensor() * placement.expert();
+  return shapes_of(parts * placement.pipeline(), cluster, [&](std::int64_t i) {
+    const auto part = i % parts;
+    const auto like =
+        placement.rank_of(ExpertCoordinates{.tensor = part % placement.expert_tensor(),
+                                            .expert = part / placement.expert_tensor()},
+                          i / parts);
+    std::vector<std::int64_t> members;
+    for (std::int64_t sharer = 0; sharer < placement.expert_sharers(); ++sharer)
+      members.push_back(placement.rank_of_expert_sharer(sharer, like));
+    return members;
+  });
+}
+
+}  // namespace
+
+topology::GroupShape everyone(const topology::Cluster& cluster) {
+  const auto per_node = std::min<std::int64_t>(cluster.node.gpus, cluster.gpus);
+  const auto on_last = cluster.gpus - (cluster.nodes() - 1) * cluster.node.gpus;
+  return {.ranks = static_cast<int>(cluster.gpus),
+          .nodes = static_cast<int>(cluster.nodes()),
+          .least_per_node = static_cast<int>(std::min(per_node, on_last)),
+          .most_per_node = static_cast<int>(per_node),
+          .parts = (1u << cluster.kinds()) - 1};
+}
+
+// Collectives and kernels take less per byte the larger they are: the largest that there can be is
+// divided by its size.
+Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& whole,
+                 const Parameters& largest) {
+  const Placement placement(job.plan);
+  const DataTraffic traffic(job, costs);
+  overlaps_gradients_ = traffic.overlaps_gradients();
+  overlaps_parameters_ = traffic.overlaps_parameters();
+  gradient_bucket_ = traffic.gradient_bucket();
+  parameter_bucket_ = traffic.parameter_bucket();
+  const auto price = [&](FlowKind ring, const std::set<topology::GroupShape>& shapes, double all,
+                         double one, double& reduction, double& gathering) {
+    if (all <= 0) return 1.0;
+    const bool units = job.plan.zero == 3;
+    const double reduced =
+        overlaps_gradients_ && !units ? std::min(all, traffic.gradient_bucket() + one) : all;
+    const double gathered =
+        overlaps_parameters_ && !units ? std::min(all, traffic.parameter_bucket() + one) : all;
+    reduction = gathering = HUGE_VAL;
+    int shards = 1;
+    for (const auto& shape : shapes) {
+      const Sharers sharers{shape, ring};
+      reduction =
+          std::min(reduction, traffic.reduction(sharers, {reduced, 1}).time().value / reduced);
+      gathering = std::min(gathering,
+                           traffic.shards_of(sharers) == 1
+                               ? 0.0
+                               : traffic.gathering(sharers, {gathered, 1}).time().value / gathered);
+      shards = std::max(shards, traffic.shards_of(sharers));
+    }
+    return static_cast<double>(job.plan.zero >= 1 ? shards : 1);
+  };
+  double dense_shards = 1, expert_shards = 1;
+  if (placement.sharers() > 1) {
+    shares_ = true;
+    dense_shards = price(FlowKind::ring, dense_shapes(placement, job.cluster), whole.dense,
+                         largest.dense, reduction_.dense, gathering_.dense);
+  }
+  if (whole.experts > 0 && placement.expert_sharers() > 1) {
+    shares_ = true;
+    expert_shards = price(FlowKind::expert_ring, expert_shapes(placement, job.cluster),
+                          whole.experts, largest.experts, reduction_.experts, gathering_.experts);
+  }
+  if (job.plan.offload != Offload{}) return;
+  const double bytes = optimizer_traffic(job.plan, job.training, job.software);
+  const double held = whole.dense / dense_shards + whole.experts / expert_shards;
+  double least = HUGE_VAL;
+  for (std::size_t kind = 0; kind < job.cluster.kinds(); ++kind)
+    least = std::min(
+        least,
+        costs.kernel({.kind = units::Kernel::Kind::stream, .traffic = {held * bytes}}, {kind, 1.0})
+            .value);
+  update_ = {least / held / dense_shards, least / held / expert_shards};
+  between_ = to_ticks(job.software.step_overhead);
+  if (placement.ranks() > 1 && !post_validates(job.plan, job.software))
+    between_ += to_ticks(
+        costs.collective(topology::Collective::all_reduce, units::Bytes{8.0}, everyone(job.cluster))
+            .time());
+}
+
+sim::Picoseconds Sharing::time(const PerParameter& each, const Parameters& of) {
+  return static_cast<sim::Picoseconds>(1e12 * (each.dense * of.dense + each.experts * of.experts) *
+                                       (1 - 1e-9));
+}
+
+}  // namespace strategies

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks that hold the same parameters exchange and update, per parameter, at least: for those
+// who choose among plans.
+#pragma once
+#include "strategies/data_traffic.hpp"
+
+namespace strategies {
+
+// Least times that add up over blocks: whatever they are joined with, a block's parameters take no
+// less. Of groups that differ in what they cost, the cheapest.
+class Sharing {
+ public:
+  // `whole`: the parameters of all blocks together; `largest`: of the one that has most. Both
+  // before division by ZeRO.
+  Sharing(const Job& job, const Costs& costs, const Parameters& whole, const Parameters& largest);
+  // Nobody shares anything, and updates take no time: bounds all.
+  Sharing() = default;
+
+  bool shares() const { return shares_; }  // some rank with another
+  bool overlaps_gradients() const { return overlaps_gradients_; }
+  bool overlaps_parameters() const { return overlaps_parameters_; }
+
+  sim::Picoseconds reduction(const Parameters& of) const { return time(reduction_, of); }
+  sim::Picoseconds gathering(const Parameters& of) const { return time(gathering_, of); }
+  // By the optimizer, on the device.
+  sim::Picoseconds update(const Parameters& of) const { return time(update_, of); }
+  // Once per step: the norm of all gradients, and the host's work before the update.
+  sim::Picoseconds between() const { return between_; }
+  // Parameters of a bucket that is full.
+  double gradient_bucket() const { return gradient_bucket_; }
+  double parameter_bucket() const { return parameter_bucket_; }
+
+ private:
+  struct PerParameter {
+    double dense = 0, experts = 0;  // seconds
+  };
+  static sim::Picoseconds time(const PerParameter& each, const Parameters& of);
+  bool shares_ = false, overlaps_gradients_ = false, overlaps_parameters_ = false;
+  PerParameter reduction_, gathering_, update_;
+  sim::Picoseconds between_ = 0;
+  double gradient_bucket_ = 0, parameter_bucket_ = 0;
+};
+
+// The ranks of a job, as a collective of all of them sees them.
+topology::GroupShape everyone(const topology::Cluster& cluster);
+
+}  // namespace strategies

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said about plans that were found, or were not.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/recompute_words.hpp"
+#include "report/search.hpp"
+#include "tests/catch.hpp"
+#include "tests/report/examples.hpp"
+#include "tests/report/golden.hpp"
+
+using namespace units::literals;
+using strategies::Recompute;
+using strategies::ScheduleKind;
+
+namespace {
+
+search::Question question() {
+  search::Question question{.scenario = examples::scenario()};
+  question.scenario.plan = {};
+  return question;
+}
+
+search::Ranked ranked(const strategies::Plan& plan, units::Seconds time, units::Bytes peak) {
+  search::Ranked one{plan, examples::forecast(), time - 0.5_s};
+  auto& step = one.forecast.step;
+  step.time = time;
+  step.time_low = 0.875 * time;
+  step.time_high = 1.25 * time;
+  step.tokens_per_second = step.tokens / time.value;
+  step.tokens_per_second_per_gpu = step.tokens_per_second / 16;
+  step.mfu = 2.5 / time.value;
+  one.forecast.memory.peak = peak;
+  return one;
+}
+
+// Four layers on two stages: one, which is recomputed whole, and three, of which a part is.
+search::Ranked uneven() {
+  strategies::Plan plan;
+  plan.tensor = 2;
+  plan.sequence_parallel = true;
+  plan.pipeline = 2;
+  plan.data = 4;
+  plan.zero = 1;
+  plan.layers_per_stage = {1, 3};
+  plan.layers = {{0, 0, {Recompute::Kind::full, 0, {}}},
+                 {2, 3, {Recompute::Kind::modules, 0, {strategies::Module::layernorm}}}};
+  return ranked(plan, 8.0_s, 40.0_GiB);
+}
+search::Ranked split_backward() {
+  strategies::Plan plan;
+  plan.pipeline = 4;
+  plan.data = 4;
+  plan.micro_batch = 2;
+  plan.schedule = ScheduleKind::zb_h1;
+  return ranked(plan, 8.5_s, 50.0_GiB);
+}
+search::Ranked sharded() {
+  strategies::Plan plan;
+  plan.data = 16;
+  plan.zero = 3;
+  plan.recompute.kind = Recompute::Kind::full;
+  return ranked(plan, 12.0_s, 10.0_GiB);
+}
+
+search::Answer answer() {
+  search::Answer answer;
+  answer.plans = {uneven(), split_backward(), sharded()};
+  answer.pareto = {uneven(), sharded()};
+  answer.space = {.enumerated = 12345,
+                  .pruned_by_memory = 2000,
+                  .pruned_by_bound = 9000,
+                  .evaluated = 1345,
+                  .simulated = 2222};
+  answer.lower_bound = 8.0_s;
+  answer.optimal = true;
+  return answer;
+}
+
+search::Outcome outcome() { return {question(), answer()}; }
+
+search::Why why() {
+  return {.path = {{"compute", 5.0_s}, {"tensor_comm", 2.0_s}, {"data_comm", 1.0_s}},
+          .exposed = {{"compute", 6.0_s},
+                      {"bubble", 1.0_s},
+                      {"recompute", 0.5_s},
+                      {"data_comm", 0.25_s},
+                      {"optimizer", 0.125_s},
+                      {"other", 0.125_s}},
+          .runner = search::Runner{1, 0.5_s, {{"bubble", 0.75_s}, {"tensor_comm", -1 * 0.25_s}}},
+          .helps = {{search::Resource::flops, 0.5_s, 0.0625},
+                    {search::Resource::node_links, 0.016_s, 0.002},
+                    {search::Resource::network, {}, 0},
+                    {search::Resource::memory_bandwidth, -1 * 0.08_s, -0.01}},
+          .rooms = {{-0.2, {}},
+                    {-0.1, 8.8_s},
+                    {0.1, 8.0_s},
+                    {0.2, 8.0_s},
+                    {0.3, 7.6_s},
+                    {0.4, 7.6_s},
+                    {0.5, 7.6_s}}};
+}
+
+// One node holds nothing, two are too slow, three divide nothing.
+search::Outcome smallest_cluster() {
+  auto found = outcome();
+  found.question.objective = {search::Objective::Kind::smallest_cluster, 1500, {}};
+  const auto tried = [](std::int64_t nodes, units::Seconds time, bool enough) {
+    forecast::Step step{.time = time, .tokens = 16000};
+    step.tokens_per_second = 16000 / time.value;
+    return search::Tried{nodes, true, step, {2e-6, units::Money{3e-6}}, enough};
+  };
+  found.tried = {
+      {.size = 1, .possible = true}, tried(2, 16.0_s, false), {.size = 3}, tried(4, 8.0_s, true)};
+  found.chosen = 3;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the report on a search is the golden one, in Unicode and in ASCII, at any width") {
+  report::TextOptions options;
+  golden::check("search.txt", report::search_text(outcome(), why(), options));
+  options.unicode = false;
+  const auto ascii = report::search_text(outcome(), why(), options);
+  CHECK(std::ranges::all_of(ascii, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+  options.width = 60;
+  golden::check("search_narrow.txt", report::search_text(outcome(), why(), options));
+}
+
+TEST_CASE("the document of a search is the golden one") {
+  golden::check("search.json", report::search_json(outcome(), why(), "1.2.3", 0.25_s));
+}
+
+TEST_CASE("what a framework is started with is a field of the document") {
+  using nlohmann::json;
+  const auto document = json::parse(report::search_json(outcome(), why(), "", {}, "--tp 2"));
+  CHECK(document["emitted"] == "--tp 2");
+  CHECK(document["best"] == document["plans"][0]);
+}
+
+TEST_CASE("without a plan the document has none, and says by how much the smallest misses") {
+  using nlohmann::json;
+  search::Answer none;
+  none.space.enumerated = none.space.pruned_by_memory = 7;
+  none.misfit = search::Misfit{uneven().plan, 94.0_GiB, 80.0_GiB};
+  const auto document = json::parse(report::search_json({question(), none}, {}, "", {}));
+  CHECK(document["plans"] == json::array());
+  CHECK(document["best"] == nullptr);
+  CHECK(document["proof"] ==
+        json({{"optimal", false}, {"lower_bound_s", nullptr}, {"gap", nullptr}}));
+  CHECK(document["misfit"]["needed_bytes"] == 94 * (1LL << 30));
+  CHECK(document["misfit"]["plan"]["tensor"] == 2);
+}
+
+TEST_CASE("a proof that is not finished says how far it is") {
+  auto partly = answer();
+  partly.optimal = false;
+  partly.lower_bound = 7.95_s;
+  partly.gap = 0.05 / 8;
+  partly.interrupted = true;
+  partly.space.pruned_by_bound = 8000;
+  report::TextOptions wide;
+  wide.width = 200;
+  const auto text = report::search_text({question(), partly}, why(), wide);
+  // 0.625 %, rounded up
+  CHECK_THAT(text, STEPCAST_HOLDS("stopped early; proved: none of the 12,345 plans in the space is "
+                                  "faster than 7.95 s, so the best is at most 0.7 % from optimal"));
+  CHECK_THAT(text, STEPCAST_HOLDS(", 1,000 undecided"));
+}
+
+TEST_CASE("what stages recompute is counted, and equal stages are one") {
+  strategies::Plan plan;
+  plan.pipeline = 4;
+  const auto words = [&](std::int64_t layers) {
+    auto model = examples::scenario().model;
+    model.layers = layers;
+    return report::words_of(report::recomputed_by_stage(model, plan)) + " | " +
+           report::short_words(model, plan);
+  };
+  CHECK(words(4) == "nothing | none");
+  plan.recompute.kind = Recompute::Kind::full;
+  CHECK(words(4) == "full in its layer | full");
+  CHECK(words(8) == "full in all 2 layers | full");
+  plan.recompute = {Recompute::Kind::full_layers, 1, {}};
+  CHECK(words(8) == "full in 1 of 2 layers | full 4");
+  plan.recompute = {};
+  plan.layers = {{0, 5, {Recompute::Kind::full, 0, {}}},
+                 {6, 6, {Recompute::Kind::selective, 0, {}}},
+                 {8, 8, {Recompute::Kind::per_op, 0, {}}}};
+  CHECK(words(16) ==
+        "stage 0: full in all 4 layers; stage 1: full in 2 of 4 layers, core_attn in 1; stage 2: "
+        "per-op in 1 of 4 layers; stage 3: nothing | full 6, core_attn 1, per-op 1");
+  // Down and up again: stage 0 holds the first and the last four of 32 layers.
+  plan.schedule = ScheduleKind::zb_v;
+  plan.virtual_stages = 2;
+  plan.layers = {{28, 31, {Recompute::Kind::full, 0, {}}}};
+  CHECK(words(32) == "stage 0: full in 4 of 8 layers; stages 1-3: nothing | full 4");
+  // Both copies of the model.
+  plan.schedule = ScheduleKind::dualpipe;
+  plan.virtual_stages = 1;
+  plan.layers = {{0, 0, {Recompute::Kind::full, 0, {}}}};
+  CHECK(words(4) ==
+        "stage 0: full in 1 of 2 layers; stages 1-2: nothing; stage 3: full in 1 of 2 layers | "
+        "full 1");
+}
+
+TEST_CASE("where nothing fits, the smallest plan says what to relax") {
+  auto asked = question();
+  search::Answer none;
+  none.space.enumerated = 7;
+  none.misfit = search::Misfit{uneven().plan, 94.0_GiB, 80.0_GiB};
+  CHECK(report::no_plan_text({asked, none}) ==
+        "nothing fits: the smallest plan, tensor 2 with sequence, pipeline 2 (1f1b), data 4, "
+        "micro-batch 1, ZeRO 1, needs 94.0 GiB of the 80.0 GiB that each GPU has for it, 14.0 GiB "
+        "too much; take more GPUs or larger ones, or move states to the host with plan.offload");
+  asked.space.tensor.most = 4;
+  asked.space.schedules = {ScheduleKind::gpipe};
+  CHECK_THAT(report::no_plan_text({asked, none}),
+             STEPCAST_HOLDS("too much; leave tensor or schedule open; take more GPUs"));
+  asked.memory_headroom = 0.2;  // of 100 GiB
+  CHECK_THAT(report::no_plan_text({asked, none}),
+             STEPCAST_HOLDS("needs 94.0 GiB of the 80.0 GiB that each GPU has for it; write "
+                            "search.memory_headroom: 0.06 or less"));
+  none.misfit.reset();
+  none.interrupted = true;
+  CHECK(report::no_plan_text({asked, none}) == "stopped before any plan was found");
+}
+
+TEST_CASE("where no plan is possible, the limits that leave none are named") {
+  auto asked = question();
+  CHECK(report::no_plan_text({asked, {}}) ==
+        "no plan is possible: no degrees multiply to 16 GPUs and divide the model and 16 "
+        "sequences; change the number of GPUs or training.global_batch");
+  asked.space.tensor.listed = {3};
+  CHECK(report::no_plan_text({asked, {}}) ==
+        "no plan is possible: no degrees multiply to 16 GPUs and divide the model and 16 "
+        "sequences as asked; there are some if tensor is left open");
+  asked.space.data.listed = {5};
+  CHECK_THAT(report::no_plan_text({asked, {}}),
+             STEPCAST_HOLDS("; not even with one of tensor or data left open: loosen several"));
+}
+
+TEST_CASE("the report on a search for a cluster is the golden one, and says which were tried") {
+  report::TextOptions options;
+  const auto text = report::search_text(smallest_cluster(), why(), options);
+  golden::check("search_cluster.txt", text.substr(0, text.find("The best plan")));
+  CHECK_THAT(text, STEPCAST_HOLDS("give the scenario cluster.nodes: 4 and\nplan:"));
+  const auto document =
+      nlohmann::json::parse(report::search_json(smallest_cluster(), why(), "", {}));
+  const auto& objective = document["objective"];
+  CHECK(objective["kind"] == "smallest_cluster");
+  CHECK(objective["key"] == "cluster.nodes");
+  CHECK(objective["value"] == 4);
+  CHECK(objective["rate_tokens_per_s"] == 1500);
+  REQUIRE(objective["tried"].size() == 4);
+  CHECK(objective["tried"][0]["step_time_s"] == nullptr);
+  CHECK(objective["tried"][1]["tokens_per_s"] == 1000);
+  CHECK(objective["tried"][1]["enough"] == false);
+  CHECK(objective["tried"][3]["usd_per_token"] == 3e-6);
+}
+
+TEST_CASE("clusters that are too slow are named with the fastest") {
+  auto found = smallest_cluster();
+  found.chosen.reset();
+  found.question.objective.rate = 1e6;
+  CHECK(report::no_plan_text(found) ==
+        "too slow: of 1, 2, 3 and 4 nodes, the fastest are 4, with 2,000 of the 1,000,000 tokens/s "
+        "that are asked for; ask for less, or try more nodes with search.nodes");
+}
+
+TEST_CASE("where the plan is the only one, or the search was stopped, the reasons say so") {
+  auto short_why = why();
+  short_why.runner.reset();
+  short_why.rooms.clear();
+  report::TextOptions wide;
+  wide.width = 200;
+  const auto text = report::search_text(outcome(), short_why, wide);
+  CHECK_THAT(text, STEPCAST_HOLDS("there is no plan of other degrees to compare with"));
+  CHECK_THAT(text, STEPCAST_HOLDS("not looked at, as the search was stopped"));
+}
+
+TEST_CASE("progress is a line") {
+  CHECK(report::search_progress({.enumerated = 12345, .open = 678}) == "678 of 12,345 plans open");
+  CHECK(report::search_progress({12345, 678, 8.0_s, 7.5_s}) ==
+        "678 of 12,345 plans open, best 8.00 s, at least 7.50 s");
+}

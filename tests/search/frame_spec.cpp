@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// No bound of a frame is above what a plan inside of it takes.
+#include "search/frame.hpp"
+#include "strategies/partition.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/random_scenario.hpp"
+#include "tests/search/frames.hpp"
+
+using namespace frames;
+
+namespace {
+
+forecast::Scenario random_scenario(std::mt19937& random, unsigned seed) {
+  auto s = seed % 2 == 0 ? tests::random_scenario(random) : tests::sharded_scenario(random);
+  if (seed % 3 > 0) return s;
+  // Hosts that are late in one direction, in both or in none.
+  constexpr double launches[] = {0, 1e-7, 1e-6, 4e-6, 8e-6};
+  s.software.launch_forward = {launches[random() % 5]};
+  s.software.launch_backward = {launches[random() % 5]};
+  s.software.step_overhead = {random() % 2 == 0 ? 0.0 : 1e-4};
+  return s;
+}
+
+double middle(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+TEST_CASE("no plan is faster than the least time of its degrees, whatever it recomputes") {
+  std::vector<double> ratios;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed + 8000);
+    const Framed framed(random_scenario(random, seed));
+    auto s = framed.scenario();
+    s.plan.recompute = framed.prices().ways[random() % framed.prices().ways.size()];
+    const auto step = ticks(forecast::simulate(s).step.time);
+    const auto least = framed.fastest().least_time();
+    CHECK(least <= step);
+    ratios.push_back(static_cast<double>(least) / static_cast<double>(step));
+    if (!framed->is_cut()) continue;
+    const auto as_cut = framed.fastest().least_time_as_cut();
+    CHECK(as_cut >= least);
+    CHECK(as_cut <= step);
+  }
+  CHECK(middle(ratios) > 0.25);
+}
+
+TEST_CASE("no plan is faster than its partition's passes and exchanges") {
+  std::vector<double> ratios;
+  for (unsigned seed = 0; seed < 600; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed + 9000);
+    auto drawn = random_scenario(random, seed);
+    if (!has_fixed_order(drawn.plan.schedule)) continue;
+    const Framed framed(std::move(drawn));
+    const auto partition = random_partition(framed, framed.problem(), random);
+    auto s = framed.scenario();
+    s.plan = framed->with(partition, true);
+    const auto step = ticks(forecast::simulate(s).step.time);
+    CHECK(partition.makespan <= step);
+    ratios.push_back(static_cast<double>(partition.makespan) / static_cast<double>(step));
+  }
+  CHECK(middle(ratios) > 0.4);
+}
+
+// Stages of one GPU each: nothing meets on a link, and nobody shares parameters.
+TEST_CASE("alone on their stages, passes are all that a step is made of") {
+  std::vector<double> ratios;
+  for (const auto schedule :
+       {strategies::ScheduleKind::gpipe, strategies::ScheduleKind::one_f_one_b,
+        strategies::ScheduleKind::interleaved})
+    for (const std::int64_t pipeline : {1, 2, 4})
+      for (const std::int64_t microbatches : {4, 8, 16}) {
+        if (schedule == strategies::ScheduleKind::interleaved && pipeline == 1) continue;
+        CAPTURE(pipeline, microbatches);
+        const bool interleaved = schedule == strategies::ScheduleKind::interleaved;
+        auto s = tests::scenario_under({.pipeline = pipeline, .schedule = schedule}, microbatches);
+        s.model.layers = 8;
+        s.plan.virtual_stages = interleaved ? 2 : 1;
+        s.software.step_overhead = {0.0};
+        const Framed framed(s, {strategies::Recompute{}});
+        std::mt19937 random(1);
+        const auto partition = random_partition(framed, framed.problem(), random);
+        auto same = framed.scenario();
+        same.plan = framed->with(partition, true);
+        const auto step = ticks(forecast::simulate(same).step.time);
+        CHECK(partition.makespan <= step);
+        ratios.push_back(static_cast<double>(partition.makespan) / static_cast<double>(step));
+      }
+  CHECK(middle(ratios) > 0.95);
+  CHECK(*std::ranges::min_element(ratios) > 0.9);
+}
+
+TEST_CASE("a plan written out of a partition has its layers and its ways") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed + 10000);
+    const Framed framed(random_scenario(random, seed));
+    const auto partition = random_partition(framed, framed.problem(), random);
+    const auto plan = framed->with(partition, true);
+    const auto layers = framed.scenario().model.layers;
+    const auto split = strategies::layers_per_virtual_stage(plan, layers);
+    REQUIRE(split.size() + 1 == partition.first_layer.size());
+    std::int64_t placed = 0, element = 0;
+    for (std::size_t v = 0; v < split.size(); ++v) {
+      // With the embedding in front and the head behind.
+      placed += split[v];
+      const bool last = v + 1 == split.size();
+      CHECK(partition.first_layer[v + 1] == placed + (last ? 2 : 1));
+      for (const auto& choice : partition.choices[v]) {
+        const auto layer = element++ - 1;
+        if (layer < 0 || layer >= layers) continue;
+        auto way = plan.recompute;
+        for (const auto& some : plan.layers)
+          if (some.from <= layer && layer <= some.to) way = some.recompute;
+        CHECK(way == framed.prices().ways[static_cast<std::size_t>(choice.option)]);
+      }
+    }
+    CHECK(placed == layers);
+  }
+}
+
+TEST_CASE("every way to recompute is there once, none first") {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    const auto ways = ways_of(tests::random_scenario(random).model);
+    CHECK(ways.front() == strategies::Recompute{});
+    for (std::size_t i = 0; i < ways.size(); ++i) CHECK(std::ranges::count(ways, ways[i]) == 1);
+  }
+}

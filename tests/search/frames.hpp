@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames of scenarios, as a search makes them, and plans inside of them.
+#pragma once
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "forecast/costs.hpp"
+#include "forecast/forecast.hpp"
+#include "search/divisions.hpp"
+#include "search/frame.hpp"
+
+namespace frames {
+
+using namespace search;
+
+inline bool has_fixed_order(strategies::ScheduleKind schedule) {
+  using enum strategies::ScheduleKind;
+  return schedule == gpipe || schedule == one_f_one_b || schedule == interleaved;
+}
+
+// A search walks over whole degrees: an expert's tensor ranks are always said.
+inline forecast::Scenario searched(forecast::Scenario scenario) {
+  auto& plan = scenario.plan;
+  plan.layers_per_stage.clear();
+  plan.recompute = {};
+  plan.recompute_of_stage.clear();
+  plan.layers.clear();
+  return scenario;
+}
+
+// A plan's frame and all that it looks at, from prices that know nothing of the plan's pipeline.
+class Framed {
+ public:
+  explicit Framed(forecast::Scenario scenario, std::vector<strategies::Recompute> ways = {})
+      : scenario_(searched(std::move(scenario))),
+        costs_(forecast::costs_on(scenario_.cluster)),
+        prices_(layer_prices(scenario_, division(),
+                             ways.empty() ? ways_of(scenario_.model) : std::move(ways), costs_)),
+        fastest_(prices_),
+        sharing_({scenario_.model, scenario_.training, scenario_.plan, scenario_.software,
+                  scenario_.cluster},
+                 costs_, prices_.whole, prices_.largest),
+        frame_(scenario_, scenario_.plan, prices_, sharing_),
+        bounds_(scenario_, scenario_.plan, fastest_, sharing_) {
+    keep_fastest_way(fastest_);
+  }
+  Framed(const Framed&) = delete;
+
+  const forecast::Scenario& scenario() const { return scenario_; }
+  const strategies::Plan& plan() const { return scenario_.plan; }
+  const LayerPrices& prices() const { return prices_; }
+  const strategies::Sharing& sharing() const { return sharing_; }
+  // As if every layer ran in its fastest way.
+  const Frame& fastest() const { return bounds_; }
+  const Frame* operator->() const { return &frame_; }
+  PipelineProblem problem() const { return frame_.problem(costs_, 0); }
+
+ private:
+  // The degrees that divide layers are the plan's; the others are those of another one.
+  strategies::Plan division() const {
+    auto plan = scenario_.plan;
+    plan.data *= plan.pipeline;
+    plan.pipeline = 1;
+    plan.virtual_stages = 1;
+    plan.zero = 0;
+    return plan;
+  }
+
+  forecast::Scenario scenario_;
+  strategies::Costs costs_;
+  LayerPrices prices_, fastest_;
+  strategies::Sharing sharing_;
+  Frame frame_, bounds_;
+};
+
+// Some cut and some way for every layer, each as likely as any other.
+inline Partition random_partition(const Framed& framed, const PipelineProblem& problem,
+                                  std::mt19937& random) {
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  const auto layers = static_cast<int>(problem.chain.layers.size());
+  const int stages = problem.layout.virtual_stages();
+  auto cut = framed->cut();
+  if (!framed->is_cut() && problem.rooms.empty()) {
+    std::vector<int> inner(static_cast<std::size_t>(layers) - 1);
+    for (std::size_t i = 0; i < inner.size(); ++i) inner[i] = static_cast<int>(i) + 1;
+    std::ranges::shuffle(inner, random);
+    inner.resize(static_cast<std::size_t>(stages) - 1);
+    std::ranges::sort(inner);
+    cut.assign(1, 0);
+    cut.insert(cut.end(), inner.begin(), inner.end());
+    cut.push_back(layers);
+  }
+  Partition result{.first_layer = cut};
+  Intervals intervals(problem.chain);
+  const bool alike = random() % 2 == 0;
+  const auto usual = random();
+  for (int v = 0; v < stages; ++v) {
+    const auto at = static_cast<std::size_t>(v);
+    auto times = intervals.exchanged(cut[at], cut[at + 1]);
+    for (const auto part : StageTimes::all()) times.*part += problem.besides[at].*part;
+    auto& choices = result.choices.emplace_back();
+    for (int i = cut[at]; i < cut[at + 1]; ++i) {
+      const auto& options = problem.chain.layers[static_cast<std::size_t>(i)].options;
+      const auto way = alike ? usual % options.size() : below(options.size());
+      choices.push_back({1, static_cast<int>(way)});
+      times.forward += options[way].forward;
+      times.backward += options[way].backward;
+      times.weight += options[way].weight;
+    }
+    result.stages.push_back(times);
+  }
+  result.makespan =
+      Timetable(problem.order, problem.layout, problem.microbatches, problem.latency, problem.lane)
+          .makespan(result.stages);
+  return result;
+}
+
+inline Picoseconds ticks(units::Seconds time) {
+  return static_cast<Picoseconds>(std::llround(time.value * 1e12));
+}
+
+}  // namespace frames

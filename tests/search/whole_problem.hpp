@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small whole problems, from a scenario to its best plan, and the slow and obvious way to it: every
+// plan of the space is simulated.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "forecast/costs.hpp"
+#include "forecast/forecast.hpp"
+#include "search/divisions.hpp"
+#include "search/search.hpp"
+#include "strategies/partition.hpp"
+#include "strategies/schedule_layout.hpp"
+#include "tests/forecast/random_scenario.hpp"
+
+namespace whole {
+
+// Sanitizers make simulations some ten times as long: they see a few problems of each sort.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr unsigned fewer = 16;
+#else
+inline constexpr unsigned fewer = 1;
+#endif
+
+using namespace search;
+using strategies::Plan;
+using strategies::Recompute;
+using strategies::ScheduleKind;
+
+inline Picoseconds ticks(units::Seconds time) {
+  return static_cast<Picoseconds>(std::llround(time.value * 1e12));
+}
+
+// A choice of degrees: a plan without its partition and what it recomputes.
+inline Plan degrees_of(Plan plan) {
+  plan.layers_per_stage.clear();
+  plan.recompute = {};
+  plan.recompute_of_stage.clear();
+  plan.layers.clear();
+  return plan;
+}
+
+inline std::string name_of(const Plan& plan) {
+  static constexpr const char* schedules[] = {"gpipe", "1f1b",   "interleaved", "zb-h1",    "zb-h2",
+                                              "zb-v",  "v-half", "v-min",       "dualpipe", "dv"};
+  const auto list = [](const auto& values, const auto& text) {
+    std::string all;
+    for (const auto& value : values) all += (all.empty() ? "" : ",") + text(value);
+    return all;
+  };
+  const auto way = [&](const Recompute& recompute) {
+    auto text = std::to_string(static_cast<int>(recompute.kind));
+    for (const auto module : recompute.modules)
+      text += '.' + std::to_string(static_cast<int>(module));
+    return text;
+  };
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  return "t" + number(plan.tensor) + (plan.sequence_parallel ? "s" : "") + " c" +
+         number(plan.context) + " e" + number(plan.expert) + " et" +
+         number(strategies::expert_tensor(plan)) + " p" + number(plan.pipeline) + " d" +
+         number(plan.data) + " b" + number(plan.micro_batch) + " zero" + number(plan.zero) + ' ' +
+         schedules[static_cast<int>(plan.schedule)] + " v" + number(plan.virtual_stages) +
+         " layers[" + list(plan.layers_per_stage, number) + "] recompute " + way(plan.recompute) +
+         " [" +
+         list(plan.layers,
+              [&](const strategies::LayerStrategy& some) {
+                return number(some.from) + '-' + number(some.to) + ':' + way(some.recompute);
+              }) +
+         ']';
+}
+
+// Every cut of a model of so many layers into virtual stages that the space has: layers of each.
+inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, std::int64_t layers,
+                                                            const Space& space) {
+  const auto even = strategies::layers_per_virtual_stage(plan, layers);
+  using enum ScheduleKind;
+  const bool free = plan.schedule == gpipe || plan.schedule == one_f_one_b;
+  const bool moves = free || (plan.schedule == interleaved && space.chunks);
+  if (!space.partition || plan.pipeline == 1 || !moves) return {even};
+  const auto stages = even.size();
+  std::vector<std::vector<std::int64_t>> all;
+  std::vector<std::int64_t> chosen;
+  const std::function<void(std::int64_t)> place = [&](std::int64_t left) {
+    const auto v = chosen.size();
+    if (v == stages) {
+      if (left == 0) all.push_back(chosen);
+      return;
+    }
+    // The embedding and the head fill a stage on their own.
+    const bool end = v == 0 || v + 1 == stages;
+    const auto many = static_cast<std::int64_t>(stages);
+    const auto least = !free ? layers / many : end ? 0 : 1;
+    const auto most = !free ? (layers + many - 1) / many : left;
+    for (auto n = least; n <= std::min(left, most); ++n) {
+      chosen.push_back(n);
+      place(left - n);
+      chosen.pop_back();
+    }
+  };
+  place(layers);
+  return all;
+}
+
+// Every choice of a way for each layer of a model so cut. Layers of a virtual stage that are alike
+// in all but their place are interchangeable: those that keep least come first.
+class WaysOfLayers {
+ public:
+  WaysOfLayers(const LayerPrices& prices, const std::vector<std::int64_t>& cut) {
+    std::vector<std::size_t> rank(prices.ways.size());
+    std::size_t layer = 0;
+    for (const auto many : cut) {
+      std::map<std::size_t, std::vector<std::size_t>> alike;  // by kind: layers
+      for (std::int64_t i = 0; i < many; ++i, ++layer)
+        alike[prices.elements[1 + layer]].push_back(layer);
+      for (const auto& [kind, members] : alike) {
+        const auto& outlines = prices.outlines[kind];
+        std::vector<std::size_t> order;
+        for (std::size_t w = 0; w < prices.ways.size(); ++w) order.push_back(w);
+        std::ranges::stable_sort(order, {}, [&](std::size_t w) { return outlines[w].kept; });
+        groups_.push_back({members, order});
+      }
+    }
+    layers_ = layer;
+  }
+
+  void for_each(const std::function<void(const std::vector<std::size_t>&)>& visit) const {
+    std::vector<std::size_t> way(layers_);
+    choose(way, 0, 0, 0, visit);
+  }
+
+ private:
+  struct Group {
+    std::vector<std::size_t> layers, order;  // order: of ways, what keeps least first
+  };
+  // From member `m` of group `g` on, in ways from `least` on.
+  void choose(std::vector<std::size_t>& way, std::size_t g, std::size_t m, std::size_t least,
+              const std::function<void(const std::vector<std::size_t>&)>& visit) const {
+    if (g == groups_.size()) return visit(way);
+    const auto& group = groups_[g];
+    if (m == group.layers.size()) return choose(way, g + 1, 0, 0, visit);
+    for (auto w = least; w < group.order.size(); ++w) {
+      way[group.layers[m]] = group.order[w];
+      choose(way, g, m + 1, w, visit);
+    }
+  }
+  std::vector<Group> groups_;
+  std::size_t layers_ = 0;
+};
+
+inline Plan in_ways(Plan plan, const std::vector<Recompute>& ways,
+                    const std::vector<std::size_t>& way_of_layer) {
+  plan.layers.clear();
+  plan.recompute_of_stage.clear();
+  plan.recompute = ways[way_of_layer.front()];
+  if (std::ranges::all_of(way_of_layer, [&](auto way) { return way == way_of_layer.front(); }))
+    return plan;
+  plan.recompute = {};
+  for (std::size_t i = 0; i < way_of_layer.size(); ++i) {
+    const auto layer = static_cast<std::int64_t>(i);
+    if (ways[way_of_layer[i]] != Recompute{})
+      plan.layers.push_back({layer, layer, ways[way_of_layer[i]]});
+  }
+  return plan;
+}
+
+// Bytes that the fullest device needs.
+inline double needed(const forecast::Forecast& forecast) {
+  double most = 0;
+  for (const auto& stage : forecast.memory.stages)
+    most = std::max(most, (stage.peak_allocated + stage.communication + stage.framework).value);
+  return most;
+}
+
+inline bool fits(const forecast::Forecast& forecast, double headroom) {
+  return forecast.memory.host_fits &&
+         needed(forecast) <= (1 - headroom) * forecast.memory.capacity.value;
+}
+
+inline void for_each_partition(const Question& question,
+                               const std::function<void(const Plan&)>& visit) {
+  const auto layers = question.scenario.model.layers;
+  for_each_plan(question.scenario, question.space, [&](Plan plan) {
+    for (const auto& cut : partitions_of(plan, layers, question.space)) {
+      plan.layers_per_stage = cut;
+      visit(plan);
+    }
+  });
+}
+
+// Every plan of one choice of degrees and partition, first what recomputes nothing. What `visit`
+// says of that: whether others are of interest, for to recompute less is never slower.
+inline void for_each_choice(const Question& question, const Plan& plan, const LayerPrices& prices,
+                            const std::function<bool(const Plan&)>& visit) {
+  if (!question.space.recompute) {
+    visit(plan);
+    return;
+  }
+  const auto& ways = prices.ways;
+  const auto none = std::ranges::find(ways, Recompute{});
+  const std::vector<std::size_t> nothing(prices.elements.size() - 2,
+                                         static_cast<std::size_t>(none - ways.begin()));
+  if (none != ways.end() && !visit(in_ways(plan, ways, nothing))) return;
+  WaysOfLayers(prices, plan.layers_per_stage).for_each([&](const auto& way) {
+    if (way != nothing) visit(in_ways(plan, ways, way));
+  });
+}
+
+struct Best {
+  Picoseconds time = 0;
+  Plan plan;
+};
+
+// What exhaustive simulation finds.
+struct Truth {
+  std::optional<Best> best;  // none: nothing fits
+  struct Of {
+    Plan degrees;
+    std::optional<Best> best;
+    Best fastest;  // whether it fits or not
+  };
+  std::vector<Of> degrees;  // in the order of the space
+  std::int64_t simulations = 0;
+};
+
+inline Truth truth_of(const Question& question) {
+  const auto costs = forecast::costs_on(question.scenario.cluster);
+  const auto ways = ways_of(question.scenario, question.space);
+  Truth truth;
+  auto scenario = question.scenario;
+  LayerPrices prices;
+  for_each_partition(question, [&](const Plan& plan) {
+    if (truth.degrees.empty() || truth.degrees.back().degrees != degrees_of(plan)) {
+      prices = layer_prices(question.scenario, plan, ways, costs);
+      truth.degrees.push_back({degrees_of(plan), std::nullopt, {}});
+    }
+    auto& here = truth.degrees.back();
+    for_each_choice(question, plan, prices, [&](const Plan& whole) {
+      scenario.plan = whole;
+      const auto forecast = forecast::simulate(scenario);
+      ++truth.simulations;
+      const auto time = ticks(forecast.step.time);
+      if (here.fastest.time == 0 || time < here.fastest.time) here.fastest = {time, whole};
+      if (!fits(forecast, question.memory_headroom)) return true;
+      if (!here.best || time < here.best->time) here.best = Best{time, whole};
+      if (!truth.best || time < truth.best->time) truth.best = here.best;
+      return false;
+    });
+  });
+  return truth;
+}
+
+// Simulations that it takes at most; stops counting beyond `enough`.
+inline std::int64_t simulations_of(const Question& question, std::int64_t enough) {
+  const auto many = static_cast<std::int64_t>(ways_of(question.scenario, question.space).size());
+  std::int64_t all = 0;
+  // Combinations with repetition; as if all layers were of one kind.
+  const auto choices = [&](std::int64_t layers) {
+    std::int64_t product = 1;
+    for (std::int64_t i = 1; i < many; ++i) product = product * (layers + i) / i;
+    return product;
+  };
+  for_each_partition(question, [&](const Plan& plan) {
+    if (all > enough) return;
+    std::int64_t product = 1;
+    for (const auto layers : plan.layers_per_stage) product *= choices(layers);
+    all += product;
+  });
+  return all;
+}
+
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+  template <class First, class... Others>
+  First of(First first, Others... others) {
+    const std::initializer_list<First> list{first, static_cast<First>(others)...};
+    return *(list.begin() + at_most(static_cast<std::int64_t>(list.size()) - 1));
+  }
+  std::int64_t at_most(std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(0, most)(random_);
+  }
+  bool one_in(std::int64_t many) { return at_most(many - 1) == 0; }
+  // So many of a list at most, one at least, in its order.
+  template <class T>
+  std::vector<T> some(std::vector<T> list, std::int64_t most) {
+    const auto many = std::min(static_cast<std::int64_t>(list.size()),
+                               1 + at_most(std::max<std::int64_t>(most, 1) - 1));
+    while (static_cast<std::int64_t>(list.size()) > many)
+      list.erase(list.begin() + at_most(static_cast<std::int64_t>(list.size()) - 1));
+    return list;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+inline topology::Cluster draw_cluster(Draw& draw) {
+  using namespace units::literals;
+  const int per_node = draw.of(2, 3, 4, 4);
+  auto cluster = tests::cluster_of(per_node * draw.of(1, 1, 2, 3, 4), per_node, draw.of(1, 2));
+  auto& device = cluster.node.device;
+  device.name = "a100";
+  device.vector_peak = {19.5e12};
+  if (draw.one_in(2)) {
+    device.name = "h100";
+    device.memory_bandwidth = 3350.0_GBps;
+    device.peak.fill({989e12});
+    device.vector_peak = {67e12};
+    device.sms = 132;
+    cluster.node.nvlink.bandwidth = 450.0_GBps;
+  }
+  cluster.node.nics.bandwidth = {draw.of(1e9, 5e9, 12.5e9)};
+  cluster.fabric.link_bandwidth = cluster.node.nics.bandwidth;
+  return cluster;
+}
+
+inline model::Transformer draw_model(Draw& draw) {
+  const std::int64_t hidden = draw.of(256, 512, 1024, 2048), heads = draw.of(4, 8);
+  model::Transformer model{.name = "small",
+                           .layers = 2 + draw.at_most(4),
+                           .hidden = hidden,
+                           .heads = heads,
+                           .kv_heads = heads,
+                           .head_dim = hidden / heads,
+                           .ffn = 4 * hidden,
+                           .vocab = draw.of(1000, 32000, 50257),
+                           .max_sequence = 2048};
+  if (draw.one_in(2)) {
+    model.activation = model::Activation::swiglu;
+    model.norm = model::Norm::rmsnorm;
+    model.position = model::Position::rope;
+    model.kv_heads = draw.of(std::int64_t{4}, heads);
+    model.tied_embeddings = model.biases = model.qkv_biases = false;
+    model.dropout = 0;
+  }
+  if (draw.one_in(4))
+    model.moe = model::Moe{.experts = 4,
+                           .top_k = draw.of(1, 2),
+                           .expert_ffn = hidden,
+                           .shared_experts = draw.of(0, 1),
+                           .shared_ffn = hidden,
+                           .first_dense_layers = draw.of(0, 1),
+                           .every = draw.of(1, 2)};
+  return model;
+}
+
+inline strategies::Software draw_software(Draw& draw) {
+  strategies::Software software{.name = "software"};
+  software.kernels.attention =
+      draw.of(model::AttentionKernel::flash, model::AttentionKernel::unfused);
+  software.pipeline_sync = draw.one_in(2);
+  software.scatter_gather = draw.one_in(2);
+  software.keep_sent_outputs = draw.one_in(2);
+  software.keep_gathered_inputs = draw.one_in(2);
+  software.overlap_data = !draw.one_in(3);
+  software.overlap_tensor = draw.one_in(3);
+  software.overlap_pipeline = draw.one_in(2);
+  software.overlap_parameters = draw.one_in(2);
+  software.interference = draw.of(0.0, 0.0, 0.2);
+  software.compile = draw.one_in(3);
+  software.cuda_graphs = draw.one_in(4);
+  software.post_validation = draw.one_in(4);
+  software.limit_all_gathers = draw.one_in(2);
+  software.root_unit = draw.one_in(2);
+  software.all_reduce_gradients = draw.one_in(4);
+  software.step_overhead = {draw.of(0.0, 1e-3)};
+  software.bucket = {draw.of(1e6, 25e6, 160e6)};
+  software.framework_memory = {draw.of(0.0, 5e8)};
+  software.communicator_memory = {draw.of(0.0, 2e7)};
+  software.workspace = {draw.of(0.0, 3e7)};
+  return software;
+}
+
+inline Space draw_space(Draw& draw, const model::Transformer& model) {
+  using enum ScheduleKind;
+  Space space;
+  space.schedules = draw.some(std::vector{gpipe, one_f_one_b, one_f_one_b, interleaved, zb_h1,
+                                          zb_h2, zb_v, v_half, v_min, dualpipe, dualpipe_v},
+                              3);
+  space.zero.listed = draw.some(std::vector<std::int64_t>{0, 1, 2, 3}, 2);
+  space.micro_batch.listed = draw.some(std::vector<std::int64_t>{1, 2, 4}, 2);
+  space.tensor.most = draw.of(1, 2, 4);
+  space.context.most = draw.of(1, 1, 1, 2);
+  space.expert.most = draw.of(1, 2, 4);
+  space.expert_tensor.most = draw.of(1, 1, 2);
+  space.pipeline.least = draw.of(1, 1, 2);
+  space.pipeline.most = draw.of(2, 4, 16);
+  if (!draw.one_in(3)) space.sequence_parallel = true;
+  space.recompute_ways = draw.some(ways_of(model), 3);
+  if (draw.one_in(2)) space.recompute_ways.front() = {};
+  if (draw.one_in(8)) space.partition = false;
+  if (draw.one_in(8)) space.recompute = false;
+  return space;
+}
+
+// A share of memory at which some of the plans fit: it lies between what the smallest needs and
+// what the largest does, or a little beyond.
+inline double draw_memory_fraction(Draw& draw, Question question) {
+  question.space.recompute_ways = {{}};
+  std::vector<double> needs;
+  auto scenario = question.scenario;
+  double capacity = 1;
+  for (const auto kind : {Recompute::Kind::none, Recompute::Kind::full})
+    for_each_plan(question.scenario, question.space, [&](const Plan& plan) {
+      if (needs.size() > 40) return;
+      scenario.plan = plan;
+      scenario.plan.recompute.kind = kind;
+      const auto forecast = forecast::simulate(scenario);
+      needs.push_back(needed(forecast));
+      capacity = forecast.memory.capacity.value;
+    });
+  const auto [least, most] = std::ranges::minmax(needs);
+  const double part = static_cast<double>(draw.at_most(24)) / 20 - 0.05;
+  return std::min(1.0, (least + part * (most - least)) / capacity);
+}
+
+// What can be asked of such a problem and answered by `most` simulations.
+inline Question draw_question(unsigned seed, std::int64_t most = 300) {
+  Draw draw(seed);
+  while (true) {
+    Question question;
+    auto& scenario = question.scenario;
+    scenario.name = "random";
+    scenario.model = draw_model(draw);
+    scenario.cluster = draw_cluster(draw);
+    scenario.software = draw_software(draw);
+    scenario.training = {.sequence_length = draw.of(256, 512, 1024, 2048),
+                         .global_batch = draw.of(4, 6, 8, 12, 16)};
+    scenario.plan.reshard_after_forward = draw.one_in(2);
+    if (draw.one_in(4)) scenario.plan.recompute = {Recompute::Kind::full, 0, {}};
+    question.space = draw_space(draw, scenario.model);
+    const auto many = simulations_of(question, most);
+    if (many < 2 || many > most) continue;
+    scenario.cluster.memory_fraction = draw_memory_fraction(draw, question);
+    if (draw.one_in(6)) question.memory_headroom = 0.1;
+    return question;
+  }
+}
+
+}  // namespace whole

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// A search against the simulation of all that it chooses from.
+#include <limits>
+#include <utility>
+
+#include "search/candidates.hpp"
+#include "tests/catch.hpp"
+#include "tests/search/whole_problem.hpp"
+
+using namespace search;
+using whole::degrees_of, whole::name_of, whole::ticks;
+
+namespace {
+
+// All that was found, not only the best of it.
+Answer searched(const Question& question, ForEach for_each = {}) {
+  return search::search(question, {.top = 100'000, .for_each = std::move(for_each)});
+}
+
+std::optional<Picoseconds> best_of(const Answer& answer) {
+  if (answer.plans.empty()) return std::nullopt;
+  return ticks(answer.plans.front().forecast.step.time);
+}
+
+// Nothing found is worse than anything.
+bool no_worse(const Answer& a, const Answer& b) {
+  return b.plans.empty() || (!a.plans.empty() && *best_of(a) <= *best_of(b));
+}
+
+}  // namespace
+
+TEST_CASE("a search finds what simulation of the entire space finds", "[exact]") {
+  for (unsigned seed = 0; seed < 320 / whole::fewer; ++seed) {
+    const auto question = whole::draw_question(seed, 40);
+    const auto truth = whole::truth_of(question);
+    const auto answer = searched(question);
+    CAPTURE(seed, truth.simulations);
+    CHECK(answer.plans.empty() == !truth.best);
+    CHECK(answer.space.enumerated == static_cast<std::int64_t>(truth.degrees.size()));
+    if (!truth.best || answer.plans.empty()) continue;
+    const auto& found = answer.plans.front();
+    CAPTURE(name_of(found.plan), name_of(truth.best->plan));
+    CHECK(ticks(found.forecast.step.time) == truth.best->time);
+    CHECK(answer.lower_bound.value == Approx(static_cast<double>(truth.best->time) * 1e-12));
+    CHECK(answer.gap == 0);
+    CHECK(answer.optimal);
+  }
+}
+
+TEST_CASE("nothing is faster than its bound, and what fits is never ruled out", "[bounds]") {
+  for (unsigned seed = 0; seed < 100 / whole::fewer; ++seed) {
+    const auto question = whole::draw_question(seed, 100);
+    const auto truth = whole::truth_of(question);
+    const auto answer = searched(question);
+    CAPTURE(seed);
+    if (truth.best) CHECK(ticks(answer.lower_bound) <= truth.best->time);
+    for (const auto& found : answer.plans) {
+      const auto same =
+          std::ranges::find(truth.degrees, degrees_of(found.plan), &whole::Truth::Of::degrees);
+      CAPTURE(name_of(found.plan));
+      REQUIRE(same != truth.degrees.end());
+      REQUIRE(same->best);
+      CHECK(ticks(found.forecast.step.time) >= same->best->time);
+      CHECK(ticks(found.bound) <= same->best->time);
+      CHECK(whole::fits(found.forecast, question.memory_headroom));
+    }
+  }
+}
+
+TEST_CASE("the bound of each choice of degrees is at most what its fastest plan takes",
+          "[bounds]") {
+  for (unsigned seed = 0; seed < 100 / whole::fewer; ++seed) {
+    const auto question = whole::draw_question(seed, 100);
+    const auto truth = whole::truth_of(question);
+    CAPTURE(seed);
+    const auto costs = forecast::costs_on(question.scenario.cluster);
+    Divisions divisions(question.scenario, question.space, costs);
+    const Candidates candidates(question, costs, divisions);
+    auto of = truth.degrees.begin();
+    for (std::size_t i = 0; i < divisions.size(); ++i) {
+      divisions.price(std::vector{i});
+      for_each_step(question.scenario, question.space, divisions.plan(i), [&](const auto& plan) {
+        CAPTURE(name_of(of->fastest.plan));
+        const Frame frame(question.scenario, plan, divisions.fastest(i),
+                          divisions.sharing(i, plan));
+        CHECK(frame.least_time() <= of->fastest.time);
+        if (frame.is_cut()) CHECK(frame.least_time_as_cut() <= of->fastest.time);
+        const Degrees degrees{static_cast<std::uint32_t>(i),
+                              static_cast<std::int32_t>(plan.pipeline),
+                              static_cast<std::int16_t>(plan.virtual_stages),
+                              static_cast<std::int8_t>(plan.zero), plan.schedule};
+        const auto look = candidates.look(degrees, std::numeric_limits<Picoseconds>::max() / 8);
+        if (of->best) CHECK(look.fits);
+        if (of->best) CHECK(look.bound <= of->best->time);
+        ++of;
+      });
+    }
+    CHECK(of == truth.degrees.end());
+  }
+}
+
+TEST_CASE("more memory never makes the best plan slower", "[exact]") {
+  for (unsigned seed = 0; seed < 40 / whole::fewer; ++seed) {
+    auto question = whole::draw_question(seed, 20);
+    auto before = searched(question);
+    for (const double more : {1.02, 1.2, 2.0}) {
+      question.scenario.cluster.memory_fraction *= more;
+      auto after = searched(question);
+      CAPTURE(seed, more);
+      CHECK(no_worse(after, before));
+      before = std::move(after);
+    }
+  }
+}
+
+TEST_CASE("a larger space never makes the best plan slower", "[exact]") {
+  for (unsigned seed = 0; seed < 16 / whole::fewer; ++seed) {
+    auto question = whole::draw_question(seed, 20);
+    CAPTURE(seed);
+    auto before = searched(question);
+    const auto enlarge = [&](const char* by, auto change) {
+      CAPTURE(by);
+      change(question.space);
+      auto after = searched(question);
+      CHECK(no_worse(after, before));
+      before = std::move(after);
+    };
+    enlarge("ways", [&](Space& space) {
+      const auto all = ways_of(question.scenario.model);
+      for (const auto& way : {all.front(), all.back()})
+        if (std::ranges::find(space.recompute_ways, way) == space.recompute_ways.end())
+          space.recompute_ways.push_back(way);
+    });
+    enlarge("microbatches", [](Space& space) { space.micro_batch = {}; });
+  }
+}
+
+TEST_CASE("what is found keeps to the space, and to what the plan gives") {
+  using strategies::Degree;
+  for (unsigned seed = 0; seed < 40 / whole::fewer; ++seed) {
+    whole::Draw draw(seed);
+    auto question = whole::draw_question(seed);
+    auto& given = question.scenario.plan;
+    given.rank_order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::expert,
+                        Degree::data};
+    given.overlap.data = draw.one_in(2);
+    given.bucket = units::Bytes{1e7};
+    const auto& space = question.space;
+    CAPTURE(seed);
+    for (const auto& found : searched(question).plans) {
+      const auto& plan = found.plan;
+      CAPTURE(name_of(plan));
+      const std::pair<const Values*, std::int64_t> degrees[] = {
+          {&space.tensor, plan.tensor},
+          {&space.context, plan.context},
+          {&space.expert, plan.expert},
+          {&space.pipeline, plan.pipeline},
+          {&space.data, plan.data},
+          {&space.zero, plan.zero},
+          {&space.micro_batch, plan.micro_batch}};
+      for (const auto& [values, value] : degrees) CHECK(values->allow(value));
+      CHECK(std::ranges::count(space.schedules, plan.schedule) > 0);
+      if (!space.recompute) CHECK(plan.recompute == given.recompute);
+      if (!space.recompute) CHECK(plan.layers.empty());
+      if (!space.partition) CHECK(plan.layers_per_stage.empty());
+      const auto is_asked = [&](const auto& way) {
+        return std::ranges::find(space.recompute_ways, way) != space.recompute_ways.end();
+      };
+      if (space.recompute && plan.layers.empty()) CHECK(is_asked(plan.recompute));
+      if (space.recompute)
+        for (const auto& some : plan.layers) CHECK(is_asked(some.recompute));
+      CHECK(plan.rank_order == given.rank_order);
+      CHECK(plan.overlap == given.overlap);
+      CHECK(plan.bucket == given.bucket);
+      CHECK(plan.reshard_after_forward == given.reshard_after_forward);
+    }
+  }
+}
+
+TEST_CASE("a plan that is found takes what simulating it takes") {
+  for (unsigned seed = 0; seed < 40 / whole::fewer; ++seed) {
+    const auto question = whole::draw_question(seed);
+    auto scenario = question.scenario;
+    CAPTURE(seed);
+    for (const auto& found : searched(question).plans) {
+      scenario.plan = found.plan;
+      const auto forecast = forecast::simulate(scenario);
+      CAPTURE(name_of(found.plan));
+      CHECK(ticks(forecast.step.time) == ticks(found.forecast.step.time));
+      CHECK(forecast.memory.peak == found.forecast.memory.peak);
+      CHECK(whole::fits(forecast, question.memory_headroom));
+    }
+  }
+}
+
+TEST_CASE("the answer does not depend on the order in which work is done") {
+  const ForEach backwards = [](std::size_t count, const std::function<void(std::size_t)>& work) {
+    for (std::size_t i = count; i-- > 0;) work(i);
+  };
+  for (unsigned seed = 0; seed < 40 / whole::fewer; ++seed) {
+    const auto question = whole::draw_question(seed);
+    const auto one = searched(question), other = searched(question, backwards);
+    CAPTURE(seed);
+    REQUIRE(one.plans.size() == other.plans.size());
+    for (std::size_t i = 0; i < one.plans.size(); ++i) {
+      CHECK(one.plans[i].plan == other.plans[i].plan);
+      CHECK(one.plans[i].bound == other.plans[i].bound);
+    }
+    CHECK(one.lower_bound == other.lower_bound);
+    CHECK(one.space.evaluated == other.space.evaluated);
+    CHECK(one.space.simulated == other.space.simulated);
+  }
+}
+
+TEST_CASE("every choice of degrees is either searched or ruled out") {
+  for (unsigned seed = 0; seed < 40 / whole::fewer; ++seed) {
+    const auto question = whole::draw_question(seed);
+    const auto answer = searched(question);
+    CAPTURE(seed);
+    const auto& counts = answer.space;
+    CHECK(counts.enumerated == counts.pruned_by_memory + counts.pruned_by_bound + counts.evaluated);
+    CHECK(counts.pruned_by_bound >= 0);
+  }
+}
+
+TEST_CASE("where nothing fits no plan is found, and an empty space has nothing in it") {
+  auto question = whole::draw_question(1);
+  question.scenario.cluster.memory_fraction = 1e-6;
+  auto answer = searched(question);
+  CHECK(answer.plans.empty());
+  CHECK(!answer.optimal);
+  CHECK(answer.space.enumerated > 0);
+  CHECK(answer.space.pruned_by_memory == answer.space.enumerated);
+  question.space.tensor.listed = {7};
+  answer = searched(question);
+  CHECK(answer.plans.empty());
+  CHECK(answer.space.enumerated == 0);
+  CHECK(!answer.misfit);
+}

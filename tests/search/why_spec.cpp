@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why an answer is what it is.
+#include <algorithm>
+
+#include "search/why.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/small_llama.hpp"
+
+using namespace search;
+using namespace units::literals;
+
+namespace {
+
+Ranked ranked(std::int64_t tensor, units::Seconds time, forecast::TimeParts parts) {
+  Ranked one;
+  one.plan.tensor = tensor;
+  one.forecast.step.time = time;
+  one.forecast.time = parts;
+  one.forecast.memory.peak = one.forecast.memory.capacity = 1.0_GiB;
+  return one;
+}
+
+// Stopped, so that nothing is searched again.
+Why of(const Question& question, const Answer& answer) {
+  const std::atomic<bool> stop{true};
+  return why(question, answer, {.stop = &stop});
+}
+
+// One GPU and a host without latencies: each kernel takes what its memory traffic or its operations
+// do.
+forecast::Scenario one_gpu() {
+  auto s = tests::small_llama();
+  s.cluster.node.device.efficiency.kernel_gap = {};
+  s.software.launch_forward = s.software.launch_backward = s.software.step_overhead = {};
+  return s;
+}
+
+Answer answer_of(const Question& question) { return search::search(question, {.top = compared}); }
+
+const Help& help(const Why& why, Resource resource) {
+  return *std::ranges::find(why.helps, resource, &Help::resource);
+}
+
+}  // namespace
+
+TEST_CASE("what the next plan loses on sums to what it is slower, the largest first") {
+  Question question{.scenario = one_gpu()};
+  Answer answer;
+  answer.plans = {ranked(1, 8.0_s, {.compute = 5.0_s, .data_comm = 1.0_s, .bubble = 2.0_s}),
+                  ranked(1, 8.5_s, {.compute = 8.5_s}),  // the same degrees
+                  ranked(2, 9.0_s, {.compute = 5.0_s, .tensor_comm = 0.5_s, .bubble = 3.5_s})};
+  const auto why = of(question, answer);
+  REQUIRE(why.runner);
+  CHECK(why.runner->rank == 2);
+  CHECK(why.runner->slower == 1.0_s);
+  const auto& losses = why.runner->losses;
+  REQUIRE(losses.size() == 3);
+  CHECK((losses[0].kind == "bubble" && losses[0].time == 1.5_s));
+  CHECK((losses[1].kind == "data_comm" && losses[1].time == -1 * 1.0_s));
+  CHECK((losses[2].kind == "tensor_comm" && losses[2].time == 0.5_s));
+  REQUIRE(why.exposed.size() == 3);
+  CHECK(why.exposed[0].kind == "compute");
+  CHECK(why.exposed[1].kind == "bubble");
+  CHECK(why.rooms.empty());
+  answer.plans.resize(2);
+  CHECK_FALSE(of(question, answer).runner);
+  CHECK_THROWS_AS(search::why(question, {}), std::invalid_argument);
+}
+
+TEST_CASE("a tenth more of what bounds every kernel takes an eleventh off the step") {
+  Question question{.scenario = one_gpu()};
+  auto& device = question.scenario.cluster.node.device;
+  const auto gains = [&] {
+    Answer answer;
+    answer.plans.push_back({question.scenario.plan, forecast::simulate(question.scenario), {}});
+    return of(question, answer);
+  };
+  device.memory_bandwidth = {1e24};
+  auto why = gains();
+  CHECK(why.helps.front().resource == Resource::flops);
+  CHECK(why.helps.front().share == Approx(1 - 1 / 1.1).epsilon(1e-3));
+  CHECK(help(why, Resource::memory_bandwidth).share == Approx(0).margin(1e-6));
+  CHECK(help(why, Resource::node_links).gain.value == 0);
+  CHECK(help(why, Resource::network).gain.value == 0);
+  device.memory_bandwidth = {2e12};
+  device.peak.fill({1e24});
+  why = gains();
+  CHECK(why.helps.front().resource == Resource::memory_bandwidth);
+  CHECK(why.helps.front().share == Approx(1 - 1 / 1.1).epsilon(1e-2));
+}
+
+TEST_CASE("of links, those that the plan uses help") {
+  const auto with = [](const strategies::Plan& plan) {
+    Question question{.scenario = tests::small_llama(plan)};
+    Answer answer;
+    answer.plans.push_back({plan, forecast::simulate(question.scenario), {}});
+    return of(question, answer);
+  };
+  const auto inside = with({.tensor = 8});
+  CHECK(help(inside, Resource::node_links).gain.value > 0);
+  CHECK(help(inside, Resource::network).gain.value == 0);
+  const auto across = with({.tensor = 8, .data = 2});
+  CHECK(help(across, Resource::network).gain.value > 0);
+}
+
+TEST_CASE("more memory never makes the best plan slower, and less never makes it faster") {
+  Question question{.scenario = tests::small_llama()};
+  question.space.tensor.most = 2;
+  question.space.context.most = 1;
+  question.space.schedules = {strategies::ScheduleKind::one_f_one_b};
+  auto& scenario = question.scenario;
+  scenario.cluster.gpus = 4;
+  const auto roomy = answer_of(question);
+  // So much memory that the fastest plan of all does not fit by a little.
+  const auto& memory = roomy.plans.front().forecast.memory;
+  scenario.cluster.memory_fraction = 0.95 * (memory.peak / memory.capacity);
+  const auto answer = answer_of(question);
+  REQUIRE_FALSE(answer.plans.empty());
+  const auto best = answer.plans.front().forecast.step.time;
+  const auto why = search::why(question, answer);
+  REQUIRE(why.rooms.size() == 7);
+  CHECK(why.rooms.front().change == -0.2);
+  CHECK(why.rooms.back().change == 0.5);
+  std::optional<units::Seconds> before;
+  for (const auto& room : why.rooms) {
+    CAPTURE(room.change);
+    if (before) REQUIRE(room.time);
+    if (before) CHECK(*room.time <= *before);
+    if (room.time) CHECK((room.change > 0 ? *room.time <= best : *room.time >= best));
+    before = room.time;
+  }
+  CHECK(*why.rooms.back().time == roomy.plans.front().forecast.step.time);
+}
