@@ -118,10 +118,17 @@ std::pair<Picoseconds, bool> Candidates::promise(const Degrees& degrees) const {
   return {frame.least_time_as_cut(), frame.has_room(question_.memory_headroom)};
 }
 
+double Candidates::rough_memory(const Degrees& degrees) const {
+  const auto plan = plan_of(degrees);
+  return frame_of(plan, degrees, divisions_.fastest(degrees.division)).rough_memory();
+}
+
 Look Candidates::look(const Degrees& degrees, Picoseconds target) const {
   const auto plan = plan_of(degrees);
   const auto fastest = frame_of(plan, degrees, divisions_.fastest(degrees.division));
   Look result;
+  result.fits = fastest.states_fit(question_.memory_headroom);
+  if (!result.fits) return result;
   const bool cut = fastest.is_cut() || !question_.space.partition;
   // First as if memory were no object: what takes too long then needs no prices of other ways.
   if (cut) {
@@ -183,6 +190,22 @@ class Candidates::Play {
                    problem_.lane),
         target_(target),
         scenario_(all.question_.scenario) {}
+
+  Misfit smallest() {
+    Partition least{.first_layer = frame_.cut()};
+    for (std::size_t v = 0; v + 1 < least.first_layer.size(); ++v) {
+      auto& choices = least.choices.emplace_back();
+      for (int i = least.first_layer[v]; i < least.first_layer[v + 1]; ++i) {
+        const auto& options = problem_.chain.layers[static_cast<std::size_t>(i)].options;
+        const auto least_kept = std::ranges::min_element(options, {}, &Price::kept);
+        choices.push_back({1, static_cast<int>(least_kept - options.begin())});
+      }
+    }
+    scenario_.plan = frame_.with(least, recompute());
+    const auto forecast = forecast::simulate(scenario_);
+    const double room = (1 - all_.question_.memory_headroom) * forecast.memory.capacity.value;
+    return {scenario_.plan, {room + static_cast<double>(all_.missing(forecast))}, {room}};
+  }
 
   // Only what is easy to find.
   Played run_evenly() {
@@ -320,6 +343,10 @@ class Candidates::Play {
   bool small_ = false;
   Played result_;
 };
+
+Misfit Candidates::smallest(const Degrees& degrees) const {
+  return Play(*this, degrees, 0).smallest();
+}
 
 Played Candidates::play_evenly(const Degrees& degrees) const {
   return Play(*this, degrees, std::numeric_limits<Picoseconds>::max()).run_evenly();

@@ -43,6 +43,10 @@ class Candidates {
   std::pair<Picoseconds, bool> promise(const Degrees& degrees) const;
   // Bounds partitions until the bound reaches the target or comes no closer.
   Look look(const Degrees& degrees, Picoseconds target) const;
+  // What these degrees need at least, roughly, before anything is recomputed: bytes.
+  double rough_memory(const Degrees& degrees) const;
+  // Simulates a plan that needs little memory: what it needs, and has.
+  Misfit smallest(const Degrees& degrees) const;
   // Simulates a plan with an even partition, with recomputation only if needed.
   Played play_evenly(const Degrees& degrees) const;
   // Simulates plans that cut there, and evenly, in the ways that make them fast and fit. What does

@@ -44,7 +44,10 @@ class Frame {
 
   // Whether an average device has room for about as many microbatches as there are stages, nothing
   // recomputed: a guess.
-  bool has_room(double headroom) const;
+  bool has_room(double headroom) const { return rough_memory() < 0.9 * room(headroom); }
+  double rough_memory() const;  // bytes
+  // Whether the states of an average device do: if not, nothing fits, whatever is recomputed.
+  bool states_fit(double headroom) const { return states() <= room(headroom); }
 
   // The plan as a problem of partition, whose bounds bound the step: nothing in it takes longer
   // than what is simulated, and nothing that could be left out of memory is counted, so that
@@ -105,6 +108,7 @@ class Frame {
   void find_edges(std::vector<Layer>& layers) const;
   sim::Picoseconds update(const strategies::Parameters& of) const;
   double room(double headroom) const;
+  double states() const;  // bytes of weights, gradients and optimizer of an average device
   // Bytes of what ZeRO leaves whole at some time.
   double whole_units() const;
   Layer layer(std::size_t element) const;

@@ -208,22 +208,29 @@ PipelineProblem Frame::problem(const strategies::Costs& costs, double headroom) 
   return problem;
 }
 
-bool Frame::has_room(double headroom) const {
+double Frame::states() const {
   const strategies::Placement placement(plan_);
   const int shards = shards_of(scenario_, plan_, placement);
-  const auto p = static_cast<double>(plan_.pipeline);
-  const auto m = static_cast<double>(strategies::microbatches_of(plan_, scenario_.training));
-  double kept = 0, cast = 0;
-  for (std::size_t k = 0; k < prices_.kinds.size(); ++k) {
-    kept += prices_.kinds[k].count * static_cast<double>(prices_.outlines[k].front().kept);
+  double cast = 0;
+  for (std::size_t k = 0; k < prices_.kinds.size(); ++k)
     cast += prices_.kinds[k].count * prices_.outlines[k].front().cast;
-  }
+  auto whole = prices_.whole;
+  if (scenario_.model.tied_embeddings) whole.dense -= prices_.words;
   const auto fixed =
-      strategies::static_memory(facts_of(prices_.whole, cast, placement, shards, plan_), plan_,
+      strategies::static_memory(facts_of(whole, cast, placement, shards, plan_), plan_,
                                 scenario_.training, scenario_.software, shards);
   const double copies = plan_.schedule == ScheduleKind::dualpipe ? 2 : 1;
-  const double states = (fixed.weights + fixed.gradients + fixed.optimizer).value;
-  return copies * states / p + kept / p * std::min(m, p + 1) < 0.9 * room(headroom);
+  return copies * (fixed.weights + fixed.gradients + fixed.optimizer).value /
+         static_cast<double>(plan_.pipeline);
+}
+
+double Frame::rough_memory() const {
+  const auto p = static_cast<double>(plan_.pipeline);
+  const auto m = static_cast<double>(strategies::microbatches_of(plan_, scenario_.training));
+  double kept = 0;
+  for (std::size_t k = 0; k < prices_.kinds.size(); ++k)
+    kept += prices_.kinds[k].count * static_cast<double>(prices_.outlines[k].front().kept);
+  return states() + kept / p * std::min(m, p + 1);
 }
 
 }  // namespace search

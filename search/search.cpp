@@ -303,8 +303,26 @@ class Searcher {
     options_.progress(progress);
   }
 
+  // Of the choices of degrees that seem to need least the plan that misses by least.
+  std::optional<Misfit> misfit() {
+    constexpr std::size_t few = 8;
+    std::vector<std::pair<double, std::uint32_t>> needs;
+    for (std::uint32_t i = 0; i < degrees_.size(); ++i)
+      if (divisions_.fits(degrees_[i].division))
+        needs.emplace_back(candidates_.rough_memory(degrees_[i]), i);
+    std::ranges::sort(needs);
+    std::optional<Misfit> least;
+    for (std::size_t i = 0; i < std::min(few, needs.size()); ++i) {
+      auto one = candidates_.smallest(degrees_[needs[i].second]);
+      if (!least || one.needed - one.capacity < least->needed - least->capacity)
+        least = std::move(one);
+    }
+    return least;
+  }
+
   Answer answer() {
     Answer answer;
+    if (!best_ && !stopped()) answer.misfit = misfit();
     std::ranges::stable_sort(found_, {},
                              [](const Ranked& ranked) { return ranked.forecast.step.time; });
     for (const auto& ranked : found_)
