@@ -15,11 +15,8 @@ namespace {
 using strategies::Plan;
 using strategies::ScheduleKind;
 
-Picoseconds ticks(units::Seconds time) {
-  return static_cast<Picoseconds>(std::llround(time.value * 1e12));
-}
-
-// The order of passes does not follow from how long they take.
+// The order of passes is the problem's: it does not follow from how long they take, and no two of
+// them run as one.
 bool has_fixed_order(ScheduleKind schedule) {
   using enum ScheduleKind;
   return schedule == gpipe || schedule == one_f_one_b || schedule == interleaved;

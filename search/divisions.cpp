@@ -26,10 +26,7 @@ Divisions::Divisions(const forecast::Scenario& scenario, const Space& space,
     : scenario_(scenario), costs_(costs), ways_(ways_of(scenario, space)) {
   for_each_division(scenario, space, [&](const Plan& plan) {
     all_.push_back(std::make_unique<Division>());
-    // One stage of all ranks has the groups that divide a layer wherever they lie.
     all_.back()->plan = plan;
-    all_.back()->plan.pipeline = 1;
-    all_.back()->plan.data = scenario.cluster.gpus / (plan.tensor * plan.context);
   });
 }
 
@@ -43,18 +40,6 @@ bool Divisions::keeping_is_free() const {
          plan.activation_compression == strategies::ActivationCompression::none;
 }
 
-// All of the model on one stage.
-Plan Divisions::whole(const Plan& plan) const {
-  auto whole = plan;
-  whole.pipeline = whole.virtual_stages = 1;
-  whole.data = scenario_.cluster.gpus / (whole.tensor * whole.context);
-  // Groups that divide a layer lie as close together as any pipeline and replicas let them.
-  std::stable_partition(
-      whole.rank_order.begin(), whole.rank_order.end(),
-      [](strategies::Degree degree) { return degree != strategies::Degree::data; });
-  return whole;
-}
-
 void Divisions::price(std::span<const std::size_t> divisions) {
   const auto costs = strategies::remembering(costs_);
   // Nothing is faster than to recompute nothing, where what is kept is only kept; where that is not
@@ -63,9 +48,8 @@ void Divisions::price(std::span<const std::size_t> divisions) {
       !keeping_is_free() ? ways_ : std::vector{ways_.size() == 1 ? ways_.front() : Recompute{}};
   for (const auto i : divisions) {
     auto& division = *all_[i];
-    const auto plan = whole(division.plan);
-    const strategies::Job job{scenario_.model, scenario_.training, plan, scenario_.software,
-                              scenario_.cluster};
+    const strategies::Job job{scenario_.model, scenario_.training, division.plan,
+                              scenario_.software, scenario_.cluster};
     const auto extent = strategies::extent_of(job.share());
     // In the precision of activations; far beyond what a device holds, however they are computed.
     const double logits = static_cast<double>(extent.tokens() * extent.vocab) *
@@ -75,7 +59,7 @@ void Divisions::price(std::span<const std::size_t> divisions) {
       memory = std::max(memory, scenario_.cluster.kind(kind).device.memory.value);
     if (logits > 4 * memory) continue;
     division.fastest =
-        std::make_unique<LayerPrices>(layer_prices(scenario_, plan, ways, costs, false));
+        std::make_unique<LayerPrices>(layer_prices(scenario_, division.plan, ways, costs, false));
     keep_fastest_way(*division.fastest);
   }
 }
@@ -103,7 +87,7 @@ const LayerPrices& Divisions::in_all_ways(std::size_t i) {
   const std::lock_guard lock(division.mutex);
   if (!division.all)
     division.all = std::make_unique<LayerPrices>(
-        layer_prices(scenario_, whole(division.plan), ways_, strategies::remembering(costs_)));
+        layer_prices(scenario_, division.plan, ways_, strategies::remembering(costs_)));
   return *division.all;
 }
 

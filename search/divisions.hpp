@@ -42,7 +42,6 @@ class Divisions {
   const strategies::Sharing& sharing(std::size_t i, const strategies::Plan& plan);
 
  private:
-  strategies::Plan whole(const strategies::Plan& plan) const;
   struct Division {
     strategies::Plan plan;
     std::mutex mutex;

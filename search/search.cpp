@@ -5,7 +5,6 @@
 #include "search/search.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <queue>
 #include <span>
@@ -25,9 +24,6 @@ constexpr double step = 1.02;
 
 constexpr Picoseconds never = std::numeric_limits<Picoseconds>::max() / 4;
 
-Picoseconds ticks(units::Seconds time) {
-  return static_cast<Picoseconds>(std::llround(time.value * 1e12));
-}
 units::Seconds seconds(Picoseconds time) { return {static_cast<double>(time) * 1e-12}; }
 
 struct Open {
@@ -106,6 +102,7 @@ class Searcher {
       divisions_.price(part);
       for (const auto i : part) bound(i, bounded[chunk]);
     });
+    if (stopped()) left_ = 0;  // nothing is known of those passed over
     std::vector<Open> all;
     for (auto& chunk : bounded) {
       for (const auto& [degrees, bound] : chunk.open) {
@@ -338,7 +335,11 @@ class Searcher {
       answer.gap = static_cast<double>(*best_ - low) / static_cast<double>(*best_);
       answer.optimal = low == *best_;
     }
-    counts_.pruned_by_bound = counts_.enumerated - counts_.evaluated - counts_.pruned_by_memory;
+    // What is open and could still be faster is undecided.
+    std::int64_t undecided = 0;
+    for (; !open_.empty() && open_.top().bound < threshold(); open_.pop()) ++undecided;
+    counts_.pruned_by_bound =
+        counts_.enumerated - counts_.evaluated - counts_.pruned_by_memory - undecided;
     answer.space = counts_;
     return answer;
   }

@@ -2,6 +2,7 @@
 // How long a pipeline's fixed order takes, exactly: the longest path through its passes.
 #pragma once
 #include <array>
+#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <span>
@@ -13,6 +14,10 @@
 namespace search {
 
 using sim::Picoseconds;
+
+inline Picoseconds ticks(units::Seconds time) {
+  return static_cast<Picoseconds>(std::llround(time.value * 1e12));
+}
 
 // What a virtual stage does, part by part: how long each takes, or how often a path passes through
 // it. Fused, a backward pass is `backward` and `weight` together.

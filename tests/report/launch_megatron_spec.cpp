@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Megatron-LM's command line, read back.
+#include <charconv>
 #include <fstream>
 #include <map>
 #include <numeric>
-#include <regex>
 #include <sstream>
 
 #include "report/launch.hpp"
@@ -72,10 +72,17 @@ std::map<std::string, std::string> known_flags() {
   return known;
 }
 
+template <class Number>
+bool is_a(const std::string& value) {
+  Number number{};
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return error == std::errc{} && end == value.data() + value.size();
+}
+
 bool fits(const std::string& value, const std::string& takes) {
   if (takes == "str") return true;
-  if (takes == "int") return std::regex_match(value, std::regex("-?[0-9]+"));
-  if (takes == "float") return std::regex_match(value, std::regex("-?[0-9.]+(e-?[0-9]+)?"));
+  if (takes == "int") return is_a<std::int64_t>(value);
+  if (takes == "float") return is_a<double>(value);
   std::istringstream choices(takes);
   for (std::string choice; std::getline(choices, choice, '|');)
     if (choice == value) return true;
@@ -105,13 +112,15 @@ void check_flags(const Scenario& s) {
 // How Megatron-LM reads a layout: commas are dropped, repetitions written out, stages split.
 std::vector<std::string> stages_of_layout(std::string layout) {
   std::erase(layout, ',');
-  for (const auto* repetition : {"\\(([^)]+)\\)\\*([0-9]+)", "(.)\\*([0-9]+)"}) {
-    const std::regex pattern(repetition);
-    for (std::smatch match; std::regex_search(layout, match, pattern);) {
-      std::string copies;
-      for (int i = std::stoi(match[2]); i > 0; --i) copies += match[1];
-      layout = match.prefix().str() + copies + match.suffix().str();
-    }
+  for (auto star = layout.find('*'); star != layout.npos; star = layout.find('*')) {
+    const bool group = layout[star - 1] == ')';
+    const auto begin = group ? layout.rfind('(', star) : star - 1;
+    const auto repeated =
+        group ? layout.substr(begin + 1, star - begin - 2) : layout.substr(begin, 1);
+    const auto end = std::min(layout.find_first_not_of("0123456789", star + 1), layout.size());
+    std::string copies;
+    for (int i = std::stoi(layout.substr(star + 1, end - star - 1)); i > 0; --i) copies += repeated;
+    layout.replace(begin, end - begin, copies);
   }
   std::vector<std::string> stages(1);
   for (const char c : layout)

@@ -116,8 +116,6 @@ inline Partition random_partition(const Framed& framed, const PipelineProblem& p
   return result;
 }
 
-inline Picoseconds ticks(units::Seconds time) {
-  return static_cast<Picoseconds>(std::llround(time.value * 1e12));
-}
+using search::ticks;
 
 }  // namespace frames

@@ -33,10 +33,6 @@ using strategies::Plan;
 using strategies::Recompute;
 using strategies::ScheduleKind;
 
-inline Picoseconds ticks(units::Seconds time) {
-  return static_cast<Picoseconds>(std::llround(time.value * 1e12));
-}
-
 // A choice of degrees: a plan without its partition and what it recomputes.
 inline Plan degrees_of(Plan plan) {
   plan.layers_per_stage.clear();

@@ -8,7 +8,7 @@
 #include "tests/search/whole_problem.hpp"
 
 using namespace search;
-using whole::degrees_of, whole::name_of, whole::ticks;
+using whole::degrees_of, whole::name_of;
 
 namespace {
 
@@ -220,6 +220,35 @@ TEST_CASE("every choice of degrees is either searched or ruled out") {
     const auto& counts = answer.space;
     CHECK(counts.enumerated == counts.pruned_by_memory + counts.pruned_by_bound + counts.evaluated);
     CHECK(counts.pruned_by_bound >= 0);
+  }
+}
+
+TEST_CASE("a search that is stopped anywhere claims nothing that is not so") {
+  // At 211 what is bounded last is best.
+  for (unsigned seed = 211; seed < 211 + 30 / whole::fewer; ++seed) {
+    const auto question = whole::draw_question(seed);
+    const auto whole = searched(question);
+    for (int after = 0; after < 64; after = after < 4 ? after + 1 : 2 * after) {
+      std::atomic<bool> stop{false};
+      int done = 0;
+      const ForEach for_each = [&](std::size_t count,
+                                   const std::function<void(std::size_t)>& work) {
+        for (std::size_t i = 0; i < count; ++i) {
+          if (done++ == after) stop = true;
+          work(i);
+        }
+      };
+      const auto answer = search::search(question, {.for_each = for_each, .stop = &stop});
+      CAPTURE(seed, after);
+      REQUIRE(answer.interrupted == stop);
+      if (!answer.plans.empty()) {
+        CHECK(answer.lower_bound.value <= whole.plans.front().forecast.step.time.value);
+        if (answer.optimal) CHECK(best_of(answer) == best_of(whole));
+      }
+      const auto& counts = answer.space;
+      CHECK(counts.pruned_by_bound >= 0);
+      if (answer.interrupted && answer.plans.empty()) CHECK(counts.pruned_by_bound == 0);
+    }
   }
 }
 
