@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forecast/costs.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "topology/collective.hpp"
 #include "topology/kernel_time.hpp"
 
 namespace forecast {
 
 strategies::Costs costs_on(const topology::Cluster& cluster) {
+  std::vector<topology::KernelTimes> times;
+  for (std::size_t kind = 0; kind < cluster.kinds(); ++kind)
+    times.emplace_back(cluster.kind(kind).device);
   return {.kernel =
-              [&](const units::Kernel& kernel, const strategies::Gpu& gpu) {
-                return gpu.slowdown * topology::kernel_time(kernel, cluster.kind(gpu.kind).device);
+              [times = std::move(times)](const units::Kernel& kernel, const strategies::Gpu& gpu) {
+                return gpu.slowdown * times[gpu.kind].of(kernel);
               },
           .collective =
               [&](topology::Collective kind, units::Bytes size, const topology::GroupShape& group) {

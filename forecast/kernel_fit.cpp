@@ -112,8 +112,9 @@ std::vector<Timed> rows_of(const Measured& measured, const Device& device) {
 }
 
 double residual(const Timed& row, const Device& device) {
+  const topology::KernelTimes times(device);
   double seconds = 0;
-  for (const auto& kernel : row.kernels) seconds += topology::kernel_time(kernel, device).value;
+  for (const auto& kernel : row.kernels) seconds += times.of(kernel).value;
   return std::log(seconds / row.seconds);
 }
 

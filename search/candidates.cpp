@@ -120,6 +120,12 @@ double Candidates::rough_memory(const Degrees& degrees) const {
   return frame_of(plan, degrees, divisions_.fastest(degrees.division)).rough_memory();
 }
 
+// Where the bound of pairs holds: nothing that may be recomputed makes passes shorter.
+bool Candidates::waits_for_exchanges(const Plan& plan) const {
+  return (plan.schedule == ScheduleKind::dualpipe || plan.schedule == ScheduleKind::dualpipe_v) &&
+         divisions_.keeping_is_free() && divisions_.fastest_recomputes_nothing();
+}
+
 Look Candidates::look(const Degrees& degrees, Picoseconds target) const {
   const auto plan = plan_of(degrees);
   const auto fastest = frame_of(plan, degrees, divisions_.fastest(degrees.division));
@@ -130,6 +136,10 @@ Look Candidates::look(const Degrees& degrees, Picoseconds target) const {
   // First as if memory were no object: what takes too long then needs no prices of other ways.
   if (cut) {
     result.bound = fastest.least_time_as_cut();
+    if (result.bound < target && waits_for_exchanges(plan))
+      divisions_.with_passes(degrees.division, [&](const auto& chain, auto& times) {
+        result.bound = fastest.least_time_of_pairs(chain, times);
+      });
     result.reached = result.bound >= target;
   } else {
     auto free = problem_of(fastest);

@@ -58,6 +58,7 @@ class Candidates {
  private:
   Frame frame_of(const strategies::Plan& plan, const Degrees& degrees,
                  const LayerPrices& prices) const;
+  bool waits_for_exchanges(const strategies::Plan& plan) const;
   void bound_partitions(const PipelineProblem& problem, Picoseconds target, Look& look) const;
   // With one row for each virtual stage where only one partition is looked at.
   PipelineProblem problem_of(const Frame& frame) const;

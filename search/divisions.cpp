@@ -2,6 +2,7 @@
 #include "search/divisions.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "model/narrow.hpp"
 #include "strategies/remembering.hpp"
@@ -21,9 +22,21 @@ std::vector<Recompute> ways_of(const forecast::Scenario& scenario, const Space& 
   return {one ? plan.recompute : Recompute{}};
 }
 
+namespace {
+
+bool grouped_alike(const Plan& a, const Plan& b) {
+  return a.tensor == b.tensor && a.context == b.context && a.expert == b.expert &&
+         a.expert_tensor == b.expert_tensor;
+}
+
+}  // namespace
+
 Divisions::Divisions(const forecast::Scenario& scenario, const Space& space,
                      const strategies::Costs& costs)
-    : scenario_(scenario), costs_(costs), ways_(ways_of(scenario, space)) {
+    : scenario_(scenario),
+      costs_(costs),
+      ways_(ways_of(scenario, space)),
+      schedules_(space.schedules) {
   for_each_division(scenario, space, [&](const Plan& plan) {
     all_.push_back(std::make_unique<Division>());
     all_.back()->plan = plan;
@@ -46,22 +59,38 @@ void Divisions::price(std::span<const std::size_t> divisions) {
   // allowed it still bounds.
   const auto ways =
       !keeping_is_free() ? ways_ : std::vector{ways_.size() == 1 ? ways_.front() : Recompute{}};
+  const Plan* last = nullptr;
+  std::vector<strategies::RankKind> ranks;
   for (const auto i : divisions) {
     auto& division = *all_[i];
     const strategies::Job job{scenario_.model, scenario_.training, division.plan,
                               scenario_.software, scenario_.cluster};
     const auto extent = strategies::extent_of(job.share());
-    // In the precision of activations; far beyond what a device holds, however they are computed.
+    // In the precision of activations, in which they are made at once.
     const double logits = static_cast<double>(extent.tokens() * extent.vocab) *
                           model::wide_bytes(scenario_.training.precision);
     double memory = 0;
     for (std::size_t kind = 0; kind < scenario_.cluster.kinds(); ++kind)
       memory = std::max(memory, scenario_.cluster.kind(kind).device.memory.value);
-    if (logits > 4 * memory) continue;
-    division.fastest =
-        std::make_unique<LayerPrices>(layer_prices(scenario_, division.plan, ways, costs, false));
+    if (logits > memory) continue;
+    if (last == nullptr || !grouped_alike(*last, division.plan))
+      ranks = ranks_of(scenario_, division.plan);
+    last = &division.plan;
+    division.fastest = std::make_unique<LayerPrices>(
+        layer_prices(scenario_, division.plan, ways, ranks, costs, false));
     keep_fastest_way(*division.fastest);
   }
+}
+
+// Under some schedule of the space passes run beside each other.
+bool Divisions::hides_exchanges(const Plan& plan) const {
+  using enum strategies::ScheduleKind;
+  constexpr std::array pairing{dualpipe, dualpipe_v};
+  auto simple = plan;
+  simple.schedule = one_f_one_b;
+  return schedules_.empty() ||
+         strategies::pairs_passes(scenario_.model, simple, scenario_.software) ||
+         std::ranges::find_first_of(schedules_, pairing) != schedules_.end();
 }
 
 Picoseconds Divisions::least_time(std::size_t i) const {
@@ -78,8 +107,10 @@ Picoseconds Divisions::least_time(std::size_t i) const {
       static_cast<double>(scenario_.training.global_batch * plan.tensor * plan.context) /
       static_cast<double>(plan.micro_batch * scenario_.cluster.gpus);
   using strategies::LeastTime;
-  return static_cast<Picoseconds>(passes * std::max(of(&LeastTime::device), of(&LeastTime::host)) *
-                                  (1 - 1e-9));
+  const double time = hides_exchanges(plan)
+                          ? std::max(of(&LeastTime::computing), of(&LeastTime::exchanging))
+                          : of(&LeastTime::device);
+  return static_cast<Picoseconds>(passes * std::max(time, of(&LeastTime::host)) * (1 - 1e-9));
 }
 
 const LayerPrices& Divisions::in_all_ways(std::size_t i) {
@@ -89,6 +120,28 @@ const LayerPrices& Divisions::in_all_ways(std::size_t i) {
     division.all = std::make_unique<LayerPrices>(
         layer_prices(scenario_, division.plan, ways_, strategies::remembering(costs_)));
   return *division.all;
+}
+
+struct Divisions::Division::Passes {
+  Passes(const forecast::Scenario& scenario, const Plan& division, const strategies::Costs& costs)
+      : plan(on_one_stage(scenario, division)),
+        chain(strategies::blocks_of(scenario.model, plan).front()),
+        times({scenario.model, scenario.training, plan, scenario.software, scenario.cluster},
+              ranks_of(scenario, division), costs, chain) {}
+  Plan plan;
+  strategies::PassTimes::Segment chain;
+  strategies::PassTimes times;
+};
+
+void Divisions::with_passes(
+    std::size_t i,
+    const std::function<void(const strategies::PassTimes::Segment&, strategies::PassTimes&)>& use) {
+  auto& division = *all_[i];
+  const std::lock_guard lock(division.mutex);
+  if (!division.passes)
+    division.passes = std::make_shared<Division::Passes>(scenario_, division.plan,
+                                                         strategies::remembering(costs_));
+  use(division.passes->chain, division.passes->times);
 }
 
 const strategies::Sharing& Divisions::sharing(std::size_t i, const Plan& plan) {

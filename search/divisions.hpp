@@ -2,6 +2,7 @@
 // What plans share: prices of layers by how they are divided, and of what replicas exchange.
 #pragma once
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,22 +37,32 @@ class Divisions {
   const LayerPrices& fastest(std::size_t i) const { return *all_[i]->fastest; }
   const LayerPrices& in_all_ways(std::size_t i);
   bool allow_fastest() const;
+  bool fastest_recomputes_nothing() const {
+    return ways_.size() > 1 || ways_.front() == strategies::Recompute{};
+  }
+  // Calls `use` with the model's blocks and the times of their passes, nothing recomputed.
+  void with_passes(std::size_t i, const std::function<void(const strategies::PassTimes::Segment&,
+                                                           strategies::PassTimes&)>& use);
   // To keep more is never slower: nothing that is kept is compressed or copied.
   bool keeping_is_free() const;
   // Of a plan of division i.
   const strategies::Sharing& sharing(std::size_t i, const strategies::Plan& plan);
 
  private:
+  bool hides_exchanges(const strategies::Plan& plan) const;
   struct Division {
     strategies::Plan plan;
     std::mutex mutex;
     std::unique_ptr<LayerPrices> fastest, all;
+    struct Passes;
+    std::shared_ptr<Passes> passes;
   };
   // tensor, context, pipeline, expert, expert_tensor, zero, mirrored
   using Sharers = std::array<std::int64_t, 7>;
   const forecast::Scenario& scenario_;
   const strategies::Costs& costs_;
   std::vector<strategies::Recompute> ways_;
+  std::vector<strategies::ScheduleKind> schedules_;  // none: all
   std::vector<std::unique_ptr<Division>> all_;
   std::mutex sharing_mutex_;
   std::map<Sharers, std::unique_ptr<strategies::Sharing>> sharing_;

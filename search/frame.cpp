@@ -23,13 +23,19 @@ using strategies::ScheduleKind;
 // bounds. Elsewhere it runs ahead, on all devices at once: what one microbatch after the other, or
 // one stage after the other, has to wait for is the device.
 Picoseconds Frame::time_of(const LeastTime& whole, const LeastTime& block) const {
-  if (pairs()) return block.computing;
+  if (pairs()) return exchanges() ? block.exchanging : block.computing;
   return drains() && whole.host > whole.device ? block.host : block.device;
 }
 
 bool Frame::pairs() const {
   return plan_.schedule == ScheduleKind::dualpipe || plan_.schedule == ScheduleKind::dualpipe_v ||
          strategies::pairs_passes(scenario_.model, plan_, scenario_.software);
+}
+
+// Computing takes less than exchanging: that is what passes beside each other wait for.
+bool Frame::exchanges() const {
+  const auto over = prices_.forward.exchanging + prices_.backward.exchanging;
+  return over > prices_.forward.computing + prices_.backward.computing;
 }
 
 bool Frame::drains() const {
@@ -78,6 +84,7 @@ Frame::Slowed Frame::slowed_always(const BlockOutline& block) const {
 // Of the least that another unit sends meanwhile: all but one unit of a pass have another beside
 // them.
 Frame::Slowed Frame::slowed(const BlockOutline& block) const {
+  if (pairs() && exchanges()) return {};
   const double interference = scenario_.software.interference;
   const auto& least = prices_.least;
   const auto beside = [&](double stretch, Picoseconds device, Picoseconds sent) {

@@ -10,6 +10,7 @@
 #include "forecast/scenario.hpp"
 #include "search/layer_prices.hpp"
 #include "search/partition.hpp"
+#include "strategies/pass_times.hpp"
 #include "strategies/sharing.hpp"
 
 namespace search {
@@ -36,6 +37,10 @@ class Frame {
   sim::Picoseconds least_time_as_cut() const;
   // The same of what fits the memory of `problem` (of this frame, in all ways); none: nothing.
   std::optional<sim::Picoseconds> least_time_as_cut(const PipelineProblem& problem) const;
+  // The same of DualPipe, slot by slot, where nothing is recomputed: pairs of passes wait for
+  // what they exchange. `chain`: the model's blocks. O(slots)
+  sim::Picoseconds least_time_of_pairs(const strategies::PassTimes::Segment& chain,
+                                       strategies::PassTimes& times) const;
   // Whether only one partition is looked at: the given one, or the even one where the order of
   // passes follows from their times, stages mirror each other, or devices hold several chunks,
   // unless `chunks_move`.
@@ -84,6 +89,7 @@ class Frame {
   // Whether passes run two at a time, each under what the other exchanges; whether the host waits
   // for the device before every pass.
   bool pairs() const;
+  bool exchanges() const;
   bool drains() const;
   sim::Picoseconds time_of(const strategies::LeastTime& whole,
                            const strategies::LeastTime& block) const;

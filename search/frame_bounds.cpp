@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What no plan of a frame can be faster than.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -306,6 +307,65 @@ Picoseconds Frame::least_time_as_cut(const std::vector<double>& recomputed) cons
   }
   time += update + static_cast<double>(sharing_.between());
   return std::max(least_time(), static_cast<Picoseconds>(time * (1 - 1e-9)));
+}
+
+namespace {
+
+// Slots of a stage by what they are: passes alone, and pairs.
+struct SlotCounts {
+  std::array<std::array<int, 4>, 2> alone{};  // by chunk and pass
+  std::array<int, 2> pairs{};                 // by the forward pass's chunk
+};
+SlotCounts counts_of(const std::vector<strategies::Slot>& slots) {
+  SlotCounts counts;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto chunk = static_cast<std::size_t>(slots[i].chunk);
+    if (slots[i].paired)
+      ++counts.pairs[chunk], ++i;
+    else
+      ++counts.alone[chunk][static_cast<std::size_t>(slots[i].pass)];
+  }
+  return counts;
+}
+
+}  // namespace
+
+Picoseconds Frame::least_time_of_pairs(const strategies::PassTimes::Segment& chain,
+                                       strategies::PassTimes& times) const {
+  const auto layout = layout_of(plan_);
+  const auto m = static_cast<int>(strategies::microbatches_of(plan_, scenario_.training));
+  const auto first = cut();
+  const auto segment = [&](int v) {
+    const bool last = static_cast<std::size_t>(v) + 2 == first.size();
+    const auto end = last ? chain.end() : chain.begin() + first[static_cast<std::size_t>(v) + 1];
+    return strategies::PassTimes::Segment(chain.begin() + first[static_cast<std::size_t>(v)], end);
+  };
+  double time = 0, update = 0;
+  const auto devices = devices_as_cut();
+  for (int stage = 0; stage < layout.stages; ++stage) {
+    const auto counts = counts_of(plan_.schedule == ScheduleKind::dualpipe
+                                      ? strategies::dualpipe(stage, layout.stages, m)
+                                      : strategies::dualpipe_v(stage, layout.stages, m));
+    const std::array segments{segment(strategies::virtual_stage_of(stage, 0, layout)),
+                              segment(strategies::virtual_stage_of(stage, 1, layout))};
+    double busy = 0;
+    for (std::size_t chunk = 0; chunk < 2; ++chunk) {
+      for (std::size_t pass = 0; pass < 4; ++pass)
+        if (const auto count = counts.alone[chunk][pass]; count > 0)
+          busy += count * static_cast<double>(
+                              times.alone(segments[chunk], static_cast<strategies::Pass>(pass)));
+      if (counts.pairs[chunk] > 0)
+        busy += counts.pairs[chunk] *
+                static_cast<double>(times.pair(segments[chunk], segments[1 - chunk]));
+    }
+    const auto& device = devices[static_cast<std::size_t>(stage)];
+    const double head = std::ranges::min(device.work, {}, &Work::head).head;
+    const double tail = std::ranges::min(device.work, {}, &Work::tail).tail;
+    time = std::max(time, head + busy + tail);
+    update = std::max(update, device.update);
+  }
+  time += update + static_cast<double>(sharing_.between());
+  return std::max(least_time_as_cut(), static_cast<Picoseconds>(time * (1 - 1e-9)));
 }
 
 }  // namespace search

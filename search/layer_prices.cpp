@@ -51,23 +51,6 @@ std::vector<Recompute> ways_of(const model::Transformer& model) {
 
 namespace {
 
-// All of the model on one stage of ranks that lie as close together as any pipeline and replicas
-// let them.
-Plan on_one_stage(const Scenario& scenario, const Plan& plan) {
-  auto whole = plan;
-  whole.pipeline = whole.virtual_stages = 1;
-  whole.data = scenario.cluster.gpus / (plan.tensor * plan.context);
-  std::stable_partition(
-      whole.rank_order.begin(), whole.rank_order.end(),
-      [](strategies::Degree degree) { return degree != strategies::Degree::data; });
-  whole.schedule = ScheduleKind::one_f_one_b;
-  whole.layers_per_stage.clear();
-  whole.recompute = {};
-  whole.recompute_of_stage.clear();
-  whole.layers.clear();
-  return whole;
-}
-
 Block in_way(Block block, const Recompute& way) {
   if (block.kind == Block::Kind::layer) block.drop = strategies::drop_of(way, 0);
   return block;
@@ -96,9 +79,25 @@ void sum_up(LayerPrices& prices, std::int64_t layers) {
 
 }  // namespace
 
+Plan on_one_stage(const Scenario& scenario, const Plan& plan) {
+  auto whole = plan;
+  whole.pipeline = whole.virtual_stages = 1;
+  whole.data = scenario.cluster.gpus / (plan.tensor * plan.context);
+  std::stable_partition(
+      whole.rank_order.begin(), whole.rank_order.end(),
+      [](strategies::Degree degree) { return degree != strategies::Degree::data; });
+  whole.schedule = ScheduleKind::one_f_one_b;
+  whole.layers_per_stage.clear();
+  whole.recompute = {};
+  whole.recompute_of_stage.clear();
+  whole.layers.clear();
+  return whole;
+}
+
 LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
-                         const std::vector<Recompute>& ways, const strategies::Costs& costs,
-                         bool stretches) {
+                         const std::vector<Recompute>& ways,
+                         const std::vector<strategies::RankKind>& ranks,
+                         const strategies::Costs& costs, bool stretches) {
   auto whole = on_one_stage(scenario, plan);
   LayerPrices prices{.ways = ways};
   std::vector<Block> kinds, all;
@@ -115,7 +114,7 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   whole.schedule = plan.schedule;
   const strategies::Job job{scenario.model, scenario.training, whole, scenario.software,
                             scenario.cluster};
-  const strategies::Outline outline(job, costs, all, stretches);
+  const strategies::Outline outline(job, ranks, costs, all, stretches);
   for (const auto& kind : kinds) {
     auto& of_kind = prices.outlines.emplace_back();
     const auto many = kind.kind == Block::Kind::layer ? ways.size() : 1;
@@ -126,11 +125,20 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   return prices;
 }
 
+LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
+                         const std::vector<Recompute>& ways, const strategies::Costs& costs) {
+  return layer_prices(scenario, plan, ways, ranks_of(scenario, plan), costs);
+}
+
+std::vector<strategies::RankKind> ranks_of(const Scenario& scenario, const Plan& plan) {
+  return strategies::rank_kinds(on_one_stage(scenario, plan), scenario.cluster);
+}
+
 void keep_fastest_way(LayerPrices& prices) {
   if (prices.ways.size() == 1) return;
   const auto lesser = [](LeastTime& time, const LeastTime& other) {
     time = {std::min(time.device, other.device), std::min(time.host, other.host),
-            std::min(time.computing, other.computing)};
+            std::min(time.computing, other.computing), std::min(time.exchanging, other.exchanging)};
   };
   for (auto& ways : prices.outlines) {
     auto& first = ways.front();

@@ -28,9 +28,21 @@ struct LayerPrices {
   strategies::Parameters least;           // of the layer that has fewest
   double words = 0;                       // parameters of the embedding of words, on one rank
 };
+// `stretches`: or without (strategies::Outline).
 LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
                          const std::vector<strategies::Recompute>& ways,
+                         const std::vector<strategies::RankKind>& ranks,
                          const strategies::Costs& costs, bool stretches = true);
+LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
+                         const std::vector<strategies::Recompute>& ways,
+                         const strategies::Costs& costs);
+
+// All of the model on one stage of ranks that lie as close together as any pipeline and replicas
+// let them, nothing recomputed.
+strategies::Plan on_one_stage(const forecast::Scenario& scenario, const strategies::Plan& plan);
+// Of these ranks.
+std::vector<strategies::RankKind> ranks_of(const forecast::Scenario& scenario,
+                                           const strategies::Plan& plan);
 
 // Leaves one way that takes no longer than any, part by part. Mostly that is to recompute nothing;
 // but what is dropped need not be compressed or copied to the host either.

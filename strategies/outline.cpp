@@ -2,8 +2,6 @@
 #include "strategies/outline.hpp"
 
 #include <algorithm>
-#include <set>
-#include <tuple>
 
 #include "model/narrow.hpp"
 #include "sim/pass_matrix.hpp"
@@ -15,14 +13,6 @@ using sim::Picoseconds;
 
 namespace {
 
-// From the moment when the device is free and all is issued, to that when it is free again.
-Picoseconds on_device(const sim::Template& body) {
-  const auto matrix = sim::matrix_of(body);
-  const auto time = std::max(matrix.alone[sim::to_compute][sim::from_compute],
-                             matrix.joined[sim::to_compute][sim::from_compute]);
-  return std::max<Picoseconds>(0, time);
-}
-
 // What is exchanged at its very end, messages wait for, but not the device.
 LeastTime least_time(const Pieces& pieces) {
   LeastTime time;
@@ -32,12 +22,14 @@ LeastTime least_time(const Pieces& pieces) {
     const auto& piece = pieces[i];
     if (piece.waits_for >= 0)
       time.device = std::max(time.device, over[static_cast<std::size_t>(piece.waits_for)]);
-    const auto alone = on_device(piece.body);
+    const auto alone = least_on_device(piece.body);
     time.device += alone;
     time.computing += alone;
     for (const auto& step : piece.body.steps) time.host += step.issue;
     if (!piece.then) continue;
-    sent = std::max(sent, time.device) + to_ticks(piece.then->sending.time());
+    const auto exchange = to_ticks(piece.then->sending.time());
+    time.exchanging += exchange;
+    sent = std::max(sent, time.device) + exchange;
     over[i] = sent;
   }
   return time;
@@ -45,38 +37,7 @@ LeastTime least_time(const Pieces& pieces) {
 
 LeastTime lesser(const LeastTime& a, const LeastTime& b) {
   return {std::min(a.device, b.device), std::min(a.host, b.host),
-          std::min(a.computing, b.computing)};
-}
-
-// What the price of a rank's passes depends on, once for each kind of rank. Groups lie on nodes in
-// patterns that the first ranks show; other kinds of node come later: some ranks everywhere are
-// looked at too.
-std::vector<Share> shares_of(const Job& job) {
-  const bool alike = job.cluster.kinds() == 1;
-  const std::int64_t first = alike ? 2 * job.cluster.node.gpus : 256, everywhere = alike ? 8 : 256;
-  const Placement placement(job.plan);
-  using Shape = topology::GroupShape;
-  std::set<std::tuple<Shape, Shape, Shape, Shape, std::size_t>> known;
-  std::vector<Share> shares;
-  const auto stride = std::max<std::int64_t>(1, placement.ranks() / everywhere);
-  for (std::int64_t rank = 0; rank < placement.ranks(); rank += rank < first ? 1 : stride) {
-    auto share = job.share();
-    share.gpu = {job.cluster.kind_of_node(rank / job.cluster.node.gpus), 1.0};
-    const auto shape = [&](const std::vector<std::int64_t>& group) {
-      return topology::shape_of(group, job.cluster);
-    };
-    share.tensor_shape = shape(placement.tensor_group(rank));
-    share.context_shape = shape(placement.context_group(rank));
-    share.expert_shape = shape(placement.expert_group(rank));
-    share.expert_tensor_shape = shape(placement.expert_tensor_group(rank));
-    share.outside = share.tensor_shape.nodes > 1;
-    if (known
-            .insert({share.tensor_shape, share.context_shape, share.expert_shape,
-                     share.expert_tensor_shape, share.gpu.kind})
-            .second)
-      shares.push_back(share);
-  }
-  return shares;
+          std::min(a.computing, b.computing), std::min(a.exchanging, b.exchanging)};
 }
 
 // Bytes do not depend on the rank.
@@ -127,6 +88,43 @@ void keep_lesser(BlockOutline& outline, const BlockOutline& other) {
 
 }  // namespace
 
+std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& cluster) {
+  const bool alike = cluster.kinds() == 1;
+  const std::int64_t first = alike ? 2 * cluster.node.gpus : 256, everywhere = alike ? 8 : 256;
+  const Placement placement(plan);
+  const auto shape = [&](const std::vector<std::int64_t>& group) {
+    return topology::shape_of(group, cluster);
+  };
+  std::vector<RankKind> kinds;
+  const auto stride = std::max<std::int64_t>(1, placement.ranks() / everywhere);
+  for (std::int64_t rank = 0; rank < placement.ranks(); rank += rank < first ? 1 : stride) {
+    const RankKind kind{cluster.kind_of_node(rank / cluster.node.gpus),
+                        shape(placement.tensor_group(rank)), shape(placement.context_group(rank)),
+                        shape(placement.expert_group(rank)),
+                        shape(placement.expert_tensor_group(rank))};
+    if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+Picoseconds least_on_device(const sim::Template& body) {
+  const auto matrix = sim::matrix_of(body);
+  const auto time = std::max(matrix.alone[sim::to_compute][sim::from_compute],
+                             matrix.joined[sim::to_compute][sim::from_compute]);
+  return std::max<Picoseconds>(0, time);
+}
+
+Share share_of(const Job& job, const RankKind& kind) {
+  auto share = job.share();
+  share.gpu = {kind.gpu, 1.0};
+  share.tensor_shape = kind.tensor;
+  share.context_shape = kind.context;
+  share.expert_shape = kind.expert;
+  share.expert_tensor_shape = kind.expert_tensor;
+  share.outside = kind.tensor.nodes > 1;
+  return share;
+}
+
 double message_bytes(const Share& share) {
   const auto extent = extent_of(share);
   const auto& plan = share.plan;
@@ -136,8 +134,8 @@ double message_bytes(const Share& share) {
   return split ? bytes / static_cast<double>(plan.tensor) : bytes;
 }
 
-Outline::Outline(const Job& job, const Costs& costs, const std::vector<Block>& blocks,
-                 bool stretches)
+Outline::Outline(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
+                 const std::vector<Block>& blocks, bool stretches)
     : sends_beside_(job.plan.overlap.pipeline.value_or(job.software.overlap_pipeline)) {
   const Placement placement(job.plan);
   const bool pairs = pairs_passes(job.model, job.plan, job.software) ||
@@ -146,9 +144,9 @@ Outline::Outline(const Job& job, const Costs& costs, const std::vector<Block>& b
   // A graph is launched once for a whole pass: none of its blocks takes that time.
   auto software = job.software;
   if (software.cuda_graphs) software.launch_forward = software.launch_backward = {0.0};
-  const auto shares = shares_of({job.model, job.training, job.plan, software, job.cluster});
-  for (const auto& share : shares) {
-    const PassWriter writer(share, costs, {blocks});
+  const Job launched{job.model, job.training, job.plan, software, job.cluster};
+  for (const auto& kind : kinds) {
+    const PassWriter writer(share_of(launched, kind), costs, {blocks});
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const auto outline = outline_of(writer, blocks[i], placement.experts_apart(), stretches);
       if (blocks_.size() == i)
@@ -158,7 +156,7 @@ Outline::Outline(const Job& job, const Costs& costs, const std::vector<Block>& b
     }
   }
   const auto stages = job.plan.pipeline;
-  const units::Bytes bytes{message_bytes(shares.front())};
+  const units::Bytes bytes{message_bytes(job.share())};
   for (std::int64_t stage = 0; stage < stages; ++stage)
     for (const std::int64_t by : {-1, 1}) {
       const auto there = (stage + by + stages) % stages;

@@ -12,11 +12,13 @@ namespace strategies {
 
 // Least time of one block's pass for one microbatch. A pass of several takes the sum at least: on
 // the device, where a block computes and waits for what it communicates; of the host, which issues
-// their kernels one after the other; and of the device where exchanges hide under other passes.
+// their kernels one after the other; and, where exchanges hide under other passes, of the device
+// that computes, and of the lane that it exchanges on.
 struct LeastTime {
-  sim::Picoseconds device = 0, host = 0, computing = 0;
+  sim::Picoseconds device = 0, host = 0, computing = 0, exchanging = 0;
   LeastTime& operator+=(const LeastTime& other) {
-    device += other.device, host += other.host, computing += other.computing;
+    device += other.device, host += other.host;
+    computing += other.computing, exchanging += other.exchanging;
     return *this;
   }
   friend bool operator==(const LeastTime&, const LeastTime&) = default;
@@ -39,13 +41,33 @@ struct BlockOutline {
   double cast = 0;        // those that narrow products read copies of
 };
 
+// What the price of a rank's passes depends on beside the job: its kind of node, and how the groups
+// lie that it computes with.
+struct RankKind {
+  std::size_t gpu = 0;
+  topology::GroupShape tensor, context, expert, expert_tensor;
+  friend auto operator<=>(const RankKind&, const RankKind&) = default;
+};
+// Those of a plan: the same for all that agree in their degrees and how these lie on ranks. Groups
+// lie on nodes in patterns that the first ranks show; other kinds of node come later: some ranks
+// everywhere are looked at too. O(ranks looked at · ranks of a group)
+std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& cluster);
+
+// What a rank of this kind has of the job.
+Share share_of(const Job& job, const RankKind& kind);
+
+// From the moment when the device is free and all is issued, to that when it is free again.
+sim::Picoseconds least_on_device(const sim::Template& body);
+
 // Invariant: every block that it was made with has its outline.
 class Outline {
  public:
-  // Of the ranks of the job's groups; where these differ in what they cost, of the cheapest.
+  // Of ranks of these kinds; where these differ in what they cost, of the cheapest.
   // `stretches`: or none, which takes half the time. O(blocks · operators) for each kind of rank.
-  Outline(const Job& job, const Costs& costs, const std::vector<Block>& blocks,
-          bool stretches = true);
+  Outline(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
+          const std::vector<Block>& blocks, bool stretches = true);
+  Outline(const Job& job, const Costs& costs, const std::vector<Block>& blocks)
+      : Outline(job, rank_kinds(job.plan, job.cluster), costs, blocks) {}
   const BlockOutline& of(const Block& block) const;
 
   // One message from a stage to the next, or back, on an idle network. It keeps the sender from

@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "topology/device.hpp"
+#include "topology/product_rate.hpp"
 #include "units/kernel.hpp"
 
 namespace topology {
 
-// Time of one kernel alone on the device, without what the host takes to launch it:
+// Times of kernels on one device, which must outlive it.
+//
+// Each is that of one kernel alone, without what the host takes to launch it:
 //   kernel_gap + max(flops / (peak · efficiency(shape)), traffic / (bandwidth · memory
 //   efficiency)).
 // Efficiency comes from the device's measured tables, interpolated over the shape, with tile and
 // wave quantisation between measurements; a device without tables falls back to its plateau.
-// Throws std::invalid_argument if the device has no rate for the kernel's precision.
-// O(measurements) for a product; no state.
-units::Seconds kernel_time(const units::Kernel& kernel, const Device& device);
+class KernelTimes {
+ public:
+  explicit KernelTimes(const Device& device) : device_(&device), products_(device) {}
+  // Throws std::invalid_argument if the device has no rate for the kernel's precision.
+  // O(measurements) for a product.
+  units::Seconds of(const units::Kernel& kernel) const;
+
+ private:
+  units::FlopsPerSecond rate(const units::Kernel& kernel) const;
+  units::Seconds arithmetic_time(const units::Kernel& kernel) const;
+  const Device* device_;
+  ProductRates products_;
+};
+inline units::Seconds kernel_time(const units::Kernel& kernel, const Device& device) {
+  return KernelTimes(device).of(kernel);
+}
 
 }  // namespace topology

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace topology {
 namespace {
@@ -45,10 +46,7 @@ double octave(double x) {
   return static_cast<double>(static_cast<int>(bits >> 52) - 1023) + fraction;
 }
 
-struct Place {
-  Kernel::Layout layout;
-  double batch, m, n, k;
-};
+using Place = ProductRates::Place;
 
 Place place_of(const Shape& s) {
   return {s.layout, octave(s.batch), octave(s.m), octave(s.n), octave(s.k)};
@@ -135,35 +133,6 @@ double measured_work(const Shape& s, double efficiency, double startup) {
   return std::max(work - startup, work * 0.5);
 }
 
-double correction(const Shape& shape, const Device& device) {
-  const auto& rows = device.efficiency.products;
-  if (rows.empty()) return 1;
-  const auto machine = machine_for(Precision::bf16, table_peak(device), device);
-  const double startup = device.efficiency.kernel_gap.value * machine.peak;
-  const auto here = place_of(shape);
-  double weights = 0, sum = 0, product = 1, logs = 0;
-  int pending = 0;
-  for (const auto& row : rows) {
-    const auto s = shape_of(row);
-    const double c = model_work(s, machine) / measured_work(s, row.efficiency, startup);
-    const double distance = apart(here, place_of(s));
-    if (distance <= 0) return c;
-    const double weight = 1 / square(distance);
-    weights += weight;
-    sum += weight * c;
-    product *= c;
-    if (++pending == 16) {  // one logarithm for sixteen rows
-      logs += std::log(product);
-      product = 1;
-      pending = 0;
-    }
-  }
-  logs += std::log(product);
-  const double mean = std::exp(logs / static_cast<double>(rows.size()));
-  const double weight = 1 / square(square(fade));
-  return (sum + weight * mean) / (weights + weight);
-}
-
 bool misaligned(const Kernel& kernel) {
   const auto step =
       static_cast<std::int64_t>(alignment_bytes / units::element_bytes(kernel.precision));
@@ -172,14 +141,44 @@ bool misaligned(const Kernel& kernel) {
 
 }  // namespace
 
-units::FlopsPerSecond product_rate(const Kernel& kernel, const Device& device) {
+ProductRates::ProductRates(const Device& device) : device_(&device) {
+  const auto& rows = device.efficiency.products;
+  const auto machine = machine_for(Precision::bf16, table_peak(device), device);
+  const double startup = device.efficiency.kernel_gap.value * machine.peak;
+  double product = 1, logs = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto shape = shape_of(rows[i]);
+    const double c = model_work(shape, machine) / measured_work(shape, rows[i].efficiency, startup);
+    measured_.push_back({place_of(shape), c});
+    product *= c;
+    if (i % 16 == 15) logs += std::log(std::exchange(product, 1));  // one for sixteen rows
+  }
+  logs += std::log(product);
+  if (!rows.empty()) mean_ = std::exp(logs / static_cast<double>(rows.size()));
+}
+
+double ProductRates::correction(const Place& here) const {
+  if (measured_.empty()) return 1;
+  double weights = 0, sum = 0;
+  for (const auto& [place, c] : measured_) {
+    const double distance = apart(here, place);
+    if (distance <= 0) return c;
+    const double weight = 1 / square(distance);
+    weights += weight;
+    sum += weight * c;
+  }
+  const double weight = 1 / square(square(fade));
+  return (sum + weight * mean_) / (weights + weight);
+}
+
+units::FlopsPerSecond ProductRates::rate(const Kernel& kernel) const {
   const auto shape = shape_of(kernel);
-  const auto machine =
-      machine_for(kernel.precision, device.peak_of(kernel.precision).value, device);
-  double efficiency = flops_of(shape) / model_work(shape, machine) * correction(shape, device);
+  const auto peak = device_->peak_of(kernel.precision);
+  const auto machine = machine_for(kernel.precision, peak.value, *device_);
+  double efficiency = flops_of(shape) / model_work(shape, machine) * correction(place_of(shape));
   efficiency = std::min(efficiency, fastest);
   if (misaligned(kernel)) efficiency *= misaligned_share;
-  return device.peak_of(kernel.precision) * (efficiency * device.clock());
+  return peak * (efficiency * device_->clock());
 }
 
 }  // namespace topology

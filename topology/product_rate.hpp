@@ -12,14 +12,39 @@
 // batch, other layouts standing `layout_distance` further off. The geometric mean of all c takes
 // part as if it lay `fade` octaves away, so it prevails far from every measurement.
 #pragma once
+#include <vector>
+
 #include "topology/device.hpp"
 #include "units/kernel.hpp"
 #include "units/quantity.hpp"
 
 namespace topology {
 
-// Sustained rate of a product while it runs, start-up excluded. At a measured shape
-// kernel_gap + flops / rate is the measured time. Positive peak required. O(measured products).
-units::FlopsPerSecond product_rate(const units::Kernel& kernel, const Device& device);
+// Rates of one device's products. The device must outlive it.
+class ProductRates {
+ public:
+  explicit ProductRates(const Device& device);  // O(measured products)
+
+  // Sustained rate of a product while it runs, start-up excluded. At a measured shape
+  // kernel_gap + flops / rate is the measured time. Positive peak required. O(measured products).
+  units::FlopsPerSecond rate(const units::Kernel& kernel) const;
+
+  // Where a shape lies among others: logarithms of its sizes to base 2.
+  struct Place {
+    units::Kernel::Layout layout;
+    double batch, m, n, k;
+  };
+
+ private:
+  struct Measured {
+    Place place;
+    double correction;
+  };
+  double correction(const Place& here) const;
+
+  const Device* device_;
+  std::vector<Measured> measured_;
+  double mean_ = 1;  // geometric, of all corrections
+};
 
 }  // namespace topology
