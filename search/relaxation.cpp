@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
+#include "search/known.hpp"
 #include "search/linear_program.hpp"
-#include "search/stage_groups.hpp"
+#include "search/row_prices.hpp"
 
 namespace search {
 
@@ -23,73 +23,6 @@ Picoseconds rounded_down(double value) {
   return static_cast<Picoseconds>(std::floor(value - rounding * std::abs(value)));
 }
 
-// Which layers sit where, and the option that each type of layer takes there.
-struct Placing {
-  std::vector<int> first_layer;         // by virtual stage, then the number of layers
-  std::vector<std::vector<int>> taken;  // by virtual stage and type of layer
-  friend auto operator<=>(const Placing&, const Placing&) = default;
-};
-
-// Things that a linear program is made of, each once. Those that had no part in the last rounds are
-// left out, until they are found again.
-template <class Thing>
-class Known {
- public:
-  // False if it is there and in use.
-  bool add(const Thing& thing) {
-    const auto [found, fresh] = places_.try_emplace(thing, used_.size());
-    if (fresh) {
-      used_.push_back(round_);
-      things_.push_back(&found->first);
-      return true;
-    }
-    const bool idle = !in_use(found->second);
-    used_[found->second] = round_;
-    return idle;
-  }
-  void next_round() { ++round_; }
-  void use(std::size_t i) { used_[i] = round_; }
-  std::vector<std::size_t> in_use() const {
-    std::vector<std::size_t> all;
-    for (std::size_t i = 0; i < used_.size(); ++i)
-      if (in_use(i)) all.push_back(i);
-    return all;
-  }
-  std::size_t size() const { return used_.size(); }
-  const Thing& operator[](std::size_t i) const { return *things_[i]; }
-
- private:
-  static constexpr int rounds_idle = 15;
-  bool in_use(std::size_t i) const { return used_[i] + rounds_idle >= round_; }
-  std::map<Thing, std::size_t> places_;
-  std::vector<const Thing*> things_;
-  std::vector<int> used_;
-  int round_ = 0;
-};
-
-// Rows that virtual stages may hold: stage v begins with one of the layers v … v + slack.
-class Rows {
- public:
-  Rows(int stages, int layers)
-      : stages_(stages),
-        width_(layers - stages + 1),
-        open_(at(stages) * at(width_) * at(width_), 1) {}
-  int width() const { return width_; }
-  // Places: the first layer − v, and the first one behind − (v + 1); first ≤ last.
-  char& open(int v, int first, int last) {
-    return open_[(at(v) * at(width_) + at(first)) * at(width_) + at(last)];
-  }
-  bool holds(const std::vector<int>& first_layer) {
-    for (int v = 0; v < stages_; ++v)
-      if (!open(v, first_layer[at(v)] - v, first_layer[at(v) + 1] - v - 1)) return false;
-    return first_layer.front() == 0;
-  }
-
- private:
-  int stages_, width_;
-  std::vector<char> open_;
-};
-
 }  // namespace
 
 class Relaxation::Impl {
@@ -101,15 +34,12 @@ class Relaxation::Impl {
         groups_(stage_groups(problem)),
         stages_(problem.layout.virtual_stages()),
         layers_(static_cast<int>(problem.chain.layers.size())),
-        besides_(problem.besides),
+        prices_(problem, groups_),
         membership_(at(stages_)),
         intervals_(problem.chain) {
-    besides_.resize(at(stages_));
     for (std::size_t g = 0; g < groups_.size(); ++g)
       for (std::size_t m = 0; m < groups_[g].members.size(); ++m)
         membership_[at(groups_[g].members[m])] = {g, m};
-    find_types();
-    counted_.assign(types_.size(), false);
   }
 
   const Timetable& timetable() const { return timetable_; }
@@ -121,8 +51,8 @@ class Relaxation::Impl {
       return at(price.group) >= groups_.size() ||
              at(price.load) >= groups_[at(price.group)].loads.size();
     });
-    auto open = rows();
-    const auto value = cheapest(multipliers, open, infinite).cost;
+    auto open = prices_.rows();
+    const auto value = prices_.cheapest(multipliers, open, infinite).cost;
     if (value == infinite) return std::nullopt;
     return rounded_down(value);
   }
@@ -130,11 +60,11 @@ class Relaxation::Impl {
   Relaxed improve(Picoseconds target, const RelaxationLimits& limits) {
     Relaxed result;
     target_ = target;
-    count_layers();
+    prices_.count_layers(target);
     scale_ = std::max(1.0, static_cast<double>(target));
     limits_ = limits;
     std::vector<Node> open;
-    open.push_back({rows(), 0, start()});
+    open.push_back({prices_.rows(), 0, start()});
     std::optional<Picoseconds> low;  // over nodes that are closed for good
     for (int nodes = 0; !open.empty(); ++nodes) {
       // The node with the least bound is the one to improve.
@@ -148,7 +78,8 @@ class Relaxation::Impl {
       const auto mixture = improve(node, result);
       if (node.none_fits) {
         // Of what may be faster than the target; nothing was struck out: of all.
-        if (struck_out_ || nodes > 0) low = std::min(low.value_or(target), target);
+        if (struck_out_ || prices_.struck_out() || nodes > 0)
+          low = std::min(low.value_or(target), target);
         continue;
       }
       if (node.bound >= target || !branch(node, mixture, open))
@@ -166,227 +97,12 @@ class Relaxation::Impl {
     bool none_fits = false;
   };
 
-  Rows rows() const {
-    Rows rows(stages_, layers_);
-    for (int v = 0; v < static_cast<int>(problem_.rooms.size()); ++v)
-      for (int first = 0; first < rows.width(); ++first)
-        for (int last = first; last < rows.width(); ++last)
-          if (!problem_.rooms[at(v)].takes(last - first + 1)) rows.open(v, first, last) = 0;
-    return rows;
-  }
-
-  // Layers that are alike.
-  void find_types() {
-    for (const auto& layer : problem_.chain.layers) {
-      const auto known =
-          std::ranges::find_if(types_, [&](const Layer* type) { return *type == layer; });
-      type_of_.push_back(static_cast<std::size_t>(known - types_.begin()));
-      if (known == types_.end()) types_.push_back(&layer);
-    }
-  }
-
-  // The layers of the usual type, and those that take no less, on a device: so many at most take
-  // less than the target.
-  void count_layers() {
-    std::vector<std::size_t> many(types_.size(), 0);
-    for (const auto type : type_of_) ++many[type];
-    const auto usual = static_cast<std::size_t>(std::ranges::max_element(many) - many.begin());
-    std::vector<double> work;
-    for (const auto* type : types_) {
-      double least = infinite;
-      for (const auto& way : type->options)
-        least = std::min(least, static_cast<double>(way.forward + way.backward + way.weight));
-      work.push_back(problem_.microbatches * least + static_cast<double>(type->update));
-    }
-    double between = infinite;
-    for (const auto& group : groups_) {
-      double sum = 0;
-      for (const auto v : group.members)
-        sum += static_cast<double>(std::max<Picoseconds>(0, besides_[at(v)].update));
-      between = std::min(between, sum);
-    }
-    counted_.assign(types_.size(), false);
-    for (std::size_t t = 0; t < types_.size(); ++t) counted_[t] = work[t] >= work[usual];
-    // Mirrored, two devices share a group.
-    const double devices =
-        static_cast<double>(problem_.order.size()) / static_cast<double>(groups_.size());
-    most_layers_ =
-        devices * std::floor((static_cast<double>(target_) - between) / std::max(1.0, work[usual]));
-    if (devices != 1 || most_layers_ >= layers_) most_layers_ = infinite;
-  }
-
   struct LoadId {
     std::size_t group, load;
     friend auto operator<=>(const LoadId&, const LoadId&) = default;
   };
   double capacity_of(const LoadId& id) const {
     return std::max(1.0, static_cast<double>(groups_[id.group].loads[id.load].capacity));
-  }
-
-  // Of each virtual stage: what bytes cost there, kept ones of a microbatch and fixed ones.
-  struct BytePrices {
-    double kept = 0, fixed = 0, layer = 0;
-  };
-  std::vector<BytePrices> byte_prices(const Multipliers& multipliers) const {
-    std::vector<BytePrices> prices(at(stages_));
-    for (const auto& [group, load, price] : multipliers.bytes) {
-      const auto& g = groups_[at(group)];
-      for (std::size_t m = 0; m < g.members.size(); ++m) {
-        auto& of = prices[at(g.members[m])];
-        of.kept += price * g.loads[at(load)].in_flight[m];
-        of.fixed += price;
-      }
-    }
-    for (std::size_t g = 0; g < multipliers.layers.size(); ++g)
-      for (const auto v : groups_[g].members) prices[at(v)].layer = multipliers.layers[g];
-    return prices;
-  }
-
-  struct Cheapest {
-    double cost = infinite;
-    Placing placing;
-  };
-
-  // What rows cost on a virtual stage: a sum over layers, and what the first and the last one add.
-  struct StageCosts {
-    double constant = 0;
-    std::vector<double> sum;          // of the first so many layers
-    std::vector<double> first, last;  // by type
-    std::vector<int> taken;           // by type
-  };
-  StageCosts costs_of(int v, const Multipliers& multipliers, const BytePrices& bytes) const {
-    const auto& weights = multipliers.stages[at(v)];
-    const auto& more = besides_[at(v)];
-    StageCosts costs{.taken = std::vector<int>(types_.size(), 0)};
-    const auto parts = StageTimes::all();
-    const auto weigh = Parts<double>::all();
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      costs.constant += weights.*weigh[i] * static_cast<double>(more.*parts[i]);
-    costs.constant += weights.messages * static_cast<double>(problem_.latency);
-    std::vector<double> each;
-    for (std::size_t t = 0; t < types_.size(); ++t) {
-      const auto& layer = *types_[t];
-      each.push_back(cheapest_option(layer, weights, bytes, costs.taken[t]) +
-                     (counted_[t] ? bytes.layer : 0));
-      costs.first.push_back(weights.last_unit * static_cast<double>(layer.last_unit));
-      costs.last.push_back(weights.first_unit * static_cast<double>(layer.first_unit) -
-                           weights.slowed_forward * static_cast<double>(layer.less_slowed_forward) -
-                           weights.slowed_backward *
-                               static_cast<double>(layer.less_slowed_backward));
-    }
-    costs.sum.push_back(0);
-    for (const auto type : type_of_) costs.sum.push_back(costs.sum.back() + each[type]);
-    return costs;
-  }
-  static double cheapest_option(const Layer& layer, const Parts<double>& weights,
-                                const BytePrices& bytes, int& taken) {
-    double least = infinite;
-    for (std::size_t o = 0; o < layer.options.size(); ++o) {
-      const auto& price = layer.options[o];
-      const double cost = weights.forward * static_cast<double>(price.forward) +
-                          weights.backward * static_cast<double>(price.backward) +
-                          weights.weight * static_cast<double>(price.weight) +
-                          bytes.kept * static_cast<double>(price.kept);
-      if (cost >= least) continue;
-      least = cost;
-      taken = static_cast<int>(o);
-    }
-    return least + weights.reduction * static_cast<double>(layer.reduction) +
-           weights.gathering * static_cast<double>(layer.gathering) +
-           weights.slowed_forward * static_cast<double>(layer.slowed_forward) +
-           weights.slowed_backward * static_cast<double>(layer.slowed_backward) +
-           weights.update * static_cast<double>(layer.update) +
-           bytes.fixed * static_cast<double>(layer.fixed);
-  }
-
-  // Of every virtual stage, and what does not depend on where layers are.
-  struct Costs {
-    std::vector<StageCosts> stages;
-    double constant = 0;
-  };
-  Costs costs_of(const Multipliers& multipliers) const {
-    const auto bytes = byte_prices(multipliers);
-    Costs costs;
-    for (const auto& [group, load, price] : multipliers.bytes)
-      costs.constant -= price * static_cast<double>(groups_[at(group)].loads[at(load)].capacity);
-    for (const double price : multipliers.layers)
-      if (price > 0) costs.constant -= price * most_layers_;
-    for (int v = 0; v < stages_; ++v) {
-      costs.stages.push_back(costs_of(v, multipliers, bytes[at(v)]));
-      costs.constant += costs.stages.back().constant;
-    }
-    return costs;
-  }
-  double cost_of(const Costs& costs, int v, int first, int last) const {
-    const auto& c = costs.stages[at(v)];
-    return c.sum[at(last + v + 1)] - c.sum[at(first + v)] + c.first[type_of_[at(first + v)]] +
-           c.last[type_of_[at(last + v)]];
-  }
-
-  // By virtual stage and place of its first layer: the cheapest way there, and where the stage
-  // before begins on it.
-  struct Ways {
-    std::vector<std::vector<double>> cost;
-    std::vector<std::vector<int>> from;
-  };
-  Ways ways_to(const Costs& costs, Rows& rows) const {
-    const int width = rows.width();
-    Ways ways{{at(stages_) + 1, std::vector<double>(at(width), infinite)},
-              {at(stages_), std::vector<int>(at(width), -1)}};
-    ways.cost[0][0] = costs.constant;
-    for (int v = 0; v < stages_; ++v)
-      for (int first = 0; first < width; ++first) {
-        const double here = ways.cost[at(v)][at(first)];
-        if (here == infinite) continue;
-        for (int last = first; last < width; ++last) {
-          if (!rows.open(v, first, last)) continue;
-          const double cost = here + cost_of(costs, v, first, last);
-          if (cost >= ways.cost[at(v) + 1][at(last)]) continue;
-          ways.cost[at(v) + 1][at(last)] = cost;
-          ways.from[at(v)][at(last)] = first;
-        }
-      }
-    return ways;
-  }
-  // Closes rows on no way that costs less than `most`; false if none is left.
-  bool close(const Costs& costs, const Ways& ways, Rows& rows, double most) {
-    const int width = rows.width();
-    std::vector<double> behind(at(width), infinite), next(at(width));
-    behind[at(width) - 1] = 0;
-    for (int v = stages_; v-- > 0;) {
-      std::ranges::fill(next, infinite);
-      for (int first = 0; first < width; ++first)
-        for (int last = first; last < width; ++last) {
-          auto& open = rows.open(v, first, last);
-          if (!open) continue;
-          const double cost = cost_of(costs, v, first, last) + behind[at(last)];
-          const double whole_way = ways.cost[at(v)][at(first)] + cost;
-          if (whole_way < most) {
-            next[at(first)] = std::min(next[at(first)], cost);
-          } else {
-            open = 0;
-            struck_out_ |= whole_way < infinite;
-          }
-        }
-      std::swap(behind, next);
-    }
-    return behind[0] < infinite;
-  }
-
-  // The cheapest partition of open rows. Rows that are in none that costs less than `most` close.
-  Cheapest cheapest(const Multipliers& multipliers, Rows& rows, double most) {
-    const auto costs = costs_of(multipliers);
-    const auto ways = ways_to(costs, rows);
-    Cheapest result{.cost = ways.cost[at(stages_)].back()};
-    if (result.cost == infinite) return result;
-    result.placing.first_layer.assign(at(stages_) + 1, layers_);
-    for (int v = stages_, last = rows.width() - 1; v-- > 0;) {
-      last = ways.from[at(v)][at(last)];
-      result.placing.first_layer[at(v)] = last + v;
-    }
-    for (const auto& stage : costs.stages) result.placing.taken.push_back(stage.taken);
-    if (most < infinite && !close(costs, ways, rows, most)) result.cost = infinite;
-    return result;
   }
 
   // A partition of the program: its stage times, and what it uses of every group.
@@ -403,11 +119,11 @@ class Relaxation::Impl {
       const int first = column.placing.first_layer[at(v)],
                 last = column.placing.first_layer[at(v) + 1];
       auto& times = column.times.emplace_back(intervals_.exchanged(first, last));
-      for (const auto part : StageTimes::all()) times.*part += besides_[at(v)].*part;
+      for (const auto part : StageTimes::all()) times.*part += prices_.besides(v).*part;
       ByteCount kept = 0, transient = 0;
       for (int i = first; i < last; ++i) {
-        const auto type = type_of_[at(i)];
-        const auto& price = types_[type]->options[at(column.placing.taken[at(v)][type])];
+        const auto type = prices_.type_of(i);
+        const auto& price = prices_.types()[type]->options[at(column.placing.taken[at(v)][type])];
         times.forward += price.forward;
         times.backward += price.backward;
         times.weight += price.weight;
@@ -417,7 +133,7 @@ class Relaxation::Impl {
       const auto [group, member] = membership_[at(v)];
       column.usage[group].add(groups_[group], member, intervals_.fixed(first, last), kept,
                               transient);
-      for (int i = first; i < last; ++i) column.layers[group] += counted_[type_of_[at(i)]] ? 1 : 0;
+      for (int i = first; i < last; ++i) column.layers[group] += prices_.counts(i) ? 1 : 0;
     }
     return column;
   }
@@ -441,9 +157,10 @@ class Relaxation::Impl {
   Multipliers start() {
     Placing even{{}, {}};
     for (int v = 0; v <= stages_; ++v) even.first_layer.push_back(v * layers_ / stages_);
-    std::vector<int> fastest(types_.size(), 0);
-    for (std::size_t t = 0; t < types_.size(); ++t) {
-      const auto& options = types_[t]->options;
+    const auto& types = prices_.types();
+    std::vector<int> fastest(types.size(), 0);
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      const auto& options = types[t]->options;
       fastest[t] = static_cast<int>(std::ranges::min_element(options, {},
                                                              [](const Price& price) {
                                                                return price.forward +
@@ -496,11 +213,11 @@ class Relaxation::Impl {
             static_cast<double>(columns_[x].usage[load.group].held[load.load]) / capacity - 1);
       limits.push_back(0);
     }
-    if (most_layers_ < infinite)
+    if (prices_.most_layers() < infinite)
       for (std::size_t g = 0; g < groups_.size(); ++g) {
         auto& row = table.emplace_back();
         for (const auto x : mixture.columns)
-          row.push_back(columns_[x].layers[g] / std::max(1.0, most_layers_) - 1);
+          row.push_back(columns_[x].layers[g] / std::max(1.0, prices_.most_layers()) - 1);
         limits.push_back(0);
       }
     mixture.solution = largest_sum(table, limits);
@@ -536,9 +253,9 @@ class Relaxation::Impl {
       if (const double each = *price++ / sum; each > 0)
         result.bytes.push_back({static_cast<int>(loads_[l].group), static_cast<int>(loads_[l].load),
                                 each * scale_ / capacity_of(loads_[l])});
-    if (most_layers_ < infinite)
+    if (prices_.most_layers() < infinite)
       for (std::size_t g = 0; g < groups_.size(); ++g)
-        result.layers.push_back(*price++ / sum * scale_ / std::max(1.0, most_layers_));
+        result.layers.push_back(*price++ / sum * scale_ / std::max(1.0, prices_.most_layers()));
     return result;
   }
 
@@ -573,7 +290,8 @@ class Relaxation::Impl {
     double held_back = 0.6;  // the more, the less a step helped
     Mixture mixture;
     bool smooth = true;
-    if (const auto first = cheapest(node.multipliers, node.rows, static_cast<double>(target_));
+    if (const auto first =
+            prices_.cheapest(node.multipliers, node.rows, static_cast<double>(target_));
         first.cost == infinite || rounded_down(first.cost) >= target_) {
       node.bound = target_;
       result.multipliers = node.multipliers;
@@ -592,11 +310,11 @@ class Relaxation::Impl {
       smooth = smooth && paths;
       if (smooth) multipliers = between(node.multipliers, multipliers, held_back);
       auto [cost, placing] =
-          cheapest(multipliers, node.rows, paths ? static_cast<double>(target_) : infinite);
+          prices_.cheapest(multipliers, node.rows, paths ? static_cast<double>(target_) : infinite);
       if (!paths) {
         // Prices of bytes that no partition can pay: none fits.
         node.none_fits = cost == infinite || cost > rounding * scale_;
-        if (cost == infinite || most_layers_ < infinite) struck_out_ = true;
+        if (cost == infinite || prices_.most_layers() < infinite) struck_out_ = true;
         if (node.none_fits) return mixture;
         add(std::move(placing));
         continue;
@@ -720,20 +438,16 @@ class Relaxation::Impl {
   Timetable timetable_;
   std::vector<StageGroup> groups_;
   int stages_, layers_;
-  std::vector<StageTimes> besides_;
+  RowPrices prices_;
   struct Membership {
     std::size_t group = 0, member = 0;
   };
   std::vector<Membership> membership_;  // by virtual stage
   Intervals intervals_;
-  std::vector<const Layer*> types_;
-  std::vector<std::size_t> type_of_;  // by layer
   Picoseconds target_ = 0;
   double scale_ = 1;  // picoseconds; the program's unit of time
   RelaxationLimits limits_;
-  bool struck_out_ = false;        // some row
-  std::vector<bool> counted_;      // by type
-  double most_layers_ = infinite;  // of these, on the devices of a group
+  bool struck_out_ = false;  // some partition, other than by closed rows
   Known<Path> paths_;
   Known<LoadId> loads_;
   Known<Placing> placings_;
