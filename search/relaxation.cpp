@@ -283,6 +283,20 @@ class Relaxation::Impl {
     return result;
   }
 
+  // By the prices that the node comes with.
+  bool reaches_target(Node& node, Relaxed& result) {
+    auto [cost, placing] =
+        prices_.cheapest(node.multipliers, node.rows, static_cast<double>(target_));
+    result.multipliers = node.multipliers;
+    if (cost == infinite || rounded_down(cost) >= target_) {
+      node.bound = target_;
+      return true;
+    }
+    node.bound = std::max(node.bound, rounded_down(cost));
+    add(std::move(placing));
+    return false;
+  }
+
   // Rounds until the node's bound reaches the target or comes no closer.
   Mixture improve(Node& node, Relaxed& result) {
     constexpr int most_rounds = 60;
@@ -290,17 +304,7 @@ class Relaxation::Impl {
     double held_back = 0.6;  // the more, the less a step helped
     Mixture mixture;
     bool smooth = true;
-    if (const auto first =
-            prices_.cheapest(node.multipliers, node.rows, static_cast<double>(target_));
-        first.cost == infinite || rounded_down(first.cost) >= target_) {
-      node.bound = target_;
-      result.multipliers = node.multipliers;
-      return mixture;
-    } else {
-      node.bound = std::max(node.bound, rounded_down(first.cost));
-      result.multipliers = node.multipliers;
-      add(first.placing);
-    }
+    if (reaches_target(node, result)) return mixture;
     for (int round = 0; round < most_rounds && result.rounds < limits_.rounds; ++round) {
       ++result.rounds;
       mixture = solve(node.rows);
