@@ -25,6 +25,7 @@ struct Common {
   bool json = false, quiet = false;
   std::string output;  // file; empty: standard output
   std::string trace;   // file; empty: none
+  std::string report;  // page to write; empty: none
   unsigned threads = 0;
 };
 
@@ -45,6 +46,9 @@ void write_file(const std::string& path, const std::string& bytes);
 // .json: Chrome trace events; .pftrace: Perfetto. Throws Mistake for any other ending.
 void check_trace_name(const std::string& path);
 void write_trace(const std::string& path, const forecast::Timeline& timeline);
+
+// A page's name ends in .html. Throws Mistake for any other ending.
+void check_report_name(const std::string& path);
 
 // Width, Unicode and colour as the terminal allows (TERM, LANG, COLUMNS, NO_COLOR).
 report::TextOptions text_options(Streams streams);

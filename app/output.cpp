@@ -46,6 +46,11 @@ void check_trace_name(const std::string& path) {
                 "(Perfetto)");
 }
 
+void check_report_name(const std::string& path) {
+  if (path.empty() || path.ends_with(".html")) return;
+  throw Mistake("--report " + path + ": a page is written as HTML; end the name in .html");
+}
+
 void write_trace(const std::string& path, const forecast::Timeline& timeline) {
   write_file(path, path.ends_with(".json") ? report::chrome_trace(timeline)
                                            : report::perfetto_trace(timeline));

@@ -33,6 +33,13 @@ void add_trace(CLI::App& command, Common& common) {
       ->type_name("FILE");
 }
 
+void add_report(CLI::App& command, Common& common) {
+  command
+      .add_option("--report", common.report,
+                  "Write a page that a browser opens from the disk: timeline, bubbles, memory")
+      ->type_name("FILE.html");
+}
+
 using Action = std::function<int(Streams)>;
 
 void add_simulate(CLI::App& program, Common& common, Action& action) {
@@ -47,9 +54,10 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
                     "Simulate every rank instead of one of each class of identical ranks");
   add_common(*command, common);
   add_trace(*command, common);
+  add_report(*command, common);
   command->footer(
       "Example:\n  stepcast simulate scenarios/examples/gpt3-175b-1024-a100.yaml "
-      "--set plan.micro_batch=2 --trace step.pftrace");
+      "--set plan.micro_batch=2 --report step.html");
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) {
       return simulate(asked->file, asked->full, common, streams);

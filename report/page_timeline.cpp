@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "report/columns.hpp"
+#include "report/page_parts.hpp"
+
+namespace report {
+namespace {
+
+using Column = std::vector<std::int64_t>;
+
+// What slices of other microbatches share: kind, name around the microbatch, chunk.
+using Sort = std::tuple<std::string_view, std::string, std::string, std::int64_t>;
+
+Sort sort_of(const forecast::Slice& slice) {
+  const auto marker = " m" + std::to_string(slice.microbatch);
+  const auto at = slice.microbatch < 0 ? std::string::npos : slice.name.find(marker);
+  const auto end = at + marker.size();
+  if (at == std::string::npos || (end < slice.name.size() && slice.name[end] != ' '))
+    return {slice.kind, slice.name, "", slice.chunk};
+  return {slice.kind, slice.name.substr(0, at), slice.name.substr(end), slice.chunk};
+}
+
+// True if the page would put the microbatch into the name of a slice that has none there.
+bool bare(const forecast::Slice& slice, const Sort& sort) {
+  return slice.microbatch >= 0 && std::get<1>(sort) == slice.name;
+}
+
+class Slices {
+ public:
+  void add(const forecast::Slice& slice) {
+    if (lanes_.empty() || !same_lane(slice, *lanes_.back().first)) {
+      lanes_.push_back({&slice, 0});
+      end_ = microbatch_ = 0;
+    }
+    ++lanes_.back().second;
+    const auto sort = sort_of(slice);
+    const auto [found, fresh] =
+        numbers_.try_emplace({sort, bare(slice, sort)}, static_cast<std::int64_t>(sorts_.size()));
+    if (fresh) sorts_.push_back(&found->first);
+    sort_.push_back(found->second);
+    microbatches_.push_back(slice.microbatch - microbatch_);
+    gaps_.push_back(slice.start_ps - end_);
+    durations_.push_back(slice.end_ps - slice.start_ps);
+    end_ = slice.end_ps;
+    microbatch_ = slice.microbatch;
+  }
+
+  void write(Object& object) const {
+    Document lanes = Document::array(), sorts = Document::array();
+    for (const auto& [first, count] : lanes_)
+      lanes.push_back({first->stage, first->rank, first->lane, count});
+    for (const auto* sort : sorts_) {
+      const auto& [kind, before, after, chunk] = sort->first;
+      sorts.push_back({kind, before, after, chunk, sort->second});
+    }
+    object.put("lanes", std::move(lanes))
+        .put("sorts", std::move(sorts))
+        .put("sort", column_document(sort_))
+        .put("microbatch", column_document(microbatches_))
+        .put("gap", column_document(gaps_))
+        .put("duration", column_document(durations_));
+  }
+
+ private:
+  using Key = std::pair<Sort, bool>;
+  static bool same_lane(const forecast::Slice& a, const forecast::Slice& b) {
+    return std::tie(a.stage, a.rank, a.lane) == std::tie(b.stage, b.rank, b.lane);
+  }
+
+  std::vector<std::pair<const forecast::Slice*, std::int64_t>> lanes_;
+  std::map<Key, std::int64_t> numbers_;
+  std::vector<const Key*> sorts_;  // by number
+  Column sort_, microbatches_, gaps_, durations_;
+  std::int64_t end_ = 0, microbatch_ = 0;
+};
+
+void add_arrows(Object& object, std::vector<forecast::Arrow> arrows) {
+  std::ranges::sort(arrows, {}, [](const auto& arrow) { return std::tie(arrow.from, arrow.to); });
+  Column from, over;
+  std::int64_t last = 0;
+  for (const auto& arrow : arrows) {
+    const auto begin = static_cast<std::int64_t>(arrow.from);
+    from.push_back(begin - last);
+    over.push_back(static_cast<std::int64_t>(arrow.to) - begin);
+    last = begin;
+  }
+  object.put("from", column_document(from)).put("over", column_document(over));
+}
+
+Document memory_document(const std::vector<forecast::MemorySample>& samples) {
+  Document stages = Document::array();
+  for (auto first = samples.begin(); first != samples.end();) {
+    const auto end = std::find_if(first, samples.end(),
+                                  [&](const auto& sample) { return sample.stage != first->stage; });
+    Column times, bytes;
+    std::int64_t time = 0, held = 0;
+    const int stage = first->stage;
+    for (; first != end; ++first) {
+      const auto now = std::llround(first->allocated.value);
+      times.push_back(first->time_ps - time);
+      bytes.push_back(now - held);
+      time = first->time_ps;
+      held = now;
+    }
+    stages.push_back(Object()
+                         .put("stage", stage)
+                         .put("time", column_document(times))
+                         .put("bytes", column_document(bytes))
+                         .take());
+  }
+  return stages;
+}
+
+}  // namespace
+
+Document timeline_document(const forecast::Timeline& timeline) {
+  Slices slices;
+  for (const auto& slice : timeline.slices) slices.add(slice);
+  Object object;
+  slices.write(object);
+  add_arrows(object, timeline.arrows);
+  object.put("memory", memory_document(timeline.memory));
+  return object.take();
+}
+
+}  // namespace report

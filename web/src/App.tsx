@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Data } from './data';
+import { Headline } from './Headline';
+import { MemoryView } from './MemoryView';
+import { NetworkView } from './NetworkView';
+import { Run } from './run';
+import { Store, type Look } from './store';
+import { Changes } from './Changes';
+import { ScenarioView } from './ScenarioView';
+import { TimelineView } from './TimelineView';
+import { TimeView } from './TimeView';
+
+const letters = 'ABCDEFGH';
+
+function useDark(): [dark: boolean, toggle: () => void] {
+  const system = useMemo(() => window.matchMedia('(prefers-color-scheme: dark)'), []);
+  const [dark, setDark] = useState(system.matches);
+  useEffect(() => {
+    const follow = () => setDark(system.matches);
+    system.addEventListener('change', follow);
+    return () => system.removeEventListener('change', follow);
+  }, [system]);
+  document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+  return [dark, () => setDark(!dark)];
+}
+
+export function App({ data }: { data: Data }) {
+  const [dark, toggleDark] = useDark();
+  const runs = useMemo(() => data.runs.map((run) => new Run(run)), [data]);
+  const store = useMemo(() => {
+    const whole = { from: 0, to: Math.max(1, ...runs.map(({ timeline }) => timeline.end)) };
+    return new Store<Look>({ view: whole, whole, mode: 'pass', dark, query: '', hiddenLanes: new Set(),
+      fadedKinds: new Set(), path: false, tall: 1, selected: null });
+  }, [runs]);
+  useEffect(() => store.set({ dark }), [store, dark]);
+  const names = runs.map((run, i) => (runs.length > 1 ? `${letters[i]}: ${run.name}` : run.name));
+  useEffect(() => { document.title = `${names.join(' | ')} \u2013 stepcast`; }, [names.join()]);
+  const sections = ['Timeline', 'Memory', 'Time', 'Network', 'Scenario'];
+  return (
+    <>
+      <header class="bar">
+        <strong class="brand">stepcast</strong>
+        <nav aria-label="Sections">
+          {sections.map((name) => <a href={`#${name.toLowerCase()}`}>{name}</a>)}
+        </nav>
+        <button type="button" onClick={toggleDark} aria-pressed={dark}>{dark ? 'Light' : 'Dark'}</button>
+      </header>
+      <main>
+        {runs.length > 1 ? <h1>{names.map((name) => <span class="run">{name}</span>)}</h1> : <h1>{names[0]}</h1>}
+        <Headline runs={runs} letters={letters} />
+        {data.changes && data.changes.length > 0 && <Changes lines={data.changes} />}
+        <section id="timeline" aria-labelledby="timeline-title">
+          <TimelineView runs={runs} names={names} store={store} />
+        </section>
+        <section id="memory" aria-labelledby="memory-title">
+          <MemoryView runs={runs} names={names} store={store} dark={dark} />
+        </section>
+        <section id="time" aria-labelledby="time-title">
+          <TimeView runs={runs} names={names} dark={dark} />
+        </section>
+        <section id="network" aria-labelledby="network-title">
+          <NetworkView runs={runs} names={names} />
+        </section>
+        <section id="scenario" aria-labelledby="scenario-title">
+          <ScenarioView runs={runs} names={names} />
+        </section>
+      </main>
+    </>
+  );
+}

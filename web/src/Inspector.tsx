@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that is known of the bar or bubble that was picked, as text.
+import type { ComponentChildren } from 'preact';
+import type { Awaited } from './bubbles';
+import type { Run } from './run';
+import { type Look, type Store, useStore } from './store';
+import { bytes, flops, percent, picoseconds, words } from './units';
+
+export type Show = (run: number, from: number, to: number, lane: number) => void;
+
+const nameOf = ({ on, name, stage, rank, slice }: Awaited) => {
+  const where = `stage ${stage}${slice < 0 ? ` (rank ${rank})` : ''}`;
+  return on === 'host' ? `the host of ${where}` : `${where}\u2019s ${name}`;
+};
+
+// What would shorten a bubble, by its cause and by what it waits for.
+export function remedyOf(run: Run, bubble: number): string {
+  const { bubbles } = run, awaited = bubbles.chain(bubble)[0];
+  const on = awaited ? awaited.on.replace('pipeline ', 'pipeline ') : '';
+  switch (bubbles.cause(bubble)) {
+    case 'warm-up':
+      return 'The pipeline fills. More microbatches per step make it a smaller share; fewer stages, or more chunks per stage (virtual_stages), make it shorter.';
+    case 'drain':
+      return 'The pipeline empties. More microbatches or more chunks per stage shrink it; a schedule that splits backward passes (zb-h1, zb-v) fills it with weight gradients.';
+    case 'imbalance':
+      return `Stages have unequal work${awaited ? `; here stage ${awaited.stage} is waited for` : ''}. Move layers off the slowest stage (stage_layers), or recompute less there.`;
+    case 'straggler':
+      return `A GPU slower than its like is waited for${awaited ? ` (stage ${awaited.stage}, rank ${awaited.rank})` : ''}. Replace it, or give its stage fewer layers.`;
+    case 'communication':
+      return `${on ? `The ${on} stream` : 'Communication'} is waited for. A faster or less shared link would shorten it, as would overlapping it with passes.`;
+    case 'host':
+      return 'The host does not keep up: launches, data loading or copies. CUDA graphs, a faster host or more loader workers would shorten it.';
+    default:
+      return '';
+  }
+}
+
+function Facts({ facts }: { facts: [name: string, value: ComponentChildren][] }) {
+  return <dl class="facts">{facts.map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>;
+}
+
+function Chain({ run, number, chain, onShow, store }: { run: Run; number: number; chain: Awaited[]; onShow: Show; store: Store<Look> }) {
+  if (chain.length === 0) return null;
+  return (
+    <ol class="chain">
+      {chain.map((link) => (
+        <li>
+          {link.slice < 0 ? nameOf(link) : (
+            <button type="button" class="link" onClick={() => {
+              store.set({ selected: { run: number, slice: link.slice } });
+              onShow(number, link.start, link.finish, link.lane);
+            }}>{nameOf(link)}</button>
+          )}{' '}
+          <span class="soft">
+            {link.lane >= 0 && run.timeline.lanes[link.lane]!.name !== 'compute' ? `on ${run.timeline.lanes[link.lane]!.name}, ` : ''}
+            {picoseconds(link.start)} to {picoseconds(link.finish)}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Bubble({ run, number, bubble, store, onShow }: { run: Run; number: number; bubble: number; store: Store<Look>; onShow: Show }) {
+  const { timeline, bubbles } = run, lane = timeline.lanes[bubbles.lane[bubble]!]!;
+  const until = bubbles.until[bubble]!, chain = bubbles.chain(bubble), parts = bubbles.parts(bubble);
+  return (
+    <>
+      <h3>Bubble on stage {lane.stage}: {bubbles.cause(bubble)}</h3>
+      <Facts facts={[
+        ['idle for', picoseconds(bubbles.length(bubble))],
+        ['from', picoseconds(bubbles.start[bubble]!)],
+        ['to', picoseconds(bubbles.finish[bubble]!)],
+        ['rank', lane.rank],
+        ['until', until >= 0 ? timeline.name(until) : 'the step ends'],
+        ...(parts.length > 1 ? [['by cause', parts.map(([cause, time]) => `${cause} ${picoseconds(time)}`).join(', ')] as [string, string]] : []),
+      ]} />
+      <p>
+        {chain.length > 0
+          ? `${until >= 0 ? `Before its ${timeline.name(until)}, stage` : 'Stage'} ${lane.stage} waits for ${nameOf(chain[0]!)}${chain[1] ? `, which waits for ${nameOf(chain[1])}` : ''}${chain.length > 2 ? ', and so on' : ''}.`
+          : 'It waits for the next step\u2019s turn.'}{' '}
+        <b>What would help:</b> {remedyOf(run, bubble)}
+      </p>
+      <Chain run={run} number={number} chain={chain} onShow={onShow} store={store} />
+    </>
+  );
+}
+
+function Bar({ run, slice }: { run: Run; slice: number }) {
+  const { timeline, bubbles } = run, lane = timeline.lanes[timeline.laneOf(slice)]!;
+  const microbatch = timeline.microbatch[slice]!, [kind, , , chunk] = timeline.sorts[timeline.sort[slice]!]!;
+  const duration = timeline.finish[slice]! - timeline.start[slice]!;
+  const sent = timeline.bytes[slice]!, work = timeline.flops[slice]!;
+  const facts: [string, ComponentChildren][] = [
+    ['takes', picoseconds(duration)],
+    ['from', picoseconds(timeline.start[slice]!)],
+    ['to', picoseconds(timeline.finish[slice]!)],
+    ['stage', lane.stage],
+    ['rank', lane.rank],
+    ['stream', lane.name],
+    ['kind', words(kind)],
+  ];
+  if (microbatch >= 0) facts.push(['microbatch', microbatch]);
+  if (chunk >= 0) facts.push(['chunk', chunk]);
+  if (work > 0) facts.push(['work', `${flops(work)}, ${flops(work / duration * 1e12)}/s`]);
+  if (sent > 0) facts.push(['sends', `${bytes(sent)} per rank`]);
+  for (const arrow of run.arrowsOf(slice)) {
+    const from = timeline.from[arrow]!, to = timeline.to[arrow]!;
+    const other = from === slice ? to : from, there = timeline.lanes[timeline.laneOf(other)]!;
+    facts.push([from === slice ? 'to' : 'from', `stage ${there.stage}, ${timeline.name(other)}`]);
+  }
+  const before = bubbles.before(slice);
+  if (before >= 0) {
+    const chain = bubbles.chain(before);
+    facts.push(['waited', `${picoseconds(bubbles.length(before))} (${bubbles.cause(before)})${chain[0] ? ` for ${nameOf(chain[0])}` : ''}`]);
+  }
+  return <><h3>{timeline.name(slice)}</h3><Facts facts={facts} /></>;
+}
+
+function Summary({ run, name, several }: { run: Run; name: string; several: boolean }) {
+  const { critical_path: path, step } = run.document;
+  return (
+    <p>
+      {several && <b>{name}. </b>}
+      The step waits for{' '}
+      {path.map(({ kind, seconds }, i) => `${i > 0 ? (i + 1 === path.length ? ' and ' : ', ') : ''}${words(kind)} ${percent(seconds / step.time_s)}`).join('')}
+      {' '}along its critical path.
+    </p>
+  );
+}
+
+export function Inspector({ runs, names, store, onShow }: { runs: Run[]; names: string[]; store: Store<Look>; onShow: Show }) {
+  const { selected } = useStore(store), run = selected && runs[selected.run];
+  return (
+    <div class="inspector" aria-live="polite">
+      {!run || !selected ? (
+        <>
+          <p class="soft">Pick a bar or a bubble to see what it is and what it waited for.</p>
+          {runs.map((one, i) => <Summary run={one} name={names[i]!} several={runs.length > 1} />)}
+        </>
+      ) : (
+        <>
+          {runs.length > 1 && <p class="soft small">{names[selected.run]}</p>}
+          {'bubble' in selected
+            ? <Bubble run={run} number={selected.run} bubble={selected.bubble} store={store} onShow={onShow} />
+            : <Bar run={run} slice={selected.slice} />}
+        </>
+      )}
+    </div>
+  );
+}
