@@ -17,7 +17,7 @@ int simulate(const std::string& file, bool full, const Common& common, Streams s
 
   const auto began = std::chrono::steady_clock::now();
   auto forecast = forecast::simulate(
-      scenario, {.full = full, .timeline = !common.json || !common.trace.empty()});
+      scenario, {.full = full, .timeline = !common.json || !common.trace.empty(), .causes = true});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   forecast.simulation.wall = {took.count()};
   forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
