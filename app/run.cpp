@@ -85,6 +85,7 @@ void add_search(CLI::App& program, Common& common, Action& action) {
       ->type_name("FRAMEWORK");
   add_common(*command, common);
   add_trace(*command, common);
+  add_report(*command, common);
   command->footer(
       "Ctrl-C ends the search with the best plan so far and what is proved about it.\n"
       "Example:\n  stepcast search scenarios/examples/gpt3-175b-search-4096-a100.yaml "

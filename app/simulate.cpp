@@ -19,8 +19,9 @@ int simulate(const std::string& file, bool full, const Common& common, Streams s
 
   const auto began = std::chrono::steady_clock::now();
   auto forecast = forecast::simulate(
-      scenario,
-      {.full = full, .timeline = !common.json || !common.trace.empty() || !common.report.empty()});
+      scenario, {.full = full,
+                 .timeline = !common.json || !common.trace.empty() || !common.report.empty(),
+                 .causes = true});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   forecast.simulation.wall = {took.count()};
   forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());

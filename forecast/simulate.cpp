@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "forecast/causes.hpp"
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/memory.hpp"
-#include "forecast/timeline.hpp"
 #include "forecast/warnings.hpp"
 #include "sim/contention.hpp"
 #include "sim/engine.hpp"
@@ -257,6 +257,25 @@ void add_network(Forecast& forecast, const strategies::Lowered& lowered, const s
                                lowered.link_names[static_cast<std::size_t>(where)], seconds(lost)});
 }
 
+// What was waited for, drawn only with a timeline.
+void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::Lowered& lowered,
+               const sim::Trace& trace, const sim::Waits& waits, sim::Period period,
+               const Options& options) {
+  Drawn drawn;
+  if (options.timeline) drawn = timeline_of(scenario, lowered, trace, waits, forecast.memory);
+  auto idle = idle_of(scenario, lowered, trace, waits, period, options.timeline ? &drawn : nullptr);
+  for (auto& stage : forecast.pipeline.stages) stage.bubble_by_cause.emplace();
+  for (const auto& interval : idle) {
+    auto& stage = forecast.pipeline.stages[static_cast<std::size_t>(interval.stage)];
+    for (std::size_t c = 0; c < idle_causes; ++c)
+      (*stage.bubble_by_cause)[c] += interval.by_cause[c];
+  }
+  if (!options.timeline) return;
+  drawn.timeline.idle = std::move(idle);
+  drawn.timeline.critical_path = critical_path_of(scenario, lowered, waits, drawn);
+  forecast.timeline = std::move(drawn.timeline);
+}
+
 }  // namespace
 
 Forecast simulate(const Scenario& scenario, const Options& options) {
@@ -266,10 +285,12 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
       costs, options.full ? strategies::Ranks::full : strategies::Ranks::folded);
   const auto trace = sim::run(lowered.program,
                               options.templates ? sim::Detail::templates : sim::Detail::every_step);
-  const auto measures = sim::measure(lowered.program, trace,
-                                     strategies::post_validates(scenario.plan, scenario.software)
-                                         ? sim::Period::spans
-                                         : sim::Period::makespan);
+  const bool explains = options.causes || options.timeline;
+  sim::Waits waits;
+  const auto period = strategies::post_validates(scenario.plan, scenario.software)
+                          ? sim::Period::spans
+                          : sim::Period::makespan;
+  const auto measures = sim::measure(lowered.program, trace, period, explains ? &waits : nullptr);
 
   Forecast forecast;
   forecast.step = step_of(scenario, lowered, measures);
@@ -285,7 +306,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.simulation.ranks_simulated = static_cast<std::int64_t>(lowered.actors.size());
   add_network(forecast, lowered, trace);
   forecast.warnings = warnings_of(scenario, forecast);
-  if (options.timeline) forecast.timeline = timeline_of(scenario, lowered, trace, forecast.memory);
+  if (explains) add_waits(forecast, scenario, lowered, trace, waits, period, options);
   return forecast;
 }
 

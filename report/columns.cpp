@@ -2,6 +2,8 @@
 #include "report/columns.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -33,27 +35,53 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-struct Dictionary {
-  std::vector<std::uint64_t> distinct, index;
+// Numbers the rows: equal rows have one number, in order of their first appearance.
+std::vector<std::uint64_t> row_numbers(const std::vector<Column>& columns) {
+  struct Hash {
+    std::size_t operator()(const std::pair<std::uint64_t, std::int64_t>& key) const {
+      return (key.first * 0x9e3779b97f4a7c15 ^ static_cast<std::uint64_t>(key.second)) *
+             0xbf58476d1ce4e5b9;
+    }
+  };
+  std::vector<std::uint64_t> numbers(columns.front().size());
+  for (const auto& column : columns) {
+    std::unordered_map<std::pair<std::uint64_t, std::int64_t>, std::uint64_t, Hash> known;
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = known.try_emplace({numbers[i], column[i]}, known.size()).first->second;
+  }
+  return numbers;
+}
+
+struct Row {
+  std::size_t first = 0, count = 0;
 };
 
-// Nothing where values hardly repeat.
-Dictionary dictionary_of(const std::vector<std::uint64_t>& values) {
-  std::unordered_map<std::uint64_t, std::size_t> counts;
-  for (const auto value : values)
-    if (++counts[value]; counts.size() > values.size() / 2 + 1) return {};
-  std::vector<std::pair<std::uint64_t, std::size_t>> order(counts.begin(), counts.end());
-  std::ranges::sort(order, [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
-  Dictionary dictionary;
-  for (const auto& [value, count] : order) {
-    counts[value] = dictionary.distinct.size();
-    dictionary.distinct.push_back(value);
+// By number: where each row appears first, and how often it does.
+std::vector<Row> rows_of(const std::vector<std::uint64_t>& numbers) {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] == rows.size()) rows.push_back({i, 0});
+    ++rows[numbers[i]].count;
   }
-  dictionary.index.reserve(values.size());
-  for (const auto value : values) dictionary.index.push_back(counts[value]);
-  return dictionary;
+  return rows;
+}
+
+Document by_distinct_rows(const std::vector<Column>& columns) {
+  auto index = row_numbers(columns);
+  const auto rows = rows_of(index);
+  std::vector<std::size_t> order(rows.size()), place(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](std::size_t row) { return rows[row].count; });
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  for (auto& row : index) row = place[row];
+  Document distinct = Document::array();
+  for (const auto& column : columns) {
+    Column values;
+    for (const auto row : order) values.push_back(column[rows[row].first]);
+    distinct.push_back(column_text(values));
+  }
+  return Object().put("distinct", std::move(distinct)).put("index", packed(index)).take();
 }
 
 }  // namespace
@@ -65,19 +93,19 @@ std::string packed(const std::vector<std::uint64_t>& values) {
   return base64(bytes);
 }
 
-Document column_document(const std::vector<std::int64_t>& numbers) {
+std::string column_text(const Column& numbers) {
   std::vector<std::uint64_t> values;
   values.reserve(numbers.size());
   for (const auto number : numbers) values.push_back(zigzag(number));
-  auto plain = packed(values);
-  const auto [distinct, index] = dictionary_of(values);
-  auto distinct_text = packed(distinct), index_text = packed(index);
-  if (index.empty() || distinct_text.size() + index_text.size() >= plain.size())
-    return Object().put("values", std::move(plain)).take();
-  return Object()
-      .put("distinct", std::move(distinct_text))
-      .put("index", std::move(index_text))
-      .take();
+  return packed(values);
+}
+
+Document table_document(const std::vector<Column>& columns) {
+  Document all = Document::array();
+  for (const auto& column : columns) all.push_back(column_text(column));
+  auto plain = Object().put("columns", std::move(all)).take();
+  auto repeated = by_distinct_rows(columns);
+  return repeated.dump().size() < plain.dump().size() ? repeated : plain;
 }
 
 }  // namespace report

@@ -13,9 +13,15 @@ namespace report {
 // the lowest first, the high bit set on all but the last. Few characters where numbers are small.
 std::string packed(const std::vector<std::uint64_t>& values);
 
+using Column = std::vector<std::int64_t>;
+
 // A column as the page reads it back exactly, its numbers as zigzag (0, -1, 1, -2, … as 0, 1, 2, 3,
-// …): {"values": packed}; or, where that is shorter, {"distinct": packed, "index": packed}, the
-// most frequent value first.
-Document column_document(const std::vector<std::int64_t>& values);
+// …), packed.
+std::string column_text(const Column& numbers);
+
+// Columns of the same length, as few characters as rows repeat: {"columns": [column, …]}; or, where
+// that is shorter, {"distinct": [column, …], "index": packed}: the rows that there are, the most
+// frequent first, and which of them comes when.
+Document table_document(const std::vector<Column>& columns);
 
 }  // namespace report

@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page.hpp"
 
+#include "report/bubbles.hpp"
+#include "report/fabric.hpp"
 #include "report/json.hpp"
 #include "report/page_parts.hpp"
 #include "report/question_text.hpp"
+#include "report/search.hpp"
+#include "report/search_parts.hpp"
 
 namespace report {
 namespace {
+
+// By cause.
+Document remedies_document(const PageRun& run) {
+  Object remedies;
+  for (std::size_t i = 0; i < forecast::idle_causes; ++i) {
+    const auto cause = static_cast<forecast::IdleCause>(i);
+    remedies.put(std::string(to_text(cause)).c_str(), remedy(run.scenario, run.forecast, cause));
+  }
+  return remedies.take();
+}
+
+// What joins the nodes; null where there is only one.
+Document machine_document(const topology::Cluster& cluster) {
+  if (cluster.nodes() < 2) return nullptr;
+  return fabric_plan_document(topology::plan_of(cluster), cluster);
+}
 
 Document run_document(const PageRun& run, std::string_view version) {
   return Object()
       .put("document", Document::parse(simulate_json(run.scenario, run.forecast, version)))
       .put("plan_words", degrees_words(run.scenario.plan))
       .put("warnings", run.forecast.warnings)
+      .put("remedies", remedies_document(run))
+      .put("fabric", machine_document(run.scenario.cluster))
       .put("timeline", timeline_document(run.forecast.timeline))
       .take();
 }
@@ -35,12 +57,32 @@ std::string page_of(const Document& data) {
   return text;
 }
 
-}  // namespace
-
-std::string simulate_page(const std::vector<PageRun>& runs, std::string_view version) {
+Document run_documents(const std::vector<PageRun>& runs, std::string_view version) {
   Document documents = Document::array();
   for (const auto& run : runs) documents.push_back(run_document(run, version));
-  return page_of(Object().put("kind", "simulate").put("runs", std::move(documents)).take());
+  return documents;
+}
+
+}  // namespace
+
+std::string simulate_page(const std::vector<PageRun>& runs, std::string_view version,
+                          const std::string& changes) {
+  return page_of(Object()
+                     .put("kind", "simulate")
+                     .put("changes", changes)
+                     .put("runs", run_documents(runs, version))
+                     .take());
+}
+
+std::string search_page(const search::Outcome& outcome, const search::Why& why,
+                        const std::vector<PageRun>& runs, std::string_view version,
+                        units::Seconds wall) {
+  return page_of(Object()
+                     .put("kind", "search")
+                     .put("search", Document::parse(search_json(outcome, why, version, wall)))
+                     .put("why", why_text(outcome.question, outcome.answer, why, {.unicode = true}))
+                     .put("runs", run_documents(runs, version))
+                     .take());
 }
 
 }  // namespace report

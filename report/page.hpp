@@ -8,6 +8,8 @@
 
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
+#include "search/objectives.hpp"
+#include "search/why.hpp"
 
 namespace report {
 
@@ -18,7 +20,14 @@ struct PageRun {
 };
 
 // The page of one run, or of several on one time base, the first the one that others are held
-// against. O(slices); throws as simulate_json does.
-std::string simulate_page(const std::vector<PageRun>& runs, std::string_view version);
+// against; `changes` says what differs, in lines. O(slices); throws as simulate_json does.
+std::string simulate_page(const std::vector<PageRun>& runs, std::string_view version,
+                          const std::string& changes = {});
+
+// The page of a search that found a plan: its plans, each of which opens, and why the best one is.
+// `runs`: of outcome.answer.plans, in their order; those without a timeline are shown without.
+std::string search_page(const search::Outcome& outcome, const search::Why& why,
+                        const std::vector<PageRun>& runs, std::string_view version,
+                        units::Seconds wall);
 
 }  // namespace report

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -10,8 +11,6 @@
 
 namespace report {
 namespace {
-
-using Column = std::vector<std::int64_t>;
 
 // What slices of other microbatches share: kind, name around the microbatch, chunk.
 using Sort = std::tuple<std::string_view, std::string, std::string, std::int64_t>;
@@ -46,6 +45,7 @@ class Slices {
     microbatches_.push_back(slice.microbatch - microbatch_);
     gaps_.push_back(slice.start_ps - end_);
     durations_.push_back(slice.end_ps - slice.start_ps);
+    bytes_.push_back(std::llround(slice.bytes.value));
     end_ = slice.end_ps;
     microbatch_ = slice.microbatch;
   }
@@ -60,10 +60,7 @@ class Slices {
     }
     object.put("lanes", std::move(lanes))
         .put("sorts", std::move(sorts))
-        .put("sort", column_document(sort_))
-        .put("microbatch", column_document(microbatches_))
-        .put("gap", column_document(gaps_))
-        .put("duration", column_document(durations_));
+        .put("slices", table_document({sort_, microbatches_, gaps_, durations_, bytes_}));
   }
 
  private:
@@ -75,7 +72,7 @@ class Slices {
   std::vector<std::pair<const forecast::Slice*, std::int64_t>> lanes_;
   std::map<Key, std::int64_t> numbers_;
   std::vector<const Key*> sorts_;  // by number
-  Column sort_, microbatches_, gaps_, durations_;
+  Column sort_, microbatches_, gaps_, durations_, bytes_;
   std::int64_t end_ = 0, microbatch_ = 0;
 };
 
@@ -89,29 +86,34 @@ void add_arrows(Object& object, std::vector<forecast::Arrow> arrows) {
     over.push_back(static_cast<std::int64_t>(arrow.to) - begin);
     last = begin;
   }
-  object.put("from", column_document(from)).put("over", column_document(over));
+  object.put("arrows", table_document({from, over}));
 }
 
-Document memory_document(const std::vector<forecast::MemorySample>& samples) {
+Document memory_document(const forecast::Timeline& timeline) {
+  const auto& samples = timeline.memory;
   Document stages = Document::array();
-  for (auto first = samples.begin(); first != samples.end();) {
-    const auto end = std::find_if(first, samples.end(),
-                                  [&](const auto& sample) { return sample.stage != first->stage; });
-    Column times, bytes;
-    std::int64_t time = 0, held = 0;
-    const int stage = first->stage;
-    for (; first != end; ++first) {
-      const auto now = std::llround(first->allocated.value);
-      times.push_back(first->time_ps - time);
-      bytes.push_back(now - held);
-      time = first->time_ps;
-      held = now;
+  for (std::size_t first = 0, end = 0; first < samples.size(); first = end) {
+    const int stage = samples[first].stage;
+    std::vector<Column> columns(3);  // each less the one before
+    std::array<std::int64_t, 3> before{};
+    for (; end < samples.size() && samples[end].stage == stage; ++end) {
+      const std::array<std::int64_t, 3> now{samples[end].time_ps,
+                                            std::llround(samples[end].activations.value),
+                                            std::llround(samples[end].temporary.value)};
+      for (std::size_t i = 0; i < now.size(); ++i) columns[i].push_back(now[i] - before[i]);
+      before = now;
     }
-    stages.push_back(Object()
-                         .put("stage", stage)
-                         .put("time", column_document(times))
-                         .put("bytes", column_document(bytes))
-                         .take());
+    const auto peak = std::ranges::find_if(
+        timeline.peaks, [&](std::size_t sample) { return sample >= first && sample < end; });
+    const auto shown = peak == timeline.peaks.end() ? first : *peak;
+    const auto slice = samples[shown].slice;
+    stages.push_back(
+        Object()
+            .put("stage", stage)
+            .put("samples", table_document(columns))
+            .put("peak", shown - first)
+            .put("slice", slice == forecast::no_slice ? -1 : static_cast<std::int64_t>(slice))
+            .take());
   }
   return stages;
 }
@@ -124,7 +126,9 @@ Document timeline_document(const forecast::Timeline& timeline) {
   Object object;
   slices.write(object);
   add_arrows(object, timeline.arrows);
-  object.put("memory", memory_document(timeline.memory));
+  object.put("memory", memory_document(timeline))
+      .put("idle", idle_document(timeline))
+      .put("path", path_document(timeline));
   return object.take();
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Chart } from './chart';
 import type { Data } from './data';
 import { Headline } from './Headline';
 import { MemoryView } from './MemoryView';
 import { NetworkView } from './NetworkView';
 import { Run } from './run';
 import { Store, type Look } from './store';
-import { Changes } from './Changes';
+import { PlansView } from './PlansView';
 import { ScenarioView } from './ScenarioView';
 import { TimelineView } from './TimelineView';
 import { TimeView } from './TimeView';
@@ -27,16 +28,22 @@ function useDark(): [dark: boolean, toggle: () => void] {
 
 export function App({ data }: { data: Data }) {
   const [dark, toggleDark] = useDark();
-  const runs = useMemo(() => data.runs.map((run) => new Run(run)), [data]);
+  const all = useMemo(() => data.runs.map((run) => new Run(run)), [data]);
+  const [shown, setShown] = useState(0);  // of the plans of a search
+  const runs = useMemo(() => (data.kind === 'search' ? [all[shown]!] : all), [all, shown]);
   const store = useMemo(() => {
     const whole = { from: 0, to: Math.max(1, ...runs.map(({ timeline }) => timeline.end)) };
     return new Store<Look>({ view: whole, whole, mode: 'pass', dark, query: '', hiddenLanes: new Set(),
       fadedKinds: new Set(), path: false, tall: 1, selected: null });
   }, [runs]);
+  const charts = useMemo<(Chart | null)[]>(() => [], [runs]);
   useEffect(() => store.set({ dark }), [store, dark]);
-  const names = runs.map((run, i) => (runs.length > 1 ? `${letters[i]}: ${run.name}` : run.name));
+  // For those who steer the page from outside: tests, and scripts that take pictures.
+  useEffect(() => { Object.assign(window, { stepcast: { runs, store, charts, ready: performance.now() } }); }, [runs]);
+  const names = runs.map((run, i) => (runs.length > 1 ? `${letters[i]}: ${run.name}`
+    : data.kind === 'search' ? `${run.name}, plan ${shown + 1}` : run.name));
   useEffect(() => { document.title = `${names.join(' | ')} \u2013 stepcast`; }, [names.join()]);
-  const sections = ['Timeline', 'Memory', 'Time', 'Network', 'Scenario'];
+  const sections = [...(data.kind === 'search' ? ['Plans'] : []), 'Timeline', 'Memory', 'Time', 'Network', 'Scenario'];
   return (
     <>
       <header class="bar">
@@ -49,12 +56,17 @@ export function App({ data }: { data: Data }) {
       <main>
         {runs.length > 1 ? <h1>{names.map((name) => <span class="run">{name}</span>)}</h1> : <h1>{names[0]}</h1>}
         <Headline runs={runs} letters={letters} />
-        {data.changes && data.changes.length > 0 && <Changes lines={data.changes} />}
+        {data.kind === 'simulate' && data.changes && <pre class="changes" tabIndex={0}>{data.changes.trim()}</pre>}
+        {data.kind === 'search' && (
+          <section id="plans" aria-labelledby="plans-title">
+            <PlansView search={data.search} runs={all} why={data.why} shown={shown} onShow={setShown} />
+          </section>
+        )}
         <section id="timeline" aria-labelledby="timeline-title">
-          <TimelineView runs={runs} names={names} store={store} />
+          <TimelineView key={shown} charts={charts} runs={runs} names={names} store={store} />
         </section>
         <section id="memory" aria-labelledby="memory-title">
-          <MemoryView runs={runs} names={names} store={store} dark={dark} />
+          <MemoryView key={shown} runs={runs} names={names} store={store} dark={dark} />
         </section>
         <section id="time" aria-labelledby="time-title">
           <TimeView runs={runs} names={names} dark={dark} />

@@ -21,6 +21,7 @@ interface Figure {
   name: string;
   value: (document: RunDocument) => number;
   text: (value: number) => string;
+  unit?: string;
   note?: (document: RunDocument) => ComponentChildren;
   bad?: (document: RunDocument) => boolean;
   difference?: 'share' | 'points' | 'none';
@@ -29,7 +30,7 @@ interface Figure {
 const figures: Figure[] = [
   { name: 'Step time', value: ({ step }) => step.time_s, text: seconds,
     note: ({ step }) => (step.time_low_s < step.time_high_s ? `80 %: ${range(step.time_low_s, step.time_high_s)}` : '') },
-  { name: 'Throughput', value: ({ step }) => step.tokens_per_s, text: (n) => `${digits(n)} tokens/s`,
+  { name: 'Throughput', value: ({ step }) => step.tokens_per_s, text: digits, unit: 'tokens/s',
     note: ({ step }) => `${digits(step.tokens_per_s_per_gpu)} per GPU` },
   { name: 'MFU', value: ({ step }) => step.mfu, text: percent, difference: 'points',
     note: ({ step }) => `HFU ${percent(step.hfu)}, ${digits(step.tflops_per_gpu)} TFLOP/s per GPU` },
@@ -40,7 +41,7 @@ const figures: Figure[] = [
     note: ({ memory }) => (memory.fits
       ? `${memory.host_fits ? 'fits: ' : 'host memory does not fit; '}${percent(memory.peak_bytes / memory.capacity_bytes)} of ${bytes(memory.capacity_bytes)}`
       : `DOES NOT FIT in ${bytes(memory.capacity_bytes)}`) },
-  { name: 'Cost', value: gpuHours, text: (n) => `${digits(n)} GPU-h`,
+  { name: 'Cost', value: gpuHours, text: digits, unit: 'GPU-hours',
     note: ({ step }) => `per billion tokens; ${digits(step.tokens_per_s * 86400 / 1e9)} billion a day` },
 ];
 
@@ -66,7 +67,7 @@ export function Headline({ runs, letters }: { runs: Run[]; letters: string }) {
             <dt>{figure.name}</dt>
             {runs.map(({ document }, i) => (
               <dd>
-                <span class="value">{several && <small>{letters[i]}{' '}</small>}{figure.text(figure.value(document))}</span>
+                <span class="value">{several && <small>{letters[i]}{' '}</small>}{figure.text(figure.value(document))}{figure.unit && <small>{' '}{figure.unit}</small>}</span>
                 <span class="note">{figure.note?.(document)}</span>
                 {i > 0 && <span class="change">{difference(figure, runs[0]!.document, document)}</span>}
               </dd>

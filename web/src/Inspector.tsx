@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // All that is known of the bar or bubble that was picked, as text.
 import type { ComponentChildren } from 'preact';
+import { Advice } from './Advice';
 import type { Awaited } from './bubbles';
 import type { Run } from './run';
 import { type Look, type Store, useStore } from './store';
-import { bytes, flops, percent, picoseconds, words } from './units';
+import { bytes, percent, picoseconds, words } from './units';
 
 export type Show = (run: number, from: number, to: number, lane: number) => void;
 
@@ -12,28 +13,6 @@ const nameOf = ({ on, name, stage, rank, slice }: Awaited) => {
   const where = `stage ${stage}${slice < 0 ? ` (rank ${rank})` : ''}`;
   return on === 'host' ? `the host of ${where}` : `${where}\u2019s ${name}`;
 };
-
-// What would shorten a bubble, by its cause and by what it waits for.
-export function remedyOf(run: Run, bubble: number): string {
-  const { bubbles } = run, awaited = bubbles.chain(bubble)[0];
-  const on = awaited ? awaited.on.replace('pipeline ', 'pipeline ') : '';
-  switch (bubbles.cause(bubble)) {
-    case 'warm-up':
-      return 'The pipeline fills. More microbatches per step make it a smaller share; fewer stages, or more chunks per stage (virtual_stages), make it shorter.';
-    case 'drain':
-      return 'The pipeline empties. More microbatches or more chunks per stage shrink it; a schedule that splits backward passes (zb-h1, zb-v) fills it with weight gradients.';
-    case 'imbalance':
-      return `Stages have unequal work${awaited ? `; here stage ${awaited.stage} is waited for` : ''}. Move layers off the slowest stage (stage_layers), or recompute less there.`;
-    case 'straggler':
-      return `A GPU slower than its like is waited for${awaited ? ` (stage ${awaited.stage}, rank ${awaited.rank})` : ''}. Replace it, or give its stage fewer layers.`;
-    case 'communication':
-      return `${on ? `The ${on} stream` : 'Communication'} is waited for. A faster or less shared link would shorten it, as would overlapping it with passes.`;
-    case 'host':
-      return 'The host does not keep up: launches, data loading or copies. CUDA graphs, a faster host or more loader workers would shorten it.';
-    default:
-      return '';
-  }
-}
 
 function Facts({ facts }: { facts: [name: string, value: ComponentChildren][] }) {
   return <dl class="facts">{facts.map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>;
@@ -79,7 +58,7 @@ function Bubble({ run, number, bubble, store, onShow }: { run: Run; number: numb
         {chain.length > 0
           ? `${until >= 0 ? `Before its ${timeline.name(until)}, stage` : 'Stage'} ${lane.stage} waits for ${nameOf(chain[0]!)}${chain[1] ? `, which waits for ${nameOf(chain[1])}` : ''}${chain.length > 2 ? ', and so on' : ''}.`
           : 'It waits for the next step\u2019s turn.'}{' '}
-        <b>What would help:</b> {remedyOf(run, bubble)}
+        <b>What would help:</b> <Advice text={run.given.remedies[bubbles.cause(bubble)]} />.
       </p>
       <Chain run={run} number={number} chain={chain} onShow={onShow} store={store} />
     </>
@@ -90,7 +69,7 @@ function Bar({ run, slice }: { run: Run; slice: number }) {
   const { timeline, bubbles } = run, lane = timeline.lanes[timeline.laneOf(slice)]!;
   const microbatch = timeline.microbatch[slice]!, [kind, , , chunk] = timeline.sorts[timeline.sort[slice]!]!;
   const duration = timeline.finish[slice]! - timeline.start[slice]!;
-  const sent = timeline.bytes[slice]!, work = timeline.flops[slice]!;
+  const sent = timeline.bytes[slice]!;
   const facts: [string, ComponentChildren][] = [
     ['takes', picoseconds(duration)],
     ['from', picoseconds(timeline.start[slice]!)],
@@ -102,7 +81,6 @@ function Bar({ run, slice }: { run: Run; slice: number }) {
   ];
   if (microbatch >= 0) facts.push(['microbatch', microbatch]);
   if (chunk >= 0) facts.push(['chunk', chunk]);
-  if (work > 0) facts.push(['work', `${flops(work)}, ${flops(work / duration * 1e12)}/s`]);
   if (sent > 0) facts.push(['sends', `${bytes(sent)} per rank`]);
   for (const arrow of run.arrowsOf(slice)) {
     const from = timeline.from[arrow]!, to = timeline.to[arrow]!;

@@ -33,6 +33,10 @@ function Tip({ run, found, x, y, width }: { run: Run; found: Found; x: number; y
   );
 }
 
+// All lanes in full size, or what leaves room for the controls on the same screen.
+const heightOf = (chart: Chart, of: number) =>
+  Math.round(Math.min(chart.wanted(), Math.max(170, window.innerHeight * (of > 1 ? 0.38 : 0.66))));
+
 export function Lanes({ run, number, of, name, store, onChart }: Props) {
   const look = useStore(store);
   const canvas = useRef<HTMLCanvasElement>(null), chart = useRef<Chart | null>(null);
@@ -45,8 +49,7 @@ export function Lanes({ run, number, of, name, store, onChart }: Props) {
     onChart(made);
     const fit = () => {
       const wide = canvas.current!.parentElement!.clientWidth;
-      const most = Math.max(170, window.innerHeight * (of > 1 ? 0.36 : 0.58));
-      const high = Math.round(Math.min(most, made.wanted()));
+      const high = heightOf(made, of);
       canvas.current!.style.height = `${high}px`;
       made.resize(wide, high);
       setWidth(wide);
@@ -66,8 +69,7 @@ export function Lanes({ run, number, of, name, store, onChart }: Props) {
   }, [run]);
   useEffect(() => {  // other lanes, another height
     const made = chart.current!;
-    const most = Math.max(170, window.innerHeight * (of > 1 ? 0.36 : 0.58));
-    const high = Math.round(Math.min(most, made.wanted()));
+    const high = heightOf(made, of);
     canvas.current!.style.height = `${high}px`;
     made.resize(canvas.current!.parentElement!.clientWidth, high);
   }, [look.hiddenLanes, look.dark]);

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { numbersOf, summed } from './columns';
+import { columnsOf, summed } from './columns';
 import type { StageMemory } from './data';
 import { colour, memoryKinds } from './palette';
 import type { Run } from './run';
@@ -25,15 +25,23 @@ const atPeak = (stage: StageMemory): Record<Kind, number> => {
 
 interface Samples { time: Float64Array; values: Record<Kind, Float64Array | number>; peakAt: number; slice: number }
 
+// With one more at the end of the step, as the last one holds until then.
+function held(samples: Float64Array, end = samples.at(-1) ?? 0): Float64Array {
+  const longer = new Float64Array(samples.length + 1);
+  longer.set(samples);
+  longer[samples.length] = Math.max(end, samples.at(-1) ?? 0);
+  return longer;
+}
+
 function samplesOf(run: Run, stage: number): Samples | null {
   const packed = run.given.timeline.memory.find((one) => one.stage === stage);
   const fixed = run.document.memory.stages[stage];
   if (!packed || !fixed) return null;
   const { weights, gradients, optimizer, communication, framework } = fixed;
-  const time = summed(numbersOf(packed.time));
-  return { time, peakAt: packed.peak, slice: packed.slice, values: {
+  const [time, activations, temporary] = columnsOf(packed.samples).map(summed) as [Float64Array, Float64Array, Float64Array];
+  return { time: held(time, run.timeline.end), peakAt: packed.peak, slice: packed.slice, values: {
     weights, gradients, optimizer, communication, framework, cache: atPeak(fixed).cache,
-    activations: summed(numbersOf(packed.activations)), temporary: summed(numbersOf(packed.temporary)) } };
+    activations: held(activations), temporary: held(temporary) } };
 }
 
 const valueAt = (values: Float64Array | number, i: number) => (typeof values === 'number' ? values : values[i]!);

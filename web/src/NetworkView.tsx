@@ -114,7 +114,7 @@ export function NetworkView({ runs, names }: { runs: Run[]; names: string[] }) {
         <>
           {runs.length > 1 && <h3>{names[i]}</h3>}
           <div class="network">
-            <Machine run={run} name={names[i]!} />
+            <div class="scroll" tabIndex={0} role="region" aria-label={`Machine of ${names[i]}`}><Machine run={run} name={names[i]!} /></div>
             <Links run={run} name={names[i]!} />
           </div>
         </>

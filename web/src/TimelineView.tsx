@@ -26,9 +26,10 @@ function Overview({ store }: { store: Store<Look> }) {
   );
 }
 
-export function TimelineView({ runs, names, store }: { runs: Run[]; names: string[]; store: Store<Look> }) {
+interface Props { runs: Run[]; names: string[]; store: Store<Look>; charts: (Chart | null)[] }
+
+export function TimelineView({ runs, names, store, charts }: Props) {
   const look = useStore(store);
-  const charts = useRef<(Chart | null)[]>([]);
   const search = useRef<HTMLInputElement>(null);
   const [matches, setMatches] = useState(-1);
   const kinds = useMemo(() => [...new Set(runs.flatMap(({ timeline }) => timeline.sorts.map(([kind]) => kind)))], [runs]);
@@ -47,14 +48,14 @@ export function TimelineView({ runs, names, store }: { runs: Run[]; names: strin
   // After the charts have filtered for their next picture.
   useEffect(() => {
     const frame = requestAnimationFrame(() => requestAnimationFrame(() => setMatches(
-      look.query || look.fadedKinds.size > 0 ? charts.current.reduce((sum, chart) => sum + (chart?.matches ?? 0), 0) : -1)));
+      look.query || look.fadedKinds.size > 0 ? charts.reduce((sum, chart) => sum + (chart?.matches ?? 0), 0) : -1)));
     return () => cancelAnimationFrame(frame);
   }, [look.query, look.fadedKinds]);
 
   const nextMatch = () => {
     const begin = look.selected && 'slice' in look.selected ? look.selected : { run: 0, slice: -1 };
     for (let n = 0; n <= runs.length; ++n) {
-      const run = (begin.run + n) % runs.length, chart = charts.current[run];
+      const run = (begin.run + n) % runs.length, chart = charts[run];
       if (!chart) continue;
       for (let slice = n === 0 ? begin.slice + 1 : 0; slice < runs[run]!.timeline.size; ++slice) {
         if (chart.isFaded(slice)) continue;
@@ -66,6 +67,13 @@ export function TimelineView({ runs, names, store }: { runs: Run[]; names: strin
     }
   };
 
+  if (runs.every(({ timeline }) => timeline.size === 0))
+    return (
+      <>
+        <h2 id="timeline-title">Timeline</h2>
+        <p class="soft">This page leaves it out for its size: simulate the plan with --report.</p>
+      </>
+    );
   return (
     <>
       <div class="title-row">
@@ -83,9 +91,9 @@ export function TimelineView({ runs, names, store }: { runs: Run[]; names: strin
           </label>
           <button type="button" aria-pressed={look.path} onClick={() => store.set({ path: !look.path })}>Critical path</button>
           <span class="group">
-            <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => charts.current[0]?.zoom(0.5)}>+</button>
-            <button type="button" aria-label="Zoom out" title="Zoom out (−)" onClick={() => charts.current[0]?.zoom(2)}>−</button>
-            <button type="button" title="The whole step (0)" onClick={() => charts.current[0]?.showWhole()}>Fit</button>
+            <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => charts[0]?.zoom(0.5)}>+</button>
+            <button type="button" aria-label="Zoom out" title="Zoom out (−)" onClick={() => charts[0]?.zoom(2)}>−</button>
+            <button type="button" title="The whole step (0)" onClick={() => charts[0]?.showWhole()}>Fit</button>
             <button type="button" aria-label="Taller lanes" title="Taller lanes (])" onClick={() => store.set({ tall: Math.min(look.tall * 1.5, 400) })}>↕</button>
           </span>
         </div>
@@ -110,7 +118,7 @@ export function TimelineView({ runs, names, store }: { runs: Run[]; names: strin
       <Overview store={store} />
       {runs.map((run, i) => (
         <Lanes run={run} number={i} of={runs.length} name={names[i]!} store={store}
-          onChart={(chart) => { charts.current[i] = chart; }} />
+          onChart={(chart) => { charts[i] = chart; }} />
       ))}
       <p class="soft small keys">
         Wheel or <kbd>+</kbd> <kbd>−</kbd> zoom, drag or <kbd>←</kbd> <kbd>→</kbd> move, <kbd>0</kbd> fits, <kbd>.</kbd> <kbd>,</kbd> next
@@ -118,8 +126,8 @@ export function TimelineView({ runs, names, store }: { runs: Run[]; names: strin
         picked, <kbd>c</kbd> critical path, <kbd>[</kbd> <kbd>]</kbd> height, <kbd>/</kbd> search. Showing{' '}
         {picoseconds(look.view.to - look.view.from)} of {picoseconds(look.whole.to - look.whole.from)}.
       </p>
-      <Inspector runs={runs} names={names} store={store} onShow={(run, from, to, lane) => charts.current[run]?.show(from, to, lane)} />
-      <BubbleTable runs={runs} names={names} store={store} onShow={(run, from, to, lane) => charts.current[run]?.show(from, to, lane)} />
+      <Inspector runs={runs} names={names} store={store} onShow={(run, from, to, lane) => charts[run]?.show(from, to, lane)} />
+      <BubbleTable runs={runs} names={names} store={store} onShow={(run, from, to, lane) => charts[run]?.show(from, to, lane)} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Idle intervals as objects, and what the step as a whole waited for.
-import { numbersOf, summed } from './columns';
+import { columnsOf, summed } from './columns';
 import type { PackedAwaited, PackedTimeline } from './data';
 import type { Timeline } from './timeline';
 
@@ -21,16 +21,17 @@ class AwaitedList {
   private readonly duration: Float64Array;
 
   constructor(private readonly timeline: Timeline, private readonly packed: PackedAwaited) {
-    this.slice = summed(numbersOf(packed.slice));
+    this.slice = summed(columnsOf(packed.slices)[0]!);
     this.other = new Float64Array(this.slice.length);
     let others = 0;
     for (let i = 0; i < this.slice.length; ++i) {
       this.other[i] = others;
       if (this.slice[i] === 0) ++others;
     }
-    this.sort = numbersOf(packed.sort);
-    this.start = summed(numbersOf(packed.start));
-    this.duration = numbersOf(packed.duration);
+    const [sort, start, duration] = columnsOf(packed.others) as [Float64Array, Float64Array, Float64Array];
+    this.sort = sort;
+    this.start = summed(start);
+    this.duration = duration;
   }
 
   get size() { return this.slice.length; }
@@ -49,6 +50,8 @@ class AwaitedList {
   }
 }
 
+type Six = [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
+
 export class Bubbles {
   readonly lane: Float64Array;
   readonly start: Float64Array;
@@ -63,23 +66,23 @@ export class Bubbles {
 
   constructor(timeline: Timeline, { idle }: PackedTimeline) {
     this.causes = idle.causes;
-    this.lane = summed(numbersOf(idle.lane));
-    this.start = numbersOf(idle.gap);
-    this.finish = numbersOf(idle.duration);
-    this.until = summed(numbersOf(idle.until));
-    this.number = numbersOf(idle.cause);
-    this.shares = idle.by_cause.map(numbersOf);
+    const [lane, gap, duration, cause, until, links] = columnsOf(idle.intervals) as Six;
+    this.lane = summed(lane);
+    this.start = gap;
+    this.finish = duration;
+    this.until = summed(until);
+    this.number = cause;
+    this.shares = columnsOf(idle.by_cause);
     this.awaited = new AwaitedList(timeline, idle.chain);
-    const links = numbersOf(idle.links);
     this.chainFrom = new Float64Array(links.length + 1);
     let end = 0;
     for (let i = 0; i < links.length; ++i) {
       this.chainFrom[i + 1] = this.chainFrom[i]! + links[i]!;
       --this.until[i];
-      const lane = this.lane[i]!, known = this.ofLane.get(lane);
+      const row = this.lane[i]!, known = this.ofLane.get(row);
       if (known) known[1] = i + 1;
       else {
-        this.ofLane.set(lane, [i, i + 1]);
+        this.ofLane.set(row, [i, i + 1]);
         end = 0;
       }
       end = this.start[i]! += end;
@@ -128,7 +131,7 @@ export class Bubbles {
 }
 
 export function pathOf(timeline: Timeline, { path }: PackedTimeline): PathStep[] {
-  const list = new AwaitedList(timeline, path.steps), spans = numbersOf(path.spans);
+  const list = new AwaitedList(timeline, path.steps), spans = columnsOf(path.spans)[0]!;
   const steps: PathStep[] = [];
   let time = path.begin;
   for (let i = 0; i < list.size; ++i) {

@@ -2,7 +2,7 @@
 // One timeline on one canvas: paints it, and says what is where.
 import { causes, colour, inkOn, mixed, ofKind, ofMicrobatch, rgb } from './palette';
 import { Painter } from './paint';
-import { type Group, type Rows, natural, rowsOf } from './rows';
+import { type Group, type Rows, natural, rowsOf, unfolded } from './rows';
 import { type Look, type Selection, type Store, inside, zoomed } from './store';
 import type { Run } from './run';
 import { tick } from './units';
@@ -24,7 +24,7 @@ export class Chart {
   private readonly context: CanvasRenderingContext2D;
   private readonly painter: Painter;
   private image: ImageData | null = null;
-  private rows: Rows = { rows: [], groups: [], height: 0 };
+  rows: Rows = { rows: [], ofLane: new Map(), groups: [], height: 0, folded: false };
   private width = 0;
   private height = 0;
   private ratio = 1;
@@ -110,8 +110,12 @@ export class Chart {
     } else if (from < view.from || to > view.to) {
       this.store.set({ view: inside((from + to - span) / 2, span, whole) });
     }
-    const row = this.rows.rows.find((one) => one.lane === lane);
-    const seen = this.height - axis;
+    const { hiddenLanes } = this.store.value, seen = this.height - axis;
+    if (!this.rows.ofLane.has(lane) && this.rows.folded && !hiddenLanes.has(this.run.timeline.lanes[lane]!.name)) {
+      this.store.set({ tall: unfolded(this.run.timeline, hiddenLanes, seen - 6) });
+      this.rows = rowsOf(this.run.timeline, hiddenLanes, seen - 6, this.store.value.tall);
+    }
+    const row = this.rows.ofLane.get(lane);
     if (row && (row.top < this.scroll || row.top + row.height > this.scroll + seen))
       this.scrollBy(row.top - seen / 2 - this.scroll);
   }
@@ -177,8 +181,7 @@ export class Chart {
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
     const wide = Math.max(1, Math.round(this.lanesWidth * ratio)), high = Math.max(1, this.canvas.height - Math.round(axis * ratio));
     if (this.image?.width !== wide || this.image.height !== high) this.image = context.createImageData(wide, high);
-    const rows = this.rows.rows.map(({ lane, top, height }) => (
-      { lane, top: (top - this.scroll) * ratio, height: height * ratio }));
+    const rows = this.rows.rows.map((row) => ({ ...row, top: (row.top - this.scroll) * ratio, height: row.height * ratio }));
     this.painter.paint(this.image, rows, look.view, { mode: look.mode, dark: look.dark, faded: this.faded },
       theme.page, theme.idle);
     context.putImageData(this.image, Math.round(this.gutter * ratio), Math.round(axis * ratio));
@@ -207,8 +210,8 @@ export class Chart {
     });
   }
 
-  private rowOf(lane: number) {
-    const row = this.rows.rows.find((one) => one.lane === lane);
+  rowOf(lane: number) {
+    const row = this.rows.ofLane.get(lane);
     return row && { top: row.top + axis - this.scroll, height: row.height };
   }
 
@@ -370,14 +373,18 @@ export class Chart {
       context.textAlign = 'left';
       context.fillText(this.nameOf(group), 2, middle);
     }
-    context.font = '9px system-ui, sans-serif';
+    context.font = '8.5px system-ui, sans-serif';
     context.textAlign = 'right';
     context.fillStyle = theme.faint;
     for (const { lane, top, height } of this.rows.rows) {
-      if (height < 8.5 || this.gutter < 100) continue;
+      if (height < 6.5 || this.gutter < 100) continue;
       const y = top + axis - this.scroll + height / 2;
       if (y < axis + 4) continue;
       context.fillText(shortLane(timeline.lanes[lane]!.name), this.gutter - 5, y);
+    }
+    if (this.rows.folded) {
+      context.textAlign = 'left';
+      context.fillText(this.gutter < 100 ? 'folded' : 'streams folded (\u2195)', 2, axis - 6);
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of whole numbers, as report/columns.hpp packs them.
 
-export type Column = { values: string } | { distinct: string; index: string };
+export type Table = { columns: string[] } | { distinct: string[]; index: string };
 
 function unpacked(text: string): Float64Array {
   const bytes = atob(text);
@@ -32,12 +32,16 @@ function unzigzagged(numbers: Float64Array): Float64Array {
   return numbers;
 }
 
-export function numbersOf(column: Column): Float64Array {
-  if ('values' in column) return unzigzagged(unpacked(column.values));
-  const distinct = unzigzagged(unpacked(column.distinct));
-  const numbers = unpacked(column.index);
-  for (let i = 0; i < numbers.length; ++i) numbers[i] = distinct[numbers[i]!]!;
-  return numbers;
+const numbersOf = (text: string) => unzigzagged(unpacked(text));
+
+export function columnsOf(table: Table): Float64Array[] {
+  if ('columns' in table) return table.columns.map(numbersOf);
+  const index = Uint32Array.from(unpacked(table.index));
+  return table.distinct.map((text) => {
+    const distinct = numbersOf(text), numbers = new Float64Array(index.length);
+    for (let i = 0; i < index.length; ++i) numbers[i] = distinct[index[i]!]!;
+    return numbers;
+  });
 }
 
 export function summed(differences: Float64Array): Float64Array {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program gives the page: report/page.cpp. Names are those of the documents of --json.
-import type { Column } from './columns';
+import type { Table } from './columns';
 
 export interface StageMemory {
   weights: number; gradients: number; optimizer: number; activations: number; temporary: number;
@@ -16,7 +16,7 @@ export interface RunDocument {
     tokens_per_s_per_gpu: number; tflops_per_gpu: number; mfu: number; hfu: number; microbatches: number;
   };
   time: Record<string, number>;
-  pipeline: { bubble_fraction: number; stages: any[] };
+  pipeline: { bubble_fraction: number; stages: { stage: number; busy_s: number; bubble_s: number; bubble_by_cause: Record<string, number> | null }[] };
   memory: {
     fits: boolean; host_fits: boolean; capacity_bytes: number; peak_bytes: number; peak_stage: number;
     host_bytes: number; host_capacity_bytes: number; nvme_bytes: number; nvme_capacity_bytes: number;
@@ -27,30 +27,21 @@ export interface RunDocument {
   validated: { regime: string[]; rows: number; datasets: number; outside: string[] } | null;
 }
 
-// Per entry its bar + 1, less that of the entry before; 0: not drawn, the next of the others.
+// Tables as report/page_parts.hpp and report/page_idle.cpp write them.
 export interface PackedAwaited {
-  slice: Column;
+  slices: Table;
   sorts: [stage: number, rank: number, lane: string, name: string][];
-  sort: Column; start: Column; duration: Column;
-}
-
-export interface PackedIdle {
-  causes: string[];
-  lane: Column; gap: Column; duration: Column; cause: Column; until: Column; links: Column;
-  by_cause: Column[];
-  chain: PackedAwaited;
+  others: Table;
 }
 
 export interface PackedTimeline {
   lanes: [stage: number, rank: number, name: string, slices: number][];
   sorts: [kind: string, before: string, after: string, chunk: number, bare: boolean][];
-  sort: Column; microbatch: Column; gap: Column; duration: Column;
-  from: Column; over: Column;
-  bytes: Column;
-  flops?: Column;
-  idle: PackedIdle;
-  path: { begin: number; spans: Column; steps: PackedAwaited };
-  memory: { stage: number; time: Column; activations: Column; temporary: Column; peak: number; slice: number }[];
+  slices: Table;
+  arrows: Table;
+  idle: { causes: string[]; intervals: Table; by_cause: Table; chain: PackedAwaited };
+  path: { begin: number; spans: Table; steps: PackedAwaited };
+  memory: { stage: number; samples: Table; peak: number; slice: number }[];
 }
 
 export interface FabricPlan {
@@ -63,10 +54,22 @@ export interface Run {
   fabric: FabricPlan | null;  // of more than one node
   plan_words: string;
   warnings: string[];
+  remedies: Record<string, string>;  // by cause of idle time
   timeline: PackedTimeline;
 }
 
+interface Ranked { plan: Record<string, unknown>; step_time_s: number; peak_bytes: number }
+
+export interface SearchDocument {
+  plans: (Ranked & { rank: number; time_low_s: number; time_high_s: number; mfu: number; recompute: { words: string } })[];
+  pareto: Ranked[];
+  space: { enumerated: number; pruned_by_memory: number; pruned_by_bound: number; evaluated: number; simulated: number };
+  proof: { optimal: boolean; lower_bound_s: number | null; gap: number | null };
+  interrupted: boolean;
+}
+
 export type Data =
-  | { kind: 'simulate'; runs: Run[]; changes?: string[] };
+  | { kind: 'simulate'; runs: Run[]; changes?: string }
+  | { kind: 'search'; runs: Run[]; search: SearchDocument; why: string };  // a run for each plan
 
 export const data: Data = JSON.parse(document.getElementById('data')!.textContent!);

@@ -6,7 +6,8 @@ import type { Timeline } from './timeline';
 
 export interface View { from: number; to: number }  // picoseconds
 
-export interface Row { lane: number; top: number; height: number }  // pixels of the device
+// Pixels. A bubble is idle time of a compute lane; streams beside it may well be idle.
+export interface Row { lane: number; top: number; height: number; compute: boolean }
 
 export interface Paint {
   mode: Mode;
@@ -43,6 +44,7 @@ export class Painter {
   private shade = new Uint32Array(0);
   private line = new Uint32Array(0);
   private idlest = new Float32Array(0);
+  private idlestShade = new Uint32Array(0);
   private table = new Uint32Array(0);
   private made: unknown[] = [];
 
@@ -52,67 +54,92 @@ export class Painter {
     const { width, height } = image;
     const pixels = new Uint32Array(image.data.buffer);
     pixels.fill(pixel(rgb(page)));
+    this.prepare(width, paint, page);
+    const grounds = [pixel(mixed(rgb(page), rgb(idle), 0.3)), pixel(rgb(idle))];
+    for (let i = 0; i < rows.length;) {
+      const { top, height: tall } = rows[i]!;
+      const first = Math.floor(top), last = Math.max(first + 1, Math.floor(top + tall) - (tall >= 4 ? 1 : 0));
+      let next = i + 1;
+      while (next < rows.length && Math.floor(rows[next]!.top) === first) ++next;
+      if (last > 0 && first < height) {
+        this.idlest.fill(2);
+        for (let lane = i; lane < next; ++lane) this.take(rows[lane]!.lane, view, paint, width);
+        this.blend(grounds[Number(rows[i]!.compute)]!);
+        for (let y = Math.max(0, first); y < Math.min(last, height); ++y) pixels.set(this.line, y * width);
+      }
+      i = next;
+    }
+  }
+
+  private prepare(width: number, paint: Paint, page: string): void {
     if (this.line.length !== width) {
       this.cover = new Float32Array(width);
       this.most = new Float32Array(width);
       this.shade = new Uint32Array(width);
       this.line = new Uint32Array(width);
       this.idlest = new Float32Array(width);
+      this.idlestShade = new Uint32Array(width);
     }
     const made = [paint.mode, paint.dark, page];
-    if (made.some((value, i) => value !== this.made[i])) {
-      this.table = shades(this.timeline, paint, rgb(page));
-      this.made = made;
-    }
-    const ground = pixel(rgb(idle));
-    let shared = -1;
-    for (const { lane, top, height: tall } of rows) {
-      const first = Math.floor(top), last = Math.max(first + 1, Math.floor(top + tall) - (tall >= 4 ? 1 : 0));
-      if (last <= 0 || first >= height) continue;
-      this.gather(lane, view, paint, width);
-      const alone = first !== shared;
-      for (let x = 0; x < width; ++x) {
-        const share = Math.min(1, this.cover[x]!);
-        if (!alone && share >= this.idlest[x]!) continue;
-        this.idlest[x] = share;
-        this.line[x] = share === 0 ? ground : share > 0.995 ? this.shade[x]! : blended(ground, this.shade[x]!, share);
-      }
-      shared = first;
-      for (let y = Math.max(0, first); y < Math.min(last, height); ++y) pixels.set(this.line, y * width);
+    if (made.every((value, i) => value === this.made[i])) return;
+    this.table = shades(this.timeline, paint, rgb(page));
+    this.made = made;
+  }
+
+  // Keeps, pixel by pixel, the idlest of the lanes so far.
+  private take(lane: number, view: View, paint: Paint, width: number): void {
+    this.gather(lane, view, paint, width);
+    const { cover, shade, idlest, idlestShade } = this;
+    for (let x = 0; x < width; ++x) {
+      if (cover[x]! >= idlest[x]!) continue;
+      idlest[x] = cover[x]!;
+      idlestShade[x] = shade[x]!;
     }
   }
 
+  private blend(ground: number): void {
+    const { line, idlest, idlestShade } = this;
+    for (let x = 0; x < line.length; ++x) {
+      const share = idlest[x]!;
+      line[x] = share <= 0 ? ground : share > 0.995 ? idlestShade[x]! : blended(ground, idlestShade[x]!, share);
+    }
+  }
+
+  // How far each pixel of a lane is filled, and what fills most of it. The hot loop of a page with
+  // many bars: everything it needs is at hand.
   private gather(index: number, view: View, { mode, faded }: Paint, width: number): void {
     const { start, finish, sort, microbatch, lanes } = this.timeline;
-    const lane = lanes[index]!, { cover, most, shade, table } = this;
+    const lane = lanes[index]!, { cover, most, shade, table } = this, { from } = view, byPass = mode === 'pass';
     cover.fill(0);
     most.fill(0);
-    const scale = width / (view.to - view.from);
-    for (let i = this.timeline.after(lane, view.from); i < lane.end; ++i) {
-      const left = Math.max(0, (start[i]! - view.from) * scale);
+    const scale = width / (view.to - from);
+    for (let i = this.timeline.after(lane, from), { end } = lane; i < end; ++i) {
+      let left = (start[i]! - from) * scale, right = (finish[i]! - from) * scale;
       if (left >= width) break;
-      const right = Math.min(width, (finish[i]! - view.from) * scale);
+      if (left < 0) left = 0;
+      if (right > width) right = width;
       if (right <= left) continue;
-      const entry = (mode === 'pass' ? sort[i]! : microbatch[i]! + 1) * 4 + (faded?.[i] ? 2 : 0) + (microbatch[i]! & 1);
-      const ink = table[entry]!;
-      const a = Math.floor(left), b = Math.min(width - 1, Math.floor(right));
-      if (a === b) {
-        this.add(a, right - left, ink);
-        continue;
+      const batch = microbatch[i]!;
+      const ink = table[((byPass ? sort[i]! : batch + 1) << 2) + (faded !== null && faded[i] === 1 ? 2 : 0) + (batch & 1)]!;
+      const a = left | 0, b = right | 0;
+      let part = (a === b ? right : a + 1) - left;
+      cover[a]! += part;
+      if (part > most[a]!) {
+        most[a] = part;
+        shade[a] = ink;
       }
-      this.add(a, a + 1 - left, ink);
+      if (a === b) continue;
       for (let x = a + 1; x < b; ++x) {
         cover[x] = most[x] = 1;
         shade[x] = ink;
       }
-      this.add(b, right - b, ink);
+      part = right - b;
+      if (part <= 0) continue;
+      cover[b]! += part;
+      if (part > most[b]!) {
+        most[b] = part;
+        shade[b] = ink;
+      }
     }
-  }
-
-  private add(x: number, amount: number, ink: number): void {
-    this.cover[x]! += amount;
-    if (amount <= this.most[x]!) return;
-    this.most[x] = amount;
-    this.shade[x] = ink;
   }
 }

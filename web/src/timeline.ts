@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline as it was simulated: bars by lane and start, messages between them. Times are
 // picoseconds.
-import { numbersOf, summed } from './columns';
+import { columnsOf, summed } from './columns';
 import type { PackedTimeline } from './data';
 
 export interface Lane {
@@ -9,47 +9,48 @@ export interface Lane {
   first: number; end: number;  // its bars
 }
 
+type Five = [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
+
 export class Timeline {
   readonly lanes: Lane[] = [];
   readonly start: Float64Array;
   readonly finish: Float64Array;
-  readonly sort: Float64Array;
-  readonly microbatch: Float64Array;
+  readonly sort: Int32Array;
+  readonly microbatch: Int32Array;
   readonly from: Float64Array;
   readonly to: Float64Array;
   readonly sorts: PackedTimeline['sorts'];
   readonly bytes: Float64Array;  // that each rank sends
-  readonly flops: Float64Array;
   readonly microbatches: number;
   readonly end: number;
   private readonly reach: Float64Array;  // the latest finish of a lane's bars up to this one
 
   constructor(packed: PackedTimeline) {
     this.sorts = packed.sorts;
-    this.sort = numbersOf(packed.sort);
-    this.microbatch = numbersOf(packed.microbatch);
-    this.bytes = numbersOf(packed.bytes);
-    this.flops = packed.flops ? numbersOf(packed.flops) : new Float64Array(this.sort.length);
-    const gap = numbersOf(packed.gap), duration = numbersOf(packed.duration);
+    const [sort, microbatch, gap, duration, bytes] = columnsOf(packed.slices) as Five;
+    this.sort = Int32Array.from(sort);
+    this.microbatch = Int32Array.from(microbatch);
+    this.bytes = bytes;
     this.start = gap;
     this.finish = duration;
     this.reach = new Float64Array(gap.length);
     let at = 0, end = 0, most = 0;
     for (const [stage, rank, name, slices] of packed.lanes) {
       this.lanes.push({ stage, rank, name, first: at, end: at + slices });
-      for (let time = 0, microbatch = 0, reach = 0, stop = at + slices; at < stop; ++at) {
-        microbatch = this.microbatch[at]! += microbatch;
+      for (let time = 0, batch = 0, reach = 0, stop = at + slices; at < stop; ++at) {
+        batch = this.microbatch[at]! += batch;
         time = this.start[at]! += time;
         time = this.finish[at]! += time;
         this.reach[at] = reach = Math.max(reach, time);
         if (time > end) end = time;
-        if (microbatch >= most) most = microbatch + 1;
+        if (batch >= most) most = batch + 1;
       }
     }
     this.end = end;
     this.microbatches = most;
-    this.from = summed(numbersOf(packed.from));
-    this.to = numbersOf(packed.over);
+    const [from, over] = columnsOf(packed.arrows) as [Float64Array, Float64Array];
+    this.from = summed(from);
+    this.to = over;
     for (let i = 0; i < this.to.length; ++i) this.to[i] += this.from[i]!;
   }
 

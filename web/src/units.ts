@@ -9,7 +9,7 @@ const times: Scale[] = [['ps', 1e-12, 0], ['ns', 1e-9, 1e-9], ['us', 1e-6, 1e-6]
   ['min', 60, 200], ['h', 3600, 12000], ['days', 86400, 259200], ['years', 31536000, 63072000]];
 const decimal = (unit: string): Scale[] =>
   ['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z'].map((prefix, i) => [prefix + unit, 1000 ** i, i === 0 ? 0 : 1000 ** i]);
-const bandwidths = decimal('B/s'), rates = decimal('FLOP/s'), works = decimal('FLOP'), powers = decimal('W');
+const bandwidths = decimal('B/s');
 
 const places = (size: number) => (size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
 
@@ -30,9 +30,6 @@ export const bytes = (value: number) => brief(sizes, value);
 export const seconds = (value: number) => brief(times, value);
 export const picoseconds = (value: number) => brief(times, value / 1e12);
 export const bandwidth = (value: number) => brief(bandwidths, value);
-export const flopRate = (value: number) => brief(rates, value);
-export const flops = (value: number) => brief(works, value);
-export const watts = (value: number) => brief(powers, value);
 export const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
 // A difference, its sign always written; a true minus.
