@@ -15,7 +15,6 @@ using nlohmann::json;
 using tests::stepcast;
 
 const std::string gpt3 = "scenarios/examples/gpt3-175b-1024-a100.yaml";
-const std::string small = "scenarios/examples/dialogpt-large-8gpu.yaml";
 
 // What the page that the command writes was given.
 json data_of(std::vector<std::string> command) {
@@ -45,8 +44,11 @@ TEST_CASE("simulate --report writes a page beside the answer, with the same figu
 }
 
 TEST_CASE("search --report writes a page with every plan that is reported") {
-  const auto data = data_of({"search", small, "--set", "search={tensor: any, micro_batch: any}",
-                             "--set", "plan={}", "--top", "3"});
+  const auto data =
+      data_of({"search", "scenarios/examples/llama3-8b-search-cluster-h100.yaml", "--set",
+               "cluster.nodes=2", "--set",
+               "search={tensor: [1, 2], pipeline: \"<= 2\", micro_batch: 1, context: 1, zero: 1}",
+               "--top", "3"});
   CHECK(data["kind"] == "search");
   REQUIRE(data["runs"].size() == data["search"]["plans"].size());
   for (std::size_t i = 0; i < data["runs"].size(); ++i)

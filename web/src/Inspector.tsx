@@ -43,6 +43,9 @@ function Chain({ run, number, chain, onShow, store }: { run: Run; number: number
 function Bubble({ run, number, bubble, store, onShow }: { run: Run; number: number; bubble: number; store: Store<Look>; onShow: Show }) {
   const { timeline, bubbles } = run, lane = timeline.lanes[bubbles.lane[bubble]!]!;
   const until = bubbles.until[bubble]!, chain = bubbles.chain(bubble), parts = bubbles.parts(bubble);
+  // In words, what took a hundredth of it or more; the list has all.
+  const told = chain.filter(({ start, finish }) => finish - start >= bubbles.length(bubble) / 100);
+  const said = (told.length > 0 ? told : chain).slice(0, 3).map(nameOf).join(', which waits for ');
   return (
     <>
       <h3>Bubble on stage {lane.stage}: {bubbles.cause(bubble)}</h3>
@@ -56,7 +59,7 @@ function Bubble({ run, number, bubble, store, onShow }: { run: Run; number: numb
       ]} />
       <p>
         {chain.length > 0
-          ? `${until >= 0 ? `Before its ${timeline.name(until)}, stage` : 'Stage'} ${lane.stage} waits for ${nameOf(chain[0]!)}${chain[1] ? `, which waits for ${nameOf(chain[1])}` : ''}${chain.length > 2 ? ', and so on' : ''}.`
+          ? `${until >= 0 ? `Before its ${timeline.name(until)}, stage` : 'Stage'} ${lane.stage} waits for ${said}${told.length > 3 ? ', and so on' : ''}.`
           : 'It waits for the next step\u2019s turn.'}{' '}
         <b>What would help:</b> <Advice text={run.given.remedies[bubbles.cause(bubble)]} />.
       </p>

@@ -14,7 +14,8 @@ function busiest(links: Link[], kinds: string[]): Link | undefined {
 const step = (load: number) => (load >= 0.8 ? 4 : load >= 0.5 ? 3 : load >= 0.2 ? 2 : load >= 0.02 ? 1 : 0);
 
 function Lines({ load, lines }: { load: number | undefined; lines: [number, number, number, number][] }) {
-  return <path class={`link load${step(load ?? 0)}`} d={lines.map(([a, b, c, d]) => `M${a} ${b}L${c} ${d}`).join('')} />;
+  const css = load === undefined ? 'link unknown' : `link load${step(load)}`;
+  return <path class={css} d={lines.map(([a, b, c, d]) => `M${a} ${b}L${c} ${d}`).join('')} />;
 }
 
 const spread = (count: number, width: number, left: number) =>
@@ -109,6 +110,7 @@ export function NetworkView({ runs, names }: { runs: Run[]; names: string[] }) {
       <h2 id="network-title">Network</h2>
       <ul class="key loads" aria-label="Load of links">
         {['below 2 %', '2 to 20 %', '20 to 50 %', '50 to 80 %', '80 % and more'].map((text, i) => <li><i class={`load${i}`} />{text}</li>)}
+        <li><i class="unknown" />carried nothing, or shares with nothing</li>
       </ul>
       {runs.map((run, i) => (
         <>

@@ -70,7 +70,7 @@ export function PlansView(props: PlansProps) {
       <p>{proofWords(search)}</p>
       <div class="scroll" tabIndex={0} role="region" aria-label="The fastest plans">
         <table class="plans">
-          <thead><tr><th>plan</th><th>step</th><th>80 %</th><th>slower</th><th>MFU</th><th>memory</th><th>GPU-hours per 1e9 tokens</th><th class="n">degrees</th><th class="n">recomputes</th><th class="n">loses on</th></tr></thead>
+          <thead><tr><th>plan</th><th>step</th><th>80 %</th><th>slower</th><th>MFU</th><th>memory</th><th>GPU-hours*</th><th class="n">degrees</th><th class="n">recomputes</th><th class="n">loses on</th></tr></thead>
           <tbody>
             {search.plans.map((plan, i) => {
               const run = runs[i]!;
@@ -84,7 +84,7 @@ export function PlansView(props: PlansProps) {
                   <td>{bytes(plan.peak_bytes)}</td>
                   <td>{digits(gpuHours(run.document))}</td>
                   <td class="n wide">{run.given.plan_words}</td>
-                  <td class="n wide">{plan.recompute.words}</td>
+                  <td class="n narrow">{plan.recompute.words}</td>
                   <td class="n wide">{i === 0 ? 'the best plan' : losses(runs[0]!, run)}</td>
                 </tr>
               );
@@ -92,13 +92,14 @@ export function PlansView(props: PlansProps) {
           </tbody>
         </table>
       </div>
+      <p class="soft small">* per billion tokens. Loses on: how much longer each part of the step is than in plan 1.</p>
       <h3>Time against memory</h3>
       <Front {...props} />
       <ul class="key">
         <li><i class="load2" />none is both faster and smaller</li>
         <li><i class="accent" />in the table</li>
       </ul>
-      {why && <><h3>Why</h3><pre class="changes" tabIndex={0}>{why.trim()}</pre></>}
+      {why && <><h3>Why</h3><pre class="changes" tabIndex={0}>{why.replace(/^\s*Why\n/, '').trimEnd()}</pre></>}
     </>
   );
 }

@@ -38,6 +38,14 @@ async function point(page, x, y) {
   return [box.x + x, box.y + y];
 }
 
+// What an automated audit complains of.
+async function serious(page) {
+  await page.addScriptTag({ path: axe });
+  const { violations } = await page.evaluate(() => window.axe.run());
+  return violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
 const shownSpan = (page) => page.locator('.keys').innerText().then((text) => /Showing (.*) of/.exec(text)[1]);
 
 // Three digits, as the page and the terminal write them.
@@ -238,12 +246,36 @@ for (const colorScheme of ['light', 'dark'])
     const { page, context } = await opened(simulated().file, { colorScheme, bypassCSP: true });
     await page.locator('details.bubbles summary').click();
     await page.locator('canvas').first().press('b');
-    await page.addScriptTag({ path: axe });
-    const { violations } = await page.evaluate(() => axe.run());
-    const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
-    assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`), []);
+    assert.deepEqual(await serious(page), []);
     await context.close();
   });
+
+test('the page of a search lists its plans with what each loses on, and opens any of them', async () => {
+  const file = kept('');
+  const json = JSON.parse(execFileSync(program, ['search', `${root}/scenarios/examples/llama3-8b-search-cluster-h100.yaml`, '--json', '--quiet',
+    '--set', 'cluster.nodes=2', '--set', 'search={tensor: [1, 2, 4], pipeline: "<= 2", micro_batch: 1, context: 1, zero: 1}', '--top', '4',
+    '--report', file]));
+  const { page, context, text, requests, complaints } = await opened(file);
+  const rows = await page.locator('table.plans tbody tr').allInnerTexts();
+  assert.equal(rows.length, json.plans.length);
+  rows.forEach((row, i) => {
+    assert.ok(row.includes(`${places(json.plans[i].step_time_s * (json.plans[i].step_time_s < 1 ? 1e3 : 1))} `), row);
+    assert.ok(row.includes(`${places(json.plans[i].peak_bytes / 2 ** 30)} GiB`), row);
+    assert.ok(i === 0 ? row.endsWith('the best plan') : /[+−]\d/.test(row), row);
+  });
+  assert.equal(await page.locator('.front circle.plan').count(), json.plans.length);
+  await page.locator('table.plans').getByRole('button', { name: '2', exact: true }).click();
+  assert.match(await text('h1'), /, plan 2$/);
+  assert.ok((await text('.figure')).includes(places(json.plans[1].step_time_s * (json.plans[1].step_time_s < 1 ? 1e3 : 1))));
+  await page.locator('.front circle.plan').first().click();
+  assert.match(await text('h1'), /, plan 1$/);
+  assert.deepEqual([requests, complaints], [[], []]);
+  await context.close();
+
+  const audited = await opened(file, { bypassCSP: true });
+  assert.deepEqual(await serious(audited.page), []);
+  await audited.context.close();
+});
 
 test('light and dark change places', async () => {
   const { page, context } = await opened(simulated().file);
