@@ -24,7 +24,7 @@ int simulate(const std::string& file, bool full, const Common& common, Streams s
   auto warnings = scenarios::warnings(scenario);
   forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
 
-  if (!common.trace.empty()) write_trace(common.trace, forecast.timeline);
+  if (!common.trace.empty()) write_trace(common.trace, forecast.timeline, scenario.cluster.gpus);
   if (common.json) {
     if (!common.quiet)
       for (const auto& warning : forecast.warnings) streams.err << "warning: " << warning << '\n';
