@@ -193,7 +193,9 @@ int schedule(const ScheduleRequest& asked, const Common& common, Streams streams
   const auto run = strategies::run_pipeline(order, layout, microbatches, times, slow_of(request));
   const auto result =
       report_of(request.schedule, order, layout, run, ticks_per_unit(request, layout));
-  if (!common.trace.empty()) write_trace(common.trace, report::schedule_timeline(result));
+  if (!common.trace.empty())
+    write_trace(common.trace, report::schedule_timeline(result),
+                static_cast<std::int64_t>(result.stages.size()));
   deliver(common.json ? report::schedule_json(result)
                       : report::schedule_text(result, text_options(streams)),
           common, streams);

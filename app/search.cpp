@@ -144,7 +144,8 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
     const auto best = under(question, answer.plans.front().plan);
     warn(best, answer.plans.front().forecast, common, streams);
     if (!common.trace.empty())
-      write_trace(common.trace, forecast::simulate(best, {.timeline = true}).timeline);
+      write_trace(common.trace, forecast::simulate(best, {.timeline = true}).timeline,
+                  best.cluster.gpus);
     if (!common.report.empty()) write_file(common.report, page_of(outcome, *why, {took.count()}));
     for (const auto& [name, framework] : report::framework_names)
       if (request.emit == name) launch = launch_text(best, framework, common, streams);

@@ -28,7 +28,7 @@ int simulate(const std::string& file, bool full, const Common& common, Streams s
   auto warnings = scenarios::warnings(scenario);
   forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
 
-  if (!common.trace.empty()) write_trace(common.trace, forecast.timeline);
+  if (!common.trace.empty()) write_trace(common.trace, forecast.timeline, scenario.cluster.gpus);
   if (!common.report.empty())
     write_file(common.report, report::simulate_page({{scenario, forecast}}, STEPCAST_VERSION));
   if (common.json) {

@@ -122,12 +122,23 @@ struct MemorySample {
   std::size_t slice = no_slice;  // that begins or ends then
 };
 
+// Share of a link's bandwidth that is in use from `time_ps` on, everything that crosses it taken at
+// its mean rate; over the step it integrates to LinkLoad::utilisation.
+struct LinkSample {
+  std::size_t link = 0;  // of Timeline::link_names
+  std::int64_t time_ps = 0;
+  double utilisation = 0;
+};
+
 struct Timeline {
   std::vector<Slice> slices;  // by (stage, rank, lane, start)
   std::vector<Arrow> arrows;
   std::vector<MemorySample> memory;  // by (stage, time)
   std::vector<std::size_t> peaks;    // by stage: the first of its samples with most allocated
-  std::vector<Idle> idle;            // of each stage's lowest rank; by (stage, start)
+  std::vector<std::string>
+      link_names;                 // of the busiest links, at most 8: the first of Forecast::links
+  std::vector<LinkSample> links;  // by (link, time)
+  std::vector<Idle> idle;         // of each stage's lowest rank; by (stage, start)
   // Of the step, from its begin: what went on, each where the one before it ends, clipped to the
   // path; they sum to the step time.
   std::vector<Awaited> critical_path;

@@ -9,6 +9,7 @@
 #include "forecast/causes.hpp"
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
+#include "forecast/link_samples.hpp"
 #include "forecast/memory.hpp"
 #include "forecast/warnings.hpp"
 #include "sim/contention.hpp"
@@ -243,24 +244,42 @@ std::vector<PathPart> path_of(const sim::Spent& path) {
   return out;
 }
 
-void add_network(Forecast& forecast, const strategies::Lowered& lowered, const sim::Trace& trace) {
+// Returns the links, the busiest first.
+std::vector<sim::LinkId> add_network(Forecast& forecast, const strategies::Lowered& lowered,
+                                     const sim::Trace& trace) {
   const auto used = sim::utilisation(lowered.program, trace);
-  for (std::size_t l = 0; l < used.size(); ++l)
-    if (used[l] > 0)
-      forecast.links.push_back({lowered.link_names[l],
-                                std::string(topology::to_text(lowered.links[l].port.kind)),
-                                lowered.links[l].alike, used[l]});
-  std::ranges::stable_sort(forecast.links, std::greater<>(), &LinkLoad::utilisation);
+  std::vector<sim::LinkId> links;
+  for (std::uint32_t l = 0; l < used.size(); ++l)
+    if (used[l] > 0) links.push_back(sim::LinkId{l});
+  const auto use_of = [&](sim::LinkId link) { return used[static_cast<std::size_t>(link)]; };
+  std::ranges::stable_sort(links, std::greater<>(), use_of);
+  for (const auto link : links) {
+    const auto& facts = lowered.links[static_cast<std::size_t>(link)];
+    forecast.links.push_back({lowered.link_names[static_cast<std::size_t>(link)],
+                              std::string(topology::to_text(facts.port.kind)), facts.alike,
+                              use_of(link)});
+  }
   for (const auto& [of, by, where, lost] : sim::slowed(lowered.program, trace))
     forecast.slowed.push_back({strategies::to_text(static_cast<strategies::LabelKind>(of)),
                                strategies::to_text(static_cast<strategies::LabelKind>(by)),
                                lowered.link_names[static_cast<std::size_t>(where)], seconds(lost)});
+  return links;
+}
+
+constexpr std::size_t most_sampled_links = 8;
+
+void add_link_samples(Timeline& timeline, const Forecast& forecast, std::vector<sim::LinkId> links,
+                      const sim::Program& program, const sim::Trace& trace) {
+  if (links.size() > most_sampled_links) links.resize(most_sampled_links);
+  for (std::size_t l = 0; l < links.size(); ++l)
+    timeline.link_names.push_back(forecast.links[l].name);
+  timeline.links = link_samples(program, trace, links);
 }
 
 // What was waited for, drawn only with a timeline.
 void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::Lowered& lowered,
                const sim::Trace& trace, const sim::Waits& waits, sim::Period period,
-               const Options& options) {
+               const Options& options, std::vector<sim::LinkId> links) {
   Drawn drawn;
   if (options.timeline) drawn = timeline_of(scenario, lowered, trace, waits, forecast.memory);
   auto idle = idle_of(scenario, lowered, trace, waits, period, options.timeline ? &drawn : nullptr);
@@ -272,6 +291,7 @@ void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::L
   }
   if (!options.timeline) return;
   drawn.timeline.idle = std::move(idle);
+  add_link_samples(drawn.timeline, forecast, std::move(links), lowered.program, trace);
   drawn.timeline.critical_path = critical_path_of(scenario, lowered, waits, drawn);
   forecast.timeline = std::move(drawn.timeline);
 }
@@ -304,9 +324,10 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.simulation.events = trace.steps;
   forecast.simulation.ranks = scenario.cluster.gpus;
   forecast.simulation.ranks_simulated = static_cast<std::int64_t>(lowered.actors.size());
-  add_network(forecast, lowered, trace);
+  auto links = add_network(forecast, lowered, trace);
   forecast.warnings = warnings_of(scenario, forecast);
-  if (explains) add_waits(forecast, scenario, lowered, trace, waits, period, options);
+  if (explains)
+    add_waits(forecast, scenario, lowered, trace, waits, period, options, std::move(links));
   return forecast;
 }
 

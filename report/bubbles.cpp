@@ -24,20 +24,17 @@ std::string link_text(const forecast::Awaited& link) {
 
 std::string fewer_bubbles(const forecast::Scenario& scenario, const forecast::Forecast& forecast) {
   using strategies::ScheduleKind;
-  std::string text = fmt::format(
-      "more microbatches ({} now) or fewer stages (`pipeline: {}` now) make it a smaller share",
-      forecast.step.microbatches, scenario.plan.pipeline);
+  const auto text = fmt::format("more microbatches ({} now), fewer stages ({})",
+                                forecast.step.microbatches, scenario.plan.pipeline);
   switch (scenario.plan.schedule) {
     case ScheduleKind::gpipe:
     case ScheduleKind::one_f_one_b:
-      return text +
-             ", `schedule: interleaved` with `virtual_stages` divides it, `zb-h1` fills it with "
-             "weight gradients";
+      return text + " or `schedule: interleaved` or `zb-h1` shorten it";
     case ScheduleKind::interleaved:
-      return text + fmt::format(", and so do more `virtual_stages` ({} now)",
-                                scenario.plan.virtual_stages);
+      return text +
+             fmt::format(" or more `virtual_stages` ({}) shorten it", scenario.plan.virtual_stages);
     default:
-      return text;
+      return text + " shorten it";
   }
 }
 
@@ -47,7 +44,7 @@ std::string even_stages(const forecast::Forecast& forecast) {
   units::Seconds sum;
   for (const auto& stage : stages) sum += stage.busy;
   return fmt::format(
-      "stage {} computes for {}, the mean stage for {}: `layers_per_stage` can give it less to do",
+      "stage {} computes for {}, the mean for {}: `layers_per_stage` can give it less to do",
       busiest->stage, units::short_text(busiest->busy),
       units::short_text(sum / static_cast<double>(stages.size())));
 }
@@ -107,19 +104,17 @@ std::string bubbles_text(const forecast::Scenario& scenario, const forecast::For
   }
   const auto greatest = std::ranges::max_element(mean);
   if (greatest == mean.end() || !(*greatest > 0)) return {};
-  std::string text;
+  std::string causes;
   for (std::size_t c = 0; c < mean.size(); ++c) {
     const double share = mean[c] / forecast.step.time.value;
     if (share < 0.0005) continue;  // "0.0 %"
-    text +=
-        fmt::format("  {}  {}  {}  {}\n", left(std::string(to_text(static_cast<IdleCause>(c))), 13),
-                    right(units::short_text(units::Seconds{mean[c]}), 10), right(percent(share), 8),
-                    bar(share, width_of(options) - 39, false, options));
+    causes += fmt::format("{}{} {}", causes.empty() ? "by cause: " : ", ",
+                          to_text(static_cast<IdleCause>(c)), percent(share));
   }
+  if (causes.empty()) return {};
   const auto cause = static_cast<IdleCause>(greatest - mean.begin());
-  if (text.empty()) return text;
-  return text + wrapped(fmt::format("{}: {}", to_text(cause), remedy(scenario, forecast, cause)), 2,
-                        width_of(options));
+  const auto advice = fmt::format("{}: {}", to_text(cause), remedy(scenario, forecast, cause));
+  return wrapped(causes, 2, width_of(options)) + wrapped(advice, 2, width_of(options));
 }
 
 }  // namespace report

@@ -18,8 +18,8 @@ std::string waits_for(const forecast::Idle& idle, std::size_t most = 4);
 std::string remedy(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                    forecast::IdleCause cause);
 
-// A line per cause of the mean stage's idle time with its share of the step, and a remedy for the
-// greatest. Nothing if the forecast does not know causes or no stage is idle.
+// Causes of the mean stage's idle time with their shares of the step, and a remedy for the
+// greatest: three lines or so. Nothing if the forecast does not know causes or no stage is idle.
 std::string bubbles_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                          const TextOptions& options);
 

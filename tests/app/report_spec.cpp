@@ -43,6 +43,17 @@ TEST_CASE("simulate --report writes a page beside the answer, with the same figu
   CHECK(data["runs"][0]["timeline"]["lanes"].size() >= 16);
 }
 
+TEST_CASE("simulate --against --report writes a page of both, the one compared with first") {
+  const auto data = data_of({"simulate", gpt3, "--set", "plan.micro_batch=2", "--against", gpt3});
+  REQUIRE(data["runs"].size() == 2);
+  const auto micro_batch = [&](std::size_t run) {
+    return data["runs"][run]["document"]["scenario"]["plan"]["micro_batch"];
+  };
+  CHECK(micro_batch(0) == 1);
+  CHECK(micro_batch(1) == 2);
+  CHECK_THAT(data["changes"].get<std::string>(), STEPCAST_HOLDS("plan.micro_batch"));
+}
+
 TEST_CASE("search --report writes a page with every plan that is reported") {
   const auto data =
       data_of({"search", "scenarios/examples/llama3-8b-search-cluster-h100.yaml", "--set",

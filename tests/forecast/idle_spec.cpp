@@ -98,6 +98,27 @@ void check_memory(const Forecast& f) {
   }
 }
 
+void check_links(const Forecast& f) {
+  const auto& links = f.timeline.link_names;
+  CHECK(links.size() == std::min<std::size_t>(8, f.links.size()));
+  std::vector<double> used(links.size());
+  const auto& samples = f.timeline.links;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const bool more = i + 1 < samples.size() && samples[i + 1].link == samples[i].link;
+    if (!more) CHECK(samples[i].utilisation == 0);  // nothing is on its way at the end
+    if (more)
+      used[samples[i].link] +=
+          samples[i].utilisation * static_cast<double>(samples[i + 1].time_ps - samples[i].time_ps);
+  }
+  if (links.empty()) return;
+  const double finish = used[0] / f.links[0].utilisation;  // of the run
+  CHECK(finish >= Approx(static_cast<double>(f.timeline.critical_path.back().end_ps)));
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    CHECK(links[l] == f.links[l].name);
+    CHECK(used[l] == Approx(f.links[l].utilisation * finish).epsilon(1e-9));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("causes sum to the bubble and the critical path to the step, to the picosecond") {
@@ -109,6 +130,7 @@ TEST_CASE("causes sum to the bubble and the critical path to the step, to the pi
   check_apart(f);
   check_path(f);
   check_memory(f);
+  check_links(f);
 }
 
 TEST_CASE("they do whatever is shared, degraded, slow or mixed") {
