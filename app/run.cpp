@@ -113,6 +113,7 @@ void add_schedule(CLI::App& program, Common& common, Action& action) {
       ->allow_extra_args(false);
   add_common(*command, common);
   add_trace(*command, common);
+  add_report(*command, common);
   command->footer(
       "Example:\n  stepcast schedule --schedule 1f1b --stages 4 --microbatches 8 --forward 1 "
       "--backward 2");

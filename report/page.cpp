@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "report/bubbles.hpp"
 #include "report/fabric.hpp"
 #include "report/json.hpp"
@@ -57,6 +60,16 @@ std::string page_of(const Document& data) {
   return text;
 }
 
+// The words of simulated steps, which the page takes apart (page_parts.hpp).
+std::string pass_words(const ScheduleOperation& operation, bool chunks) {
+  const std::string_view words = operation.pass == "F"   ? "forward"
+                                 : operation.pass == "B" ? "input gradient"
+                                 : operation.pass == "W" ? "weight gradient"
+                                                         : "backward";
+  return std::string(words) + " m" + std::to_string(operation.microbatch) +
+         (chunks ? " c" + std::to_string(operation.chunk) : "");
+}
+
 Document run_documents(const std::vector<PageRun>& runs, std::string_view version) {
   Document documents = Document::array();
   for (const auto& run : runs) documents.push_back(run_document(run, version));
@@ -83,6 +96,27 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why,
                      .put("why", why_text(outcome.question, outcome.answer, why, {.unicode = true}))
                      .put("runs", run_documents(runs, version))
                      .take());
+}
+
+std::string schedule_page(const ScheduleReport& schedule) {
+  auto timeline = schedule_timeline(schedule);
+  const bool chunks = std::ranges::any_of(
+      schedule.operations, [](const auto& operation) { return operation.chunk > 0; });
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < timeline.slices.size(); ++i) {
+    timeline.slices[i].name = pass_words(schedule.operations[i], chunks);
+    end = std::max(end, timeline.slices[i].end_ps);
+  }
+  auto figures = Document::parse(schedule_json(schedule));
+  figures.erase("operations");  // they are the timeline
+  return page_of(
+      Object()
+          .put("kind", "schedule")
+          .put("name", schedule.name)
+          .put("schedule", std::move(figures))
+          .number("unit", schedule.makespan > 0 ? static_cast<double>(end) / schedule.makespan : 1)
+          .put("timeline", timeline_document(timeline))
+          .take());
 }
 
 }  // namespace report

@@ -8,6 +8,7 @@
 
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
+#include "report/schedule.hpp"
 #include "search/objectives.hpp"
 #include "search/why.hpp"
 
@@ -29,5 +30,8 @@ std::string simulate_page(const std::vector<PageRun>& runs, std::string_view ver
 std::string search_page(const search::Outcome& outcome, const search::Why& why,
                         const std::vector<PageRun>& runs, std::string_view version,
                         units::Seconds wall);
+
+// The page of one pipeline schedule. Throws as schedule_timeline does.
+std::string schedule_page(const ScheduleReport& schedule);
 
 }  // namespace report

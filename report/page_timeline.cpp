@@ -118,6 +118,25 @@ Document memory_document(const forecast::Timeline& timeline) {
   return stages;
 }
 
+// By link, in millionths of its bandwidth.
+Document links_document(const forecast::Timeline& timeline) {
+  std::vector<std::vector<Column>> tables(timeline.link_names.size(), std::vector<Column>(2));
+  std::vector<std::int64_t> times(tables.size());
+  for (const auto& sample : timeline.links) {
+    auto& table = tables.at(sample.link);
+    table[0].push_back(sample.time_ps - times[sample.link]);
+    table[1].push_back(std::llround(sample.utilisation * 1e6));
+    times[sample.link] = sample.time_ps;
+  }
+  Document links = Document::array();
+  for (std::size_t i = 0; i < tables.size(); ++i)
+    links.push_back(Object()
+                        .put("name", timeline.link_names[i])
+                        .put("samples", table_document(tables[i]))
+                        .take());
+  return links;
+}
+
 }  // namespace
 
 Document timeline_document(const forecast::Timeline& timeline) {
@@ -127,6 +146,7 @@ Document timeline_document(const forecast::Timeline& timeline) {
   slices.write(object);
   add_arrows(object, timeline.arrows);
   object.put("memory", memory_document(timeline))
+      .put("links", links_document(timeline))
       .put("idle", idle_document(timeline))
       .put("path", path_document(timeline));
   return object.take();

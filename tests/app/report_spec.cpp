@@ -67,6 +67,20 @@ TEST_CASE("search --report writes a page with every plan that is reported") {
           data["search"]["plans"][i]["step_time_s"]);
 }
 
+TEST_CASE(
+    "schedule --report writes a page whose bars are the operations, in units of the makespan") {
+  const std::vector<std::string> asked{"schedule", "--schedule",     "1f1b", "--stages",
+                                       "4",        "--forward",      "1",    "--backward",
+                                       "2",        "--microbatches", "8"};
+  const auto data = data_of(asked);
+  CHECK(data["kind"] == "schedule");
+  CHECK(data["name"] == "1f1b");
+  CHECK(data["schedule"]["makespan"] == 33);  // 8 x 3 in the steady state, 3 x 3 to fill and drain
+  CHECK(data["unit"] == 1e12);
+  CHECK(data["timeline"]["lanes"].size() == 4);
+  CHECK(data["timeline"]["lanes"][0][3] == 16);
+}
+
 TEST_CASE("a page is HTML, and a name that ends otherwise is refused before anything runs") {
   const auto run = stepcast({"simulate", gpt3, "--report", "page.pdf"});
   CHECK(run.status == app::wrong_input);

@@ -238,6 +238,22 @@ TEST_CASE("idle intervals keep their causes and what they wait for, drawn or not
   CHECK(columns(idle["chain"]["others"])[2] == report::Column{7});  // duration
 }
 
+TEST_CASE("loads of links are read back, each link on its own clock") {
+  forecast::Timeline timeline;
+  timeline.link_names = {"nic0.0:out", "nic0.0:in"};
+  timeline.links = {{.link = 0, .time_ps = 10, .utilisation = 0.5},
+                    {.link = 0, .time_ps = 30, .utilisation = 0},
+                    {.link = 1, .time_ps = 20, .utilisation = 1}};
+  const auto links = document(timeline)["links"];
+  REQUIRE(links.size() == 2);
+  CHECK(links[1]["name"] == "nic0.0:in");
+  const auto first = columns(links[0]["samples"]), second = columns(links[1]["samples"]);
+  CHECK(summed(first[0]) == report::Column{10, 30});
+  CHECK(first[1] == report::Column{500'000, 0});
+  CHECK(summed(second[0]) == report::Column{20});
+  CHECK(second[1] == report::Column{1'000'000});
+}
+
 TEST_CASE("the critical path keeps where each step begins and ends") {
   auto timeline = examples::timeline();
   timeline.critical_path = {{.slice = 0, .start_ps = 2, .end_ps = 5},

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The longest bubbles as a list, for those who would rather read than look.
 import type { Show } from './Inspector';
-import type { Run } from './run';
+import type { Drawn } from './run';
 import { type Look, type Store, useStore } from './store';
 import { percent, picoseconds } from './units';
 
 const most = 12;
 
-export function BubbleTable({ runs, names, store, onShow }: { runs: Run[]; names: string[]; store: Store<Look>; onShow: Show }) {
+export function BubbleTable({ runs, names, store, onShow }: { runs: Drawn[]; names: string[]; store: Store<Look>; onShow: Show }) {
   const { selected } = useStore(store);
+  if (runs.every(({ bubbles }) => bubbles.size === 0)) return null;
   return (
     <details class="bubbles">
       <summary>The longest bubbles</summary>

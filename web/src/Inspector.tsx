@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { Advice } from './Advice';
 import type { Awaited } from './bubbles';
-import type { Run } from './run';
+import type { Drawn } from './run';
 import { type Look, type Store, useStore } from './store';
 import { bytes, percent, picoseconds, words } from './units';
 
@@ -18,7 +18,7 @@ function Facts({ facts }: { facts: [name: string, value: ComponentChildren][] })
   return <dl class="facts">{facts.map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>;
 }
 
-function Chain({ run, number, chain, onShow, store }: { run: Run; number: number; chain: Awaited[]; onShow: Show; store: Store<Look> }) {
+function Chain({ run, number, chain, onShow, store }: { run: Drawn; number: number; chain: Awaited[]; onShow: Show; store: Store<Look> }) {
   if (chain.length === 0) return null;
   return (
     <ol class="chain">
@@ -40,7 +40,7 @@ function Chain({ run, number, chain, onShow, store }: { run: Run; number: number
   );
 }
 
-function Bubble({ run, number, bubble, store, onShow }: { run: Run; number: number; bubble: number; store: Store<Look>; onShow: Show }) {
+function Bubble({ run, number, bubble, store, onShow }: { run: Drawn; number: number; bubble: number; store: Store<Look>; onShow: Show }) {
   const { timeline, bubbles } = run, lane = timeline.lanes[bubbles.lane[bubble]!]!;
   const until = bubbles.until[bubble]!, chain = bubbles.chain(bubble), parts = bubbles.parts(bubble);
   // In words, what took a hundredth of it or more; the list has all.
@@ -61,14 +61,14 @@ function Bubble({ run, number, bubble, store, onShow }: { run: Run; number: numb
         {chain.length > 0
           ? `${until >= 0 ? `Before its ${timeline.name(until)}, stage` : 'Stage'} ${lane.stage} waits for ${said}${told.length > 3 ? ', and so on' : ''}.`
           : 'It waits for the next step\u2019s turn.'}{' '}
-        <b>What would help:</b> <Advice text={run.given.remedies[bubbles.cause(bubble)]} />.
+        <b>What would help:</b> <Advice text={run.remedies[bubbles.cause(bubble)]} />.
       </p>
       <Chain run={run} number={number} chain={chain} onShow={onShow} store={store} />
     </>
   );
 }
 
-function Bar({ run, slice }: { run: Run; slice: number }) {
+function Bar({ run, slice }: { run: Drawn; slice: number }) {
   const { timeline, bubbles } = run, lane = timeline.lanes[timeline.laneOf(slice)]!;
   const microbatch = timeline.microbatch[slice]!, [kind, , , chunk] = timeline.sorts[timeline.sort[slice]!]!;
   const duration = timeline.finish[slice]! - timeline.start[slice]!;
@@ -98,26 +98,26 @@ function Bar({ run, slice }: { run: Run; slice: number }) {
   return <><h3>{timeline.name(slice)}</h3><Facts facts={facts} /></>;
 }
 
-function Summary({ run, name, several }: { run: Run; name: string; several: boolean }) {
-  const { critical_path: path, step } = run.document;
+function Summary({ run: { waits, name }, several }: { run: Drawn; several: boolean }) {
+  if (waits.length === 0) return null;
   return (
     <p>
       {several && <b>{name}. </b>}
       The step waits for{' '}
-      {path.map(({ kind, seconds }, i) => `${i > 0 ? (i + 1 === path.length ? ' and ' : ', ') : ''}${words(kind)} ${percent(seconds / step.time_s)}`).join('')}
+      {waits.map(({ kind, share }, i) => `${i > 0 ? (i + 1 === waits.length ? ' and ' : ', ') : ''}${words(kind)} ${percent(share)}`).join('')}
       {' '}along its critical path.
     </p>
   );
 }
 
-export function Inspector({ runs, names, store, onShow }: { runs: Run[]; names: string[]; store: Store<Look>; onShow: Show }) {
+export function Inspector({ runs, names, store, onShow }: { runs: Drawn[]; names: string[]; store: Store<Look>; onShow: Show }) {
   const { selected } = useStore(store), run = selected && runs[selected.run];
   return (
     <div class="inspector" aria-live="polite">
       {!run || !selected ? (
         <>
-          <p class="soft">Pick a bar or a bubble to see what it is and what it waited for.</p>
-          {runs.map((one, i) => <Summary run={one} name={names[i]!} several={runs.length > 1} />)}
+          <p class="soft">Pick a bar{runs.some(({ bubbles }) => bubbles.size > 0) && ' or a bubble'} to see what it is{runs.some(({ bubbles }) => bubbles.size > 0) && ' and what it waited for'}.</p>
+          {runs.map((one) => <Summary run={one} several={runs.length > 1} />)}
         </>
       ) : (
         <>

@@ -2,16 +2,16 @@
 // One timeline: a canvas, and the hands, wheels and keys that move it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Chart, type Found } from './chart';
-import type { Run } from './run';
+import type { Drawn } from './run';
 import { type Look, type Store, inside, useStore, zoomed } from './store';
 import { picoseconds } from './units';
 
 interface Props {
-  run: Run; number: number; of: number; name: string; store: Store<Look>;
+  run: Drawn; number: number; of: number; name: string; store: Store<Look>;
   onChart: (chart: Chart | null) => void;
 }
 
-function Tip({ run, found, x, y, width }: { run: Run; found: Found; x: number; y: number; width: number }) {
+function Tip({ run, found, x, y, width }: { run: Drawn; found: Found; x: number; y: number; width: number }) {
   const { timeline, bubbles } = run;
   const right = x > width / 2;
   const place = { top: `${y + 14}px`, ...(right ? { right: `${width - x + 8}px` } : { left: `${x + 8}px` }) };

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of one device over the step, by kind, and how full every stage gets.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
+import type uPlot from 'uplot';
 import { columnsOf, summed } from './columns';
 import type { StageMemory } from './data';
 import { colour, memoryKinds } from './palette';
 import type { Run } from './run';
 import { Key, Stack } from './Stack';
 import type { Look, Store } from './store';
-import { tickStep } from './chart';
-import { bytes, percent, picoseconds, tick } from './units';
+import { plotOver, stepped } from './plot';
+import { bytes, percent, picoseconds } from './units';
 
 const GiB = 2 ** 30;
 const kinds = ['weights', 'gradients', 'optimizer', 'activations', 'temporary', 'communication', 'framework', 'cache'] as const;
@@ -65,45 +64,18 @@ function Plot({ run, stage, most, dark, store, label }: PlotProps) {
   const capacity = run.document.memory.capacity_bytes;
   useEffect(() => {
     if (!samples) return;
-    const style = getComputedStyle(host.current!), ink = style.getPropertyValue('--soft'), line = style.getPropertyValue('--line');
-    const stepped = uPlot.paths.stepped!({ align: 1 });
-    const plot = new uPlot({
-      width: host.current!.clientWidth,
+    return plotOver(host.current!, store, {
       height: 260,
-      cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-      legend: { show: false },
-      scales: { x: { time: false, range: () => { const { view } = store.value; return [view.from, view.to]; } },
-        y: { range: [0, most / GiB * 1.06] } },
-      axes: [
-        { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line },
-          splits: (_, __, from, to) => {
-            const step = tickStep(to - from, host.current!.clientWidth / 92), all: number[] = [];
-            for (let time = Math.ceil(from / step) * step; time <= to; time += step) all.push(time);
-            return all;
-          },
-          values: (_, splits) => splits.map((time) => tick(time, (splits[1] ?? 1e12) - (splits[0] ?? 0))) },
-        { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line }, size: 62,
-          values: (_, splits) => splits.map((value) => `${value} GiB`) },
-      ],
-      series: [{},
+      most: most / GiB * 1.06,
+      label: (value) => `${value} GiB`,
+      series: [
         ...[...kinds].reverse().map((kind): uPlot.Series => ({ paths: stepped, width: 0, points: { show: false },
           fill: colour(memoryKinds[kind], dark) })),
-        { stroke: style.getPropertyValue('--bad'), width: 1.5, dash: [6, 4], points: { show: false } }],
-      hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
-    }, stacked(samples, capacity), host.current!);
-    const observer = new ResizeObserver(() => plot.setSize({ width: host.current!.clientWidth, height: 260 }));
-    observer.observe(host.current!);
-    let frame = 0;
-    const follow = store.subscribe(() => {
-      cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(() => plot.setScale('x', { min: store.value.view.from, max: store.value.view.to }));
+        { stroke: getComputedStyle(host.current!).getPropertyValue('--bad'), width: 1.5, dash: [6, 4], points: { show: false } },
+      ],
+      data: stacked(samples, capacity),
+      onCursor: setAt,
     });
-    return () => {
-      follow();
-      cancelAnimationFrame(frame);
-      observer.disconnect();
-      plot.destroy();
-    };
   }, [samples, most, dark]);
   if (!samples) return <p class="soft">No samples of this stage.</p>;
   const sample = at ?? samples.peakAt;

@@ -6,7 +6,7 @@ import { Chart } from './chart';
 import { Inspector } from './Inspector';
 import { Lanes } from './Lanes';
 import { ofKind } from './palette';
-import type { Run } from './run';
+import type { Drawn } from './run';
 import { type Look, type Store, useStore } from './store';
 import { picoseconds, words } from './units';
 
@@ -26,7 +26,7 @@ function Overview({ store }: { store: Store<Look> }) {
   );
 }
 
-interface Props { runs: Run[]; names: string[]; store: Store<Look>; charts: (Chart | null)[] }
+interface Props { runs: Drawn[]; names: string[]; store: Store<Look>; charts: (Chart | null)[] }
 
 export function TimelineView({ runs, names, store, charts }: Props) {
   const look = useStore(store);
@@ -89,7 +89,8 @@ export function TimelineView({ runs, names, store, charts }: Props) {
               <option value="microbatch">microbatch</option>
             </select>
           </label>
-          <button type="button" aria-pressed={look.path} onClick={() => store.set({ path: !look.path })}>Critical path</button>
+          {runs.some(({ path }) => path.length > 0)
+            && <button type="button" aria-pressed={look.path} onClick={() => store.set({ path: !look.path })}>Critical path</button>}
           <span class="group">
             <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => charts[0]?.zoom(0.5)}>+</button>
             <button type="button" aria-label="Zoom out" title="Zoom out (−)" onClick={() => charts[0]?.zoom(2)}>−</button>

@@ -4,7 +4,7 @@ import { causes, colour, inkOn, mixed, ofKind, ofMicrobatch, rgb } from './palet
 import { Painter } from './paint';
 import { type Group, type Rows, natural, rowsOf, unfolded } from './rows';
 import { type Look, type Selection, type Store, inside, zoomed } from './store';
-import type { Run } from './run';
+import type { Drawn } from './run';
 import { tick } from './units';
 
 export type Found = { slice: number } | { bubble: number };
@@ -34,7 +34,7 @@ export class Chart {
   private fadedFor = '';
   matches = 0;
 
-  constructor(private readonly canvas: HTMLCanvasElement, readonly run: Run, private readonly number: number,
+  constructor(private readonly canvas: HTMLCanvasElement, readonly run: Drawn, private readonly number: number,
               private readonly store: Store<Look>) {
     this.context = canvas.getContext('2d', { alpha: false })!;
     this.painter = new Painter(run.timeline);

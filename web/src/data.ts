@@ -41,6 +41,7 @@ export interface PackedTimeline {
   arrows: Table;
   idle: { causes: string[]; intervals: Table; by_cause: Table; chain: PackedAwaited };
   path: { begin: number; spans: Table; steps: PackedAwaited };
+  links: { name: string; samples: Table }[];
   memory: { stage: number; samples: Table; peak: number; slice: number }[];
 }
 
@@ -68,7 +69,17 @@ export interface SearchDocument {
   interrupted: boolean;
 }
 
+export interface ScheduleData {
+  kind: 'schedule';
+  name: string;
+  schedule: { makespan: number; span: number; bubble_fraction: number; bubble_fraction_max_stage: number;
+    stages: { work: number; idle: number; peak_in_flight: number }[] };
+  unit: number;  // picoseconds of one of the units that times were given in
+  timeline: PackedTimeline;
+}
+
 export type Data =
+  | ScheduleData
   | { kind: 'simulate'; runs: Run[]; changes?: string }
   | { kind: 'search'; runs: Run[]; search: SearchDocument; why: string };  // a run for each plan
 

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// One simulated step, unpacked.
+// What was simulated, unpacked.
 import { Bubbles, pathOf, type PathStep } from './bubbles';
-import type { Run as Given } from './data';
+import type { PackedTimeline, Run as Given, RunDocument } from './data';
 import { Timeline } from './timeline';
 
-export class Run {
+// What timelines show, whatever was simulated.
+export class Drawn {
   readonly timeline: Timeline;
   readonly bubbles: Bubbles;
   readonly path: PathStep[];
   private arrows: Map<number, number[]> | null = null;
 
-  constructor(readonly given: Given) {
-    this.timeline = new Timeline(given.timeline);
-    this.bubbles = new Bubbles(this.timeline, given.timeline);
-    this.path = pathOf(this.timeline, given.timeline);
-  }
-
-  get document() { return this.given.document; }
-  get name(): string {
-    const { scenario } = this.document;
-    return scenario.name || `${scenario.model.name ?? scenario.model.base ?? 'model'}`;
+  // `waits`: parts of what the step as a whole waits for, and their shares of it.
+  constructor(packed: PackedTimeline, readonly name: string, readonly remedies: Record<string, string> = {},
+              readonly waits: { kind: string; share: number }[] = []) {
+    this.timeline = new Timeline(packed);
+    this.bubbles = new Bubbles(this.timeline, packed);
+    this.path = pathOf(this.timeline, packed);
   }
 
   // Messages that leave a bar or arrive with it.
@@ -35,4 +32,15 @@ export class Run {
     }
     return this.arrows.get(slice) ?? [];
   }
+}
+
+const nameOf = ({ scenario }: RunDocument): string => scenario.name || (scenario.model.name ?? scenario.model.base ?? 'model');
+
+export class Run extends Drawn {
+  constructor(readonly given: Given) {
+    super(given.timeline, nameOf(given.document), given.remedies,
+      given.document.critical_path.map(({ kind, seconds }) => ({ kind, share: seconds / given.document.step.time_s })));
+  }
+
+  get document() { return this.given.document; }
 }

@@ -28,7 +28,11 @@ function brief(scales: Scale[], value: number): string {
 
 export const bytes = (value: number) => brief(sizes, value);
 export const seconds = (value: number) => brief(times, value);
-export const picoseconds = (value: number) => brief(times, value / 1e12);
+// Of a schedule whose times have no unit: how many picoseconds one of them is drawn as.
+let bare = 0;
+export function withoutUnit(picosecondsOfOne: number): void { bare = picosecondsOfOne; }
+
+export const picoseconds = (value: number) => (bare > 0 ? digits(value / bare) : brief(times, value / 1e12));
 export const bandwidth = (value: number) => brief(bandwidths, value);
 export const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
@@ -45,6 +49,7 @@ export function range(low: number, high: number): string {
 
 // A time on an axis whose ticks are `step` apart, both in picoseconds.
 export function tick(time: number, step: number): string {
+  if (bare > 0) return String(Number((time / bare).toPrecision(9)));
   const size = Math.max(Math.abs(time), step);
   const [unit, scale] = size >= 1e12 ? ['s', 1e12] : size >= 1e9 ? ['ms', 1e9] : size >= 1e6 ? ['us', 1e6] : ['ns', 1e3];
   const after = Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9));

@@ -106,6 +106,7 @@ export function run({ stages, microbatches, name = 'made', streams = 1 }) {
     timeline: {
       lanes, sorts: [['forward', 'forward', '', 0, false], ['backward', 'backward', '', 0, false], ['tensor_comm', 'reduce', '', -1, false]],
       slices: table(sort, microbatch, gap, duration, zeros), arrows: table([], []),
+      links: [{ name: 'nic0.0:out', samples: table([0, 1e9, 1e9], [5e5, 1e6, 0]) }],
       memory: [{ stage: 0, samples: table(...[[0, 1e9, 2e9], [0, 4 * GiB, GiB], [0, 2 * GiB, 0]].map(differences)), peak: 1, slice: 0 }],
       idle: { causes: ['warm-up', 'drain'],
         intervals: table(differences(idle.lane), idle.gap, idle.duration, idle.cause, differences(idle.until), idle.links),
