@@ -2,6 +2,9 @@
 #include "app/manual.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <vector>
 
 #include "app/command.hpp"
@@ -144,14 +147,29 @@ std::string fish_completion(const CLI::App& program) {
   return text;
 }
 
+// "\\[u2026]" of the character that begins at `at`, which moves to its last byte. Texts of the
+// program are valid UTF-8.
+std::string troff_character(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const int more = byte(at) >= 0xf0 ? 3 : byte(at) >= 0xe0 ? 2 : 1;
+  std::uint32_t code = byte(at) & (0x3fu >> more);
+  for (int i = 0; i < more; ++i) code = code << 6 | (byte(++at) & 0x3fu);
+  char hex[16];
+  std::snprintf(hex, sizeof hex, "\\[u%04X]", code);
+  return hex;
+}
+
 // A line of troff that means what it says.
 std::string troff(std::string_view text) {
   std::string out;
   bool begins = true;
-  for (const char c : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
     if (begins && (c == '.' || c == '\'')) out += "\\&";
     begins = c == '\n';
-    if (c == '\\')
+    if (static_cast<unsigned char>(c) >= 0x80)
+      out += troff_character(text, at);
+    else if (c == '\\')
       out += "\\e";
     else if (c == '-')
       out += "\\-";
@@ -168,7 +186,8 @@ std::string troff_options(const CLI::App& command) {
     for (const auto& name : names_of(*option))
       names += (names.empty() ? "\\fB" : ", \\fB") + troff(name) + "\\fR";
     if (names.empty()) names = "\\fI" + troff(option->get_name()) + "\\fR";
-    const auto type = option->get_type_name();
+    auto type = option->get_type_name();
+    type.resize(std::min(type.find(':'), type.size()));  // the rest is what a checker says
     if (!option->get_positional() && takes_value(*option) && !type.empty())
       names += " \\fI" + troff(type) + "\\fR";
     text += ".TP\n" + names + "\n" + troff(option->get_description()) + "\n";

@@ -29,7 +29,7 @@ std::string fewer_bubbles(const forecast::Scenario& scenario, const forecast::Fo
   switch (scenario.plan.schedule) {
     case ScheduleKind::gpipe:
     case ScheduleKind::one_f_one_b:
-      return text + " or `schedule: interleaved` or `zb-h1` shorten it";
+      return text + ", `schedule: interleaved` or `zb-h1` shorten it";
     case ScheduleKind::interleaved:
       return text +
              fmt::format(" or more `virtual_stages` ({}) shorten it", scenario.plan.virtual_stages);

@@ -75,7 +75,7 @@ TEST_CASE("the manual page has every command with its options and its example") 
     return;
   }
   CHECK(printed(page, "groff -man -ww -z $0") == "");
-  CHECK_THAT(printed(page, "groff -man -Tascii -P-c $0"), STEPCAST_HOLDS("EXIT STATUS"));
+  CHECK_THAT(printed(page, "groff -man -Tascii -P-cbou $0"), STEPCAST_HOLDS("EXIT STATUS"));
 }
 
 TEST_CASE("the help of every command shows an example") {
@@ -84,4 +84,23 @@ TEST_CASE("the help of every command shows an example") {
     CHECK(run.status == app::success);
     CHECK(run.out.find("Example") != std::string::npos);
   }
+}
+
+TEST_CASE("texts are as wide as the terminal, and ASCII where it cannot show more") {
+  const auto drawn = [](const char* name, const char* value, int columns) {
+    const std::string before = std::getenv(name) ? std::getenv(name) : "";
+    setenv(name, value, 1);
+    std::ostringstream out, err;
+    const auto options = app::text_options({out, err, true, true, columns});
+    before.empty() ? unsetenv(name) : setenv(name, before.c_str(), 1);
+    return options;
+  };
+  CHECK(drawn("LC_ALL", "en_US.UTF-8", 0).unicode);
+  CHECK_FALSE(drawn("LC_ALL", "C", 0).unicode);
+  CHECK_FALSE(drawn("LC_ALL", "de_DE.ISO-8859-1", 0).unicode);
+  CHECK_FALSE(drawn("TERM", "dumb", 0).unicode);
+  CHECK_FALSE(drawn("TERM", "dumb", 0).colour);
+  CHECK(drawn("COLUMNS", "", 132).width == 132);
+  CHECK(drawn("COLUMNS", "90", 132).width == 90);
+  CHECK(drawn("COLUMNS", "", 0).width == report::TextOptions{}.width);
 }

@@ -36,7 +36,7 @@ TEST_CASE("remedies name the keys to change, and what they are now") {
   const auto scenario = examples::scenario();
   const auto forecast = examples::forecast();
   CHECK(report::remedy(scenario, forecast, IdleCause::drain) ==
-        "more microbatches (2 now), fewer stages (2) or `schedule: interleaved` or `zb-h1` shorten "
+        "more microbatches (2 now), fewer stages (2), `schedule: interleaved` or `zb-h1` shorten "
         "it");
   auto uneven = forecast;
   uneven.pipeline.stages[1].busy = {8.0};

@@ -85,11 +85,11 @@ TEST_CASE("steps that only the host marks are used where the GPU marks none") {
 }
 
 TEST_CASE("groups of Megatron, torchtitan and ours name their parallelism") {
-  const auto kind =
-      [](const std::string& group) {
-    return read(with_event(R"({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv(x)",
-      "ts": 1, "dur": 1, "args": {"Process Group Description": ")" +
-                           group + R"(", "stream": 3}})"))
+  const auto kind = [](const std::string& group) {
+    const std::string before =
+        R"j({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv(x)", "ts": 1, "dur": 1, )j";
+    return read(with_event(before + R"j("args": {"Process Group Description": ")j" + group +
+                           R"j(", "stream": 3}})j"))
         .work[0]
         .kind;
   };
@@ -101,34 +101,34 @@ TEST_CASE("groups of Megatron, torchtitan and ours name their parallelism") {
   CHECK(kind("mesh_fsdp") == GpuWork::data_comm);
   CHECK(kind("context") == GpuWork::context_comm);
   CHECK(kind("default_pg") == GpuWork::send_receive);
-      }
+}
 
-  TEST_CASE("what is wrong with a trace is said with its place") {
-    CHECK(complaint("{\"traceEvents\": [\n {\"ph\": \"X\",\n}") ==
-          "trace.json:3:1: this is no JSON; expected a trace as torch.profiler's "
-          "export_chrome_trace writes it, whole");
-    CHECK(complaint("") ==
-          "trace.json:1:1: this is no JSON; expected a trace as torch.profiler's "
-          "export_chrome_trace writes it, whole");
-    CHECK(complaint("{\"model\": 7}") ==
-          "trace.json: no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace "
-          "writes it");
-    CHECK(complaint("[1, 2]") ==
-          "trace.json: no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace "
-          "writes it");
-    CHECK(complaint(with_event(R"({"ph": "X", "cat": "cpu_op", "ts": 1, "dur": 1})")) ==
-          "trace.json: no work of a GPU among 2 events; profile with ProfilerActivity.CUDA");
-    const std::string expected = "; expected microseconds as a number";
-    CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": "soon"})")) ==
-          "trace.json: traceEvents[1].ts: a text" + expected);
-    CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1, "dur": null})")) ==
-          "trace.json: traceEvents[1].dur: null" + expected);
-    CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1, "dur": -2})")) ==
-          "trace.json: traceEvents[1].dur: negative" + expected);
-    CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1e300})")) ==
-          "trace.json: traceEvents[1].ts: beyond what a time can be" + expected);
-    CHECK_THROWS_WITH(scenarios::load_profiler_trace("no-such-trace.json"),
-                      "no-such-trace.json: cannot be read; is it there?");
-    CHECK_THROWS_WITH(scenarios::load_profiler_trace(folder),
-                      folder.string() + ": cannot be read; is it there?");
-  }
+TEST_CASE("what is wrong with a trace is said with its place") {
+  CHECK(complaint("{\"traceEvents\": [\n {\"ph\": \"X\",\n}") ==
+        "trace.json:3:1: this is no JSON; expected a trace as torch.profiler's "
+        "export_chrome_trace writes it, whole");
+  CHECK(complaint("") ==
+        "trace.json:1:1: this is no JSON; expected a trace as torch.profiler's "
+        "export_chrome_trace writes it, whole");
+  CHECK(complaint("{\"model\": 7}") ==
+        "trace.json: no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace "
+        "writes it");
+  CHECK(complaint("[1, 2]") ==
+        "trace.json: no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace "
+        "writes it");
+  CHECK(complaint(with_event(R"({"ph": "X", "cat": "cpu_op", "ts": 1, "dur": 1})")) ==
+        "trace.json: no work of a GPU among 2 events; profile with ProfilerActivity.CUDA");
+  const std::string expected = "; expected microseconds as a number";
+  CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": "soon"})")) ==
+        "trace.json: traceEvents[1].ts: a text" + expected);
+  CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1, "dur": null})")) ==
+        "trace.json: traceEvents[1].dur: null" + expected);
+  CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1, "dur": -2})")) ==
+        "trace.json: traceEvents[1].dur: negative" + expected);
+  CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1e300})")) ==
+        "trace.json: traceEvents[1].ts: beyond what a time can be" + expected);
+  CHECK_THROWS_WITH(scenarios::load_profiler_trace("no-such-trace.json"),
+                    "no-such-trace.json: cannot be read; is it there?");
+  CHECK_THROWS_WITH(scenarios::load_profiler_trace(folder),
+                    folder.string() + ": cannot be read; is it there?");
+}
