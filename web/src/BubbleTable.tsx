@@ -22,7 +22,7 @@ export function BubbleTable({ runs, names, store, onShow }: { runs: Drawn[]; nam
               <thead><tr><th>idle for</th><th>of the step</th><th>stage</th><th>from</th><th class="n">cause</th><th class="n">waits for</th></tr></thead>
               <tbody>
                 {bubbles.longest(most).map((i) => {
-                  const lane = timeline.lanes[bubbles.lane[i]!]!, first = bubbles.chain(i)[0];
+                  const lane = timeline.lanes[bubbles.lane[i]!]!, first = bubbles.mainly(i);
                   return (
                     <tr class={selected && 'bubble' in selected && selected.run === number && selected.bubble === i ? 'picked' : ''}>
                       <td>

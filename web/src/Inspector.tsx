@@ -9,7 +9,7 @@ import { bytes, percent, picoseconds, words } from './units';
 
 export type Show = (run: number, from: number, to: number, lane: number) => void;
 
-const nameOf = ({ on, name, stage, rank, slice }: Awaited) => {
+export const nameOf = ({ on, name, stage, rank, slice }: Awaited) => {
   const where = `stage ${stage}${slice < 0 ? ` (rank ${rank})` : ''}`;
   return on === 'host' ? `the host of ${where}` : `${where}\u2019s ${name}`;
 };
@@ -43,9 +43,7 @@ function Chain({ run, number, chain, onShow, store }: { run: Drawn; number: numb
 function Bubble({ run, number, bubble, store, onShow }: { run: Drawn; number: number; bubble: number; store: Store<Look>; onShow: Show }) {
   const { timeline, bubbles } = run, lane = timeline.lanes[bubbles.lane[bubble]!]!;
   const until = bubbles.until[bubble]!, chain = bubbles.chain(bubble), parts = bubbles.parts(bubble);
-  // In words, what took a hundredth of it or more; the list has all.
-  const told = chain.filter(({ start, finish }) => finish - start >= bubbles.length(bubble) / 100);
-  const said = (told.length > 0 ? told : chain).slice(0, 3).map(nameOf).join(', which waits for ');
+  const told = bubbles.told(bubble), said = told.slice(0, 3).map(nameOf).join(', which waits for ');
   return (
     <>
       <h3>Bubble on stage {lane.stage}: {bubbles.cause(bubble)}</h3>
@@ -92,8 +90,8 @@ function Bar({ run, slice }: { run: Drawn; slice: number }) {
   }
   const before = bubbles.before(slice);
   if (before >= 0) {
-    const chain = bubbles.chain(before);
-    facts.push(['waited', `${picoseconds(bubbles.length(before))} (${bubbles.cause(before)})${chain[0] ? ` for ${nameOf(chain[0])}` : ''}`]);
+    const awaited = bubbles.mainly(before);
+    facts.push(['waited', `${picoseconds(bubbles.length(before))} (${bubbles.cause(before)})${awaited ? ` for ${nameOf(awaited)}` : ''}`]);
   }
   return <><h3>{timeline.name(slice)}</h3><Facts facts={facts} /></>;
 }

@@ -2,9 +2,10 @@
 // One timeline: a canvas, and the hands, wheels and keys that move it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Chart, type Found } from './chart';
+import { nameOf } from './Inspector';
 import type { Drawn } from './run';
 import { type Look, type Store, inside, useStore, zoomed } from './store';
-import { picoseconds } from './units';
+import { bytes, picoseconds } from './units';
 
 interface Props {
   run: Drawn; number: number; of: number; name: string; store: Store<Look>;
@@ -24,11 +25,13 @@ function Tip({ run, found, x, y, width }: { run: Drawn; found: Found; x: number;
       </div>
     );
   }
-  const i = found.slice, lane = timeline.lanes[timeline.laneOf(i)]!;
+  const i = found.slice, lane = timeline.lanes[timeline.laneOf(i)]!, sent = timeline.bytes[i]!;
+  const before = bubbles.before(i), awaited = before >= 0 ? bubbles.mainly(before) : undefined;
   return (
     <div class="tip" style={place}>
       <b>{timeline.name(i)}</b> {picoseconds(timeline.finish[i]! - timeline.start[i]!)}<br />
-      <span class="soft">stage {lane.stage}, {lane.name}, from {picoseconds(timeline.start[i]!)}</span>
+      <span class="soft">stage {lane.stage}, {lane.name}, from {picoseconds(timeline.start[i]!)}{sent > 0 && `, sends ${bytes(sent)}`}</span>
+      {before >= 0 && <><br />waited {picoseconds(bubbles.length(before))}{awaited && ` for ${nameOf(awaited)}`}</>}
     </div>
   );
 }

@@ -106,6 +106,13 @@ export class Bubbles {
     return chain;
   }
 
+  // Of the chain, what took a hundredth of it or more; all of it where nothing did.
+  told(i: number): Awaited[] {
+    const chain = this.chain(i), long = chain.filter(({ start, finish }) => finish - start >= this.length(i) / 100);
+    return long.length > 0 ? long : chain;
+  }
+  mainly(i: number): Awaited | undefined { return this.told(i)[0]; }
+
   within(lane: number, from: number, to: number, visit: (bubble: number) => void): void {
     const [first, end] = this.ofLane.get(lane) ?? [0, 0];
     let low = first, high = end;

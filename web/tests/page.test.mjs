@@ -207,6 +207,31 @@ test('two runs stand on one time base', async () => {
   await context.close();
 });
 
+test('what a comparison of two scenarios says is what each of them says alone', async () => {
+  const { file } = simulated('--set', 'plan.micro_batch=2', '--against', example);
+  const alone = [simulated().json, simulated('--set', 'plan.micro_batch=2').json];
+  const { page, context, complaints } = await opened(file);
+  assert.deepEqual(complaints, []);
+  const figure = await page.locator('.figure').first().innerText();
+  for (const { step } of alone) assert.ok(figure.includes(`${places(step.time_s)} s`), figure);
+  assert.match(await page.locator('pre.changes').innerText(), /plan\.micro_batch/);
+  assert.equal(await page.locator('canvas[role=application]').count(), 2);
+  await context.close();
+});
+
+test('a schedule is drawn in the unit its times were given in', async () => {
+  const file = kept('');
+  execFileSync(program, ['schedule', '--schedule', '1f1b', '--stages', '4', '--microbatches', '8', '--forward', '1', '--backward', '2', '--report', file]);
+  const { page, context, requests, complaints } = await opened(file);
+  assert.match(await page.locator('.figure').first().innerText(), /^Makespan\n33\n/);
+  await page.locator('canvas').first().press('.');
+  await page.keyboard.press('.');
+  assert.match(await page.locator('.inspector').innerText(), /^forward m1\s+takes\s+1\s+from\s+1\s+to\s+2\s/);
+  assert.equal(await shownSpan(page), '33');
+  assert.deepEqual([requests, complaints], [[], []]);
+  await context.close();
+});
+
 test('on a phone nothing is wider than the screen, and two fingers zoom', async () => {
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
   const { page, context, at, complaints } = await opened(simulated().file, phone);
