@@ -73,7 +73,7 @@ function Plot({ run, stage, most, dark, store, label }: PlotProps) {
           fill: colour(memoryKinds[kind], dark) })),
         { stroke: getComputedStyle(host.current!).getPropertyValue('--bad'), width: 1.5, dash: [6, 4], points: { show: false } },
       ],
-      data: stacked(samples, capacity),
+      data: () => stacked(samples, capacity),
       onCursor: setAt,
     });
   }, [samples, most, dark]);

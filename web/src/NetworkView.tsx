@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine, drawn: a node, the fabric above it, every kind of link in the colour of its load.
-import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type uPlot from 'uplot';
-import { columnsOf, summed } from './columns';
 import type { Link } from './data';
-import { ofMicrobatch } from './palette';
-import { plotOver, stepped } from './plot';
-import { Key } from './Stack';
+import { LoadStrips } from './LoadStrips';
 import type { Look, Store } from './store';
 import type { Run } from './run';
 import { bandwidth, digits, percent, seconds, words } from './units';
@@ -111,40 +106,6 @@ function Links({ run, name }: { run: Run; name: string }) {
   );
 }
 
-// All links on the instants of all, as each holds what it carries until its next sample.
-function aligned(links: { time: Float64Array; load: Float64Array }[], end: number): uPlot.AlignedData {
-  const times = [...new Set([0, end, ...links.flatMap(({ time }) => [...time])])].sort((a, b) => a - b);
-  return [times, ...links.map(({ time, load }) => {
-    let at = -1;
-    return times.map((now) => {
-      while (at + 1 < time.length && time[at + 1]! <= now) ++at;
-      return at < 0 ? 0 : load[at]! / 1e4;
-    });
-  })];
-}
-
-function Loads({ run, name, dark, store }: { run: Run; name: string; dark: boolean; store: Store<Look> }) {
-  const host = useRef<HTMLDivElement>(null);
-  const data = useMemo(() => aligned(run.given.timeline.links.map(({ samples }) => {
-    const [time, load] = columnsOf(samples) as [Float64Array, Float64Array];
-    return { time: summed(time), load };
-  }), run.timeline.end), [run]);
-  const links = run.given.timeline.links;
-  useEffect(() => {
-    if (links.length === 0) return;
-    return plotOver(host.current!, store, { height: 190, most: 105, label: (value) => `${value} %`, data,
-      series: links.map((_, i) => ({ paths: stepped, stroke: ofMicrobatch(i, dark), width: 1.25, points: { show: false } })) });
-  }, [data, dark]);
-  if (links.length === 0) return null;
-  return (
-    <figure class="plot">
-      <h4>The busiest over the step</h4>
-      <div ref={host} role="img" aria-label={`Load of the busiest links of ${name} over time`} />
-      <Key parts={links.map((link, i) => ({ name: link.name, colour: ofMicrobatch(i, dark) }))} />
-    </figure>
-  );
-}
-
 interface Props { runs: Run[]; names: string[]; dark: boolean; store: Store<Look> }
 
 export function NetworkView({ runs, names, dark, store }: Props) {
@@ -162,7 +123,7 @@ export function NetworkView({ runs, names, dark, store }: Props) {
             <div class="scroll" tabIndex={0} role="region" aria-label={`Machine of ${names[i]}`}><Machine run={run} name={names[i]!} /></div>
             <Links run={run} name={names[i]!} />
           </div>
-          <Loads run={run} name={names[i]!} dark={dark} store={store} />
+          <LoadStrips run={run} dark={dark} store={store} />
         </>
       ))}
     </>

@@ -11,17 +11,48 @@ export interface Curves {
   most: number;  // of the upright axis
   label: (value: number) => string;
   series: uPlot.Series[];
-  data: uPlot.AlignedData;
+  data: () => uPlot.AlignedData;
   onCursor?: (sample: number | null) => void;
 }
 
 export const stepped = uPlot.paths.stepped!({ align: 1 });
 
-// Draws into `host`; the result takes it away again.
-export function plotOver(host: HTMLElement, store: Store<Look>, { height, most, label, series, data, onCursor }: Curves): () => void {
+// Draws into `host`, once it comes near the screen or to paper, and again only while it is there.
+// The result takes it away again.
+export function plotOver(host: HTMLElement, store: Store<Look>, curves: Curves): () => void {
+  let plot: uPlot | null = null, near = false, stale = false, frame = 0;
+  host.style.minHeight = `${curves.height}px`;
+  const follow = () => {
+    stale = !near;
+    if (!near || !plot) return;
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => plot?.setScale('x', { min: store.value.view.from, max: store.value.view.to }));
+  };
+  const draw = () => { plot ??= drawn(host, store, curves); };
+  const sight = new IntersectionObserver((entries) => {
+    near = entries.at(-1)!.isIntersecting;
+    if (near) draw();
+    if (near && stale) follow();
+  }, { rootMargin: '200px' });
+  sight.observe(host);
+  const size = new ResizeObserver(() => plot?.setSize({ width: host.clientWidth, height: curves.height }));
+  size.observe(host);
+  addEventListener('beforeprint', draw);
+  const stop = store.subscribe(follow);
+  return () => {
+    stop();
+    removeEventListener('beforeprint', draw);
+    cancelAnimationFrame(frame);
+    sight.disconnect();
+    size.disconnect();
+    plot?.destroy();
+  };
+}
+
+function drawn(host: HTMLElement, store: Store<Look>, { height, most, label, series, data, onCursor }: Curves): uPlot {
   const style = getComputedStyle(host), ink = style.getPropertyValue('--soft'), line = style.getPropertyValue('--line');
   const look = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
-  const plot = new uPlot({
+  return new uPlot({
     width: host.clientWidth,
     height,
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
@@ -42,18 +73,5 @@ export function plotOver(host: HTMLElement, store: Store<Look>, { height, most, 
     ],
     series: [{}, ...series],
     hooks: { setCursor: [({ cursor }) => onCursor?.(cursor.idx ?? null)] },
-  }, data, host);
-  const observer = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height }));
-  observer.observe(host);
-  let frame = 0;
-  const stop = store.subscribe(() => {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => plot.setScale('x', { min: store.value.view.from, max: store.value.view.to }));
-  });
-  return () => {
-    stop();
-    cancelAnimationFrame(frame);
-    observer.disconnect();
-    plot.destroy();
-  };
+  }, data(), host);
 }
