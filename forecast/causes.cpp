@@ -159,6 +159,8 @@ class Causes {
     Idle& out;
     bool left_stage = false;   // a pass of another stage was on the chain
     bool behind_peer = false;  // a rank of its own stage was, before that
+    Picoseconds steady = 0;    // charged to the origin
+    std::optional<IdleCause> origin;
   };
 
   Idle explain(const sim::Idle& interval) {
@@ -177,6 +179,7 @@ class Causes {
       follow(walk, last_event(), interval.end);
     else
       add(walk, IdleCause::imbalance, interval.start, interval.end);
+    charge(walk, walk.origin.value_or(IdleCause::imbalance), walk.steady);
     const auto most = std::ranges::max_element(idle.by_cause) - idle.by_cause.begin();
     idle.cause = static_cast<IdleCause>(most);
     return idle;
@@ -193,20 +196,41 @@ class Causes {
   // Back from `now`, before which `event` was the last to end.
   void follow(Walk& walk, EventId event, Picoseconds now) {
     auto waiting = static_cast<std::size_t>(walk.interval.actor);
-    while (now > walk.interval.start) {
+    while (now > walk.interval.start || (walk.steady > 0 && !walk.origin)) {
       const bool begun = event == sim::no_event;
       const auto end = begun ? 0 : std::min(trace_.end[number(event)], now);
       if (end < now) {
         add(walk, IdleCause::host, end, now);
         if (describe_) walk.out.chain.push_back(Describe::host(lowered_.actors[waiting], end, now));
       }
-      if (begun || end <= walk.interval.start) return;
+      if (begun || (end <= walk.interval.start && (walk.steady == 0 || walk.origin))) return;
       event = sender_of(program_, waits_, event);
       link(walk, event, end);
+      if (!walk.origin && was_busy_before(event)) walk.origin = cause_at(event);
       now = trace_.start[number(event)];
       waiting = actor_of(event);
       event = held_back_by(event);
     }
+  }
+
+  // Something of its own kind ended on its lane when it began.
+  bool was_busy_before(EventId event) const {
+    const auto cause = held_back_by(event), before = waits_.lane_predecessor[number(event)];
+    if (cause == sim::no_event) return true;
+    if (before == sim::no_event || trace_.end[number(before)] > trace_.start[number(event)])
+      return false;
+    const bool same_kind = is_pass(event) || !is_pass(before);
+    return same_kind && trace_.end[number(before)] >= trace_.end[number(cause)];
+  }
+  bool is_pass(EventId event) const {
+    return program_.ops()[waits_.op_of[number(event)]].kind == sim::Op::Kind::pass;
+  }
+  IdleCause cause_at(EventId event) const {
+    const auto& op = program_.ops()[waits_.op_of[number(event)]];
+    if (op.kind == sim::Op::Kind::pass)
+      return slowdown_of(op) > 1 ? IdleCause::straggler : IdleCause::imbalance;
+    const bool host = op.kind == sim::Op::Kind::collective && sim::is_host_side(op.lane);
+    return host ? IdleCause::host : IdleCause::communication;
   }
 
   void link(Walk& walk, EventId event, Picoseconds end) {
@@ -221,29 +245,28 @@ class Causes {
     if (op.kind == sim::Op::Kind::pass && stage != walk.stage) walk.left_stage = true;
     if (describe_ && end > start) walk.out.chain.push_back(describe_->event(event, start, end));
     if (op.kind == sim::Op::Kind::pass)
-      pass(walk, op, label, stage, start, end);
-    else if (sim::is_host_side(op.lane) && op.kind == sim::Op::Kind::collective)
-      add(walk, IdleCause::host, start, end);
+      pass(walk, event, label, stage, end);
     else
-      add(walk, IdleCause::communication, start, end);
+      add(walk, cause_at(event), start, end);
   }
 
-  void pass(Walk& walk, const sim::Op& op, std::uint8_t label, std::size_t stage, Picoseconds start,
-            Picoseconds end) {
+  void pass(Walk& walk, EventId event, std::uint8_t label, std::size_t stage, Picoseconds end) {
+    const auto start = trace_.start[number(event)];
     if (walk.behind_peer) return add(walk, IdleCause::straggler, start, end);
+    if (!is_pipeline_pass(label)) return add(walk, cause_at(event), start, end);
     const auto& phases = phases_[walk.stage];
-    const auto slowdown = slowdown_of(op);
     const bool warm_up = walk.interval.start < phases.first_backward;
-    const bool steady = !warm_up && walk.interval.start < phases.last_forward;
-    if (steady || !is_pipeline_pass(label))
-      return add(walk, slowdown > 1 ? IdleCause::straggler : IdleCause::imbalance, start, end);
+    if (!warm_up && walk.interval.start < phases.last_forward) {
+      walk.steady += inside(walk, start, end);
+      return;
+    }
     auto rest = inside(walk, start, end);
     const auto take = [&](IdleCause cause, double stretched) {
       const auto share = rest - static_cast<Picoseconds>(static_cast<double>(rest) / stretched);
       if (stretched > 1) charge(walk, cause, share);
       if (stretched > 1) rest -= share;
     };
-    take(IdleCause::straggler, slowdown);
+    take(IdleCause::straggler, slowdown_of(program_.ops()[waits_.op_of[number(event)]]));
     take(IdleCause::imbalance, excess_[stage][label]);
     charge(walk, warm_up ? IdleCause::warm_up : IdleCause::drain, rest);
   }

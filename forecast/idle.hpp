@@ -15,13 +15,13 @@ namespace forecast {
 // next, and what held back that, to what was going on at the instant. If this is
 //   a message, or a collective among others: communication;
 //   a host, a data loader, a copy from or to a host, or the launch of a kernel: host;
-//   a pass of another rank of the same stage, which came later to where they meet, or a pass that a
-//     straggler among the GPUs stretches, for the share that it does: straggler;
-//   a pass of another stage, for the share by which this stage's passes of that sort take longer
-//     than the mean stage's: imbalance; the rest of it by the phase that the idle rank is in:
-//       until its first backward pass begins: warm-up;
-//       after its last forward pass has ended: drain;
-//       between: imbalance too, as a stage of even work would not have had to wait;
+//   a pass of another rank of the same stage, which came later to where they meet: straggler;
+//   a pass of another stage, before the idle rank's first backward pass (warm-up) or after its last
+//     forward pass (drain): straggler for the share by which a GPU that straggles stretches it; of
+//     the rest imbalance for the share by which passes of that sort take longer on that stage than
+//     on the mean one; and what is left is the phase's own;
+//   a pass of another stage, between: as the origin of the wait, the first on the chain that was
+//     busy before it: a GPU that straggles, a lane of messages, else imbalance;
 //   an optimizer step of another stage, or the next step's turn where steps overlap: imbalance.
 enum class IdleCause : std::uint8_t { warm_up, drain, imbalance, straggler, communication, host };
 inline constexpr std::size_t idle_causes = 6;
@@ -51,7 +51,7 @@ struct Idle {
   IdleByCause by_cause{};        // sums to end - start
   std::size_t until = no_slice;  // the slice that it waits to begin; no_slice: none, the step ends
   // What it waits for, what that waits for, …, latest first, back to what was already going on when
-  // the interval began, or to the step's begin. Nothing where it is the next step's turn.
+  // the interval began, on to the origin, or to the step's begin. None: the next step's turn.
   std::vector<Awaited> chain;
 };
 

@@ -7,11 +7,13 @@ void Gaps::before(std::uint32_t event, Picoseconds start, Account& account, Spen
   if (start <= account.done) return;
   const auto ready = std::clamp(arrival(event), account.done, start);
   spent.host += start - ready;
-  find_awaited(event, !account.pending.empty());
-  covered_.clear();
-  if (!account.pending.empty()) collectives(account, ready, spent);
-  messages(account, ready, spent);
-  rest(program_.participants()[event].actor, account.done, ready, EventId{event}, spent);
+  if (ready > account.done) {
+    find_awaited(event, !account.pending.empty());
+    covered_.clear();
+    if (!account.pending.empty()) collectives(account, ready, spent);
+    messages(account, ready, spent);
+    rest(program_.participants()[event].actor, account.done, ready, EventId{event}, spent);
+  }
   account.done = start;
   if (!account.pending.empty())
     std::erase_if(account.pending, [&](auto e) { return trace_.end[e] <= start; });

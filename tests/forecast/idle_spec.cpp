@@ -318,3 +318,18 @@ TEST_CASE("who waits at a collective for a rank of its own stage waits for a str
   CHECK(names(timeline.critical_path) == Lines{"stage 0 backward m0", "stage 0 reduce gradients"});
   CHECK(timeline.critical_path[0].rank == 1);
 }
+
+// Stages 2 and 3 wait for stage 1, which waits itself: the reason is stage 0, slower than the head.
+TEST_CASE("who waits for those that wait for a straggler waits for the straggler") {
+  auto scenario = tests::scenario_under({.pipeline = 4}, 32);
+  const auto share_of = [&](IdleCause cause, std::size_t stage) {
+    const auto f = simulate(scenario, {.causes = true});
+    const auto& by_cause = *f.pipeline.stages[stage].bubble_by_cause;
+    return static_cast<double>(by_cause[static_cast<std::size_t>(cause)]) /
+           static_cast<double>(sum(by_cause));
+  };
+  for (std::size_t stage = 1; stage < 4; ++stage) CHECK(share_of(IdleCause::straggler, stage) == 0);
+  scenario.cluster.stragglers = {{{0}, 100.0}};
+  for (std::size_t stage = 1; stage < 4; ++stage)
+    CHECK(share_of(IdleCause::straggler, stage) > 0.7);
+}
