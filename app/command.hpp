@@ -2,6 +2,7 @@
 // What every command shares: what was asked, where answers go, exit statuses.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <iosfwd>
 #include <stdexcept>
 #include <string>
@@ -25,6 +26,7 @@ struct Common {
   bool json = false, quiet = false;
   std::string output;  // file; empty: standard output
   std::string trace;   // file; empty: none
+  std::string report;  // page to write; empty: none
   unsigned threads = 0;
 };
 
@@ -33,6 +35,7 @@ struct Streams {
   std::ostream& err;
   bool terminal = false;      // `out` is one
   bool err_terminal = false;  // `err` is one
+  int columns = 0;            // of the terminal; 0: not known
 };
 
 // Writes an answer to --output, or to standard output. Throws Mistake if the file cannot be
@@ -42,11 +45,18 @@ void deliver(const std::string& answer, const Common& common, Streams streams);
 // Writes a file whole or not at all. Throws Mistake.
 void write_file(const std::string& path, const std::string& bytes);
 
-// .json: Chrome trace events; .pftrace: Perfetto. Throws Mistake for any other ending.
+// .json: Chrome trace events; .pftrace: Perfetto; a folder, ending in /: rank-N.json of every rank
+// drawn, of so many in all, in the shape of PyTorch's profiler. Throws Mistake for any other
+// ending.
 void check_trace_name(const std::string& path);
-void write_trace(const std::string& path, const forecast::Timeline& timeline);
+void write_trace(const std::string& path, const forecast::Timeline& timeline,
+                 std::int64_t world_size);
 
-// Width, Unicode and colour as the terminal allows (TERM, LANG, COLUMNS, NO_COLOR).
+// A page's name ends in .html. Throws Mistake for any other ending.
+void check_report_name(const std::string& path);
+
+// Width, Unicode and colour as the terminal allows (TERM, LC_ALL, LC_CTYPE, LANG, COLUMNS,
+// NO_COLOR).
 report::TextOptions text_options(Streams streams);
 
 struct ScheduleRequest {
@@ -79,6 +89,9 @@ struct SearchRequest {
 };
 
 int simulate(const std::string& file, bool full, const Common& common, Streams streams);
+// The same beside another scenario; --set holds for the first.
+int compare(const std::string& file, const std::string& against, bool full, const Common& common,
+            Streams streams);
 int search(const SearchRequest& request, const Common& common, Streams streams);
 int schedule(const ScheduleRequest& request, const Common& common, Streams streams);
 int catalog_list(const std::string& kind, const Common& common, Streams streams);
@@ -98,6 +111,9 @@ int calibrate_kernels(const CalibrationRequest& request, const Common& common, S
 // Measured collectives: tables of scenarios/collectives, or of `folder`; none named: all.
 int validate_collectives(std::vector<std::string> tables, const std::string& folder,
                          const Common& common, Streams streams);
+// A profiler's trace, beside a forecast of the scenario `against`, if it is not empty.
+int trace(const std::string& file, const std::string& against, const Common& common,
+          Streams streams);
 int import_huggingface(const std::string& file, const Common& common, Streams streams);
 int import_nccl_tests(const std::string& file, const Common& common, Streams streams);
 

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <malloc.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <iostream>
 
 #include "app/command.hpp"
+
+namespace {
+
+// Zero where standard output is no terminal.
+int columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
 #ifdef __GLIBC__
@@ -13,6 +24,7 @@ int main(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
-  return app::run(argc, argv,
-                  {std::cout, std::cerr, isatty(STDOUT_FILENO) == 1, isatty(STDERR_FILENO) == 1});
+  return app::run(
+      argc, argv,
+      {std::cout, std::cerr, isatty(STDOUT_FILENO) == 1, isatty(STDERR_FILENO) == 1, columns()});
 }

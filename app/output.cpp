@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
 
 #include "app/command.hpp"
+#include "report/kineto_trace.hpp"
 #include "report/trace.hpp"
 
 namespace app {
@@ -14,6 +17,17 @@ namespace {
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
+}
+
+// What the locale says of characters; if it says nothing, the terminal is not from last century.
+bool speaks_unicode() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    auto locale = environment(name);
+    if (locale.empty()) continue;
+    std::ranges::transform(locale, locale.begin(), [](unsigned char c) { return std::tolower(c); });
+    return locale.find("utf-8") != locale.npos || locale.find("utf8") != locale.npos;
+  }
+  return true;
 }
 
 }  // namespace
@@ -40,15 +54,29 @@ void deliver(const std::string& answer, const Common& common, Streams streams) {
 }
 
 void check_trace_name(const std::string& path) {
-  if (path.empty() || path.ends_with(".json") || path.ends_with(".pftrace")) return;
+  if (path.empty() || path.ends_with(".json") || path.ends_with(".pftrace") || path.ends_with('/'))
+    return;
   throw Mistake("--trace " + path +
-                ": unknown format; end the name in .json (Chrome trace events) or .pftrace "
-                "(Perfetto)");
+                ": unknown format; end the name in .json (Chrome trace events), .pftrace "
+                "(Perfetto) or / (a folder for PyTorch's tools)");
 }
 
-void write_trace(const std::string& path, const forecast::Timeline& timeline) {
-  write_file(path, path.ends_with(".json") ? report::chrome_trace(timeline)
-                                           : report::perfetto_trace(timeline));
+void check_report_name(const std::string& path) {
+  if (path.empty() || path.ends_with(".html")) return;
+  throw Mistake("--report " + path + ": a page is written as HTML; end the name in .html");
+}
+
+void write_trace(const std::string& path, const forecast::Timeline& timeline,
+                 std::int64_t world_size) {
+  if (!path.ends_with('/'))
+    return write_file(path, path.ends_with(".json") ? report::chrome_trace(timeline)
+                                                    : report::perfetto_trace(timeline));
+  std::error_code wrong;
+  std::filesystem::create_directories(path, wrong);
+  if (wrong) throw Mistake("cannot make the folder '" + path + "'; " + wrong.message());
+  for (const auto rank : report::ranks_of(timeline))
+    write_file(path + "rank-" + std::to_string(rank) + ".json",
+               report::kineto_trace(timeline, rank, world_size));
 }
 
 report::TextOptions text_options(Streams streams) {
@@ -56,7 +84,9 @@ report::TextOptions text_options(Streams streams) {
   const auto term = environment("TERM");
   if (const auto columns = std::atoi(environment("COLUMNS").c_str()); columns > 0)
     options.width = columns;
-  options.unicode = term != "dumb";
+  else if (streams.columns > 0)
+    options.width = streams.columns;
+  options.unicode = term != "dumb" && speaks_unicode();
   options.colour = streams.terminal && term != "dumb" && environment("NO_COLOR").empty();
   return options;
 }

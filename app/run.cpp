@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "app/command.hpp"
+#include "app/commands.hpp"
 #include "scenarios/error.hpp"
 #include "units/spelling.hpp"
 
@@ -13,31 +14,24 @@ namespace app {
 
 namespace {
 
-void add_common(CLI::App& command, Common& common) {
-  command
-      .add_option("--set", common.sets,
-                  "Override one value of the YAML document: path.to.key=value (repeatable)")
-      ->allow_extra_args(false);
-  command.add_flag("--json", common.json, "Print one JSON document on standard output");
-  command.add_option("--output", common.output, "Write the answer to FILE")->type_name("FILE");
-  command.add_option("--threads", common.threads, "Threads to use where work is parallel")
-      ->check(CLI::Range(0, 1024))
-      ->type_name("N");
-  command.add_flag("--quiet", common.quiet, "No warnings and no progress on standard error");
-}
-
 void add_trace(CLI::App& command, Common& common) {
   command
       .add_option("--trace", common.trace,
-                  "Write the timeline: .json (Chrome trace events) or .pftrace (Perfetto)")
+                  "Write the timeline: .json (Chrome trace events), .pftrace (Perfetto), or a "
+                  "folder/ with a file per rank for PyTorch's tools")
       ->type_name("FILE");
 }
 
-using Action = std::function<int(Streams)>;
+void add_report(CLI::App& command, Common& common) {
+  command
+      .add_option("--report", common.report,
+                  "Write a page that a browser opens from the disk: timeline, bubbles, memory")
+      ->type_name("FILE.html");
+}
 
 void add_simulate(CLI::App& program, Common& common, Action& action) {
   struct Asked {
-    std::string file;
+    std::string file, against;
     bool full = false;
   };
   auto asked = std::make_shared<Asked>();
@@ -45,14 +39,21 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
   command->add_option("scenario", asked->file, "Scenario file (YAML)")->required();
   command->add_flag("--full", asked->full,
                     "Simulate every rank instead of one of each class of identical ranks");
+  command
+      ->add_option("--against", asked->against,
+                   "Compare with this scenario: what changed, and what each change costs or wins")
+      ->type_name("SCENARIO");
   add_common(*command, common);
   add_trace(*command, common);
+  add_report(*command, common);
   command->footer(
       "Example:\n  stepcast simulate scenarios/examples/gpt3-175b-1024-a100.yaml "
-      "--set plan.micro_batch=2 --trace step.pftrace");
+      "--set plan.micro_batch=2 --report step.html");
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) {
-      return simulate(asked->file, asked->full, common, streams);
+      return asked->against.empty()
+                 ? simulate(asked->file, asked->full, common, streams)
+                 : compare(asked->file, asked->against, asked->full, common, streams);
     };
   });
 }
@@ -77,6 +78,7 @@ void add_search(CLI::App& program, Common& common, Action& action) {
       ->type_name("FRAMEWORK");
   add_common(*command, common);
   add_trace(*command, common);
+  add_report(*command, common);
   command->footer(
       "Ctrl-C ends the search with the best plan so far and what is proved about it.\n"
       "Example:\n  stepcast search scenarios/examples/gpt3-175b-search-4096-a100.yaml "
@@ -111,123 +113,12 @@ void add_schedule(CLI::App& program, Common& common, Action& action) {
       ->allow_extra_args(false);
   add_common(*command, common);
   add_trace(*command, common);
+  add_report(*command, common);
   command->footer(
       "Example:\n  stepcast schedule --schedule 1f1b --stages 4 --microbatches 8 --forward 1 "
       "--backward 2");
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) { return schedule(*asked, common, streams); };
-  });
-}
-
-void add_catalog(CLI::App& program, Common& common, Action& action) {
-  struct Asked {
-    std::string kind, name;
-    FabricSize size;
-  };
-  auto asked = std::make_shared<Asked>();
-  auto* command = program.add_subcommand(
-      "catalog", "Models, devices, nodes, fabrics and software profiles that can be named");
-  command->require_subcommand(0, 1);
-  add_common(*command, common);
-  auto* list = command->add_subcommand("list", "List names");
-  list->add_option("kind", asked->kind, "model, device, node, fabric or software");
-  auto* show = command->add_subcommand("show", "Show one entry with its sources");
-  show->add_option("kind", asked->kind, "model, device, node, fabric or software")->required();
-  show->add_option("name", asked->name, "Its name")->required();
-  show->add_option("--nodes", asked->size.nodes, "A fabric is shown for so many nodes")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  show->add_option("--node", asked->size.node, "and nodes of this name");
-  auto* schema = command->add_subcommand("schema", "Print the JSON Schema of a scenario file");
-  for (auto* sub : {list, show, schema}) add_common(*sub, common);
-  command->footer("Example:\n  stepcast catalog show model gpt3-175b --json");
-  command->callback([asked, show, schema, &common, &action] {
-    action = [asked, shows = show->parsed(), schemas = schema->parsed(), &common](Streams streams) {
-      if (shows) return catalog_show(asked->kind, asked->name, asked->size, common, streams);
-      if (schemas) return catalog_schema(common, streams);
-      return catalog_list(asked->kind, common, streams);
-    };
-  });
-}
-
-void add_validate(CLI::App& program, Common& common, Action& action) {
-  auto asked = std::make_shared<ValidateRequest>();
-  auto* command =
-      program.add_subcommand("validate", "Forecast published runs and compare, row by row");
-  command->add_option("datasets", asked->datasets,
-                      "Data sets (default: all training runs); 'collectives' [TABLE…]: measured "
-                      "collectives instead");
-  command->add_option("--data", asked->folder, "Folder of published runs")->type_name("FOLDER");
-  command->add_option("--report", asked->page, "Write a page with plots and tables (HTML)")
-      ->type_name("FILE");
-  command
-      ->add_option("--intervals", asked->intervals,
-                   "Write the quantiles of what forecasts were off by: the program carries "
-                   "scenarios/catalog/intervals.yaml")
-      ->type_name("FILE");
-  add_common(*command, common);
-  command->footer("Example:\n  stepcast validate megatron_sc21_table1 korthikanti2022_table5");
-  command->callback([asked, &common, &action] {
-    action = [asked, &common](Streams streams) { return validate(*asked, common, streams); };
-  });
-}
-
-void add_calibrate(CLI::App& program, Common& common, Action& action) {
-  auto asked = std::make_shared<CalibrationRequest>();
-  auto* command = program.add_subcommand(
-      "calibrate", "Fit the cost model's parameters to measurements and write catalog files");
-  command
-      ->add_option("--parameters", asked->parameters,
-                   "What is fitted to what (default: scenarios/calibration.yaml)")
-      ->type_name("FILE");
-  command->add_option("--data", asked->data, "Folder of published runs")->type_name("FOLDER");
-  command->add_flag("--only-print", asked->only_print, "Write no files");
-  command
-      ->add_option("--catalog", asked->catalog,
-                   "Folder that files are written to (default: scenarios/catalog; with --kernels "
-                   "this one)")
-      ->type_name("FOLDER");
-  auto* kernels = command
-                      ->add_option("--kernels", asked->kernels,
-                                   "Make a device entry from this table of measured kernels "
-                                   "(tools/measure_kernels.py) instead")
-                      ->type_name("CSV");
-  command->add_option("--name", asked->name, "Name of that device")->needs(kernels);
-  command->add_option("--base", asked->base, "Device of the catalog that the rest is taken from")
-      ->needs(kernels);
-  add_common(*command, common);
-  command->footer(
-      "Examples:\n  stepcast calibrate --only-print\n"
-      "  stepcast calibrate --kernels my_gpu.csv --name my-gpu --base h100-80gb-sxm");
-  command->callback([asked, &common, &action] {
-    action = [asked, &common](Streams streams) {
-      return asked->kernels.empty() ? calibrate(*asked, common, streams)
-                                    : calibrate_kernels(*asked, common, streams);
-    };
-  });
-}
-
-void add_import(CLI::App& program, Common& common, Action& action) {
-  struct Asked {
-    std::string format, file;
-  };
-  auto asked = std::make_shared<Asked>();
-  auto* command = program.add_subcommand("import", "Turn another tool's file into a catalog entry");
-  command->add_option("format", asked->format, "huggingface or nccl-tests")->required();
-  command
-      ->add_option("file", asked->file,
-                   "A config.json; what all_reduce_perf and the like print (also of rccl-tests)")
-      ->required();
-  add_common(*command, common);
-  command->footer("Example:\n  stepcast import huggingface config.json > my-model.yaml");
-  command->callback([asked, &common, &action] {
-    action = [asked, &common](Streams streams) {
-      if (asked->format == "nccl-tests") return import_nccl_tests(asked->file, common, streams);
-      if (asked->format != "huggingface")
-        throw Mistake("import " + asked->format +
-                      ": unknown format; expected huggingface or nccl-tests");
-      return import_huggingface(asked->file, common, streams);
-    };
   });
 }
 
@@ -284,8 +175,10 @@ int run(int argc, const char* const* argv, Streams streams) {
   add_schedule(program, common, action);
   add_validate(program, common, action);
   add_calibrate(program, common, action);
+  add_trace_command(program, common, action);
   add_catalog(program, common, action);
   add_import(program, common, action);
+  add_manual(program, common, action);
   if (const auto wrong = unknown_command(program, argc, argv); !wrong.empty()) {
     streams.err << wrong;
     return wrong_input;

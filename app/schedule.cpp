@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "app/command.hpp"
+#include "report/page.hpp"
 #include "strategies/pipeline.hpp"
 #include "strategies/schedule_file.hpp"
 #include "strategies/schedule_names.hpp"
@@ -187,13 +188,17 @@ strategies::WrittenOrder order_of(ScheduleRequest& request) {
 
 int schedule(const ScheduleRequest& asked, const Common& common, Streams streams) {
   check_trace_name(common.trace);
+  check_report_name(common.report);
   auto request = asked;
   const auto [order, layout, microbatches] = order_of(request);
   const auto times = times_of(request, layout);
   const auto run = strategies::run_pipeline(order, layout, microbatches, times, slow_of(request));
   const auto result =
       report_of(request.schedule, order, layout, run, ticks_per_unit(request, layout));
-  if (!common.trace.empty()) write_trace(common.trace, report::schedule_timeline(result));
+  if (!common.trace.empty())
+    write_trace(common.trace, report::schedule_timeline(result),
+                static_cast<std::int64_t>(result.stages.size()));
+  if (!common.report.empty()) write_file(common.report, report::schedule_page(result));
   deliver(common.json ? report::schedule_json(result)
                       : report::schedule_text(result, text_options(streams)),
           common, streams);

@@ -12,6 +12,7 @@
 #include "app/stopping.hpp"
 #include "forecast/intervals.hpp"
 #include "report/launch.hpp"
+#include "report/page.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/search_file.hpp"
@@ -92,6 +93,27 @@ std::string launch_text(const forecast::Scenario& scenario, report::Framework fr
   return std::move(launch.text);
 }
 
+// More bars than this in a page, and a browser is slow to open it.
+constexpr std::size_t most_slices = 200'000;
+
+// With a timeline of the best plan, and of those after it as long as the page stays small.
+std::string page_of(const search::Outcome& outcome, const search::Why& why, units::Seconds wall) {
+  std::vector<forecast::Scenario> scenarios;
+  std::vector<forecast::Forecast> forecasts;
+  std::size_t slices = 0;
+  for (const auto& ranked : outcome.answer.plans) {
+    const auto& scenario = scenarios.emplace_back(under(outcome.question, ranked.plan));
+    auto& forecast = forecasts.emplace_back(
+        forecast::simulate(scenario, {.timeline = slices < most_slices, .causes = true}));
+    forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
+    slices += forecast.timeline.slices.size();
+    if (slices > most_slices && forecasts.size() > 1) forecast.timeline = {};
+  }
+  std::vector<report::PageRun> runs;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) runs.push_back({scenarios[i], forecasts[i]});
+  return report::search_page(outcome, why, runs, STEPCAST_VERSION, wall);
+}
+
 void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
           const Common& common, Streams streams) {
   if (common.quiet) return;
@@ -103,6 +125,7 @@ void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast
 
 int search(const SearchRequest& request, const Common& common, Streams streams) {
   check_trace_name(common.trace);
+  check_report_name(common.report);
   const auto asked = scenarios::load_question(request.file, common.sets);
 
   const auto began = Clock::now();
@@ -121,7 +144,9 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
     const auto best = under(question, answer.plans.front().plan);
     warn(best, answer.plans.front().forecast, common, streams);
     if (!common.trace.empty())
-      write_trace(common.trace, forecast::simulate(best, {.timeline = true}).timeline);
+      write_trace(common.trace, forecast::simulate(best, {.timeline = true}).timeline,
+                  best.cluster.gpus);
+    if (!common.report.empty()) write_file(common.report, page_of(outcome, *why, {took.count()}));
     for (const auto& [name, framework] : report::framework_names)
       if (request.emit == name) launch = launch_text(best, framework, common, streams);
   } else {

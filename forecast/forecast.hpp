@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "forecast/idle.hpp"
 #include "forecast/scenario.hpp"
 #include "units/quantity.hpp"
 
@@ -37,6 +38,7 @@ struct StageTimes {
   units::Seconds busy, bubble;
   double peak_in_flight = 0;  // full-stage activations of one microbatch
   units::Seconds forward, backward_input, backward_weight, recompute;  // per microbatch
+  std::optional<IdleByCause> bubble_by_cause;  // only if asked for; sums to `bubble`
 };
 
 struct Pipeline {
@@ -101,6 +103,7 @@ struct Slice {
       kind;  // one of "forward", "backward", "recompute", "optimizer", "tensor_comm", …
   std::int64_t microbatch = -1, chunk = -1;
   std::int64_t start_ps = 0, end_ps = 0;
+  units::Bytes bytes;  // that each of its ranks sends; zero of what sends nothing over links
 };
 
 // A message or collective that joins slices of different lanes: send to receive.
@@ -108,17 +111,37 @@ struct Arrow {
   std::size_t from = 0, to = 0;  // indices into slices
 };
 
-// Bytes allocated on a stage's representative rank from `time_ps` on.
+// Bytes allocated on a stage's representative rank from `time_ps` on: weights, gradients and
+// optimizer state as in Memory::stages all the time, and what is here.
 struct MemorySample {
   int stage = 0;
   std::int64_t time_ps = 0;
-  units::Bytes allocated;
+  units::Bytes allocated;    // all
+  units::Bytes activations;  // kept for backward passes
+  units::Bytes temporary;    // while the pass of `slice` runs, and buffers that are always there
+  std::size_t slice = no_slice;  // that begins or ends then
+};
+
+// Share of a link's bandwidth that is in use from `time_ps` on, everything that crosses it taken at
+// its mean rate; over the step it integrates to LinkLoad::utilisation.
+struct LinkSample {
+  std::size_t link = 0;  // of Timeline::link_names
+  std::int64_t time_ps = 0;
+  double utilisation = 0;
 };
 
 struct Timeline {
-  std::vector<Slice> slices;  // by (stage, lane, start)
+  std::vector<Slice> slices;  // by (stage, rank, lane, start)
   std::vector<Arrow> arrows;
   std::vector<MemorySample> memory;  // by (stage, time)
+  std::vector<std::size_t> peaks;    // by stage: the first of its samples with most allocated
+  std::vector<std::string>
+      link_names;                 // of the busiest links, at most 8: the first of Forecast::links
+  std::vector<LinkSample> links;  // by (link, time)
+  std::vector<Idle> idle;         // of each stage's lowest rank; by (stage, start)
+  // Of the step, from its begin: what went on, each where the one before it ends, clipped to the
+  // path; they sum to the step time.
+  std::vector<Awaited> critical_path;
 };
 
 // Where a scenario stands among the runs that forecasts were held against.
@@ -147,6 +170,7 @@ struct Options {
   bool full = false;      // every rank instead of one of each class
   bool templates = true;  // play a repeated pass once; off: every operator is an event
   bool timeline = false;
+  bool causes = false;  // StageTimes::bubble_by_cause; comes with a timeline
 };
 
 // Forecasts one step. The scenario must be consistent (the reader checks it): impossible values

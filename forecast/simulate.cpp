@@ -6,10 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "forecast/causes.hpp"
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
+#include "forecast/link_samples.hpp"
 #include "forecast/memory.hpp"
-#include "forecast/timeline.hpp"
 #include "forecast/warnings.hpp"
 #include "sim/contention.hpp"
 #include "sim/engine.hpp"
@@ -243,18 +244,56 @@ std::vector<PathPart> path_of(const sim::Spent& path) {
   return out;
 }
 
-void add_network(Forecast& forecast, const strategies::Lowered& lowered, const sim::Trace& trace) {
+// Returns the links, the busiest first.
+std::vector<sim::LinkId> add_network(Forecast& forecast, const strategies::Lowered& lowered,
+                                     const sim::Trace& trace) {
   const auto used = sim::utilisation(lowered.program, trace);
-  for (std::size_t l = 0; l < used.size(); ++l)
-    if (used[l] > 0)
-      forecast.links.push_back({lowered.link_names[l],
-                                std::string(topology::to_text(lowered.links[l].port.kind)),
-                                lowered.links[l].alike, used[l]});
-  std::ranges::stable_sort(forecast.links, std::greater<>(), &LinkLoad::utilisation);
+  std::vector<sim::LinkId> links;
+  for (std::uint32_t l = 0; l < used.size(); ++l)
+    if (used[l] > 0) links.push_back(sim::LinkId{l});
+  const auto use_of = [&](sim::LinkId link) { return used[static_cast<std::size_t>(link)]; };
+  std::ranges::stable_sort(links, std::greater<>(), use_of);
+  for (const auto link : links) {
+    const auto& facts = lowered.links[static_cast<std::size_t>(link)];
+    forecast.links.push_back({lowered.link_names[static_cast<std::size_t>(link)],
+                              std::string(topology::to_text(facts.port.kind)), facts.alike,
+                              use_of(link)});
+  }
   for (const auto& [of, by, where, lost] : sim::slowed(lowered.program, trace))
     forecast.slowed.push_back({strategies::to_text(static_cast<strategies::LabelKind>(of)),
                                strategies::to_text(static_cast<strategies::LabelKind>(by)),
                                lowered.link_names[static_cast<std::size_t>(where)], seconds(lost)});
+  return links;
+}
+
+constexpr std::size_t most_sampled_links = 8;
+
+void add_link_samples(Timeline& timeline, const Forecast& forecast, std::vector<sim::LinkId> links,
+                      const sim::Program& program, const sim::Trace& trace) {
+  if (links.size() > most_sampled_links) links.resize(most_sampled_links);
+  for (std::size_t l = 0; l < links.size(); ++l)
+    timeline.link_names.push_back(forecast.links[l].name);
+  timeline.links = link_samples(program, trace, links);
+}
+
+// What was waited for, drawn only with a timeline.
+void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::Lowered& lowered,
+               const sim::Trace& trace, const sim::Waits& waits, sim::Period period,
+               const Options& options, std::vector<sim::LinkId> links) {
+  Drawn drawn;
+  if (options.timeline) drawn = timeline_of(scenario, lowered, trace, waits, forecast.memory);
+  auto idle = idle_of(scenario, lowered, trace, waits, period, options.timeline ? &drawn : nullptr);
+  for (auto& stage : forecast.pipeline.stages) stage.bubble_by_cause.emplace();
+  for (const auto& interval : idle) {
+    auto& stage = forecast.pipeline.stages[static_cast<std::size_t>(interval.stage)];
+    for (std::size_t c = 0; c < idle_causes; ++c)
+      (*stage.bubble_by_cause)[c] += interval.by_cause[c];
+  }
+  if (!options.timeline) return;
+  drawn.timeline.idle = std::move(idle);
+  add_link_samples(drawn.timeline, forecast, std::move(links), lowered.program, trace);
+  drawn.timeline.critical_path = critical_path_of(scenario, lowered, waits, drawn);
+  forecast.timeline = std::move(drawn.timeline);
 }
 
 }  // namespace
@@ -266,10 +305,12 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
       costs, options.full ? strategies::Ranks::full : strategies::Ranks::folded);
   const auto trace = sim::run(lowered.program,
                               options.templates ? sim::Detail::templates : sim::Detail::every_step);
-  const auto measures = sim::measure(lowered.program, trace,
-                                     strategies::post_validates(scenario.plan, scenario.software)
-                                         ? sim::Period::spans
-                                         : sim::Period::makespan);
+  const bool explains = options.causes || options.timeline;
+  sim::Waits waits;
+  const auto period = strategies::post_validates(scenario.plan, scenario.software)
+                          ? sim::Period::spans
+                          : sim::Period::makespan;
+  const auto measures = sim::measure(lowered.program, trace, period, explains ? &waits : nullptr);
 
   Forecast forecast;
   forecast.step = step_of(scenario, lowered, measures);
@@ -283,9 +324,10 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.simulation.events = trace.steps;
   forecast.simulation.ranks = scenario.cluster.gpus;
   forecast.simulation.ranks_simulated = static_cast<std::int64_t>(lowered.actors.size());
-  add_network(forecast, lowered, trace);
+  auto links = add_network(forecast, lowered, trace);
   forecast.warnings = warnings_of(scenario, forecast);
-  if (options.timeline) forecast.timeline = timeline_of(scenario, lowered, trace, forecast.memory);
+  if (explains)
+    add_waits(forecast, scenario, lowered, trace, waits, period, options, std::move(links));
   return forecast;
 }
 

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <tuple>
+#include <utility>
 
+#include "forecast/memory_samples.hpp"
 #include "strategies/activity.hpp"
 
 namespace forecast {
@@ -18,10 +21,148 @@ constexpr std::array<const char*, 16> kinds{
     "data_comm",     "data_comm",     "optimizer",      "tensor_comm",
     "context_comm",  "expert_comm",   "offload",        "other"};
 
-std::string name_of(const sim::Label& label, bool several_chunks) {
+class Draw {
+ public:
+  Draw(const Scenario& scenario, const strategies::Lowered& lowered, const sim::Trace& trace,
+       const sim::Waits& waits, const Memory& memory)
+      : scenario_(scenario),
+        lowered_(lowered),
+        trace_(trace),
+        shown_(lowered.actors.size()),
+        samples_of_(lowered.actors.size(), none),
+        slice_of_(trace.start.size(), no_slice) {
+    std::vector<bool> seen(static_cast<std::size_t>(scenario.plan.pipeline));
+    for (std::size_t actor = 0; actor < shown_.size(); ++actor) {
+      const auto stage = lowered.actors[actor].stage;
+      const auto at = static_cast<std::size_t>(stage);
+      if (seen[at]) continue;
+      seen[at] = shown_[actor] = true;
+      samples_of_[actor] = samples_.size();
+      samples_.emplace_back(stage, memory.stages[at]);
+    }
+    for (const auto& stretch : waits.critical_path) {
+      if (stretch.event == sim::no_event) continue;
+      const auto event = static_cast<std::uint32_t>(stretch.event);
+      const auto& op = lowered.program.ops()[waits.op_of[event]];
+      const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
+      shown_[actor_of(event)] = true;
+      if (!both) shown_[actor_of(op.first)] = true;
+    }
+  }
+
+  Drawn draw() {
+    const auto& program = lowered_.program;
+    for (std::size_t i = 0; i < program.ops().size(); ++i) {
+      const auto& op = program.ops()[i];
+      const auto& label = program.labels()[i];
+      const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
+      for (auto event = op.first; event < op.first + (both ? op.count : 1); ++event)
+        slice(op, label, event, lane_of(op, label));
+      if (!both) receive(op, label);
+      if (op.kind == sim::Op::Kind::pass) allocate(op, label);
+    }
+    for (auto& samples : samples_) {
+      auto taken = samples.take();
+      out_.memory.insert(out_.memory.end(), taken.begin(), taken.end());
+    }
+    sort();
+    find_peaks();
+    return {std::move(out_), std::move(slice_of_)};
+  }
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  std::uint32_t actor_of(std::uint32_t event) const {
+    return static_cast<std::uint32_t>(lowered_.program.participants()[event].actor);
+  }
+
+  void slice(const sim::Op& op, const sim::Label& label, std::uint32_t event, const char* lane) {
+    const auto actor = actor_of(event);
+    if (!shown_[actor] || op.kind == sim::Op::Kind::latency) return;
+    const auto& facts = lowered_.actors[actor];
+    slice_of_[event] = out_.slices.size();
+    out_.slices.push_back({.stage = facts.stage,
+                           .rank = facts.rank,
+                           .lane = lane,
+                           .name = name_of(scenario_, label),
+                           .kind = kinds[label.kind],
+                           .microbatch = label.microbatch,
+                           .chunk = label.chunk,
+                           .start_ps = trace_.start[event],
+                           .end_ps = trace_.end[event]});
+    if (op.traffic != sim::no_traffic)
+      out_.slices.back().bytes = {lowered_.program.traffic()[op.traffic].bytes};
+  }
+
+  void receive(const sim::Op& op, const sim::Label& label) {
+    if (!shown_[actor_of(op.first)] || !shown_[actor_of(op.first + 1)]) return;
+    slice(op, label, op.first + 1, "pipeline receive");
+    out_.slices.back().name.replace(0, 4, "receive");
+    out_.arrows.push_back({out_.slices.size() - 2, out_.slices.size() - 1});
+  }
+
+  void allocate(const sim::Op& op, const sim::Label& label) {
+    for (auto event = op.first; event < op.first + op.count; ++event) {
+      const auto samples = samples_of_[actor_of(event)];
+      if (samples == none) continue;
+      const auto& body = lowered_.program.body(lowered_.program.body_of(op, event - op.first));
+      samples_[samples].pass(body, label.kind == strategies::label_optimizer, trace_.start[event],
+                             trace_.end[event], slice_of_[event]);
+    }
+  }
+
+  void sort() {
+    std::vector<std::size_t> order(out_.slices.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+      const auto& x = out_.slices[a];
+      const auto& y = out_.slices[b];
+      return std::tie(x.stage, x.rank, x.lane, x.start_ps) <
+             std::tie(y.stage, y.rank, y.lane, y.start_ps);
+    });
+    std::vector<std::size_t> place(order.size());
+    std::vector<Slice> slices;
+    slices.reserve(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      place[order[i]] = i;
+      slices.push_back(std::move(out_.slices[order[i]]));
+    }
+    out_.slices = std::move(slices);
+    const auto placed = [&](std::size_t& slice) {
+      if (slice != no_slice) slice = place[slice];
+    };
+    for (auto& arrow : out_.arrows) arrow = {place[arrow.from], place[arrow.to]};
+    for (auto& slice : slice_of_) placed(slice);
+    for (auto& sample : out_.memory) placed(sample.slice);
+    std::ranges::stable_sort(out_.memory, {}, &MemorySample::stage);
+  }
+
+  void find_peaks() {
+    out_.peaks.assign(static_cast<std::size_t>(scenario_.plan.pipeline), none);
+    for (std::size_t i = 0; i < out_.memory.size(); ++i) {
+      auto& peak = out_.peaks[static_cast<std::size_t>(out_.memory[i].stage)];
+      if (peak == none || out_.memory[i].allocated > out_.memory[peak].allocated) peak = i;
+    }
+  }
+
+  const Scenario& scenario_;
+  const strategies::Lowered& lowered_;
+  const sim::Trace& trace_;
+  std::vector<bool> shown_;
+  std::vector<MemorySamples> samples_;
+  std::vector<std::size_t> samples_of_;  // by actor
+  std::vector<std::size_t> slice_of_;    // by event
+  Timeline out_;
+};
+
+}  // namespace
+
+std::string name_of(const Scenario& scenario, const sim::Label& label) {
   std::string name = strategies::to_text(static_cast<strategies::LabelKind>(label.kind));
   if (label.microbatch >= 0) name += " m" + std::to_string(label.microbatch);
-  if (label.chunk >= 0 && several_chunks) name += " c" + std::to_string(label.chunk);
+  if (label.chunk >= 0 && scenario.plan.virtual_stages > 1)
+    name += " c" + std::to_string(label.chunk);
   return name;
 }
 
@@ -41,116 +182,9 @@ const char* lane_of(const sim::Op& op, const sim::Label& label) {
   }
 }
 
-class Draw {
- public:
-  Draw(const Scenario& scenario, const strategies::Lowered& lowered, const sim::Trace& trace,
-       const Memory& memory)
-      : scenario_(scenario), lowered_(lowered), trace_(trace), memory_(memory) {
-    shown_.resize(lowered.actors.size());
-    std::vector<bool> seen(static_cast<std::size_t>(scenario.plan.pipeline));
-    for (std::size_t actor = 0; actor < shown_.size(); ++actor) {
-      const auto stage = static_cast<std::size_t>(lowered.actors[actor].stage);
-      shown_[actor] = !seen[stage];
-      seen[stage] = true;
-    }
-    held_.resize(lowered.actors.size());
-  }
-
-  Timeline draw() {
-    const auto& program = lowered_.program;
-    for (std::size_t i = 0; i < program.ops().size(); ++i) {
-      const auto& op = program.ops()[i];
-      const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
-      for (auto event = op.first; event < op.first + (both ? op.count : 1); ++event)
-        slice(op, program.labels()[i], event, lane_of(op, program.labels()[i]));
-      if (!both) receive(op, program.labels()[i]);
-      if (op.kind == sim::Op::Kind::pass) allocate(op);
-    }
-    return sorted();
-  }
-
- private:
-  std::uint32_t actor_of(std::uint32_t event) const {
-    return static_cast<std::uint32_t>(lowered_.program.participants()[event].actor);
-  }
-
-  void slice(const sim::Op& op, const sim::Label& label, std::uint32_t event, const char* lane) {
-    const auto actor = actor_of(event);
-    if (!shown_[actor] || op.kind == sim::Op::Kind::latency) return;
-    const auto& facts = lowered_.actors[actor];
-    out_.slices.push_back({.stage = facts.stage,
-                           .rank = facts.rank,
-                           .lane = lane,
-                           .name = name_of(label, scenario_.plan.virtual_stages > 1),
-                           .kind = kinds[label.kind],
-                           .microbatch = label.microbatch,
-                           .chunk = label.chunk,
-                           .start_ps = trace_.start[event],
-                           .end_ps = trace_.end[event]});
-  }
-
-  void receive(const sim::Op& op, const sim::Label& label) {
-    if (!shown_[actor_of(op.first)] || !shown_[actor_of(op.first + 1)]) return;
-    slice(op, label, op.first + 1, "pipeline receive");
-    out_.slices.back().name.replace(0, 4, "receive");
-    out_.arrows.push_back({out_.slices.size() - 2, out_.slices.size() - 1});
-  }
-
-  void allocate(const sim::Op& op) {
-    for (auto event = op.first; event < op.first + op.count; ++event) {
-      const auto id = lowered_.program.body_of(op, event - op.first);
-      const auto& body = lowered_.program.templates()[static_cast<std::size_t>(id)];
-      const auto actor = actor_of(event);
-      if (!shown_[actor]) continue;
-      const int stage = lowered_.actors[actor].stage;
-      const auto& fixed = memory_.stages[static_cast<std::size_t>(stage)];
-      const auto base = fixed.weights + fixed.gradients + fixed.optimizer;
-      const auto at = [&](sim::Picoseconds when, std::int64_t bytes) {
-        out_.memory.push_back({stage, when, base + units::Bytes{static_cast<double>(bytes)}});
-      };
-      at(trace_.start[event], held_[actor] + std::max(body.peak, body.held));
-      held_[actor] += body.held;
-      at(trace_.end[event], held_[actor]);
-    }
-  }
-
-  Timeline sorted() {
-    std::vector<std::size_t> order(out_.slices.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-      const auto& x = out_.slices[a];
-      const auto& y = out_.slices[b];
-      return std::tie(x.stage, x.lane, x.start_ps) < std::tie(y.stage, y.lane, y.start_ps);
-    });
-    std::vector<std::size_t> place(order.size());
-    std::vector<Slice> slices;
-    slices.reserve(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      place[order[i]] = i;
-      slices.push_back(std::move(out_.slices[order[i]]));
-    }
-    out_.slices = std::move(slices);
-    for (auto& arrow : out_.arrows) arrow = {place[arrow.from], place[arrow.to]};
-    std::ranges::stable_sort(out_.memory, [](const auto& a, const auto& b) {
-      return std::tie(a.stage, a.time_ps) < std::tie(b.stage, b.time_ps);
-    });
-    return std::move(out_);
-  }
-
-  const Scenario& scenario_;
-  const strategies::Lowered& lowered_;
-  const sim::Trace& trace_;
-  const Memory& memory_;
-  std::vector<bool> shown_;
-  std::vector<std::int64_t> held_;
-  Timeline out_;
-};
-
-}  // namespace
-
-Timeline timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                     const sim::Trace& trace, const Memory& memory) {
-  return Draw(scenario, lowered, trace, memory).draw();
+Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
+                  const sim::Trace& trace, const sim::Waits& waits, const Memory& memory) {
+  return Draw(scenario, lowered, trace, waits, memory).draw();
 }
 
 }  // namespace forecast

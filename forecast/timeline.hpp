@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+// Private to the room.
 #pragma once
+#include <vector>
+
 #include "forecast/forecast.hpp"
 #include "sim/engine.hpp"
+#include "sim/waits.hpp"
 #include "strategies/lower.hpp"
 
 namespace forecast {
 
-// What one rank of every stage did: bars, messages between them, and memory over time.
-Timeline timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                     const sim::Trace& trace, const Memory& memory);
+struct Drawn {
+  Timeline timeline;                  // without idle intervals and critical path
+  std::vector<std::size_t> slice_of;  // by event; no_slice: of a rank that is not drawn
+};
+
+// What the lowest rank of every stage, and whoever else is on the critical path, did: bars,
+// messages between them, and memory over time.
+Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
+                  const sim::Trace& trace, const sim::Waits& waits, const Memory& memory);
+
+// What a bar of this op is called, and where it is drawn.
+std::string name_of(const Scenario& scenario, const sim::Label& label);
+const char* lane_of(const sim::Op& op, const sim::Label& label);
 
 }  // namespace forecast

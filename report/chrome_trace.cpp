@@ -2,75 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
-#include <unordered_map>
 
-#include "report/document.hpp"
+#include "report/chrome_events.hpp"
 #include "report/trace.hpp"
 #include "report/tracks.hpp"
 
 namespace report {
 namespace {
-
-// Appends to one growing text; a million events must not mean a million small strings.
-class Events {
- public:
-  explicit Events(std::size_t expected) {
-    text_.reserve(expected * 160 + 256);
-    text_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
-  }
-
-  // Starts an event; what follows are its members, then end().
-  Events& begin(char phase, std::int64_t pid, std::int64_t tid) {
-    text_ += first_ ? "\n{\"ph\":\"" : ",\n{\"ph\":\"";
-    first_ = false;
-    text_ += phase;
-    text_ += '"';
-    return number(",\"pid\":", pid).number(",\"tid\":", tid);
-  }
-  Events& raw(std::string_view text) {
-    text_ += text;
-    return *this;
-  }
-  Events& number(std::string_view key, std::int64_t value) {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    text_ += key;
-    text_.append(digits, end);
-    return *this;
-  }
-  // Microseconds with the nanoseconds as fraction.
-  Events& microseconds(std::string_view key, std::int64_t nanoseconds) {
-    number(key, nanoseconds / 1000);
-    const auto rest = static_cast<int>(nanoseconds % 1000);
-    if (rest == 0) return *this;
-    text_ += '.';
-    text_ += static_cast<char>('0' + rest / 100);
-    text_ += static_cast<char>('0' + rest / 10 % 10);
-    text_ += static_cast<char>('0' + rest % 10);
-    return *this;
-  }
-  // The JSON of each text is made once. Keys are views of the caller's strings.
-  Events& string(std::string_view key, std::string_view value) {
-    const auto [at, fresh] = escaped_.try_emplace(value);
-    if (fresh) at->second = json_string(value);
-    text_ += key;
-    text_ += at->second;
-    return *this;
-  }
-  void end() { text_ += '}'; }
-  std::string take() {
-    text_ += "\n]}\n";
-    return std::move(text_);
-  }
-
- private:
-  std::string text_;
-  std::unordered_map<std::string_view, std::string> escaped_;  // looked up, never walked
-  bool first_ = true;
-};
 
 void add_name(Events& events, const char* what, std::int64_t pid, std::int64_t tid,
               std::string_view name) {
@@ -133,11 +73,29 @@ void add_arrows(Events& events, const forecast::Timeline& timeline, const Tracks
   }
 }
 
+// Links have a process of their own, behind all ranks.
+void add_links(Events& events, const forecast::Timeline& timeline, const Tracks& tracks) {
+  if (timeline.links.empty()) return;
+  std::int64_t network = 0;
+  for (const auto& process : tracks.processes) network = std::max(network, process.rank + 1);
+  add_name(events, "process_name", network, 0, "links, of their bandwidth");
+  add_order(events, "process_sort_index", network, 0,
+            static_cast<std::int64_t>(tracks.processes.size()));
+  for (const auto& sample : timeline.links)
+    events.begin('C', network, 0)
+        .microseconds(",\"ts\":", nanoseconds(sample.time_ps))
+        .string(",\"name\":", timeline.link_names[sample.link])
+        .thousandths(",\"args\":{\"percent\":", std::llround(1e5 * sample.utilisation))
+        .raw("}")
+        .end();
+}
+
 }  // namespace
 
 std::string chrome_trace(const forecast::Timeline& timeline) {
   const Tracks tracks = tracks_of(timeline);
-  Events events(timeline.slices.size() + 2 * timeline.arrows.size() + timeline.memory.size());
+  Events events(timeline.slices.size() + 2 * timeline.arrows.size() + timeline.memory.size() +
+                timeline.links.size());
   add_names(events, tracks);
   for (const auto& track : tracks.tracks)
     for (const std::size_t i : track.slices) add_slice(events, timeline.slices[i], track.thread);
@@ -149,6 +107,7 @@ std::string chrome_trace(const forecast::Timeline& timeline) {
                 std::llround(sample.allocated.value))
         .raw("}")
         .end();
+  add_links(events, timeline, tracks);
   return events.take();
 }
 

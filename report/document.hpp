@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "forecast/scenario.hpp"
+#include "topology/fabric_plan.hpp"
 #include "units/quantity.hpp"
 
 namespace report {
@@ -82,5 +83,8 @@ Document plan_document(const strategies::Plan& plan, const strategies::Software&
 
 // Only what is not as a plan that is left out has it, and the degrees that every plan is known by.
 Document short_plan_document(const strategies::Plan& plan);
+
+// What a fabric is made of (fabric.hpp).
+Document fabric_plan_document(const topology::FabricPlan& plan, const topology::Cluster& cluster);
 
 }  // namespace report

@@ -31,7 +31,9 @@ Document tier_document(const topology::FabricTier& tier) {
       .take();
 }
 
-Document plan_document(const topology::FabricPlan& plan, const topology::Cluster& cluster) {
+}  // namespace
+
+Document fabric_plan_document(const topology::FabricPlan& plan, const topology::Cluster& cluster) {
   Document tiers = Document::array();
   for (const auto& tier : plan.tiers) tiers.push_back(tier_document(tier));
   return Object()
@@ -49,8 +51,6 @@ Document plan_document(const topology::FabricPlan& plan, const topology::Cluster
       .optional("switch_price", plan.price)
       .take();
 }
-
-}  // namespace
 
 std::string fabric_facts(const topology::FabricPlan& plan, const topology::Cluster& cluster) {
   std::string text =
@@ -77,7 +77,7 @@ std::string fabric_facts_json(const topology::FabricPlan& plan, const topology::
   forecast::Scenario scenario;
   scenario.cluster.fabric = cluster.fabric;
   Document entry = scenario_document(scenario)["cluster"]["fabric"];
-  entry["plan"] = plan_document(plan, cluster);
+  entry["plan"] = fabric_plan_document(plan, cluster);
   return dump(entry);
 }
 

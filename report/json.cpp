@@ -38,6 +38,23 @@ Document time_document(const forecast::TimeParts& time) {
       .take();
 }
 
+// In seconds; they sum to the stage's bubble.
+Document causes_document(const std::optional<forecast::IdleByCause>& causes) {
+  if (!causes) return {};
+  const auto seconds = [&](forecast::IdleCause cause) {
+    return units::Seconds{static_cast<double>((*causes)[static_cast<std::size_t>(cause)]) * 1e-12};
+  };
+  using enum forecast::IdleCause;
+  return Object()
+      .quantity("warm_up_s", seconds(warm_up))
+      .quantity("drain_s", seconds(drain))
+      .quantity("imbalance_s", seconds(imbalance))
+      .quantity("straggler_s", seconds(straggler))
+      .quantity("communication_s", seconds(communication))
+      .quantity("host_s", seconds(host))
+      .take();
+}
+
 Document stage_document(const forecast::StageTimes& stage) {
   return Object()
       .put("stage", stage.stage)
@@ -49,6 +66,7 @@ Document stage_document(const forecast::StageTimes& stage) {
       .quantity("backward_input_s", stage.backward_input)
       .quantity("backward_weight_s", stage.backward_weight)
       .quantity("recompute_s", stage.recompute)
+      .put("bubble_by_cause", causes_document(stage.bubble_by_cause))
       .take();
 }
 

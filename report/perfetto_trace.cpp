@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <string_view>
 #include <unordered_map>
@@ -27,12 +28,13 @@ constexpr std::uint64_t state_cleared = 1, needs_state = 2;
 }  // namespace packet
 namespace descriptor {
 constexpr std::uint32_t uuid = 1, name = 2, process = 3, thread = 4, parent = 5, counter = 8;
-constexpr std::uint32_t pid = 1, process_name = 6, tid = 2, thread_name = 5, counter_unit = 3;
+constexpr std::uint32_t pid = 1, process_name = 6, tid = 2, thread_name = 5, counter_unit = 3,
+                        counter_unit_name = 6;
 constexpr std::uint64_t unit_bytes = 3;
 }  // namespace descriptor
 namespace event {
 constexpr std::uint32_t annotation = 4, type = 9, name_iid = 10, track = 11, counter = 30,
-                        flow = 47;
+                        real_counter = 44, flow = 47;
 constexpr std::uint64_t slice_begin = 1, slice_end = 2, counter_type = 4;
 }  // namespace event
 namespace annotation {
@@ -48,7 +50,7 @@ std::string clean(std::string_view text) {
   return nlohmann::json::parse(json_string(text)).get<std::string>();
 }
 
-// Track ids: 1 … for processes, then threads, then memory counters.
+// Track ids: 1 … for processes, then threads, then memory counters, then links.
 struct Ids {
   const Tracks& tracks;
   std::uint64_t process(std::size_t i) const { return 1 + i; }
@@ -56,6 +58,7 @@ struct Ids {
   std::uint64_t counter(std::size_t process_index) const {
     return 1 + tracks.processes.size() + tracks.tracks.size() + process_index;
   }
+  std::uint64_t link(std::size_t i) const { return counter(tracks.processes.size()) + i; }
 };
 
 class Writer {
@@ -75,6 +78,7 @@ class Writer {
     for (std::size_t i = 0; i < tracks_.tracks.size(); ++i) write_thread(i);
     for (std::size_t i = 0; i < tracks_.tracks.size(); ++i) write_slices(i);
     write_memory();
+    write_links();
     return out_.take();
   }
 
@@ -220,6 +224,28 @@ class Writer {
                         .message(descriptor::counter, Message().integer(descriptor::counter_unit,
                                                                         descriptor::unit_bytes)));
     finish_packet(packet::needs_state);
+  }
+
+  void write_links() {
+    for (std::size_t i = 0; i < timeline_.link_names.size(); ++i) {
+      packet_.message(
+          packet::track_descriptor,
+          Message()
+              .integer(descriptor::uuid, ids_.link(i))
+              .text(descriptor::name, clean(timeline_.link_names[i]))
+              .message(descriptor::counter, Message().text(descriptor::counter_unit_name, "%")));
+      finish_packet(packet::needs_state);
+    }
+    for (const auto& sample : timeline_.links) {
+      packet_.integer(packet::timestamp, static_cast<std::uint64_t>(nanoseconds(sample.time_ps)))
+          .message(packet::track_event,
+                   event_.clear()
+                       .integer(event::type, event::counter_type)
+                       .integer(event::track, ids_.link(sample.link))
+                       .fixed64(event::real_counter,
+                                std::bit_cast<std::uint64_t>(100 * sample.utilisation)));
+      finish_packet(packet::needs_state);
+    }
   }
 
   const forecast::Timeline& timeline_;

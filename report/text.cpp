@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/bubbles.hpp"
 #include "report/headline_text.hpp"
 #include "report/network_text.hpp"
 #include "report/picture.hpp"
@@ -197,10 +198,12 @@ std::map<int, PictureRow> stage_rows(const forecast::Timeline& timeline) {
   return rows;
 }
 
-std::string pipeline_text(const forecast::Forecast& forecast, const TextOptions& options) {
+std::string pipeline_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                          const TextOptions& options) {
   std::string text = heading(fmt::format("Pipeline: the average stage is idle {} of the step",
                                          percent(forecast.pipeline.bubble_fraction)),
-                             options);
+                             options) +
+                     bubbles_text(scenario, forecast, options);
   const auto& slices = forecast.timeline.slices;
   if (slices.empty()) return text;
   std::vector<PictureRow> all;
@@ -231,7 +234,7 @@ std::string simulate_text(const forecast::Scenario& scenario, const forecast::Fo
                           const TextOptions& options) {
   return question_text(scenario, options) + headline_text(scenario, forecast, options) +
          memory_text(forecast.memory, options) + time_text(forecast, options) +
-         network_text(forecast, options) + pipeline_text(forecast, options) +
+         network_text(forecast, options) + pipeline_text(scenario, forecast, options) +
          warnings_text(forecast.warnings, options);
 }
 

@@ -21,6 +21,9 @@ void check(const Timeline& timeline) {
       throw std::invalid_argument("slice '" + slice.name + "' runs backwards or before zero");
   for (const auto& sample : timeline.memory)
     if (sample.time_ps < 0) throw std::invalid_argument("a memory sample is before zero");
+  for (const auto& sample : timeline.links)
+    if (sample.time_ps < 0 || sample.link >= timeline.link_names.size())
+      throw std::invalid_argument("a sample of a link is before zero or of no link");
   for (const auto& arrow : timeline.arrows)
     if (arrow.from >= timeline.slices.size() || arrow.to >= timeline.slices.size())
       throw std::invalid_argument("an arrow joins slices that do not exist");

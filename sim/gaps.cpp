@@ -7,17 +7,13 @@ void Gaps::before(std::uint32_t event, Picoseconds start, Account& account, Spen
   if (start <= account.done) return;
   const auto ready = std::clamp(arrival(event), account.done, start);
   spent.host += start - ready;
-  auto waited = ready - account.done;
-  find_awaited(event, !account.pending.empty());
-  if (!account.pending.empty()) waited -= collectives(account, ready, spent);
-  for (auto earlier : awaited_) {
-    const auto& op = program_.ops()[op_of_[earlier]];
-    if (op.kind == Op::Kind::pass || op.kind == Op::Kind::collective) continue;
-    const auto covered = std::min(waited, overlap(earlier, account.done, ready));
-    spent.on[op.activity] += covered;
-    waited -= covered;
+  if (ready > account.done) {
+    find_awaited(event, !account.pending.empty());
+    covered_.clear();
+    if (!account.pending.empty()) collectives(account, ready, spent);
+    messages(account, ready, spent);
+    rest(program_.participants()[event].actor, account.done, ready, EventId{event}, spent);
   }
-  spent.idle += waited;
   account.done = start;
   if (!account.pending.empty())
     std::erase_if(account.pending, [&](auto e) { return trace_.end[e] <= start; });
@@ -25,33 +21,73 @@ void Gaps::before(std::uint32_t event, Picoseconds start, Account& account, Spen
 
 // Lanes run beside each other, and an instant counts once; work of the host only after all else
 // that is waited for.
-Picoseconds Gaps::collectives(Account& account, Picoseconds ready, Spent& spent) const {
+void Gaps::collectives(Account& account, Picoseconds ready, Spent& spent) {
   sort(account.pending);
-  Picoseconds sum = 0;
   auto seen = account.done;
   for (const bool host_side : {false, true}) {
     if (host_side) seen = std::max(seen, last_but_host_side());
     for (auto earlier : account.pending) {
       const auto& op = program_.ops()[op_of_[earlier]];
       if (is_host_side(op.lane) != host_side || !is_awaited(earlier)) continue;
-      const auto covered = overlap(earlier, seen, ready);
-      spent.on[op.activity] += covered;
-      sum += covered;
-      if (covered > 0) seen = std::min(trace_.end[earlier], ready);
+      const Interval beyond{std::max(trace_.start[earlier], seen),
+                            std::min(trace_.end[earlier], ready)};
+      if (beyond.end <= beyond.start) continue;
+      spent.on[op.activity] += beyond.end - beyond.start;
+      covered_.push_back(beyond);
+      seen = beyond.end;
     }
   }
-  return sum;
 }
 
-void Gaps::close(Account& account, Spent& spent) const {
+void Gaps::messages(const Account& account, Picoseconds ready, Spent& spent) {
+  for (auto earlier : awaited_) {
+    const auto& op = program_.ops()[op_of_[earlier]];
+    if (op.kind == Op::Kind::pass || op.kind == Op::Kind::collective) continue;
+    spent.on[op.activity] += cover(
+        {std::max(trace_.start[earlier], account.done), std::min(trace_.end[earlier], ready)});
+  }
+}
+
+Picoseconds Gaps::cover(Interval by) {
+  if (by.end <= by.start) return 0;
+  auto left = by.end - by.start;
+  auto at = covered_.begin();
+  while (at != covered_.end() && at->end <= by.start) ++at;
+  const auto first = at;
+  for (; at != covered_.end() && at->start < by.end; ++at) {
+    left -= std::min(at->end, by.end) - std::max(at->start, by.start);
+    by = {std::min(by.start, at->start), std::max(by.end, at->end)};
+  }
+  covered_.insert(covered_.erase(first, at), by);
+  return left;
+}
+
+void Gaps::rest(ActorId actor, Picoseconds from, Picoseconds to, EventId until,
+                Spent& spent) const {
+  for (const auto& covered : covered_) {
+    add_idle(actor, from, covered.start, until, spent);
+    from = covered.end;
+  }
+  add_idle(actor, from, to, until, spent);
+}
+
+void Gaps::add_idle(ActorId actor, Picoseconds start, Picoseconds end, EventId until,
+                    Spent& spent) const {
+  if (end <= start) return;
+  spent.idle += end - start;
+  if (idle_) idle_->push_back({actor, start, end, until});
+}
+
+void Gaps::close(ActorId actor, Picoseconds end, Account& account, Spent& spent) const {
   sort(account.pending);
   for (auto event : account.pending) {
-    const auto start = trace_.start[event], end = trace_.end[event];
-    if (end <= account.done) continue;
-    spent.idle += std::max<Picoseconds>(0, start - account.done);
-    spent.on[program_.ops()[op_of_[event]].activity] += end - std::max(start, account.done);
-    account.done = end;
+    const auto start = trace_.start[event], ended = trace_.end[event];
+    if (ended <= account.done) continue;
+    add_idle(actor, account.done, start, EventId{event}, spent);
+    spent.on[program_.ops()[op_of_[event]].activity] += ended - std::max(start, account.done);
+    account.done = ended;
   }
+  add_idle(actor, account.done, end, no_event, spent);
 }
 
 void Gaps::find_awaited(std::uint32_t event, bool beyond) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/measures.hpp"
+#include "sim/waits.hpp"
 
 namespace sim {
 
@@ -17,9 +18,11 @@ struct Account {
 
 class Gaps {
  public:
-  // `op_of`: by event, known of all that began before what is asked about.
-  Gaps(const Program& program, const Trace& trace, const std::vector<std::uint32_t>& op_of)
-      : program_(program), trace_(trace), op_of_(op_of) {}
+  // `op_of`: by event, known of all that began before what is asked about. `idle`: where intervals
+  // are written down, if anywhere.
+  Gaps(const Program& program, const Trace& trace, const std::vector<std::uint32_t>& op_of,
+       std::vector<Idle>* idle)
+      : program_(program), trace_(trace), op_of_(op_of), idle_(idle) {}
 
   // When all is there that the event waits for.
   Picoseconds arrival(std::uint32_t event) const {
@@ -31,12 +34,22 @@ class Gaps {
   }
   // Accounts for the time from `done` to the start of `event`: waiting for what it waits for.
   void before(std::uint32_t event, Picoseconds start, Account& account, Spent& spent);
-  // Accounts for the collectives after the last pass.
-  void close(Account& account, Spent& spent) const;
+  // Accounts for the collectives after the last pass, and up to `end`, when the run is over.
+  void close(ActorId actor, Picoseconds end, Account& account, Spent& spent) const;
 
  private:
-  // Time up to `ready` that collectives take which are waited for.
-  Picoseconds collectives(Account& account, Picoseconds ready, Spent& spent) const;
+  struct Interval {
+    Picoseconds start, end;
+  };
+  // Up to `ready`: collectives that are waited for, then messages.
+  void collectives(Account& account, Picoseconds ready, Spent& spent);
+  void messages(const Account& account, Picoseconds ready, Spent& spent);
+  // Adds to `covered_`, by start; returns what was not covered before.
+  Picoseconds cover(Interval by);
+  // What is left of an actor's time from `from` to `to` when `covered_` is taken out.
+  void rest(ActorId actor, Picoseconds from, Picoseconds to, EventId until, Spent& spent) const;
+  void add_idle(ActorId actor, Picoseconds start, Picoseconds end, EventId until,
+                Spent& spent) const;
   // What an event waits for, and, `beyond`, what those of them wait for that only join several into
   // one or are the host's.
   void find_awaited(std::uint32_t event, bool beyond);
@@ -46,15 +59,13 @@ class Gaps {
   Picoseconds last_but_host_side() const;
   // By when they began.
   void sort(std::vector<std::uint32_t>& pending) const;
-  Picoseconds overlap(std::uint32_t event, Picoseconds from, Picoseconds to) const {
-    return std::max<Picoseconds>(
-        0, std::min(trace_.end[event], to) - std::max(trace_.start[event], from));
-  }
 
   const Program& program_;
   const Trace& trace_;
   const std::vector<std::uint32_t>& op_of_;
+  std::vector<Idle>* idle_;
   std::vector<std::uint32_t> awaited_;  // by the event being accounted for
+  std::vector<Interval> covered_;       // of the gap before it; disjoint, in order
 };
 
 }  // namespace sim

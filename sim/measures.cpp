@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <utility>
 
 #include "sim/gaps.hpp"
 #include "sim/window.hpp"
@@ -25,17 +26,18 @@ constexpr std::uint32_t none = 0xffffffffu;
 
 class Replay {
  public:
-  Replay(const Program& program, const Trace& trace, Period period)
+  Replay(const Program& program, const Trace& trace, Period period, Waits* waits)
       : program_(program),
         trace_(trace),
         period_(period),
+        waits_(waits),
         windows_(program),
         actors_(program.actors()),
         inside_(program.participants().size(), nullptr),
         op_of_(program.participants().size()),
-        before_(program.participants().size(), none),
-        gaps_(program, trace, op_of_) {
-    for (auto& state : actors_) state.latest_collective.fill(none);
+        before_(program.participants().size(), no_event),
+        gaps_(program, trace, op_of_, waits ? &waits->idle : nullptr) {
+    for (auto& state : actors_) state.latest_collective.fill(no_event);
     result_.of_actor.resize(actors_.size());
     result_.busy.resize(actors_.size());
   }
@@ -59,6 +61,12 @@ class Replay {
     }
     for (std::uint32_t actor = 0; actor < actors_.size(); ++actor) finish(actor);
     walk_back();
+    if (waits_) {
+      const auto by_actor = [](const Idle& idle) { return idle.actor; };
+      std::ranges::stable_sort(waits_->idle, {}, by_actor);
+      waits_->op_of = std::move(op_of_);
+      waits_->lane_predecessor = std::move(before_);
+    }
     return std::move(result_);
   }
 
@@ -66,8 +74,9 @@ class Replay {
   struct State {
     LaneTimes free{};
     Account account;
-    std::uint32_t latest = none;  // last event that occupied the compute lane
-    std::array<std::uint32_t, lanes> latest_collective{};  // last one: of the host's side by lane
+    EventId latest = no_event;                       // last event that occupied the compute lane
+    EventId sent = no_event;                         // last message on the send lane
+    std::array<EventId, lanes> latest_collective{};  // last one: of the host's side by lane
   };
 
   State& state_of(std::uint32_t event) {
@@ -102,7 +111,7 @@ class Replay {
       inside_[event] = inside;
       state.account.done = std::max(state.account.done, end);
       before_[event] = state.latest;
-      state.latest = event;
+      state.latest = EventId{event};
     }
     advance(op);
   }
@@ -156,28 +165,33 @@ class Replay {
       const auto on = is_host_side(op.lane) ? op.lane : Lane::data;
       auto& latest = state.latest_collective[static_cast<std::size_t>(on)];
       before_[event] = latest;
-      latest = event;
+      latest = EventId{event};
     }
   }
 
   void transfer(const Op& op) {
     auto& sender = state_of(op.first);
-    before_[op.first] = before_[op.first + 1] = sender.latest;
-    if (op.kind != Op::Kind::latency) lane(sender, Lane::send) = trace_.end[op.first];
+    if (op.kind == Op::Kind::latency) return;
+    auto before = std::exchange(sender.sent, EventId{op.first});
+    if (op.kind == Op::Kind::blocking && ends_later(sender.latest, before)) before = sender.latest;
+    before_[op.first] = before_[op.first + 1] = before;
+    lane(sender, Lane::send) = trace_.end[op.first];
     if (op.kind != Op::Kind::blocking) return;
     lane(sender, Lane::compute) = trace_.end[op.first];
     gaps_.before(op.first, trace_.start[op.first], sender.account, spent_of(op.first));
     spent_of(op.first).on[op.activity] +=
         std::max<Picoseconds>(0, trace_.end[op.first] - sender.account.done);
     sender.account.done = std::max(sender.account.done, trace_.end[op.first]);
-    sender.latest = op.first;
+    sender.latest = EventId{op.first};
+  }
+  bool ends_later(EventId a, EventId b) const {
+    const auto end = [&](EventId e) { return trace_.end[static_cast<std::uint32_t>(e)]; };
+    return a != no_event && (b == no_event || end(a) > end(b));
   }
 
   void finish(std::uint32_t actor) {
-    auto& state = actors_[actor];
-    auto& spent = result_.of_actor[actor];
-    gaps_.close(state.account, spent);
-    spent.idle += begins_at_[actor] + result_.length - state.account.done;
+    gaps_.close(ActorId{actor}, begins_at_[actor] + result_.length, actors_[actor].account,
+                result_.of_actor[actor]);
   }
 
   static void shorten(Spent& spent, Picoseconds by) {
@@ -223,16 +237,6 @@ class Replay {
     }
   }
 
-  void consider(std::uint32_t event, std::uint32_t& best) const {
-    const auto better = [&](std::uint32_t e) {
-      return e != none && (best == none || trace_.end[e] > trace_.end[best]);
-    };
-    for (EventId earlier : program_.participants()[event].after)
-      if (earlier != no_event && better(static_cast<std::uint32_t>(earlier)))
-        best = static_cast<std::uint32_t>(earlier);
-    if (better(before_[event])) best = before_[event];
-  }
-
   // Where the last collective lets everyone end at once, the actor that it waited for ends last.
   void came_last(std::uint32_t event) {
     const auto actor = program_.participants()[event].actor;
@@ -247,7 +251,7 @@ class Replay {
     if (last_event_ == none) return;
     const auto beginning = begins_at_[static_cast<std::size_t>(result_.last)];
     auto now = beginning + result_.length;
-    for (auto event = last_event_; event != none && now > beginning;) {
+    for (auto event = last_event_; now > beginning;) {
       const auto& op = program_.ops()[op_of_[event]];
       const auto start = std::clamp(trace_.start[event], beginning, now);
       if (op.kind == Op::Kind::pass) {
@@ -258,32 +262,36 @@ class Replay {
       } else {
         path.on[op.activity] += now - start;
       }
+      stretch(EventId{event}, start, now);
       now = start;
-      auto best = none;
-      if (op.kind == Op::Kind::collective)
-        for (auto e = op.first; e < op.first + op.count; ++e) consider(e, best);
-      else
-        consider(op.kind == Op::Kind::pass ? event : op.first, best);
-      if (best == none) break;
-      if (op.kind == Op::Kind::collective) came_last(best);
-      const auto ended = std::clamp(trace_.end[best], beginning, now);
+      const auto best = held_back_by(program_, trace_, op_of_, before_, EventId{event});
+      if (best == no_event) break;
+      event = static_cast<std::uint32_t>(best);
+      if (op.kind == Op::Kind::collective) came_last(event);
+      const auto ended = std::clamp(trace_.end[event], beginning, now);
       path.host += now - ended;
+      stretch(no_event, ended, now);
       now = ended;
-      event = best;
     }
     path.host += now - beginning;
+    stretch(no_event, beginning, now);
+  }
+  void stretch(EventId event, Picoseconds start, Picoseconds end) {
+    if (waits_ && end > start) waits_->critical_path.push_back({event, start, end});
   }
 
   const Program& program_;
   const Trace& trace_;
   const Period period_;
+  Waits* const waits_;
   Windows windows_;
   std::vector<State> actors_;
   std::vector<PassMatrix> matrices_;
   std::vector<Entry> entered_;
   std::vector<const Spent*> inside_;  // by event: what a pass did between its start and end
   std::deque<Spent> shortened_;
-  std::vector<std::uint32_t> op_of_, before_;
+  std::vector<std::uint32_t> op_of_;
+  std::vector<EventId> before_;  // by event: on its lane
   Gaps gaps_;
   std::uint32_t last_event_ = none;
   std::vector<Picoseconds> begins_at_, ends_at_;  // by actor
@@ -293,8 +301,8 @@ class Replay {
 
 }  // namespace
 
-Measures measure(const Program& program, const Trace& trace, Period period) {
-  return Replay(program, trace, period).run();
+Measures measure(const Program& program, const Trace& trace, Period period, Waits* waits) {
+  return Replay(program, trace, period, waits).run();
 }
 
 Spent alone(const Template& body) {

@@ -7,6 +7,7 @@
 
 #include "sim/engine.hpp"
 #include "sim/program.hpp"
+#include "sim/waits.hpp"
 
 namespace sim {
 
@@ -40,8 +41,10 @@ struct Measures {
   ActorId last{};
 };
 
-// O(events), plus the steps of each pass once per distinct state it was entered in.
-Measures measure(const Program& program, const Trace& trace, Period period = Period::makespan);
+// O(events), plus the steps of each pass once per distinct state it was entered in. With `waits`
+// what actors waited for is written there.
+Measures measure(const Program& program, const Trace& trace, Period period = Period::makespan,
+                 Waits* waits = nullptr);
 
 // One pass on an actor that was idle before.
 Spent alone(const Template& body);

@@ -34,3 +34,12 @@ std::span<const CatalogFile> catalog_files() { return {}; }
   set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${files}")
   set(${variable} ${source} PARENT_SCOPE)
 endfunction()
+
+# embed_page(<variable>): the same for the built page, declared in report/page_parts.hpp.
+function(embed_page variable)
+  set(EMBED_PAGE ${PROJECT_SOURCE_DIR}/report/page/template.html)
+  set(source ${PROJECT_BINARY_DIR}/page_template.cpp)
+  configure_file(${PROJECT_SOURCE_DIR}/tools/page_template.cpp.in ${source} @ONLY)
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${EMBED_PAGE})
+  set(${variable} ${source} PARENT_SCOPE)
+endfunction()

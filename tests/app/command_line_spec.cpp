@@ -195,6 +195,58 @@ TEST_CASE("validation does not depend on the number of threads") {
   CHECK(one.out == two.out);
 }
 
+TEST_CASE("--against shows what changed and what each change does alone") {
+  const std::vector<std::string> asked{"simulate", small,         "--set",     "plan.micro_batch=2",
+                                       "--set",    "plan.zero=1", "--against", small};
+  const auto text = stepcast(asked);
+  REQUIRE(text.status == app::success);
+  CHECK_THAT(text.out, STEPCAST_HOLDS("plan.micro_batch"));
+  CHECK_THAT(text.out, STEPCAST_HOLDS("together"));
+  auto with_json = asked;
+  with_json.push_back("--json");
+  const auto document = json::parse(stepcast(with_json).out);
+  const auto alone = json::parse(stepcast({"simulate", small, "--json"}).out);
+  CHECK(document["against"]["step"] == alone["step"]);
+  // Each effect is what the one --set gives.
+  for (const auto& effect : document["against"]["effects"]) {
+    if (effect["of"] != "plan.zero") continue;
+    const auto one =
+        json::parse(stepcast({"simulate", small, "--set", "plan.zero=1", "--json"}).out);
+    CHECK(effect["step_time_s"] == one["step"]["time_s"]);
+    CHECK(effect["peak_bytes"] == one["memory"]["peak_bytes"]);
+  }
+  CHECK(stepcast({"simulate", small, "--against", "no-such.yaml"}).status == app::wrong_input);
+}
+
+TEST_CASE("a trace that ends in / is a folder with a file per rank for PyTorch's tools") {
+  const Scratch folder("stepcast_kineto");
+  const auto run = stepcast({"simulate", small, "--json", "--trace", folder.path.string() + "/"});
+  REQUIRE(run.status == app::success);
+  std::ifstream file(folder.path / "rank-0.json");
+  const auto trace = json::parse(file);
+  CHECK(trace["distributedInfo"]["rank"] == 0);
+  CHECK(trace["distributedInfo"]["world_size"] == 8);
+}
+
+TEST_CASE("a trace of our own, read as a profiler's, gives the times that were forecast") {
+  const Scratch folder("stepcast_round_trip");
+  const auto forecast = json::parse(
+      stepcast({"simulate", small, "--json", "--trace", folder.path.string() + "/"}).out);
+  const auto file = (folder.path / "rank-0.json").string();
+  const auto run = stepcast({"trace", file, "--against", small, "--json"});
+  REQUIRE(run.status == app::success);
+  const auto read = json::parse(run.out);
+  CHECK(read["world_size"] == 8);
+  CHECK(read["step"]["time_s"].get<double>() ==
+        Approx(forecast["step"]["time_s"].get<double>()).epsilon(1e-6));
+  CHECK(read["time"]["data_comm_s"].get<double>() ==
+        Approx(forecast["time"]["data_comm_s"].get<double>()).epsilon(1e-3));
+  CHECK(read["against"]["step"]["time_s"] == forecast["step"]["time_s"]);
+  CHECK(stepcast({"trace", file}).out.find("ProfilerStep") == std::string::npos);  // one step
+  CHECK(stepcast({"trace", small}).err.find(small + ":1:1: this is no JSON") == 0);
+  CHECK(stepcast({"trace", file, "--set", "plan.tensor=2"}).status == app::wrong_input);
+}
+
 TEST_CASE("mistakes exit with 2 and say what to write") {
   struct Case {
     std::vector<std::string> arguments;
@@ -206,7 +258,7 @@ TEST_CASE("mistakes exit with 2 and say what to write") {
       {{"simulate", gpt3, "--set", "plan.tensor=7"}, "--set 1: plan.tensor: "},
       {{"simulate", gpt3, "--set", "plan.tensr=8"}, "did you mean 'tensor'?"},
       {{"simulate", gpt3, "--trace", "trace.txt"},
-       "--trace trace.txt: unknown format; end the name in .json (Chrome trace events) or .pftrace "
+       "--trace trace.txt: unknown format; end the name in .json (Chrome trace events), .pftrace "
        "(Perfetto)"},
       {{"simulate", small, "--output", "/no/such/folder/out.json"}, "cannot write"},
       {{"simulate"}, "scenario is required"},

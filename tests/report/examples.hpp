@@ -68,6 +68,8 @@ inline forecast::Timeline timeline() {
     timeline.slices[optimizer].microbatch = timeline.slices[optimizer].chunk = -1;
   }
   timeline.arrows = {{0, 5}, {1, 7}, {6, 2}, {8, 3}};
+  timeline.link_names = {"nic0.0:out"};
+  timeline.links = {{0, 1'000'000'000'000, 0.5}, {0, 2'000'000'000'000, 0}};
   timeline.memory = {{0, 0, 30.0_GiB}, {0, 1'000'000'000'000, 34.0_GiB}, {1, 0, 20.0_GiB}};
   return timeline;
 }
@@ -102,6 +104,9 @@ inline forecast::Forecast forecast() {
                                         .backward_input = 1.0_s,
                                         .backward_weight = 1.0_s,
                                         .recompute = {}});
+  constexpr std::int64_t second = 1'000'000'000'000;
+  forecast.pipeline.stages[0].bubble_by_cause = {2 * second, second};
+  forecast.pipeline.stages[1].bubble_by_cause = {second, 2 * second};
   forecast.layer = {.forward = 0.25_s,
                     .backward = 0.5_s,
                     .attention_forward = 0.125_s,

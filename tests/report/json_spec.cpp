@@ -40,7 +40,9 @@ TEST_CASE("the JSON report has the keys that scripts rely on, in their order") {
                                       "tflops_per_gpu", "mfu", "hfu", "microbatches"});
   CHECK(keys(report["pipeline"]["stages"][0]) ==
         Names{"stage", "layers", "busy_s", "bubble_s", "peak_in_flight", "forward_s",
-              "backward_input_s", "backward_weight_s", "recompute_s"});
+              "backward_input_s", "backward_weight_s", "recompute_s", "bubble_by_cause"});
+  CHECK(keys(report["pipeline"]["stages"][0]["bubble_by_cause"]) ==
+        Names{"warm_up_s", "drain_s", "imbalance_s", "straggler_s", "communication_s", "host_s"});
   CHECK(keys(report["memory"]["stages"][0]) ==
         Names{"weights", "gradients", "optimizer", "activations", "temporary", "communication",
               "framework", "peak", "peak_allocated", "peak_reserved"});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -48,6 +49,7 @@ struct Shown {
   std::map<std::uint64_t, std::string> threads, processes;
   std::map<std::uint64_t, std::uint64_t> parents;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> samples;  // time, bytes
+  std::vector<std::pair<std::uint64_t, double>> loads;           // time, percent of a link
   std::set<std::uint64_t> counters;
   bool nested = true;
 };
@@ -89,7 +91,10 @@ class Viewer {
     const auto track = event.number(11);
     if (event.number(9) == 4) {
       CHECK(shown_.counters.contains(track));
-      shown_.samples.emplace_back(time, event.number(30));
+      if (event.has(44))
+        shown_.loads.emplace_back(time, std::bit_cast<double>(event.number(44)));
+      else
+        shown_.samples.emplace_back(time, event.number(30));
       return;
     }
     CHECK(shown_.threads.contains(track));
@@ -196,12 +201,22 @@ TEST_CASE("the two ends of a message carry the same flow in a Perfetto trace") {
 
 TEST_CASE("memory is a counter in both traces") {
   const auto samples = events(examples::timeline(), "C");
-  REQUIRE(samples.size() == 3);
+  REQUIRE(samples.size() == 5);  // two of a link behind them
   CHECK(samples[1]["args"]["bytes"] == 34LL << 30);
   CHECK(samples[2]["pid"] == 8);
   using Sample = std::pair<std::uint64_t, std::uint64_t>;
   CHECK(opened(examples::timeline()).samples ==
         std::vector<Sample>{{0, 30ULL << 30}, {1'000'000'000, 34ULL << 30}, {0, 20ULL << 30}});
+}
+
+TEST_CASE("so is the load of links, apart from ranks") {
+  const auto samples = events(examples::timeline(), "C");
+  CHECK(samples[3]["name"] == "nic0.0:out");
+  CHECK(samples[3]["pid"] == 9);  // ranks are 0 and 8
+  CHECK(samples[3]["args"] == json{{"percent", 50}});
+  using Load = std::pair<std::uint64_t, double>;
+  CHECK(opened(examples::timeline()).loads ==
+        std::vector<Load>{{1'000'000'000, 50}, {2'000'000'000, 0}});
 }
 
 TEST_CASE("bars that nest share a thread, bars that only overlap do not") {
@@ -240,12 +255,13 @@ TEST_CASE("an empty timeline is a valid trace") {
 }
 
 TEST_CASE("slices that run backwards and arrows into nothing are refused") {
-  forecast::Timeline backwards, early, astray;
+  forecast::Timeline backwards, early, astray, unlinked;
+  unlinked.links = {{0, 1, 0.5}};
   backwards.slices = {bar("x", 5, 4)};
   early.slices = {bar("x", -1, 4)};
   astray.slices = {bar("x", 0, 4)};
   astray.arrows = {{0, 1}};
-  for (const auto& timeline : {backwards, early, astray}) {
+  for (const auto& timeline : {backwards, early, astray, unlinked}) {
     CHECK_THROWS_AS(report::chrome_trace(timeline), std::invalid_argument);
     CHECK_THROWS_AS(report::perfetto_trace(timeline), std::invalid_argument);
   }

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands.hpp"
+
+#include <memory>
+#include <string>
+
+#include "app/manual.hpp"
+
+namespace app {
+
+void add_common(CLI::App& command, Common& common) {
+  command
+      .add_option("--set", common.sets,
+                  "Override one value of the YAML document: path.to.key=value (repeatable)")
+      ->allow_extra_args(false);
+  command.add_flag("--json", common.json, "Print one JSON document on standard output");
+  command.add_option("--output", common.output, "Write the answer to FILE")->type_name("FILE");
+  command.add_option("--threads", common.threads, "Threads to use where work is parallel")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
+  command.add_flag("--quiet", common.quiet, "No warnings and no progress on standard error");
+}
+
+void add_trace_command(CLI::App& program, Common& common, Action& action) {
+  struct Asked {
+    std::string file, against;
+  };
+  auto asked = std::make_shared<Asked>();
+  auto* command = program.add_subcommand(
+      "trace", "Break down a real run's trace of PyTorch's profiler as a forecast is");
+  command
+      ->add_option("file", asked->file,
+                   "What export_chrome_trace wrote for one rank: .json or .json.gz")
+      ->required();
+  command->add_option("--against", asked->against, "Forecast this scenario beside it")
+      ->type_name("SCENARIO");
+  add_common(*command, common);
+  command->footer("Example:\n  stepcast trace rank0.pt.trace.json.gz --against my-run.yaml");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) {
+      return trace(asked->file, asked->against, common, streams);
+    };
+  });
+}
+
+void add_validate(CLI::App& program, Common& common, Action& action) {
+  auto asked = std::make_shared<ValidateRequest>();
+  auto* command =
+      program.add_subcommand("validate", "Forecast published runs and compare, row by row");
+  command->add_option("datasets", asked->datasets,
+                      "Data sets (default: all training runs); 'collectives' [TABLE…]: measured "
+                      "collectives instead");
+  command->add_option("--data", asked->folder, "Folder of published runs")->type_name("FOLDER");
+  command->add_option("--report", asked->page, "Write a page with plots and tables (HTML)")
+      ->type_name("FILE");
+  command
+      ->add_option("--intervals", asked->intervals,
+                   "Write the quantiles of what forecasts were off by: the program carries "
+                   "scenarios/catalog/intervals.yaml")
+      ->type_name("FILE");
+  add_common(*command, common);
+  command->footer("Example:\n  stepcast validate megatron_sc21_table1 korthikanti2022_table5");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) { return validate(*asked, common, streams); };
+  });
+}
+
+void add_calibrate(CLI::App& program, Common& common, Action& action) {
+  auto asked = std::make_shared<CalibrationRequest>();
+  auto* command = program.add_subcommand(
+      "calibrate", "Fit the cost model's parameters to measurements and write catalog files");
+  command
+      ->add_option("--parameters", asked->parameters,
+                   "What is fitted to what (default: scenarios/calibration.yaml)")
+      ->type_name("FILE");
+  command->add_option("--data", asked->data, "Folder of published runs")->type_name("FOLDER");
+  command->add_flag("--only-print", asked->only_print, "Write no files");
+  command
+      ->add_option("--catalog", asked->catalog,
+                   "Folder that files are written to (default: scenarios/catalog; with --kernels "
+                   "this one)")
+      ->type_name("FOLDER");
+  auto* kernels = command
+                      ->add_option("--kernels", asked->kernels,
+                                   "Make a device entry from this table of measured kernels "
+                                   "(tools/measure_kernels.py) instead")
+                      ->type_name("CSV");
+  command->add_option("--name", asked->name, "Name of that device")->needs(kernels);
+  command->add_option("--base", asked->base, "Device of the catalog that the rest is taken from")
+      ->needs(kernels);
+  add_common(*command, common);
+  command->footer(
+      "Examples:\n  stepcast calibrate --only-print\n"
+      "  stepcast calibrate --kernels my_gpu.csv --name my-gpu --base h100-80gb-sxm");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) {
+      return asked->kernels.empty() ? calibrate(*asked, common, streams)
+                                    : calibrate_kernels(*asked, common, streams);
+    };
+  });
+}
+
+void add_catalog(CLI::App& program, Common& common, Action& action) {
+  struct Asked {
+    std::string kind, name;
+    FabricSize size;
+  };
+  auto asked = std::make_shared<Asked>();
+  auto* command = program.add_subcommand(
+      "catalog", "Models, devices, nodes, fabrics and software profiles that can be named");
+  command->require_subcommand(0, 1);
+  add_common(*command, common);
+  auto* list = command->add_subcommand("list", "List names");
+  list->add_option("kind", asked->kind, "model, device, node, fabric or software");
+  auto* show = command->add_subcommand("show", "Show one entry with its sources");
+  show->add_option("kind", asked->kind, "model, device, node, fabric or software")->required();
+  show->add_option("name", asked->name, "Its name")->required();
+  show->add_option("--nodes", asked->size.nodes, "A fabric is shown for so many nodes")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  show->add_option("--node", asked->size.node, "and nodes of this name");
+  auto* schema = command->add_subcommand("schema", "Print the JSON Schema of a scenario file");
+  for (auto* sub : {list, show, schema}) add_common(*sub, common);
+  command->footer("Example:\n  stepcast catalog show model gpt3-175b --json");
+  command->callback([asked, show, schema, &common, &action] {
+    action = [asked, shows = show->parsed(), schemas = schema->parsed(), &common](Streams streams) {
+      if (shows) return catalog_show(asked->kind, asked->name, asked->size, common, streams);
+      if (schemas) return catalog_schema(common, streams);
+      return catalog_list(asked->kind, common, streams);
+    };
+  });
+}
+
+void add_import(CLI::App& program, Common& common, Action& action) {
+  struct Asked {
+    std::string format, file;
+  };
+  auto asked = std::make_shared<Asked>();
+  auto* command = program.add_subcommand("import", "Turn another tool's file into a catalog entry");
+  command->add_option("format", asked->format, "huggingface or nccl-tests")->required();
+  command
+      ->add_option("file", asked->file,
+                   "A config.json; what all_reduce_perf and the like print (also of rccl-tests)")
+      ->required();
+  add_common(*command, common);
+  command->footer("Example:\n  stepcast import huggingface config.json > my-model.yaml");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) {
+      if (asked->format == "nccl-tests") return import_nccl_tests(asked->file, common, streams);
+      if (asked->format != "huggingface")
+        throw Mistake("import " + asked->format +
+                      ": unknown format; expected huggingface or nccl-tests");
+      return import_huggingface(asked->file, common, streams);
+    };
+  });
+}
+
+// The tree that is being built tells of itself.
+void add_manual(CLI::App& program, Common& common, Action& action) {
+  auto shell = std::make_shared<std::string>();
+  auto* complete =
+      program.add_subcommand("completion", "Print a completion script for bash, zsh or fish");
+  complete->add_option("shell", *shell, "bash, zsh or fish")->required();
+  complete->footer("Example:\n  source <(stepcast completion bash)");
+  complete->callback([shell, &program, &common, &action] {
+    action = [shell, &program, &common](Streams streams) {
+      deliver(completion(program, *shell), common, streams);
+      return success;
+    };
+  });
+  auto* man = program.add_subcommand("man", "Print the manual page");
+  man->footer("Example:\n  stepcast man | man -l -");
+  man->callback([&program, &common, &action] {
+    action = [&program, &common](Streams streams) {
+      deliver(man_page(program, STEPCAST_VERSION), common, streams);
+      return success;
+    };
+  });
+}
+
+}  // namespace app

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands as they are added to the tree that parses the command line.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "app/command.hpp"
+
+namespace app {
+
+using Action = std::function<int(Streams)>;  // what the parsed command does
+
+// Options that hold on every command that runs something.
+void add_common(CLI::App& command, Common& common);
+
+void add_trace_command(CLI::App& program, Common& common, Action& action);
+void add_validate(CLI::App& program, Common& common, Action& action);
+void add_calibrate(CLI::App& program, Common& common, Action& action);
+void add_catalog(CLI::App& program, Common& common, Action& action);
+void add_import(CLI::App& program, Common& common, Action& action);
+void add_manual(CLI::App& program, Common& common, Action& action);  // completion and man
+
+}  // namespace app

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// simulate --against: two scenarios, and every change between them on its own.
+#include "report/compare.hpp"
+
+#include <chrono>
+#include <ostream>
+
+#include "app/command.hpp"
+#include "forecast/intervals.hpp"
+#include "report/page.hpp"
+#include "scenarios/error.hpp"
+#include "scenarios/intervals.hpp"
+#include "scenarios/scenario_file.hpp"
+
+namespace app {
+
+namespace {
+
+forecast::Forecast forecast_of(const forecast::Scenario& scenario, forecast::Options options) {
+  const auto began = std::chrono::steady_clock::now();
+  auto forecast = forecast::simulate(scenario, options);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  forecast.simulation.wall = {took.count()};
+  forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
+  const auto warnings = scenarios::warnings(scenario);
+  forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
+  return forecast;
+}
+
+// A complaint about the scenario with one change, without the place in a file that nobody wrote.
+std::string reason(std::string what) {
+  what = what.substr(0, what.find('\n'));
+  for (int colons = 0; colons < 3; ++colons) what.erase(0, what.find(':') + 1);
+  return what.substr(what.find_first_not_of(' ') == what.npos ? 0 : what.find_first_not_of(' '));
+}
+
+std::vector<report::Effect> effects_between(const forecast::Scenario& from,
+                                            const forecast::Scenario& to, bool full) {
+  std::vector<report::Effect> effects;
+  for (const auto& part : report::parts_of(report::changes_between(from, to))) {
+    auto& effect = effects.emplace_back(report::Effect{.of = part});
+    try {
+      const auto changed =
+          scenarios::read_scenario(report::with_part(from, to, part), "change", {});
+      const auto forecast = forecast::simulate(changed, {.full = full});
+      effect.step_time = forecast.step.time;
+      effect.peak = forecast.memory.peak;
+    } catch (const scenarios::Error& wrong) {
+      effect.why_not = reason(wrong.what());
+    } catch (const std::invalid_argument& wrong) {
+      effect.why_not = wrong.what();
+    }
+  }
+  return effects;
+}
+
+}  // namespace
+
+int compare(const std::string& file, const std::string& against, bool full, const Common& common,
+            Streams streams) {
+  check_trace_name(common.trace);
+  check_report_name(common.report);
+  const auto from = scenarios::load_scenario(against, {});
+  const auto to = scenarios::load_scenario(file, common.sets);
+  const bool page = !common.report.empty();
+  const auto before = forecast_of(from, {.full = full, .timeline = page, .causes = true});
+  const auto after =
+      forecast_of(to, {.full = full, .timeline = page || !common.trace.empty(), .causes = true});
+  if (!common.trace.empty()) write_trace(common.trace, after.timeline, to.cluster.gpus);
+  if (!common.quiet)
+    for (const auto& warning : after.warnings) streams.err << "warning: " << warning << '\n';
+  const auto effects = effects_between(from, to, full);
+  auto options = text_options(streams);
+  if (!common.output.empty()) options.colour = false;
+  const report::Compared a{from, before}, b{to, after};
+  if (page)
+    write_file(common.report, report::simulate_page({{from, before}, {to, after}}, STEPCAST_VERSION,
+                                                    report::compare_text(a, b, effects, {})));
+  deliver(common.json ? report::compare_json(a, b, effects, STEPCAST_VERSION)
+                      : report::compare_text(a, b, effects, options),
+          common, streams);
+  return success;
+}
+
+}  // namespace app

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line can do, told to shells and to man: made from the tree that parses it.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace CLI {
+class App;
+}
+
+namespace app {
+
+// A completion script: subcommands where one is missing, else options and files.
+// `shell`: bash, zsh or fish; throws Mistake for any other.
+std::string completion(const CLI::App& program, std::string_view shell);
+
+// A page for man(1), in troff.
+std::string man_page(const CLI::App& program, std::string_view version);
+
+}  // namespace app

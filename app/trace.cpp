@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include "app/command.hpp"
+#include "forecast/intervals.hpp"
+#include "report/profile.hpp"
+#include "scenarios/intervals.hpp"
+#include "scenarios/profiler_trace.hpp"
+#include "scenarios/scenario_file.hpp"
+
+namespace app {
+
+int trace(const std::string& file, const std::string& against, const Common& common,
+          Streams streams) {
+  if (against.empty() && !common.sets.empty())
+    throw Mistake(
+        "--set changes the scenario that a trace is held against; name it with --against");
+  std::optional<forecast::Scenario> scenario;
+  std::optional<forecast::Forecast> forecast;
+  if (!against.empty()) {
+    scenario = scenarios::load_scenario(against, common.sets);
+    forecast = forecast::simulate(*scenario, {.causes = true});
+    forecast::add_interval(*forecast, *scenario, scenarios::catalog_intervals());
+  }
+  const auto profile = scenarios::load_profiler_trace(file);
+  const auto breakdown = forecast::break_down(profile);
+  const report::ProfileReport answer{file, profile, breakdown, scenario ? &*scenario : nullptr,
+                                     forecast ? &*forecast : nullptr};
+  auto options = text_options(streams);
+  if (!common.output.empty()) options.colour = false;
+  deliver(common.json ? report::profile_json(answer, STEPCAST_VERSION)
+                      : report::profile_text(answer, options),
+          common, streams);
+  return success;
+}
+
+}  // namespace app

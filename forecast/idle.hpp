@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a stage was idle, and what the step as a whole waited for.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace forecast {
+
+// What a stage's rank waits for, instant by instant: follow what held back the work that comes
+// next, and what held back that, to what was going on at the instant. If this is
+//   a message, or a collective among others: communication;
+//   a host, a data loader, a copy from or to a host, or the launch of a kernel: host;
+//   a pass of another rank of the same stage, which came later to where they meet: straggler;
+//   a pass of another stage, before the idle rank's first backward pass (warm-up) or after its last
+//     forward pass (drain): straggler for the share by which a GPU that straggles stretches it; of
+//     the rest imbalance for the share by which passes of that sort take longer on that stage than
+//     on the mean one; and what is left is the phase's own;
+//   a pass of another stage, between: as the origin of the wait, the first on the chain that was
+//     busy before it: a GPU that straggles, a lane of messages, else imbalance;
+//   an optimizer step of another stage, or the next step's turn where steps overlap: imbalance.
+enum class IdleCause : std::uint8_t { warm_up, drain, imbalance, straggler, communication, host };
+inline constexpr std::size_t idle_causes = 6;
+std::string_view to_text(IdleCause cause);  // "warm-up"
+
+using IdleByCause = std::array<std::int64_t, idle_causes>;  // picoseconds, indexed by IdleCause
+
+inline constexpr std::size_t no_slice = std::numeric_limits<std::size_t>::max();
+
+// Something that was waited for.
+struct Awaited {
+  std::size_t slice = no_slice;  // of Timeline::slices; no_slice: of a rank that is not drawn
+  int stage = 0;
+  std::int64_t rank = 0;
+  std::string_view lane;  // a slice's; "host": a launch, or a partner that was not there
+  std::string name;       // a slice's; "" on lane "host"
+  std::int64_t start_ps = 0, end_ps = 0;
+};
+
+// An interval in which a stage's rank neither computed nor waited for communication of its own. The
+// intervals of a stage sum to its bubble.
+struct Idle {
+  int stage = 0;
+  std::int64_t rank = 0;
+  std::int64_t start_ps = 0, end_ps = 0;
+  IdleCause cause{};             // that takes most of it; of equal ones the first
+  IdleByCause by_cause{};        // sums to end - start
+  std::size_t until = no_slice;  // the slice that it waits to begin; no_slice: none, the step ends
+  // What it waits for, what that waits for, …, latest first, back to what was already going on when
+  // the interval began, on to the origin, or to the step's begin. None: the next step's turn.
+  std::vector<Awaited> chain;
+};
+
+}  // namespace forecast

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: one stage's memory over time, by kind.
+#pragma once
+#include <vector>
+
+#include "forecast/forecast.hpp"
+#include "sim/program.hpp"
+
+namespace forecast {
+
+// Of one rank, whose passes are added in the program's order, which is that of allocation.
+class MemorySamples {
+ public:
+  MemorySamples(int stage, const StageMemory& memory) : stage_(stage), memory_(memory) {}
+
+  // `slice`: of the pass.
+  void pass(const sim::Template& body, bool updates, sim::Picoseconds start, sim::Picoseconds end,
+            std::size_t slice);
+  // By time. What is in the stage's peak beyond the most that passes take is there all the time,
+  // but for copies of gradients on their way, which are there between the last pass and the
+  // optimizer's and are seen only where they are the peak.
+  std::vector<MemorySample> take();
+
+ private:
+  void at(sim::Picoseconds when, std::int64_t kept, std::int64_t temporary, std::size_t slice);
+
+  int stage_;
+  const StageMemory& memory_;
+  std::vector<MemorySample> samples_;
+  std::int64_t held_ = 0, peak_ = 0, temporary_at_peak_ = 0;
+  std::size_t last_pass_ = no_slice;  // before the optimizer's
+  sim::Picoseconds passes_end_ = 0, updates_begin_ = -1;
+};
+
+}  // namespace forecast

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/profile.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <stdexcept>
+
+namespace forecast {
+
+using units::Seconds;
+
+std::string_view to_text(GpuWork work) {
+  constexpr std::array<std::string_view, gpu_works> texts{
+      "compute",          "tensor comm", "context comm", "expert comm",    "pipeline comm",
+      "data comm",        "all-reduce",  "all-gather",   "reduce-scatter", "all-to-all",
+      "send and receive", "other comm",  "copies"};
+  return texts[static_cast<std::size_t>(work)];
+}
+
+namespace {
+
+Seconds seconds(std::int64_t nanoseconds) { return {static_cast<double>(nanoseconds) * 1e-9}; }
+
+std::vector<ProfiledStep> steps_of(const Profile& profile) {
+  auto steps = profile.steps;
+  if (steps.empty()) {
+    auto& whole = steps.emplace_back(
+        ProfiledStep{"whole trace", profile.work.front().start_ns, profile.work.front().end_ns});
+    for (const auto& work : profile.work) {
+      whole.start_ns = std::min(whole.start_ns, work.start_ns);
+      whole.end_ns = std::max(whole.end_ns, work.end_ns);
+    }
+  }
+  std::ranges::stable_sort(steps, {}, &ProfiledStep::start_ns);
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i)
+    steps[i].end_ns = std::min(steps[i].end_ns, steps[i + 1].start_ns);
+  return steps;
+}
+
+struct Change {
+  std::int64_t when;
+  GpuWork kind;
+  int by;
+};
+
+// Sweeps over the instants at which something begins or ends.
+class Sweep {
+ public:
+  explicit Sweep(const std::vector<ProfiledStep>& steps) : steps_(steps), out_(steps.size()) {}
+
+  std::vector<StepBreakdown> run(const std::vector<Change>& changes) {
+    for (const auto& change : changes) {
+      account_until(change.when);
+      going_on_[static_cast<std::size_t>(change.kind)] += change.by;
+    }
+    if (!steps_.empty()) account_until(steps_.back().end_ns);
+    std::vector<StepBreakdown> found;
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      auto& step = found.emplace_back();
+      step.name = steps_[s].name;
+      step.time = seconds(steps_[s].end_ns - steps_[s].start_ns);
+      for (std::size_t kind = 0; kind < gpu_works; ++kind)
+        step.exposed[kind] = seconds(out_[s].exposed[kind]);
+      step.idle = seconds(out_[s].idle);
+      step.communicating = seconds(out_[s].communicating);
+      step.hidden = seconds(out_[s].hidden);
+    }
+    return found;
+  }
+
+ private:
+  struct Spent {
+    std::array<std::int64_t, gpu_works> exposed{};
+    std::int64_t idle = 0, communicating = 0, hidden = 0;
+  };
+
+  void account_until(std::int64_t when) {
+    while (step_ < steps_.size()) {
+      const auto& step = steps_[step_];
+      const auto from = std::max(now_, step.start_ns), to = std::min(when, step.end_ns);
+      if (to > from) add(out_[step_], to - from);
+      if (when < step.end_ns) break;
+      ++step_;
+    }
+    now_ = std::max(now_, when);
+  }
+  void add(Spent& spent, std::int64_t time) const {
+    const auto first = std::ranges::find_if(going_on_, [](auto count) { return count > 0; });
+    if (first == going_on_.end())
+      spent.idle += time;
+    else
+      spent.exposed[static_cast<std::size_t>(first - going_on_.begin())] += time;
+    bool communicates = false;
+    for (std::size_t kind = 0; kind < gpu_works; ++kind)
+      if (is_communication(static_cast<GpuWork>(kind)))
+        communicates = communicates || going_on_[kind] > 0;
+    if (!communicates) return;
+    spent.communicating += time;
+    if (going_on_.front() > 0) spent.hidden += time;
+  }
+
+  const std::vector<ProfiledStep>& steps_;
+  std::vector<Spent> out_;
+  std::array<std::int64_t, gpu_works> going_on_{};
+  std::size_t step_ = 0;
+  std::int64_t now_ = std::numeric_limits<std::int64_t>::min();
+};
+
+std::vector<StreamBreakdown> streams_of(const Profile& profile) {
+  struct Busy {
+    std::int64_t works = 0;
+    std::array<std::int64_t, gpu_works> on{};
+  };
+  std::map<std::int64_t, Busy> streams;
+  for (const auto& work : profile.work) {
+    auto& busy = streams[work.stream];
+    ++busy.works;
+    busy.on[static_cast<std::size_t>(work.kind)] += work.end_ns - work.start_ns;
+  }
+  std::vector<StreamBreakdown> found;
+  for (const auto& [stream, busy] : streams) {
+    std::int64_t sum = 0;
+    for (auto time : busy.on) sum += time;
+    found.push_back({stream, busy.works, seconds(sum),
+                     static_cast<GpuWork>(std::ranges::max_element(busy.on) - busy.on.begin())});
+  }
+  return found;
+}
+
+}  // namespace
+
+Breakdown break_down(const Profile& profile) {
+  if (profile.work.empty()) throw std::invalid_argument("the profile has no work of a GPU");
+  std::vector<Change> changes;
+  changes.reserve(2 * profile.work.size());
+  for (const auto& work : profile.work) {
+    changes.push_back({work.start_ns, work.kind, 1});
+    changes.push_back({work.end_ns, work.kind, -1});
+  }
+  std::ranges::stable_sort(changes, {}, &Change::when);
+  const auto steps = steps_of(profile);
+  Breakdown found;
+  found.steps = Sweep(steps).run(changes);
+  std::vector<std::size_t> order(found.steps.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return found.steps[i].time.value; });
+  found.typical = order[(order.size() - 1) / 2];
+  found.streams = streams_of(profile);
+  return found;
+}
+
+}  // namespace forecast

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a profiler saw one GPU do in a real run, broken down as a forecast is.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "units/quantity.hpp"
+
+namespace forecast {
+
+// Communication is of a parallel group where the profiler names one, else of a sort of collective.
+// An instant at which several went on counts as the first of them in this order.
+enum class GpuWork : std::uint8_t {
+  compute,
+  tensor_comm,
+  context_comm,
+  expert_comm,
+  pipeline_comm,
+  data_comm,
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  send_receive,
+  other_comm,
+  copy,
+};
+inline constexpr std::size_t gpu_works = 13;
+constexpr bool is_communication(GpuWork work) {
+  return work != GpuWork::compute && work != GpuWork::copy;
+}
+std::string_view to_text(GpuWork work);  // "tensor comm", "all-reduce"
+
+struct ProfiledWork {
+  GpuWork kind{};
+  std::int64_t stream = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+struct ProfiledStep {
+  std::string name;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+struct Profile {
+  std::optional<std::int64_t> rank, world_size;
+  std::vector<ProfiledWork> work;
+  std::vector<ProfiledStep> steps;  // as marked; may be empty
+};
+
+// Every nanosecond of a step once: computing; else communicating; else copying; else idle.
+struct StepBreakdown {
+  std::string name;
+  units::Seconds time;
+  std::array<units::Seconds, gpu_works> exposed{};
+  units::Seconds idle;
+  units::Seconds communicating, hidden;  // in all, and of it under computation
+};
+
+// Over all steps.
+struct StreamBreakdown {
+  std::int64_t stream = 0;
+  std::int64_t works = 0;
+  units::Seconds busy;
+  GpuWork mostly{};
+};
+
+struct Breakdown {
+  std::vector<StepBreakdown> steps;  // by start
+  std::size_t typical = 0;           // of them, the one with the median time
+  std::vector<StreamBreakdown> streams;
+};
+
+// A profile without marked steps is one step from its first work to its last. Steps that overlap
+// end where the next begins. O(work log work). Throws std::invalid_argument if there is no work.
+Breakdown break_down(const Profile& profile);
+
+}  // namespace forecast

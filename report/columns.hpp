@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: long columns of whole numbers in few characters of JSON.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/document.hpp"
+
+namespace report {
+
+// Base64 (RFC 4648, no padding) of the numbers one after the other, each in groups of seven bits,
+// the lowest first, the high bit set on all but the last. Few characters where numbers are small.
+std::string packed(const std::vector<std::uint64_t>& values);
+
+using Column = std::vector<std::int64_t>;
+
+// A column as the page reads it back exactly, its numbers as zigzag (0, -1, 1, -2, … as 0, 1, 2, 3,
+// …), packed.
+std::string column_text(const Column& numbers);
+
+// Columns of the same length, as few characters as rows repeat: {"columns": [column, …]}; or, where
+// that is shorter, {"distinct": [column, …], "index": packed}: the rows that there are, the most
+// frequent first, and which of them comes when.
+Document table_document(const std::vector<Column>& columns);
+
+}  // namespace report

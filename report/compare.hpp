@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two forecasts beside each other: what differs between the questions, and what that does to the
+// answers.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forecast/forecast.hpp"
+#include "forecast/scenario.hpp"
+#include "report/text.hpp"
+
+namespace report {
+
+// A value of the resolved scenario, of the one that is held against ("" where it has none), and of
+// the other, as JSON.
+struct Change {
+  std::string path;  // "plan.micro_batch"
+  std::string from, to;
+};
+
+// What one part of the changes does on its own: keys of `plan` and `training` one by one; of
+// `cluster` node, fabric and the like whole; model and software whole.
+struct Effect {
+  std::string of;                           // "plan.micro_batch", "model"
+  std::optional<units::Seconds> step_time;  // none: it cannot be made alone
+  std::optional<units::Bytes> peak;
+  std::string why_not;
+};
+
+struct Compared {
+  const forecast::Scenario& scenario;
+  const forecast::Forecast& forecast;
+};
+
+// In the order of the document. Names of scenarios are left out.
+std::vector<Change> changes_between(const forecast::Scenario& from, const forecast::Scenario& to);
+
+// The parts that can be tried alone, in that order. plan.data follows from the others and is none.
+std::vector<std::string> parts_of(const std::vector<Change>& changes);
+
+// `from` with that part as `to` has it, as a scenario file (JSON); plan.data is left to follow.
+std::string with_part(const forecast::Scenario& from, const forecast::Scenario& to,
+                      const std::string& part);
+
+// Headline, what changed and what each change does alone, and where time, idle time and memory
+// differ. Lines where both sides are zero are left out.
+std::string compare_text(const Compared& from, const Compared& to,
+                         const std::vector<Effect>& effects, const TextOptions& options);
+
+// The document of simulate --json of `to`, and in it, as "against": that of `from`, "changes" and
+// "effects".
+std::string compare_json(const Compared& from, const Compared& to,
+                         const std::vector<Effect>& effects, std::string_view version);
+
+}  // namespace report

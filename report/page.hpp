@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers as pages: one file each, which a browser opens from the disk and which asks nobody for
+// anything. What a page shows it takes from the documents of --json, which it carries whole.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forecast/forecast.hpp"
+#include "forecast/scenario.hpp"
+#include "report/schedule.hpp"
+#include "search/objectives.hpp"
+#include "search/why.hpp"
+
+namespace report {
+
+// One simulated step; the forecast has its timeline.
+struct PageRun {
+  const forecast::Scenario& scenario;
+  const forecast::Forecast& forecast;
+};
+
+// The page of one run, or of several on one time base, the first the one that others are held
+// against; `changes` says what differs, in lines. O(slices); throws as simulate_json does.
+std::string simulate_page(const std::vector<PageRun>& runs, std::string_view version,
+                          const std::string& changes = {});
+
+// The page of a search that found a plan: its plans, each of which opens, and why the best one is.
+// `runs`: of outcome.answer.plans, in their order; those without a timeline are shown without.
+std::string search_page(const search::Outcome& outcome, const search::Why& why,
+                        const std::vector<PageRun>& runs, std::string_view version,
+                        units::Seconds wall);
+
+// The page of one pipeline schedule. Throws as schedule_timeline does.
+std::string schedule_page(const ScheduleReport& schedule);
+
+}  // namespace report

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: parts of what a page is given to draw.
+#pragma once
+#include <string_view>
+
+#include "forecast/forecast.hpp"
+#include "report/document.hpp"
+
+namespace report {
+
+// The built page (page/template.html, made from web/); the marker below stands where its data go.
+std::string_view page_template();
+inline constexpr std::string_view page_marker = "@STEPCAST_DATA@";
+
+// Slices, arrows and memory as tables (columns.hpp); web/src/timeline.ts reads them back:
+//   lanes: [stage, rank, name, slices] each, in the order of the slices
+//   sorts: [kind, before, after, chunk, bare] each; a slice of microbatch 3 is called before + "
+//   m3"
+//   + after, one that is bare or of no microbatch before + after
+//   slices: sort, microbatch (less the one before it in the lane), gap (picoseconds since the end
+//   of the one before it in the lane), duration (picoseconds), bytes that each rank sends arrows:
+//   the slice it leaves less that of the arrow before, and how many further on it ends memory: per
+//   stage samples of time, activations and temporary, each less the one before; the sample that is
+//   the peak, and the slice that goes on then (-1: none is drawn) idle, path: page_idle.cpp
+Document timeline_document(const forecast::Timeline& timeline);
+
+// Idle intervals, and the critical path of the step, of a timeline.
+Document idle_document(const forecast::Timeline& timeline);
+Document path_document(const forecast::Timeline& timeline);
+
+}  // namespace report

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What actors waited for: idle intervals, and what each event of a run had to wait for.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine.hpp"
+#include "sim/program.hpp"
+
+namespace sim {
+
+// An interval that counts as Spent::idle of its actor. Those of one actor sum to it.
+struct Idle {
+  ActorId actor{};
+  Picoseconds start = 0, end = 0;
+  EventId until = no_event;  // what the actor did next; no_event: nothing more in this run
+};
+
+// A stretch of the critical path. `event`: what went on, its own share clipped to the path;
+// no_event: a host, or a partner of a rendezvous, between two of them.
+struct Stretch {
+  EventId event = no_event;
+  Picoseconds start = 0, end = 0;
+};
+
+// Filled in by measure(), if asked for.
+struct Waits {
+  std::vector<Idle> idle;                 // by actor, in order of time
+  std::vector<Stretch> critical_path;     // backwards, without a gap: sums to the length
+  std::vector<std::uint32_t> op_of;       // by event
+  std::vector<EventId> lane_predecessor;  // by event: what occupied its actor's lane before it
+};
+
+// The last thing to end of what kept `event` from beginning earlier: what it waits for itself, what
+// was on its lane before it, and of a collective the same of every participant. no_event: nothing.
+// O(participants) of a collective, else O(1).
+EventId held_back_by(const Program& program, const Trace& trace,
+                     const std::vector<std::uint32_t>& op_of,
+                     const std::vector<EventId>& lane_predecessor, EventId event);
+
+}  // namespace sim

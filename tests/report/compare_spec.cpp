@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "report/compare.hpp"
+#include "tests/catch.hpp"
+#include "tests/report/examples.hpp"
+#include "tests/report/golden.hpp"
+
+using nlohmann::json;
+using report::Change;
+
+namespace {
+
+// Half the microbatches per replica, of twice the size.
+forecast::Scenario other() {
+  auto scenario = examples::scenario();
+  scenario.name = "the same in one microbatch";
+  scenario.plan.micro_batch = 2;
+  scenario.training.global_batch = 32;
+  return scenario;
+}
+
+forecast::Forecast slower() {
+  auto forecast = examples::forecast();
+  forecast.step.time = {12.0};
+  forecast.time.compute = {7.5};
+  forecast.memory.stages[0].activations = {8.0 * (1 << 30)};
+  forecast.memory.peak = {44.0 * (1 << 30)};
+  forecast.critical_path = {{"compute", {9.0}}, {"tensor_comm", {3.0}}};
+  forecast.pipeline.stages[0].bubble_by_cause = {3'000'000'000'000, 0};
+  return forecast;
+}
+
+const std::vector<report::Effect> effects{
+    {.of = "training.global_batch",
+     .step_time = units::Seconds{9.0},
+     .peak = units::Bytes{40.0 * (1 << 30)},
+     .why_not = {}},
+    {.of = "plan.micro_batch", .step_time = {}, .peak = {}, .why_not = "it does not divide"}};
+
+}  // namespace
+
+TEST_CASE("changes are the values that differ, by path") {
+  const auto changes = report::changes_between(examples::scenario(), other());
+  REQUIRE(changes.size() == 2);
+  CHECK(changes[0].path == "training.global_batch");
+  CHECK(changes[0].from == "16");
+  CHECK(changes[0].to == "32");
+  CHECK(changes[1].path == "plan.micro_batch");
+  CHECK(report::changes_between(other(), other()).empty());
+}
+
+TEST_CASE("parts are keys of plan and training, wholes of the rest, and not what follows") {
+  CHECK(report::parts_of({{"model.layers", "1", "2"},
+                          {"model.hidden", "1", "2"},
+                          {"cluster.node.device.sms", "1", "2"},
+                          {"cluster.gpus", "1", "2"},
+                          {"plan.data", "1", "2"},
+                          {"plan.overlap.data", "1", "2"},
+                          {"plan.overlap.tensor", "1", "2"},
+                          {"software.compile", "1", "2"}}) ==
+        std::vector<std::string>{"model", "cluster.node", "cluster.gpus", "plan.overlap",
+                                 "software"});
+}
+
+TEST_CASE("a scenario with one part of another has that part and nothing else of it") {
+  const auto text = report::with_part(examples::scenario(), other(), "plan.micro_batch");
+  const auto document = json::parse(text);
+  CHECK(document["plan"]["micro_batch"] == 2);
+  CHECK(document["training"]["global_batch"] == 16);
+  CHECK_FALSE(document["plan"].contains("data"));
+}
+
+TEST_CASE("two forecasts side by side read as what changed and what that did") {
+  const auto a = examples::scenario(), b = other();
+  const auto before = examples::forecast(), after = slower();
+  golden::check("compare.txt", report::compare_text({a, before}, {b, after}, effects,
+                                                    {.width = 90, .unicode = false}));
+}
+
+TEST_CASE("the JSON of a comparison is that of the one scenario with the other inside") {
+  const auto a = examples::scenario(), b = other();
+  const auto before = examples::forecast(), after = slower();
+  const auto document =
+      json::parse(report::compare_json({a, before}, {b, after}, effects, "1.2.3"));
+  CHECK(document["step"]["time_s"] == 12.0);
+  const auto& against = document["against"];
+  CHECK(against["step"]["time_s"] == 10.0);
+  CHECK(against["changes"][0] == json{{"path", "training.global_batch"}, {"from", 16}, {"to", 32}});
+  CHECK(against["effects"][0]["step_time_s"] == 9.0);
+  CHECK(against["effects"][1]["step_time_s"].is_null());
+  CHECK(against["effects"][1]["reason"] == "it does not divide");
+}

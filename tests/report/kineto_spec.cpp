@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Holistic Trace Analysis makes of our traces: its classes of kernels and its figures, done
+// here on intervals (hta/utils/utils.py, hta/analyzers/breakdown_analysis.py).
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "report/kineto_trace.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/random_scenario.hpp"
+#include "tests/report/examples.hpp"
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000'000;
+
+forecast::Slice bar(const char* lane, std::int64_t start_s, std::int64_t end_s, const char* name,
+                    std::int64_t rank = 0) {
+  forecast::Slice slice;
+  slice.rank = rank;
+  slice.lane = lane;
+  slice.name = name;
+  slice.kind = "forward";
+  slice.start_ps = start_s * second;
+  slice.end_ps = end_s * second;
+  return slice;
+}
+
+using Intervals = std::vector<std::pair<double, double>>;
+
+Intervals merged(Intervals all) {
+  std::ranges::sort(all);
+  Intervals out;
+  for (const auto& [start, end] : all)
+    if (!out.empty() && start <= out.back().second)
+      out.back().second = std::max(out.back().second, end);
+    else
+      out.emplace_back(start, end);
+  return out;
+}
+double length(const Intervals& all) {
+  double sum = 0;
+  for (const auto& [start, end] : merged(all)) sum += end - start;
+  return sum;
+}
+
+// In microseconds.
+struct Figures {
+  double compute = 0, communication = 0, memory = 0, overlap = 0, idle = 0;
+};
+
+Figures analysed(const std::string& trace) {
+  Intervals compute, communication, memory, all;
+  const auto document = json::parse(trace);
+  for (const auto& event : document["traceEvents"]) {
+    if (event["ph"] != "X" || !event["args"].contains("stream")) continue;
+    const std::string name = event["name"];
+    const auto has = [&](const char* part) { return name.find(part) != name.npos; };
+    auto& kind = has("ncclKernel")                ? communication
+                 : has("Memcpy") || has("Memset") ? memory
+                                                  : compute;
+    const double start = event["ts"];
+    kind.emplace_back(start, start + event["dur"].get<double>());
+    all.push_back(kind.back());
+  }
+  Figures found{length(compute), length(communication), length(memory), 0, 0};
+  auto both = compute;
+  both.insert(both.end(), communication.begin(), communication.end());
+  found.overlap = found.compute + found.communication - length(both);
+  const auto busy = merged(all);
+  if (!busy.empty()) found.idle = busy.back().second - busy.front().first - length(busy);
+  return found;
+}
+
+}  // namespace
+
+// compute  AAAA..BBBB..    0-4, 6-10
+// data     ...CCCC.....    3-7: one second under A, one under B
+// fetch    ..........DD    11-12, after a second of nothing
+TEST_CASE("Holistic Trace Analysis finds what was computed, sent, copied, overlapped and idle") {
+  forecast::Timeline timeline;
+  timeline.slices = {
+      bar("compute", 0, 4, "forward m0"),        bar("compute", 6, 10, "backward m0 c1"),
+      bar("data", 3, 7, "reduce gradients"),     bar("fetch", 11, 12, "offload m0"),
+      bar("data loader", 0, 11, "load data m1"), bar("compute", 0, 12, "forward m0", 1)};
+  const auto found = analysed(report::kineto_trace(timeline, 0, 2));
+  CHECK(found.compute == 8e6);
+  CHECK(found.communication == 4e6);
+  CHECK(found.memory == 1e6);
+  CHECK(found.overlap == 2e6);
+  CHECK(found.idle == 1e6);
+}
+
+TEST_CASE("a trace names its rank, and its kernels as PyTorch's profiler does") {
+  forecast::Timeline timeline;
+  timeline.slices = {bar("compute", 0, 4, "forward m3 c1", 5),
+                     bar("pipeline send", 4, 5, "send activations m3 c1", 5)};
+  timeline.slices[1].bytes = {1024};
+  timeline.slices[1].microbatch = 3;
+  const auto trace = json::parse(report::kineto_trace(timeline, 5, 16));
+  CHECK(trace["distributedInfo"] == json{{"backend", "nccl"}, {"rank", 5}, {"world_size", 16}});
+  const auto& events = trace["traceEvents"];
+  REQUIRE(events.size() == 3);
+  CHECK(events[0]["cat"] == "kernel");
+  CHECK(events[0]["name"] == "forward");
+  CHECK(events[0]["tid"] == 7);
+  CHECK(events[0]["args"]["stream"] == 7);
+  CHECK(events[1]["name"] == "ncclKernel_send_activations");
+  CHECK(events[1]["args"]["bytes"] == 1024);
+  CHECK(events[1]["args"]["microbatch"] == 3);
+  CHECK(events[1]["args"]["stream"] == 8);
+  CHECK(events[2]["name"] == "ProfilerStep#0");
+  CHECK(events[2]["dur"] == 5e6);
+  CHECK(report::ranks_of(timeline) == std::vector<std::int64_t>{5});
+  CHECK_THROWS_AS(report::kineto_trace(timeline, 4, 16), std::invalid_argument);
+}
+
+TEST_CASE("its idle time of the example is the bubble") {
+  for (const std::int64_t rank : {0, 8})
+    CHECK(analysed(report::kineto_trace(examples::timeline(), rank, 16)).idle ==
+          (rank == 0 ? 3e6 : 2e6));
+}
+
+// One stage, four replicas: gradients are reduced under the backward pass, the rest shows.
+TEST_CASE("communication that it finds exposed is what a forecast calls exposed") {
+  auto scenario = tests::scenario_under({.data = 4}, 8);
+  scenario.plan.overlap.data = true;
+  scenario.plan.bucket = units::Bytes{1e6};
+  const auto f = forecast::simulate(scenario, {.timeline = true});
+  const auto found = analysed(report::kineto_trace(f.timeline, 0, 4));
+  REQUIRE(found.overlap > 0);
+  CHECK((found.communication - found.overlap) * 1e-6 ==
+        Approx(f.time.data_comm.value).epsilon(1e-3));
+  CHECK(found.idle * 1e-6 <= f.time.bubble.value + f.time.other.value + 1e-6);
+}

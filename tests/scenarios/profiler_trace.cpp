@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces of PyTorch's profiler, read; and what is wrong with those that are none.
+#include "scenarios/profiler_trace.hpp"
+
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "scenarios/error.hpp"
+#include "tests/catch.hpp"
+
+using forecast::GpuWork;
+
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path folder = fs::path(STEPCAST_SOURCE_DIR) / "tests/scenarios/profiler";
+
+forecast::Profile read(const std::string& text) {
+  std::istringstream in(text);
+  return scenarios::read_profiler_trace(in, "trace.json");
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    read(text);
+  } catch (const scenarios::Error& wrong) {
+    return wrong.what();
+  }
+  return "no complaint";
+}
+
+std::string with_event(const std::string& event) {
+  return R"({"traceEvents": [{"ph": "M"}, )" + event + "]}";
+}
+
+void check_two_steps(const forecast::Profile& profile) {
+  CHECK(profile.rank == 3);
+  CHECK(profile.world_size == 8);
+  REQUIRE(profile.steps.size() == 2);  // the GPU's own
+  CHECK(profile.steps[1].name == "ProfilerStep#11");
+  CHECK(profile.steps[1].start_ns == 1'100'000);
+  CHECK(profile.steps[1].end_ns == 1'220'500);
+  REQUIRE(profile.work.size() == 6);
+  CHECK(profile.work[0].kind == GpuWork::compute);
+  CHECK(profile.work[1].kind == GpuWork::tensor_comm);  // its group says so
+  CHECK(profile.work[1].stream == 20);
+  CHECK(profile.work[3].kind == GpuWork::copy);
+  CHECK(profile.work[4].end_ns == 1'150'250);
+  CHECK(profile.work[5].kind == GpuWork::all_gather);  // no group: its name does
+}
+
+}  // namespace
+
+TEST_CASE("a profiler's trace tells what the GPU did, in which step, and for which group") {
+  check_two_steps(scenarios::load_profiler_trace(folder / "two_steps.json"));
+}
+
+TEST_CASE("a trace compressed by gzip reads the same, one that is cut off does not") {
+  const auto packed = fs::temp_directory_path() /
+                      ("stepcast_trace_" + std::to_string(std::random_device()()) + ".json.gz");
+  std::ifstream file(folder / "two_steps.json", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto* out = gzopen(packed.c_str(), "wb");
+  gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(out);
+  check_two_steps(scenarios::load_profiler_trace(packed));
+  fs::resize_file(packed, fs::file_size(packed) / 2);
+  CHECK_THROWS_WITH(
+      scenarios::load_profiler_trace(packed),
+      packed.string() + ": cannot be unpacked; the compressed file is damaged or cut off");
+  fs::remove(packed);
+}
+
+TEST_CASE("steps that only the host marks are used where the GPU marks none") {
+  const auto profile = read(R"({"traceEvents": [
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#0", "ts": 1, "dur": 5},
+    {"ph": "X", "cat": "Kernel", "name": "gemm", "ts": 2, "dur": 3, "args": {"stream": 7}}]})");
+  REQUIRE(profile.steps.size() == 1);
+  CHECK(profile.steps[0].end_ns == 6000);
+  CHECK_FALSE(profile.rank);
+}
+
+TEST_CASE("groups of Megatron, torchtitan and ours name their parallelism") {
+  const auto kind = [](const std::string& group) {
+    const std::string before =
+        R"j({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv(x)", "ts": 1, "dur": 1, )j";
+    return read(with_event(before + R"j("args": {"Process Group Description": ")j" + group +
+                           R"j(", "stream": 3}})j"))
+        .work[0]
+        .kind;
+  };
+  CHECK(kind("TENSOR_MODEL_PARALLEL_GROUP") == GpuWork::tensor_comm);
+  CHECK(kind("EXPERT_TENSOR_AND_MODEL_PARALLEL_GROUP") == GpuWork::expert_comm);
+  CHECK(kind("EXPERT_DATA_PARALLEL_GROUP") == GpuWork::data_comm);
+  CHECK(kind("PIPELINE_MODEL_PARALLEL_GROUP") == GpuWork::pipeline_comm);
+  CHECK(kind("mesh_dp_shard") == GpuWork::data_comm);
+  CHECK(kind("mesh_fsdp") == GpuWork::data_comm);
+  CHECK(kind("context") == GpuWork::context_comm);
+  CHECK(kind("default_pg") == GpuWork::send_receive);
+}
+
+TEST_CASE("what is wrong with a trace is said with its place") {
+  CHECK(complaint("{\"traceEvents\": [\n {\"ph\": \"X\",\n}") ==
+        "trace.json:3:1: this is no JSON; expected a trace as torch.profiler's "
+        "export_chrome_trace writes it, whole");
+  CHECK(complaint("") ==
+        "trace.json:1:1: this is no JSON; expected a trace as torch.profiler's "
+        "export_chrome_trace writes it, whole");
+  CHECK(complaint("{\"model\": 7}") ==
+        "trace.json: no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace "
+        "writes it");
+  CHECK(complaint("[1, 2]") ==
+        "trace.json: no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace "
+        "writes it");
+  CHECK(complaint(with_event(R"({"ph": "X", "cat": "cpu_op", "ts": 1, "dur": 1})")) ==
+        "trace.json: no work of a GPU among 2 events; profile with ProfilerActivity.CUDA");
+  const std::string expected = "; expected microseconds as a number";
+  CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": "soon"})")) ==
+        "trace.json: traceEvents[1].ts: a text" + expected);
+  CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1, "dur": null})")) ==
+        "trace.json: traceEvents[1].dur: null" + expected);
+  CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1, "dur": -2})")) ==
+        "trace.json: traceEvents[1].dur: negative" + expected);
+  CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1e300})")) ==
+        "trace.json: traceEvents[1].ts: beyond what a time can be" + expected);
+  CHECK_THROWS_WITH(scenarios::load_profiler_trace("no-such-trace.json"),
+                    "no-such-trace.json: cannot be read; is it there?");
+  CHECK_THROWS_WITH(scenarios::load_profiler_trace(folder),
+                    folder.string() + ": cannot be read; is it there?");
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Chart } from './chart';
+import type { Data, ScheduleData } from './data';
+import { Headline } from './Headline';
+import { MemoryView } from './MemoryView';
+import { NetworkView } from './NetworkView';
+import { Drawn, Run } from './run';
+import { ScheduleHeadline, ScheduleStages } from './ScheduleView';
+import { Store, type Look } from './store';
+import { PlansView } from './PlansView';
+import { ScenarioView } from './ScenarioView';
+import { TimelineView } from './TimelineView';
+import { TimeView } from './TimeView';
+
+const letters = 'ABCDEFGH';
+
+function useDark(): [dark: boolean, toggle: () => void] {
+  const system = useMemo(() => window.matchMedia('(prefers-color-scheme: dark)'), []);
+  const [dark, setDark] = useState(system.matches);
+  useEffect(() => {
+    const follow = () => setDark(system.matches);
+    system.addEventListener('change', follow);
+    return () => system.removeEventListener('change', follow);
+  }, [system]);
+  document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+  return [dark, () => setDark(!dark)];
+}
+
+interface FrameProps { sections: string[]; dark: boolean; onDark: () => void; children: ComponentChildren }
+
+function Frame({ sections, dark, onDark, children }: FrameProps) {
+  return (
+    <>
+      <header class="bar">
+        <strong class="brand">stepcast</strong>
+        <nav aria-label="Sections">
+          {sections.map((name) => <a href={`#${name.toLowerCase()}`}>{name}</a>)}
+        </nav>
+        <button type="button" onClick={onDark} aria-pressed={dark}>{dark ? 'Light' : 'Dark'}</button>
+      </header>
+      <main>{children}</main>
+    </>
+  );
+}
+
+// One way of looking at all of these, and its charts.
+function useLook(runs: Drawn[], dark: boolean) {
+  const store = useMemo(() => {
+    const whole = { from: 0, to: Math.max(1, ...runs.map(({ timeline }) => timeline.end)) };
+    return new Store<Look>({ view: whole, whole, mode: 'pass', dark, query: '', hiddenLanes: new Set(),
+      fadedKinds: new Set(), path: false, tall: 1, selected: null });
+  }, [runs]);
+  const charts = useMemo<(Chart | null)[]>(() => [], [runs]);
+  useEffect(() => store.set({ dark }), [store, dark]);
+  // For those who steer the page from outside: tests, and scripts that take pictures.
+  useEffect(() => { Object.assign(window, { stepcast: { runs, store, charts, ready: performance.now() } }); }, [runs]);
+  return { store, charts };
+}
+
+export function App({ data }: { data: Data }) {
+  const [dark, toggleDark] = useDark();
+  return data.kind === 'schedule' ? <SchedulePage data={data} dark={dark} onDark={toggleDark} />
+    : <RunsPage data={data} dark={dark} onDark={toggleDark} />;
+}
+
+function SchedulePage({ data, dark, onDark }: { data: ScheduleData; dark: boolean; onDark: () => void }) {
+  const runs = useMemo(() => [new Drawn(data.timeline, data.name || 'schedule')], [data]);
+  const { store, charts } = useLook(runs, dark);
+  useEffect(() => { document.title = `${runs[0]!.name} \u2013 stepcast`; }, [runs]);
+  return (
+    <Frame sections={['Timeline', 'Stages']} dark={dark} onDark={onDark}>
+      <h1>{runs[0]!.name}</h1>
+      <ScheduleHeadline data={data} />
+      <section id="timeline" aria-labelledby="timeline-title">
+        <TimelineView runs={runs} names={[runs[0]!.name]} store={store} charts={charts} />
+      </section>
+      <section id="stages" aria-labelledby="stages-title">
+        <ScheduleStages data={data} dark={dark} />
+      </section>
+    </Frame>
+  );
+}
+
+interface RunsProps { data: Exclude<Data, ScheduleData>; dark: boolean; onDark: () => void }
+
+function RunsPage({ data, dark, onDark }: RunsProps) {
+  const all = useMemo(() => data.runs.map((run) => new Run(run)), [data]);
+  const [shown, setShown] = useState(0);  // of the plans of a search
+  const runs = useMemo(() => (data.kind === 'search' ? [all[shown]!] : all), [all, shown]);
+  const { store, charts } = useLook(runs, dark);
+  const names = runs.map((run, i) => (runs.length > 1 ? `${letters[i]}: ${run.name}`
+    : data.kind === 'search' ? `${run.name}, plan ${shown + 1}` : run.name));
+  useEffect(() => { document.title = `${names.join(' | ')} \u2013 stepcast`; }, [names.join()]);
+  const sections = [...(data.kind === 'search' ? ['Plans'] : []), 'Timeline', 'Memory', 'Time', 'Network', 'Scenario'];
+  return (
+    <Frame sections={sections} dark={dark} onDark={onDark}>
+      {runs.length > 1 ? <h1>{names.map((name) => <span class="run">{name}</span>)}</h1> : <h1>{names[0]}</h1>}
+      <Headline runs={runs} letters={letters} />
+      {data.kind === 'simulate' && data.changes && <pre class="changes" tabIndex={0}>{data.changes.trim()}</pre>}
+      {data.kind === 'search' && (
+        <section id="plans" aria-labelledby="plans-title">
+          <PlansView search={data.search} runs={all} why={data.why} shown={shown} onShow={setShown} />
+        </section>
+      )}
+      <section id="timeline" aria-labelledby="timeline-title">
+        <TimelineView key={shown} charts={charts} runs={runs} names={names} store={store} />
+      </section>
+      <section id="memory" aria-labelledby="memory-title">
+        <MemoryView key={shown} runs={runs} names={names} store={store} dark={dark} />
+      </section>
+      <section id="time" aria-labelledby="time-title">
+        <TimeView runs={runs} names={names} dark={dark} />
+      </section>
+      <section id="network" aria-labelledby="network-title">
+        <NetworkView key={shown} runs={runs} names={names} dark={dark} store={store} />
+      </section>
+      <section id="scenario" aria-labelledby="scenario-title">
+        <ScenarioView runs={runs} names={names} />
+      </section>
+    </Frame>
+  );
+}

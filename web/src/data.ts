@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program gives the page: report/page.cpp. Names are those of the documents of --json.
+import type { Table } from './columns';
+
+export interface StageMemory {
+  weights: number; gradients: number; optimizer: number; activations: number; temporary: number;
+  communication: number; framework: number; peak: number; peak_allocated: number; peak_reserved: number;
+}
+
+export interface Link { name: string; kind: string; alike: number; utilisation: number }
+
+export interface RunDocument {
+  scenario: any;
+  step: {
+    time_s: number; time_low_s: number; time_high_s: number; tokens: number; tokens_per_s: number;
+    tokens_per_s_per_gpu: number; tflops_per_gpu: number; mfu: number; hfu: number; microbatches: number;
+  };
+  time: Record<string, number>;
+  pipeline: { bubble_fraction: number; stages: { stage: number; busy_s: number; bubble_s: number; bubble_by_cause: Record<string, number> | null }[] };
+  memory: {
+    fits: boolean; host_fits: boolean; capacity_bytes: number; peak_bytes: number; peak_stage: number;
+    host_bytes: number; host_capacity_bytes: number; nvme_bytes: number; nvme_capacity_bytes: number;
+    stages: StageMemory[];
+  };
+  critical_path: { kind: string; seconds: number }[];
+  network: { links: Link[]; slowed: { what: string; by: string; link: string; lost_s: number }[] };
+  validated: { regime: string[]; rows: number; datasets: number; outside: string[] } | null;
+}
+
+// Tables as report/page_parts.hpp and report/page_idle.cpp write them.
+export interface PackedAwaited {
+  slices: Table;
+  sorts: [stage: number, rank: number, lane: string, name: string][];
+  others: Table;
+}
+
+export interface PackedTimeline {
+  lanes: [stage: number, rank: number, name: string, slices: number][];
+  sorts: [kind: string, before: string, after: string, chunk: number, bare: boolean][];
+  slices: Table;
+  arrows: Table;
+  idle: { causes: string[]; intervals: Table; by_cause: Table; chain: PackedAwaited };
+  path: { begin: number; spans: Table; steps: PackedAwaited };
+  links: { name: string; samples: Table }[];
+  memory: { stage: number; samples: Table; peak: number; slice: number }[];
+}
+
+export interface FabricPlan {
+  nodes: number; endpoints: number; switches: number; cables: number; bisection: number; hops: number;
+  tiers: { name: string; switches: number; cables_down: number }[];
+}
+
+export interface Run {
+  document: RunDocument;
+  fabric: FabricPlan | null;  // of more than one node
+  plan_words: string;
+  warnings: string[];
+  remedies: Record<string, string>;  // by cause of idle time
+  timeline: PackedTimeline;
+}
+
+interface Ranked { plan: Record<string, unknown>; step_time_s: number; peak_bytes: number }
+
+export interface SearchDocument {
+  plans: (Ranked & { rank: number; time_low_s: number; time_high_s: number; mfu: number; recompute: { words: string } })[];
+  pareto: Ranked[];
+  space: { enumerated: number; pruned_by_memory: number; pruned_by_bound: number; evaluated: number; simulated: number };
+  proof: { optimal: boolean; lower_bound_s: number | null; gap: number | null };
+  interrupted: boolean;
+}
+
+export interface ScheduleData {
+  kind: 'schedule';
+  name: string;
+  schedule: { makespan: number; span: number; bubble_fraction: number; bubble_fraction_max_stage: number;
+    stages: { work: number; idle: number; peak_in_flight: number }[] };
+  unit: number;  // picoseconds of one of the units that times were given in
+  timeline: PackedTimeline;
+}
+
+export type Data =
+  | ScheduleData
+  | { kind: 'simulate'; runs: Run[]; changes?: string }
+  | { kind: 'search'; runs: Run[]; search: SearchDocument; why: string };  // a run for each plan
+
+export const data: Data = JSON.parse(document.getElementById('data')!.textContent!);

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline as it was simulated: bars by lane and start, messages between them. Times are
+// picoseconds.
+import { columnsOf, summed } from './columns';
+import type { PackedTimeline } from './data';
+
+export interface Lane {
+  stage: number; rank: number; name: string;
+  first: number; end: number;  // its bars
+}
+
+type Five = [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
+
+export class Timeline {
+  readonly lanes: Lane[] = [];
+  readonly start: Float64Array;
+  readonly finish: Float64Array;
+  readonly sort: Int32Array;
+  readonly microbatch: Int32Array;
+  readonly from: Float64Array;
+  readonly to: Float64Array;
+  readonly sorts: PackedTimeline['sorts'];
+  readonly bytes: Float64Array;  // that each rank sends
+  readonly microbatches: number;
+  readonly end: number;
+  private readonly reach: Float64Array;  // the latest finish of a lane's bars up to this one
+
+  constructor(packed: PackedTimeline) {
+    this.sorts = packed.sorts;
+    const [sort, microbatch, gap, duration, bytes] = columnsOf(packed.slices) as Five;
+    this.sort = Int32Array.from(sort);
+    this.microbatch = Int32Array.from(microbatch);
+    this.bytes = bytes;
+    this.start = gap;
+    this.finish = duration;
+    this.reach = new Float64Array(gap.length);
+    let at = 0, end = 0, most = 0;
+    for (const [stage, rank, name, slices] of packed.lanes) {
+      this.lanes.push({ stage, rank, name, first: at, end: at + slices });
+      for (let time = 0, batch = 0, reach = 0, stop = at + slices; at < stop; ++at) {
+        batch = this.microbatch[at]! += batch;
+        time = this.start[at]! += time;
+        time = this.finish[at]! += time;
+        this.reach[at] = reach = Math.max(reach, time);
+        if (time > end) end = time;
+        if (batch >= most) most = batch + 1;
+      }
+    }
+    this.end = end;
+    this.microbatches = most;
+    const [from, over] = columnsOf(packed.arrows) as [Float64Array, Float64Array];
+    this.from = summed(from);
+    this.to = over;
+    for (let i = 0; i < this.to.length; ++i) this.to[i] += this.from[i]!;
+  }
+
+  get size() { return this.start.length; }
+
+  laneOf(slice: number): number {
+    let low = 0, high = this.lanes.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.lanes[middle]!.first <= slice) low = middle; else high = middle;
+    }
+    return low;
+  }
+
+  kind(slice: number): string { return this.sorts[this.sort[slice]!]![0]; }
+
+  name(slice: number): string {
+    const [, before, after, , bare] = this.sorts[this.sort[slice]!]!;
+    const microbatch = this.microbatch[slice]!;
+    return microbatch < 0 || bare ? before + after : `${before} m${microbatch}${after}`;
+  }
+
+  // The first bar of a lane that may end after `time`: all before it do not.
+  after(lane: Lane, time: number): number {
+    let low = lane.first, high = lane.end;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.reach[middle]! <= time) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+
+  // The bar of a lane at `time`, or within `slack` of it; the shortest of several. -1: none.
+  at(lane: Lane, time: number, slack: number): number {
+    let found = -1, best = Infinity;
+    for (let i = this.after(lane, time - slack); i < lane.end && this.start[i]! <= time + slack; ++i) {
+      if (this.finish[i]! < time - slack) continue;
+      const away = Math.max(this.start[i]! - time, time - this.finish[i]!, 0);
+      const rank = away * 1e6 + this.finish[i]! - this.start[i]!;
+      if (rank < best) { best = rank; found = i; }
+    }
+    return found;
+  }
+}
