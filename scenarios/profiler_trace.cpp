@@ -8,7 +8,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <streambuf>
@@ -100,17 +99,20 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
 
   bool null() override { return other("null"); }
   bool boolean(bool) override { return other("true or false"); }
-  bool number_integer(number_integer_t value) override { return number(value, value * 1000, true); }
+  bool number_integer(number_integer_t value) override {
+    const bool in_range = value > -most_microseconds;
+    return number(value, in_range ? value * 1000 : 0, in_range);
+  }
   bool number_unsigned(number_unsigned_t value) override {
-    constexpr auto most = static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max());
-    const auto whole = static_cast<std::int64_t>(std::min(value, most / 1000));
-    return number(whole, whole * 1000, value <= most / 1000);
+    const bool in_range = value < static_cast<number_unsigned_t>(most_microseconds);
+    const auto whole = in_range ? static_cast<std::int64_t>(value) : most_microseconds;
+    return number(whole, whole * 1000, in_range);
   }
   bool number_float(number_float_t value, const string_t&) override {
     // Microseconds since 1970 keep a quarter of one; since the trace began, all their nanoseconds.
-    const bool in_range = std::isfinite(value) && std::abs(value) < 9e15;
+    const bool in_range = std::abs(value) < static_cast<double>(most_microseconds);
     const auto ns = in_range ? static_cast<std::int64_t>(std::llround(value * 1000)) : 0;
-    return number(in_range ? static_cast<std::int64_t>(value) : 0, ns, in_range);
+    return number(ns / 1000, ns, in_range);
   }
   bool string(string_t& value) override {
     if (in_event() && depth_ == event_depth) {
@@ -182,6 +184,8 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  // A start and a duration of as much still add up in 64 bits of nanoseconds.
+  static constexpr std::int64_t most_microseconds = 4'000'000'000'000'000;
   static constexpr int event_depth = 3;  // { "traceEvents": [ { … } ] }
 
   bool in_event() const { return events_ && depth_ >= event_depth; }

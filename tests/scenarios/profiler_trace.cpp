@@ -127,6 +127,10 @@ TEST_CASE("what is wrong with a trace is said with its place") {
         "trace.json: traceEvents[1].dur: negative" + expected);
   CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1e300})")) ==
         "trace.json: traceEvents[1].ts: beyond what a time can be" + expected);
+  for (const char* far : {"1e300", "-1e300", "18446744073709551615", "-9223372036854775808"})
+    CHECK(
+        complaint(with_event(R"({"ph": "X", "cat": "kernel", "dur": )" + std::string(far) + "}")) ==
+        "trace.json: traceEvents[1].dur: beyond what a time can be" + expected);
   CHECK_THROWS_WITH(scenarios::load_profiler_trace("no-such-trace.json"),
                     "no-such-trace.json: cannot be read; is it there?");
   CHECK_THROWS_WITH(scenarios::load_profiler_trace(folder),
