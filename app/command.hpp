@@ -98,6 +98,9 @@ int calibrate_kernels(const CalibrationRequest& request, const Common& common, S
 // Measured collectives: tables of scenarios/collectives, or of `folder`; none named: all.
 int validate_collectives(std::vector<std::string> tables, const std::string& folder,
                          const Common& common, Streams streams);
+// Tuned plans of published runs beside those that searches find; --set limits the searches.
+int validate_search(const std::vector<std::string>& datasets, const std::string& folder,
+                    const Common& common, Streams streams);
 int import_huggingface(const std::string& file, const Common& common, Streams streams);
 int import_nccl_tests(const std::string& file, const Common& common, Streams streams);
 
