@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search against the simulation of all that it chooses from.
+// A search against the simulation of all that it chooses from. What fails here if it is broken: the
+// memory of a device off by one byte.
 #include <limits>
 #include <utility>
 
