@@ -114,6 +114,9 @@ int validate_collectives(std::vector<std::string> tables, const std::string& fol
 // A profiler's trace, beside a forecast of the scenario `against`, if it is not empty.
 int trace(const std::string& file, const std::string& against, const Common& common,
           Streams streams);
+// Tuned plans of published runs beside those that searches find; --set limits the searches.
+int validate_search(const std::vector<std::string>& datasets, const std::string& folder,
+                    const Common& common, Streams streams);
 int import_huggingface(const std::string& file, const Common& common, Streams streams);
 int import_nccl_tests(const std::string& file, const Common& common, Streams streams);
 

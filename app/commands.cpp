@@ -49,7 +49,8 @@ void add_validate(CLI::App& program, Common& common, Action& action) {
       program.add_subcommand("validate", "Forecast published runs and compare, row by row");
   command->add_option("datasets", asked->datasets,
                       "Data sets (default: all training runs); 'collectives' [TABLE…]: measured "
-                      "collectives instead");
+                      "collectives instead; 'search' [DATASET…]: their plans, where tuned, beside "
+                      "those found");
   command->add_option("--data", asked->folder, "Folder of published runs")->type_name("FOLDER");
   command->add_option("--report", asked->page, "Write a page with plots and tables (HTML)")
       ->type_name("FILE");

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "forecast/intervals.hpp"
 #include "forecast/scenario.hpp"
@@ -14,6 +15,9 @@ namespace app {
 
 // The folder asked for, or that of the checkout. Throws Mistake where there is none.
 std::filesystem::path published_folder(const std::string& asked);
+
+// Throws Mistake for a name that is not known.
+void check_names(const std::vector<std::string>& datasets, const std::vector<std::string>& known);
 
 // The row beside the forecast of this scenario, with the interval of that table; without a scenario
 // it is unsupported.

@@ -71,15 +71,15 @@ Found searched(const search::Question& question, std::size_t top, const Common& 
   return found;
 }
 
-forecast::Scenario under(const search::Question& question, const strategies::Plan& plan) {
-  auto scenario = question.scenario;
-  scenario.plan = plan;
+forecast::Scenario under(const search::Question& question, const search::Ranked& ranked) {
+  auto scenario = question.scenario_of(ranked.alternative);
+  scenario.plan = ranked.plan;
   return scenario;
 }
 
 void add_intervals(std::vector<search::Ranked>& plans, const search::Question& question) {
   for (auto& ranked : plans)
-    forecast::add_interval(ranked.forecast, under(question, ranked.plan),
+    forecast::add_interval(ranked.forecast, under(question, ranked),
                            scenarios::catalog_intervals());
 }
 
@@ -141,7 +141,7 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   const bool found = !answer.plans.empty() && sized;
   std::string launch;
   if (found) {
-    const auto best = under(question, answer.plans.front().plan);
+    const auto best = under(question, answer.plans.front());
     warn(best, answer.plans.front().forecast, common, streams);
     if (!common.trace.empty())
       write_trace(common.trace, forecast::simulate(best, {.timeline = true}).timeline,

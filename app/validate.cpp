@@ -29,13 +29,16 @@ fs::path published_folder(const std::string& asked) {
   throw Mistake("the folder of published runs is not there; name it with --data FOLDER");
 }
 
-namespace {
-
-std::string unknown(const std::string& name, const std::vector<std::string>& known) {
-  std::string text = "unknown data set '" + name + "'; expected one of:";
-  for (const auto& one : known) text += "\n  " + one;
-  return text;
+void check_names(const std::vector<std::string>& datasets, const std::vector<std::string>& known) {
+  for (const auto& name : datasets) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    std::string text = "unknown data set '" + name + "'; expected one of:";
+    for (const auto& one : known) text += "\n  " + one;
+    throw Mistake(text);
+  }
 }
+
+namespace {
 
 // Memory is compared like with like. A source that does not say means what its tool prints:
 // mostly the allocator's own figure.
@@ -126,18 +129,19 @@ forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
 
 int validate(const ValidateRequest& request, const Common& common, Streams streams) {
   const auto& datasets = request.datasets;
-  if (!datasets.empty() && datasets.front() == "collectives") {
+  const std::string what = datasets.empty() ? "" : datasets.front();
+  if (what == "collectives" || what == "search") {
     if (!request.page.empty() || !request.intervals.empty())
       throw Mistake("--report and --intervals are of training runs; leave them out");
-    return validate_collectives({datasets.begin() + 1, datasets.end()}, request.folder, common,
-                                streams);
+    const std::vector<std::string> named(datasets.begin() + 1, datasets.end());
+    return what == "search" ? validate_search(named, request.folder, common, streams)
+                            : validate_collectives(named, request.folder, common, streams);
   }
   if (!common.sets.empty())
     throw Mistake("--set changes a scenario; validate forecasts the published ones as they are");
   const auto where = published_folder(request.folder);
   const auto known = scenarios::dataset_names(where);
-  for (const auto& name : datasets)
-    if (std::ranges::find(known, name) == known.end()) throw Mistake(unknown(name, known));
+  check_names(datasets, known);
   if (!request.intervals.empty() && !datasets.empty())
     throw Mistake("--intervals is made from all data sets; name none");
   const auto threads =

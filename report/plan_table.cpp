@@ -24,6 +24,19 @@ struct Column {
   bool words = false;       // to the left
 };
 
+std::string offload_words(const strategies::Offload& offload) {
+  std::string words;
+  const auto add = [&](bool there, const std::string& word) {
+    if (there) words += (words.empty() ? "" : "+") + word;
+  };
+  using enum strategies::Offload::Tier;
+  add(offload.optimizer != none, offload.optimizer == nvme ? "optimizer nvme" : "optimizer");
+  add(offload.gradients, "gradients");
+  add(offload.parameters != none, offload.parameters == nvme ? "parameters nvme" : "parameters");
+  add(offload.activations, "activations");
+  return words;
+}
+
 std::vector<Column> degree_columns() {
   const auto number = [](std::int64_t Plan::*degree) {
     return [degree](const Plan& plan) { return std::to_string(plan.*degree); };
@@ -47,7 +60,15 @@ std::vector<Column> degree_columns() {
       {"mb", number(&Plan::micro_batch), ""},
       {"schedule",
        [](const Plan& plan) { return plan.pipeline > 1 ? std::string(word(plan.schedule)) : ""; },
-       "", true}};
+       "", true},
+      {"shards",
+       [](const Plan& plan) {
+         return plan.shard_group == strategies::ShardGroup::node ? "node" : "all";
+       },
+       "all", true},
+      {"gradients", [](const Plan& plan) { return std::string(word(plan.gradient_compression)); },
+       "none", true},
+      {"offload", [](const Plan& plan) { return offload_words(plan.offload); }, "", true}};
 }
 
 // Rows of cells under a title, as wide as the widest.
@@ -63,8 +84,9 @@ void add_column(std::vector<std::string>& lines, const char* title,
 
 }  // namespace
 
-std::string plan_table(const model::Transformer& model, const std::vector<Ranked>& plans,
+std::string plan_table(const search::Question& question, const std::vector<Ranked>& plans,
                        const Ranked& best, bool ranked, const TextOptions& options) {
+  const auto& model = question.scenario.model;
   std::vector<std::string> lines(plans.size() + 1);
   const auto cells_of = [&](const auto& cell) {
     std::vector<std::string> cells;
@@ -94,6 +116,15 @@ std::string plan_table(const model::Transformer& model, const std::vector<Ranked
       continue;
     add_column(lines, column.title, cells, column.words);
   }
+  const auto precision = [&](const Ranked& r) {
+    return question.scenario_of(r.alternative).training.precision;
+  };
+  if (std::ranges::any_of(question.others, [&](const search::Alternative& other) {
+        return other.scenario.training.precision != question.scenario.training.precision;
+      }))
+    add_column(lines, "precision",
+               cells_of([&](const Ranked& r) { return std::string(units::to_text(precision(r))); }),
+               true);
   const auto recomputed = cells_of([&](const Ranked& r) { return short_words(model, r.plan); });
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {

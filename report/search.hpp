@@ -18,8 +18,9 @@ std::string search_text(const search::Outcome& outcome, const search::Why& why,
                         const TextOptions& options = {});
 
 // The document of `search --json`, written as that of `simulate` (json.hpp). Its `scenario` is the
-// resolved one without a plan; with one of `plans` under `plan` it is simulated to the same step
-// time. `emitted` is the launch configuration of the best plan; empty: none was asked for.
+// resolved one of the best plan, without it; with one of `plans` under `plan`, and its `precision`,
+// if alternatives differ, in training, it is simulated to the same step time. `emitted` is the
+// launch configuration of the best plan; empty: none was asked for.
 std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
                         std::string_view version, units::Seconds wall,
                         const std::string& emitted = {});

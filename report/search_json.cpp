@@ -3,6 +3,7 @@
 #include "report/recompute_words.hpp"
 #include "report/search.hpp"
 #include "report/search_parts.hpp"
+#include "units/text.hpp"
 
 namespace report {
 namespace {
@@ -28,8 +29,8 @@ Document recompute_document(const model::Transformer& model, const strategies::P
 
 Document ranked_document(const Question& question, const Ranked& ranked, std::size_t rank) {
   const auto& step = ranked.forecast.step;
-  return Object()
-      .put("rank", rank)
+  Object object;
+  object.put("rank", rank)
       .put("plan", short_plan_document(ranked.plan))
       .quantity("step_time_s", step.time)
       .quantity("simulated_step_time_s", step.time)
@@ -39,8 +40,10 @@ Document ranked_document(const Question& question, const Ranked& ranked, std::si
       .number("tokens_per_s", step.tokens_per_second)
       .number("mfu", step.mfu)
       .quantity("peak_bytes", ranked.forecast.memory.peak)
-      .put("recompute", recompute_document(question.scenario.model, ranked.plan))
-      .take();
+      .put("recompute", recompute_document(question.scenario.model, ranked.plan));
+  const auto precision = question.scenario_of(ranked.alternative).training.precision;
+  if (!question.others.empty()) object.put("precision", std::string(units::to_text(precision)));
+  return object.take();
 }
 
 Document pareto_document(const std::vector<Ranked>& pareto) {
@@ -93,7 +96,8 @@ std::string search_json(const search::Outcome& outcome, const std::optional<sear
   Document plans = Document::array();
   for (std::size_t i = 0; i < answer.plans.size(); ++i)
     plans.push_back(ranked_document(question, answer.plans[i], i + 1));
-  auto scenario = scenario_document(question.scenario);
+  const auto chosen = answer.plans.empty() ? 0 : answer.plans.front().alternative;
+  auto scenario = scenario_document(question.scenario_of(chosen));
   scenario.erase("plan");
   const Document best = plans.empty() ? Document(nullptr) : plans.front();
   Object object;

@@ -51,7 +51,7 @@ std::string split_words(const model::Transformer& model, const strategies::Plan&
 }
 
 std::string best_text(const Question& question, const Ranked& best, const TextOptions& options) {
-  auto scenario = question.scenario;
+  auto scenario = question.scenario_of(best.alternative);
   scenario.plan = best.plan;
   const auto& memory = best.forecast.memory;
   const auto& model = scenario.model;
@@ -77,7 +77,7 @@ std::string pareto_text(const Question& question, const Answer& answer,
     shown.push_back(pareto[static_cast<std::size_t>(row)]);
   std::string text =
       heading("Time against memory: no simulated plan is both faster and smaller", options) +
-      plan_table(question.scenario.model, shown, answer.plans.front(), false, options);
+      plan_table(question, shown, answer.plans.front(), false, options);
   if (shown.size() < pareto.size())
     text += fmt::format("  ({} between these are not shown)\n", pareto.size() - shown.size());
   return text;
@@ -113,13 +113,13 @@ std::string search_text(const search::Outcome& outcome, const search::Why& why,
   const auto& question = outcome.question;
   const auto& answer = outcome.answer;
   const auto& best = answer.plans.front();
-  std::string text = setting_text(question.scenario, options) + objective_text(outcome, options) +
-                     best_text(question, best, options);
+  std::string text = setting_text(question.scenario_of(best.alternative), options) +
+                     objective_text(outcome, options) + best_text(question, best, options);
   text +=
       item("proof", proof_words(answer), options) + item("", counts_words(answer.space), options);
   text += why_text(question, answer, why, options);
   text += heading("Choices of degrees, each with its best stages and recomputation", options) +
-          plan_table(question.scenario.model, answer.plans, best, true, options);
+          plan_table(question, answer.plans, best, true, options);
   text += pareto_text(question, answer, options);
   const auto size = chosen_words(outcome);
   return text +

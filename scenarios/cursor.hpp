@@ -34,6 +34,7 @@ class Reading {
   // A key whose value could not be read, so that nothing more is concluded from it.
   void doubt(const std::string& path) { doubts_.push_back(path); }
   bool doubtful(std::string_view path) const;  // it, something inside, or something around it
+  bool complains() const { return !found_.empty(); }
   void throw_if_any();  // Error with all complaints in file order, `--set` after the file
 
   // The entry by "KIND/NAME", or null if it was neither laid over the catalog nor remembered.

@@ -6,8 +6,7 @@
 
 #include "scenarios/form.hpp"
 #include "scenarios/judge.hpp"
-#include "strategies/placement.hpp"
-#include "topology/collective.hpp"
+#include "strategies/shard_groups.hpp"
 
 namespace scenarios {
 namespace {
@@ -187,33 +186,18 @@ void check_expert_ranks(const Scenario& s, const Judge& judge) {
                      ": the experts of a stage are spread over its ranks; write smaller degrees");
 }
 
-// The ranks that divide states on a node must be as many on each, as in FSDP's device mesh: else
-// some would hold more than others. Experts do not matter to who shares the rest.
 void check_shard_group(const Scenario& s, const Judge& judge) {
   const auto& plan = s.plan;
   if (plan.zero == 0 || plan.shard_group != strategies::ShardGroup::node ||
       !judge.knows({"plan.zero", "plan.shard_group", "plan.rank_order", "cluster.node"}))
     return;
-  auto dense = plan;
-  dense.expert = 1;
-  dense.expert_tensor.reset();
-  const strategies::Placement placement(dense);
-  int least = 0, most = 0;
-  for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
-    if (placement.sharer(placement.at(rank)) != 0) continue;
-    std::vector<std::int64_t> sharers;
-    for (std::int64_t i = 0; i < placement.sharers(); ++i)
-      sharers.push_back(placement.rank_of_sharer(i, placement.at(rank)));
-    const auto shape = topology::shape_of(sharers, s.cluster);
-    least = least == 0 ? shape.least_per_node : std::min(least, shape.least_per_node);
-    most = std::max(most, shape.most_per_node);
-  }
-  if (least < most)
-    judge.complain("plan", "shard_group",
-                   "node, but some node has " + digits(most) +
-                       " ranks of a data-parallel group and another " + digits(least) +
-                       ": states are divided over as many ranks on every node; write all, or "
-                       "degrees that fill whole nodes alike");
+  if (strategies::shards_alike(plan, s.cluster)) return;
+  const auto [least, most] = strategies::sharers_on_nodes(plan, s.cluster);
+  judge.complain("plan", "shard_group",
+                 "node, but some node has " + digits(most) +
+                     " ranks of a data-parallel group and another " + digits(least) +
+                     ": states are divided over as many ranks on every node; write all, or "
+                     "degrees that fill whole nodes alike");
 }
 
 void check_batch(const Scenario& s, const Judge& judge) {

@@ -12,9 +12,14 @@ const std::vector<Named<strategies::Module>>& modules();
 // The names of schedules.
 const std::vector<Named<strategies::ScheduleKind>>& schedules();
 
-// Ways in which a layer may run: one, or a list. `optimal` stands for all, and so does no way.
+// Ways in which a layer may run: one, or a list. `optimal` stands for all of Megatron's, and so
+// does no way; per-op may be asked for besides.
 Form recompute_ways_form();
-std::vector<strategies::Recompute> read_recompute_ways(const Cursor& at);
+struct RecomputeWays {
+  std::vector<strategies::Recompute> listed;
+  bool per_op_besides = false;  // with none listed
+};
+RecomputeWays read_recompute_ways(const Cursor& at);
 
 Key<strategies::Plan> recompute_key();
 Key<strategies::Plan> layers_key();

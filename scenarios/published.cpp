@@ -119,6 +119,11 @@ Dataset read_dataset(const std::filesystem::path& file, Reading& reading) {
   Dataset dataset;
   if (const auto* title = document->find("dataset")) dataset.name = title->text;
   if (const auto* source = document->find("source")) dataset.source = source->text;
+  if (const auto* tuned = document->find("tuned")) {
+    if (tuned->text != "true" && tuned->text != "false")
+      throw Error({{name + ":1:1", "tuned is true or false"}});
+    dataset.tuned = tuned->text == "true";
+  }
   const auto* stage = document->find("memory_stage");
   auto measured_in = MemoryStage::fullest;
   if (stage != nullptr && stage->text != "first" && stage->text != "last")

@@ -39,6 +39,7 @@ struct PublishedRow {
 
 struct Dataset {
   std::string name, source;
+  bool tuned = false;  // its source gives each plan as the best, or the recommended, of its run
   std::vector<PublishedRow> rows;  // every row of the file, those beyond any scenario last
 };
 

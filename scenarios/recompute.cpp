@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is recomputed: one choice for all stages, or one for each; and of single layers.
+#include <algorithm>
+#include <utility>
+
 #include "scenarios/plan_keys.hpp"
 
 namespace scenarios {
@@ -119,7 +122,7 @@ const std::vector<Named<Module>>& modules() {
 
 Form recompute_ways_form() { return recompute_form(); }
 
-std::vector<Recompute> read_recompute_ways(const Cursor& at) {
+RecomputeWays read_recompute_ways(const Cursor& at) {
   const bool single = at.value().kind != Value::Kind::list;
   std::vector<Recompute> ways;
   bool all = false;
@@ -133,8 +136,8 @@ std::vector<Recompute> read_recompute_ways(const Cursor& at) {
     if (ways.back().kind == Kind::full_layers)
       one.complain("full_layers counts layers, and a search chooses layer by layer; write full");
   }
-  if (all) ways.clear();
-  return ways;
+  if (!all) return {std::move(ways)};
+  return {{}, std::ranges::find(ways, Kind::per_op, &Recompute::kind) != ways.end()};
 }
 
 Key<Plan> layers_key() {

@@ -2,12 +2,14 @@
 #include "scenarios/search_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <utility>
 
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/plan_keys.hpp"
+#include "scenarios/search_alternatives.hpp"
 #include "scenarios/search_keys.hpp"
 #include "strategies/schedule_names.hpp"
 
@@ -144,6 +146,10 @@ class Fixing {
     const auto& plan = question_.scenario.plan;
     auto& zero = question_.space.zero;
     if (find("plan", "zero") != nullptr) return;
+    // Without shards it is the same plan as with any other group.
+    if (const auto* groups = find("search", "shard_group"); groups != nullptr)
+      if (groups->items.size() > 1 && plan.shard_group == strategies::ShardGroup::node)
+        zero.least = std::max<std::int64_t>(zero.least, 1);
     if (plan.offload.gradients) zero.least = std::max<std::int64_t>(zero.least, 2);
     if (plan.offload.parameters != none || plan.wrap != strategies::Wrap{})
       zero.least = std::max<std::int64_t>(zero.least, 3);
@@ -248,10 +254,9 @@ void check_objective(const Question& question, const Judge& judge) {
     wrong("cluster names single GPUs or links; leave stragglers and degraded_links out");
 }
 
-Question read(Value& document, Reading& reading) {
+Question read_one(Value& document, Reading& reading) {
   leave_optimal(document);
   auto question = read_sections(document, reading);
-  if (document.kind != Value::Kind::map) return question;
   Fixing(question, document, reading).run();
   const Judge judge(document, reading);
   doubt_what_is_open(question, judge, reading);
@@ -262,6 +267,18 @@ Question read(Value& document, Reading& reading) {
   check_objective(question, judge);
   check_ways(question.space.recompute_ways, scenario, judge);
   check_scenario(scenario, judge.given("plan", "data"), document, reading);
+  return question;
+}
+
+// Of alternatives each is a scenario of its own; what is wrong with the first is wrong with all.
+Question read(const Value& document, Reading& reading) {
+  if (document.kind != Value::Kind::map) return read_sections(document, reading);
+  auto alternatives = alternatives_of(document, reading);
+  auto question = read_one(alternatives.front(), reading);
+  for (std::size_t i = 1; i < alternatives.size() && !reading.complains(); ++i) {
+    auto other = read_one(alternatives[i], reading);
+    question.others.push_back({std::move(other.scenario), std::move(other.space)});
+  }
   return question;
 }
 
@@ -279,6 +296,27 @@ Question read_question(std::string_view text, const std::string& file_name,
 
 Question load_question(const std::filesystem::path& file, std::span<const std::string> sets) {
   return read_question(read_file(file), file.string(), sets, file.parent_path());
+}
+
+Question reopened(const PublishedRow& row, std::span<const std::string> sets) {
+  auto run = *row.run;
+  if (auto* plan = run.find("plan"))
+    std::erase_if(plan->members, [](const Member& member) {
+      const auto& key = member.key.text;
+      constexpr std::array chosen{"sequence_parallel", "schedule", "layers_per_stage", "recompute",
+                                  "layers"};
+      return std::ranges::find(chosen, key) != chosen.end() ||
+             std::ranges::find(searched_degrees(), key, &SearchedDegree::name) !=
+                 searched_degrees().end();
+    });
+  Reading reading(row.id, {});
+  apply_sets(run, sets, reading);
+  auto question = read(run, reading);
+  reading.throw_if_any();
+  // As the run's framework does.
+  const auto given = row.scenario->plan.recompute.kind;
+  question.space.per_op = question.space.per_op || given == strategies::Recompute::Kind::per_op;
+  return question;
 }
 
 }  // namespace scenarios

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "scenarios/plan_keys.hpp"
+#include "scenarios/search_alternatives.hpp"
 #include "scenarios/tables.hpp"
 
 namespace scenarios {
@@ -152,17 +153,26 @@ Key<Question> schedule_key() {
 
 Key<Question> recompute_ways_key() {
   const auto form = recompute_ways_form();
-  return {{"recompute", "Ways in which a layer may run, each layer in one of them", "optimal: all",
-           form},
+  return {{"recompute", "Ways in which a layer may run, each layer in one of them",
+           "optimal: all but per-op", form},
           [form](Question& question, const Cursor& at) {
-            if (check(form, at)) question.space.recompute_ways = read_recompute_ways(at);
+            if (!check(form, at)) return;
+            auto [listed, per_op] = read_recompute_ways(at);
+            question.space.recompute_ways = std::move(listed);
+            question.space.per_op = per_op;
           }};
 }
 
 Key<Question> partition_key() {
-  return choice<Question>(
-      "partition", "optimal", std::vector<Named<bool>>{{"optimal", true}, {"even", false}},
-      "Layers of each stage", [](Question& q) -> bool& { return q.space.partition; });
+  const std::vector<std::string_view> words{"optimal", "even", "chunks"};
+  return {{"partition",
+           "Layers of each stage; chunks: optimal, and of interleaved pipelines too",
+           "optimal",
+           {.type = Type::choice, .choices = words}},
+          [](Question& question, const Cursor& at) {
+            question.space.partition = at.value().text != "even";
+            question.space.chunks = at.value().text == "chunks";
+          }};
 }
 
 Key<Question> time_limit_key() {
@@ -246,15 +256,10 @@ Table<Question> make_table() {
       objective_key(),
       rate_key(),
       nodes_key(),
-      fixed_for_now("offload", "What lives outside the device",
-                    "write plan.offload, and every plan has it"),
-      fixed_for_now("precision", "Precision of matrix products",
-                    "write training.precision, and every plan has it"),
-      fixed_for_now("gradient_compression", "Compression of gradients on the wire",
-                    "write plan.gradient_compression, and every plan has it"),
       fixed_for_now("layers", "Degrees of single layers",
                     "all layers have the same degrees, and each its own recomputation")};
   table.insert(table.end(), rest.begin(), rest.end());
+  for (auto& key : alternative_keys()) table.push_back(std::move(key));
   return table;
 }
 

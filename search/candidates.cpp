@@ -211,7 +211,8 @@ class Candidates::Play {
     scenario_.plan = frame_.with(least, recompute());
     const auto forecast = forecast::simulate(scenario_);
     const double room = (1 - all_.question_.memory_headroom) * forecast.memory.capacity.value;
-    return {scenario_.plan, {room + static_cast<double>(all_.missing(forecast))}, {room}};
+    return {
+        scenario_.plan, {room + static_cast<double>(missing(all_.question_, forecast))}, {room}};
   }
 
   // Only what is easy to find.
@@ -227,7 +228,8 @@ class Candidates::Play {
     if (problem_.capacity.front() < 0) return std::move(result_);
     if (is_cut()) {
       without_recomputation();
-      if (result_.best || result_.bound >= target_) return std::move(result_);
+      const bool best_there_is = result_.best && keeping_is_free();
+      if (best_there_is || result_.bound >= target_) return std::move(result_);
     }
     if (std::ranges::find(cuts, frame_.cut()) == cuts.end()) cuts.push_back(frame_.cut());
     by_model(cuts);
@@ -238,6 +240,7 @@ class Candidates::Play {
  private:
   bool is_cut() const { return frame_.is_cut() || !all_.question_.space.partition; }
   bool recompute() const { return all_.question_.space.recompute; }
+  bool keeping_is_free() const { return all_.divisions_.keeping_is_free(); }
   // What is not below this is of no interest.
   Picoseconds limit() const {
     return result_.best ? std::min(target_, ticks(result_.best->forecast.step.time)) : target_;
@@ -251,7 +254,7 @@ class Candidates::Play {
       even.choices.emplace_back(
           static_cast<std::size_t>(even.first_layer[v + 1] - even.first_layer[v]));
     const auto time = simulate(fastest_.with(even, recompute()), all_.divisions_.allow_fastest());
-    if (all_.divisions_.keeping_is_free()) result_.bound = std::max(result_.bound, time.first);
+    if (keeping_is_free()) result_.bound = std::max(result_.bound, time.first);
   }
 
   // Time, and bytes short of memory.
@@ -260,7 +263,7 @@ class Candidates::Play {
     auto forecast = forecast::simulate(scenario_);
     ++result_.simulations;
     const auto time = ticks(forecast.step.time);
-    const auto over = all_.missing(forecast);
+    const auto over = missing(all_.question_, forecast);
     if (over <= 0 && allowed) {
       result_.possible = true;
       if (!result_.best || time < ticks(result_.best->forecast.step.time))
@@ -332,7 +335,7 @@ class Candidates::Play {
       if (fit_without.contains(partition.first_layer)) continue;
       const auto plan = frame_.with(partition, recompute());
       const auto [time, over] = simulate(plan);
-      if (over <= 0 && recompute() && recomputes_nothing(plan))
+      if (over <= 0 && recompute() && keeping_is_free() && recomputes_nothing(plan))
         fit_without.insert(partition.first_layer);
     }
     const auto best = result_.best ? ticks(result_.best->forecast.step.time) : none;
@@ -364,13 +367,12 @@ Played Candidates::play(const Degrees& degrees, std::vector<std::vector<int>> cu
   return Play(*this, degrees, target).run(std::move(cuts), bound);
 }
 
-// Bytes that the fullest device is short of. What the allocator has cached it would give back.
-ByteCount Candidates::missing(const forecast::Forecast& forecast) const {
+ByteCount missing(const Question& question, const forecast::Forecast& forecast) {
   if (!forecast.memory.host_fits) return std::numeric_limits<ByteCount>::max() / 4;
   double needed = 0;
   for (const auto& stage : forecast.memory.stages)
     needed = std::max(needed, (stage.peak_allocated + stage.communication + stage.framework).value);
-  const double room = (1 - question_.memory_headroom) * forecast.memory.capacity.value;
+  const double room = (1 - question.memory_headroom) * forecast.memory.capacity.value;
   return static_cast<ByteCount>(std::ceil(needed - room));
 }
 

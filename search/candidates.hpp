@@ -32,6 +32,10 @@ struct Played {
   std::int64_t simulations = 0;
 };
 
+// Bytes that the fullest device is short of; not positive where the plan fits. What the allocator
+// has cached it would give back.
+ByteCount missing(const Question& question, const forecast::Forecast& forecast);
+
 // Safe to use from several threads. All arguments must outlive it.
 class Candidates {
  public:
@@ -63,7 +67,6 @@ class Candidates {
   // With one row for each virtual stage where only one partition is looked at.
   PipelineProblem problem_of(const Frame& frame) const;
   class Play;
-  ByteCount missing(const forecast::Forecast& forecast) const;
 
   const Question& question_;
   const strategies::Costs& costs_;

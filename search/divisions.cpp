@@ -13,8 +13,12 @@ using strategies::Plan;
 using strategies::Recompute;
 
 std::vector<Recompute> ways_of(const forecast::Scenario& scenario, const Space& space) {
-  if (space.recompute)
-    return space.recompute_ways.empty() ? ways_of(scenario.model) : space.recompute_ways;
+  if (space.recompute) {
+    if (!space.recompute_ways.empty()) return space.recompute_ways;
+    auto all = ways_of(scenario.model);
+    if (space.per_op) all.push_back({Recompute::Kind::per_op, 0, {}});
+    return all;
+  }
   // Counted in layers of a rank, or told stage by stage: some layers are kept whole.
   const auto& plan = scenario.plan;
   const bool one = plan.recompute.kind != Recompute::Kind::full_layers &&

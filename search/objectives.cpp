@@ -17,8 +17,11 @@ using Kind = Objective::Kind;
 constexpr std::int64_t most_size = std::int64_t{1} << 40;
 
 Question with_nodes(Question question, std::int64_t nodes) {
-  auto& cluster = question.scenario.cluster;
-  if (nodes != cluster.nodes()) cluster.gpus = nodes * cluster.node.gpus;
+  const auto change = [nodes](topology::Cluster& cluster) {
+    if (nodes != cluster.nodes()) cluster.gpus = nodes * cluster.node.gpus;
+  };
+  change(question.scenario.cluster);
+  for (auto& other : question.others) change(other.scenario.cluster);
   return question;
 }
 
@@ -65,13 +68,16 @@ class Pursuit {
     if (objective_.kind == Kind::smallest_cluster || objective_.kind == Kind::cost)
       return with_nodes(question_, size);
     auto question = question_;
-    auto& training = question.scenario.training;
-    if (objective_.kind == Kind::largest_batch) {
-      training.global_batch = size;
-      question.space.accumulate = false;
-    } else {
-      training.sequence_length = size;
-    }
+    const auto change = [&](forecast::Scenario& scenario, Space& space) {
+      if (objective_.kind == Kind::largest_batch) {
+        scenario.training.global_batch = size;
+        space.accumulate = false;
+      } else {
+        scenario.training.sequence_length = size;
+      }
+    };
+    change(question.scenario, question.space);
+    for (auto& other : question.others) change(other.scenario, other.space);
     return question;
   }
 

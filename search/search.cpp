@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "forecast/costs.hpp"
+#include "search/alternatives.hpp"
 #include "search/candidates.hpp"
 
 namespace search {
@@ -40,9 +41,10 @@ struct Open {
 
 class Searcher {
  public:
-  Searcher(const Question& question, const Options& options)
+  Searcher(const Question& question, const Options& options, Picoseconds known)
       : question_(question),
         options_(options),
+        known_(known),
         costs_(forecast::costs_on(question.scenario.cluster)),
         divisions_(question.scenario, question.space, costs_),
         candidates_(question, costs_, divisions_) {
@@ -213,8 +215,9 @@ class Searcher {
 
   // No plan that takes as long is of interest.
   Picoseconds threshold() const {
-    if (!best_) return never;
-    return static_cast<Picoseconds>(static_cast<double>(*best_) * (1 - question_.gap));
+    const auto best = std::min(best_.value_or(never), known_);
+    if (best == never) return never;
+    return static_cast<Picoseconds>(static_cast<double>(best) * (1 - question_.gap));
   }
 
   std::vector<Open> take() {
@@ -319,7 +322,7 @@ class Searcher {
 
   Answer answer() {
     Answer answer;
-    if (!best_ && !stopped()) answer.misfit = misfit();
+    if (!best_ && known_ == never && !stopped()) answer.misfit = misfit();
     std::ranges::stable_sort(found_, {},
                              [](const Ranked& ranked) { return ranked.forecast.step.time; });
     for (const auto& ranked : found_)
@@ -329,9 +332,9 @@ class Searcher {
     if (found_.size() > options_.top) found_.resize(options_.top);
     answer.plans = std::move(found_);
     answer.interrupted = stopped();
+    const auto low = lower_bound();
+    answer.lower_bound = seconds(low);
     if (best_) {
-      const auto low = lower_bound();
-      answer.lower_bound = seconds(low);
       answer.gap = static_cast<double>(*best_ - low) / static_cast<double>(*best_);
       answer.optimal = low == *best_;
     }
@@ -346,6 +349,7 @@ class Searcher {
 
   const Question& question_;
   Options options_;
+  Picoseconds known_;  // the step of a plan of elsewhere
   strategies::Costs costs_;
   Divisions divisions_;
   Candidates candidates_;
@@ -360,8 +364,8 @@ class Searcher {
 
 }  // namespace
 
-Answer search(const Question& question, const Options& options) {
-  return Searcher(question, options).run();
+Answer search_alone(const Question& question, const Options& options, Picoseconds known) {
+  return Searcher(question, options, known).run();
 }
 
 }  // namespace search

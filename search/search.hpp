@@ -16,6 +16,12 @@
 
 namespace search {
 
+// A scenario whose plan is left open in its own way.
+struct Alternative {
+  forecast::Scenario scenario;
+  Space space;
+};
+
 // What is asked. `scenario.plan` holds what the space does not vary.
 struct Question {
   forecast::Scenario scenario;
@@ -24,13 +30,24 @@ struct Question {
   double memory_headroom = 0;  // share of device memory that stays free
   std::optional<units::Seconds> time_limit;  // whoever owns the clock keeps it
   Objective objective = {};                  // for pursue() (objectives.hpp)
+  // Chosen from as well: the same in another precision, say, or with states offloaded.
+  std::vector<Alternative> others = {};
+
+  // 0: the question's own scenario; i: that of others[i - 1].
+  const forecast::Scenario& scenario_of(std::size_t alternative) const {
+    return alternative == 0 ? scenario : others[alternative - 1].scenario;
+  }
 };
+
+// The question of one alternative alone.
+Question alone(const Question& question, std::size_t alternative);
 
 // A plan of the space that was simulated and fits.
 struct Ranked {
   strategies::Plan plan;
   forecast::Forecast forecast;  // without its timeline
   units::Seconds bound;         // no plan with these degrees is faster
+  std::size_t alternative = 0;  // of the question, whose scenario has this plan
 };
 
 // Plans, by what became of them. A plan here is a choice of degrees; how it cuts its layers into
@@ -76,7 +93,7 @@ struct Options {
   std::function<void(const Progress&)> progress = {};  // called from the calling thread
 };
 
-// The fastest plans, whatever the objective.
+// The fastest plans, whatever the objective; of all alternatives.
 Answer search(const Question& question, const Options& options = {});
 
 }  // namespace search

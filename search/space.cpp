@@ -5,6 +5,7 @@
 #include <array>
 
 #include "strategies/schedule_layout.hpp"
+#include "strategies/shard_groups.hpp"
 
 namespace search {
 
@@ -37,6 +38,7 @@ class Walk {
        const std::function<void(const Plan&)>& visit, const Plan& plan)
       : model_(scenario.model),
         training_(scenario.training),
+        cluster_(scenario.cluster),
         gpus_(scenario.cluster.gpus),
         space_(space),
         visit_(visit),
@@ -152,6 +154,8 @@ class Walk {
     for (const auto schedule : every_schedule) {
       if (!runs(schedule)) continue;
       plan_.schedule = schedule;
+      const bool in_node = plan_.zero > 0 && plan_.shard_group == strategies::ShardGroup::node;
+      if (in_node && !strategies::shards_alike(plan_, cluster_)) continue;
       const bool two = strategies::layout_of(schedule, 1, 1).kind == strategies::Layout::Kind::v;
       const bool many = schedule == ScheduleKind::interleaved && plan_.pipeline > 1;
       const std::int64_t least = two || many ? 2 : 1;
@@ -166,6 +170,7 @@ class Walk {
 
   const model::Transformer& model_;
   const strategies::Training& training_;
+  const topology::Cluster& cluster_;
   const std::int64_t gpus_;
   const Space& space_;
   const std::function<void(const Plan&)>& visit_;

@@ -30,6 +30,7 @@ struct Space {
   // Also the partitions of interleaved pipelines: chunks that differ by a layer, in any order.
   bool chunks = false;
   std::vector<strategies::Recompute> recompute_ways;  // of a layer, none full_layers; none: all
+  bool per_op = false;                                // of all, also torchtitan's
   // false: no replica has more microbatches in a step than its pipeline has ranks.
   bool accumulate = true;
   friend bool operator==(const Space&, const Space&) = default;
@@ -44,6 +45,7 @@ void for_each_division(const forecast::Scenario& scenario, const Space& space,
 // Of one of these: the degrees that decide how layers make a step, in ascending order of pipeline,
 // zero, schedule, virtual_stages. Plans that cannot differ are left out but for one: sequence
 // parallelism and tensor 1, sharding with one replica, another schedule than 1f1b with pipeline 1.
+// So are those that cannot be: shards within nodes, more on some than on others.
 void for_each_step(const forecast::Scenario& scenario, const Space& space,
                    const strategies::Plan& division,
                    const std::function<void(const strategies::Plan&)>& visit);

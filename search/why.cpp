@@ -270,11 +270,12 @@ Why why(const Question& question, const Answer& answer, const Options& options) 
       for (std::size_t i = 0; i < count; ++i) work(i);
     };
   const auto& best = answer.plans.front();
+  const auto asked = alone(question, best.alternative);
   return {.path = ranked(parts_of(best.forecast.critical_path)),
           .exposed = ranked(parts_of(best.forecast.time)),
           .runner = runner_of(answer.plans),
-          .helps = helps_of(question, best, for_each),
-          .rooms = Rooms(question, answer, options).run()};
+          .helps = helps_of(asked, best, for_each),
+          .rooms = Rooms(asked, answer, options).run()};
 }
 
 }  // namespace search

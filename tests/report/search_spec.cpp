@@ -285,3 +285,23 @@ TEST_CASE("progress is a line") {
   CHECK(report::search_progress({12345, 678, 8.0_s, 7.5_s}) ==
         "678 of 12,345 plans open, best 8.00 s, at least 7.50 s");
 }
+
+TEST_CASE("plans of alternatives say what they differ in") {
+  auto out = outcome();
+  auto other = search::Alternative{out.question.scenario, {}};
+  other.scenario.training.precision = units::Precision::fp8;
+  out.question.others.push_back(other);
+  out.answer.plans[0].alternative = 1;
+  out.answer.plans[1].plan.offload.optimizer = strategies::Offload::Tier::nvme;
+  out.answer.plans[1].plan.offload.gradients = true;
+  out.answer.plans[2].plan.shard_group = strategies::ShardGroup::node;
+  const auto text = report::search_text(out, why(), {.width = 160});
+  CHECK_THAT(text, STEPCAST_HOLDS("shards  offload                   precision"));
+  CHECK_THAT(text, STEPCAST_HOLDS("  all                               fp8 "));
+  CHECK_THAT(text, STEPCAST_HOLDS("  all     optimizer nvme+gradients  bf16"));
+  CHECK_THAT(text, STEPCAST_HOLDS("  node                              bf16"));
+  const auto document = nlohmann::json::parse(report::search_json(out, {}, "0", 1.0_s));
+  CHECK(document["plans"][0]["precision"] == "fp8");
+  CHECK(document["plans"][1]["precision"] == "bf16");
+  CHECK(document["scenario"]["training"]["precision"] == "fp8");
+}

@@ -119,7 +119,7 @@ TEST_CASE("a mistake in --set is reported under its number") {
 }
 
 TEST_CASE("choices that no strategy takes yet are refused as unsupported") {
-  const std::string active = "search.precision=fp8";
+  const std::string active = "search.layers=[{from: 0, to: 3, tensor: [1, 2]}]";
   try {
     with({active, "plan.pipeline=1"});
     FAIL("it was accepted");

@@ -75,6 +75,13 @@ TEST_CASE("schedules, sequence parallelism, recomputation and partition are limi
   CHECK(space({"search.recompute=full"}).recompute);  // of every layer
   CHECK(space({"search.partition=optimal"}).partition);
   CHECK_FALSE(space({"search.partition=even"}).partition);
+  CHECK_FALSE(space({"search.partition=optimal"}).chunks);
+  CHECK(space({"search.partition=chunks"}).chunks);
+  CHECK(space({"search.partition=chunks"}).partition);
+  CHECK_FALSE(space({"search.recompute=optimal"}).per_op);
+  CHECK(space({"search.recompute=[optimal, per-op]"}).per_op);
+  CHECK(space({"search.recompute=[optimal, per-op]"}).recompute_ways.empty());
+  CHECK(space({"search.recompute=[none, per-op]"}).recompute_ways.size() == 2);
 }
 
 TEST_CASE("a search ends by gap or time, and may leave memory free") {
@@ -212,16 +219,63 @@ TEST_CASE("values of a search that mean nothing are refused") {
   CHECK(complaint({"search.tensr=8"}).starts_with("search.tensr: unknown key; expected one of"));
 }
 
+TEST_CASE("alternatives are scenarios of their own: every combination, the first values first") {
+  const auto question = ask(llama, {"search.precision=[bf16, fp8]",
+                                    "search.offload=[none, {optimizer: cpu, gradients: cpu}]"});
+  REQUIRE(question.others.size() == 3);
+  using units::Precision;
+  const auto is = [&](std::size_t i, Precision precision, bool offloaded) {
+    const auto& scenario = question.scenario_of(i);
+    return scenario.training.precision == precision &&
+           scenario.plan.offload.gradients == offloaded &&
+           (i == 0 ? question.space : question.others[i - 1].space).zero ==
+               (offloaded ? Values{.least = 2} : Values{});
+  };
+  CHECK(is(0, Precision::bf16, false));
+  CHECK(is(1, Precision::bf16, true));
+  CHECK(is(2, Precision::fp8, false));
+  CHECK(is(3, Precision::fp8, true));
+  CHECK(ask(llama, {"search.precision=fp8"}).scenario.training.precision == Precision::fp8);
+  CHECK(ask(llama, {"search.precision=fp8"}).others.empty());
+  const auto compressed = ask(llama, {"search.gradient_compression=[none, onebit]"});
+  REQUIRE(compressed.others.size() == 1);
+  CHECK(compressed.others[0].space.zero == Values{.most = 1});
+}
+
+TEST_CASE("a recipe of fp8 is of the alternatives in fp8 alone") {
+  const auto question = ask(llama, {"training.precision=fp8", "training.fp8_recipe=blockwise",
+                                    "search.precision=[bf16, fp8]"});
+  REQUIRE(question.others.size() == 1);
+  CHECK(question.scenario.training.fp8_recipe == strategies::Fp8Recipe::delayed);
+  CHECK(question.others[0].scenario.training.fp8_recipe == strategies::Fp8Recipe::blockwise);
+}
+
+TEST_CASE("groups of shards within nodes differ from others where something is sharded") {
+  const auto question = ask(llama, {"search.shard_group=[all, node]"});
+  REQUIRE(question.others.size() == 1);
+  CHECK(question.space.zero == Values{});
+  CHECK(question.others[0].scenario.plan.shard_group == strategies::ShardGroup::node);
+  CHECK(question.others[0].space.zero == Values{.least = 1});
+  CHECK(ask(llama, {"search.shard_group=node"}).space.zero == Values{});
+}
+
+TEST_CASE("an alternative is judged as if it stood where it is meant for") {
+  CHECK(complaint({"search.offload=[none, {gradients: cpu}]"}) ==
+        "plan.offload: gradients on the host are read by an optimizer that is there; write "
+        "optimizer: cpu beside them or leave gradients out");
+  CHECK(complaint({"search.precision=[bf16, nvfp4]"})
+            .starts_with("training.precision: h100-80gb-sxm has no rate for nvfp4; "));
+  CHECK(complaint({"search.precision=[bf15]"}).starts_with("search.precision"));
+  CHECK(complaint({"search.offload=[none, {optimizer: disk}]"}).starts_with("search.offload"));
+  CHECK(complaint({"search.offload=none", "plan.offload={optimizer: cpu}"}) ==
+        "search.offload: plan.offload says what every plan has; leave one of them out");
+  CHECK(complaint({"search.precision=[bf16, fp16]", "training.precision=fp8"}) ==
+        "search.precision: training.precision says what every plan has; leave one of them out, or "
+        "write its value here too");
+}
+
 TEST_CASE("what a search cannot choose yet is refused as unsupported") {
   const std::pair<const char*, const char*> wishes[] = {
-      {"offload=[none, {optimizer: cpu}]",
-       "search.offload: this is not supported yet; write plan.offload, and every plan has it"},
-      {"precision=[bf16, fp8]",
-       "search.precision: this is not supported yet; write training.precision, and every plan has "
-       "it"},
-      {"gradient_compression=fp8",
-       "search.gradient_compression: fp8 is not supported yet; write plan.gradient_compression, "
-       "and every plan has it"},
       {"layers=[{from: 0, to: 3, tensor: [1, 2]}]",
        "search.layers: this is not supported yet; all layers have the same degrees, and each its "
        "own recomputation"}};

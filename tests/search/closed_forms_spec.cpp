@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What fails here if it is broken: microbatches in flight dropped from what a stage keeps.
 #include "search/closed_forms.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/oracle.hpp"

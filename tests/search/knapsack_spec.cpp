@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// What fails here if it is broken: an update in place, which takes items twice; a budget off by
+// one.
 #include <random>
 
 #include "search/knapsack.hpp"

@@ -62,6 +62,12 @@ inline std::string name_of(const Plan& plan) {
          number(strategies::expert_tensor(plan)) + " p" + number(plan.pipeline) + " d" +
          number(plan.data) + " b" + number(plan.micro_batch) + " zero" + number(plan.zero) + ' ' +
          schedules[static_cast<int>(plan.schedule)] + " v" + number(plan.virtual_stages) +
+         (plan.shard_group == strategies::ShardGroup::node ? " shards in nodes" : "") +
+         (plan.offload == strategies::Offload{} ? "" : " offload ") +
+         (plan.offload.optimizer != strategies::Offload::Tier::none ? "o" : "") +
+         (plan.offload.activations ? "a" : "") +
+         (plan.gradient_compression == strategies::GradientCompression::none ? "" : " gradients8") +
+         (plan.activation_compression == strategies::ActivationCompression::none ? "" : " kept8") +
          " layers[" + list(plan.layers_per_stage, number) + "] recompute " + way(plan.recompute) +
          " [" +
          list(plan.layers,
@@ -230,6 +236,10 @@ inline Truth truth_of(const Question& question) {
   Truth truth;
   auto scenario = question.scenario;
   LayerPrices prices;
+  // What is copied or compressed to be kept may take longer than to compute it again.
+  const bool keeping_is_free =
+      !scenario.plan.offload.activations &&
+      scenario.plan.activation_compression == strategies::ActivationCompression::none;
   for_each_partition(question, [&](const Plan& plan) {
     if (truth.degrees.empty() || truth.degrees.back().degrees != degrees_of(plan)) {
       prices = layer_prices(question.scenario, plan, ways, costs);
@@ -245,7 +255,7 @@ inline Truth truth_of(const Question& question) {
       if (!fits(forecast, question.memory_headroom)) return true;
       if (!here.best || time < here.best->time) here.best = Best{time, whole};
       if (!truth.best || time < truth.best->time) truth.best = here.best;
-      return false;
+      return !keeping_is_free;
     });
   });
   return truth;
@@ -416,6 +426,24 @@ inline double draw_memory_fraction(Draw& draw, Question question) {
   return std::min(1.0, (least + part * (most - least)) / capacity);
 }
 
+// What a search varies or keeps when it is told to, now and then.
+inline Question with_more(Question question, unsigned seed) {
+  Draw draw(seed + 1'000'000);
+  auto& space = question.space;
+  auto& plan = question.scenario.plan;
+  space.chunks = draw.one_in(2);
+  if (draw.one_in(6)) space.recompute_ways.push_back({Recompute::Kind::per_op, 0, {}});
+  if (draw.one_in(6)) plan.shard_group = strategies::ShardGroup::node;
+  if (draw.one_in(8))
+    plan.offload.optimizer =
+        draw.of(strategies::Offload::Tier::cpu, strategies::Offload::Tier::nvme);
+  if (draw.one_in(10)) plan.offload.activations = true;
+  if (draw.one_in(10)) plan.gradient_compression = strategies::GradientCompression::fp8;
+  if (draw.one_in(10)) plan.activation_compression = strategies::ActivationCompression::int8;
+  if (draw.one_in(6)) question.scenario.training.precision = units::Precision::fp16;
+  return question;
+}
+
 // What can be asked of such a problem and answered by `most` simulations.
 inline Question draw_question(unsigned seed, std::int64_t most = 300) {
   Draw draw(seed);
@@ -433,6 +461,9 @@ inline Question draw_question(unsigned seed, std::int64_t most = 300) {
     question.space = draw_space(draw, scenario.model);
     const auto many = simulations_of(question, most);
     if (many < 2 || many > most) continue;
+    auto other = with_more(question, seed);
+    if (const auto more = simulations_of(other, most); more >= 2 && more <= most)
+      question = std::move(other);
     scenario.cluster.memory_fraction = draw_memory_fraction(draw, question);
     if (draw.one_in(6)) question.memory_headroom = 0.1;
     return question;

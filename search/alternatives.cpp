@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// One alternative after the other, each held against the best plan of those before.
+#include "search/alternatives.hpp"
+
+#include <algorithm>
+
+namespace search {
+
+namespace {
+
+void add(Counts& counts, const Counts& more) {
+  for (const auto count : {&Counts::enumerated, &Counts::pruned_by_memory, &Counts::pruned_by_bound,
+                           &Counts::evaluated, &Counts::simulated})
+    counts.*count += more.*count;
+}
+
+void append(std::vector<Ranked>& all, std::vector<Ranked>&& more, std::size_t alternative) {
+  for (auto& ranked : more) {
+    ranked.alternative = alternative;
+    all.push_back(std::move(ranked));
+  }
+  std::ranges::stable_sort(all, {}, [](const Ranked& one) { return one.forecast.step.time; });
+}
+
+units::Bytes missing(const Misfit& misfit) { return misfit.needed - misfit.capacity; }
+
+void join(Answer& all, Answer&& one, std::size_t alternative) {
+  append(all.plans, std::move(one.plans), alternative);
+  append(all.pareto, std::move(one.pareto), alternative);
+  add(all.space, one.space);
+  all.lower_bound = std::min(all.lower_bound, one.lower_bound);
+  all.interrupted = all.interrupted || one.interrupted;
+  if (one.misfit && (!all.misfit || missing(*one.misfit) < missing(*all.misfit)))
+    all.misfit = std::move(one.misfit);
+}
+
+// Sorted by time.
+void keep_pareto(std::vector<Ranked>& sorted) {
+  std::vector<Ranked> kept;
+  for (auto& ranked : sorted)
+    if (kept.empty() || ranked.forecast.memory.peak < kept.back().forecast.memory.peak)
+      kept.push_back(std::move(ranked));
+  sorted = std::move(kept);
+}
+
+}  // namespace
+
+Question alone(const Question& question, std::size_t alternative) {
+  auto one = question;
+  if (alternative > 0) {
+    one.scenario = question.others[alternative - 1].scenario;
+    one.space = question.others[alternative - 1].space;
+  }
+  one.others.clear();
+  return one;
+}
+
+Answer search(const Question& question, const Options& options) {
+  auto all = search_alone(question, options);
+  for (std::size_t i = 1; i <= question.others.size(); ++i) {
+    const auto one = alone(question, i);
+    join(all,
+         all.plans.empty()
+             ? search_alone(one, options)
+             : search_alone(one, options, ticks(all.plans.front().forecast.step.time)),
+         i);
+  }
+  if (question.others.empty() || all.plans.empty()) return all;
+  keep_pareto(all.pareto);
+  if (all.plans.size() > options.top) all.plans.resize(options.top);
+  all.misfit.reset();
+  const auto best = all.plans.front().forecast.step.time;
+  all.lower_bound = std::min(all.lower_bound, best);
+  all.gap = (best - all.lower_bound) / best;
+  all.optimal = all.lower_bound == best;
+  return all;
+}
+
+}  // namespace search

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches that choose between scenarios as well: other precisions, states on the host.
+#include "search/alternatives.hpp"
+#include "tests/catch.hpp"
+#include "tests/search/whole_problem.hpp"
+
+using namespace search;
+using whole::name_of;
+
+namespace {
+
+Question with_alternatives(unsigned seed) {
+  auto question = whole::draw_question(seed, 20);
+  question.scenario.training.precision = units::Precision::bf16;
+  question.scenario.plan.offload = {};
+  auto other = Alternative{question.scenario, question.space};
+  other.scenario.training.precision = units::Precision::fp16;
+  question.others.push_back(other);
+  other.scenario.plan.offload.optimizer = strategies::Offload::Tier::cpu;
+  question.others.push_back(other);
+  return question;
+}
+
+std::optional<Picoseconds> best_of(const Answer& answer) {
+  if (answer.plans.empty()) return {};
+  return ticks(answer.plans.front().forecast.step.time);
+}
+
+}  // namespace
+
+TEST_CASE("of several alternatives the best is found, and the bound holds for all") {
+  for (unsigned seed = 0; seed < 20 / whole::fewer; ++seed) {
+    const auto question = with_alternatives(seed);
+    const auto answer = search::search(question);
+    CAPTURE(seed);
+    std::optional<Picoseconds> best;
+    std::int64_t enumerated = 0;
+    for (std::size_t i = 0; i <= question.others.size(); ++i) {
+      const auto one = search::search(alone(question, i));
+      enumerated += one.space.enumerated;
+      if (const auto time = best_of(one); time && (!best || *time < *best)) best = time;
+    }
+    CHECK(best_of(answer) == best);
+    CHECK(answer.space.enumerated == enumerated);
+    if (!best) continue;
+    CHECK(answer.optimal);
+    CHECK(answer.lower_bound.value == Approx(static_cast<double>(*best) * 1e-12));
+  }
+}
+
+TEST_CASE("a plan of an alternative takes what simulating it there takes") {
+  for (unsigned seed = 0; seed < 10 / whole::fewer; ++seed) {
+    const auto question = with_alternatives(seed);
+    const auto answer = search::search(question, {.top = 1000});
+    CAPTURE(seed);
+    for (const auto* ranked : {&answer.plans, &answer.pareto})
+      for (const auto& one : *ranked) {
+        auto scenario = question.scenario_of(one.alternative);
+        scenario.plan = one.plan;
+        CAPTURE(one.alternative, name_of(one.plan));
+        CHECK(one.plan.offload == question.scenario_of(one.alternative).plan.offload);
+        CHECK(forecast::simulate(scenario).step.time == one.forecast.step.time);
+      }
+    for (std::size_t i = 1; i < answer.pareto.size(); ++i) {
+      CHECK(answer.pareto[i - 1].forecast.step.time < answer.pareto[i].forecast.step.time);
+      CHECK(answer.pareto[i - 1].forecast.memory.peak > answer.pareto[i].forecast.memory.peak);
+    }
+  }
+}
+
+TEST_CASE("where nothing fits in any alternative the one that misses by least is told") {
+  auto question = with_alternatives(1);
+  question.scenario.cluster.memory_fraction = 1e-6;
+  for (auto& other : question.others) other.scenario.cluster.memory_fraction = 1e-6;
+  const auto answer = search::search(question);
+  CHECK(answer.plans.empty());
+  REQUIRE(answer.misfit);
+  for (std::size_t i = 0; i <= question.others.size(); ++i) {
+    const auto one = search::search(alone(question, i));
+    CHECK(answer.misfit->needed <= one.misfit->needed);
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a plan is one of those that a search chooses from.
+#include "search/given_plan.hpp"
+#include "tests/catch.hpp"
+#include "tests/search/whole_problem.hpp"
+
+using namespace search;
+using strategies::Plan;
+using strategies::Recompute;
+using strategies::ScheduleKind;
+using whole::name_of;
+
+namespace {
+
+using Keys = std::vector<std::string_view>;
+
+// 16 GPUs, everything open.
+Question open_question() {
+  whole::Draw draw(3);
+  Question question;
+  auto& scenario = question.scenario;
+  scenario.model = whole::draw_model(draw);
+  scenario.model.layers = 8;
+  scenario.model.moe.reset();
+  scenario.model.kv_heads = scenario.model.heads = 8;
+  scenario.cluster = tests::cluster_of(16, 4, 1);
+  scenario.software = {.name = "software"};
+  scenario.training = {.sequence_length = 512, .global_batch = 32};
+  return question;
+}
+
+Plan plan_of(std::int64_t tensor, std::int64_t pipeline, std::int64_t data) {
+  Plan plan;
+  plan.tensor = tensor;
+  plan.pipeline = pipeline;
+  plan.data = data;
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("all that exhaustive search simulates lies inside of the space") {
+  for (unsigned seed = 0; seed < 60 / whole::fewer; ++seed) {
+    const auto question = whole::draw_question(seed, 60);
+    const auto ways = ways_of(question.scenario, question.space);
+    const auto costs = forecast::costs_on(question.scenario.cluster);
+    CAPTURE(seed);
+    whole::for_each_partition(question, [&](const Plan& plan) {
+      const auto prices = layer_prices(question.scenario, plan, ways, costs);
+      whole::for_each_choice(question, plan, prices, [&](const Plan& one) {
+        CAPTURE(name_of(one));
+        CHECK(outside(question, one).empty());
+        return true;
+      });
+    });
+  }
+}
+
+TEST_CASE("a plan outside of the space is told by its keys") {
+  auto question = open_question();
+  const auto inside = plan_of(2, 4, 2);
+  CHECK(outside(question, inside).empty());
+  const auto changed = [&](auto change) {
+    auto plan = inside;
+    change(plan);
+    return outside(question, plan);
+  };
+  CHECK(changed([](Plan& p) { p.micro_batch = 3; }) == Keys{"micro_batch"});
+  CHECK(changed([](Plan& p) { p.data = 4; }) == Keys{"tensor", "pipeline", "data"});
+  CHECK(changed([](Plan& p) { p.layers_per_stage = {1, 3, 2, 2}; }).empty());
+  CHECK(changed([](Plan& p) { p.layers_per_stage = {2, 0, 3, 3}; }) == Keys{"layers_per_stage"});
+  CHECK(changed([](Plan& p) { p.recompute = {Recompute::Kind::full_layers, 1, {}}; }).empty());
+  CHECK(changed([](Plan& p) { p.overlap.data = true; }) == Keys{"overlap"});
+  CHECK(changed([](Plan& p) { p.offload.activations = true; }) == Keys{"offload"});
+  CHECK(changed([](Plan& p) {
+          p.schedule = ScheduleKind::zb_h1;
+          p.layers_per_stage = {1, 3, 2, 2};
+        }) == Keys{"layers_per_stage"});
+  question.space.zero.listed = {1};
+  question.space.schedules = {ScheduleKind::gpipe};
+  CHECK(outside(question, inside) == Keys{"zero", "schedule"});
+  question.space = {};
+  question.space.recompute_ways = {{Recompute::Kind::full, 0, {}}};
+  CHECK(outside(question, inside) == Keys{"recompute"});
+}
+
+TEST_CASE("a plan that runs as one of the space does is inside of it") {
+  const auto question = open_question();
+  auto plan = plan_of(1, 1, 16);
+  plan.sequence_parallel = true;
+  plan.schedule = ScheduleKind::gpipe;
+  CHECK(outside(question, plan).empty());
+  plan = plan_of(8, 2, 1);
+  plan.schedule = ScheduleKind::interleaved;
+  plan.zero = 2;
+  CHECK(outside(question, plan).empty());
+}
+
+TEST_CASE("what is found is no slower than a plan inside of the space that fits") {
+  auto question = open_question();
+  question.space.schedules = {ScheduleKind::one_f_one_b, ScheduleKind::interleaved};
+  question.gap = 0.01;
+  for (const auto& plan : {plan_of(2, 4, 2), plan_of(8, 2, 1), plan_of(1, 1, 16)}) {
+    const auto compared = compare(question, plan);
+    CAPTURE(name_of(plan));
+    CHECK(compared.outside.empty());
+    CHECK(compared.given_fits);
+    REQUIRE(!compared.answer.plans.empty());
+    CHECK(compared.answer.plans.front().forecast.step.time <= compared.given);
+  }
+}
