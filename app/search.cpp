@@ -102,7 +102,7 @@ std::string page_of(const search::Outcome& outcome, const search::Why& why, unit
   std::vector<forecast::Forecast> forecasts;
   std::size_t slices = 0;
   for (const auto& ranked : outcome.answer.plans) {
-    const auto& scenario = scenarios.emplace_back(under(outcome.question, ranked.plan));
+    const auto& scenario = scenarios.emplace_back(under(outcome.question, ranked));
     auto& forecast = forecasts.emplace_back(
         forecast::simulate(scenario, {.timeline = slices < most_slices, .causes = true}));
     forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
