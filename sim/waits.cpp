@@ -10,8 +10,11 @@ EventId held_back_by(const Program& program, const Trace& trace,
   const auto& op = program.ops()[op_of[number(event)]];
   auto latest = no_event;
   const auto consider = [&](EventId earlier, std::uint32_t of) {
-    // Lanes of one kind may stand in for each other: what ended later did not hold it back.
-    if (earlier == no_event || trace.end[number(earlier)] > trace.start[of]) return;
+    if (earlier == no_event) return;
+    // Lanes of one kind may stand in for each other: what ended later did not hold it back. But a
+    // pass begins while what the one before it exchanges last is still on its way.
+    const bool pass = program.ops()[op_of[number(earlier)]].kind == Op::Kind::pass;
+    if (!pass && trace.end[number(earlier)] > trace.start[of]) return;
     if (latest == no_event || trace.end[number(earlier)] > trace.end[number(latest)])
       latest = earlier;
   };

@@ -110,3 +110,24 @@ TEST_CASE("an instant at which a collective and a message go on counts once") {
   CHECK(spent.idle == 1);
   CHECK(spent.total() == found.trace.finish);
 }
+
+// compute  AAAAABBBB    tensor  .....aaa    what A exchanges at its end nobody waits for
+TEST_CASE("a pass is held back by the one before it, though that still exchanges when it begins") {
+  Program program;
+  const auto exchanging = program.add_template(
+      {.steps = {{.activity = computing, .duration = 5},
+                 {.lane = Lane::tensor, .activity = sending, .joins = 0, .duration = 3}}});
+  const Participant who{ActorId{0}};
+  const auto a = program.event(program.add_pass(exchanging, {&who, 1}));
+  const auto b = pass(program, 0, 4);
+  const auto found = run_of(program);
+  REQUIRE(found.trace.start[static_cast<std::uint32_t>(b)] == 5);
+  REQUIRE(found.trace.end[static_cast<std::uint32_t>(a)] == 8);
+  CHECK(held_back_by(program, found.trace, found.waits.op_of, found.waits.lane_predecessor, b) ==
+        a);
+  REQUIRE(found.waits.critical_path.size() == 2);
+  CHECK(found.waits.critical_path[0].event == b);
+  CHECK(found.waits.critical_path[1].event == a);
+  CHECK(found.waits.critical_path[1].start == 0);
+  CHECK(found.waits.critical_path[1].end == 5);
+}
