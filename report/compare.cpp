@@ -31,8 +31,15 @@ void collect(const Document& of, const std::string& path, Leaves& leaves) {
     collect(value, path.empty() ? key : path + "." + key, leaves);
 }
 
-Leaves leaves_of(const forecast::Scenario& scenario) {
+// A dense model has no experts to divide: that degree follows from the others.
+Document document_of(const forecast::Scenario& scenario) {
   auto document = scenario_document(scenario);
+  if (!scenario.model.moe && document.contains("plan")) document["plan"].erase("expert_tensor");
+  return document;
+}
+
+Leaves leaves_of(const forecast::Scenario& scenario) {
+  auto document = document_of(scenario);
   document.erase("name");
   Leaves leaves;
   collect(document, "", leaves);
@@ -231,8 +238,8 @@ std::vector<std::string> parts_of(const std::vector<Change>& changes) {
 
 std::string with_part(const forecast::Scenario& from, const forecast::Scenario& to,
                       const std::string& part) {
-  auto document = scenario_document(from);
-  auto other = scenario_document(to);
+  auto document = document_of(from);
+  auto other = document_of(to);
   const auto dot = part.find('.');
   auto& section = dot == part.npos ? document : document[part.substr(0, dot)];
   const auto key = dot == part.npos ? part : part.substr(dot + 1);

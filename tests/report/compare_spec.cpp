@@ -50,6 +50,17 @@ TEST_CASE("changes are the values that differ, by path") {
   CHECK(report::changes_between(other(), other()).empty());
 }
 
+TEST_CASE("how experts are divided is no change of a dense model") {
+  const auto from = examples::scenario();
+  REQUIRE(!from.model.moe);
+  auto to = from;
+  to.plan.tensor *= 2;
+  CHECK(report::changes_between(from, to).size() == 1);
+  const auto changed = json::parse(report::with_part(from, to, "plan.tensor"));
+  CHECK(changed["plan"]["tensor"] == to.plan.tensor);
+  CHECK(!changed["plan"].contains("expert_tensor"));
+}
+
 TEST_CASE("parts are keys of plan and training, wholes of the rest, and not what follows") {
   CHECK(report::parts_of({{"model.layers", "1", "2"},
                           {"model.hidden", "1", "2"},
