@@ -170,8 +170,10 @@ class Clock {
              std::vector<Picoseconds>& durations, std::vector<Picoseconds>& last) const {
     if (kernels.size() == 1)
       if (const auto rounds = rounds_of(kernels.front(), forward, share_)) {
-        durations = times(rounds->before);
-        last = times(rounds->last);
+        durations = times({rounds->own});
+        last = times(rounds->each);
+        for (std::int64_t other = 1; other < rounds->others; ++other)
+          durations.insert(durations.end(), last.begin(), last.end());
         return;
       }
     for (auto& duration : durations) {

@@ -37,11 +37,7 @@ std::optional<Rounds> rounds_of(const units::Kernel& kernel, bool forward, const
     block.causal = false;
     block.n = std::max<std::int64_t>(1, own.n / 2);
   }
-  const auto merged = merge(block, forward, share);
-  Rounds rounds{{own}, {block, merged}};
-  for (std::int64_t round = 2; round < parts; ++round)
-    rounds.before.insert(rounds.before.end(), {block, merged});
-  return rounds;
+  return Rounds{own, {block, merge(block, forward, share)}, parts - 1};
 }
 
 }  // namespace strategies

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused attention round a ring of c ranks: one block of keys at a time.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -9,9 +10,12 @@
 
 namespace strategies {
 
-// Kernels of one rank: `last` may not begin before the last keys are there.
+// Kernels of one rank: on its own keys, and on those of each other rank. The last of these may not
+// begin before the last keys are there.
 struct Rounds {
-  std::vector<units::Kernel> before, last;
+  units::Kernel own;
+  std::vector<units::Kernel> each;
+  std::int64_t others = 0;
 };
 
 // The kernel is that of the whole sequence of s tokens; `forward` tells its pass. Each rank has two
