@@ -2,7 +2,7 @@
 // One timeline on one canvas: paints it, and says what is where.
 import { causes, colour, inkOn, mixed, ofKind, ofMicrobatch, rgb } from './palette';
 import { Painter } from './paint';
-import { type Group, type Rows, natural, rowsOf, unfolded } from './rows';
+import { type Group, type Rows, halves, natural, rowsOf, unfolded } from './rows';
 import { type Look, type Selection, type Store, inside, zoomed } from './store';
 import type { Drawn } from './run';
 import { tick } from './units';
@@ -86,11 +86,12 @@ export class Chart {
     const row = this.rows.rows.find(({ top, height }) => at >= top && at < top + Math.max(height, 1));
     if (!row) return null;
     const { timeline, bubbles } = this.run, lane = timeline.lanes[row.lane]!;
-    const exact = timeline.at(lane, time, 0);
+    const side = at < row.top + row.height / 2 ? 1 : 2;
+    const exact = timeline.at(lane, time, 0, side);
     if (exact >= 0) return { slice: exact };
     const bubble = bubbles.at(row.lane, time);
     if (bubble >= 0) return { bubble };
-    const near = timeline.at(lane, time, slack);
+    const near = timeline.at(lane, time, slack, side);
     return near >= 0 ? { slice: near } : null;
   }
 
@@ -158,6 +159,9 @@ export class Chart {
     }
   }
 
+  // Where a bar's middle is in its lane.
+  private halfOf(slice: number): number { return [0.5, 0.25, 0.75][this.run.timeline.side[slice]!]!; }
+
   isFaded(slice: number): boolean { return this.faded?.[slice] === 1; }
 
   // --- Drawing ---------------------------------------------------------------------------------
@@ -181,7 +185,8 @@ export class Chart {
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
     const wide = Math.max(1, Math.round(this.lanesWidth * ratio)), high = Math.max(1, this.canvas.height - Math.round(axis * ratio));
     if (this.image?.width !== wide || this.image.height !== high) this.image = context.createImageData(wide, high);
-    const rows = this.rows.rows.map((row) => ({ ...row, top: (row.top - this.scroll) * ratio, height: row.height * ratio }));
+    const rows = this.rows.rows.flatMap((row) => halves(this.run.timeline,
+      { ...row, top: (row.top - this.scroll) * ratio, height: row.height * ratio }));
     this.painter.paint(this.image, rows, look.view, { mode: look.mode, dark: look.dark, faded: this.faded },
       theme.page, theme.idle);
     context.putImageData(this.image, Math.round(this.gutter * ratio), Math.round(axis * ratio));
@@ -241,7 +246,6 @@ export class Chart {
     const { context } = this, { timeline } = this.run;
     context.textAlign = 'center';
     context.textBaseline = 'middle';
-    context.font = '11px system-ui, sans-serif';
     for (const { lane, top, height } of this.rows.rows) {
       const y = top + axis - this.scroll;
       if (height < 13 || y > this.height || y + height < axis) continue;
@@ -260,7 +264,9 @@ export class Chart {
         const bar = rgb(look.mode === 'pass' ? ofKind(kind, look.dark) : ofMicrobatch(microbatch, look.dark));
         context.fillStyle = inkOn(this.isFaded(i) ? mixed(rgb(theme.page), bar, 0.14) : bar);
         context.globalAlpha = this.isFaded(i) ? 0.5 : 1;
-        context.fillText(text, (x + right) / 2, y + height / 2);
+        const half = this.halfOf(i);
+        context.font = `${half === 0.5 ? 11 : 9}px system-ui, sans-serif`;
+        context.fillText(text, (x + right) / 2, y + height * half);
         context.globalAlpha = 1;
       }
     }
@@ -293,9 +299,10 @@ export class Chart {
 
   private drawSelection(selected: Selection, theme: Theme): void {
     const { context } = this, { timeline, bubbles } = this.run;
-    const box = (lane: number, from: number, to: number, width: number, style: string) => {
+    const box = (lane: number, from: number, to: number, width: number, style: string, half = 0.5) => {
       const row = this.rowOf(lane);
       if (!row) return;
+      if (half !== 0.5) { row.height /= 2; row.top += half < 0.5 ? 0 : row.height; }
       const x = this.xOf(from), w = Math.max(2, this.xOf(to) - x);
       context.strokeStyle = style;
       context.lineWidth = width;
@@ -313,7 +320,7 @@ export class Chart {
     for (const arrow of this.run.arrowsOf(i))
       this.drawChain([timeline.to[arrow]!, timeline.from[arrow]!].map((slice) => (
         { lane: timeline.laneOf(slice), start: timeline.start[slice]!, finish: timeline.finish[slice]! })), theme);
-    box(timeline.laneOf(i), timeline.start[i]!, timeline.finish[i]!, 3, theme.accent);
+    box(timeline.laneOf(i), timeline.start[i]!, timeline.finish[i]!, 3, theme.accent, this.halfOf(i));
   }
 
   // A thin line back from bar to bar, latest first.

@@ -7,7 +7,8 @@ import type { Timeline } from './timeline';
 export interface View { from: number; to: number }  // picoseconds
 
 // Pixels. A bubble is idle time of a compute lane; streams beside it may well be idle.
-export interface Row { lane: number; top: number; height: number; compute: boolean }
+// `side`: of bars beside each other only those of this half of the lane (Timeline.side); 0: all.
+export interface Row { lane: number; top: number; height: number; compute: boolean; side: number }
 
 export interface Paint {
   mode: Mode;
@@ -57,13 +58,14 @@ export class Painter {
     this.prepare(width, paint, page);
     const grounds = [pixel(mixed(rgb(page), rgb(idle), 0.3)), pixel(rgb(idle))];
     for (let i = 0; i < rows.length;) {
-      const { top, height: tall } = rows[i]!;
-      const first = Math.floor(top), last = Math.max(first + 1, Math.floor(top + tall) - (tall >= 4 ? 1 : 0));
+      const { top, height: tall, side } = rows[i]!;
+      const first = Math.floor(top), gap = tall >= 4 && side !== 1 ? 1 : 0;
+      const last = Math.max(first + 1, Math.floor(top + tall) - gap);
       let next = i + 1;
       while (next < rows.length && Math.floor(rows[next]!.top) === first) ++next;
       if (last > 0 && first < height) {
         this.idlest.fill(2);
-        for (let lane = i; lane < next; ++lane) this.take(rows[lane]!.lane, view, paint, width);
+        for (let lane = i; lane < next; ++lane) this.take(rows[lane]!, view, paint, width);
         this.blend(grounds[Number(rows[i]!.compute)]!);
         for (let y = Math.max(0, first); y < Math.min(last, height); ++y) pixels.set(this.line, y * width);
       }
@@ -87,8 +89,8 @@ export class Painter {
   }
 
   // Keeps, pixel by pixel, the idlest of the lanes so far.
-  private take(lane: number, view: View, paint: Paint, width: number): void {
-    this.gather(lane, view, paint, width);
+  private take(row: Row, view: View, paint: Paint, width: number): void {
+    this.gather(row, view, paint, width);
     const { cover, shade, idlest, idlestShade } = this;
     for (let x = 0; x < width; ++x) {
       if (cover[x]! >= idlest[x]!) continue;
@@ -107,9 +109,9 @@ export class Painter {
 
   // How far each pixel of a lane is filled, and what fills most of it. The hot loop of a page with
   // many bars: everything it needs is at hand.
-  private gather(index: number, view: View, { mode, faded }: Paint, width: number): void {
-    const { start, finish, sort, microbatch, lanes } = this.timeline;
-    const lane = lanes[index]!, { cover, most, shade, table } = this, { from } = view, byPass = mode === 'pass';
+  private gather(row: Row, view: View, { mode, faded }: Paint, width: number): void {
+    const { start, finish, sort, microbatch, lanes, side } = this.timeline, other = 3 - row.side;
+    const lane = lanes[row.lane]!, { cover, most, shade, table } = this, { from } = view, byPass = mode === 'pass';
     cover.fill(0);
     most.fill(0);
     const scale = width / (view.to - from);
@@ -118,7 +120,7 @@ export class Painter {
       if (left >= width) break;
       if (left < 0) left = 0;
       if (right > width) right = width;
-      if (right <= left) continue;
+      if (right <= left || side[i] === other) continue;
       const batch = microbatch[i]!;
       const ink = table[((byPass ? sort[i]! : batch + 1) << 2) + (faded !== null && faded[i] === 1 ? 2 : 0) + (batch & 1)]!;
       const a = left | 0, b = right | 0;

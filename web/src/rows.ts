@@ -30,6 +30,12 @@ export const natural = (timeline: Timeline, hidden: ReadonlySet<string>) =>
 export const unfolded = (timeline: Timeline, hidden: ReadonlySet<string>, height: number) =>
   3 / stream / Math.min(unit, height / weightOf(timeline, (name) => !hidden.has(name)));
 
+// A lane whose bars run beside each other is painted half by half, if it is high enough.
+export const halves = (timeline: Timeline, row: Row): Row[] =>
+  timeline.lanes[row.lane]!.pairs && row.height >= 4
+    ? [1, 2].map((side) => ({ ...row, side, top: row.top + (side - 1) * row.height / 2, height: row.height / 2 }))
+    : [row];
+
 export function rowsOf(timeline: Timeline, hidden: ReadonlySet<string>, height: number, tall: number): Rows {
   const sizeOf = (shown: (name: string) => boolean) => Math.min(unit, height / weightOf(timeline, shown)) * tall;
   const asked = (name: string) => !hidden.has(name), folded = sizeOf(asked) * stream < 2 && !hidden.has('compute');
@@ -43,7 +49,7 @@ export function rowsOf(timeline: Timeline, hidden: ReadonlySet<string>, height: 
       if (groups.at(-1)?.stage !== stage) top += size * between;
       groups.push({ stage, rank, top, height: 0 });
     }
-    rows.push({ lane, top, height: row, compute: isCompute(name) });
+    rows.push({ lane, top, height: row, compute: isCompute(name), side: 0 });
     top += row;
     groups.at(-1)!.height = top - groups.at(-1)!.top;
   });

@@ -7,6 +7,7 @@ import type { PackedTimeline } from './data';
 export interface Lane {
   stage: number; rank: number; name: string;
   first: number; end: number;  // its bars
+  pairs: boolean;  // some of them run beside each other
 }
 
 type Five = [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
@@ -23,6 +24,8 @@ export class Timeline {
   readonly bytes: Float64Array;  // that each rank sends
   readonly microbatches: number;
   readonly end: number;
+  // Passes that run beside each other share their lane's height: 1 the upper half, 2 the lower one.
+  readonly side: Uint8Array;
   private readonly reach: Float64Array;  // the latest finish of a lane's bars up to this one
 
   constructor(packed: PackedTimeline) {
@@ -33,15 +36,18 @@ export class Timeline {
     this.bytes = bytes;
     this.start = gap;
     this.finish = duration;
+    this.side = new Uint8Array(gap.length);
     this.reach = new Float64Array(gap.length);
     let at = 0, end = 0, most = 0;
     for (const [stage, rank, name, slices] of packed.lanes) {
-      this.lanes.push({ stage, rank, name, first: at, end: at + slices });
+      const lane: Lane = { stage, rank, name, first: at, end: at + slices, pairs: false };
+      this.lanes.push(lane);
       for (let time = 0, batch = 0, reach = 0, stop = at + slices; at < stop; ++at) {
         batch = this.microbatch[at]! += batch;
         time = this.start[at]! += time;
         time = this.finish[at]! += time;
         this.reach[at] = reach = Math.max(reach, time);
+        if (name === 'compute') this.pairUp(lane, at);
         if (time > end) end = time;
         if (batch >= most) most = batch + 1;
       }
@@ -52,6 +58,16 @@ export class Timeline {
     this.from = summed(from);
     this.to = over;
     for (let i = 0; i < this.to.length; ++i) this.to[i] += this.from[i]!;
+  }
+
+  // Beside the bar before it, if that is another microbatch's and not over yet.
+  private pairUp(lane: Lane, at: number): void {
+    const before = at - 1;
+    if (before < lane.first || this.start[at]! >= this.finish[before]!) return;
+    if (this.microbatch[at]! === this.microbatch[before]!) return;
+    this.side[before] ||= 1;
+    this.side[at] = 3 - this.side[before]!;
+    lane.pairs = true;
   }
 
   get size() { return this.start.length; }
@@ -83,11 +99,12 @@ export class Timeline {
     return low;
   }
 
-  // The bar of a lane at `time`, or within `slack` of it; the shortest of several. -1: none.
-  at(lane: Lane, time: number, slack: number): number {
+  // The bar of a lane at `time`, or within `slack` of it; the shortest of several; of those beside
+  // each other that of this side. -1: none.
+  at(lane: Lane, time: number, slack: number, side: number): number {
     let found = -1, best = Infinity;
     for (let i = this.after(lane, time - slack); i < lane.end && this.start[i]! <= time + slack; ++i) {
-      if (this.finish[i]! < time - slack) continue;
+      if (this.finish[i]! < time - slack || this.side[i]! + side === 3) continue;
       const away = Math.max(this.start[i]! - time, time - this.finish[i]!, 0);
       const rank = away * 1e6 + this.finish[i]! - this.start[i]!;
       if (rank < best) { best = rank; found = i; }

@@ -232,6 +232,24 @@ test('a schedule is drawn in the unit its times were given in', async () => {
   await context.close();
 });
 
+test('passes beside each other share the height of their lane', async () => {
+  const file = kept('');
+  execFileSync(program, ['schedule', '--schedule', 'dualpipe', '--stages', '4', '--microbatches', '12', '--forward', '1',
+    '--backward', '1', '--weight', '1', '--report', file]);
+  const { page, context, at } = await opened(file);
+  const where = (part) => page.evaluate((share) => {
+    const { charts: [chart] } = window.stepcast, { top, height } = chart.rowOf(0);
+    return [chart.xOf(8.5 / 38 * chart.run.timeline.end), top + share * height];
+  }, part);
+  const picked = async (part) => {
+    await page.mouse.click(...await at(...await where(part)));
+    return page.locator('.inspector').innerText();
+  };
+  assert.match(await picked(0.25), /^forward m3 c0\b/);
+  assert.match(await picked(0.75), /^backward m7 c1\b/);
+  await context.close();
+});
+
 test('on a phone nothing is wider than the screen, and two fingers zoom', async () => {
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
   const { page, context, at, complaints } = await opened(simulated().file, phone);
