@@ -8,6 +8,7 @@
 #include "scenarios/catalog.hpp"
 #include "scenarios/error.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "scenarios/sweep_file.hpp"
 
 namespace app {
 
@@ -99,8 +100,9 @@ int catalog_show(const std::string& kind_text, const std::string& name, const Fa
   return success;
 }
 
-int catalog_schema(const Common& common, Streams streams) {
-  deliver(scenarios::scenario_schema(), common, streams);
+int catalog_schema(const std::string& file, const Common& common, Streams streams) {
+  deliver(file == "sweep" ? scenarios::sweep_schema() : scenarios::scenario_schema(), common,
+          streams);
   return success;
 }
 

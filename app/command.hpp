@@ -93,11 +93,13 @@ int simulate(const std::string& file, bool full, const Common& common, Streams s
 int compare(const std::string& file, const std::string& against, bool full, const Common& common,
             Streams streams);
 int search(const SearchRequest& request, const Common& common, Streams streams);
+// Which of the options of a purchase file to buy or rent.
+int purchase(const std::string& file, const Common& common, Streams streams);
 int schedule(const ScheduleRequest& request, const Common& common, Streams streams);
 int catalog_list(const std::string& kind, const Common& common, Streams streams);
 int catalog_show(const std::string& kind, const std::string& name, const FabricSize& size,
                  const Common& common, Streams streams);
-int catalog_schema(const Common& common, Streams streams);
+int catalog_schema(const std::string& file, const Common& common, Streams streams);
 struct ValidateRequest {
   std::vector<std::string> datasets;  // none: all
   std::string folder;                 // empty: where the program's own are

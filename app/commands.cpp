@@ -21,6 +21,30 @@ void add_common(CLI::App& command, Common& common) {
   command.add_flag("--quiet", common.quiet, "No warnings and no progress on standard error");
 }
 
+void add_report(CLI::App& command, Common& common, const std::string& what) {
+  command
+      .add_option("--report", common.report,
+                  "Write a page that a browser opens from the disk: " + what)
+      ->type_name("FILE.html");
+}
+
+void add_purchase(CLI::App& program, Common& common, Action& action) {
+  auto file = std::make_shared<std::string>();
+  auto* command = program.add_subcommand(
+      "purchase", "Choose which cluster to buy or rent for a workload, a deadline and a budget");
+  command->add_option("purchase", *file, "Purchase file (YAML): workload, options, what they cost")
+      ->required();
+  add_common(*command, common);
+  add_report(*command, common, "options, money, what would change the choice");
+  command->footer(
+      "Exit status 1: no option keeps to all limits.\n"
+      "Example:\n  stepcast purchase scenarios/examples/purchase-llama3-70b.yaml "
+      "--set 'constraints.deadline=120 days'");
+  command->callback([file, &common, &action] {
+    action = [file, &common](Streams streams) { return purchase(*file, common, streams); };
+  });
+}
+
 void add_trace_command(CLI::App& program, Common& common, Action& action) {
   struct Asked {
     std::string file, against;
@@ -103,7 +127,7 @@ void add_calibrate(CLI::App& program, Common& common, Action& action) {
 
 void add_catalog(CLI::App& program, Common& common, Action& action) {
   struct Asked {
-    std::string kind, name;
+    std::string kind, name, schema = "scenario";
     FabricSize size;
   };
   auto asked = std::make_shared<Asked>();
@@ -120,13 +144,16 @@ void add_catalog(CLI::App& program, Common& common, Action& action) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   show->add_option("--node", asked->size.node, "and nodes of this name");
-  auto* schema = command->add_subcommand("schema", "Print the JSON Schema of a scenario file");
+  auto* schema = command->add_subcommand("schema", "Print the JSON Schema of a kind of file");
+  schema->add_option("file", asked->schema, "scenario or sweep")
+      ->check(CLI::IsMember({"scenario", "sweep"}))
+      ->capture_default_str();
   for (auto* sub : {list, show, schema}) add_common(*sub, common);
   command->footer("Example:\n  stepcast catalog show model gpt3-175b --json");
   command->callback([asked, show, schema, &common, &action] {
     action = [asked, shows = show->parsed(), schemas = schema->parsed(), &common](Streams streams) {
       if (shows) return catalog_show(asked->kind, asked->name, asked->size, common, streams);
-      if (schemas) return catalog_schema(common, streams);
+      if (schemas) return catalog_schema(asked->schema, common, streams);
       return catalog_list(asked->kind, common, streams);
     };
   });

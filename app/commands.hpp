@@ -3,6 +3,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 
 #include "app/command.hpp"
 
@@ -12,8 +13,12 @@ using Action = std::function<int(Streams)>;  // what the parsed command does
 
 // Options that hold on every command that runs something.
 void add_common(CLI::App& command, Common& common);
+// The option --report, of a page that shows `what`.
+void add_report(CLI::App& command, Common& common, const std::string& what);
 
+void add_purchase(CLI::App& program, Common& common, Action& action);
 void add_trace_command(CLI::App& program, Common& common, Action& action);
+void add_sweep(CLI::App& program, Common& common, Action& action);
 void add_validate(CLI::App& program, Common& common, Action& action);
 void add_calibrate(CLI::App& program, Common& common, Action& action);
 void add_catalog(CLI::App& program, Common& common, Action& action);

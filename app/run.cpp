@@ -8,6 +8,7 @@
 #include "app/command.hpp"
 #include "app/commands.hpp"
 #include "scenarios/error.hpp"
+#include "store/store.hpp"
 #include "units/spelling.hpp"
 
 namespace app {
@@ -20,13 +21,6 @@ void add_trace(CLI::App& command, Common& common) {
                   "Write the timeline: .json (Chrome trace events), .pftrace (Perfetto), or a "
                   "folder/ with a file per rank for PyTorch's tools")
       ->type_name("FILE");
-}
-
-void add_report(CLI::App& command, Common& common) {
-  command
-      .add_option("--report", common.report,
-                  "Write a page that a browser opens from the disk: timeline, bubbles, memory")
-      ->type_name("FILE.html");
 }
 
 void add_simulate(CLI::App& program, Common& common, Action& action) {
@@ -45,7 +39,7 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
       ->type_name("SCENARIO");
   add_common(*command, common);
   add_trace(*command, common);
-  add_report(*command, common);
+  add_report(*command, common, "timeline, bubbles, memory");
   command->footer(
       "Example:\n  stepcast simulate scenarios/examples/gpt3-175b-1024-a100.yaml "
       "--set plan.micro_batch=2 --report step.html");
@@ -78,7 +72,7 @@ void add_search(CLI::App& program, Common& common, Action& action) {
       ->type_name("FRAMEWORK");
   add_common(*command, common);
   add_trace(*command, common);
-  add_report(*command, common);
+  add_report(*command, common, "timeline, bubbles, memory");
   command->footer(
       "Ctrl-C ends the search with the best plan so far and what is proved about it.\n"
       "Example:\n  stepcast search scenarios/examples/gpt3-175b-search-4096-a100.yaml "
@@ -113,7 +107,7 @@ void add_schedule(CLI::App& program, Common& common, Action& action) {
       ->allow_extra_args(false);
   add_common(*command, common);
   add_trace(*command, common);
-  add_report(*command, common);
+  add_report(*command, common, "timeline, bubbles, memory");
   command->footer(
       "Example:\n  stepcast schedule --schedule 1f1b --stages 4 --microbatches 8 --forward 1 "
       "--backward 2");
@@ -145,6 +139,8 @@ int guarded(const Action& action, Streams streams) {
     streams.err << wrong.what() << '\n';
   } catch (const Mistake& wrong) {
     streams.err << "stepcast: " << wrong.what() << '\n';
+  } catch (const store::Error& wrong) {
+    streams.err << "stepcast: " << wrong.what() << '\n';
   } catch (const std::invalid_argument& wrong) {
     streams.err << "stepcast: " << wrong.what() << '\n';
   } catch (const std::bad_alloc&) {
@@ -172,6 +168,8 @@ int run(int argc, const char* const* argv, Streams streams) {
   Action action;
   add_simulate(program, common, action);
   add_search(program, common, action);
+  add_purchase(program, common, action);
+  add_sweep(program, common, action);
   add_schedule(program, common, action);
   add_validate(program, common, action);
   add_calibrate(program, common, action);

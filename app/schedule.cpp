@@ -118,7 +118,7 @@ strategies::PassTimes times_of(const ScheduleRequest& request, const strategies:
 report::ScheduleReport report_of(const std::string& name, const strategies::Order& order,
                                  const strategies::Layout& layout,
                                  const strategies::PipelineRun& run, double scale) {
-  report::ScheduleReport result{.name = name};
+  report::ScheduleReport result{.name = name, .ticks = scale};
   result.stages.resize(order.size());
   std::int64_t first = INT64_MAX, last = 0, span = 0;
   std::vector<std::int64_t> began(order.size(), INT64_MAX), ended(order.size(), 0);
@@ -193,12 +193,14 @@ int schedule(const ScheduleRequest& asked, const Common& common, Streams streams
   const auto [order, layout, microbatches] = order_of(request);
   const auto times = times_of(request, layout);
   const auto run = strategies::run_pipeline(order, layout, microbatches, times, slow_of(request));
-  const auto result =
-      report_of(request.schedule, order, layout, run, ticks_per_unit(request, layout));
+  auto result = report_of(request.schedule, order, layout, run, ticks_per_unit(request, layout));
   if (!common.trace.empty())
     write_trace(common.trace, report::schedule_timeline(result),
                 static_cast<std::int64_t>(result.stages.size()));
-  if (!common.report.empty()) write_file(common.report, report::schedule_page(result));
+  if (!common.report.empty()) {
+    result.waits = forecast::waits_of(run, slow_of(request));
+    write_file(common.report, report::schedule_page(result));
+  }
   deliver(common.json ? report::schedule_json(result)
                       : report::schedule_text(result, text_options(streams)),
           common, streams);

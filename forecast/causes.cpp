@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "strategies/activity.hpp"
 
@@ -42,44 +44,38 @@ EventId sender_of(const sim::Program& program, const sim::Waits& waits, EventId 
 // How a chain's link is described, whether it is drawn or not.
 class Describe {
  public:
-  Describe(const Scenario& scenario, const strategies::Lowered& lowered, const sim::Waits& waits,
-           const Drawn& drawn)
-      : scenario_(scenario), lowered_(lowered), waits_(waits), drawn_(drawn) {}
+  explicit Describe(const Played& played) : played_(played) {}
 
   Awaited event(EventId of, Picoseconds start, Picoseconds end) const {
-    const auto event = sender_of(lowered_.program, waits_, of);
-    const auto index = waits_.op_of[number(event)];
-    const auto& op = lowered_.program.ops()[index];
-    const auto& label = lowered_.program.labels()[index];
+    const auto& [program, actors, trace, waits, period, stages, chunks, slice_of] = played_;
+    const auto event = sender_of(program, waits, of);
+    const auto index = waits.op_of[number(event)];
+    const auto& label = program.labels()[index];
     const auto& facts =
-        lowered_
-            .actors[static_cast<std::size_t>(lowered_.program.participants()[number(event)].actor)];
-    return {drawn_.slice_of[number(event)], facts.stage, facts.rank, lane_of(op, label),
-            name_of(scenario_, label),      start,       end};
+        actors[static_cast<std::size_t>(program.participants()[number(event)].actor)];
+    return {
+        (*slice_of)[number(event)], facts.stage, facts.rank, lane_of(program.ops()[index], label),
+        name_of(label, chunks),     start,       end};
   }
   static Awaited host(const strategies::ActorFacts& of, Picoseconds start, Picoseconds end) {
     return {no_slice, of.stage, of.rank, "host", "", start, end};
   }
 
  private:
-  const Scenario& scenario_;
-  const strategies::Lowered& lowered_;
-  const sim::Waits& waits_;
-  const Drawn& drawn_;
+  const Played& played_;
 };
 
 class Causes {
  public:
-  Causes(const Scenario& scenario, const strategies::Lowered& lowered, const sim::Trace& trace,
-         const sim::Waits& waits, sim::Period period, const Drawn* drawn)
-      : lowered_(lowered),
-        program_(lowered.program),
-        trace_(trace),
-        waits_(waits),
-        period_(period),
-        drawn_(drawn) {
-    if (drawn) describe_.emplace(scenario, lowered, waits, *drawn);
-    find_representatives(static_cast<std::size_t>(scenario.plan.pipeline));
+  explicit Causes(const Played& played)
+      : program_(played.program),
+        actors_(played.actors),
+        trace_(played.trace),
+        waits_(played.waits),
+        period_(played.period),
+        slice_of_(played.slice_of) {
+    if (slice_of_) describe_.emplace(played);
+    find_representatives(played.stages);
     look_at_passes();
   }
 
@@ -104,7 +100,7 @@ class Causes {
   };
 
   std::size_t stage_of(std::size_t actor) const {
-    return static_cast<std::size_t>(lowered_.actors[actor].stage);
+    return static_cast<std::size_t>(actors_[actor].stage);
   }
   std::size_t actor_of(EventId event) const {
     return static_cast<std::size_t>(program_.participants()[number(event)].actor);
@@ -112,7 +108,7 @@ class Causes {
 
   void find_representatives(std::size_t stages) {
     representative_.assign(stages, none);
-    for (std::size_t actor = 0; actor < lowered_.actors.size(); ++actor)
+    for (std::size_t actor = 0; actor < actors_.size(); ++actor)
       if (auto& first = representative_[stage_of(actor)]; first == none) first = actor;
   }
 
@@ -148,7 +144,7 @@ class Causes {
   double slowdown_of(const sim::Op& op) const {
     double slowdown = 1;
     for (auto event = op.first; event < op.first + op.count; ++event)
-      slowdown = std::max(slowdown, lowered_.actors[actor_of(EventId{event})].gpu.slowdown);
+      slowdown = std::max(slowdown, actors_[actor_of(EventId{event})].gpu.slowdown);
     return slowdown;
   }
 
@@ -160,18 +156,19 @@ class Causes {
     bool left_stage = false;   // a pass of another stage was on the chain
     bool behind_peer = false;  // a rank of its own stage was, before that
     Picoseconds steady = 0;    // charged to the origin
+    Picoseconds behind = 0;    // charged to what made the rank of its own stage late
     std::optional<IdleCause> origin;
   };
 
   Idle explain(const sim::Idle& interval) {
     const auto actor = static_cast<std::size_t>(interval.actor);
-    const auto& facts = lowered_.actors[actor];
+    const auto& facts = actors_[actor];
     Idle idle{.stage = facts.stage,
               .rank = facts.rank,
               .start_ps = interval.start,
               .end_ps = interval.end};
-    if (drawn_ && interval.until != sim::no_event)
-      idle.until = drawn_->slice_of[number(interval.until)];
+    if (slice_of_ && interval.until != sim::no_event)
+      idle.until = (*slice_of_)[number(interval.until)];
     Walk walk{interval, stage_of(actor), idle};
     if (interval.until != sim::no_event)
       follow(walk, held_back_by(interval.until), trace_.start[number(interval.until)]);
@@ -180,6 +177,8 @@ class Causes {
     else
       add(walk, IdleCause::imbalance, interval.start, interval.end);
     charge(walk, walk.origin.value_or(IdleCause::imbalance), walk.steady);
+    const bool link = walk.origin == IdleCause::communication;  // that is never free
+    settle(walk, link ? IdleCause::communication : IdleCause::straggler);
     const auto most = std::ranges::max_element(idle.by_cause) - idle.by_cause.begin();
     idle.cause = static_cast<IdleCause>(most);
     return idle;
@@ -196,14 +195,15 @@ class Causes {
   // Back from `now`, before which `event` was the last to end.
   void follow(Walk& walk, EventId event, Picoseconds now) {
     auto waiting = static_cast<std::size_t>(walk.interval.actor);
-    while (now > walk.interval.start || (walk.steady > 0 && !walk.origin)) {
+    const auto looks_further = [&] { return !walk.origin && (walk.steady > 0 || walk.behind > 0); };
+    while (now > walk.interval.start || looks_further()) {
       const bool begun = event == sim::no_event;
       const auto end = begun ? 0 : std::min(trace_.end[number(event)], now);
       if (end < now) {
         add(walk, IdleCause::host, end, now);
-        if (describe_) walk.out.chain.push_back(Describe::host(lowered_.actors[waiting], end, now));
+        if (describe_) walk.out.chain.push_back(Describe::host(actors_[waiting], end, now));
       }
-      if (begun || (end <= walk.interval.start && (walk.steady == 0 || walk.origin))) return;
+      if (begun || (end <= walk.interval.start && !looks_further())) return;
       event = sender_of(program_, waits_, event);
       link(walk, event, end);
       if (!walk.origin && was_busy_before(event)) walk.origin = cause_at(event);
@@ -244,15 +244,32 @@ class Causes {
       walk.behind_peer = true;
     if (op.kind == sim::Op::Kind::pass && stage != walk.stage) walk.left_stage = true;
     if (describe_ && end > start) walk.out.chain.push_back(describe_->event(event, start, end));
-    if (op.kind == sim::Op::Kind::pass)
-      pass(walk, event, label, stage, end);
-    else
-      add(walk, cause_at(event), start, end);
+    if (op.kind == sim::Op::Kind::pass) return pass(walk, event, label, stage, end);
+    if (walk.behind > 0) make_late(walk, op, start, end);
+    add(walk, cause_at(event), start, end);
+  }
+
+  // Whom the idle rank waits for, waited for this.
+  void make_late(Walk& walk, const sim::Op& op, Picoseconds start, Picoseconds end) {
+    const auto of_op = std::span(program_.participants()).subspan(op.first, op.count);
+    if (std::ranges::find(of_op, walk.interval.actor, &sim::Participant::actor) != of_op.end())
+      return settle(walk, IdleCause::straggler);
+    const auto share = std::min(walk.behind, end - start - inside(walk, start, end));
+    charge(walk, cause_at(sim::EventId{op.first}), share);
+    walk.behind -= share;
+  }
+  static void settle(Walk& walk, IdleCause cause) {
+    charge(walk, cause, std::exchange(walk.behind, 0));
   }
 
   void pass(Walk& walk, EventId event, std::uint8_t label, std::size_t stage, Picoseconds end) {
     const auto start = trace_.start[number(event)];
-    if (walk.behind_peer) return add(walk, IdleCause::straggler, start, end);
+    if (walk.behind_peer) {
+      walk.behind += inside(walk, start, end);
+      if (slowdown_of(program_.ops()[waits_.op_of[number(event)]]) > 1)
+        settle(walk, IdleCause::straggler);
+      return;
+    }
     if (!is_pipeline_pass(label)) return add(walk, cause_at(event), start, end);
     const auto& phases = phases_[walk.stage];
     const bool warm_up = walk.interval.start < phases.first_backward;
@@ -282,12 +299,12 @@ class Causes {
     charge(walk, cause, inside(walk, start, end));
   }
 
-  const strategies::Lowered& lowered_;
   const sim::Program& program_;
+  const std::vector<strategies::ActorFacts>& actors_;
   const sim::Trace& trace_;
   const sim::Waits& waits_;
   const sim::Period period_;
-  const Drawn* drawn_;
+  const std::vector<std::size_t>* slice_of_;
   std::optional<Describe> describe_;
   std::vector<std::size_t> representative_;              // by stage: the actor that stands for it
   std::vector<Phases> phases_;                           // by stage
@@ -296,29 +313,25 @@ class Causes {
 
 }  // namespace
 
-std::vector<Idle> idle_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                          const sim::Trace& trace, const sim::Waits& waits, sim::Period period,
-                          const Drawn* drawn) {
-  return Causes(scenario, lowered, trace, waits, period, drawn).run();
-}
+std::vector<Idle> idle_of(const Played& played) { return Causes(played).run(); }
 
-std::vector<Awaited> critical_path_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                                      const sim::Waits& waits, const Drawn& drawn) {
-  const Describe describe(scenario, lowered, waits, drawn);
+std::vector<Awaited> critical_path_of(const Played& played) {
+  const Describe describe(played);
+  const auto& stretches = played.waits.critical_path;
   std::vector<Awaited> path;
-  for (auto at = waits.critical_path.size(); at-- > 0;) {
-    const auto& [event, start, end] = waits.critical_path[at];
+  for (auto at = stretches.size(); at-- > 0;) {
+    const auto& [event, start, end] = stretches[at];
     if (event != sim::no_event) {
       path.push_back(describe.event(event, start, end));
       continue;
     }
     // Before the work of whom it belongs to: the next on the path.
-    const auto& next = waits.critical_path[at > 0 ? at - 1 : 0].event;
+    const auto& next = stretches[at > 0 ? at - 1 : 0].event;
     const auto actor =
         next == sim::no_event
             ? 0
-            : static_cast<std::size_t>(lowered.program.participants()[number(next)].actor);
-    path.push_back(Describe::host(lowered.actors[actor], start, end));
+            : static_cast<std::size_t>(played.program.participants()[number(next)].actor);
+    path.push_back(Describe::host(played.actors[actor], start, end));
   }
   return path;
 }

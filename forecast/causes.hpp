@@ -9,14 +9,23 @@
 
 namespace forecast {
 
-// The idle intervals of every stage's lowest rank, by (stage, start). Chains only with `drawn`.
-// O(events + length of the chains).
-std::vector<Idle> idle_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                          const sim::Trace& trace, const sim::Waits& waits, sim::Period period,
-                          const Drawn* drawn);
+// A run whose waits are to be explained. `slice_of` as Drawn has it; null: nothing is drawn.
+struct Played {
+  const sim::Program& program;
+  const std::vector<strategies::ActorFacts>& actors;
+  const sim::Trace& trace;
+  const sim::Waits& waits;
+  sim::Period period = sim::Period::makespan;
+  std::size_t stages = 1;
+  bool chunks = false;  // names say which
+  const std::vector<std::size_t>* slice_of = nullptr;
+};
 
-// From the step's begin.
-std::vector<Awaited> critical_path_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                                      const sim::Waits& waits, const Drawn& drawn);
+// The idle intervals of every stage's lowest rank, by (stage, start). Chains only of what is drawn.
+// O(events + length of the chains).
+std::vector<Idle> idle_of(const Played& played);
+
+// From the step's begin; of what is drawn.
+std::vector<Awaited> critical_path_of(const Played& played);
 
 }  // namespace forecast

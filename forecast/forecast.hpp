@@ -103,7 +103,10 @@ struct Slice {
       kind;  // one of "forward", "backward", "recompute", "optimizer", "tensor_comm", …
   std::int64_t microbatch = -1, chunk = -1;
   std::int64_t start_ps = 0, end_ps = 0;
-  units::Bytes bytes;  // that each of its ranks sends; zero of what sends nothing over links
+  units::Bytes bytes;  // that each of its ranks sends, a pass in the communication inside it
+  // Of a pass, on one rank, what runs again included: counted as in Step::hfu, so that over the
+  // passes of all ranks they sum to it. Optimizer steps count none.
+  units::Flops flops;
 };
 
 // A message or collective that joins slices of different lanes: send to receive.
@@ -133,12 +136,11 @@ struct LinkSample {
 struct Timeline {
   std::vector<Slice> slices;  // by (stage, rank, lane, start)
   std::vector<Arrow> arrows;
-  std::vector<MemorySample> memory;  // by (stage, time)
-  std::vector<std::size_t> peaks;    // by stage: the first of its samples with most allocated
-  std::vector<std::string>
-      link_names;                 // of the busiest links, at most 8: the first of Forecast::links
-  std::vector<LinkSample> links;  // by (link, time)
-  std::vector<Idle> idle;         // of each stage's lowest rank; by (stage, start)
+  std::vector<MemorySample> memory;     // by (stage, time)
+  std::vector<std::size_t> peaks;       // by stage: the first of its samples with most allocated
+  std::vector<std::string> link_names;  // of the busiest links, at most 4 of each kind and 8 in all
+  std::vector<LinkSample> links;        // by (link, time)
+  std::vector<Idle> idle;               // of each stage's lowest rank; by (stage, start)
   // Of the step, from its begin: what went on, each where the one before it ends, clipped to the
   // path; they sum to the step time.
   std::vector<Awaited> critical_path;

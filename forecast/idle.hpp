@@ -15,7 +15,9 @@ namespace forecast {
 // next, and what held back that, to what was going on at the instant. If this is
 //   a message, or a collective among others: communication;
 //   a host, a data loader, a copy from or to a host, or the launch of a kernel: host;
-//   a pass of another rank of the same stage, which came later to where they meet: straggler;
+//   a pass of another rank of the same stage, which came later to where they meet: what made it
+//     late, going back to the origin of its wait: communication for as long as messages that only
+//     it waited for lasted; straggler for the rest;
 //   a pass of another stage, before the idle rank's first backward pass (warm-up) or after its last
 //     forward pass (drain): straggler for the share by which a GPU that straggles stretches it; of
 //     the rest imbalance for the share by which passes of that sort take longer on that stage than

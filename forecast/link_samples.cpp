@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/contention.hpp"
+
 namespace forecast {
 
 namespace {
@@ -27,29 +29,59 @@ std::vector<LinkSample> summed(std::size_t link, std::vector<Change>& changes) {
   return samples;
 }
 
+// Calls visit(uses of links, bytes, from, to) for every pass that sends inside itself.
+template <class Visit>
+void for_each_inside(const strategies::Lowered& lowered, const sim::Trace& trace, Visit visit) {
+  const auto& program = lowered.program;
+  for (const auto& op : program.ops()) {
+    if (op.kind != sim::Op::Kind::pass) continue;
+    const auto actor = program.participants()[op.first].actor;
+    const auto& [uses, shares] = lowered.inside[static_cast<std::size_t>(actor)];
+    const double sent = program.body(program.body_of(op, 0)).sent;
+    if (sent > 0 && !uses.empty())
+      visit(uses, sent / shares, trace.start[op.first], trace.end[op.first]);
+  }
+}
+
 }  // namespace
 
-std::vector<LinkSample> link_samples(const sim::Program& program, const sim::Trace& trace,
+std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Trace& trace) {
+  auto load = sim::utilisation(lowered.program, trace);
+  const double seconds = static_cast<double>(trace.finish) * 1e-12;
+  for_each_inside(lowered, trace, [&](const auto& uses, double bytes, auto, auto) {
+    for (const auto& [link, times] : uses) {
+      const auto at = static_cast<std::size_t>(link);
+      load[at] += bytes * times / (lowered.program.links()[at] * seconds);
+    }
+  });
+  return load;
+}
+
+std::vector<LinkSample> link_samples(const strategies::Lowered& lowered, const sim::Trace& trace,
                                      std::span<const sim::LinkId> links) {
   constexpr auto none = static_cast<std::size_t>(-1);
+  const auto& program = lowered.program;
   std::vector<std::size_t> place(program.links().size(), none);
   for (std::size_t l = 0; l < links.size(); ++l) place[static_cast<std::size_t>(links[l])] = l;
   std::vector<std::vector<Change>> changes(links.size());
-  for (const auto& op : program.ops()) {
-    if (op.traffic == sim::no_traffic) continue;
-    const auto from = trace.start[op.first] + op.duration, to = trace.end[op.first];
-    if (to <= from) continue;
-    const auto& traffic = program.traffic()[op.traffic];
-    for (const auto& [link, times] : traffic.links) {
+  const auto add = [&](const auto& uses, double bytes, sim::Picoseconds from, sim::Picoseconds to) {
+    if (to <= from) return;
+    for (const auto& [link, times] : uses) {
       const auto at = place[static_cast<std::size_t>(link)];
       if (at == none) continue;
-      const double share = traffic.bytes * times /
+      const double share = bytes * times /
                            (program.links()[static_cast<std::size_t>(link)] *
                             static_cast<double>(to - from) * 1e-12);
       changes[at].push_back({from, share});
       changes[at].push_back({to, -share});
     }
+  };
+  for (const auto& op : program.ops()) {
+    if (op.traffic == sim::no_traffic) continue;
+    const auto& traffic = program.traffic()[op.traffic];
+    add(traffic.links, traffic.bytes, trace.start[op.first] + op.duration, trace.end[op.first]);
   }
+  for_each_inside(lowered, trace, add);
   std::vector<LinkSample> samples;
   for (std::size_t l = 0; l < links.size(); ++l) {
     const auto of_link = summed(l, changes[l]);

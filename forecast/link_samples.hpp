@@ -7,11 +7,17 @@
 #include "forecast/forecast.hpp"
 #include "sim/engine.hpp"
 #include "sim/program.hpp"
+#include "strategies/lower.hpp"
 
 namespace forecast {
 
-// Of these links, numbered by their place in the list. O(uses of links by ops, sorted).
-std::vector<LinkSample> link_samples(const sim::Program& program, const sim::Trace& trace,
+// What links carried over what they could have carried in the run, by link. What passes send inside
+// themselves counts too: it shares links with nothing, so it is no traffic of the program.
+// O(uses of links by ops).
+std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Trace& trace);
+
+// The same over time, of these links, numbered by their place in the list. O(the above, sorted).
+std::vector<LinkSample> link_samples(const strategies::Lowered& lowered, const sim::Trace& trace,
                                      std::span<const sim::LinkId> links);
 
 }  // namespace forecast

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "sim/engine.hpp"
 #include "sim/measures.hpp"
 #include "strategies/activity.hpp"
+#include "strategies/flops.hpp"
 #include "strategies/lower.hpp"
 #include "topology/collective.hpp"
 
@@ -54,38 +57,21 @@ Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
   return step;
 }
 
-// Of the matrix products and attention of a layer that run again for one sequence, attention over
-// the full score matrix, as in the model's flops.
-units::Flops recomputed_flops(const Scenario& scenario, const strategies::Block& block) {
-  auto full = scenario.model;
-  full.causal = false;
-  const auto extent = model::whole(full, 1, scenario.training.sequence_length);
-  const auto ops =
-      model::layer(full, extent, {}, units::Precision::bf16, block.windowed ? full.window->size : 0,
-                   block.experts ? model::Mlp::experts : model::Mlp::dense);
-  const auto& plan = scenario.plan;
-  const strategies::PerOp per_op{
-      scenario.software.compile,
-      plan.sequence_parallel && plan.tensor > 1 ? 1 / static_cast<double>(plan.tensor) : 0};
-  units::Flops flops;
-  for (const auto& replay : strategies::replays_of(ops, block.drop, per_op))
-    for (const auto& run : replay.runs)
-      for (const auto& kernel : ops[run.op].forward) flops += run.share * kernel.flops;
-  return flops;
-}
-
-// The same over the whole step.
+// Of what runs again, over the whole step.
 units::Flops recomputed_flops(const Scenario& scenario) {
-  units::Flops per_sequence, one;
+  const auto& plan = scenario.plan;
+  const strategies::Share share{scenario.model, plan, scenario.training, scenario.software};
+  double of_rank = 0, one = 0;
   strategies::Block known;  // `one` is of this
   for (const auto& blocks :
-       strategies::blocks_of(scenario.model, scenario.plan, scenario.software.keep_sent_outputs))
+       strategies::blocks_of(scenario.model, plan, scenario.software.keep_sent_outputs))
     for (const auto& block : blocks) {
       if (block.drop.kind == strategies::Drop::nothing) continue;
-      if (block != known) one = recomputed_flops(scenario, known = block);
-      per_sequence += one;
+      if (block != known) one = strategies::flops_again(share, known = block);
+      of_rank += one;
     }
-  return static_cast<double>(scenario.training.global_batch) * per_sequence;
+  const auto microbatches = scenario.training.global_batch / plan.micro_batch;  // of all replicas
+  return {static_cast<double>(plan.tensor * plan.context * microbatches) * of_rank};
 }
 
 TimeParts parts_of(const sim::Spent& spent) {
@@ -247,7 +233,7 @@ std::vector<PathPart> path_of(const sim::Spent& path) {
 // Returns the links, the busiest first.
 std::vector<sim::LinkId> add_network(Forecast& forecast, const strategies::Lowered& lowered,
                                      const sim::Trace& trace) {
-  const auto used = sim::utilisation(lowered.program, trace);
+  const auto used = link_loads(lowered, trace);
   std::vector<sim::LinkId> links;
   for (std::uint32_t l = 0; l < used.size(); ++l)
     if (used[l] > 0) links.push_back(sim::LinkId{l});
@@ -266,23 +252,37 @@ std::vector<sim::LinkId> add_network(Forecast& forecast, const strategies::Lower
   return links;
 }
 
-constexpr std::size_t most_sampled_links = 8;
+constexpr std::size_t most_sampled_links = 8, most_sampled_of_a_kind = 4;
 
-void add_link_samples(Timeline& timeline, const Forecast& forecast, std::vector<sim::LinkId> links,
-                      const sim::Program& program, const sim::Trace& trace) {
-  if (links.size() > most_sampled_links) links.resize(most_sampled_links);
-  for (std::size_t l = 0; l < links.size(); ++l)
+// `links` as the forecast has them.
+void add_link_samples(Timeline& timeline, const Forecast& forecast,
+                      const std::vector<sim::LinkId>& links, const strategies::Lowered& lowered,
+                      const sim::Trace& trace) {
+  std::vector<sim::LinkId> sampled;
+  std::map<std::string_view, std::size_t> of_kind;
+  for (std::size_t l = 0; l < links.size() && sampled.size() < most_sampled_links; ++l) {
+    if (of_kind[forecast.links[l].kind]++ >= most_sampled_of_a_kind) continue;
+    sampled.push_back(links[l]);
     timeline.link_names.push_back(forecast.links[l].name);
-  timeline.links = link_samples(program, trace, links);
+  }
+  timeline.links = link_samples(lowered, trace, sampled);
 }
 
 // What was waited for, drawn only with a timeline.
 void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::Lowered& lowered,
                const sim::Trace& trace, const sim::Waits& waits, sim::Period period,
-               const Options& options, std::vector<sim::LinkId> links) {
+               const Options& options, const std::vector<sim::LinkId>& links) {
   Drawn drawn;
   if (options.timeline) drawn = timeline_of(scenario, lowered, trace, waits, forecast.memory);
-  auto idle = idle_of(scenario, lowered, trace, waits, period, options.timeline ? &drawn : nullptr);
+  const Played played{.program = lowered.program,
+                      .actors = lowered.actors,
+                      .trace = trace,
+                      .waits = waits,
+                      .period = period,
+                      .stages = forecast.pipeline.stages.size(),
+                      .chunks = scenario.plan.virtual_stages > 1,
+                      .slice_of = options.timeline ? &drawn.slice_of : nullptr};
+  auto idle = idle_of(played);
   for (auto& stage : forecast.pipeline.stages) stage.bubble_by_cause.emplace();
   for (const auto& interval : idle) {
     auto& stage = forecast.pipeline.stages[static_cast<std::size_t>(interval.stage)];
@@ -291,8 +291,8 @@ void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::L
   }
   if (!options.timeline) return;
   drawn.timeline.idle = std::move(idle);
-  add_link_samples(drawn.timeline, forecast, std::move(links), lowered.program, trace);
-  drawn.timeline.critical_path = critical_path_of(scenario, lowered, waits, drawn);
+  add_link_samples(drawn.timeline, forecast, links, lowered, trace);
+  drawn.timeline.critical_path = critical_path_of(played);
   forecast.timeline = std::move(drawn.timeline);
 }
 
@@ -300,9 +300,10 @@ void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::L
 
 Forecast simulate(const Scenario& scenario, const Options& options) {
   const auto costs = costs_on(scenario.cluster);
-  const auto lowered = strategies::lower(
-      {scenario.model, scenario.training, scenario.plan, scenario.software, scenario.cluster},
-      costs, options.full ? strategies::Ranks::full : strategies::Ranks::folded);
+  const auto lowered =
+      strategies::lower({scenario.model, scenario.training, scenario.plan, scenario.software,
+                         scenario.cluster, options.timeline},
+                        costs, options.full ? strategies::Ranks::full : strategies::Ranks::folded);
   const auto trace = sim::run(lowered.program,
                               options.templates ? sim::Detail::templates : sim::Detail::every_step);
   const bool explains = options.causes || options.timeline;
@@ -324,10 +325,9 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.simulation.events = trace.steps;
   forecast.simulation.ranks = scenario.cluster.gpus;
   forecast.simulation.ranks_simulated = static_cast<std::int64_t>(lowered.actors.size());
-  auto links = add_network(forecast, lowered, trace);
+  const auto links = add_network(forecast, lowered, trace);
   forecast.warnings = warnings_of(scenario, forecast);
-  if (explains)
-    add_waits(forecast, scenario, lowered, trace, waits, period, options, std::move(links));
+  if (explains) add_waits(forecast, scenario, lowered, trace, waits, period, options, links);
   return forecast;
 }
 

@@ -85,12 +85,17 @@ class Draw {
     out_.slices.push_back({.stage = facts.stage,
                            .rank = facts.rank,
                            .lane = lane,
-                           .name = name_of(scenario_, label),
+                           .name = name_of(label, scenario_.plan.virtual_stages > 1),
                            .kind = kinds[label.kind],
                            .microbatch = label.microbatch,
                            .chunk = label.chunk,
                            .start_ps = trace_.start[event],
                            .end_ps = trace_.end[event]});
+    if (op.kind == sim::Op::Kind::pass) {
+      const auto& body = lowered_.program.body(lowered_.program.body_of(op, event - op.first));
+      out_.slices.back().flops = {body.flops};
+      out_.slices.back().bytes = {body.sent};
+    }
     if (op.traffic != sim::no_traffic)
       out_.slices.back().bytes = {lowered_.program.traffic()[op.traffic].bytes};
   }
@@ -158,11 +163,10 @@ class Draw {
 
 }  // namespace
 
-std::string name_of(const Scenario& scenario, const sim::Label& label) {
+std::string name_of(const sim::Label& label, bool chunks) {
   std::string name = strategies::to_text(static_cast<strategies::LabelKind>(label.kind));
   if (label.microbatch >= 0) name += " m" + std::to_string(label.microbatch);
-  if (label.chunk >= 0 && scenario.plan.virtual_stages > 1)
-    name += " c" + std::to_string(label.chunk);
+  if (label.chunk >= 0 && chunks) name += " c" + std::to_string(label.chunk);
   return name;
 }
 

@@ -21,7 +21,7 @@ Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
                   const sim::Trace& trace, const sim::Waits& waits, const Memory& memory);
 
 // What a bar of this op is called, and where it is drawn.
-std::string name_of(const Scenario& scenario, const sim::Label& label);
+std::string name_of(const sim::Label& label, bool chunks);
 const char* lane_of(const sim::Op& op, const sim::Label& label);
 
 }  // namespace forecast

@@ -94,6 +94,12 @@ std::string waits_for_data(const Scenario& scenario, const Step& step) {
 
 }  // namespace
 
+std::string misfit_of(const Scenario& scenario, const Memory& memory) {
+  std::string text = memory.fits ? "" : does_not_fit(scenario, memory);
+  if (memory.host_fits) return text;
+  return text + (text.empty() ? "" : "; ") + overflows(memory);
+}
+
 std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast) {
   std::vector<std::string> warnings;
   const auto& memory = forecast.memory;

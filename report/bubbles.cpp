@@ -92,6 +92,24 @@ std::string remedy(const forecast::Scenario& scenario, const forecast::Forecast&
   return "larger passes (`micro_batch`), CUDA graphs, a faster host or less `offload` shorten it";
 }
 
+std::string_view schedule_remedy(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::warm_up:
+    case IdleCause::drain:
+      return "more microbatches, fewer stages, more chunks (`interleaved`) or a schedule that "
+             "splits the backward pass (`zb-h1`, `zb-v`) shorten it";
+    case IdleCause::imbalance:
+      return "passes of equal length, on every stage and in both directions, shorten it";
+    case IdleCause::straggler:
+      return "the stages that `--slow` names hold up the others: give them less to do";
+    case IdleCause::communication:
+      return "less time between stages (`--comm`), or more warm-up passes that hide it, shorten it";
+    case IdleCause::host:
+      break;
+  }
+  return "";
+}
+
 std::string bubbles_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                          const TextOptions& options) {
   const auto& stages = forecast.pipeline.stages;

@@ -2,6 +2,7 @@
 // Idle time in words: whom it waits for, and what would shorten it.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
@@ -17,6 +18,8 @@ std::string waits_for(const forecast::Idle& idle, std::size_t most = 4);
 // What would shorten idle time of this cause, as a sentence that names the keys to change.
 std::string remedy(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                    forecast::IdleCause cause);
+// The same of a schedule that is studied alone.
+std::string_view schedule_remedy(forecast::IdleCause cause);
 
 // Causes of the mean stage's idle time with their shares of the step, and a remedy for the
 // greatest: three lines or so. Nothing if the forecast does not know causes or no stage is idle.

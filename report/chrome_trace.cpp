@@ -48,6 +48,8 @@ void add_slice(Events& events, const forecast::Slice& slice, int thread) {
       .string(",\"args\":{\"kind\":", slice.kind);
   if (slice.microbatch >= 0) events.number(",\"microbatch\":", slice.microbatch);
   if (slice.chunk >= 0) events.number(",\"chunk\":", slice.chunk);
+  if (slice.flops.value > 0) events.number(",\"flops\":", whole(slice.flops.value));
+  if (slice.bytes.value > 0) events.number(",\"bytes\":", whole(slice.bytes.value));
   events.raw("}").end();
 }
 

@@ -81,7 +81,7 @@ Document by_distinct_rows(const std::vector<Column>& columns) {
     for (const auto row : order) values.push_back(column[rows[row].first]);
     distinct.push_back(column_text(values));
   }
-  return Object().put("distinct", std::move(distinct)).put("index", packed(index)).take();
+  return Object().put("distinct", std::move(distinct)).put("index", index_document(index)).take();
 }
 
 }  // namespace
@@ -98,6 +98,23 @@ std::string column_text(const Column& numbers) {
   values.reserve(numbers.size());
   for (const auto number : numbers) values.push_back(zigzag(number));
   return packed(values);
+}
+
+Document index_document(const std::vector<std::uint64_t>& index) {
+  std::vector<std::uint64_t> written, more;
+  std::unordered_map<std::uint64_t, std::uint64_t> behind;  // looked up, never walked
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    if (i > 0) {
+      const auto [known, fresh] = behind.try_emplace(index[i - 1], index[i]);
+      if (!fresh && std::exchange(known->second, index[i]) == index[i]) {
+        ++more.back();
+        continue;
+      }
+    }
+    written.push_back(index[i]);
+    more.push_back(0);
+  }
+  return Document::array({packed(written), packed(more)});
 }
 
 Document table_document(const std::vector<Column>& columns) {

@@ -19,8 +19,13 @@ using Column = std::vector<std::int64_t>;
 // …), packed.
 std::string column_text(const Column& numbers);
 
+// Which of some numbered things comes when, as [written, more], both packed. What comes after a
+// thing mostly came after it last time, so they are runs: one that is written, and how many follow
+// it that were behind their predecessors last time.
+Document index_document(const std::vector<std::uint64_t>& index);
+
 // Columns of the same length, as few characters as rows repeat: {"columns": [column, …]}; or, where
-// that is shorter, {"distinct": [column, …], "index": packed}: the rows that there are, the most
+// that is shorter, {"distinct": [column, …], "index": …}: the rows that there are, the most
 // frequent first, and which of them comes when.
 Document table_document(const std::vector<Column>& columns);
 

@@ -15,12 +15,13 @@
 namespace report {
 namespace {
 
-// By cause.
-Document remedies_document(const PageRun& run) {
+// By cause; of a cause says what would help.
+template <class Of>
+Document remedies_document(Of of) {
   Object remedies;
   for (std::size_t i = 0; i < forecast::idle_causes; ++i) {
     const auto cause = static_cast<forecast::IdleCause>(i);
-    remedies.put(std::string(to_text(cause)).c_str(), remedy(run.scenario, run.forecast, cause));
+    remedies.put(std::string(to_text(cause)).c_str(), of(cause));
   }
   return remedies.take();
 }
@@ -36,28 +37,12 @@ Document run_document(const PageRun& run, std::string_view version) {
       .put("document", Document::parse(simulate_json(run.scenario, run.forecast, version)))
       .put("plan_words", degrees_words(run.scenario.plan))
       .put("warnings", run.forecast.warnings)
-      .put("remedies", remedies_document(run))
+      .put("remedies", remedies_document([&](forecast::IdleCause cause) {
+             return remedy(run.scenario, run.forecast, cause);
+           }))
       .put("fabric", machine_document(run.scenario.cluster))
       .put("timeline", timeline_document(run.forecast.timeline))
       .take();
-}
-
-// The template with its data: JSON in which no '<' is left, so that no name in it can end the
-// element that holds it.
-std::string page_of(const Document& data) {
-  const auto page = page_template();
-  const auto marker = page.find(page_marker);
-  const auto json = data.dump(-1, ' ', false, Document::error_handler_t::replace);
-  std::string text(page.substr(0, marker));
-  text.reserve(page.size() + json.size() + json.size() / 64);
-  for (const char c : json) {
-    if (c == '<')
-      text += "\\u003c";
-    else
-      text += c;
-  }
-  text += page.substr(marker + page_marker.size());
-  return text;
 }
 
 // The words of simulated steps, which the page takes apart (page_parts.hpp).
@@ -77,6 +62,22 @@ Document run_documents(const std::vector<PageRun>& runs, std::string_view versio
 }
 
 }  // namespace
+
+std::string page_of(const Document& data) {
+  const auto page = page_template();
+  const auto marker = page.find(page_marker);
+  const auto json = data.dump(-1, ' ', false, Document::error_handler_t::replace);
+  std::string text(page.substr(0, marker));
+  text.reserve(page.size() + json.size() + json.size() / 64);
+  for (const char c : json) {
+    if (c == '<')
+      text += "\\u003c";
+    else
+      text += c;
+  }
+  text += page.substr(marker + page_marker.size());
+  return text;
+}
 
 std::string simulate_page(const std::vector<PageRun>& runs, std::string_view version,
                           const std::string& changes) {
@@ -115,6 +116,7 @@ std::string schedule_page(const ScheduleReport& schedule) {
           .put("name", schedule.name)
           .put("schedule", std::move(figures))
           .number("unit", schedule.makespan > 0 ? static_cast<double>(end) / schedule.makespan : 1)
+          .put("remedies", remedies_document(schedule_remedy))
           .put("timeline", timeline_document(timeline))
           .take());
 }

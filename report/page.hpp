@@ -34,4 +34,14 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why,
 // The page of one pipeline schedule. Throws as schedule_timeline does.
 std::string schedule_page(const ScheduleReport& schedule);
 
+// The page of a sweep, of any two of its axes, from its document: {"sweep": {"name", "mode",
+// "axes": [{"name", "values"}]}, "points": [{"id", "axes": {name: value}, "status", "reason",
+// figures …, "plan"}]}; of 10,000 points it is 2 MB or so. Figures that end in "_s" are seconds,
+// in "_bytes" bytes, in "_fraction" shares. Throws std::invalid_argument if it is none.
+std::string sweep_page(std::string_view json);
+
+// The page of a purchase, from the document of `purchase --json`. Throws std::invalid_argument if
+// it is none.
+std::string purchase_page(std::string_view json);
+
 }  // namespace report

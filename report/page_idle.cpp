@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why stages were idle, for the page; web/src/bubbles.ts reads it back.
-//   awaited: slices: slice + 1 per entry, less that of the entry before; 0 is the next of the
-//   others: index into sorts ([stage, rank, lane, name] each), start (less the one before),
-//   duration idle: intervals: lane (index into lanes, less the one before), gap (picoseconds since
-//   the end of the one before it in the lane), duration, cause, until (slice + 1, less the one
-//   before), links of its chain; by_cause: picoseconds; chain: the links of all, one after the
-//   other, awaited path: begin, spans (picoseconds of each step), and the steps, awaited
+//   awaited: what was waited for, list after list. What is behind an entry mostly is behind it in
+//     every list, so entries are runs: one that is written (less the one written before: slice + 1;
+//     0, the next of the others; -1 - i, once more the i-th of them), and how many follow it that
+//     were behind their predecessors last time. others: index into sorts ([stage, rank, lane, name]
+//     each), start (less the one before), duration
+//   idle: intervals: lane (index into lanes, less the one before), gap (picoseconds since the end
+//     of the one before it in the lane), duration, cause, until (slice + 1, less the one before),
+//     links of its chain; by_cause: picoseconds; chain: the links of all, awaited
+//   path: begin, spans (picoseconds of each step), and the steps, awaited
 #include <map>
+#include <optional>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "report/columns.hpp"
@@ -22,24 +28,22 @@ std::int64_t number(std::size_t slice) {
 
 class AwaitedColumns {
  public:
+  void begin_list() { before_.reset(); }
+
   void add(const forecast::Awaited& awaited) {
-    const auto slice = number(awaited.slice);
-    slices_.push_back(slice - slice_);
-    slice_ = slice;
-    if (slice != 0) return;
-    const Sort sort{awaited.stage, awaited.rank, awaited.lane, awaited.name};
-    const auto [found, fresh] =
-        numbers_.try_emplace(sort, static_cast<std::int64_t>(sorts_.size()));
-    if (fresh) sorts_.push_back({awaited.stage, awaited.rank, awaited.lane, awaited.name});
-    sort_.push_back(found->second);
-    starts_.push_back(awaited.start_ps - start_);
-    durations_.push_back(awaited.end_ps - awaited.start_ps);
-    start_ = awaited.start_ps;
+    const auto [entry, written] = entry_of(awaited);
+    if (was_behind(entry)) {
+      ++more_.back();
+      return;
+    }
+    entries_.push_back(written - last_);
+    more_.push_back(0);
+    last_ = written;
   }
 
   Document take() const {
     return Object()
-        .put("slices", table_document({slices_}))
+        .put("entries", table_document({entries_, more_}))
         .put("sorts", sorts_)
         .put("others", table_document({sort_, starts_, durations_}))
         .take();
@@ -47,10 +51,41 @@ class AwaitedColumns {
 
  private:
   using Sort = std::tuple<int, std::int64_t, std::string_view, std::string>;
+  using Other = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+
+  // Its number, and how that is written.
+  std::pair<std::int64_t, std::int64_t> entry_of(const forecast::Awaited& awaited) {
+    if (const auto slice = number(awaited.slice); slice != 0) return {slice, slice};
+    const Sort sort{awaited.stage, awaited.rank, awaited.lane, awaited.name};
+    const auto [found, fresh] =
+        numbers_.try_emplace(sort, static_cast<std::int64_t>(sorts_.size()));
+    if (fresh) sorts_.push_back({awaited.stage, awaited.rank, awaited.lane, awaited.name});
+    const auto duration = awaited.end_ps - awaited.start_ps;
+    const auto [other, first] =
+        others_.try_emplace({found->second, awaited.start_ps, duration}, -1 - std::ssize(sort_));
+    if (!first) return {other->second, other->second};
+    sort_.push_back(found->second);
+    starts_.push_back(awaited.start_ps - start_);
+    durations_.push_back(duration);
+    start_ = awaited.start_ps;
+    return {other->second, 0};
+  }
+
+  // Whether the page knows by itself that this comes next.
+  bool was_behind(std::int64_t entry) {
+    const auto before = std::exchange(before_, entry);
+    if (!before) return false;
+    const auto [known, fresh] = behind_.try_emplace(*before, entry);
+    return !fresh && std::exchange(known->second, entry) == entry;
+  }
+
+  std::unordered_map<std::int64_t, std::int64_t> behind_;  // looked up, never walked
+  std::optional<std::int64_t> before_;                     // in this list
   std::map<Sort, std::int64_t> numbers_;
+  std::map<Other, std::int64_t> others_;
   Document sorts_ = Document::array();
-  Column slices_, sort_, starts_, durations_;
-  std::int64_t slice_ = 0, start_ = 0;
+  Column entries_, more_, sort_, starts_, durations_;
+  std::int64_t last_ = 0, start_ = 0;
 };
 
 // The compute lane of each rank that is drawn.
@@ -89,6 +124,7 @@ Document idle_document(const forecast::Timeline& timeline) {
     until.push_back(number(idle.until) - until_before);
     links.push_back(static_cast<std::int64_t>(idle.chain.size()));
     for (std::size_t i = 0; i < by_cause.size(); ++i) by_cause[i].push_back(idle.by_cause[i]);
+    chain.begin_list();
     for (const auto& link : idle.chain) chain.add(link);
     lane_before = found->second;
     until_before = number(idle.until);

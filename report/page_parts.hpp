@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: parts of what a page is given to draw.
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "forecast/forecast.hpp"
@@ -12,16 +13,21 @@ namespace report {
 std::string_view page_template();
 inline constexpr std::string_view page_marker = "@STEPCAST_DATA@";
 
+// The template with its data: JSON in which no '<' is left, so that no name in it can end the
+// element that holds it.
+std::string page_of(const Document& data);
+
 // Slices, arrows and memory as tables (columns.hpp); web/src/timeline.ts reads them back:
 //   lanes: [stage, rank, name, slices] each, in the order of the slices
-//   sorts: [kind, before, after, chunk, bare] each; a slice of microbatch 3 is called before + "
-//   m3"
-//   + after, one that is bare or of no microbatch before + after
+//   sorts: [kind, before, after, chunk, bare, bytes, flops] each: what a rank sends and computes; a
+//     slice of microbatch 3 is called before + " m3" + after, one that is bare or of no microbatch
+//     before + after
 //   slices: sort, microbatch (less the one before it in the lane), gap (picoseconds since the end
-//   of the one before it in the lane), duration (picoseconds), bytes that each rank sends arrows:
-//   the slice it leaves less that of the arrow before, and how many further on it ends memory: per
-//   stage samples of time, activations and temporary, each less the one before; the sample that is
-//   the peak, and the slice that goes on then (-1: none is drawn) idle, path: page_idle.cpp
+//     of the one before it in the lane), duration (picoseconds)
+//   arrows: the slice it leaves less that of the arrow before, and how many further on it ends
+//   memory: per stage samples of time, activations and temporary, each less the one before; the
+//     sample that is the peak, and the slice that goes on then (-1: none is drawn)
+//   idle, path: page_idle.cpp
 Document timeline_document(const forecast::Timeline& timeline);
 
 // Idle intervals, and the critical path of the step, of a timeline.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <compare>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -12,21 +13,31 @@
 namespace report {
 namespace {
 
-// What slices of other microbatches share: kind, name around the microbatch, chunk.
-using Sort = std::tuple<std::string_view, std::string, std::string, std::int64_t>;
+// What slices of other microbatches share.
+struct Sort {
+  std::string_view kind;
+  std::string before, after;  // the name around the microbatch
+  std::int64_t chunk = -1;
+  bool bare = false;  // there is a microbatch, but not in the name
+  double bytes = 0, flops = 0;
+  friend auto operator<=>(const Sort&, const Sort&) = default;
+};
 
 Sort sort_of(const forecast::Slice& slice) {
+  Sort sort{.kind = slice.kind,
+            .before = slice.name,
+            .chunk = slice.chunk,
+            .bytes = std::round(slice.bytes.value),
+            .flops = std::round(slice.flops.value)};
+  if (slice.microbatch < 0) return sort;
   const auto marker = " m" + std::to_string(slice.microbatch);
-  const auto at = slice.microbatch < 0 ? std::string::npos : slice.name.find(marker);
+  const auto at = slice.name.find(marker);
   const auto end = at + marker.size();
-  if (at == std::string::npos || (end < slice.name.size() && slice.name[end] != ' '))
-    return {slice.kind, slice.name, "", slice.chunk};
-  return {slice.kind, slice.name.substr(0, at), slice.name.substr(end), slice.chunk};
-}
-
-// True if the page would put the microbatch into the name of a slice that has none there.
-bool bare(const forecast::Slice& slice, const Sort& sort) {
-  return slice.microbatch >= 0 && std::get<1>(sort) == slice.name;
+  sort.bare = at == std::string::npos || (end < slice.name.size() && slice.name[end] != ' ');
+  if (sort.bare) return sort;
+  sort.before = slice.name.substr(0, at);
+  sort.after = slice.name.substr(end);
+  return sort;
 }
 
 class Slices {
@@ -37,15 +48,13 @@ class Slices {
       end_ = microbatch_ = 0;
     }
     ++lanes_.back().second;
-    const auto sort = sort_of(slice);
     const auto [found, fresh] =
-        numbers_.try_emplace({sort, bare(slice, sort)}, static_cast<std::int64_t>(sorts_.size()));
+        numbers_.try_emplace(sort_of(slice), static_cast<std::int64_t>(sorts_.size()));
     if (fresh) sorts_.push_back(&found->first);
     sort_.push_back(found->second);
     microbatches_.push_back(slice.microbatch - microbatch_);
     gaps_.push_back(slice.start_ps - end_);
     durations_.push_back(slice.end_ps - slice.start_ps);
-    bytes_.push_back(std::llround(slice.bytes.value));
     end_ = slice.end_ps;
     microbatch_ = slice.microbatch;
   }
@@ -54,25 +63,23 @@ class Slices {
     Document lanes = Document::array(), sorts = Document::array();
     for (const auto& [first, count] : lanes_)
       lanes.push_back({first->stage, first->rank, first->lane, count});
-    for (const auto* sort : sorts_) {
-      const auto& [kind, before, after, chunk] = sort->first;
-      sorts.push_back({kind, before, after, chunk, sort->second});
-    }
+    for (const auto* sort : sorts_)
+      sorts.push_back({sort->kind, sort->before, sort->after, sort->chunk, sort->bare, sort->bytes,
+                       sort->flops});
     object.put("lanes", std::move(lanes))
         .put("sorts", std::move(sorts))
-        .put("slices", table_document({sort_, microbatches_, gaps_, durations_, bytes_}));
+        .put("slices", table_document({sort_, microbatches_, gaps_, durations_}));
   }
 
  private:
-  using Key = std::pair<Sort, bool>;
   static bool same_lane(const forecast::Slice& a, const forecast::Slice& b) {
     return std::tie(a.stage, a.rank, a.lane) == std::tie(b.stage, b.rank, b.lane);
   }
 
   std::vector<std::pair<const forecast::Slice*, std::int64_t>> lanes_;
-  std::map<Key, std::int64_t> numbers_;
-  std::vector<const Key*> sorts_;  // by number
-  Column sort_, microbatches_, gaps_, durations_, bytes_;
+  std::map<Sort, std::int64_t> numbers_;
+  std::vector<const Sort*> sorts_;  // by number
+  Column sort_, microbatches_, gaps_, durations_;
   std::int64_t end_ = 0, microbatch_ = 0;
 };
 

@@ -39,7 +39,8 @@ constexpr std::uint64_t slice_begin = 1, slice_end = 2, counter_type = 4;
 }  // namespace event
 namespace annotation {
 constexpr std::uint32_t name_iid = 1, integer = 4, string = 6;
-constexpr std::uint64_t microbatch = 1, chunk = 2, kind = 3;  // interned names, ours to choose
+// Interned names, ours to choose.
+constexpr std::uint64_t microbatch = 1, chunk = 2, kind = 3, flops = 4, bytes = 5;
 }  // namespace annotation
 namespace interned {
 constexpr std::uint32_t event_names = 2, annotation_names = 3, iid = 1, name = 2;
@@ -91,10 +92,12 @@ class Writer {
 
   void write_start() {
     Message data;
-    const std::array<std::pair<std::uint64_t, const char*>, 3> names{
+    const std::array<std::pair<std::uint64_t, const char*>, 5> names{
         {{annotation::microbatch, "microbatch"},
          {annotation::chunk, "chunk"},
-         {annotation::kind, "kind"}}};
+         {annotation::kind, "kind"},
+         {annotation::flops, "flops"},
+         {annotation::bytes, "bytes"}}};
     for (const auto& [iid, name] : names)
       data.message(interned::annotation_names,
                    Message().integer(interned::iid, iid).text(interned::name, name));
@@ -155,6 +158,8 @@ class Writer {
         .integer(event::name_iid, interned_name(slice.name));
     annotate(annotation::microbatch, slice.microbatch);
     annotate(annotation::chunk, slice.chunk);
+    if (slice.flops.value > 0) annotate(annotation::flops, whole(slice.flops.value));
+    if (slice.bytes.value > 0) annotate(annotation::bytes, whole(slice.bytes.value));
     event_.message(event::annotation,
                    annotation_.clear()
                        .integer(annotation::name_iid, annotation::kind)

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "report/document.hpp"
 #include "report/picture.hpp"
@@ -71,6 +72,29 @@ double last_end(const ScheduleReport& schedule) {
   double last = 0;
   for (const auto& operation : schedule.operations) last = std::max(last, operation.end);
   return last;
+}
+
+// What was waited for, at the times of the picture.
+template <class At>
+forecast::Awaited drawn(forecast::Awaited awaited, const At& at) {
+  awaited.start_ps = at(awaited.start_ps);
+  awaited.end_ps = at(awaited.end_ps);
+  return awaited;
+}
+
+// Its causes fill it again, the first after the last, whatever rounding does.
+template <class At>
+forecast::Idle drawn(forecast::Idle idle, const At& at) {
+  auto from = idle.start_ps;
+  for (auto& share : idle.by_cause) {
+    const auto until = from + share;
+    share = at(until) - at(from);
+    from = until;
+  }
+  idle.start_ps = at(idle.start_ps);
+  idle.end_ps = at(idle.end_ps);
+  for (auto& link : idle.chain) link = drawn(std::move(link), at);
+  return idle;
 }
 
 bool has_chunks(const ScheduleReport& schedule) {
@@ -149,6 +173,7 @@ forecast::Timeline schedule_timeline(const ScheduleReport& schedule) {
   if ((last_end(schedule) - first) * unit > 4e18)
     throw std::domain_error("the schedule is too long for a trace");
   const bool chunks = has_chunks(schedule);
+  const auto at = [&](double time) { return std::llround((time - first) * unit); };
   forecast::Timeline timeline;
   timeline.slices.reserve(schedule.operations.size());
   for (const auto& operation : schedule.operations)
@@ -161,8 +186,15 @@ forecast::Timeline schedule_timeline(const ScheduleReport& schedule) {
          .kind = kind_of(operation.pass),
          .microbatch = operation.microbatch,
          .chunk = operation.chunk,
-         .start_ps = std::llround((operation.start - first) * unit),
-         .end_ps = std::llround((operation.end - first) * unit)});
+         .start_ps = at(operation.start),
+         .end_ps = at(operation.end)});
+  // Operations have the times of their ticks, so both meet to the picosecond.
+  const auto at_tick = [&](std::int64_t ticks) {
+    return at(static_cast<double>(ticks) / schedule.ticks);
+  };
+  for (auto idle : schedule.waits.idle) timeline.idle.push_back(drawn(std::move(idle), at_tick));
+  for (auto part : schedule.waits.critical_path)
+    timeline.critical_path.push_back(drawn(std::move(part), at_tick));
   return timeline;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "forecast/forecast.hpp"
+#include "forecast/schedule_waits.hpp"
 #include "report/text.hpp"
 
 namespace report {
@@ -28,6 +29,9 @@ struct ScheduleReport {
   double bubble_fraction = 0, bubble_fraction_max_stage = 0;
   std::vector<ScheduleStage> stages;
   std::vector<ScheduleOperation> operations;  // by (stage, start)
+  // For timelines: what stages waited for, if known, in ticks of which so many are one unit.
+  forecast::ScheduleWaits waits;
+  double ticks = 1;
 };
 
 // The document of `schedule --json`, one line per stage and operation.

@@ -7,15 +7,14 @@
 
 namespace report {
 
-// Both formats: a process per rank, a thread per lane, one bar per slice with its microbatch, chunk
-// and kind, an arrow per message, a counter of allocated bytes per stage, and one of the load of
-// each link, in percent of its bandwidth. Times are rounded to nanoseconds, ends like starts, so
-// that neighbours still touch and never overlap. Bars of one lane that overlap without nesting,
-// which no viewer can show, are spread over further threads ("data (2)"). The same timeline gives
-// the same bytes.
-// Throws std::invalid_argument if a slice or sample is before zero, a slice ends before it starts,
-// an arrow points at no slice, or a sample is of no link. O(slices) if they are sorted as
-// forecast::Timeline promises.
+// Both formats: a process per rank, a thread per lane, one bar per slice with its microbatch,
+// chunk, kind, and the flops or bytes of one rank, an arrow per message, a counter of allocated
+// bytes per stage, and one of the load of each link, in percent of its bandwidth. Times are rounded
+// to nanoseconds, ends like starts, so that neighbours still touch and never overlap. Bars of one
+// lane that overlap without nesting, which no viewer can show, are spread over further threads
+// ("data (2)"). The same timeline gives the same bytes. Throws std::invalid_argument if a slice or
+// sample is before zero, a slice ends before it starts, an arrow points at no slice, or a sample is
+// of no link. O(slices) if they are sorted as forecast::Timeline promises.
 
 // Chrome trace events as JSON; time stamps in microseconds.
 std::string chrome_trace(const forecast::Timeline& timeline);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: which slice goes to which thread of which process of a trace.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -38,6 +39,11 @@ Tracks tracks_of(const forecast::Timeline& timeline);
 // Nearest nanosecond. Monotonic, so order and touching survive.
 constexpr std::int64_t nanoseconds(std::int64_t picoseconds) {
   return picoseconds / 1000 + (picoseconds % 1000 >= 500 ? 1 : 0);
+}
+
+// Nearest whole number that 64 bits hold, of what is not negative.
+inline std::int64_t whole(double value) {
+  return value < 9e18 ? std::llround(value) : std::int64_t{9'000'000'000'000'000'000};
 }
 
 }  // namespace report

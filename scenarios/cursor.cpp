@@ -28,6 +28,15 @@ void Reading::complain(const Value& where, Complaint complaint) {
   found_.push_back({where.set, where.line, where.column, std::move(complaint)});
 }
 
+void Reading::adopt(const Reading& part,
+                    const std::function<std::string(const std::string&)>& renamed) {
+  for (auto found : part.found_) {
+    found.complaint.text = renamed(found.complaint.text);
+    if (std::ranges::find(found_, found.complaint, &Found::complaint) == found_.end())
+      found_.push_back(std::move(found));
+  }
+}
+
 void Reading::throw_if_any() {
   if (found_.empty()) return;
   std::ranges::stable_sort(found_, {}, [](const Found& found) {

@@ -2,6 +2,7 @@
 // A value with its path, so that every complaint can name its place.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,9 @@ class Reading {
 
   const std::filesystem::path& base() const { return base_; }
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
+  // Takes over what the reading of a document made of parts of this file complains of, each once;
+  // `renamed` says how its path is called here.
+  void adopt(const Reading& part, const std::function<std::string(const std::string&)>& renamed);
   // A key whose value could not be read, so that nothing more is concluded from it.
   void doubt(const std::string& path) { doubts_.push_back(path); }
   bool doubtful(std::string_view path) const;  // it, something inside, or something around it

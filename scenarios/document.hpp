@@ -3,6 +3,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <vector>
 
 #include "forecast/scenario.hpp"
 #include "scenarios/cursor.hpp"
@@ -11,9 +12,14 @@
 
 namespace scenarios {
 
-// Applies "path.to.key=value" to the document; N in complaints counts from one. Maps are made as
-// needed, and a catalog name on the way becomes {base: name}.
-void apply_sets(Value& document, std::span<const std::string> sets, Reading& reading);
+// Applies "path.to.key=value" to the document; N in complaints counts from `first`. Maps are made
+// as needed, and a catalog name on the way becomes {base: name}.
+void apply_sets(Value& document, std::span<const std::string> sets, Reading& reading,
+                int first = 1);
+// The same for a value that is parsed already; complaints point at it. `null` removes the key.
+void set_value(Value& document, const std::string& path, Value value, Reading& reading);
+// "plan.tensor": plan, tensor.
+std::vector<std::string> keys_of(const std::string& path);
 
 // Reads all sections, each for itself; of the plan, what was given, the rest at its default.
 search::Question read_sections(const Value& document, Reading& reading);
@@ -21,6 +27,9 @@ search::Question read_sections(const Value& document, Reading& reading);
 // Reads and checks the scenario; complaints stay in the reading, and the result only means
 // something while it is clean.
 forecast::Scenario read_document(const Value& document, Reading& reading);
+
+// The same of a scenario whose plan is left open (search_file.hpp).
+search::Question read_question(const Value& document, Reading& reading);
 
 // Whether the parts fit together: degrees and sizes, batch and replicas, device and precision.
 void check_scenario(const forecast::Scenario& scenario, bool data_given, const Value& document,

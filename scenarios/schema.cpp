@@ -4,6 +4,8 @@
 
 #include "scenarios/catalog.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "scenarios/sweep_file.hpp"
+#include "scenarios/sweep_keys.hpp"
 #include "scenarios/tables.hpp"
 
 namespace scenarios {
@@ -85,13 +87,37 @@ void offer_names(Json& property, Kind kind) {
   if (!names.empty()) property["anyOf"][0] = {{"enum", names}};
 }
 
+Json headed(const char* title, const char* description) {
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"title", title},
+          {"description", description}};
+}
+
+// A list of any values, or a range of numbers.
+Json axis() {
+  const Json number{{"type", "number"}};
+  const Json ends{{"from", number}, {"to", number}, {"step", number}, {"factor", number}};
+  Json range{{"type", "object"}, {"additionalProperties", false}, {"properties", ends}};
+  range["required"] = Json::array({"from", "to"});
+  return {{"anyOf", Json::array({{{"type", "array"}, {"minItems", 1}}, range})}};
+}
+
 }  // namespace
 
+std::string sweep_schema() {
+  auto schema = headed("stepcast sweep", "A scenario, and axes along which values of it change");
+  schema.update(object(map_of(sweep_fields())));
+  schema["required"] = Json::array({"base"});
+  auto& properties = schema["properties"];
+  properties["vary"]["additionalProperties"] = axis();
+  properties["together"]["items"]["additionalProperties"] = axis();
+  return schema.dump(2) + "\n";
+}
+
 std::string scenario_schema() {
-  Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-              {"title", "stepcast scenario"},
-              {"description",
-               "A model, trained this way, on this cluster, under this plan, by this software"}};
+  auto schema =
+      headed("stepcast scenario",
+             "A model, trained this way, on this cluster, under this plan, by this software");
   schema.update(object(map_of(scenario_fields())));
   schema["required"] = Json::array({"model", "cluster", "training"});
   auto& properties = schema["properties"];

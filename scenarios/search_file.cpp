@@ -270,8 +270,10 @@ Question read_one(Value& document, Reading& reading) {
   return question;
 }
 
+}  // namespace
+
 // Of alternatives each is a scenario of its own; what is wrong with the first is wrong with all.
-Question read(const Value& document, Reading& reading) {
+Question read_question(const Value& document, Reading& reading) {
   if (document.kind != Value::Kind::map) return read_sections(document, reading);
   auto alternatives = alternatives_of(document, reading);
   auto question = read_one(alternatives.front(), reading);
@@ -282,14 +284,12 @@ Question read(const Value& document, Reading& reading) {
   return question;
 }
 
-}  // namespace
-
 Question read_question(std::string_view text, const std::string& file_name,
                        std::span<const std::string> sets, const std::filesystem::path& base) {
   Value document = parse_yaml(text, file_name);
   Reading reading(file_name, base);
   apply_sets(document, sets, reading);
-  auto question = read(document, reading);
+  auto question = read_question(document, reading);
   reading.throw_if_any();
   return question;
 }
@@ -311,7 +311,7 @@ Question reopened(const PublishedRow& row, std::span<const std::string> sets) {
     });
   Reading reading(row.id, {});
   apply_sets(run, sets, reading);
-  auto question = read(run, reading);
+  auto question = read_question(run, reading);
   reading.throw_if_any();
   // As the run's framework does.
   const auto given = row.scenario->plan.recompute.kind;

@@ -54,21 +54,11 @@ void mark(Value& value, int number) {
   }
 }
 
-std::vector<std::string> split(const std::string& path) {
-  std::vector<std::string> keys;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const auto end = std::min(path.find('.', begin), path.size());
-    keys.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return keys;
-}
-
 Set parse(const std::string& text, int number) {
   const auto place = "--set " + std::to_string(number);
   const auto equals = text.find('=');
   Set set{number, text.substr(0, equals), {}, {}};
-  set.keys = split(set.path);
+  set.keys = keys_of(set.path);
   if (equals == std::string::npos || std::ranges::find(set.keys, "") != set.keys.end())
     throw Error({{place, "'" + text + "' is no assignment; expected path.to.key=value"}});
   if (set.keys.size() > 32)
@@ -123,7 +113,8 @@ bool make_map(Value& value, const std::string& path, int number) {
   return true;
 }
 
-void apply(Value& document, Set set, Reading& reading) {
+// What is wrong is complained of at `blamed`.
+void apply(Value& document, Set set, const Value& blamed, Reading& reading) {
   Value* at = &document;
   std::string path;
   for (std::size_t i = 0; i < set.keys.size(); ++i) {
@@ -148,9 +139,7 @@ void apply(Value& document, Set set, Reading& reading) {
     if (next == nullptr) {
       const std::string what = at->kind == Value::Kind::list ? "is a list without element '"
                                                              : "is a single value without key '";
-      Value here;
-      here.set = set.number;
-      reading.complain(here, {{}, set.path + ": '" + path + "' " + what + name + "'"});
+      reading.complain(blamed, {{}, set.path + ": '" + path + "' " + what + name + "'"});
       return;
     }
     path += (path.empty() ? "" : ".") + name;
@@ -161,17 +150,32 @@ void apply(Value& document, Set set, Reading& reading) {
 
 }  // namespace
 
-void apply_sets(Value& document, std::span<const std::string> sets, Reading& reading) {
+std::vector<std::string> keys_of(const std::string& path) {
+  std::vector<std::string> keys;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const auto end = std::min(path.find('.', begin), path.size());
+    keys.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return keys;
+}
+
+void apply_sets(Value& document, std::span<const std::string> sets, Reading& reading, int first) {
   for (std::size_t i = 0; i < sets.size(); ++i) {
-    const int number = static_cast<int>(i) + 1;
+    const int number = static_cast<int>(i) + first;
+    Value here;
+    here.set = number;
     try {
-      apply(document, parse(sets[i], number), reading);
+      apply(document, parse(sets[i], number), here, reading);
     } catch (const Error& wrong) {
-      Value here;
-      here.set = number;
       for (const auto& one : wrong.complaints) reading.complain(here, one);
     }
   }
+}
+
+void set_value(Value& document, const std::string& path, Value value, Reading& reading) {
+  const Value blamed = value;
+  apply(document, {0, path, keys_of(path), std::move(value)}, blamed, reading);
 }
 
 }  // namespace scenarios

@@ -109,10 +109,10 @@ void Candidates::bound_partitions(const PipelineProblem& problem, Picoseconds ta
   if (found.best) look.cuts.push_back(found.best->first_layer);
 }
 
-std::pair<Picoseconds, bool> Candidates::promise(const Degrees& degrees) const {
+std::optional<Picoseconds> Candidates::guess(const Degrees& degrees) const {
   const auto plan = plan_of(degrees);
-  const auto frame = frame_of(plan, degrees, divisions_.fastest(degrees.division));
-  return {frame.least_time_as_cut(), frame.has_room(question_.memory_headroom)};
+  return frame_of(plan, degrees, divisions_.fastest(degrees.division))
+      .guess(question_.memory_headroom);
 }
 
 double Candidates::rough_memory(const Degrees& degrees) const {
@@ -281,7 +281,7 @@ class Candidates::Play {
     Pile pile(problem_, timetable_);
     for (const auto& cut : cuts)
       if (!pile.add(cut, 0, 0) && !fixed) pile.add_small(cut);
-    while (!pile.empty()) {
+    while (!pile.empty() && !all_.stopped()) {
       const auto [partition, tries] = pile.take();
       // What takes longer than the best on an idle network takes longer in truth.
       if (result_.best && fixed && partition.makespan >= limit()) break;
@@ -327,7 +327,7 @@ class Candidates::Play {
     result_.possible = result_.best.has_value();
     for (const auto& partition : sorted) {
       const auto low = fixed ? std::max(result_.bound, partition.makespan) : result_.bound;
-      if (low >= limit() || result_.simulations >= most_simulations) {
+      if (low >= limit() || result_.simulations >= most_simulations || all_.stopped()) {
         left = low;
         result_.possible = true;
         break;

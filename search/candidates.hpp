@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One choice of degrees, looked at closely: bounds of its partitions, and its best plans simulated.
 #pragma once
+#include <atomic>
 #include <optional>
 #include <vector>
 
@@ -39,12 +40,15 @@ ByteCount missing(const Question& question, const forecast::Forecast& forecast);
 // Safe to use from several threads. All arguments must outlive it.
 class Candidates {
  public:
-  Candidates(const Question& question, const strategies::Costs& costs, Divisions& divisions)
-      : question_(question), costs_(costs), divisions_(divisions) {}
+  // `stop`: read between simulations; whoever sets it makes nothing of what is returned but the
+  // best.
+  Candidates(const Question& question, const strategies::Costs& costs, Divisions& divisions,
+             const std::atomic<bool>* stop = nullptr)
+      : question_(question), costs_(costs), divisions_(divisions), stop_(stop) {}
 
   strategies::Plan plan_of(const Degrees& degrees) const;
-  // No even partition is faster; and whether it may fit without recomputation, roughly.
-  std::pair<Picoseconds, bool> promise(const Degrees& degrees) const;
+  // How long an even partition takes, roughly; none: it does not seem to fit.
+  std::optional<Picoseconds> guess(const Degrees& degrees) const;
   // Bounds partitions until the bound reaches the target or comes no closer.
   Look look(const Degrees& degrees, Picoseconds target) const;
   // What these degrees need at least, roughly, before anything is recomputed: bytes.
@@ -71,6 +75,8 @@ class Candidates {
   const Question& question_;
   const strategies::Costs& costs_;
   Divisions& divisions_;
+  const std::atomic<bool>* stop_;
+  bool stopped() const { return stop_ != nullptr && stop_->load(); }
 };
 
 }  // namespace search

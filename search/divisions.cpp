@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <tuple>
 
 #include "model/narrow.hpp"
 #include "strategies/remembering.hpp"
@@ -27,6 +29,19 @@ std::vector<Recompute> ways_of(const forecast::Scenario& scenario, const Space& 
 }
 
 namespace {
+
+// What the price of layers without experts depends on, of divisions and the ranks that they have.
+using Sort =
+    std::tuple<std::int64_t, bool, std::int64_t, std::int64_t,
+               std::vector<std::tuple<std::size_t, topology::GroupShape, topology::GroupShape>>>;
+Sort sort_of(const Plan& plan, const std::vector<strategies::RankKind>& ranks) {
+  Sort sort{plan.tensor, plan.sequence_parallel, plan.context, plan.micro_batch, {}};
+  auto& groups = std::get<4>(sort);
+  for (const auto& rank : ranks) groups.emplace_back(rank.gpu, rank.tensor, rank.context);
+  std::ranges::sort(groups);
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  return sort;
+}
 
 bool grouped_alike(const Plan& a, const Plan& b) {
   return a.tensor == b.tensor && a.context == b.context && a.expert == b.expert &&
@@ -65,6 +80,7 @@ void Divisions::price(std::span<const std::size_t> divisions) {
       !keeping_is_free() ? ways_ : std::vector{ways_.size() == 1 ? ways_.front() : Recompute{}};
   const Plan* last = nullptr;
   std::vector<strategies::RankKind> ranks;
+  std::map<Sort, Dense> dense;
   for (const auto i : divisions) {
     auto& division = *all_[i];
     const strategies::Job job{scenario_.model, scenario_.training, division.plan,
@@ -80,8 +96,9 @@ void Divisions::price(std::span<const std::size_t> divisions) {
     if (last == nullptr || !grouped_alike(*last, division.plan))
       ranks = ranks_of(scenario_, division.plan);
     last = &division.plan;
-    division.fastest = std::make_unique<LayerPrices>(
-        layer_prices(scenario_, division.plan, ways, ranks, costs, false));
+    division.fastest =
+        std::make_unique<LayerPrices>(layer_prices(scenario_, division.plan, ways, ranks, costs,
+                                                   false, &dense[sort_of(division.plan, ranks)]));
     keep_fastest_way(*division.fastest);
   }
 }

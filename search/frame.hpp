@@ -47,10 +47,11 @@ class Frame {
   bool is_cut() const;
   std::vector<int> cut() const;  // as Partition::first_layer
 
-  // Whether an average device has room for about as many microbatches as there are stages, nothing
-  // recomputed: a guess.
-  bool has_room(double headroom) const { return rough_memory() < 0.9 * room(headroom); }
-  double rough_memory() const;  // bytes
+  // How long it takes with layers cut as above, recomputation and interference counted roughly: a
+  // guess, no bound. None: it does not seem to fit.
+  std::optional<sim::Picoseconds> guess(double headroom) const;
+  // Of about as many microbatches as there are stages, nothing recomputed: bytes.
+  double rough_memory() const;
   // Whether the states of an average device do: if not, nothing fits, whatever is recomputed.
   bool states_fit(double headroom) const { return states() <= room(headroom); }
 
@@ -64,7 +65,7 @@ class Frame {
   strategies::Plan with(const Partition& partition, bool recompute) const;
 
  private:
-  // One block of a kind, of the least of its ways: the first one.
+  // One block of a kind, at the least that any of its ways takes.
   struct Each {
     double forward = 0, backward = 0, weight = 0, reduction = 0, update = 0, issued = 0;
     double sent = 0;  // to replicas and from them, in a step
@@ -112,6 +113,9 @@ class Frame {
   void add_units(Layer& layer, const std::vector<strategies::BlockOutline>& ways) const;
   std::vector<PipelineProblem::Room> rooms(int stages) const;
   void find_edges(std::vector<Layer>& layers) const;
+  // Bytes beside all that is kept, at most, while a block runs that nothing comes behind.
+  ByteCount peak_of(const strategies::BlockOutline& block) const;
+  void raise_to_peaks_of_last(std::vector<Layer>& layers) const;
   sim::Picoseconds update(const strategies::Parameters& of) const;
   double room(double headroom) const;
   double states() const;  // bytes of weights, gradients and optimizer of an average device

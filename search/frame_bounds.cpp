@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "search/frame.hpp"
@@ -44,14 +45,20 @@ std::vector<Frame::Each> Frame::kinds() const {
   std::vector<Each> all;
   all.reserve(prices_.kinds.size());
   for (std::size_t k = 0; k < prices_.kinds.size(); ++k) {
-    const auto& block = prices_.outlines[k].front();
-    const auto least = price(block);
+    // Of each part the least that any way takes: the first need not be the fastest.
+    Each least{HUGE_VAL, HUGE_VAL, HUGE_VAL, 0, 0, HUGE_VAL, 0};
+    for (const auto& block : prices_.outlines[k]) {
+      const auto way = price(block);
+      least.forward = std::min(least.forward, static_cast<double>(way.forward));
+      least.backward = std::min(least.backward, static_cast<double>(way.backward));
+      least.weight = std::min(least.weight, static_cast<double>(way.weight));
+      least.issued = std::min(least.issued, static_cast<double>(issued(block)));
+    }
     const auto held = parameters(prices_.kinds[k].first);
-    all.push_back({static_cast<double>(least.forward), static_cast<double>(least.backward),
-                   static_cast<double>(least.weight),
-                   sharing_.shares() ? static_cast<double>(sharing_.reduction(held)) : 0.0,
-                   static_cast<double>(update(held)), static_cast<double>(issued(block)),
-                   sent(held, prices_.kinds[k].layer)});
+    if (sharing_.shares()) least.reduction = static_cast<double>(sharing_.reduction(held));
+    least.update = static_cast<double>(update(held));
+    least.sent = sent(held, prices_.kinds[k].layer);
+    all.push_back(least);
   }
   return all;
 }
@@ -307,6 +314,20 @@ Picoseconds Frame::least_time_as_cut(const std::vector<double>& recomputed) cons
   }
   time += update + static_cast<double>(sharing_.between());
   return std::max(least_time(), static_cast<Picoseconds>(time * (1 - 1e-9)));
+}
+
+std::optional<Picoseconds> Frame::guess(double headroom) const {
+  // Some memory is always in the way; inputs of layers are kept whatever is recomputed.
+  constexpr double usable = 0.95, most_dropped = 0.9;
+  const double needed = rough_memory(), kept = needed - states();
+  const double dropped = std::max(0.0, (needed - usable * room(headroom)) / kept);
+  if (dropped > most_dropped) return std::nullopt;
+  const auto m = static_cast<double>(strategies::microbatches_of(plan_, scenario_.training));
+  const auto p = static_cast<double>(plan_.pipeline);
+  const auto time = static_cast<double>(least_time_as_cut());
+  const double again = dropped * m / p * static_cast<double>(prices_.forward.device);
+  const double slower = scenario_.software.interference * std::min(time, sums().sent / p);
+  return static_cast<Picoseconds>(time + again + slower);
 }
 
 namespace {

@@ -98,14 +98,50 @@ void Frame::add_units(Layer& layer, const std::vector<BlockOutline>& ways) const
   if (lane_.reduces == once) layer.slowed_backward = least.backward;
 }
 
-// The last unit of a virtual stage, of a few layers, begins its backward pass.
+// The last unit of a virtual stage, of a few layers, begins its backward pass: beside it, and what
+// comes behind it and communicates nothing, no other is sent.
 void Frame::find_edges(std::vector<Layer>& layers) const {
-  const int many = unit();
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    for (std::size_t k = i + 1; k-- > 0 && i - k < static_cast<std::size_t>(many);) {
-      layers[i].less_slowed_forward += layers[k].slowed_forward;
-      layers[i].less_slowed_backward += layers[k].slowed_backward;
+  const auto edge = [&](std::size_t last, Picoseconds Layer::*sent, Picoseconds Layer::*slowed) {
+    Picoseconds sum = 0;
+    int members = 0;
+    for (auto i = last + 1; i-- > 0 && members < unit();) {
+      sum += layers[i].*slowed;
+      if (layers[i].*sent > 0) ++members;
     }
+    return sum;
+  };
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].less_slowed_forward = edge(i, &Layer::gathering, &Layer::slowed_forward);
+    layers[i].less_slowed_backward = edge(i, &Layer::reduction, &Layer::slowed_backward);
+  }
+}
+
+ByteCount Frame::peak_of(const BlockOutline& block) const {
+  return std::max(block.forward_peak,
+                  runs_graded(plan_.schedule) ? block.input_peak : block.backward_peak);
+}
+
+// Behind the last layer of a virtual stage nothing has been freed when its gradients are made:
+// beside all that is kept there is its whole peak. Whichever is the last behind a layer, the least
+// peak there is from it on counts; where devices hold several chunks, the least of any chunk's
+// last.
+void Frame::raise_to_peaks_of_last(std::vector<Layer>& layers) const {
+  auto least = std::numeric_limits<ByteCount>::max();
+  const auto peak_at = [&](std::size_t element) {
+    auto peak = std::numeric_limits<ByteCount>::max();
+    for (const auto& block : prices_.outlines[prices_.elements[element]])
+      peak = std::min(peak, peak_of(block));
+    return peak;
+  };
+  for (auto element = prices_.elements.size(); element-- > layers.size();)
+    least = std::min(least, peak_at(element));
+  const bool chunks = layout_of(plan_).parts() > 1;
+  if (chunks)
+    for (std::size_t i = 1; i < layers.size(); ++i) least = std::min(least, peak_at(i));
+  for (auto i = layers.size(); i-- > 0;) {
+    least = std::min(least, peak_at(i));
+    for (auto& option : layers[i].options) option.transient = std::max(option.transient, least);
+  }
 }
 
 Layer Frame::layer(std::size_t element) const {
@@ -128,8 +164,7 @@ Layer Frame::layer(std::size_t element) const {
   add_units(layer, outlines);
   for (const auto& block : outlines) {
     auto priced = price_beside(block);
-    const auto peak = std::max(
-        block.forward_peak, runs_graded(plan_.schedule) ? block.input_peak : block.backward_peak);
+    const auto peak = peak_of(block);
     // What a layer makes again takes the place of what those behind it have freed, perhaps.
     const auto freed = std::max(outlines.front().kept, block.kept + block.recomputed);
     priced.transient = std::max<ByteCount>(0, peak - freed);
@@ -195,6 +230,7 @@ PipelineProblem Frame::problem(const strategies::Costs& costs, double headroom) 
       problem.chain.layers.push_back(layer(i));
   }
   find_edges(problem.chain.layers);
+  raise_to_peaks_of_last(problem.chain.layers);
   problem.rooms = rooms(problem.layout.virtual_stages());
   const double free = room(headroom) - whole_units();
   problem.capacity.assign(static_cast<std::size_t>(p),

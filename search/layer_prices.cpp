@@ -97,7 +97,12 @@ Plan on_one_stage(const Scenario& scenario, const Plan& plan) {
 LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
                          const std::vector<Recompute>& ways,
                          const std::vector<strategies::RankKind>& ranks,
-                         const strategies::Costs& costs, bool stretches) {
+                         const strategies::Costs& costs, bool stretches, Dense* dense) {
+  Dense none;
+  auto& known = dense != nullptr ? *dense : none;
+  const auto find = [&](const Block& block) {
+    return std::ranges::find(known, block, &Dense::value_type::first);
+  };
   auto whole = on_one_stage(scenario, plan);
   LayerPrices prices{.ways = ways};
   std::vector<Block> kinds, all;
@@ -109,7 +114,8 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   }
   for (const auto& kind : kinds)
     for (const auto& way : ways)
-      if (const auto block = in_way(kind, way); std::ranges::find(all, block) == all.end())
+      if (const auto block = in_way(kind, way);
+          find(block) == known.end() && std::ranges::find(all, block) == all.end())
         all.push_back(block);
   whole.schedule = plan.schedule;
   const strategies::Job job{scenario.model, scenario.training, whole, scenario.software,
@@ -118,8 +124,14 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   for (const auto& kind : kinds) {
     auto& of_kind = prices.outlines.emplace_back();
     const auto many = kind.kind == Block::Kind::layer ? ways.size() : 1;
-    for (std::size_t w = 0; w < many; ++w) of_kind.push_back(outline.of(in_way(kind, ways[w])));
+    for (std::size_t w = 0; w < many; ++w) {
+      const auto block = in_way(kind, ways[w]);
+      const auto found = find(block);
+      of_kind.push_back(found == known.end() ? outline.of(block) : found->second);
+    }
   }
+  for (const auto& block : all)
+    if (!block.experts) known.emplace_back(block, outline.of(block));
   sum_up(prices, scenario.model.layers);
   prices.words = static_cast<double>(strategies::extent_of(job.share()).vocab * job.model.hidden);
   return prices;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the layers of a plan cost, in every way to run them.
 #pragma once
+#include <utility>
 #include <vector>
 
 #include "forecast/scenario.hpp"
@@ -28,11 +29,15 @@ struct LayerPrices {
   strategies::Parameters least;           // of the layer that has fewest
   double words = 0;                       // parameters of the embedding of words, on one rank
 };
-// `stretches`: or without (strategies::Outline).
+// Outlines of blocks without experts: how experts are divided does not matter to them.
+using Dense = std::vector<std::pair<strategies::Block, strategies::BlockOutline>>;
+// `stretches`: or without (strategies::Outline). `dense`: looked up and added to; of the same plan
+// but for its experts, on ranks whose tensor- and context-parallel groups lie the same.
 LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
                          const std::vector<strategies::Recompute>& ways,
                          const std::vector<strategies::RankKind>& ranks,
-                         const strategies::Costs& costs, bool stretches = true);
+                         const strategies::Costs& costs, bool stretches = true,
+                         Dense* dense = nullptr);
 LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
                          const std::vector<strategies::Recompute>& ways,
                          const strategies::Costs& costs);

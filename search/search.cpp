@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <set>
 #include <span>
 #include <tuple>
 
 #include "forecast/costs.hpp"
 #include "search/alternatives.hpp"
 #include "search/candidates.hpp"
+#include "search/seeds.hpp"
 
 namespace search {
 
@@ -47,7 +49,7 @@ class Searcher {
         known_(known),
         costs_(forecast::costs_on(question.scenario.cluster)),
         divisions_(question.scenario, question.space, costs_),
-        candidates_(question, costs_, divisions_) {
+        candidates_(question, costs_, divisions_, options.stop) {
     if (!options_.for_each)
       options_.for_each = [](std::size_t count, const std::function<void(std::size_t)>& work) {
         for (std::size_t i = 0; i < count; ++i) work(i);
@@ -170,43 +172,53 @@ class Searcher {
   }
 
   // Some good plans, so that bounds have something to reach: of the choices with the least bounds
-  // those whose even partitions promise most, a few of each schedule of a division, and as many of
-  // those that seem to need no recomputation.
+  // those whose even partitions promise most, and then, as long as they get better, neighbours of
+  // the best.
   void seed() {
-    constexpr std::size_t many = 16, few = 2, most_passed_over = 20'000;
+    constexpr std::size_t most_passed_over = 20'000;
+    constexpr int most_steps = 12;
     std::vector<Open> aside;
     while (aside.size() < most_passed_over && !open_.empty()) {
       aside.push_back(open_.top());
       open_.pop();
     }
-    struct Promise {
-      Picoseconds bound = never;
-      std::uint32_t index = 0;
-      bool room = false;
-    };
-    std::vector<Promise> promises(aside.size());
-    options_.for_each(aside.size(), [&](std::size_t i) {
-      if (stopped()) return;
-      const auto [bound, room] = candidates_.promise(degrees_[aside[i].index]);
-      promises[i] = {bound, aside[i].index, room};
-    });
-    for (const auto& one : aside) open_.push(one);
-    std::ranges::stable_sort(promises, {}, &Promise::bound);
-    std::vector<std::uint32_t> chosen;
-    for (const bool roomy : {true, false}) {
-      std::map<std::pair<std::uint32_t, strategies::ScheduleKind>, std::size_t> known;
-      const auto most = chosen.size() + many;
-      for (const auto& promise : promises) {
-        const auto& degrees = degrees_[promise.index];
-        if (chosen.size() == most) break;
-        if (promise.room == roomy && ++known[{degrees.division, degrees.schedule}] <= few)
-          chosen.push_back(promise.index);
-      }
+    std::vector<std::uint32_t> indices;
+    for (const auto& one : aside) {
+      open_.push(one);
+      indices.push_back(one.index);
     }
+    play_evenly(first_choices(guesses_of(indices), degrees_));
+    for (int i = 0; i < most_steps && best_ && !stopped(); ++i) {
+      const auto before = *best_;
+      play_evenly(next_choices(guesses_of(neighbours_of_best()), degrees_));
+      if (*best_ == before) break;
+    }
+  }
+  std::vector<Guess> guesses_of(const std::vector<std::uint32_t>& indices) {
+    std::vector<std::optional<Picoseconds>> times(indices.size());
+    options_.for_each(indices.size(), [&](std::size_t i) {
+      if (!stopped()) times[i] = candidates_.guess(degrees_[indices[i]]);
+    });
+    std::vector<Guess> guesses;
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      if (times[i]) guesses.push_back({*times[i], indices[i]});
+    return guesses;
+  }
+  std::vector<std::uint32_t> neighbours_of_best() const {
+    const auto time = [](const Ranked& ranked) { return ranked.forecast.step.time; };
+    const auto& best = std::ranges::min_element(found_, {}, time)->plan;
+    std::vector<std::uint32_t> near;
+    for (std::uint32_t i = 0; i < degrees_.size(); ++i)
+      if (!tried_.contains(i) && are_neighbours(best, candidates_.plan_of(degrees_[i])))
+        near.push_back(i);
+    return near;
+  }
+  void play_evenly(const std::vector<std::uint32_t>& chosen) {
     std::vector<Played> played(chosen.size());
     options_.for_each(chosen.size(), [&](std::size_t i) {
       if (!stopped()) played[i] = candidates_.play_evenly(degrees_[chosen[i]]);
     });
+    tried_.insert(chosen.begin(), chosen.end());
     for (auto& one : played) {
       counts_.simulated += one.simulations;
       take_in(one, 0);
@@ -244,9 +256,10 @@ class Searcher {
         looks[i] = candidates_.look(degrees, target);
     });
     for (std::size_t i = 0; i < chosen.size(); ++i) {
-      if (stopped())
+      if (stopped()) {
         open_.push(chosen[i]);
-      else if (chosen[i].bounded)
+        take_in(played[i], 0);
+      } else if (chosen[i].bounded)
         close(chosen[i], played[i]);
       else
         reopen(chosen[i], looks[i]);
@@ -356,6 +369,7 @@ class Searcher {
   std::vector<Degrees> degrees_;
   std::priority_queue<Open> open_;
   std::map<std::uint32_t, std::vector<std::vector<int>>> cuts_;  // of what is bounded and open
+  std::set<std::uint32_t> tried_;  // degrees of which an even plan was played
   std::vector<Ranked> found_;
   std::optional<Picoseconds> best_;
   Picoseconds left_ = never;  // the least bound of what is closed

@@ -35,6 +35,10 @@ struct PassMatrix {
 // O(steps).
 PassMatrix matrix_of(const Template& body);
 
+// Of it the longest path from the compute lane to itself, across rendezvous or not; not below 0.
+// O(steps)
+Picoseconds on_compute_lane(const Template& body);
+
 // When the first step begins, if it is no rendezvous.
 inline Picoseconds first_start(const Entry& at, bool drains, Picoseconds issue, Lane on) {
   const auto host =

@@ -61,6 +61,9 @@ struct Template {
   std::vector<Step> steps;
   bool drains = false;  // the host waits for the device before it issues the first step
   std::int64_t held = 0, peak = 0;
+  // For reports, as far as the caller counts it; the engine does not read it: what each actor
+  // computes, and the bytes that it sends in steps on the tensor lane.
+  double flops = 0, sent = 0;
 };
 
 // An actor's part in an op: it waits for two earlier events (or none).

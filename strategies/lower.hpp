@@ -26,8 +26,15 @@ struct Job {
   const Plan& plan;
   const Software& software;
   const topology::Cluster& cluster;
+  bool counts_flops = false;  // of passes: sim::Template::flops
   // Of a rank that is alone in its groups.
-  Share share() const { return {model, plan, training, software}; }
+  Share share() const {
+    return {.model = model,
+            .plan = plan,
+            .training = training,
+            .software = software,
+            .counts_flops = counts_flops};
+  }
 };
 
 // Parameters by the ranks that share them: routed experts can have fewer sharers than the others.
@@ -71,10 +78,19 @@ struct ActorFacts {
   units::Bytes host_activations;  // most that the host holds for it at once
 };
 
+// Links that a tensor-parallel group crosses inside its node, and in how many shares its bytes are
+// counted there (Routes::shares).
+struct InsideLinks {
+  std::vector<sim::Traffic::Use> uses;
+  double shares = 1;
+};
+
 struct Lowered {
   sim::Program program;
   Order order;
   std::vector<ActorFacts> actors;
+  // By actor, of what passes send (sim::Template::sent); only of the first actor of each group.
+  std::vector<InsideLinks> inside;
   std::vector<LinkClass> links;  // of the program
   std::vector<std::string> link_names;
   std::int64_t microbatches = 0;

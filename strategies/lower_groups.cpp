@@ -46,6 +46,7 @@ void Lowering::find_cells() {
   using Shape = topology::GroupShape;
   std::map<std::tuple<Shape, double, Gpu, Shape, Shape, Shape>, std::size_t> writer_of;
   writer_of_actor_.resize(folding_.representative().size());
+  out_.inside.resize(folding_.representative().size());
   const bool outside = std::ranges::any_of(folding_.ranks(), [&](std::int64_t rank) {
     return topology::shape_of(placement_.tensor_group(rank), job_.cluster).nodes > 1;
   });
@@ -74,6 +75,10 @@ void Lowering::find_cells() {
       cell.writers.push_back(writer->second);
       writer_of_actor_[folding_.actor_of(member)] = writer->second;
     }
+    if (!outside && group.size() > 1)
+      out_.inside[cell.actors.front()] = {
+          folding_.uses(FlowKind::tensor, rank),
+          static_cast<double>(folding_.shares(FlowKind::tensor, rank))};
     const auto lead = static_cast<std::size_t>(placement_.lead_of(cell.stage));
     tensor_groups_of_stage_[lead].push_back(
         {cell.stage, cell.actors, rank, shape, {cell.writers.front()}});

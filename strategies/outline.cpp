@@ -22,7 +22,7 @@ LeastTime least_time(const Pieces& pieces) {
     const auto& piece = pieces[i];
     if (piece.waits_for >= 0)
       time.device = std::max(time.device, over[static_cast<std::size_t>(piece.waits_for)]);
-    const auto alone = least_on_device(piece.body);
+    const auto alone = sim::on_compute_lane(piece.body);
     time.device += alone;
     time.computing += alone;
     for (const auto& step : piece.body.steps) time.host += step.issue;
@@ -105,13 +105,6 @@ std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& clus
     if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
   }
   return kinds;
-}
-
-Picoseconds least_on_device(const sim::Template& body) {
-  const auto matrix = sim::matrix_of(body);
-  const auto time = std::max(matrix.alone[sim::to_compute][sim::from_compute],
-                             matrix.joined[sim::to_compute][sim::from_compute]);
-  return std::max<Picoseconds>(0, time);
 }
 
 Share share_of(const Job& job, const RankKind& kind) {

@@ -56,9 +56,6 @@ std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& clus
 // What a rank of this kind has of the job.
 Share share_of(const Job& job, const RankKind& kind);
 
-// From the moment when the device is free and all is issued, to that when it is free again.
-sim::Picoseconds least_on_device(const sim::Template& body);
-
 // Invariant: every block that it was made with has its outline.
 class Outline {
  public:

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "sim/pass_matrix.hpp"
+
 namespace strategies {
 
 using sim::Picoseconds;
@@ -23,7 +25,7 @@ class Running {
     const auto& piece = pieces_[i];
     if (piece.waits_for >= 0)
       device = std::max(device, over_[static_cast<std::size_t>(piece.waits_for)]);
-    device += least_on_device(piece.body);
+    device += sim::on_compute_lane(piece.body);
     if (!piece.then) return;
     lane = std::max(lane, device) + to_ticks(piece.then->sending.time());
     over_[i] = lane;

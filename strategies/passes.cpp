@@ -108,6 +108,7 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
         slower = out.input_gradient(*op, weights);
       }
       if (weights) {
+        out.count(op->flops.weight_gradient);
         out.compute(op->weight_gradient, weight_gradient_compute, slower);
         out.wait();
       }

@@ -48,8 +48,10 @@ struct Share {
   // Of its expert-parallel group, whose ranks hold all experts (or the same part of each); and of
   // the ranks that divide its experts, where these are not its tensor-parallel group.
   topology::GroupShape expert_shape = {}, expert_tensor_shape = {};
+  bool counts_flops = false;  // passes say what they compute (flops.hpp)
 };
 
+PerOp per_op(const Share& share);
 // Rows of the vocabulary after padding to a multiple of software.vocab_multiple · tensor.
 std::int64_t padded_vocab(const Share& share);
 // Of what one rank computes outside the attention core: its part of each sequence.
@@ -61,6 +63,11 @@ inline constexpr int newton_schulz_steps = 5;
 // What the rows of a microbatch take to meet over the tensor-parallel group.
 struct RowExchanges {
   topology::Sending all_reduce, all_gather, reduce_scatter;
+};
+
+// Of one operator, as flops.hpp counts them.
+struct OperatorFlops {
+  double forward = 0, input_gradient = 0, weight_gradient = 0;
 };
 
 // Durations of one block's operators, looked up once.
@@ -76,6 +83,7 @@ struct OperatorCost {
   std::vector<sim::Picoseconds> forward_last, input_gradient_last;
   // One of t parts, where communication is pipelined with it.
   std::vector<sim::Picoseconds> forward_part, input_gradient_part;
+  OperatorFlops flops;  // if the share counts them
 };
 // Operators that run again before the gradients of another.
 struct ReplayCost {
@@ -173,7 +181,6 @@ class PassWriter {
   void account(BlockCost& cost, const Block& block, const model::Operator& op,
                const model::Kept& tensor, double bytes) const;
   std::int64_t output_bytes() const;
-  PerOp per_op() const;
   // Of one part of the blocks, or all of them.
   Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown,
                   std::optional<model::Part> only) const;

@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "sim/engine.hpp"
+#include "strategies/activity.hpp"
 
 namespace strategies {
 
@@ -33,25 +35,43 @@ class Player {
     auto duration = duration_of(stage, slot.pass);
     if (pair) duration += duration_of(stage, first_of_pair_.pass);
     const sim::Participant who{sim::ActorId(stage), {arrival(stage, slot), other}};
-    const auto event = program_.event(program_.add_pass(body(duration), {&who, 1}));
+    const auto event =
+        program_.event(program_.add_pass(body(duration), {&who, 1}, named(label_of(slot), slot)));
     if (pair) finish(stage, first_of_pair_, event);
     finish(stage, slot, event);
     first_of_pair_.paired = false;
   }
 
-  PipelineRun run(const Order& order) const {
-    const auto trace = sim::run(program_);
-    PipelineRun result;
+  PipelineRun run(const Order& order) && {
+    PipelineRun result{.trace = sim::run(program_)};
+    const auto& trace = result.trace;
     for (std::size_t stage = 0; stage < order.size(); ++stage)
       for (std::size_t i = 0; i < order[stage].size(); ++i) {
         const auto event = static_cast<std::uint32_t>(events_[stage][i]);
-        result.operations.push_back(
-            {static_cast<int>(stage), order[stage][i], trace.start[event], trace.end[event]});
+        result.operations.push_back({static_cast<int>(stage), order[stage][i], trace.start[event],
+                                     trace.end[event], events_[stage][i]});
       }
+    result.program = std::move(program_);
     return result;
   }
 
  private:
+  static LabelKind label_of(const Slot& slot) {
+    switch (slot.pass) {
+      case Pass::forward:
+        return label_forward;
+      case Pass::backward:
+        return label_backward;
+      case Pass::backward_input:
+        return label_backward_input;
+      case Pass::backward_weight:
+        break;
+    }
+    return label_backward_weight;
+  }
+  static sim::Label named(LabelKind kind, const Slot& slot) {
+    return {kind, static_cast<std::int16_t>(slot.chunk), slot.microbatch};
+  }
   sim::Picoseconds duration_of(int stage, Pass pass) const {
     const auto& times = times_[static_cast<std::size_t>(stage)];
     switch (pass) {
@@ -87,9 +107,11 @@ class Player {
     if (!from) return sim::no_event;
     const auto event = (forward ? forward_ : backward_)[at(*from, slot)];
     if (from->stage == stage) return event;
-    const auto op = program_.add_transfer(sim::Op::Kind::latency, latency_, 0,
+    const auto op = program_.add_transfer(sim::Op::Kind::latency, latency_, pipeline_comm,
                                           {sim::ActorId(from->stage), {event, sim::no_event}},
-                                          sim::ActorId(stage));
+                                          sim::ActorId(stage),
+                                          named(forward ? label_send_forward : label_send_backward,
+                                                {slot.pass, from->chunk, slot.microbatch}));
     return program_.event(op, 1);
   }
   void finish(int stage, const Slot& slot, sim::EventId event) {
@@ -130,7 +152,7 @@ PipelineRun run_pipeline(const Order& order, const Layout& layout, int microbatc
                          const PassTimes& times, const std::vector<double>& slow) {
   Player player(order, layout, microbatches, times, slow);
   walk(order, layout, microbatches, [&](int stage, const Slot& slot) { player.add(stage, slot); });
-  return player.run(order);
+  return std::move(player).run(order);
 }
 
 }  // namespace strategies

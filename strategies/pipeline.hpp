@@ -3,6 +3,7 @@
 #pragma once
 #include <vector>
 
+#include "sim/engine.hpp"
 #include "sim/program.hpp"
 #include "strategies/schedule.hpp"
 #include "strategies/walk.hpp"
@@ -20,8 +21,11 @@ struct PipelineRun {
     int stage;
     Slot slot;
     sim::Picoseconds start, end;
+    sim::EventId event;  // of the program; a pair is one
   };
   std::vector<Operation> operations;  // by stage, then in order
+  sim::Program program;               // an actor for each stage
+  sim::Trace trace;
 };
 
 // Times of a chunk's passes on every stage: what an OrderInput asks for.

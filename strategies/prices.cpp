@@ -8,6 +8,7 @@
 #include "strategies/compression.hpp"
 #include "strategies/context.hpp"
 #include "strategies/experts.hpp"
+#include "strategies/flops.hpp"
 #include "strategies/memory.hpp"
 #include "strategies/passes.hpp"
 #include "strategies/ring.hpp"
@@ -20,6 +21,12 @@ using sim::Picoseconds;
 std::int64_t padded_vocab(const Share& share) {
   const auto multiple = share.software.vocab_multiple * share.plan.tensor;
   return (share.model.vocab + multiple - 1) / multiple * multiple;
+}
+
+PerOp per_op(const Share& share) {
+  const auto& plan = share.plan;
+  if (!plan.sequence_parallel || plan.tensor == 1) return {share.software.compile};
+  return {share.software.compile, 1 / static_cast<double>(plan.tensor)};
 }
 
 model::Extent extent_of(const Share& share) {
@@ -76,8 +83,6 @@ RowExchanges PassWriter::row_exchanges(units::Bytes size, const Costs& costs) co
           time(topology::Collective::reduce_scatter)};
 }
 
-namespace {
-
 model::Operators operators_of(const Share& share, const Block& block, const model::Extent& extent) {
   auto kernels = share.software.kernels;
   kernels.scaling = share.training.fp8_recipe;
@@ -105,6 +110,8 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
   if (share.plan.expert > 1 && sends_rows(share.software.moe_dispatcher)) send_rows(layer);
   return layer;
 }
+
+namespace {
 
 ReplayCost priced(const Replay& replay, const std::vector<OperatorCost>& operators) {
   ReplayCost cost{replay.before, {}};
@@ -297,13 +304,14 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     cost.gradients_freeing = std::max(cost.gradients_freeing, gradients - (all - kept));
   if (block.keeps_output) cost.kept += output_bytes();
   if (block.drop.kind == Drop::per_op) {
-    const auto outputs = kept_outputs(local, per_op());
+    const auto outputs = kept_outputs(local, per_op(share_));
     (block.offloaded == ModuleSet::all() ? cost.offloaded : cost.kept) +=
         static_cast<std::int64_t>(outputs.kept);
     cost.recomputed -= std::min(cost.recomputed, static_cast<std::int64_t>(outputs.replaced));
   }
-  for (const auto& replay : replays_of(local, block.drop, per_op()))
+  for (const auto& replay : replays_of(local, block.drop, per_op(share_)))
     cost.replays.push_back(priced(replay, cost.operators));
+  if (share_.counts_flops) count_flops(cost, share_, block);
   return cost;
 }
 
@@ -318,11 +326,6 @@ void PassWriter::account(BlockCost& cost, const Block& block, const model::Opera
 std::int64_t PassWriter::output_bytes() const {
   const double element = model::wide_bytes(share_.training.precision);
   return extent_of(share_).rows * share_.model.hidden * static_cast<std::int64_t>(element);
-}
-
-PerOp PassWriter::per_op() const {
-  if (!sequence_parallel_) return {share_.software.compile};
-  return {share_.software.compile, 1 / static_cast<double>(share_.plan.tensor)};
 }
 
 const BlockCost& PassWriter::cost(const Block& block) const {

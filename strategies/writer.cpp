@@ -55,6 +55,7 @@ void PassWriter::Writer::communicate(const topology::Sending& sending, Activity 
                                      bool beside) {
   if (outside_) return exchange(FlowKind::tensor, sending, activity, beside);
   follow(activity);
+  count_sent(sending);
   send(to_ticks(sending.time()), activity, last_compute_);
   (beside ? beside_ : pending_) = here();
 }
@@ -64,6 +65,7 @@ void PassWriter::Writer::gather_into(const RowExchanges& rows, const std::vector
   const auto cuts = start_parts(tensor);
   const auto from = last_compute_;
   const double slower = beside(rows.all_gather, whole(part));
+  count_sent(rows.all_gather);
   for (std::int64_t i = 0; i < cuts; ++i) {
     const bool sends = i + 1 < cuts;
     if (sends) send(to_ticks(rows.all_gather.time()) / (cuts - 1), tensor, from);
@@ -79,6 +81,7 @@ void PassWriter::Writer::scatter_from(const RowExchanges& rows,
                                       Activity tensor) {
   const auto cuts = start_parts(tensor);
   const double slower = beside(rows.reduce_scatter, whole(part));
+  count_sent(rows.reduce_scatter);
   std::int32_t sent = -1;
   for (std::int64_t i = 0; i < cuts; ++i) {
     compute(part, activity, slower);
@@ -111,6 +114,7 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const Sweep
     }
     enter(op.graph);
     if (!op.forward_part.empty()) {
+      count(op.flops.forward);
       if (op.seam == Seam::enter)
         gather_into(op.rows, op.forward_part, on.compute, on.tensor);
       else
@@ -119,6 +123,7 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const Sweep
     }
     if (rows_divided && op.seam == Seam::enter) communicate(op.rows.all_gather, on.tensor);
     if (op.seam == Seam::dispatch && of_.host_waits_) drain();
+    count(op.flops.forward);
     compute(op.forward, on.compute);
     if (divided && op.seam == Seam::leave)
       communicate(rows_divided ? op.rows.reduce_scatter : op.rows.all_reduce, on.tensor);
@@ -132,34 +137,41 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const Sweep
 void PassWriter::Writer::core(const std::vector<OperatorCost>& ops, Activity compute_activity,
                               Activity context) {
   std::vector<Picoseconds> durations, last;
+  double flops = 0;
   for (const auto& op : ops) {
     if (!op.core) continue;
     enter(op.graph);
+    flops += op.flops.forward;
     durations.insert(durations.end(), op.forward.begin(), op.forward.end());
     last.insert(last.end(), op.forward_last.begin(), op.forward_last.end());
   }
-  core(durations, last, of_.context_.forward, compute_activity, context);
+  core(durations, last, flops, of_.context_.forward, compute_activity, context);
 }
 
 void PassWriter::Writer::core_backward(const std::vector<OperatorCost>& ops) {
   std::vector<Picoseconds> durations, last;
+  double flops = 0;
   for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
     if (!op->core) continue;
     enter(op->graph);
+    flops += op->flops.input_gradient;
     durations.insert(durations.end(), op->input_gradient.begin(), op->input_gradient.end());
     last.insert(last.end(), op->input_gradient_last.begin(), op->input_gradient_last.end());
   }
-  core(durations, last, of_.context_.backward, input_gradient_compute, backward_context_comm);
+  core(durations, last, flops, of_.context_.backward, input_gradient_compute,
+       backward_context_comm);
 }
 
 double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) {
   const bool rows_divided = of_.sequence_parallel_, enters = of_.divided_ && op.seam == Seam::enter;
   if (!op.input_gradient_part.empty()) {
     if (op.seam == Seam::leave) {
+      count(op.flops.input_gradient);
       gather_into(op.rows, op.input_gradient_part, input_gradient_compute, backward_tensor_comm);
       return 1.0;
     }
     if (!weights) {
+      count(op.flops.input_gradient);
       scatter_from(op.rows, op.input_gradient_part, input_gradient_compute, backward_tensor_comm);
       return 1.0;
     }
@@ -170,6 +182,7 @@ double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) 
   if (gathers) communicate(op.rows.all_gather, backward_tensor_comm, true);
   if (op.seam == Seam::combine) experts(of_.experts_.dispatch, backward_expert_comm);
   if (op.seam == Seam::dispatch) experts(of_.experts_.combine, backward_expert_comm);
+  count(op.flops.input_gradient);
   compute(op.input_gradient, input_gradient_compute,
           gathers ? beside(op.rows.all_gather, op.input_gradient) : 1.0);
   if (!enters) return 1.0;
@@ -193,13 +206,17 @@ Pieces PassWriter::Writer::take() {
 }
 
 void PassWriter::Writer::core(const std::vector<Picoseconds>& durations,
-                              const std::vector<Picoseconds>& last,
+                              const std::vector<Picoseconds>& last, double flops,
                               const ContextExchanges::Round& round, Activity compute_activity,
                               Activity context) {
   const bool hides = of_.context_.beside;
+  // The last of the ranks' parts is one of equal ones.
+  const double of_last = hides ? flops / static_cast<double>(of_.share_.plan.context) : 0;
   if (round.before) exchange(FlowKind::context, *round.before, context, hides);
+  count(flops - of_last);
   compute(durations, compute_activity, hides ? beside(*round.before, durations) : 1.0);
   if (hides) wait();
+  count(of_last);
   compute(last, compute_activity);
   if (round.after) exchange(FlowKind::context, *round.after, context, false);
 }

@@ -25,6 +25,11 @@ class PassWriter::Writer {
   void compute(const std::vector<Picoseconds>& durations, Activity activity, double slower = 1.0);
   // How much slower computation is that so much is sent beside.
   double beside(const topology::Sending& sending, const std::vector<Picoseconds>& durations) const;
+  // Of what is computed next, in the piece that is being written.
+  void count(double flops) { pieces_.back().body.flops += flops; }
+  void count_sent(const topology::Sending& sending) {
+    pieces_.back().body.sent += sending.bytes.value;
+  }
   // What follows belongs to this graph.
   void enter(Graph graph);
   // Begins after all computation so far. The next computation waits for it, unless `beside`: then
@@ -56,7 +61,8 @@ class PassWriter::Writer {
  private:
   // `last` waits for what is sent beside the others.
   void core(const std::vector<Picoseconds>& durations, const std::vector<Picoseconds>& last,
-            const ContextExchanges::Round& round, Activity compute_activity, Activity context);
+            double flops, const ContextExchanges::Round& round, Activity compute_activity,
+            Activity context);
   std::vector<Picoseconds> whole(const std::vector<Picoseconds>& part) const;
   // Returns how many parts there are.
   std::int64_t start_parts(Activity tensor);

@@ -4,7 +4,7 @@
 # Debian 12, Ubuntu 24.04 and later.
 
 build_packages=(g++ cmake ninja-build libboost-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev
-  libcli11-dev libeigen3-dev zlib1g-dev catch2)
+  libcli11-dev libeigen3-dev zlib1g-dev libsqlite3-dev libxxhash-dev catch2)
 
 # Installs those of the named packages that are missing; touches nothing where all are there.
 install_packages() {

@@ -14,7 +14,7 @@ using tests::stepcast;
 namespace {
 
 const std::vector<std::string> commands{"simulate", "search", "schedule",   "validate", "calibrate",
-                                        "catalog",  "import", "completion", "man"};
+                                        "catalog",  "import", "completion", "man",      "sweep"};
 
 // What a shell command prints; `input` is its file argument $0.
 std::string printed(const std::string& input, const std::string& command) {

@@ -64,6 +64,37 @@ TEST_CASE("no link carries more than it can") {
   }
 }
 
+// A group of two: each rank sends as much as it has in an all-reduce. Of b·s = 2·512 tokens of 1024
+// 2-byte elements, forward twice in each of 4 layers and once behind the embedding, backward twice
+// in each layer; of the loss three times 4 bytes a token; of the head's input gradient once.
+TEST_CASE("NVLink is as busy as what tensor-parallel ranks send inside their passes makes it") {
+  auto s = tests::scenario_under({.tensor = 2, .micro_batch = 2}, 4);
+  s.model = {.name = "pencil",
+             .layers = 4,
+             .hidden = 1024,
+             .heads = 8,
+             .kv_heads = 8,
+             .head_dim = 128,
+             .ffn = 4096,
+             .vocab = 1024,
+             .max_sequence = 512};
+  s.training = {.sequence_length = 512, .global_batch = 4};
+  s.software = {};
+  const auto f = simulate(s, {.timeline = true});
+  const double rows = 2 * 512 * 1024 * 2, loss = 2 * 512 * 4;
+  double sent = 0;  // by rank 0
+  for (const auto& slice : f.timeline.slices) {
+    if (slice.kind == "forward") CHECK(slice.bytes.value == Approx(9 * rows + 3 * loss));
+    if (slice.kind == "backward") CHECK(slice.bytes.value == Approx(9 * rows));
+    if (slice.lane == "compute") sent += slice.bytes.value;
+  }
+  REQUIRE_FALSE(f.links.empty());
+  CHECK(f.links[0].kind == "nvlink");
+  CHECK(f.timeline.link_names[0] == f.links[0].name);
+  const double capacity = lowered(s).program.links().front();
+  CHECK(f.links[0].utilisation == Approx(sent / capacity / f.step.time.value));
+}
+
 TEST_CASE("what is lost to sharing is lost by something slower than alone") {
   for (unsigned seed = 0; seed < 100; ++seed) {
     INFO("seed " << seed);

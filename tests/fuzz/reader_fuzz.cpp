@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever the text, the reader gives a scenario, and a question for a search, or says what is
-// wrong, and where.
+// wrong, and where; so does a condition of a sweep.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenarios/condition.hpp"
 #include "scenarios/error.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/search_file.hpp"
@@ -39,5 +40,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   parts.erase(parts.begin());
   read_or_complain([&] { scenarios::read_scenario(document, "f.yaml", parts, "no-folder"); });
   read_or_complain([&] { scenarios::read_question(document, "f.yaml", parts, "no-folder"); });
+  try {
+    const scenarios::Condition condition(document);
+    condition.holds(std::vector<scenarios::Operand>(condition.paths().size(), 1.0));
+  } catch (const scenarios::ConditionError& wrong) {
+    if (wrong.at > document.size()) std::abort();
+  }
   return 0;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
@@ -8,64 +9,14 @@
 #include "report/page.hpp"
 #include "report/page_parts.hpp"
 #include "tests/catch.hpp"
+#include "tests/report/columns_back.hpp"
 #include "tests/report/examples.hpp"
 
 using nlohmann::json;
 
 namespace {
 
-// --- Reading columns back, slowly ----------------------------------------------------------------
-
-std::vector<std::uint64_t> unpacked(const std::string& text) {
-  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::vector<bool> bits;
-  for (const char c : text)
-    for (int bit = 5; bit >= 0; --bit) bits.push_back(digits.find(c) >> bit & 1);
-  std::vector<std::uint64_t> values;
-  std::uint64_t value = 0;
-  int shift = 0;
-  for (std::size_t at = 0; at + 8 <= bits.size(); at += 8) {
-    unsigned byte = 0;
-    for (std::size_t bit = 0; bit < 8; ++bit) byte = byte << 1 | (bits[at + bit] ? 1u : 0u);
-    value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-    shift += 7;
-    if (byte < 0x80) {
-      values.push_back(value);
-      value = 0;
-      shift = 0;
-    }
-  }
-  return values;
-}
-
-std::int64_t unzigzagged(std::uint64_t value) {
-  return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
-}
-
-report::Column column(const std::string& text) {
-  report::Column values;
-  for (const auto value : unpacked(text)) values.push_back(unzigzagged(value));
-  return values;
-}
-
-std::vector<report::Column> columns(const json& table) {
-  std::vector<report::Column> read;
-  if (table.contains("columns")) {
-    for (const auto& text : table["columns"]) read.push_back(column(text));
-    return read;
-  }
-  for (const auto& text : table["distinct"]) {
-    const auto distinct = column(text);
-    auto& values = read.emplace_back();
-    for (const auto i : unpacked(table["index"])) values.push_back(distinct.at(i));
-  }
-  return read;
-}
-
-report::Column summed(report::Column values) {
-  for (std::size_t i = 1; i < values.size(); ++i) values[i] += values[i - 1];
-  return values;
-}
+using namespace columns;
 
 json document(const forecast::Timeline& timeline) {
   return json::parse(report::timeline_document(timeline).dump());
@@ -73,9 +24,8 @@ json document(const forecast::Timeline& timeline) {
 
 // The slices of a document, as the page understands them.
 std::vector<forecast::Slice> slices_of(const json& document) {
-  const auto read = columns(document["slices"]);
-  const auto &sort = read[0], &microbatch = read[1], &gap = read[2], &duration = read[3],
-             &bytes = read[4];
+  const auto read = table_of(document["slices"]);
+  const auto &sort = read[0], &microbatch = read[1], &gap = read[2], &duration = read[3];
   std::vector<forecast::Slice> slices;
   for (const auto& lane : document["lanes"]) {
     std::int64_t time = 0, last = 0;
@@ -93,7 +43,8 @@ std::vector<forecast::Slice> slices_of(const json& document) {
       slice.name += what[2].get<std::string>();
       slice.start_ps = time += gap[i];
       slice.end_ps = time += duration[i];
-      slice.bytes = {static_cast<double>(bytes[i])};
+      slice.bytes = {what[5].get<double>()};
+      slice.flops = {what[6].get<double>()};
     }
   }
   return slices;
@@ -109,6 +60,7 @@ void check_slices(const forecast::Timeline& timeline) {
                    read[i].end_ps) == std::tie(wrote.stage, wrote.rank, wrote.microbatch,
                                                wrote.chunk, wrote.start_ps, wrote.end_ps));
     CHECK(read[i].bytes == wrote.bytes);
+    CHECK(read[i].flops == wrote.flops);
   }
 }
 
@@ -117,18 +69,19 @@ std::string page_of(const forecast::Scenario& scenario) {
   return report::simulate_page({{scenario, forecast}}, "0.1.0");
 }
 
-std::string data_of(const std::string& page) {
-  const std::string begin = "<script type=\"application/json\" id=\"data\">";
-  const auto at = page.find(begin) + begin.size();
-  return page.substr(at, page.find("</script>", at) - at);
-}
-
 }  // namespace
 
 TEST_CASE("numbers are seven bits a byte, the lowest first, in base64") {
   CHECK(report::packed({}).empty());
   CHECK(report::packed({0}) == "AA");
   CHECK(report::packed({1, 127, 128}) == "AX+AAQ");  // 01 7f 80 01
+}
+
+TEST_CASE("an index is written where it does not go on as it did last time") {
+  const auto runs = report::index_document({0, 1, 2, 0, 1, 2, 0, 1, 1, 1});
+  CHECK(unpacked(runs[0]) == std::vector<std::uint64_t>{0, 1, 2, 0, 1});
+  CHECK(unpacked(runs[1]) == std::vector<std::uint64_t>{0, 0, 0, 4, 1});
+  CHECK(index_of(json::parse(report::index_document({}).dump())).empty());
 }
 
 TEST_CASE("tables give their numbers back, repeated rows and extremes too") {
@@ -141,7 +94,7 @@ TEST_CASE("tables give their numbers back, repeated rows and extremes too") {
         value = (static_cast<std::int64_t>(random() % distinct) - 10) * (1ll << (random() % 40));
       if (round % 10 == 0) values.insert(values.end(), {INT64_MIN, INT64_MAX, 0, -1});
     }
-    CHECK(columns(json::parse(report::table_document(table).dump())) == table);
+    CHECK(table_of(json::parse(report::table_document(table).dump())) == table);
   }
 }
 
@@ -180,6 +133,7 @@ TEST_CASE("random timelines are read back") {
         slice.start_ps += random() % 1000;
         slice.end_ps += random() % 1'000'000;  // some overlap
         slice.bytes = {static_cast<double>(random() % 3 * 4096)};
+        slice.flops = {static_cast<double>(random() % 3) * 1e15};
       }
   check_slices(timeline);
 }
@@ -187,7 +141,7 @@ TEST_CASE("random timelines are read back") {
 TEST_CASE("arrows and memory are read back") {
   const auto timeline = examples::timeline();
   const auto read = document(timeline);
-  const auto arrows = columns(read["arrows"]);
+  const auto arrows = table_of(read["arrows"]);
   const auto from = summed(arrows[0]);
   REQUIRE(from.size() == timeline.arrows.size());
   std::set<std::pair<std::size_t, std::size_t>> wrote, found;
@@ -202,7 +156,7 @@ TEST_CASE("arrows and memory are read back") {
   samples.peaks = {1, 2};
   const auto memory = document(samples)["memory"];
   REQUIRE(memory.size() == 2);
-  const auto first = columns(memory[0]["samples"]);
+  const auto first = table_of(memory[0]["samples"]);
   CHECK(summed(first[0]) == report::Column{5, 9});
   CHECK(summed(first[1]) == report::Column{100, 80});
   CHECK(summed(first[2]) == report::Column{7, 900});
@@ -225,17 +179,66 @@ TEST_CASE("idle intervals keep their causes and what they wait for, drawn or not
   const forecast::Idle second{.stage = 1, .rank = 8, .start_ps = 5, .end_ps = 6};
   timeline.idle = {first, second};
   const auto idle = document(timeline)["idle"];
-  const auto intervals = columns(idle["intervals"]);
+  const auto intervals = table_of(idle["intervals"]);
   CHECK(summed(intervals[0]) == report::Column{0, 1});  // lane
   CHECK(intervals[1] == report::Column{20, 5});         // gap
   CHECK(intervals[2] == report::Column{20, 1});         // duration
   CHECK(idle["causes"][static_cast<std::size_t>(intervals[3][0])] == "drain");
   CHECK(summed(intervals[4]) == report::Column{3, 0});  // until
   CHECK(intervals[5] == report::Column{2, 0});          // links
-  CHECK(columns(idle["by_cause"])[static_cast<std::size_t>(IdleCause::host)][0] == 7);
-  CHECK(summed(columns(idle["chain"]["slices"])[0]) == report::Column{7, 0});
+  CHECK(table_of(idle["by_cause"])[static_cast<std::size_t>(IdleCause::host)][0] == 7);
+  CHECK(summed(table_of(idle["chain"]["entries"])[0]) == report::Column{7, 0});
   CHECK(idle["chain"]["sorts"] == json::parse(R"([[1, 8, "host", ""]])"));
-  CHECK(columns(idle["chain"]["others"])[2] == report::Column{7});  // duration
+  CHECK(table_of(idle["chain"]["others"])[2] == report::Column{7});  // duration
+}
+
+// Of each list, its entries: slices from 1, others of this start below 0.
+std::vector<std::vector<std::int64_t>> lists_of(const json& awaited,
+                                                const report::Column& lengths) {
+  const auto runs = table_of(awaited["entries"]);
+  const auto written = summed(runs[0]), starts = summed(table_of(awaited["others"])[1]);
+  std::map<std::int64_t, std::int64_t> behind;
+  std::size_t run = 0, others = 0;
+  std::int64_t left = 0;  // of the run
+  std::vector<std::vector<std::int64_t>> lists;
+  for (const auto length : lengths) {
+    auto& list = lists.emplace_back();
+    while (std::ssize(list) < length) {
+      auto entry = left-- > 0 ? behind.at(list.back()) : written.at(run);
+      if (left < 0) left = runs[1].at(run++);
+      if (entry == 0) entry = -1 - static_cast<std::int64_t>(others++);
+      if (!list.empty()) behind[list.back()] = entry;
+      list.push_back(entry);
+    }
+  }
+  CHECK(run == written.size());
+  for (auto& list : lists)
+    for (auto& entry : list)
+      if (entry < 0) entry = -starts.at(static_cast<std::size_t>(-1 - entry));
+  return lists;
+}
+
+TEST_CASE("chains are read back, whether they go on as others did or not") {
+  std::mt19937 random(13);
+  auto timeline = examples::timeline();
+  std::vector<std::vector<std::int64_t>> wrote;
+  for (int i = 0; i < 300; ++i) {
+    forecast::Idle idle{.stage = 0, .start_ps = 10 * i, .end_ps = 10 * i + 1};
+    auto& list = wrote.emplace_back();
+    for (std::size_t n = random() % 6, at = random() % 12; n > 0; --n) {
+      const auto start = static_cast<std::int64_t>(at);
+      if (at >= 8)
+        idle.chain.push_back({.lane = "host", .start_ps = start, .end_ps = start + 1});
+      else
+        idle.chain.push_back({.slice = at, .lane = "compute"});
+      list.push_back(at >= 8 ? -start : start + 1);
+      at = random() % 10 == 0 ? random() % 12 : (at + 5) % 12;
+    }
+    timeline.idle.push_back(idle);
+  }
+  const auto idle = document(timeline)["idle"];
+  CHECK(lists_of(idle["chain"], table_of(idle["intervals"])[5]) == wrote);
+  CHECK(table_of(idle["chain"]["entries"])[0].size() < 450);  // of 750 or so
 }
 
 TEST_CASE("loads of links are read back, each link on its own clock") {
@@ -247,7 +250,7 @@ TEST_CASE("loads of links are read back, each link on its own clock") {
   const auto links = document(timeline)["links"];
   REQUIRE(links.size() == 2);
   CHECK(links[1]["name"] == "nic0.0:in");
-  const auto first = columns(links[0]["samples"]), second = columns(links[1]["samples"]);
+  const auto first = table_of(links[0]["samples"]), second = table_of(links[1]["samples"]);
   CHECK(summed(first[0]) == report::Column{10, 30});
   CHECK(first[1] == report::Column{500'000, 0});
   CHECK(summed(second[0]) == report::Column{20});
@@ -260,13 +263,13 @@ TEST_CASE("the critical path keeps where each step begins and ends") {
                             {.slice = 5, .start_ps = 5, .end_ps = 11}};
   const auto path = document(timeline)["path"];
   CHECK(path["begin"] == 2);
-  CHECK(columns(path["spans"])[0] == report::Column{3, 6});
-  CHECK(summed(columns(path["steps"]["slices"])[0]) == report::Column{1, 6});
+  CHECK(table_of(path["spans"])[0] == report::Column{3, 6});
+  CHECK(summed(table_of(path["steps"]["entries"])[0]) == report::Column{1, 6});
 }
 
 TEST_CASE("a page carries the document of --json whole") {
   const auto scenario = examples::scenario();
-  const auto data = json::parse(data_of(page_of(scenario)));
+  const auto data = data_of(page_of(scenario));
   CHECK(data["runs"][0]["document"] ==
         json::parse(report::simulate_json(scenario, examples::forecast(), "0.1.0")));
 }
@@ -274,7 +277,7 @@ TEST_CASE("a page carries the document of --json whole") {
 TEST_CASE("no name ends the element that holds the data") {
   auto scenario = examples::scenario();
   scenario.name = "</script><script>alert(1)</script><!--";
-  const auto data = data_of(page_of(scenario));
+  const auto data = data_text(page_of(scenario));
   CHECK(data.find('<') == std::string::npos);
   CHECK(json::parse(data)["runs"][0]["document"]["scenario"]["name"] == scenario.name);
 }
@@ -291,5 +294,5 @@ TEST_CASE("a page allows one script and one style, and asks for nothing") {
   CHECK(page.find("content=\"default-src 'none'; script-src 'sha256-") != std::string::npos);
   CHECK(page.find("src=\"http") == std::string::npos);
   CHECK(page.find("href=\"http") == std::string::npos);
-  CHECK(page.size() < 150'000);
+  CHECK(page.size() < 190'000);
 }

@@ -41,6 +41,7 @@ struct Bar {
   std::uint64_t track = 0, start = 0, end = 0;
   std::string name, kind;
   std::int64_t microbatch = -1;
+  std::uint64_t flops = 0, bytes = 0;
   std::vector<std::uint64_t> flows;
 };
 
@@ -111,11 +112,13 @@ class Viewer {
     }
   }
   Bar begun(std::uint64_t track, std::uint64_t time, const decoder::Fields& event) {
-    Bar bar{track, time, 0, names_[2].at(event.number(10)), {}, -1, {}};
+    Bar bar{.track = track, .start = time, .name = names_[2].at(event.number(10))};
     for (const auto annotation : event.texts.at(4)) {
       const auto fields = decoder::decode(annotation);
       const auto& name = names_[3].at(fields.number(1));
       if (name == "microbatch") bar.microbatch = static_cast<std::int64_t>(fields.number(4));
+      if (name == "flops") bar.flops = fields.number(4);
+      if (name == "bytes") bar.bytes = fields.number(4);
       if (name == "kind") bar.kind = std::string(fields.text(6));
     }
     if (event.has(47)) bar.flows = event.numbers.at(47);
@@ -157,6 +160,21 @@ TEST_CASE("nanoseconds are the fraction of a Chrome trace's microseconds") {
   timeline.slices = {bar("compute", 1'000'499, 2'050'500)};
   const auto text = report::chrome_trace(timeline);
   CHECK(text.find("\"ts\":1,\"dur\":1.051,") != std::string::npos);
+}
+
+TEST_CASE("what bars compute and send is in both traces, of others there is nothing") {
+  forecast::Timeline timeline;
+  timeline.slices = {bar("compute", 0, 5), bar("data", 0, 5)};
+  timeline.slices[0].flops = {2.5e12};
+  timeline.slices[1].bytes = {1e6};
+  const auto chrome = events(timeline, "X");
+  CHECK(chrome[0]["args"]["flops"] == 2'500'000'000'000);
+  CHECK_FALSE(chrome[0]["args"].contains("bytes"));
+  CHECK(chrome[1]["args"]["bytes"] == 1'000'000);
+  CHECK_FALSE(chrome[1]["args"].contains("flops"));
+  const auto bars = opened(timeline).bars;
+  CHECK(bars[0].flops == 2'500'000'000'000);
+  CHECK(bars[1].bytes == 1'000'000);
 }
 
 TEST_CASE("arrows start inside the bar they leave and end where the other begins") {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scenarios/catalog.hpp"
+#include "scenarios/purchase_file.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/search_file.hpp"
 #include "scenarios/yaml.hpp"
@@ -80,6 +81,10 @@ TEST_CASE("every example loads, without a warning") {
   CHECK(examples.size() >= 8);
   for (const auto& file : examples) {
     CAPTURE(file.filename().string());
+    if (file.filename().string().starts_with("purchase-")) {
+      CHECK_NOTHROW(scenarios::load_purchase(file));
+      continue;
+    }
     if (file.filename().string().find("-search-") != std::string::npos) {
       CHECK_NOTHROW(scenarios::load_question(file));
       continue;

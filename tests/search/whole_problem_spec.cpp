@@ -100,6 +100,28 @@ TEST_CASE("nothing is faster than its bound, and what fits is never ruled out", 
   }
 }
 
+TEST_CASE("bounds hold where every way recomputes something, and where few layers have replicas",
+          "[bounds]") {
+  for (const unsigned seed : {310005U, 310185U, 310544U, 311016U, 311436U}) {
+    const auto question = whole::draw_question(seed, 100);
+    const auto truth = whole::truth_of(question);
+    const auto costs = forecast::costs_on(question.scenario.cluster);
+    Divisions divisions(question.scenario, question.space, costs);
+    const Candidates candidates(question, costs, divisions);
+    CAPTURE(seed);
+    auto of = truth.degrees.begin();
+    for (std::size_t i = 0; i < divisions.size(); ++i) {
+      divisions.price(std::vector{i});
+      for_each_step(question.scenario, question.space, divisions.plan(i), [&](const auto& plan) {
+        CAPTURE(name_of(plan));
+        if (of->best)
+          CHECK(candidates.look(degrees_in(i, plan), unreachable).bound <= of->best->time);
+        ++of;
+      });
+    }
+  }
+}
+
 TEST_CASE("the bound of each choice of degrees is at most what its fastest plan takes",
           "[bounds]") {
   std::vector<double> tightness;  // of what fits: the bound over the truth

@@ -3,6 +3,7 @@
 
 #include "sim/engine.hpp"
 #include "sim/measures.hpp"
+#include "sim/pass_matrix.hpp"
 #include "tests/catch.hpp"
 
 using namespace sim;
@@ -167,6 +168,17 @@ TEST_CASE("a pass played as a template ends in the same picosecond as played ste
   CHECK(quick.start == slow.start);
   CHECK(quick.end == slow.end);
   CHECK(quick.finish == slow.finish);
+}
+
+TEST_CASE("on the compute lane a pass takes what its matrix says of that lane") {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    const auto body = random_template(random, 1 + round % 9);
+    const auto matrix = matrix_of(body);
+    const auto longest =
+        std::max(matrix.alone[to_compute][from_compute], matrix.joined[to_compute][from_compute]);
+    CHECK(on_compute_lane(body) == std::max<Picoseconds>(0, longest));
+  }
 }
 
 TEST_CASE("nothing starts before what it waits for has ended") {

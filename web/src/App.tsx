@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Chart } from './chart';
-import type { Data, ScheduleData } from './data';
+import type { Data, PurchaseData, ScheduleData, SweepData, ValidationData } from './data';
 import { Headline } from './Headline';
 import { MemoryView } from './MemoryView';
 import { NetworkView } from './NetworkView';
@@ -10,9 +10,13 @@ import { Drawn, Run } from './run';
 import { ScheduleHeadline, ScheduleStages } from './ScheduleView';
 import { Store, type Look } from './store';
 import { PlansView } from './PlansView';
+import { PurchaseHeadline, PurchaseSections } from './PurchasePage';
 import { ScenarioView } from './ScenarioView';
+import { Sweep } from './sweep';
+import { SweepHeadline, SweepSections } from './SweepPage';
 import { TimelineView } from './TimelineView';
 import { TimeView } from './TimeView';
+import { ValidationHeadline, ValidationSections } from './ValidationPage';
 
 const letters = 'ABCDEFGH';
 
@@ -61,12 +65,55 @@ function useLook(runs: Drawn[], dark: boolean) {
 
 export function App({ data }: { data: Data }) {
   const [dark, toggleDark] = useDark();
-  return data.kind === 'schedule' ? <SchedulePage data={data} dark={dark} onDark={toggleDark} />
-    : <RunsPage data={data} dark={dark} onDark={toggleDark} />;
+  const theme = { dark, onDark: toggleDark };
+  switch (data.kind) {
+    case 'schedule': return <SchedulePage data={data} {...theme} />;
+    case 'validate': return <ValidationPage data={data} {...theme} />;
+    case 'sweep': return <SweepPage data={data} {...theme} />;
+    case 'purchase': return <PurchasePage data={data} {...theme} />;
+    default: return <RunsPage data={data} {...theme} />;
+  }
 }
 
-function SchedulePage({ data, dark, onDark }: { data: ScheduleData; dark: boolean; onDark: () => void }) {
-  const runs = useMemo(() => [new Drawn(data.timeline, data.name || 'schedule')], [data]);
+interface Theme { dark: boolean; onDark: () => void }
+
+function ValidationPage({ data, dark, onDark }: Theme & { data: ValidationData }) {
+  useEffect(() => { document.title = 'Forecasts against measurements \u2013 stepcast'; }, []);
+  return (
+    <Frame sections={['Scatter', 'Causes', 'Sets', 'Rows']} dark={dark} onDark={onDark}>
+      <h1>Forecasts against published measurements</h1>
+      <ValidationHeadline data={data} />
+      <ValidationSections data={data} dark={dark} />
+    </Frame>
+  );
+}
+
+function SweepPage({ data, dark, onDark }: Theme & { data: SweepData }) {
+  const sweep = useMemo(() => new Sweep(data), [data]), name = data.sweep.sweep.name || 'Sweep';
+  useEffect(() => { document.title = `${name} \u2013 stepcast`; }, [name]);
+  return (
+    <Frame sections={['Map', 'Lines', 'Points']} dark={dark} onDark={onDark}>
+      <h1>{name}</h1>
+      <SweepHeadline data={data} sweep={sweep} />
+      <SweepSections data={data} sweep={sweep} dark={dark} />
+    </Frame>
+  );
+}
+
+function PurchasePage({ data, dark, onDark }: Theme & { data: PurchaseData }) {
+  const name = data.purchase.name || 'Purchase';
+  useEffect(() => { document.title = `${name} \u2013 stepcast`; }, [name]);
+  return (
+    <Frame sections={['Front', 'Options', 'Costs', 'Changes']} dark={dark} onDark={onDark}>
+      <h1>{name}</h1>
+      <PurchaseHeadline data={data} />
+      <PurchaseSections data={data} dark={dark} />
+    </Frame>
+  );
+}
+
+function SchedulePage({ data, dark, onDark }: Theme & { data: ScheduleData }) {
+  const runs = useMemo(() => [new Drawn(data.timeline, data.name || 'schedule', data.remedies)], [data]);
   const { store, charts } = useLook(runs, dark);
   useEffect(() => { document.title = `${runs[0]!.name} \u2013 stepcast`; }, [runs]);
   return (
@@ -77,13 +124,13 @@ function SchedulePage({ data, dark, onDark }: { data: ScheduleData; dark: boolea
         <TimelineView runs={runs} names={[runs[0]!.name]} store={store} charts={charts} />
       </section>
       <section id="stages" aria-labelledby="stages-title">
-        <ScheduleStages data={data} dark={dark} />
+        <ScheduleStages data={data} run={runs[0]!} dark={dark} />
       </section>
     </Frame>
   );
 }
 
-interface RunsProps { data: Exclude<Data, ScheduleData>; dark: boolean; onDark: () => void }
+type RunsProps = Theme & { data: Extract<Data, { kind: 'simulate' | 'search' }> };
 
 function RunsPage({ data, dark, onDark }: RunsProps) {
   const all = useMemo(() => data.runs.map((run) => new Run(run)), [data]);

@@ -5,7 +5,7 @@ import { Advice } from './Advice';
 import type { Awaited } from './bubbles';
 import type { Drawn } from './run';
 import { type Look, type Store, useStore } from './store';
-import { bytes, percent, picoseconds, words } from './units';
+import { bytes, flops, flopsPerSecond, percent, picoseconds, words } from './units';
 
 export type Show = (run: number, from: number, to: number, lane: number) => void;
 
@@ -70,7 +70,7 @@ function Bar({ run, slice }: { run: Drawn; slice: number }) {
   const { timeline, bubbles } = run, lane = timeline.lanes[timeline.laneOf(slice)]!;
   const microbatch = timeline.microbatch[slice]!, [kind, , , chunk] = timeline.sorts[timeline.sort[slice]!]!;
   const duration = timeline.finish[slice]! - timeline.start[slice]!;
-  const sent = timeline.bytes[slice]!;
+  const sent = timeline.bytes(slice), computed = timeline.flops(slice);
   const facts: [string, ComponentChildren][] = [
     ['takes', picoseconds(duration)],
     ['from', picoseconds(timeline.start[slice]!)],
@@ -82,6 +82,7 @@ function Bar({ run, slice }: { run: Drawn; slice: number }) {
   ];
   if (microbatch >= 0) facts.push(['microbatch', microbatch]);
   if (chunk >= 0) facts.push(['chunk', chunk]);
+  if (computed > 0) facts.push(['computes', `${flops(computed)} per rank`], ['at', flopsPerSecond(computed / duration * 1e12)]);
   if (sent > 0) facts.push(['sends', `${bytes(sent)} per rank`]);
   for (const arrow of run.arrowsOf(slice)) {
     const from = timeline.from[arrow]!, to = timeline.to[arrow]!;

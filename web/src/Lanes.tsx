@@ -5,7 +5,7 @@ import { Chart, type Found } from './chart';
 import { nameOf } from './Inspector';
 import type { Drawn } from './run';
 import { type Look, type Store, inside, useStore, zoomed } from './store';
-import { bytes, picoseconds } from './units';
+import { bytes, flops, picoseconds } from './units';
 
 interface Props {
   run: Drawn; number: number; of: number; name: string; store: Store<Look>;
@@ -25,12 +25,12 @@ function Tip({ run, found, x, y, width }: { run: Drawn; found: Found; x: number;
       </div>
     );
   }
-  const i = found.slice, lane = timeline.lanes[timeline.laneOf(i)]!, sent = timeline.bytes[i]!;
+  const i = found.slice, lane = timeline.lanes[timeline.laneOf(i)]!, sent = timeline.bytes(i), computed = timeline.flops(i);
   const before = bubbles.before(i), awaited = before >= 0 ? bubbles.mainly(before) : undefined;
   return (
     <div class="tip" style={place}>
       <b>{timeline.name(i)}</b> {picoseconds(timeline.finish[i]! - timeline.start[i]!)}<br />
-      <span class="soft">stage {lane.stage}, {lane.name}, from {picoseconds(timeline.start[i]!)}{sent > 0 && `, sends ${bytes(sent)}`}</span>
+      <span class="soft">stage {lane.stage}, {lane.name}, from {picoseconds(timeline.start[i]!)}{computed > 0 && `, ${flops(computed)}`}{sent > 0 && `, sends ${bytes(sent)}`}</span>
       {before >= 0 && <><br />waited {picoseconds(bubbles.length(before))}{awaited && ` for ${nameOf(awaited)}`}</>}
     </div>
   );

@@ -6,7 +6,7 @@ import type { Look, Store } from './store';
 import type { Run } from './run';
 import { bandwidth, digits, percent, seconds, words } from './units';
 
-const shownLinks = 10, shownLosses = 6;
+const shownLinks = 10, shownOfKind = 5, shownLosses = 6;
 
 function busiest(links: Link[], kinds: string[]): Link | undefined {
   return links.find(({ kind }) => kinds.includes(kind));
@@ -78,8 +78,16 @@ function Machine({ run, name }: { run: Run; name: string }) {
   );
 }
 
+// The busiest, few of each kind.
+function shownOf(links: Link[]): Link[] {
+  const shown: Link[] = [];
+  for (const link of links) if (shown.filter(({ kind }) => kind === link.kind).length < shownOfKind) shown.push(link);
+  return shown.slice(0, shownLinks);
+}
+
 function Links({ run, name }: { run: Run; name: string }) {
   const { links, slowed } = run.document.network;
+  const shown = shownOf(links);
   if (links.length === 0) return <p class="soft">Nothing was sent over a link.</p>;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={`Busiest links of ${name}`}>
@@ -87,13 +95,13 @@ function Links({ run, name }: { run: Run; name: string }) {
         <caption>Busiest links</caption>
         <thead><tr><th class="n">link</th><th class="n">kind</th><th>alike</th><th>busy</th><th class="n" /></tr></thead>
         <tbody>
-          {links.slice(0, shownLinks).map((link) => (
+          {shown.map((link) => (
             <tr><th class="n" scope="row">{link.name}</th><td class="n">{words(link.kind)}</td><td>{digits(link.alike)}</td><td>{percent(link.utilisation)}</td>
               <td class="n"><span class="meter"><i class={`load${step(link.utilisation)}`} style={{ width: `${Math.min(1, link.utilisation) * 100}%` }} /></span></td></tr>
           ))}
         </tbody>
       </table>
-      {links.length > shownLinks && <p class="soft small">and {digits(links.length - shownLinks)} quieter kinds of links.</p>}
+      {links.length > shown.length && <p class="soft small">and {digits(links.length - shown.length)} quieter sorts of links.</p>}
       {slowed.length > 0 && (
         <>
           <h4>Slowed by sharing</h4>
@@ -114,7 +122,7 @@ export function NetworkView({ runs, names, dark, store }: Props) {
       <h2 id="network-title">Network</h2>
       <ul class="key loads" aria-label="Load of links">
         {['below 2 %', '2 to 20 %', '20 to 50 %', '50 to 80 %', '80 % and more'].map((text, i) => <li><i class={`load${i}`} />{text}</li>)}
-        <li><i class="unknown" />carried nothing, or shares with nothing</li>
+        <li><i class="unknown" />carried nothing, or can carry all that comes from below</li>
       </ul>
       {runs.map((run, i) => (
         <>

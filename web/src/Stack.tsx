@@ -4,11 +4,12 @@
 export interface Part { name: string; value: number; colour: string }
 export interface StackRow { name: string; parts: Part[]; note: string; mark?: number }
 
-interface Props { rows: StackRow[]; total: number; text: (value: number) => string; label: string }
+// `wide`: with room for long names.
+interface Props { rows: StackRow[]; total: number; text: (value: number) => string; label: string; wide?: boolean }
 
-export function Stack({ rows, total, text, label }: Props) {
+export function Stack({ rows, total, text, label, wide }: Props) {
   return (
-    <div class="stack" role="group" aria-label={label}>
+    <div class={wide ? 'stack wide' : 'stack'} role="group" aria-label={label}>
       {rows.map(({ name, parts, note, mark }) => (
         <div class="stack-row">
           <span class="stack-name">{name}</span>

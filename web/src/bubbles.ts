@@ -14,36 +14,44 @@ export interface Awaited {
 export interface PathStep { lane: number; slice: number; start: number; finish: number }
 
 class AwaitedList {
-  private readonly slice: Float64Array;
-  private readonly other: Float64Array;  // how many of `others` come before
+  private readonly entry: Float64Array;  // slice + 1, or -1 - i: the i-th of `others`
   private readonly sort: Float64Array;
   private readonly start: Float64Array;
   private readonly duration: Float64Array;
 
-  constructor(private readonly timeline: Timeline, private readonly packed: PackedAwaited) {
-    this.slice = summed(columnsOf(packed.slices)[0]!);
-    this.other = new Float64Array(this.slice.length);
-    let others = 0;
-    for (let i = 0; i < this.slice.length; ++i) {
-      this.other[i] = others;
-      if (this.slice[i] === 0) ++others;
-    }
+  // `ends`: where lists end; none: all is one.
+  constructor(private readonly timeline: Timeline, private readonly packed: PackedAwaited, ends?: Float64Array) {
     const [sort, start, duration] = columnsOf(packed.others) as [Float64Array, Float64Array, Float64Array];
     this.sort = sort;
     this.start = summed(start);
     this.duration = duration;
+    const [differences, more] = columnsOf(packed.entries) as [Float64Array, Float64Array];
+    const written = summed(differences);
+    this.entry = new Float64Array(more.reduce((sum, count) => sum + count + 1, 0));
+    // What was behind an entry last time; others stand below slices.
+    const behind = new Float64Array(sort.length + timeline.size + 1);
+    let at = 0, others = 0, list = 0, begin = 0;
+    const add = (entry: number) => {
+      for (; ends && ends[list]! <= at; ++list) begin = ends[list]!;
+      if (at > begin) behind[sort.length + this.entry[at - 1]!] = entry;
+      this.entry[at++] = entry;
+    };
+    for (let i = 0; i < written.length; ++i) {
+      add(written[i] === 0 ? -1 - others++ : written[i]!);
+      for (let count = more[i]!; count > 0; --count) add(behind[sort.length + this.entry[at - 1]!]!);
+    }
   }
 
-  get size() { return this.slice.length; }
+  get size() { return this.entry.length; }
 
   at(i: number): Awaited {
-    const { timeline } = this, slice = this.slice[i]! - 1;
+    const { timeline } = this, slice = Math.max(-1, this.entry[i]! - 1);
     if (slice >= 0) {
       const lane = timeline.laneOf(slice), { stage, rank, name } = timeline.lanes[lane]!;
       return { slice, lane, stage, rank, on: name, name: timeline.name(slice),
         start: timeline.start[slice]!, finish: timeline.finish[slice]! };
     }
-    const other = this.other[i]!;
+    const other = -1 - this.entry[i]!;
     const [stage, rank, on, name] = this.packed.sorts[this.sort[other]!]!;
     const start = this.start[other]!;
     return { slice: -1, lane: -1, stage, rank, on, name, start, finish: start + this.duration[other]! };
@@ -73,7 +81,6 @@ export class Bubbles {
     this.until = summed(until);
     this.number = cause;
     this.shares = columnsOf(idle.by_cause);
-    this.awaited = new AwaitedList(timeline, idle.chain);
     this.chainFrom = new Float64Array(links.length + 1);
     let end = 0;
     for (let i = 0; i < links.length; ++i) {
@@ -88,6 +95,7 @@ export class Bubbles {
       end = this.start[i]! += end;
       end = this.finish[i]! += end;
     }
+    this.awaited = new AwaitedList(timeline, idle.chain, this.chainFrom.subarray(1));
   }
 
   get size() { return this.lane.length; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of whole numbers, as report/columns.hpp packs them.
 
-export type Table = { columns: string[] } | { distinct: string[]; index: string };
+export type Index = [written: string, more: string];
+export type Table = { columns: string[] } | { distinct: string[]; index: Index };
 
 function unpacked(text: string): Float64Array {
   const bytes = atob(text);
@@ -32,11 +33,24 @@ function unzigzagged(numbers: Float64Array): Float64Array {
   return numbers;
 }
 
+// Runs: one that is written, and how many follow that were behind their predecessors last time.
+export function indexOf([written, more]: Index): Uint32Array {
+  const firsts = unpacked(written), counts = unpacked(more);
+  const index = new Uint32Array(counts.reduce((sum, count) => sum + count + 1, 0));
+  const behind = new Uint32Array(firsts.reduce((most, first) => Math.max(most, first), 0) + 1);
+  for (let run = 0, at = 0; run < firsts.length; ++run) {
+    if (at > 0) behind[index[at - 1]!] = firsts[run]!;
+    index[at++] = firsts[run]!;
+    for (let count = counts[run]!; count > 0; --count, ++at) index[at] = behind[index[at - 1]!]!;
+  }
+  return index;
+}
+
 const numbersOf = (text: string) => unzigzagged(unpacked(text));
 
 export function columnsOf(table: Table): Float64Array[] {
   if ('columns' in table) return table.columns.map(numbersOf);
-  const index = Uint32Array.from(unpacked(table.index));
+  const index = indexOf(table.index);
   return table.distinct.map((text) => {
     const distinct = numbersOf(text), numbers = new Float64Array(index.length);
     for (let i = 0; i < index.length; ++i) numbers[i] = distinct[index[i]!]!;

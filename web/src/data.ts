@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program gives the page: report/page.cpp. Names are those of the documents of --json.
 import type { Table } from './columns';
+import type { Transposed } from './transposed';
 
 export interface StageMemory {
   weights: number; gradients: number; optimizer: number; activations: number; temporary: number;
@@ -29,14 +30,14 @@ export interface RunDocument {
 
 // Tables as report/page_parts.hpp and report/page_idle.cpp write them.
 export interface PackedAwaited {
-  slices: Table;
+  entries: Table;
   sorts: [stage: number, rank: number, lane: string, name: string][];
   others: Table;
 }
 
 export interface PackedTimeline {
   lanes: [stage: number, rank: number, name: string, slices: number][];
-  sorts: [kind: string, before: string, after: string, chunk: number, bare: boolean][];
+  sorts: [kind: string, before: string, after: string, chunk: number, bare: boolean, bytes: number, flops: number][];
   slices: Table;
   arrows: Table;
   idle: { causes: string[]; intervals: Table; by_cause: Table; chain: PackedAwaited };
@@ -75,11 +76,76 @@ export interface ScheduleData {
   schedule: { makespan: number; span: number; bubble_fraction: number; bubble_fraction_max_stage: number;
     stages: { work: number; idle: number; peak_in_flight: number }[] };
   unit: number;  // picoseconds of one of the units that times were given in
+  remedies: Record<string, string>;  // by cause of idle time
   timeline: PackedTimeline;
+}
+
+// Fractions; of memory after `memory_`.
+export interface Errors {
+  mape: number | null; median: number | null; p90: number | null; worst: number | null; worst_id: string | null;
+  memory_rows?: number; memory_mape: number | null; memory_p90: number | null; memory_worst: number | null;
+}
+
+export interface ValidationRow {
+  id: string; status: 'ok' | 'unsupported'; reason: string | null;
+  measured_s: number | null; predicted_s: number | null; error: number | null; low_s: number | null; high_s: number | null;
+  time_counts: boolean;
+  measured_bytes: number | null; predicted_bytes: number | null; memory_error: number | null; memory_kind: string | null;
+  groups: string[];   // one of each cause
+  assumed: string[];  // what the source does not state
+}
+
+interface Outcome { forecast_fits: number; forecast_does_not_fit: number }
+
+export interface ValidationData {
+  kind: 'validate';
+  validation: Errors & {
+    datasets: (Errors & { name: string; rows: Transposed; coverage: number | null; coverage_left_out: number | null })[];
+    coverage: number | null; coverage_left_out: number | null;
+    outcomes: { ran: Outcome; out_of_memory: Outcome };
+    passes: (Errors & { kind: string; rows: number })[];
+    causes: Record<string, (Errors & { group: string; rows: number; datasets: number })[]>;
+    rows: number; unsupported: number;
+  };
+}
+
+export interface SweepData {
+  kind: 'sweep';
+  sweep: { sweep: { name?: string; mode?: string; axes?: { name: string; values: (string | number | boolean | null)[] }[] }; points: Transposed };
+}
+
+type Maybe = number | null | undefined;
+
+interface PurchaseWorkload {
+  name: string; plan: Record<string, unknown>; global_batch: number; step_time_s: number; mfu: number; days: number;
+  goodput?: { share: number; stalls: number; lost_work: number; restarts: number }; outside: string[];
+}
+
+export interface PurchaseOption {
+  name: string; gpus: number; feasible: boolean; binding: string | null; shortfalls?: { what: string; excess: number }[];
+  plan: Record<string, unknown> | null;
+  days: Maybe; days_low?: Maybe; days_high?: Maybe; days_until_done?: Maybe;
+  total_cost: Maybe; total_cost_low?: Maybe; total_cost_high?: Maybe; energy_wh: Maybe; deadline_probability?: Maybe;
+  workloads?: PurchaseWorkload[]; what_if?: { what: string; days: number; total_cost: number }[];
+  price_source?: string | null; price_estimated?: boolean;
+  [figure: string]: unknown;  // other costs, …_cost
+}
+
+export interface PurchaseData {
+  kind: 'purchase';
+  purchase: {
+    name?: string; currency?: string; options: PurchaseOption[]; pareto: string[];
+    recommended: { name: string; reason: string; margin?: Maybe; second?: string | null; uncertainty?: Maybe; tie?: boolean } | null;
+    sensitivity: { parameter: string; change: number; recommended: string | null }[];
+    what_if?: { option: string; change: string; days: number; total_cost: number }[];
+  };
 }
 
 export type Data =
   | ScheduleData
+  | ValidationData
+  | SweepData
+  | PurchaseData
   | { kind: 'simulate'; runs: Run[]; changes?: string }
   | { kind: 'search'; runs: Run[]; search: SearchDocument; why: string };  // a run for each plan
 

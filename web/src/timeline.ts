@@ -10,7 +10,7 @@ export interface Lane {
   pairs: boolean;  // some of them run beside each other
 }
 
-type Five = [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
+type Four = [Float64Array, Float64Array, Float64Array, Float64Array];
 
 export class Timeline {
   readonly lanes: Lane[] = [];
@@ -21,7 +21,6 @@ export class Timeline {
   readonly from: Float64Array;
   readonly to: Float64Array;
   readonly sorts: PackedTimeline['sorts'];
-  readonly bytes: Float64Array;  // that each rank sends
   readonly microbatches: number;
   readonly end: number;
   // Passes that run beside each other share their lane's height: 1 the upper half, 2 the lower one.
@@ -30,10 +29,9 @@ export class Timeline {
 
   constructor(packed: PackedTimeline) {
     this.sorts = packed.sorts;
-    const [sort, microbatch, gap, duration, bytes] = columnsOf(packed.slices) as Five;
+    const [sort, microbatch, gap, duration] = columnsOf(packed.slices) as Four;
     this.sort = Int32Array.from(sort);
     this.microbatch = Int32Array.from(microbatch);
-    this.bytes = bytes;
     this.start = gap;
     this.finish = duration;
     this.side = new Uint8Array(gap.length);
@@ -82,6 +80,10 @@ export class Timeline {
   }
 
   kind(slice: number): string { return this.sorts[this.sort[slice]!]![0]; }
+
+  // That each rank sends; that it computes.
+  bytes(slice: number): number { return this.sorts[this.sort[slice]!]![5]; }
+  flops(slice: number): number { return this.sorts[this.sort[slice]!]![6]; }
 
   name(slice: number): string {
     const [, before, after, , bare] = this.sorts[this.sort[slice]!]!;

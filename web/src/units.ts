@@ -28,12 +28,26 @@ function brief(scales: Scale[], value: number): string {
 
 export const bytes = (value: number) => brief(sizes, value);
 export const seconds = (value: number) => brief(times, value);
+// On axes ticks are round numbers: of seconds, of GiB, or of what is written anyway.
+export function ticked(text: (value: number) => string): { unit: number; tick: (value: number) => string } {
+  if (text === seconds) return { unit: 1, tick: (value) => (value >= 99.95 ? `${digits(value)} s` : seconds(value).replace(/\.0+ /, ' ')) };
+  if (text === bytes) return { unit: 2 ** 30, tick: (value) => `${digits(value)} GiB` };
+  return { unit: 1, tick: text };
+}
 // Of a schedule whose times have no unit: how many picoseconds one of them is drawn as.
 let bare = 0;
 export function withoutUnit(picosecondsOfOne: number): void { bare = picosecondsOfOne; }
 
 export const picoseconds = (value: number) => (bare > 0 ? digits(value / bare) : brief(times, value / 1e12));
+export const flops = (value: number) => brief(decimal('FLOP'), value);
+export const flopsPerSecond = (value: number) => brief(decimal('FLOP/s'), value);
 export const bandwidth = (value: number) => brief(bandwidths, value);
+export const watts = (value: number) => brief(decimal('W'), value);
+export const wattHours = (value: number) => brief(decimal('Wh'), value);
+const sums: Scale[] = [['', 1, 0], ['k ', 1e3, 1e3], ['M ', 1e6, 1e6], ['bn ', 1e9, 1e9]];
+// Amounts of a currency: "12.3 M USD".
+export const money = (currency: string | undefined) => (value: number) =>
+  (value < 0 ? '\u2212' : '') + brief(sums.map(([name, size, from]) => [name + (currency ?? ''), size, from] as const), Math.abs(value)).trimEnd();
 export const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
 // A difference, its sign always written; a true minus.

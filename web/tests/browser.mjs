@@ -17,8 +17,8 @@ export function kept(html) {
   return file;
 }
 
-// A page with what it asked for and complained about.
-export async function open(browser, file, options = {}) {
+// A page with what it asked for and complained about; `ready`: what stands on it then.
+export async function open(browser, file, { ready = '#timeline canvas', ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
   const page = await context.newPage();
   const requests = [], complaints = [];
@@ -27,6 +27,6 @@ export async function open(browser, file, options = {}) {
   page.on('console', (message) => { if (message.type() !== 'log') complaints.push(message.text()); });
   page.on('pageerror', (error) => complaints.push(String(error)));
   await page.goto(own);
-  await page.waitForSelector('#timeline canvas');
+  await page.waitForSelector(ready);
   return { page, context, requests, complaints };
 }

@@ -17,7 +17,7 @@ const table = (...columns) => ({ columns: columns.map(packed) });
 const differences = (values) => values.map((value, i) => value - (i > 0 ? values[i - 1] : 0));
 
 const awaited = (slices) => ({
-  slices: table(differences(slices.map((slice) => slice + 1))), sorts: [], others: table([], [], []),
+  entries: table(differences(slices.map((slice) => slice + 1)), slices.map(() => 0)), sorts: [], others: table([], [], []),
 });
 
 // 1F1B by its rules: a forward takes 1 ms, a backward 2 ms, messages nothing. Between two passes of
@@ -97,15 +97,14 @@ export function run({ stages, microbatches, name = 'made', streams = 1 }) {
       { name: 'gpu0.nvlink:in', kind: 'nvlink', alike: 16, utilisation: 0.1 }], slowed: [] },
     validated: null,
   };
-  const zeros = sort.map(() => 0);
   return {
     document, plan_words: `pipeline ${stages} (1f1b)`, warnings: [],
     remedies: { 'warm-up': 'more microbatches', drain: 'more microbatches' },
     fabric: { nodes: stages, endpoints: stages * 8, switches: 12, cables: stages * 16, bisection: 1e11, hops: 3,
       tiers: [{ name: 'leaf', switches: 8, cables_down: stages * 8 }, { name: 'spine', switches: 4, cables_down: stages * 8 }] },
     timeline: {
-      lanes, sorts: [['forward', 'forward', '', 0, false], ['backward', 'backward', '', 0, false], ['tensor_comm', 'reduce', '', -1, false]],
-      slices: table(sort, microbatch, gap, duration, zeros), arrows: table([], []),
+      lanes, sorts: [['forward', 'forward', '', 0, false, 0, 2e11], ['backward', 'backward', '', 0, false, 0, 4e11], ['tensor_comm', 'reduce', '', -1, false, 1e6, 0]],
+      slices: table(sort, microbatch, gap, duration), arrows: table([], []),
       links: [{ name: 'nic0.0:out', samples: table([0, 1e9, 1e9], [5e5, 1e6, 0]) }],
       memory: [{ stage: 0, samples: table(...[[0, 1e9, 2e9], [0, 4 * GiB, GiB], [0, 2 * GiB, 0]].map(differences)), peak: 1, slice: 0 }],
       idle: { causes: ['warm-up', 'drain'],

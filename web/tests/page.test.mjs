@@ -93,6 +93,27 @@ test('figures are those of --json, to the last digit shown', async () => {
   await context.close();
 });
 
+test('the flops of all bars are those of HFU', async () => {
+  const { file, json } = simulated();
+  const { page, context } = await opened(file);
+  const flops = await page.evaluate(() => {
+    const { timeline } = window.stepcast.runs[0], seen = new Set();
+    let sum = 0;
+    for (const { stage, name, first, end } of timeline.lanes) {
+      if (name !== 'compute' || seen.has(stage)) continue;
+      seen.add(stage);
+      for (let i = first; i < end; ++i) sum += timeline.flops(i);
+    }
+    return sum;
+  });
+  const { step, scenario: { cluster, plan } } = json;
+  const all = flops * cluster.gpus / plan.pipeline, executed = step.model_flops * step.hfu / step.mfu;
+  assert.ok(Math.abs(all / executed - 1) < 1e-9, `${all} of ${executed}`);
+  await page.locator('canvas').first().press('.');
+  assert.match(await page.locator('.inspector').innerText(), /computes\s+[\d.]+ TFLOP per rank\s+at\s+[\d.]+ TFLOP\/s/);
+  await context.close();
+});
+
 test('bars and bubbles fill each stage, and the critical path is as long as the step', async () => {
   const { file, json } = simulated();
   const { page, context } = await opened(file);
@@ -137,7 +158,7 @@ test('the wheel zooms where it points, dragging moves, and a double click closes
 test('hovering says what a bar is and how long it takes', async () => {
   const { page, context, at } = await opened(kept(made.page({ kind: 'simulate', runs: [made.run({ stages: 4, microbatches: 8 })] })));
   await page.mouse.move(...await at(132, 40));
-  assert.match(await page.locator('.tip').innerText(), /^forward m0 1\.00 ms\nstage 0, compute, from 0 s$/);
+  assert.match(await page.locator('.tip').innerText(), /^forward m0 1\.00 ms\nstage 0, compute, from 0 s, 200 GFLOP$/);
   await context.close();
 });
 
@@ -229,6 +250,29 @@ test('a schedule is drawn in the unit its times were given in', async () => {
   assert.match(await page.locator('.inspector').innerText(), /^forward m1\s+takes\s+1\s+from\s+1\s+to\s+2\s/);
   assert.equal(await shownSpan(page), '33');
   assert.deepEqual([requests, complaints], [[], []]);
+  await context.close();
+});
+
+test('bubbles of a schedule say what they wait for, and fill its idle time', async () => {
+  const file = kept('');
+  const json = JSON.parse(execFileSync(program, ['schedule', '--schedule', 'interleaved', '--stages', '4', '--microbatches', '8', '--chunks', '2',
+    '--forward', '1', '--backward', '2', '--comm', '0.1', '--slow', '2=1.3', '--json', '--report', file]));
+  const { page, context, complaints } = await opened(file);
+  const idle = await page.evaluate(() => {
+    const { bubbles, timeline } = window.stepcast.runs[0], sums = [];
+    for (let i = 0; i < bubbles.size; ++i) {
+      const { stage } = timeline.lanes[bubbles.lane[i]];
+      sums[stage] = (sums[stage] ?? 0) + bubbles.length(i) / 1e12;
+    }
+    return sums;
+  });
+  json.stages.forEach((stage, i) => assert.ok(Math.abs(stage.idle - idle[i]) < 1e-9, `stage ${i}`));
+  await page.locator('canvas').first().press('b');
+  assert.match(await page.locator('.inspector').innerText(), /^Bubble on stage 0: [^]*waits for stage \d’s [^]*What would help: \S/);
+  const causes = await page.locator('table.causes tbody tr').allInnerTexts();
+  const shares = causes.map((row) => Number(/([\d.]+) %/.exec(row)[1]));
+  assert.ok(Math.abs(shares.reduce((sum, share) => sum + share, 0) - 100 * json.bubble_fraction) < 0.3, causes.join());
+  assert.deepEqual(complaints, []);
   await context.close();
 });
 

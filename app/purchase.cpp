@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/purchase.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ostream>
+#include <thread>
+
+#include "app/command.hpp"
+#include "app/parallel.hpp"
+#include "app/stopping.hpp"
+#include "report/page.hpp"
+#include "scenarios/intervals.hpp"
+#include "scenarios/purchase_file.hpp"
+
+namespace app {
+namespace {
+
+// Each search has its own limit of time; Ctrl-C ends the one that runs and all that follow.
+class Searches {
+ public:
+  explicit Searches(const Common& common)
+      : threads_(common.threads > 0 ? common.threads
+                                    : std::max(1u, std::thread::hardware_concurrency())) {}
+
+  search::Answer operator()(const search::Question& question) {
+    if (stopped_) return {.interrupted = true};
+    const Stopping stopping(question.time_limit);
+    search::Options options{.top = 1, .stop = &stopping.flag()};
+    options.for_each = [this](std::size_t count, const std::function<void(std::size_t)>& work) {
+      for_each_index(count, threads_, work);
+    };
+    auto answer = search::search(question, options);
+    stopped_ = stopping.by_user();
+    return answer;
+  }
+  bool stopped() const { return stopped_; }
+
+ private:
+  unsigned threads_;
+  bool stopped_ = false;
+};
+
+void warn(const search::Purchase& purchase, const search::Decision& decision, Streams streams) {
+  for (std::size_t i = 0; i < decision.options.size(); ++i)
+    for (const auto& plan : decision.options[i].found.workloads)
+      for (const auto& warning : plan.forecast.warnings)
+        streams.err << "warning: " << purchase.options[i].name << ": " << warning << '\n';
+}
+
+}  // namespace
+
+int purchase(const std::string& file, const Common& common, Streams streams) {
+  check_report_name(common.report);
+  const auto asked = scenarios::load_purchase(file, common.sets);
+  const auto began = std::chrono::steady_clock::now();
+  Searches searches(common);
+  search::Purchasing how{.solve = std::ref(searches), .intervals = scenarios::catalog_intervals()};
+  const bool shows = streams.err_terminal && !common.quiet;
+  if (shows)
+    how.progress = [&](std::size_t i, std::size_t n, const std::string& name) {
+      streams.err << "\r\x1b[K" << i + 1 << " of " << n << ": plans for " << name << std::flush;
+    };
+  const auto decision = search::decide(asked, how);
+  if (shows) streams.err << "\r\x1b[K" << std::flush;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+
+  if (!common.quiet) warn(asked, decision, streams);
+  auto options = text_options(streams);
+  if (!common.output.empty()) options.colour = false;
+  const auto document = report::purchase_json(asked, decision, STEPCAST_VERSION, {took.count()});
+  if (!common.report.empty()) write_file(common.report, report::purchase_page(document));
+  deliver(common.json ? document : report::purchase_text(asked, decision, options), common,
+          streams);
+  if (searches.stopped()) return interrupted;
+  if (decision.recommended) return success;
+  streams.err << "stepcast: " << report::recommendation_words(asked, decision) << '\n';
+  return no_answer;
+}
+
+}  // namespace app

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a sweep, or one shard of it.
+#include "app/sweep.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <ostream>
+#include <thread>
+#include <utility>
+
+#include "scenarios/intervals.hpp"
+#include "search/points.hpp"
+#include "store/digest.hpp"
+
+namespace app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Rows on their way from those who answer points to the one who writes them.
+class Queue {
+ public:
+  // Waits while many are not written yet.
+  void put(store::Row row) {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [&] { return rows_.size() < most || closed_; });
+    rows_.push_back(std::move(row));
+    if (rows_.size() >= batch) ready_.notify_one();
+  }
+  // What there is after a short while, or at once where that is a batch or all there will be.
+  std::vector<store::Row> take() {
+    std::unique_lock lock(mutex_);
+    ready_.wait_for(lock, std::chrono::milliseconds(100),
+                    [&] { return rows_.size() >= batch || closed_; });
+    room_.notify_all();
+    return std::exchange(rows_, {});
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    ready_.notify_one();
+    room_.notify_all();
+  }
+
+ private:
+  static constexpr std::size_t batch = 512, most = 2048;
+  std::mutex mutex_;
+  std::condition_variable ready_, room_;
+  std::vector<store::Row> rows_;
+  bool closed_ = false;
+};
+
+// Positions that are this run's to answer, of this shard's points.
+struct Work {
+  std::vector<bool> open;  // by position
+  std::int64_t points = 0, done = 0;
+};
+
+Work work_of(const scenarios::Grid& grid, const Labels& labels, const store::Shard& shard) {
+  Work work;
+  work.open.resize(static_cast<std::size_t>(positions(grid)));
+  for (std::size_t i = 0; i < work.open.size(); ++i) {
+    const auto position = static_cast<std::int64_t>(i);
+    if (!holds(grid, position)) continue;
+    if (shard.count > 1 &&
+        store::shard_of(labels.object(position), shard.count) != shard.index % shard.count)
+      continue;
+    work.open[i] = true;
+    ++work.points;
+  }
+  return work;
+}
+
+void leave_out_done(Work& work, const store::Store& store) {
+  store.for_each_place([&](std::int64_t position) {
+    const auto i = static_cast<std::size_t>(position);
+    if (i >= work.open.size() || !work.open[i]) return;
+    work.open[i] = false;
+    ++work.done;
+  });
+}
+
+// One line on standard error, written anew some times a second.
+class SweepLine {
+ public:
+  SweepLine(const Work& work, const scenarios::Grid& grid, Streams streams, bool shown)
+      : err_(streams.err),
+        columns_(streams.columns),
+        shown_(shown),
+        names_(scenarios::axis_names(grid)) {
+    progress_.all = work.points;
+    progress_.done = work.done;
+  }
+  ~SweepLine() {
+    if (shown_) err_ << "\r\x1b[K" << std::flush;
+  }
+  SweepLine(const SweepLine&) = delete;
+  SweepLine& operator=(const SweepLine&) = delete;
+
+  void add(const std::vector<store::Row>& rows, const Labels& labels) {
+    progress_.done += static_cast<std::int64_t>(rows.size());
+    progress_.fresh += static_cast<std::int64_t>(rows.size());
+    progress_.spent = {std::chrono::duration<double>(Clock::now() - began_).count()};
+    if (!shown_) return;
+    for (const auto& row : rows) {
+      if (row.status != to_text(search::PointStatus::ok)) continue;
+      const double rate = row.figures[1];  // tokens_per_s_per_gpu
+      if (progress_.best && *progress_.best >= rate) continue;
+      progress_.best = rate;
+      progress_.best_at = report::place_words(names_, labels.values(row.position));
+    }
+    auto text = report::sweep_progress(progress_);
+    if (columns_ > 0 && text.size() >= static_cast<std::size_t>(columns_))
+      text.resize(static_cast<std::size_t>(columns_) - 1);
+    err_ << "\r\x1b[K" << text << std::flush;
+  }
+
+ private:
+  std::ostream& err_;
+  int columns_;
+  bool shown_;
+  std::vector<std::string> names_;
+  Clock::time_point began_ = Clock::now();
+  report::SweepProgress progress_;
+};
+
+// Answers what is open on several threads, while the calling one writes. What was answered is
+// written whatever happens, and what is thrown is thrown again.
+void run_points(const Work& work, const scenarios::Grid& grid, const Labels& labels,
+                store::Store& store, unsigned threads, const Stopping& stopping, SweepLine& line) {
+  const auto known = store.unplaced();
+  const auto intervals = scenarios::catalog_intervals();
+  Queue queue;
+  std::atomic<std::size_t> next{0};
+  std::atomic<unsigned> busy{threads};
+  std::atomic<bool> over{false};
+  std::vector<std::exception_ptr> thrown(threads);
+  const auto answer = [&](unsigned thread) {
+    try {
+      Answering answering(grid, labels, known, intervals, stopping);
+      for (auto i = next++; i < work.open.size() && !over && !stopping.flag(); i = next++) {
+        if (!work.open[i]) continue;
+        if (auto row = answering.answer(static_cast<std::int64_t>(i))) queue.put(std::move(*row));
+      }
+    } catch (...) {
+      thrown[thread] = std::current_exception();
+      over = true;
+    }
+    if (--busy == 0) queue.close();
+  };
+  std::exception_ptr unwritten;
+  {
+    std::vector<std::jthread> crew;
+    for (unsigned i = 0; i < threads; ++i) crew.emplace_back(answer, i);
+    for (bool last = false; !last;) {
+      last = busy == 0;
+      const auto rows = queue.take();
+      try {
+        if (!unwritten && !rows.empty()) store.add(rows);
+        if (!unwritten) line.add(rows, labels);
+      } catch (...) {
+        unwritten = std::current_exception();
+        over = true;
+      }
+    }
+  }
+  if (unwritten) std::rethrow_exception(unwritten);
+  for (const auto& one : thrown)
+    if (one) std::rethrow_exception(one);
+}
+
+fs::path store_of(const SweepRequest& request, const store::Shard& shard) {
+  auto file = fs::path(request.store);
+  if (file.empty()) file = fs::path(request.file).replace_extension(".sqlite");
+  return shard.count > 1 ? shard_file(file, shard) : file;
+}
+
+// A shard that was finished before, of these very points.
+bool is_finished(const fs::path& file, const store::Identity& identity) {
+  std::error_code wrong;
+  if (identity.shard.count == 1 || !fs::exists(file, wrong)) return false;
+  const auto there = store::Store::reader(file);
+  if (there.identity().fingerprint != identity.fingerprint ||
+      there.identity().program != identity.program || !(there.identity().shard == identity.shard))
+    throw store::Error(file.string() +
+                       ": is a finished shard of another sweep or program; move it away, or name "
+                       "another --store");
+  return true;
+}
+
+void answer(const SweepRequest& request, const fs::path& file, const Common& common,
+            Streams streams) {
+  const Rows rows({file.string()});
+  if (!request.csv.empty())
+    deliver_stream([&](std::ostream& out) { rows.write_csv(out); }, request.csv, streams);
+  if (!common.report.empty()) write_file(common.report, page_of(rows));
+  if (common.json)
+    return deliver_stream([&](std::ostream& out) { rows.write_json(out); }, common.output, streams);
+  auto options = text_options(streams);
+  if (!common.output.empty()) options.colour = false;
+  const auto text = report::sweep_text(rows.summary(), options) +
+                    (common.quiet ? "" : "  stored in     " + file.string() + '\n');
+  deliver(text, common, streams);
+}
+
+}  // namespace
+
+int sweep(const SweepRequest& request, const Common& common, Streams streams) {
+  check_report_name(common.report);
+  const auto grid = scenarios::load_grid(request.file, common.sets);
+  if (!request.emit.empty()) return emit_slurm(request, grid, common, streams);
+  const auto shard = request.shard.empty() ? store::Shard{} : parse_shard(request.shard);
+  const auto file = store_of(request, shard);
+  const Labels labels(grid);
+  auto work = work_of(grid, labels, shard);
+  const auto identity = identity_of(grid, shard, work.points);
+  const Stopping stopping({});
+  if (!is_finished(file, identity)) {
+    auto store = store::Store::writer(file, identity, figure_columns());
+    leave_out_done(work, store);
+    SweepLine line(work, grid, streams, streams.err_terminal && !common.quiet);
+    const auto threads =
+        common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+    run_points(work, grid, labels, store, threads, stopping, line);
+    store.placed() == work.points ? store.finish() : store.close();
+  }
+  if (stopping.by_user()) {
+    if (!common.quiet)
+      streams.err
+          << "stepcast: interrupted; what is finished stays, and the same command goes on\n";
+    return interrupted;
+  }
+  answer(request, file, common, streams);
+  return success;
+}
+
+}  // namespace app

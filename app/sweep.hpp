@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands of sweeps share.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/command.hpp"
+#include "app/stopping.hpp"
+#include "forecast/intervals.hpp"
+#include "report/sweep.hpp"
+#include "scenarios/sweep_file.hpp"
+#include "store/store.hpp"
+
+namespace app {
+
+struct SweepRequest {
+  std::string file;
+  std::string store;  // empty: beside the file, of the same name
+  std::string csv;    // empty: none
+  std::string shard;  // "3/20"; empty: all
+  std::string emit;   // "slurm"; empty: run it
+  int shards = 0;     // that a script is for; 0: as many as take `minutes` each
+  double minutes = 5;
+};
+
+struct StoresRequest {
+  std::vector<std::string> stores;
+  std::string into;               // merge: the store to make; empty: named after the shards
+  std::string csv;                // export: empty: standard output
+  std::string figure, along, by;  // plot
+};
+
+int sweep(const SweepRequest& request, const Common& common, Streams streams);
+int sweep_status(const StoresRequest& request, const Common& common, Streams streams);
+int sweep_export(const StoresRequest& request, const Common& common, Streams streams);
+int sweep_merge(const StoresRequest& request, const Common& common, Streams streams);
+int sweep_plot(const StoresRequest& request, const Common& common, Streams streams);
+
+// The script of a job array that runs every shard.
+int emit_slurm(const SweepRequest& request, const scenarios::Grid& grid, const Common& common,
+               Streams streams);
+
+// Values along the axes as texts, made once.
+class Labels {
+ public:
+  explicit Labels(const scenarios::Grid& grid);
+
+  std::vector<std::string> values(std::int64_t position) const;  // JSON, of every varied path
+  std::string object(std::int64_t position) const;               // {"plan.tensor": 8, …}
+
+ private:
+  const scenarios::Grid* grid_;
+  std::vector<std::vector<std::vector<std::string>>> values_;  // by axis, index, path
+  std::vector<std::vector<std::string>> members_;              // by axis, index: "a": 1, "b": 2
+};
+
+store::Identity identity_of(const scenarios::Grid& grid, const store::Shard& shard,
+                            std::int64_t points);
+std::vector<store::Column> figure_columns();
+report::SweepFacts facts_of(const scenarios::Grid& grid);
+
+// Throws Mistake for what is not "i/N" with 0 ≤ i ≤ N; 0 stands for N, for those who count from
+// zero.
+store::Shard parse_shard(const std::string& text);
+std::filesystem::path shard_file(const std::filesystem::path& store, const store::Shard& shard);
+
+// Answers points of a grid, one after the other. One for each thread.
+class Answering {
+ public:
+  // `known`: sorted ids of points that need no answer.
+  Answering(const scenarios::Grid& grid, const Labels& labels,
+            const std::vector<std::string>& known, const forecast::Intervals& intervals,
+            const Stopping& stopping);
+  // Without status where the point is known. Nothing where the user stopped it.
+  std::optional<store::Row> answer(std::int64_t position);
+
+ private:
+  bool name(store::Row& row, const std::string& question) const;
+  void simulate(store::Row& row);
+  void search(store::Row& row);
+
+  const scenarios::Grid& grid_;
+  const Labels& labels_;
+  const std::vector<std::string>& known_;
+  const forecast::Intervals& intervals_;
+  const Stopping& stopping_;
+  scenarios::PointReader reader_;
+  std::string salt_;
+};
+
+// What a sweep's stores hold, as rows in the order of their axes' values.
+class Rows {
+ public:
+  // Throws store::Error, or Mistake where they are of different sweeps.
+  explicit Rows(const std::vector<std::string>& files);
+  explicit Rows(store::Store store);
+
+  const scenarios::Grid& grid() const { return grid_; }
+  const std::vector<store::Store>& stores() const { return stores_; }
+  std::optional<report::SweepRow> row(std::int64_t position) const;
+  report::SweepSummary summary() const;  // of all of them together
+  void write_json(std::ostream& out) const;
+  void write_csv(std::ostream& out) const;
+
+ private:
+  void check_alike(const std::vector<std::string>& files) const;
+  std::vector<store::Store> stores_;
+  scenarios::Grid grid_;
+  Labels labels_;
+};
+
+// The page of what they hold.
+std::string page_of(const Rows& rows);
+
+// Streams an answer to --output, whole or not at all, or to standard output.
+void deliver_stream(const std::function<void(std::ostream&)>& write, const std::string& file,
+                    Streams streams);
+
+}  // namespace app

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `sweep` and its commands, as they are added to the tree that parses.
+#include <memory>
+
+#include "app/commands.hpp"
+#include "app/sweep.hpp"
+
+namespace app {
+namespace {
+
+using Run = int (*)(const StoresRequest&, const Common&, Streams);
+
+// One that works on stores that are there already; the first that is parsed decides.
+CLI::App* add_store_command(CLI::App& sweep, const std::shared_ptr<StoresRequest>& asked,
+                            Common& common, Action& action, const char* name, const char* what,
+                            Run run) {
+  auto* command = sweep.add_subcommand(name, what);
+  command->add_option("store", asked->stores, "Stores or shards of one sweep (SQLite)")
+      ->required()
+      ->type_name("STORE");
+  add_common(*command, common);
+  command->callback([asked, run, &common, &action] {
+    action = [asked, run, &common](Streams streams) { return run(*asked, common, streams); };
+  });
+  return command;
+}
+
+void add_store_commands(CLI::App& sweep, Common& common, Action& action) {
+  auto asked = std::make_shared<StoresRequest>();
+  add_store_command(sweep, asked, common, action, "status",
+                    "Say how far a sweep is, and what is best so far", sweep_status);
+  auto* table = add_store_command(sweep, asked, common, action, "export",
+                                  "Print the points sorted by their axes, as CSV or with --json",
+                                  sweep_export);
+  table->add_option("--csv", asked->csv, "Write the table to FILE")->type_name("FILE");
+  add_report(*table, common, "any two axes, the best of groups, a table");
+  auto* merge = add_store_command(sweep, asked, common, action, "merge",
+                                  "Join shards and say which points are missing", sweep_merge);
+  merge->add_option("--store", asked->into, "Store to make (default: named after the shards)")
+      ->type_name("FILE");
+  auto* plot = add_store_command(
+      sweep, asked, common, action, "plot",
+      "Draw a figure along one axis, with a line for each value of another", sweep_plot);
+  plot->add_option("--figure", asked->figure, "Column to draw (default: tokens_per_s_per_gpu)")
+      ->type_name("COLUMN");
+  plot->add_option("--along", asked->along, "Axis that runs to the right (default: the first)")
+      ->type_name("PATH");
+  plot->add_option("--by", asked->by, "Axis with a line for each value (default: the next)")
+      ->type_name("PATH");
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& program, Common& common, Action& action) {
+  auto asked = std::make_shared<SweepRequest>();
+  auto* command = program.add_subcommand(
+      "sweep", "Simulate or search every scenario of a grid, resumably, into a store");
+  command->add_option("sweep", asked->file, "Sweep file (YAML): `base`, `vary`, `only_if`");
+  command
+      ->add_option("--store", asked->store,
+                   "SQLite file of results (default: beside the sweep, of the same name)")
+      ->type_name("FILE");
+  command->add_option("--csv", asked->csv, "Write the table of points to FILE")->type_name("FILE");
+  auto* shard = command
+                    ->add_option("--shard", asked->shard,
+                                 "Only the i-th of N parts, into a file of its own; nothing where "
+                                 "that is complete")
+                    ->type_name("i/N");
+  auto* emit =
+      command
+          ->add_option("--emit", asked->emit, "Print a script that runs all shards instead: slurm")
+          ->check(CLI::IsMember({"slurm"}))
+          ->type_name("ENGINE")
+          ->excludes(shard);
+  command
+      ->add_option("--shards", asked->shards, "Shards of that script (default: by a measured rate)")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->needs(emit);
+  command->add_option("--minutes", asked->minutes, "How long a shard of that script may take")
+      ->check(CLI::PositiveNumber)
+      ->type_name("MINUTES")
+      ->needs(emit)
+      ->capture_default_str();
+  add_common(*command, common);
+  add_report(*command, common, "any two axes, the best of groups, a table");
+  command->require_subcommand(0, 1);
+  command->footer(
+      "Ctrl-C, a crash or a power cut loses what is in flight; the same command goes on.\n"
+      "Example:\n  stepcast sweep scenarios/examples/sweeps/gpt3-175b-a100.yaml --store "
+      "gpt3.sqlite "
+      "--csv gpt3.csv\n  stepcast sweep plot gpt3.sqlite --along plan.tensor");
+  // Before the commands of the command, which then have the last word.
+  command->preparse_callback([asked, &common, &action](std::size_t) {
+    action = [asked, &common](Streams streams) {
+      if (asked->file.empty())
+        throw Mistake("sweep: name a sweep file, or one of status, export, merge, plot");
+      return sweep(*asked, common, streams);
+    };
+  });
+  add_store_commands(*command, common, action);
+}
+
+}  // namespace app

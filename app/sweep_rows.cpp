@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stores of sweeps hold, in the order of their axes' values.
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <ostream>
+#include <utility>
+
+#include "app/sweep.hpp"
+#include "scenarios/value_json.hpp"
+#include "search/points.hpp"
+#include "store/digest.hpp"
+
+namespace app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string mode_of(const scenarios::Grid& grid) {
+  return grid.mode == scenarios::Grid::Mode::search ? "search" : "simulate";
+}
+
+std::vector<store::Store> opened(const std::vector<std::string>& files) {
+  std::vector<store::Store> stores;
+  for (const auto& file : files) stores.push_back(store::Store::reader(file));
+  return stores;
+}
+
+scenarios::Grid grid_of(const store::Identity& identity, const std::string& file) {
+  return scenarios::read_grid(identity.definition, file, {}, identity.folder);
+}
+
+bool better(const std::optional<report::SweepRow>& a, const std::optional<report::SweepRow>& b,
+            std::size_t figure) {
+  return a && (!b || a->figures[figure] > b->figures[figure]);
+}
+
+}  // namespace
+
+std::vector<store::Column> figure_columns() {
+  std::vector<store::Column> columns;
+  for (const auto& figure : search::figures())
+    columns.push_back({std::string(figure.name), figure.kind != search::Figure::Kind::number});
+  return columns;
+}
+
+store::Identity identity_of(const scenarios::Grid& grid, const store::Shard& shard,
+                            std::int64_t points) {
+  auto unnamed = grid;
+  unnamed.name.clear();
+  const std::string program = STEPCAST_VERSION;
+  std::string axes = mode_of(grid) + " over ";
+  for (const auto& name : scenarios::axis_names(grid))
+    axes += (axes.ends_with("over ") ? "" : ", ") + name;
+  return {.program = program,
+          .definition = scenarios::definition(grid),
+          .axes = std::move(axes),
+          .fingerprint = store::digest(program + '\n' + scenarios::definition(unnamed) + '\n' +
+                                       scenarios::files_beside(grid)),
+          .folder = (fs::current_path() / grid.folder).string(),
+          .shard = shard,
+          .points = points};
+}
+
+report::SweepFacts facts_of(const scenarios::Grid& grid) {
+  report::SweepFacts facts{STEPCAST_VERSION, grid.name, mode_of(grid), {}};
+  const auto order = scenarios::sorted_indices(grid);
+  for (std::size_t axis = 0; axis < order.size(); ++axis)
+    for (std::size_t path = 0; path < grid.axes[axis].paths.size(); ++path) {
+      report::SweepAxis column{grid.axes[axis].paths[path], {}};
+      for (const auto index : order[axis])
+        column.values.push_back(scenarios::json_of(grid.axes[axis].values[index][path]));
+      facts.axes.push_back(std::move(column));
+    }
+  return facts;
+}
+
+Rows::Rows(const std::vector<std::string>& files)
+    : stores_(opened(files)),
+      grid_(grid_of(stores_.front().identity(), files.front())),
+      labels_(grid_) {
+  check_alike(files);
+}
+
+void Rows::check_alike(const std::vector<std::string>& files) const {
+  const auto& first = stores_.front().identity();
+  const auto columns = figure_columns();
+  for (std::size_t i = 0; i < stores_.size(); ++i) {
+    const auto& one = stores_[i].identity();
+    if (one.program != STEPCAST_VERSION)
+      throw Mistake(files[i] + ": was written by stepcast " + one.program + ", and this is " +
+                    STEPCAST_VERSION + "; read it with that version, or run the sweep again");
+    if (one.fingerprint != first.fingerprint)
+      throw Mistake(files[i] + ": is of another sweep than " + files.front() +
+                    "; name stores of one sweep");
+    if (!std::ranges::equal(stores_[i].columns(), columns, {}, &store::Column::name,
+                            &store::Column::name))
+      throw Mistake(files[i] + ": has other figures than this program's; run the sweep again");
+  }
+}
+
+std::optional<report::SweepRow> Rows::row(std::int64_t position) const {
+  for (const auto& store : stores_)
+    if (auto row = store.row(position))
+      return report::SweepRow{row->id,     labels_.values(position), row->status,
+                              row->reason, std::move(row->figures),  row->result};
+  return {};
+}
+
+report::SweepSummary Rows::summary() const {
+  report::SweepSummary summary{
+      grid_.name, mode_of(grid_), 0, {}, {}, {}, scenarios::axis_names(grid_)};
+  std::map<std::string, std::int64_t> counts;
+  const auto figures = search::figures();
+  const auto index_of = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::ranges::find(figures, name, &search::Figure::name) -
+                                    figures.begin());
+  };
+  for (const auto& store : stores_) {
+    summary.all += store.identity().points;
+    for (const auto& [status, number] : store.counts()) counts[status] += number;
+    const auto best = [&](const char* figure, std::optional<report::SweepRow>& so_far) {
+      const auto position = store.most(figure, "ok");
+      auto found = position ? row(*position) : std::nullopt;
+      if (better(found, so_far, index_of(figure))) so_far = std::move(found);
+    };
+    best("tokens_per_s", summary.fastest);
+    best("tokens_per_s_per_gpu", summary.thriftiest);
+  }
+  summary.counts.assign(counts.begin(), counts.end());
+  return summary;
+}
+
+void Rows::write_json(std::ostream& out) const {
+  const auto facts = facts_of(grid_);
+  out << report::sweep_json_begin(facts);
+  bool first = true;
+  scenarios::for_each_sorted(grid_, [&](std::int64_t position) {
+    if (const auto found = row(position))
+      out << report::sweep_json_row(facts, *found, std::exchange(first, false));
+  });
+  out << report::sweep_json_end();
+}
+
+void Rows::write_csv(std::ostream& out) const {
+  const auto facts = facts_of(grid_);
+  out << report::sweep_csv_header(facts);
+  scenarios::for_each_sorted(grid_, [&](std::int64_t position) {
+    if (const auto found = row(position)) out << report::sweep_csv_row(facts, *found);
+  });
+}
+
+void deliver_stream(const std::function<void(std::ostream&)>& write, const std::string& file,
+                    Streams streams) {
+  if (file.empty()) {
+    write(streams.out);
+    streams.out << std::flush;
+    if (!streams.out) throw Mistake("cannot write the answer to standard output");
+    return;
+  }
+  std::error_code wrong;
+  if (fs::is_directory(file, wrong)) throw Mistake("cannot write '" + file + "': it is a folder");
+  const auto part = file + ".part";
+  std::ofstream out(part, std::ios::binary | std::ios::trunc);
+  if (out) write(out);
+  out.close();
+  if (out) fs::rename(part, file, wrong);
+  if (out && !wrong) return;
+  fs::remove(part, wrong);
+  throw Mistake("cannot write '" + file + "'; is its folder there, writable and not full?");
+}
+
+}  // namespace app

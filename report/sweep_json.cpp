@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "report/document.hpp"
+#include "report/sweep.hpp"
+
+namespace report {
+namespace {
+
+using search::Figure;
+
+std::string line(const Document& document) {
+  return document.dump(-1, ' ', false, Document::error_handler_t::replace);
+}
+
+std::string figure_text(const Figure& figure, double value) {
+  if (figure.kind == Figure::Kind::truth) return value != 0 ? "true" : "false";
+  return figure.kind == Figure::Kind::whole ? fmt::format("{:.0f}", value)
+                                            : fmt::format("{}", value);
+}
+
+// As a cell: in quotes where it holds what ends one.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+// A JSON value as people write it in a cell: text without its quotes.
+std::string plain_text(const std::string& json) {
+  return json.starts_with('"') ? Document::parse(json).get<std::string>() : json;
+}
+
+Document counts_document(const SweepSummary& summary) {
+  Document counts = Document::object();
+  std::int64_t done = 0;
+  for (const auto& [status, count] : summary.counts) {
+    counts[status] = count;
+    done += count;
+  }
+  return Object()
+      .put("points", summary.all)
+      .put("done", done)
+      .put("missing", summary.all - done)
+      .put("status", std::move(counts))
+      .take();
+}
+
+Document best_document(const SweepSummary& summary, const std::optional<SweepRow>& row) {
+  if (!row) return nullptr;
+  Object object;
+  object.put("id", row->id);
+  Document axes = Document::object();
+  for (std::size_t i = 0; i < row->axes.size(); ++i)
+    axes[summary.axis_names[i]] = Document::parse(row->axes[i]);
+  object.put("axes", std::move(axes));
+  for (std::size_t i = 0; i < row->figures.size(); ++i) {
+    const auto& figure = search::figures()[i];
+    object.put(std::string(figure.name).c_str(),
+               Document::parse(figure_text(figure, row->figures[i])));
+  }
+  return object.take();
+}
+
+}  // namespace
+
+std::string point_json(const forecast::Forecast& forecast, const strategies::Plan* plan) {
+  Object object;
+  if (plan != nullptr) object.put("plan", short_plan_document(*plan));
+  Document path = Document::array();
+  for (const auto& part : forecast.critical_path)
+    path.push_back(Object().put("kind", part.kind).quantity("seconds", part.time).take());
+  const auto& memory = forecast.memory;
+  return line(object.quantity("model_flops", forecast.step.model_flops)
+                  .put("tokens", forecast.step.tokens)
+                  .quantity("capacity_bytes", memory.capacity)
+                  .quantity("peak_allocated_bytes", memory.peak_allocated)
+                  .quantity("peak_reserved_bytes", memory.peak_reserved)
+                  .put("peak_stage", memory.peak_stage)
+                  .quantity("host_bytes", memory.host)
+                  .quantity("nvme_bytes", memory.nvme)
+                  .put("critical_path", std::move(path))
+                  .put("warnings", forecast.warnings)
+                  .take());
+}
+
+std::string scenario_line(const forecast::Scenario& scenario) {
+  return line(scenario_document(scenario));
+}
+
+std::string sweep_json_begin(const SweepFacts& facts) {
+  std::string text = "{\n  \"stepcast\": " + json_string(facts.version) +
+                     ",\n  \"sweep\": {\n    \"name\": " + json_string(facts.name) +
+                     ",\n    \"mode\": " + json_string(facts.mode) + ",\n    \"axes\": [";
+  bool first = true;
+  for (const auto& axis : facts.axes) {
+    text += std::string(first ? "" : ",") + "\n      {\"name\": " + json_string(axis.name) +
+            ", \"values\": [";
+    first = false;
+    for (std::size_t i = 0; i < axis.values.size(); ++i)
+      text += (i == 0 ? "" : ", ") + axis.values[i];
+    text += "]}";
+  }
+  return text + "\n    ]\n  },\n  \"points\": [";
+}
+
+std::string sweep_json_row(const SweepFacts& facts, const SweepRow& row, bool first) {
+  std::string text =
+      std::string(first ? "" : ",") + "\n    {\"id\": " + json_string(row.id) + ", \"axes\": {";
+  for (std::size_t i = 0; i < row.axes.size(); ++i)
+    text += (i == 0 ? "" : ", ") + json_string(facts.axes[i].name) + ": " + row.axes[i];
+  text += "}, \"status\": " + json_string(row.status) +
+          ", \"reason\": " + (row.reason.empty() ? "null" : json_string(row.reason));
+  const auto figures = search::figures();
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    text += fmt::format(", \"{}\": {}", figures[i].name,
+                        row.figures.empty() ? "null" : figure_text(figures[i], row.figures[i]));
+  if (facts.mode == "search") {
+    const auto result = row.result.empty() ? Document::object() : Document::parse(row.result);
+    text += ", \"plan\": " + line(result.value("plan", Document()));
+  }
+  return text + "}";
+}
+
+std::string sweep_json_end() { return "\n  ]\n}\n"; }
+
+std::string sweep_csv_header(const SweepFacts& facts) {
+  std::string text = "id";
+  for (const auto& axis : facts.axes) text += "," + cell(axis.name);
+  text += ",status,reason";
+  for (const auto& figure : search::figures()) text += "," + std::string(figure.name);
+  return text + (facts.mode == "search" ? ",plan\n" : "\n");
+}
+
+std::string sweep_csv_row(const SweepFacts& facts, const SweepRow& row) {
+  std::string text = row.id;
+  for (const auto& value : row.axes) text += "," + cell(plain_text(value));
+  text += "," + row.status + "," + cell(row.reason);
+  const auto figures = search::figures();
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    text += "," + (row.figures.empty() ? std::string() : figure_text(figures[i], row.figures[i]));
+  if (facts.mode == "search") {
+    const auto result = row.result.empty() ? Document::object() : Document::parse(row.result);
+    text += "," + (result.contains("plan") ? cell(line(result["plan"])) : std::string());
+  }
+  return text + "\n";
+}
+
+std::string sweep_summary_json(const SweepSummary& summary, std::string_view version) {
+  return dump(Object()
+                  .put("stepcast", std::string(version))
+                  .put("name", summary.name)
+                  .put("mode", summary.mode)
+                  .put("counts", counts_document(summary))
+                  .put("fastest", best_document(summary, summary.fastest))
+                  .put("most_tokens_per_gpu", best_document(summary, summary.thriftiest))
+                  .take());
+}
+
+std::string place_words(const std::vector<std::string>& names,
+                        const std::vector<std::string>& axes) {
+  std::string text;
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    text += (i == 0 ? "" : ", ") + names[i] + " " + plain_text(axes[i]);
+  return text;
+}
+
+}  // namespace report

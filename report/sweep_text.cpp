@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/sweep.hpp"
+#include "report/terminal.hpp"
+#include "units/text.hpp"
+
+namespace report {
+namespace {
+
+std::string count(std::int64_t number) { return units::with_commas(std::to_string(number)); }
+
+std::string points(std::int64_t number) {
+  return count(number) + (number == 1 ? " point" : " points");
+}
+
+double figure(const SweepRow& row, std::string_view name) {
+  for (std::size_t i = 0; i < row.figures.size(); ++i)
+    if (search::figures()[i].name == name) return row.figures[i];
+  return 0;
+}
+
+// "5 min 20 s"
+std::string duration(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string best_text(const std::string& name, const SweepRow& row,
+                      const std::vector<std::string>& axis_names, const TextOptions& options) {
+  return item(name,
+              fmt::format("{} tokens/s, {} per GPU on {} GPUs, step {}, {} MFU",
+                          grouped(figure(row, "tokens_per_s")),
+                          grouped(figure(row, "tokens_per_s_per_gpu")),
+                          count(static_cast<std::int64_t>(figure(row, "gpus"))),
+                          units::short_text(units::Seconds{figure(row, "step_time_s")}),
+                          percent(figure(row, "mfu"))),
+              options) +
+         item("", printable(place_words(axis_names, row.axes), options.unicode), options);
+}
+
+}  // namespace
+
+std::string sweep_progress(const SweepProgress& progress) {
+  std::string text = fmt::format("{} of {}", count(progress.done), points(progress.all));
+  if (progress.fresh > 0 && progress.spent.value > 0) {
+    const double rate = static_cast<double>(progress.fresh) / progress.spent.value;
+    text += fmt::format(", {:.3g}/s, {} left", rate,
+                        duration(static_cast<double>(progress.all - progress.done) / rate));
+  }
+  if (progress.best)
+    text +=
+        fmt::format(", best {} tokens/s per GPU ({})", grouped(*progress.best), progress.best_at);
+  return text;
+}
+
+std::string sweep_text(const SweepSummary& summary, const TextOptions& options) {
+  std::int64_t done = 0;
+  std::string counts;
+  for (const auto& [status, number] : summary.counts) {
+    done += number;
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count(number), status);
+  }
+  std::string text = heading(
+      fmt::format("{}: {}{}", printable(summary.name, options.unicode),
+                  done == summary.all ? points(done)
+                                      : fmt::format("{} of {}", count(done), points(summary.all)),
+                  summary.mode == "search" ? ", each searched" : ""),
+      options);
+  if (!counts.empty()) text += item("status", counts, options);
+  if (summary.fastest) text += best_text("fastest", *summary.fastest, summary.axis_names, options);
+  if (summary.thriftiest && summary.thriftiest->id != summary.fastest->id)
+    text += best_text("per GPU", *summary.thriftiest, summary.axis_names, options);
+  if (done < summary.all)
+    text += item("missing", points(summary.all - done) + "; the same command goes on", options);
+  return text;
+}
+
+}  // namespace report

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sweep written out as one document that stands for it.
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "scenarios/catalog.hpp"
+#include "scenarios/sweep_file.hpp"
+#include "scenarios/sweep_keys.hpp"
+#include "scenarios/value_json.hpp"
+
+namespace scenarios {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json lists_of(const Axis& axis) {
+  Json map = Json::object();
+  for (std::size_t path = 0; path < axis.paths.size(); ++path) {
+    Json list = Json::array();
+    for (const auto& values : axis.values) list.push_back(Json::parse(json_of(values[path])));
+    map[axis.paths[path]] = std::move(list);
+  }
+  return map;
+}
+
+// Names of files, wherever they stand in the value.
+void add_files(const Value& value, std::set<std::string>& files) {
+  for (const auto& item : value.items) add_files(item, files);
+  for (const auto& member : value.members) {
+    const auto& key = member.key.text;
+    if (member.value.kind == Value::Kind::scalar && (key == "huggingface" || key == "kernels"))
+      files.insert(member.value.text);
+    add_files(member.value, files);
+  }
+}
+
+}  // namespace
+
+std::string definition(const Grid& grid) {
+  Json document{{"name", grid.name},
+                {"base", Json::parse(json_of(grid.base))},
+                {"mode", grid.mode == Grid::Mode::search ? "search" : "simulate"}};
+  Json vary = Json::object(), together = Json::array();
+  for (const auto& axis : grid.axes)
+    if (axis.paths.size() == 1 && together.empty())
+      vary.update(lists_of(axis));
+    else
+      together.push_back(lists_of(axis));
+  if (!vary.empty()) document["vary"] = std::move(vary);
+  if (!together.empty()) document["together"] = std::move(together);
+  if (!grid.only_if.empty()) document["only_if"] = grid.only_if;
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string files_beside(const Grid& grid) {
+  std::set<std::string> files;
+  add_files(grid.base, files);
+  for (const auto& axis : grid.axes)
+    for (const auto& values : axis.values)
+      for (std::size_t path = 0; path < values.size(); ++path) {
+        add_files(values[path], files);
+        const auto& name = axis.paths[path];
+        if (values[path].kind == Value::Kind::scalar &&
+            (name.ends_with(".huggingface") || name.ends_with(".kernels")))
+          files.insert(values[path].text);
+      }
+  std::string all;
+  for (const auto& file : files) {
+    if (catalog_kernels(file)) continue;
+    try {
+      all += file + '\n' + read_file(grid.folder / file, {.bytes = std::uintmax_t{64} << 20});
+    } catch (const Error&) {  // points that name it will say so
+    }
+  }
+  return all;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths of a sweep, which lead into the scenarios that it makes.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "scenarios/condition.hpp"
+#include "scenarios/cursor.hpp"
+#include "scenarios/grid.hpp"
+
+namespace scenarios {
+
+// What is wrong with a path, or nothing: each of its keys must be one that a scenario has there.
+std::string path_mistake(const std::string& path);
+
+// Fills in what every path of the condition stands for. Throws ConditionError for a path that
+// stands for no single value.
+void find_terms(Grid& grid);
+
+}  // namespace scenarios

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/points.hpp"
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+namespace search {
+namespace {
+
+using forecast::Forecast;
+using forecast::Scenario;
+using forecast::TimeParts;
+
+template <auto member>
+double part(const Scenario&, const Forecast& f) {
+  return (f.time.*member).value;
+}
+
+template <auto member>
+constexpr Figure seconds(std::string_view name) {
+  return {name, Figure::Kind::number, true, part<member>};
+}
+
+using enum Figure::Kind;
+
+constexpr std::array all{
+    Figure{"step_time_s", number, true,
+           [](const Scenario&, const Forecast& f) { return f.step.time.value; }},
+    Figure{"tokens_per_s_per_gpu", number, false,
+           [](const Scenario&, const Forecast& f) { return f.step.tokens_per_second_per_gpu; }},
+    Figure{"mfu", number, false, [](const Scenario&, const Forecast& f) { return f.step.mfu; }},
+    Figure{"peak_bytes", number, true,
+           [](const Scenario&, const Forecast& f) { return f.memory.peak.value; }},
+    Figure{"fits", truth, false,
+           [](const Scenario&, const Forecast& f) {
+             return f.memory.fits && f.memory.host_fits ? 1.0 : 0.0;
+           }},
+    Figure{"bubble_fraction", number, true,
+           [](const Scenario&, const Forecast& f) { return f.pipeline.bubble_fraction; }},
+    Figure{"time_low_s", number, true,
+           [](const Scenario&, const Forecast& f) { return f.step.time_low.value; }},
+    Figure{"time_high_s", number, true,
+           [](const Scenario&, const Forecast& f) { return f.step.time_high.value; }},
+    Figure{"tokens_per_s", number, false,
+           [](const Scenario&, const Forecast& f) { return f.step.tokens_per_second; }},
+    Figure{"hfu", number, false, [](const Scenario&, const Forecast& f) { return f.step.hfu; }},
+    Figure{"gpus", whole, true,
+           [](const Scenario& s, const Forecast&) { return static_cast<double>(s.cluster.gpus); }},
+    Figure{"microbatches", whole, false,
+           [](const Scenario&, const Forecast& f) {
+             return static_cast<double>(f.step.microbatches);
+           }},
+    seconds<&TimeParts::compute>("compute_s"),
+    seconds<&TimeParts::recompute>("recompute_s"),
+    seconds<&TimeParts::tensor_comm>("tensor_comm_s"),
+    seconds<&TimeParts::context_comm>("context_comm_s"),
+    seconds<&TimeParts::expert_comm>("expert_comm_s"),
+    seconds<&TimeParts::pipeline_comm>("pipeline_comm_s"),
+    seconds<&TimeParts::data_comm>("data_comm_s"),
+    seconds<&TimeParts::offload>("offload_s"),
+    seconds<&TimeParts::optimizer>("optimizer_s"),
+    seconds<&TimeParts::bubble>("bubble_s"),
+    seconds<&TimeParts::other>("other_s")};
+
+}  // namespace
+
+std::string_view to_text(PointStatus status) {
+  constexpr std::array<std::string_view, 4> names{"ok", "does-not-fit", "invalid", "no-plan"};
+  return names[static_cast<std::size_t>(status)];
+}
+
+std::span<const Figure> figures() { return all; }
+
+std::vector<double> figures_of(const Scenario& scenario, const Forecast& forecast) {
+  std::vector<double> values;
+  values.reserve(all.size());
+  for (const auto& figure : all) {
+    values.push_back(figure.of(scenario, forecast));
+    if (!std::isfinite(values.back()))
+      throw std::domain_error(std::string(figure.name) + " is not finite");
+  }
+  return values;
+}
+
+PointStatus status_of(const Forecast& forecast) {
+  const auto& memory = forecast.memory;
+  return memory.fits && memory.host_fits ? PointStatus::ok : PointStatus::does_not_fit;
+}
+
+}  // namespace search

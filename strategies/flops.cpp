@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/flops.hpp"
+
+#include <vector>
+
+namespace strategies {
+namespace {
+
+using units::Kernel;
+
+double products(const std::vector<Kernel>& kernels) {
+  double flops = 0;
+  for (const auto& kernel : kernels)
+    if (kernel.kind == Kernel::Kind::product) flops += kernel.flops.value;
+  return flops;
+}
+
+double attention(const std::vector<Kernel>& kernels) {
+  double flops = 0;
+  for (const auto& kernel : kernels)
+    if (kernel.kind == Kernel::Kind::attention) flops += kernel.flops.value;
+  return flops;
+}
+
+// What one rank would run that has the whole model.
+model::Operators undivided(const Share& share, const Block& block) {
+  auto model = share.model;
+  model.causal = false;
+  return operators_of({model, share.plan, share.training, share.software}, block,
+                      model::whole(model, share.plan.micro_batch, share.training.sequence_length));
+}
+
+std::vector<OperatorFlops> flops_of(const Share& share, const model::Operators& operators) {
+  const auto part = 1 / static_cast<double>(share.plan.tensor * share.plan.context);
+  std::vector<OperatorFlops> flops;
+  for (const auto& op : operators) {
+    const double scores = part * attention(op.forward);
+    flops.push_back({part * products(op.forward) + scores,
+                     part * products(op.input_gradient) + 2 * scores,
+                     part * products(op.weight_gradient)});
+  }
+  return flops;
+}
+
+}  // namespace
+
+void count_flops(BlockCost& cost, const Share& share, const Block& block) {
+  const auto operators = undivided(share, block);
+  const auto flops = flops_of(share, operators);
+  for (std::size_t i = 0; i < flops.size(); ++i) cost.operators[i].flops = flops[i];
+  const auto replays = replays_of(operators, block.drop, per_op(share));
+  for (std::size_t r = 0; r < replays.size(); ++r)
+    for (std::size_t i = 0; i < replays[r].runs.size(); ++i) {
+      const auto& run = replays[r].runs[i];
+      cost.replays[r].operators[i].flops = {.forward = run.share * flops[run.op].forward};
+    }
+}
+
+double flops_again(const Share& share, const Block& block) {
+  const auto operators = undivided(share, block);
+  const auto flops = flops_of(share, operators);
+  double again = 0;
+  for (const auto& replay : replays_of(operators, block.drop, per_op(share)))
+    for (const auto& run : replay.runs) again += run.share * flops[run.op].forward;
+  return again;
+}
+
+}  // namespace strategies

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sweeps as users meet them: what they leave behind, and that nothing but the question decides it.
+#include <sqlite3.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "store/store.hpp"
+#include "tests/app/stepcast.hpp"
+#include "tests/catch.hpp"
+#include "tests/report/golden.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using nlohmann::json;
+using tests::stepcast;
+
+// A folder with a small sweep, gone with the test.
+class Folder {
+ public:
+  Folder()
+      : path_(fs::temp_directory_path() / ("sweep_" + std::to_string(std::random_device()()))) {
+    fs::create_directories(path_);
+    write("s.yaml", small);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+  }
+  std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(path_ / name).rdbuf();
+    return text.str();
+  }
+
+  // 24 points: some do not fit, some are no scenario.
+  static constexpr auto small = R"(base:
+  model: llama3-8b
+  cluster: {node: dgx-1v, nodes: 1}
+  training: {sequence_length: 1024, global_batch: 64, precision: fp16}
+  plan: {micro_batch: 4, sequence_parallel: true}
+vary:
+  plan.tensor: [8, 2, 3, 4]
+  plan.zero: [0, 1, 2]
+  plan.recompute: [none, full]
+only_if: plan.zero < 3
+)";
+
+ private:
+  fs::path path_;
+};
+
+// A variable of the environment, as it was before when the test ends.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    setenv(name, value, 1);
+  }
+  ~Environment() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+std::string csv(const std::vector<std::string>& stores) {
+  std::vector<std::string> arguments{"sweep", "export"};
+  arguments.insert(arguments.end(), stores.begin(), stores.end());
+  const auto run = stepcast(arguments);
+  CHECK(run.status == app::success);
+  return run.out;
+}
+
+}  // namespace
+
+TEST_CASE("the example sweep: what its points and its pictures are") {
+  const Folder folder;
+  const std::string example = "scenarios/examples/sweeps/gpt3-175b-a100.yaml";
+  const Environment unicode("LC_ALL", "C.UTF-8"), columns("COLUMNS", "");
+  const auto run = stepcast({"sweep", example, "--store", folder / "g.sqlite", "--quiet"});
+  CHECK(run.status == app::success);
+  const auto plot = stepcast({"sweep", "plot", folder / "g.sqlite", "--figure", "step_time_s"});
+  CHECK(plot.status == app::success);
+  golden::check("sweep.txt", run.out + plot.out);
+}
+
+TEST_CASE("every point is a row, sorted by its axes; those without answer say why") {
+  const Folder folder;
+  const auto run = stepcast({"sweep", folder / "s.yaml", "--json", "--csv", folder / "s.csv"});
+  CHECK(run.status == app::success);
+  CHECK(run.err.empty());
+  const auto document = json::parse(run.out);
+  CHECK(document["sweep"]["name"] == "s");
+  CHECK(document["sweep"]["mode"] == "simulate");
+  CHECK(document["sweep"]["axes"][0] == json({{"name", "plan.tensor"}, {"values", {2, 3, 4, 8}}}));
+  REQUIRE(document["points"].size() == 24);
+  std::string statuses;
+  for (const auto& point : document["points"]) {
+    const auto status = point["status"].get<std::string>();
+    statuses += status[0];
+    CHECK((status == "ok") == point["reason"].is_null());
+    CHECK((status == "invalid") == point["step_time_s"].is_null());
+    if (status == "does-not-fit") CHECK(point["fits"] == false);
+  }
+  CHECK(statuses ==
+        "ddddod"
+        "iiiiii"
+        "ddoooo"
+        "oooooo");
+  const auto& invalid = document["points"][6];
+  CHECK(invalid["axes"] ==
+        json({{"plan.tensor", 3}, {"plan.zero", 0}, {"plan.recompute", "full"}}));
+  CHECK_THAT(invalid["reason"].get<std::string>(),
+             STEPCAST_HOLDS("plan.tensor: 3 does not divide"));
+  CHECK(folder.read("s.csv") == csv({folder / "s.sqlite"}));
+  CHECK(folder.read("s.csv").starts_with(
+      "id,plan.tensor,plan.zero,plan.recompute,status,reason,step_time_s,tokens_per_s_per_gpu,mfu,"
+      "peak_bytes,fits,bubble_fraction,"));
+  CHECK(stepcast({"sweep", "export", folder / "s.sqlite", "--json"}).out == run.out);
+}
+
+TEST_CASE("a point forecasts what simulate does") {
+  const Folder folder;
+  const auto sweep = json::parse(stepcast({"sweep", folder / "s.yaml", "--json"}).out);
+  folder.write("one.yaml", R"(
+model: llama3-8b
+cluster: {node: dgx-1v, nodes: 1}
+training: {sequence_length: 1024, global_batch: 64, precision: fp16}
+plan: {micro_batch: 4, sequence_parallel: true, tensor: 8, zero: 1, recompute: full}
+)");
+  const auto one = json::parse(stepcast({"simulate", folder / "one.yaml", "--json"}).out);
+  for (const auto& point : sweep["points"]) {
+    if (point["axes"] != json({{"plan.tensor", 8}, {"plan.zero", 1}, {"plan.recompute", "full"}}))
+      continue;
+    CHECK(point["step_time_s"] == one["step"]["time_s"]);
+    CHECK(point["time_high_s"] == one["step"]["time_high_s"]);
+    CHECK(point["mfu"] == one["step"]["mfu"]);
+    CHECK(point["peak_bytes"] == one["memory"]["peak_bytes"]);
+    CHECK(point["tensor_comm_s"] == one["time"]["tensor_comm_s"]);
+    CHECK(point["gpus"] == 8);
+  }
+}
+
+TEST_CASE("neither threads nor shards nor their order change a byte of what is exported") {
+  const Folder folder;
+  const auto file = folder / "s.yaml";
+  CHECK(stepcast({"sweep", file, "--store", folder / "a.sqlite", "--threads", "1"}).status == 0);
+  CHECK(stepcast({"sweep", file, "--store", folder / "b.sqlite", "--threads", "7"}).status == 0);
+  for (const char* shard : {"2/3", "0/3", "1/3"})
+    CHECK(stepcast({"sweep", file, "--store", folder / "c.sqlite", "--shard", shard}).status == 0);
+  const std::vector<std::string> shards{folder / "c.shard-3-of-3.sqlite",
+                                        folder / "c.shard-1-of-3.sqlite",
+                                        folder / "c.shard-2-of-3.sqlite"};
+  const auto merged = stepcast({"sweep", "merge", shards[0], shards[1], shards[2]});
+  CHECK(merged.status == app::success);
+  CHECK(merged.err == "24 points are in " + (folder / "c.sqlite") + "\n");
+  const auto all = csv({folder / "a.sqlite"});
+  CHECK(csv({folder / "b.sqlite"}) == all);
+  CHECK(csv({folder / "c.sqlite"}) == all);
+  CHECK(csv(shards) == all);
+}
+
+TEST_CASE("a sweep that is complete is not run again, one that has grown only where it is new") {
+  const Folder folder;
+  CHECK(stepcast({"sweep", folder / "s.yaml"}).status == app::success);
+  // A figure that nothing would forecast shows which rows were there before.
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open((folder / "s.sqlite").c_str(), &database) == SQLITE_OK);
+  CHECK(sqlite3_exec(database, "UPDATE points SET mfu = 7 WHERE mfu IS NOT NULL", nullptr, nullptr,
+                     nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  const auto before = csv({folder / "s.sqlite"});
+  CHECK(stepcast({"sweep", folder / "s.yaml"}).status == app::success);
+  CHECK(csv({folder / "s.sqlite"}) == before);
+  CHECK(stepcast({"sweep", folder / "s.yaml", "--set", "vary.plan.tensor=[1, 8, 2]"}).status ==
+        app::success);
+  std::istringstream grown(csv({folder / "s.sqlite"}));
+  std::size_t kept = 0, all = 0;
+  for (std::string line; std::getline(grown, line); ++all)
+    if (before.find(line + '\n') != before.npos) ++kept;
+  CHECK(all == 1 + 18);
+  CHECK(kept == 1 + 12);
+}
+
+TEST_CASE("Ctrl-C ends a sweep with what is finished, and the same command goes on") {
+  const Folder folder;
+  const std::vector<std::string> many{"sweep", folder / "s.yaml", "--set",
+                                      "vary.training.sequence_length={from: 8, to: 1024, step: 8}"};
+  std::thread user([store = folder / "s.sqlite"] {
+    while (!fs::exists(store)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::raise(SIGINT);
+  });
+  // Should the sweep be over by then, the signal ends nobody.
+  const auto before = std::signal(SIGINT, SIG_IGN);
+  const auto run = stepcast(many);
+  user.join();
+  std::signal(SIGINT, before);
+  CHECK(run.status == app::interrupted);
+  CHECK(run.out.empty());
+  CHECK(run.err == "stepcast: interrupted; what is finished stays, and the same command goes on\n");
+  const auto status = json::parse(stepcast({"sweep", "status", folder / "s.sqlite", "--json"}).out);
+  CHECK(status["counts"]["points"] == 24 * 128);
+  CHECK(status["counts"]["missing"].get<int>() > 0);
+  CHECK(stepcast(many).status == app::success);
+  auto alone = many;
+  alone.insert(alone.end(), {"--store", folder / "alone.sqlite"});
+  CHECK(stepcast(alone).status == app::success);
+  CHECK(csv({folder / "s.sqlite"}) == csv({folder / "alone.sqlite"}));
+}
+
+TEST_CASE("merge says which points are missing, and which shards to run") {
+  const Folder folder;
+  for (const char* shard : {"1/3", "3/3"}) stepcast({"sweep", folder / "s.yaml", "--shard", shard});
+  const auto run = stepcast({"sweep", "merge", folder / "s.shard-1-of-3.sqlite",
+                             folder / "s.shard-3-of-3.sqlite", "--store", folder / "m.sqlite"});
+  CHECK(run.status == app::no_answer);
+  CHECK_THAT(run.err, STEPCAST_HOLDS(" of 24 points are missing:\n  plan.tensor "));
+  CHECK_THAT(run.err, STEPCAST_HOLDS("run these shards again, and then merge all of them: 2/3\n"));
+  const auto status = json::parse(stepcast({"sweep", "status", folder / "m.sqlite", "--json"}).out);
+  CHECK(status["counts"]["points"] == 24);
+  CHECK(status["counts"]["missing"].get<int>() > 0);
+  CHECK_THAT(stepcast({"sweep", "export", folder / "m.sqlite"}).err,
+             STEPCAST_HOLDS("of 24 points are not there yet"));
+  // A damaged shard is named, and all others are merged.
+  folder.write("s.shard-2-of-3.sqlite", std::string(4096, 'x'));
+  const auto damaged = stepcast({"sweep", "merge", folder / "s.shard-2-of-3.sqlite",
+                                 folder / "s.shard-1-of-3.sqlite", "--store", folder / "d.sqlite"});
+  CHECK(damaged.status == app::wrong_input);
+  CHECK_THAT(damaged.err,
+             STEPCAST_HOLDS("s.shard-2-of-3.sqlite: is no store of a sweep, or damaged"));
+  CHECK_THAT(damaged.err, STEPCAST_HOLDS("points are in " + (folder / "d.sqlite")));
+}
+
+TEST_CASE("searched points have their best plan; those without one say why") {
+  const Folder folder;
+  folder.write("f.yaml", R"(
+mode: search
+base:
+  model: llama3-8b
+  cluster: {node: dgx-a100-80gb}
+  training: {sequence_length: 1024, global_batch: 16, precision: fp16}
+  search: {zero: [0], pipeline: [1], recompute: [none]}
+vary: {cluster.gpus: [4, 8], training.sequence_length: [1024, 131072], plan.tensor: [4, 3]}
+)");
+  const auto document = json::parse(stepcast({"sweep", folder / "f.yaml", "--json"}).out);
+  REQUIRE(document["points"].size() == 8);
+  std::string statuses;
+  for (const auto& point : document["points"]) statuses += point["status"].get<std::string>()[0];
+  CHECK(statuses == "ioinioin");
+  CHECK(document["points"][0]["plan"].is_null());
+  CHECK(document["points"][1]["plan"]["tensor"] == 4);
+  CHECK_THAT(document["points"][3]["reason"].get<std::string>(), STEPCAST_HOLDS("nothing fits"));
+  const auto table = csv({folder / "f.sqlite"});
+  CHECK_THAT(table.substr(0, table.find('\n')), STEPCAST_HOLDS(",other_s,plan"));
+}
+
+TEST_CASE("the script of a job array runs every shard, and again what failed") {
+  const Folder folder;
+  const auto run = stepcast({"sweep", folder / "s.yaml", "--emit", "slurm", "--shards", "20",
+                             "--set", "plan.micro_batch=2"});
+  CHECK(run.status == app::success);
+  for (const auto* part :
+       {"#!/bin/bash\n", "#SBATCH --array=1-20\n", "#SBATCH --requeue\n", "--shard \"$task/20\"",
+        "--set 'plan.micro_batch=2'", "scontrol requeue"})
+    CHECK_THAT(run.out, STEPCAST_HOLDS(part));
+  CHECK(std::system(("bash -n <<'EOF'\n" + run.out + "EOF\n").c_str()) == 0);
+  const auto measured = stepcast({"sweep", folder / "s.yaml", "--emit", "slurm"});
+  CHECK_THAT(measured.out, STEPCAST_HOLDS("#SBATCH --array=1-1\n"));
+  CHECK_THAT(measured.err, STEPCAST_HOLDS("24 points at some "));
+}
+
+TEST_CASE("mistakes in the command line of a sweep") {
+  const Folder folder;
+  stepcast({"sweep", folder / "s.yaml"});
+  const std::pair<std::vector<std::string>, const char*> mistakes[] = {
+      {{"sweep"}, "sweep: name a sweep file, or one of status, export, merge, plot"},
+      {{"sweep", "no-such.yaml"}, "no-such.yaml: no such file"},
+      {{"sweep", folder / "s.yaml", "--shard", "4/3"}, "--shard 4/3: expected i/N"},
+      {{"sweep", folder / "s.yaml", "--shard", "x"}, "--shard x: expected i/N"},
+      {{"sweep", folder / "s.yaml", "--emit", "pbs"}, "pbs"},
+      {{"sweep", folder / "s.yaml", "--store", folder / "no/such.sqlite"}, "is its folder there"},
+      {{"sweep", folder / "s.yaml", "--set", "vary.plan.tensr=[1]"}, "did you mean 'tensor'?"},
+      {{"sweep", "status", folder / "no.sqlite"}, "no.sqlite: no such file"},
+      {{"sweep", "status"}, "store is required"},
+      {{"sweep", "plot", folder / "s.sqlite", "--figure", "mfi"}, "did you mean 'mfu'?"},
+      {{"sweep", "plot", folder / "s.sqlite", "--along", "plan.zeo"}, "did you mean 'plan.zero'?"}};
+  for (const auto& [arguments, said] : mistakes) {
+    const auto run = stepcast(arguments);
+    CAPTURE(arguments, run.err);
+    CHECK(run.status == app::wrong_input);
+    CHECK(run.out.empty());
+    CHECK_THAT(run.err, STEPCAST_HOLDS(said));
+  }
+}

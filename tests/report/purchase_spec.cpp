@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said about a purchase.
+#include <nlohmann/json.hpp>
+
+#include "report/purchase.hpp"
+#include "tests/catch.hpp"
+#include "tests/report/examples.hpp"
+#include "tests/report/golden.hpp"
+
+using nlohmann::json;
+using units::Money;
+using units::Seconds;
+
+namespace {
+
+constexpr double day = 86400;
+
+// Two nodes of eight GPUs, whose step of 16,000 tokens takes ten seconds.
+search::Question question(int nodes) {
+  search::Question question{.scenario = examples::scenario()};
+  auto& cluster = question.scenario.cluster;
+  cluster.gpus = nodes * 8;
+  cluster.fabric.measured.resize(1);  // no other fabric is tried
+  return question;
+}
+
+search::Purchase purchase() {
+  search::Purchase purchase{.name = "toy clusters"};
+  purchase.workloads = {{.name = "toy-1b", .tokens = 1600 * 100 * day, .overhead = 0.25}};
+  purchase.constraints = {.deadline = Seconds{200 * day}, .budget = Money{1e6}};
+  purchase.economics.electricity = Money{0.1} / units::Joules{3.6e6};
+  purchase.economics.pue = 1.25;
+  purchase.reliability.gpu_mtbf = Seconds{320 * day};
+  purchase.reliability.checkpoint_bandwidth = units::BytesPerSecond{1e9};
+  search::PurchaseOption bought{.name = "bought", .questions = {question(2)}};
+  bought.price = search::Price{{300e3}, {20e3}, "catalog, toy-node: a spreadsheet, 2024", true};
+  bought.power.nameplate = {10e3};
+  bought.lead_time = {30 * day};
+  bought.support_per_year = {{}, 0.05};
+  auto rented = bought;
+  rented.name = "rented";
+  rented.price = {};
+  rented.lead_time = {};
+  rented.support_per_year = {};
+  rented.rent = search::Rent{.per_gpu_hour = {1.25}};
+  auto small = rented, spot = rented;
+  small.name = "rented/1";
+  small.questions = {question(1)};
+  spot.name = "spot";
+  spot.rent = search::Rent{{3}, search::Rent::Kind::spot, Seconds{2 * day}};
+  purchase.options = {bought, rented, small, spot};
+  return purchase;
+}
+
+search::Purchasing known_plans() {
+  return {.solve = [](const search::Question& asked) {
+    search::Answer answer;
+    if (asked.scenario.cluster.gpus < 16) {
+      answer.misfit = search::Misfit{{}, {100e9}, {80e9}};
+      return answer;
+    }
+    auto forecast = examples::forecast();
+    forecast.validated = {{}, 10, 2, {"no run on toy-gpu was measured"}};
+    answer.plans.push_back({asked.scenario.plan, forecast, {}});
+    answer.gap = 0.02;
+    return answer;
+  }};
+}
+
+search::Decision decision(const search::Purchase& asked) {
+  auto decision = search::decide(asked, known_plans());
+  auto faster = decision.options[1].assessment;
+  faster.time = 0.95 * faster.time;
+  faster.costs.rent = 0.95 * faster.costs.rent;
+  decision.options[1].fabric = {{"oversubscription 1:1", faster}};
+  decision.options[0].fabric = {{"oversubscription 1:1", faster}};
+  return decision;
+}
+
+}  // namespace
+
+TEST_CASE("a purchase is told in tables, the recommendation first") {
+  const auto asked = purchase();
+  golden::check("purchase.txt", report::purchase_text(asked, decision(asked)));
+}
+
+TEST_CASE("a purchase is written as JSON with the keys that scripts rely on") {
+  const auto asked = purchase();
+  const auto text = report::purchase_json(asked, decision(asked), "0.0.0", {1.5});
+  golden::check("purchase.json", text);
+  const auto document = json::parse(text);
+  for (const auto* key : {"options", "pareto", "recommended", "sensitivity", "currency"})
+    CHECK(document.contains(key));
+  for (const auto& option : document["options"])
+    for (const auto* key :
+         {"name", "gpus", "feasible", "binding", "plan", "step_time_s", "mfu", "goodput", "days",
+          "capital", "capital_full", "energy_cost", "rent_cost", "total_cost",
+          "cost_per_trillion_tokens", "power_w", "energy_wh", "deadline_probability"}) {
+      CAPTURE(option["name"], key);
+      CHECK(option.contains(key));
+    }
+  for (const auto* key : {"name", "reason", "margin"}) CHECK(document["recommended"].contains(key));
+  for (const auto* key : {"parameter", "change", "recommended"})
+    CHECK(document["sensitivity"][0].contains(key));
+}
+
+TEST_CASE("figures in the JSON are days, watt-hours and money of the currency") {
+  auto asked = purchase();
+  asked.reliability = {};
+  const auto document =
+      json::parse(report::purchase_json(asked, search::decide(asked, known_plans()), "0", {0}));
+  const auto& bought = document["options"][0];
+  CHECK(bought["days"] == Approx(125));  // a quarter more for experiments
+  CHECK(bought["days_until_done"] == Approx(155));
+  CHECK(bought["power_w"] == 25e3);
+  CHECK(bought["energy_wh"] == Approx(25e3 * 125 * 24));
+  CHECK(bought["energy_cost"] == Approx(25 * 125 * 24 * 0.1));
+  CHECK(bought["capital_full"] == 640e3);
+  CHECK(bought["capital"] == Approx(640e3 * 125 / 1460));
+  CHECK(bought["cost_per_trillion_tokens"] ==
+        Approx(bought["total_cost"].get<double>() / (0.0016 * 100 * 0.0864)));
+  const auto& small = document["options"][2];
+  CHECK(small["feasible"] == false);
+  CHECK(small["binding"] == "memory");
+  CHECK(small["plan"] == nullptr);
+  CHECK(small["total_cost"] == nullptr);
+}
+
+TEST_CASE("a lead inside the interval is called a tie") {
+  auto asked = purchase();
+  asked.reliability = {};
+  asked.constraints = {};
+  asked.options = {asked.options[1], asked.options[1]};
+  asked.options[1].name = "other";
+  asked.options[1].rent->per_gpu_hour = {1.275};
+  const auto decision = search::decide(asked, known_plans());
+  CHECK(report::recommendation_words(asked, decision) ==
+        "rented: 60,000 USD and 125 days until the last token, the least money; other costs 2.0 % "
+        "more. It is a tie with other: forecasts of both may be off by more than that (18.1 % of "
+        "the cost, 80 %).");
+  const auto document = json::parse(report::purchase_json(asked, decision, "0", {0}));
+  CHECK(document["recommended"]["tie"] == true);
+  CHECK(document["recommended"]["ties"] == json::array({"other"}));
+}
+
+TEST_CASE("where nothing is feasible, it is said what is in the way of each") {
+  auto asked = purchase();
+  asked.options.erase(asked.options.begin() + 3);
+  asked.reliability = {};
+  asked.constraints.deadline = Seconds{100 * day};
+  asked.constraints.budget = Money{10e3};
+  const auto none = search::decide(asked, known_plans());
+  CHECK(report::recommendation_words(asked, none) ==
+        "no option is feasible: bought exceeds the budget by 632.5 %; rented exceeds the budget by "
+        "500.0 %; rented/1 has no plan that fits: the closest needs 25.0 % more memory");
+  const auto document = json::parse(report::purchase_json(asked, none, "0", {0}));
+  CHECK(document["recommended"] == nullptr);
+  CHECK(document["options"].size() == 3);
+}
