@@ -119,16 +119,24 @@ Value place_in(const Value& text, std::size_t at) {
   return place;
 }
 
+// What is wrong with its text and its paths is told with all other mistakes; what paths stand for,
+// and whether a point is left, only of a sweep that is right otherwise.
 void check_condition(Grid& grid, const Cursor& root) {
   const auto* text = root.value().find("only_if");
   if (text == nullptr || grid.only_if.empty()) return;
+  const auto complain = [&](std::size_t at, const std::string& what) {
+    root.reading().complain(place_in(*text, at), {{}, "only_if: " + what});
+  };
   try {
     grid.condition = Condition(grid.only_if);
+    for (const auto& path : grid.condition.paths())
+      if (const auto mistake = path_mistake(path.name); !mistake.empty())
+        complain(path.at, path.name + ": " + mistake);
+    if (root.reading().complains()) return;
     find_terms(grid);
-    if (count(grid) == 0) throw ConditionError(0, "leaves no point in");
+    if (count(grid) == 0) complain(0, "leaves no point in");
   } catch (const ConditionError& wrong) {
-    root.reading().complain(place_in(*text, wrong.at),
-                            {{}, "only_if: " + std::string(wrong.what())});
+    complain(wrong.at, wrong.what());
   }
 }
 
@@ -153,7 +161,7 @@ Grid read_sweep(const Value& document, std::span<const std::string> sets, Readin
   apply_to_base(grid.base, sets, reading);
   check_paths(grid, root);
   if (!reading.complains()) check_size(grid, root);
-  if (!reading.complains()) check_condition(grid, root);
+  check_condition(grid, root);
   // What a scenario is called follows from what it is.
   for (const std::string_view key : {"name", "published"})
     std::erase_if(grid.base.members, [&](const Member& m) { return m.key.text == key; });

@@ -13,8 +13,8 @@ namespace scenarios {
 // What is wrong with a path, or nothing: each of its keys must be one that a scenario has there.
 std::string path_mistake(const std::string& path);
 
-// Fills in what every path of the condition stands for. Throws ConditionError for a path that
-// stands for no single value.
+// Fills in what every path of the condition stands for; none may have a mistake. Throws
+// ConditionError for a path that stands for no single value.
 void find_terms(Grid& grid);
 
 }  // namespace scenarios

@@ -155,6 +155,7 @@ vary:
 together:
   - {plan.tensor: [1, 2], plan.context: [1]}
   - plan.pipeline
+only_if: plan.tensor <=
 )") == R"(s.yaml:1:1: missing key 'base'; a sweep needs a scenario: a file, or the scenario itself
 s.yaml:2:1: bas: unknown key; expected one of name, base, mode, vary, together, only_if; did you mean 'base'?
 s.yaml:3:7: mode: unknown value 'simulat'; expected one of simulate, search; did you mean 'simulate'?
@@ -165,7 +166,8 @@ s.yaml:8:18: vary.cluster.nodes: a range has from, to, and either step or factor
 s.yaml:9:26: vary.training.global_batch: 1 stands there twice; keep one of them
 s.yaml:10:3: vary.name.first: 'first' leads nowhere: no scenario has keys there
 s.yaml:12:41: together.0.plan.context: 1 values, but plan.tensor has 2; they move together
-s.yaml:13:5: together.1: a single value where a map belongs)");
+s.yaml:13:5: together.1: a single value where a map belongs
+s.yaml:14:24: only_if: expected a path, a number or '(', but the condition ends)");
 }
 
 TEST_CASE("ranges that never end, or that nobody can mean, are refused") {
@@ -188,6 +190,9 @@ TEST_CASE("mistakes of conditions point into them") {
   };
   CHECK(of("plan.tensor * plan.pipelin <= 64")
             .starts_with("s.yaml:8:24: only_if: plan.pipelin: unknown key 'pipelin'; expected"));
+  const auto both = of("plan.tensr * plan.zro <= 64");
+  CHECK(both.starts_with("s.yaml:8:10: only_if: plan.tensr: unknown key 'tensr'; expected"));
+  CHECK(both.find("s.yaml:8:23: only_if: plan.zro: unknown key 'zro'; expected") != both.npos);
   CHECK(of("plan.tensor <= ") ==
         "s.yaml:8:24: only_if: expected a path, a number or '(', but the condition ends");
   CHECK(of("\"plan.tensor < 'a'\"") ==
