@@ -26,7 +26,7 @@ bool has_fixed_order(ScheduleKind schedule) {
 class Pile {
  public:
   explicit Pile(const PipelineProblem& problem, const Timetable& timetable)
-      : problem_(problem), timetable_(timetable), intervals_(problem_.chain) {}
+      : problem_(problem), timetable_(timetable), intervals_(problem_.chain, problem_.stop) {}
 
   struct Item {
     Partition partition;
@@ -127,6 +127,14 @@ bool Candidates::waits_for_exchanges(const Plan& plan) const {
 }
 
 Look Candidates::look(const Degrees& degrees, Picoseconds target) const {
+  try {
+    return look_closely(degrees, target);
+  } catch (const Stopped&) {
+    return {};
+  }
+}
+
+Look Candidates::look_closely(const Degrees& degrees, Picoseconds target) const {
   const auto plan = plan_of(degrees);
   const auto fastest = frame_of(plan, degrees, divisions_.fastest(degrees.division));
   Look result;
@@ -174,6 +182,7 @@ Frame Candidates::frame_of(const Plan& plan, const Degrees& degrees,
 
 PipelineProblem Candidates::problem_of(const Frame& frame) const {
   auto problem = frame.problem(costs_, question_.memory_headroom);
+  problem.stop = stop_;
   if (!frame.is_cut() && question_.space.partition) return problem;
   const auto cut = frame.cut();
   problem.rooms.clear();
@@ -218,8 +227,11 @@ class Candidates::Play {
   // Only what is easy to find.
   Played run_evenly() {
     if (problem_.capacity.front() < 0) return std::move(result_);
-    if (is_cut()) without_recomputation();
-    if (!result_.best) by_model({frame_.cut()});
+    try {
+      if (is_cut()) without_recomputation();
+      if (!result_.best) by_model({frame_.cut()});
+    } catch (const Stopped&) {  // with what there is
+    }
     return std::move(result_);
   }
 
@@ -232,8 +244,11 @@ class Candidates::Play {
       if (best_there_is || result_.bound >= target_) return std::move(result_);
     }
     if (std::ranges::find(cuts, frame_.cut()) == cuts.end()) cuts.push_back(frame_.cut());
-    by_model(cuts);
-    if (result_.bound < limit()) one_by_one();
+    try {
+      by_model(cuts);
+      if (result_.bound < limit()) one_by_one();
+    } catch (const Stopped&) {  // with what there is
+    }
     return std::move(result_);
   }
 

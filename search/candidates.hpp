@@ -40,8 +40,8 @@ ByteCount missing(const Question& question, const forecast::Forecast& forecast);
 // Safe to use from several threads. All arguments must outlive it.
 class Candidates {
  public:
-  // `stop`: read between simulations; whoever sets it makes nothing of what is returned but the
-  // best.
+  // `stop`: read between simulations and while frontiers are made; whoever sets it makes nothing
+  // of what is returned but the best.
   Candidates(const Question& question, const strategies::Costs& costs, Divisions& divisions,
              const std::atomic<bool>* stop = nullptr)
       : question_(question), costs_(costs), divisions_(divisions), stop_(stop) {}
@@ -64,6 +64,7 @@ class Candidates {
               Picoseconds target) const;
 
  private:
+  Look look_closely(const Degrees& degrees, Picoseconds target) const;
   Frame frame_of(const strategies::Plan& plan, const Degrees& degrees,
                  const LayerPrices& prices) const;
   bool waits_for_exchanges(const strategies::Plan& plan) const;

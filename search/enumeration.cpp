@@ -20,7 +20,7 @@ class Enumeration {
   Enumeration(const PipelineProblem& problem, const Timetable& timetable, std::size_t most)
       : problem_(problem),
         timetable_(timetable),
-        intervals_(problem.chain),
+        intervals_(problem.chain, problem.stop),
         most_(most),
         stages_(problem.layout.virtual_stages()),
         layers_(static_cast<int>(problem.chain.layers.size())) {

@@ -52,13 +52,15 @@ class Staircase {
 }  // namespace
 
 // In ascending order only a point before can be no worse: `kept` needs no comparison.
-void Frontiers::prune(std::vector<Candidate>& sorted) {
+void Frontiers::prune(std::vector<Candidate>& sorted) const {
   if (sorted.empty()) return;
   const auto differ = differing(sorted);
   std::size_t size = 0;
   const auto keep_if = [&](auto stays) {
-    for (const auto& candidate : sorted)
+    for (const auto& candidate : sorted) {
+      if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) throw Stopped{};
       if (stays(candidate.price)) sorted[size++] = candidate;
+    }
   };
   Staircase stairs;
   switch (differ.size()) {
@@ -86,7 +88,7 @@ void Frontiers::prune(std::vector<Candidate>& sorted) {
 // in order already, merged two and two, and pruned before they grow.
 std::vector<Frontiers::Candidate> Frontiers::sums(std::span<const Price> longer,
                                                   std::span<const Price> shorter, std::size_t begin,
-                                                  std::size_t end) {
+                                                  std::size_t end) const {
   std::vector<Candidate> result;
   if (end - begin == 1) {
     result.reserve(longer.size());

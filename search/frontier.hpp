@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pareto frontiers of what layers keep in memory against how long they take.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,12 +38,18 @@ struct Choice {
 
 enum class FrontierId : std::uint32_t {};
 
+// Thrown by what takes long and was told to stop.
+struct Stopped {};
+
 // A pool of frontiers. A frontier is what options, or the frontiers it was made from, can achieve
 // together, without what another point is no_worse than; its points are in ascending order of
 // (kept, forward, backward, weight, transient). Every point remembers how it was made. Exact: no
 // grid, no sampling. Equal input gives equal points in equal order.
 class Frontiers {
  public:
+  // `stop`: once it is set, what would make a frontier throws Stopped.
+  explicit Frontiers(const std::atomic<bool>* stop = nullptr) : stop_(stop) {}
+
   // The options of a layer, or of `layers` layers decided together. Option numbers are places in
   // `options`; of equal options the first stays. None: a frontier without points.
   FrontierId of(std::span<const Price> options, int layers = 1);
@@ -84,12 +91,13 @@ class Frontiers {
     std::vector<Origin> origins;
   };
 
-  static void prune(std::vector<Candidate>& sorted);
-  static std::vector<Candidate> sums(std::span<const Price> longer, std::span<const Price> shorter,
-                                     std::size_t begin, std::size_t end);
+  void prune(std::vector<Candidate>& sorted) const;
+  std::vector<Candidate> sums(std::span<const Price> longer, std::span<const Price> shorter,
+                              std::size_t begin, std::size_t end) const;
   FrontierId add(Node node, std::vector<Candidate> pruned);
   const Node& node(FrontierId id) const { return nodes_[static_cast<std::size_t>(id)]; }
 
+  const std::atomic<bool>* stop_;
   std::vector<Node> nodes_;
 };
 

@@ -39,7 +39,8 @@ Price checkpointed(std::span<const Price> row, ByteCount input) {
   return sum;
 }
 
-Intervals::Intervals(const Chain& chain) : fixed_{0}, exchanged_(1), layer_less_(1) {
+Intervals::Intervals(const Chain& chain, const std::atomic<bool>* stop)
+    : pool_(stop), fixed_{0}, exchanged_(1), layer_less_(1) {
   Types types(pool_);
   for (const auto& layer : chain.layers) {
     layer_types_.push_back(types.of(layer.options, 1));

@@ -40,10 +40,11 @@ struct Chain {
 };
 
 // Rows that look alike share one frontier: with t types of layers in n places about n·t are made,
-// not n². Throws std::invalid_argument if a segment is not inside the chain.
+// not n². Throws std::invalid_argument if a segment is not inside the chain, Stopped once `stop` is
+// set.
 class Intervals {
  public:
-  explicit Intervals(const Chain& chain);
+  explicit Intervals(const Chain& chain, const std::atomic<bool>* stop = nullptr);
 
   int layers() const { return static_cast<int>(layer_types_.size()); }
   // Layers first … last − 1; first < last.

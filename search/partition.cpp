@@ -326,7 +326,7 @@ std::optional<Partition> in_ways_that_fit(const PipelineProblem& problem, Interv
 }
 
 PartitionResult partition(const PipelineProblem& problem, const PartitionLimits& limits) {
-  Intervals intervals(problem.chain);
+  Intervals intervals(problem.chain, problem.stop);
   return partition(problem, intervals, limits);
 }
 

@@ -7,6 +7,7 @@
 // is timed with the real order; if that takes longer, its critical path joins the known ones, until
 // nothing beats the best found.
 #pragma once
+#include <atomic>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -33,6 +34,7 @@ struct PipelineProblem {
     bool takes(int layers) const { return layers >= least && layers <= most; }
   };
   std::vector<Room> rooms = {};
+  const std::atomic<bool>* stop = nullptr;  // once it is set, what takes long throws Stopped
 };
 
 struct Partition {

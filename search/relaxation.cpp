@@ -36,7 +36,7 @@ class Relaxation::Impl {
         layers_(static_cast<int>(problem.chain.layers.size())),
         prices_(problem, groups_),
         membership_(at(stages_)),
-        intervals_(problem.chain) {
+        intervals_(problem.chain, problem.stop) {
     for (std::size_t g = 0; g < groups_.size(); ++g)
       for (std::size_t m = 0; m < groups_[g].members.size(); ++m)
         membership_[at(groups_[g].members[m])] = {g, m};

@@ -132,3 +132,12 @@ TEST_CASE("a row with a layer that cannot be run has no points") {
   const Options layer{{1, 1, 1, 1, 0}};
   CHECK(pool.points(pool.sum(pool.of(layer), pool.of({}))).empty());
 }
+
+TEST_CASE("making a frontier is given up once that is asked for") {
+  std::atomic<bool> stop = false;
+  Frontiers pool(&stop);
+  const auto layer = pool.of(Options{{.kept = 2, .forward = 1}, {.kept = 1, .forward = 2}});
+  CHECK(pool.points(pool.sum(layer, layer)).size() == 3);
+  stop = true;
+  CHECK_THROWS_AS(pool.sum(layer, layer), Stopped);
+}
