@@ -18,6 +18,7 @@
 #include "sim/engine.hpp"
 #include "sim/measures.hpp"
 #include "strategies/activity.hpp"
+#include "strategies/checkpoints.hpp"
 #include "strategies/flops.hpp"
 #include "strategies/lower.hpp"
 #include "topology/collective.hpp"
@@ -64,12 +65,15 @@ units::Flops recomputed_flops(const Scenario& scenario) {
   double of_rank = 0, one = 0;
   strategies::Block known;  // `one` is of this
   for (const auto& blocks :
-       strategies::blocks_of(scenario.model, plan, scenario.software.keep_sent_outputs))
-    for (const auto& block : blocks) {
+       strategies::blocks_of(scenario.model, plan, scenario.software.keep_sent_outputs)) {
+    const auto runs = strategies::runs_again(blocks);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const auto& block = blocks[i];
       if (block.drop.kind == strategies::Drop::nothing) continue;
       if (block != known) one = strategies::flops_again(share, known = block);
-      of_rank += one;
+      of_rank += static_cast<double>(runs[i]) * one;
     }
+  }
   const auto microbatches = scenario.training.global_batch / plan.micro_batch;  // of all replicas
   return {static_cast<double>(plan.tensor * plan.context * microbatches) * of_rank};
 }

@@ -10,6 +10,7 @@
 #include "report/launch_parts.hpp"
 #include "report/terminal.hpp"
 #include "report/words.hpp"
+#include "strategies/checkpoints.hpp"
 #include "strategies/lower.hpp"
 #include "strategies/placement.hpp"
 
@@ -118,6 +119,14 @@ std::string names_of(const strategies::ModuleSet& modules, std::string_view sepa
     if (const auto module = static_cast<model::Module>(i); modules.has(module))
       names.append(names.empty() ? "" : separator).append(word(module));
   return names;
+}
+
+void lose_rows(const strategies::Plan& plan, const char* framework, Sentences& lost) {
+  if (strategies::has_rows(plan))
+    lost.push_back(fmt::format(
+        "recompute.checkpoint_every: {} keeps the input of every layer that is recomputed, which "
+        "takes more memory and no more time",
+        framework));
 }
 
 std::string recompute_words(const Stages& stages) {

@@ -8,6 +8,7 @@
 #include "report/document.hpp"
 #include "report/launch_parts.hpp"
 #include "report/words.hpp"
+#include "strategies/checkpoints.hpp"
 #include "strategies/lower.hpp"
 #include "units/text.hpp"
 
@@ -306,10 +307,11 @@ void put_activations(const Scenario& s, const Stages& stages, Object& config, Se
                                                .put("contiguous_memory_optimization", false)
                                                .take());
   if (stages.recompute())
-    lost.push_back(
-        fmt::format("recompute: the training script's, which wraps what it recomputes in "
-                    "deepspeed.checkpointing.checkpoint: {}",
-                    recompute_words(stages)));
+    lost.push_back(fmt::format(
+        "recompute: the training script's, which wraps what it recomputes in "
+        "deepspeed.checkpointing.checkpoint: {}{}",
+        recompute_words(stages),
+        strategies::has_rows(s.plan) ? ", rows of them (checkpoint_every) as one" : ""));
   if (offload.activations && !inputs)
     lost.push_back(
         fmt::format("{}: DeepSpeed offloads the inputs of layers that are recomputed "

@@ -19,8 +19,9 @@ using Tier = strategies::Offload::Tier;
 struct Choice {
   ModuleSet modules;
   std::size_t layers = 0;
-  bool every = false;  // layer of every stage
-  bool exact = true;   // as the plan does
+  bool every = false;    // layer of every stage
+  std::int64_t row = 1;  // of which the first input is kept, then
+  bool exact = true;     // as the plan does
 
   std::string words() const {
     if (layers == 0) return names_of(modules, ", ") + " of all layers";
@@ -128,7 +129,12 @@ void write_offloaded_states(const forecast::Scenario& s, Flags& flags, Sentences
 bool write_recompute(const Stages& stages, const forecast::Scenario& s, Flags& flags,
                      Sentences& lost) {
   if (!stages.recompute()) return false;
-  const auto choice = choice_for(stages);
+  auto choice = choice_for(stages);
+  // Uniform: rows begin anew in every virtual stage.
+  const auto& plan = s.plan;
+  const bool alike = plan.recompute_of_stage.empty() && plan.layers.empty();
+  if (alike && choice.every && plan.recompute.every.size() == 1)
+    choice.row = plan.recompute.every.front();
   if (choice.layers == 0) {
     flags.add("--recompute-granularity", "selective").add("--recompute-modules");
     for (int i = 1; i < model::modules; ++i)
@@ -137,8 +143,10 @@ bool write_recompute(const Stages& stages, const forecast::Scenario& s, Flags& f
   } else {
     flags.add("--recompute-granularity", "full")
         .add("--recompute-method", choice.every ? "uniform" : "block")
-        .add("--recompute-num-layers", choice.every ? 1 : choice.layers);
+        .add("--recompute-num-layers",
+             choice.every ? choice.row : static_cast<std::int64_t>(choice.layers));
   }
+  if (choice.row == 1) lose_rows(s.plan, "Megatron-LM", lost);
   if (!choice.exact)
     lost.push_back(fmt::format(
         "recompute: the plan recomputes {}; Megatron-LM has one choice for all {}stages, and {} is "

@@ -136,6 +136,7 @@ std::string tokens_text(const Scenario& s) {
 bool recomputes_layers(const Scenario& s, Sentences& lost) {
   const auto stages = stages_of(s);
   if (!stages.recompute()) return false;
+  lose_rows(s.plan, "nanotron", lost);
   if (!stages.all({strategies::Drop::everything}))
     lost.push_back(fmt::format(
         "recompute: the plan recomputes {}; nanotron recomputes all layers whole or nothing, and "

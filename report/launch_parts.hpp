@@ -38,6 +38,9 @@ Stages stages_of(const forecast::Scenario& scenario);
 // run instead of several.
 Stages one_per_rank(const Stages& stages, std::int64_t ranks);
 
+// What a framework that keeps the input of every recomputed layer loses, if anything.
+void lose_rows(const strategies::Plan& plan, const char* framework, Sentences& lost);
+
 // "stage 0: core_attn of all layers; stages 1-3: 2 of 6 layers whole; prediction modules: nothing".
 std::string recompute_words(const Stages& stages);
 std::string names_of(const strategies::ModuleSet& modules, std::string_view separator);

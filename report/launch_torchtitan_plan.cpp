@@ -223,6 +223,7 @@ std::string activations_text(const Scenario& s, const Pipeline& pipeline, Senten
                                offloads(s.plan.offload).back()));
   Table table("activation_checkpoint");
   if (!stages.recompute()) return table.put("mode", "none").text();
+  lose_rows(s.plan, "torchtitan", lost);
   const bool per_op = std::ranges::all_of(
       stages.drops, [](const auto& drops) { return std::ranges::all_of(drops, within_per_op); });
   const auto most = static_cast<std::size_t>(s.model.layers);

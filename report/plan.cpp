@@ -18,16 +18,29 @@ Document modules_document(const std::vector<strategies::Module>& modules) {
   return words;
 }
 
+Document rows_document(const std::vector<std::int64_t>& every) {
+  if (every.size() == 1) return every.front();
+  Document rows = Document::array();
+  for (const auto layers : every) rows.push_back(layers);
+  return rows;
+}
+
 Document recompute_document(const Recompute& recompute) {
+  const auto& every = recompute.every;
   switch (recompute.kind) {
     case Recompute::Kind::none:
       return "none";
     case Recompute::Kind::selective:
       return "selective";
     case Recompute::Kind::full:
-      return "full";
-    case Recompute::Kind::full_layers:
-      return Object().put("full_layers", recompute.layers).take();
+      if (every.empty()) return "full";
+      return Object().put("checkpoint_every", rows_document(every)).take();
+    case Recompute::Kind::full_layers: {
+      Object object;
+      object.put("full_layers", recompute.layers);
+      if (!every.empty()) object.put("checkpoint_every", rows_document(every));
+      return object.take();
+    }
     case Recompute::Kind::per_op:
       return "per-op";
     case Recompute::Kind::modules:

@@ -18,6 +18,15 @@ std::string schedule_words(const strategies::Plan& plan) {
   return words;
 }
 
+// ", an input kept every 8 layers".
+std::string rows_words(const std::vector<std::int64_t>& every) {
+  std::string words;
+  for (const auto layers : every)
+    words += fmt::format("{} {} layers", words.empty() ? ", an input kept every" : ", inside every",
+                         layers);
+  return words;
+}
+
 std::string recompute_words(const strategies::Recompute& recompute) {
   switch (recompute.kind) {
     case strategies::Recompute::Kind::none:
@@ -25,9 +34,10 @@ std::string recompute_words(const strategies::Recompute& recompute) {
     case strategies::Recompute::Kind::selective:
       return "selective recomputation";
     case strategies::Recompute::Kind::full:
-      return "full recomputation";
+      return "full recomputation" + rows_words(recompute.every);
     case strategies::Recompute::Kind::full_layers:
-      return fmt::format("recomputation of {} layers per stage", recompute.layers);
+      return fmt::format("recomputation of {} layers per stage{}", recompute.layers,
+                         rows_words(recompute.every));
     case strategies::Recompute::Kind::per_op:
       return "recomputation of every second product";
     case strategies::Recompute::Kind::modules:

@@ -18,8 +18,10 @@ namespace {
 using strategies::Drop;
 using Counts = std::map<std::string, std::int64_t>;
 
-std::string words_of(const Drop& drop) {
-  if (drop.kind == Drop::everything) return "full";
+// Layers whose input is not kept are told apart.
+std::string words_of(const strategies::Block& block) {
+  const auto& drop = block.drop;
+  if (drop.kind == Drop::everything) return block.checkpoint > 0 ? "full with input" : "full";
   if (drop.kind == Drop::per_op) return "per-op";
   std::string words;
   for (int i = 0; i < model::modules; ++i)
@@ -59,18 +61,17 @@ std::vector<Recomputed> recomputed_by_stage(const model::Transformer& model,
   const auto blocks = strategies::blocks_of(model, plan);
   std::vector<Counts> counts(static_cast<std::size_t>(plan.pipeline));
   std::vector<std::int64_t> layers(counts.size(), 0);
-  const auto add = [&](std::size_t stage, const Drop& drop) {
+  const auto add = [&](std::size_t stage, const strategies::Block& block) {
     ++layers[stage];
-    if (drop.kind != Drop::nothing) ++counts[stage][words_of(drop)];
+    if (block.drop.kind != Drop::nothing) ++counts[stage][words_of(block)];
   };
   for (std::size_t v = 0; v < blocks.size(); ++v)
     for (const auto& block : blocks[v]) {
       if (block.kind != strategies::Block::Kind::layer) continue;
       const auto stage =
           static_cast<std::size_t>(strategies::place_of(static_cast<int>(v), layout).stage);
-      add(stage, block.drop);
-      if (layout.kind == strategies::Layout::Kind::mirrored)
-        add(counts.size() - 1 - stage, block.drop);
+      add(stage, block);
+      if (layout.kind == strategies::Layout::Kind::mirrored) add(counts.size() - 1 - stage, block);
     }
   std::vector<Recomputed> stages;
   for (std::size_t i = 0; i < counts.size(); ++i) stages.push_back(ordered(layers[i], counts[i]));
@@ -80,12 +81,13 @@ std::vector<Recomputed> recomputed_by_stage(const model::Transformer& model,
 std::string words_of(const std::vector<Recomputed>& stages) {
   std::string words;
   for (std::size_t first = 0, last = 0; first < stages.size(); first = ++last) {
-    while (last + 1 < stages.size() && stages[last + 1] == stages[first]) ++last;
-    if (first == 0 && last + 1 == stages.size()) return words_of(stages.front());
+    const auto here = words_of(stages[first]);
+    while (last + 1 < stages.size() && words_of(stages[last + 1]) == here) ++last;
+    if (first == 0 && last + 1 == stages.size()) return here;
     words += words.empty() ? "" : "; ";
     words += first == last ? fmt::format("stage {}: ", first)
                            : fmt::format("stages {}-{}: ", first, last);
-    words += words_of(stages[first]);
+    words += here;
   }
   return words;
 }
@@ -95,7 +97,7 @@ std::string short_words(const model::Transformer& model, const strategies::Plan&
   for (const auto& stage : strategies::blocks_of(model, plan))
     for (const auto& block : stage)
       if (block.kind == strategies::Block::Kind::layer && block.drop.kind != Drop::nothing)
-        ++counts[words_of(block.drop)];
+        ++counts[words_of(block)];
   const auto all = ordered(model.layers, counts);
   if (all.choices.empty()) return "none";
   if (all.choices.front().second == all.layers) return all.choices.front().first;

@@ -7,6 +7,7 @@
 
 #include "scenarios/judge.hpp"
 #include "scenarios/plan_keys.hpp"
+#include "strategies/checkpoints.hpp"
 #include "strategies/partition.hpp"
 #include "strategies/schedule_layout.hpp"
 
@@ -74,6 +75,14 @@ void check_full_layers_of_stages(const Scenario& s, const Judge& judge) {
                          " layers");
 }
 
+void check_rows(const Scenario& s, const Judge& judge) {
+  if (!judge.knows({"plan.offload"}) || !s.plan.offload.activations) return;
+  if (strategies::has_rows(s.plan))
+    judge.complain("plan", "recompute",
+                   "checkpoint_every keeps few inputs on the device, offload.activations copies "
+                   "them all to the host; leave one of them out");
+}
+
 void check_recompute(const Scenario& s, const Judge& judge) {
   const auto& plan = s.plan;
   if (!judge.knows({"plan.recompute", "model.layers"})) return;
@@ -93,6 +102,7 @@ void check_recompute(const Scenario& s, const Judge& judge) {
                          digits(s.model.layers) + " layers of the model");
   }
   check_full_layers_of_stages(s, judge);
+  check_rows(s, judge);
 }
 
 // Ranges of layers lie in the model and apart from each other.

@@ -23,18 +23,35 @@ const std::vector<Named<Kind>>& kinds() {
 
 constexpr std::string_view by_search = "optimal";
 
+constexpr std::string_view maps =
+    "{full_layers: N}, {checkpoint_every: K} or {selective: [module, ...]}";
+
+Form every_form() {
+  const Range row{1, 10'000, "layers of one pipeline rank"};
+  return {.type = Type::either,
+          .forms = {{.type = Type::whole, .range = row},
+                    {.type = Type::list,
+                     .range = {1, 8, "rows inside of rows"},
+                     .forms = {{.type = Type::whole, .range = row}}}}};
+}
+
 Form one_form() {
   auto words = names_of(kinds());
   words.push_back(by_search);
-  return {.type = Type::either,
-          .forms = {
-              {.type = Type::choice, .choices = std::move(words)},
-              map_of({{"full_layers",
-                       "Layers that are recomputed whole: of each pipeline rank, or of this "
-                       "virtual stage",
-                       "",
-                       {.type = Type::whole, .range = {0, 10'000, "layers of one pipeline rank"}}},
-                      {"selective", "Modules that are recomputed", "", words_form(modules())}})}};
+  return {
+      .type = Type::either,
+      .forms = {
+          {.type = Type::choice, .choices = std::move(words)},
+          map_of({{"full_layers",
+                   "Layers that are recomputed whole: of each pipeline rank, or of this "
+                   "virtual stage",
+                   "",
+                   {.type = Type::whole, .range = {0, 10'000, "layers of one pipeline rank"}}},
+                  {"checkpoint_every",
+                   "Layers that are recomputed whole as one row, of which the first input alone "
+                   "is kept; a list: and shorter rows inside, the longest first",
+                   "1", every_form()},
+                  {"selective", "Modules that are recomputed", "", words_form(modules())}})}};
 }
 
 Form recompute_form() {
@@ -46,22 +63,42 @@ Form recompute_form() {
 Recompute read_word(const Cursor& at) {
   if (at.value().text != by_search) return {meaning(kinds(), at.value()), 0, {}};
   at.unsupported(
-      "optimal is chosen by `stepcast search`; run that, or write none, selective, full, per-op, "
-      "{full_layers: N} or {selective: [module, ...]}");
+      "optimal is chosen by `stepcast search`; run that, or write none, selective, full, per-op, " +
+      std::string(maps));
   return {};
 }
 
-Recompute read_map(const Cursor& at) {
-  const auto layers = at.find("full_layers"), chosen = at.find("selective");
-  if (layers.has_value() == chosen.has_value())
-    at.complain("expected one of {full_layers: N} and {selective: [module, ...]}");
-  else if (layers)
-    return {Kind::full_layers, to_whole(layers->value()), {}};
-  else if (auto named = meanings(modules(), *chosen); named != std::vector{Module::core_attn})
-    return {Kind::modules, 0, std::move(named)};
+std::vector<std::int64_t> read_every(const Cursor& at) {
+  std::vector<std::int64_t> every;
+  if (at.value().kind != Value::Kind::list)
+    every.push_back(to_whole(at.value()));
   else
-    return {Kind::selective, 0, {}};
-  return {};
+    for (const auto& item : at.value().items) every.push_back(to_whole(item));
+  for (std::size_t i = 1; i < every.size(); ++i)
+    if (every[i] >= every[i - 1] || every[i - 1] % every[i] != 0) {
+      at.complain(
+          "rows lie inside of longer ones: expected numbers that divide the one before, "
+          "such as [8, 2]");
+      break;
+    }
+  return every == std::vector<std::int64_t>{1} ? std::vector<std::int64_t>{} : every;
+}
+
+Recompute read_map(const Cursor& at) {
+  const auto layers = at.find("full_layers"), rows = at.find("checkpoint_every"),
+             chosen = at.find("selective");
+  if ((layers || rows) == chosen.has_value()) {
+    at.complain("expected one of " + std::string(maps));
+    return {};
+  }
+  if (!chosen)
+    return {layers ? Kind::full_layers : Kind::full,
+            layers ? to_whole(layers->value()) : 0,
+            {},
+            rows ? read_every(*rows) : std::vector<std::int64_t>{}};
+  if (auto named = meanings(modules(), *chosen); named != std::vector{Module::core_attn})
+    return {Kind::modules, 0, std::move(named)};
+  return {Kind::selective, 0, {}};
 }
 
 Recompute read_one(const Cursor& at) {

@@ -123,11 +123,14 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   const strategies::Outline outline(job, ranks, costs, all, stretches);
   for (const auto& kind : kinds) {
     auto& of_kind = prices.outlines.emplace_back();
-    const auto many = kind.kind == Block::Kind::layer ? ways.size() : 1;
+    const bool layer = kind.kind == Block::Kind::layer;
+    const auto many = layer ? ways.size() : 1;
     for (std::size_t w = 0; w < many; ++w) {
       const auto block = in_way(kind, ways[w]);
       const auto found = find(block);
       of_kind.push_back(found == known.end() ? outline.of(block) : found->second);
+      // At least: rows may be shorter.
+      if (layer && !ways[w].every.empty()) of_kind.back().kept /= ways[w].every.front();
     }
   }
   for (const auto& block : all)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <stdexcept>
 
+#include "strategies/checkpoints.hpp"
 #include "strategies/lower.hpp"
 #include "strategies/partition.hpp"
 #include "strategies/schedule_layout.hpp"
@@ -45,14 +45,29 @@ ModuleSet offloaded_of(const Offload& offload, std::int64_t layers) {
                                             : ModuleSet::of(offload.activation_modules);
 }
 
-// What is dropped of every layer that has a strategy of its own.
-std::vector<std::optional<Drop>> drops_of_layers(const Plan& plan, std::int64_t layers) {
-  std::vector<std::optional<Drop>> drops(static_cast<std::size_t>(layers));
+// What is recomputed of every layer that has a strategy of its own.
+std::vector<const Recompute*> choices_of_layers(const Plan& plan, std::int64_t layers) {
+  std::vector<const Recompute*> choices(static_cast<std::size_t>(layers), nullptr);
   for (const auto& [from, to, recompute] : plan.layers)
     for (auto layer = from; layer <= to; ++layer)
-      drops.at(static_cast<std::size_t>(layer)) = drop_of(recompute, 0);
-  return drops;
+      choices.at(static_cast<std::size_t>(layer)) = &recompute;
+  return choices;
 }
+
+// Which inputs are kept of a virtual stage's layers that are recomputed whole, one after the other.
+class Checkpoints {
+ public:
+  std::uint8_t next(const Recompute& choice, Drop drop) {
+    const bool whole = drop.kind == Drop::everything;
+    layers_ = whole && choice_ == &choice ? layers_ + 1 : 0;
+    choice_ = whole ? &choice : nullptr;
+    return whole ? checkpoint_of(choice.every, layers_) : std::uint8_t{0};
+  }
+
+ private:
+  const Recompute* choice_ = nullptr;  // of the layer before, if that was recomputed whole
+  std::int64_t layers_ = 0;            // before this one, recomputed by the same choice
+};
 
 // What stands behind the head, one block for each token more that the model predicts. Megatron-Core
 // recomputes such a module whole or not at all; a number of layers is counted without it.
@@ -76,21 +91,24 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
   const auto& choices = plan.recompute_of_stage;
   if (!choices.empty() && choices.size() != layers.size())
     throw std::invalid_argument("recompute needs one entry per virtual stage");
-  const auto own = drops_of_layers(plan, model.layers);
+  const auto own = choices_of_layers(plan, model.layers);
   std::int64_t index = 0;
   for (std::size_t v = 0; v < layers.size(); ++v) {
     auto& blocks = stages[v];
     auto stage = place_of(static_cast<int>(v), layout).stage;
     if (layout.kind == Layout::Kind::mirrored) stage = std::min(stage, layout.stages - 1 - stage);
     auto& count = counted[static_cast<std::size_t>(stage)];
+    Checkpoints checkpoints;
     if (v == 0) blocks.push_back({Block::Kind::embedding});
     for (std::int64_t i = 0; i < layers[v]; ++i, ++index, ++count) {
       Block block{Block::Kind::layer};
       block.windowed = model::is_windowed_layer(model, index);
       block.experts = model::is_moe_layer(model, index);
-      const auto by_stage =
-          choices.empty() ? drop_of(plan.recompute, count) : drop_of(choices[v], i);
-      block.drop = own[static_cast<std::size_t>(index)].value_or(by_stage);
+      const auto* chosen = own[static_cast<std::size_t>(index)];
+      const auto counted = chosen != nullptr ? 0 : choices.empty() ? count : i;
+      if (chosen == nullptr) chosen = choices.empty() ? &plan.recompute : &choices[v];
+      block.drop = drop_of(*chosen, counted);
+      block.checkpoint = checkpoints.next(*chosen, block.drop);
       block.offloaded = offloaded_of(plan.offload, count);
       blocks.push_back(block);
     }

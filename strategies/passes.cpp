@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "strategies/checkpoints.hpp"
 #include "strategies/writer.hpp"
 
 namespace strategies {
@@ -80,51 +81,110 @@ Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) co
   return pieces;
 }
 
-Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double slowdown,
-                            std::optional<model::Part> only) const {
-  Writer out(*this, share_.software.launch_backward, slowdown);
-  const bool inputs = pass != Pass::backward_weight, weights = pass != Pass::backward_input;
-  std::int64_t held = 0, peak = 0;
-  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-    const auto& price = cost(*block);
+// A backward pass as it is written, and the bytes that its rank holds meanwhile.
+class PassWriter::Backward {
+ public:
+  Backward(const PassWriter& of, const std::vector<Block>& blocks, Pass pass, Writer& out,
+           std::optional<model::Part> only)
+      : of_(of),
+        blocks_(blocks),
+        inputs_(pass != Pass::backward_weight),
+        weights_(pass != Pass::backward_input),
+        out_(out),
+        only_(only) {}
+
+  void again(std::size_t first, std::size_t last, std::uint8_t level) {
+    if (!inputs_) return;
+    run_again(first, last);
+    for (auto i = first + 1; i <= last; ++i)
+      if (blocks_[i].checkpoint == level) held_ += price(i).input;
+  }
+
+  // The last layer runs again with its own gradients.
+  void back(std::size_t first, std::size_t last) {
+    std::int64_t made = 0;  // of layers before the one that runs
+    if (inputs_) {
+      if (first > 0 && blocks_[first].checkpoint > 0) held_ -= price(first).input;
+      run_again(first, last - 1);
+      for (auto i = first; i < last; ++i) made += price(i).recomputed;
+    }
+    for (auto i = last; i-- > first;) {
+      if (inputs_) made -= price(i).recomputed;
+      run(price(i), i + 1 == last);
+      account(price(i), made);
+    }
+  }
+
+  std::int64_t held() const { return held_; }
+  std::int64_t peak() const { return std::max<std::int64_t>(0, peak_); }
+
+ private:
+  const BlockCost& price(std::size_t block) const { return of_.cost(blocks_[block]); }
+  bool left_out(const OperatorCost& op) const { return only_ && op.part != *only_; }
+
+  void sweep(const ReplayCost& replay) {
+    auto again = replay.operators;
+    std::erase_if(again, [&](const OperatorCost& op) { return left_out(op); });
+    out_.sweep(again, once_more);
+  }
+  void run_again(std::size_t first, std::size_t last) {
+    for (auto i = first; i < last; ++i)
+      for (const auto& replay : price(i).replays) sweep(replay);
+  }
+
+  void run(const BlockCost& price, bool replays) {
     const auto& ops = price.operators;
-    const auto left_out = [&](const OperatorCost& op) { return only && op.part != *only; };
     auto replay = price.replays.begin();
     bool core_done = false;
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       const auto index = static_cast<std::size_t>(ops.rend() - op) - 1;
-      for (; inputs && replay != price.replays.end() && replay->before == index; ++replay) {
-        auto again = replay->operators;
-        std::erase_if(again, left_out);
-        out.sweep(again, once_more);
-      }
+      for (; inputs_ && replays && replay != price.replays.end() && replay->before == index;
+           ++replay)
+        sweep(*replay);
       if (left_out(*op)) continue;
-      out.enter(op->graph);
+      out_.enter(op->graph);
       double slower = 1.0;  // of the weight gradient
-      if (inputs && op->core) {
-        if (!core_done) out.core_backward(ops);
+      if (inputs_ && op->core) {
+        if (!core_done) out_.core_backward(ops);
         core_done = true;
-      } else if (inputs) {
-        slower = out.input_gradient(*op, weights);
+      } else if (inputs_) {
+        slower = out_.input_gradient(*op, weights_);
       }
-      if (weights) {
-        out.count(op->flops.weight_gradient);
-        out.compute(op->weight_gradient, weight_gradient_compute, slower);
-        out.wait();
+      if (weights_) {
+        out_.count(op->flops.weight_gradient);
+        out_.compute(op->weight_gradient, weight_gradient_compute, slower);
+        out_.wait();
       }
     }
-    const auto gradients = inputs && weights ? price.gradients_freeing : price.gradients;
-    // Fetched: what this block reads and what the next will.
-    const auto made = inputs ? price.recomputed + 2 * price.offloaded : 0;
-    peak = std::max(peak, held + made + gradients);
-    if (weights) held -= price.kept;
-    // Weight gradients of a pass of their own read what the one before it made again or fetched.
-    if (inputs != weights) held += (inputs ? 1 : -1) * (price.recomputed + price.offloaded);
   }
+
+  void account(const BlockCost& price, std::int64_t made) {
+    const auto gradients = inputs_ && weights_ ? price.gradients_freeing : price.gradients;
+    // Fetched: what this block reads and what the next will.
+    if (inputs_) made += price.recomputed + 2 * price.offloaded;
+    peak_ = std::max(peak_, held_ + made + gradients);
+    if (weights_) held_ -= price.kept;
+    // Weight gradients of a pass of their own read what the one before it made again or fetched.
+    if (inputs_ != weights_) held_ += (inputs_ ? 1 : -1) * (price.recomputed + price.offloaded);
+  }
+
+  const PassWriter& of_;
+  const std::vector<Block>& blocks_;
+  bool inputs_, weights_;
+  Writer& out_;
+  std::optional<model::Part> only_;
+  std::int64_t held_ = 0, peak_ = 0;
+};
+
+Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double slowdown,
+                            std::optional<model::Part> only) const {
+  Writer out(*this, share_.software.launch_backward, slowdown);
+  Backward backward(*this, blocks, pass, out, only);
+  walk_back(blocks, 0, blocks.size(), backward);
   if (out.empty()) out.compute(Picoseconds{0}, input_gradient_compute);
   auto pieces = out.take();
-  pieces.front().body.held = held;
-  pieces.front().body.peak = std::max<std::int64_t>(0, peak);
+  pieces.front().body.held = backward.held();
+  pieces.front().body.peak = backward.peak();
   return pieces;
 }
 

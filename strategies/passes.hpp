@@ -28,6 +28,10 @@ struct Block {
   bool windowed = false;
   bool experts = false;  // its MLP is a mixture of experts
   Drop drop;
+  // Whether its input is kept: from its forward pass on (0), from the n-th time on that it is made
+  // again, or never, but for its own backward pass.
+  static constexpr std::uint8_t inside = 0xff;
+  std::uint8_t checkpoint = 0;
   ModuleSet offloaded;        // what is kept of these waits in host memory
   bool keeps_output = false;  // which went to another stage
   friend auto operator<=>(const Block&, const Block&) = default;
@@ -103,6 +107,7 @@ struct BlockCost {
   std::int64_t kept = 0;        // bytes on the device from forward to backward, by the block's drop
   std::int64_t offloaded = 0;   // bytes on the host meanwhile
   std::int64_t recomputed = 0;  // bytes that the backward pass makes again
+  std::int64_t input = 0;       // of these or of what is kept, the layer's input
   // The most that an operator's largest tensor takes while it runs forward, beside all that the
   // block keeps or makes again: what later operators do of that is not there yet.
   std::int64_t largest_growing = 0;
@@ -196,6 +201,7 @@ class PassWriter {
   bool host_waits_ = false;  // for the number of tokens that its experts get
   std::vector<std::pair<Block, BlockCost>> prices_;
   class Writer;
+  class Backward;
 };
 
 // Whole picoseconds. Throws std::invalid_argument beyond 10^6 s: sums must stay within 64 bits.

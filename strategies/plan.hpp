@@ -44,6 +44,10 @@ struct Recompute {
   Kind kind = Kind::none;
   std::int64_t layers = 0;      // full_layers
   std::vector<Module> modules;  // modules
+  // full, full_layers: of so many layers in a row the input of the first alone is kept; more
+  // numbers: and of shorter rows inside, while the longer one runs again (checkpoints.hpp). Each
+  // divides the one before; none: every layer's input is kept.
+  std::vector<std::int64_t> every = {};
   friend bool operator==(const Recompute&, const Recompute&) = default;
 };
 

@@ -318,8 +318,11 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
 void PassWriter::account(BlockCost& cost, const Block& block, const model::Operator& op,
                          const model::Kept& tensor, double bytes) const {
   const bool away = block.offloaded.covers(tensor.module);
-  auto& where = drops(block.drop, op, tensor) ? cost.recomputed : away ? cost.offloaded : cost.kept;
+  const bool made_again =
+      drops(block.drop, op, tensor) || (tensor.layer_input && block.checkpoint > 0);
+  auto& where = made_again ? cost.recomputed : away ? cost.offloaded : cost.kept;
   where += static_cast<std::int64_t>(bytes);
+  if (tensor.layer_input) cost.input += static_cast<std::int64_t>(bytes);
 }
 
 // The rows that this rank has at the end of a layer.

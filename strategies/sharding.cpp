@@ -11,8 +11,13 @@ std::vector<Lowering::Unit> Lowering::buckets_of(int virtual_stage, bool backwar
   const auto& blocks = blocks_[static_cast<std::size_t>(virtual_stage)];
   const double bucket = backward ? traffic_.gradient_bucket() : traffic_.parameter_bucket();
   std::vector<Unit> units;
+  // A row of layers that runs again as one stays together.
+  bool inside = false;
   const auto add = [&](const Block& block) {
-    if (units.empty() || units.back().reduces.all() >= bucket) units.emplace_back();
+    const bool full = !units.empty() && units.back().reduces.all() >= bucket;
+    const bool joins = backward ? inside : block.checkpoint > 0;
+    if (units.empty() || (full && !joins)) units.emplace_back();
+    inside = block.checkpoint > 0;
     auto& unit = units.back();
     unit.blocks.insert(backward ? unit.blocks.begin() : unit.blocks.end(), block);
     unit.reduces += parameters_of(block);
@@ -43,7 +48,8 @@ std::vector<Lowering::Unit> Lowering::units_of(int virtual_stage, bool backward)
   for (const auto& block : blocks) {
     const bool whole_model = job_.plan.wrap.layers == 0;
     const bool layer = block.kind == Block::Kind::layer;
-    const bool joins = whole_model || (layer && open && units.back().blocks.size() < most);
+    const bool joins =
+        whole_model || block.checkpoint > 0 || (layer && open && units.back().blocks.size() < most);
     if (units.empty() || !joins) units.emplace_back();
     open = layer;
     auto& unit = units.back();

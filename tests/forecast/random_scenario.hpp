@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "forecast/scenario.hpp"
 
@@ -51,6 +52,16 @@ void draw_activations(strategies::Plan& plan, const Pick& pick) {
   if (pick(false, true)) plan.offload.activation_layers = pick(1, 2);
   if (pick(false, true))
     plan.offload.activation_modules = {pick(Module::core_attn, Module::layernorm, Module::mlp)};
+  if (!plan.offload.activations && pick(false, true)) {
+    const auto row = [](Recompute& one, auto every) {
+      if (one.kind == Recompute::Kind::full || one.kind == Recompute::Kind::full_layers)
+        one.every = std::move(every);
+    };
+    const auto every = pick(std::vector<std::int64_t>{2}, std::vector<std::int64_t>{3},
+                            std::vector<std::int64_t>{4, 2});
+    row(plan.recompute, every);
+    for (auto& one : plan.recompute_of_stage) row(one, every);
+  }
   using strategies::ActivationCompression;
   plan.activation_compression = pick(ActivationCompression::none, ActivationCompression::none,
                                      ActivationCompression::fp8, ActivationCompression::int8);

@@ -97,4 +97,11 @@ TEST_CASE("a parameterised recomputation is the mapping that plans take") {
   scenario.plan.recompute = {strategies::Recompute::Kind::full_layers, 3};
   const auto plan = Json::parse(report::scenario_json(scenario))["plan"];
   CHECK(plan["recompute"].dump() == R"({"full_layers":3})");
+  const auto rows = [&](std::vector<std::int64_t> every) {
+    scenario.plan.recompute = {strategies::Recompute::Kind::full, 0, {}, std::move(every)};
+    return Json::parse(report::scenario_json(scenario))["plan"]["recompute"].dump();
+  };
+  CHECK(rows({}) == R"("full")");
+  CHECK(rows({4}) == R"({"checkpoint_every":4})");
+  CHECK(rows({8, 2}) == R"({"checkpoint_every":[8,2]})");
 }

@@ -289,6 +289,23 @@ TEST_CASE("Megatron-LM recomputes no less than the plan, and as much unless it s
   CHECK(exact > 50);
 }
 
+TEST_CASE("rows of all layers are Megatron-LM's uniform method; other rows are lost, and named") {
+  using Kind = strategies::Recompute::Kind;
+  auto s = examples::scenario();
+  s.plan.recompute = {Kind::full, 0, {}, {2}};
+  const auto uniform = report::launch(s, report::Framework::megatron);
+  CHECK_THAT(uniform.text,
+             STEPCAST_HOLDS("--recompute-method uniform \\\n  --recompute-num-layers 2"));
+  CHECK(uniform.not_expressed.empty());
+  s.plan.recompute.every = {2, 1};
+  const auto nested = report::launch(s, report::Framework::megatron);
+  CHECK_THAT(nested.text,
+             STEPCAST_HOLDS("--recompute-method uniform \\\n  --recompute-num-layers 1"));
+  CHECK(nested.not_expressed ==
+        Words{"recompute.checkpoint_every: Megatron-LM keeps the input of every layer that is "
+              "recomputed, which takes more memory and no more time"});
+}
+
 TEST_CASE("layers recomputed by stage become the first so many of every stage") {
   using Kind = strategies::Recompute::Kind;
   auto s = examples::scenario();

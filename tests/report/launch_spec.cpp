@@ -120,6 +120,9 @@ std::vector<Change> changes() {
          p.recompute = {Kind::modules, 0, {Module::mlp}};
        })},
       {"recompute", in_plan([](Plan& p) {
+         p.recompute = {Kind::full, 0, {}, {2}};
+       })},
+      {"recompute", in_plan([](Plan& p) {
          p.recompute_of_stage = {{Kind::full}, {}, {}, {}};
        })},
       {"layers", in_plan([](Plan& p) {

@@ -179,7 +179,10 @@ TEST_CASE("what stages recompute is counted, and equal stages are one") {
            report::short_words(model, plan);
   };
   CHECK(words(4) == "nothing | none");
-  plan.recompute.kind = Recompute::Kind::full;
+  CHECK(words(6) == "nothing | none");  // of one layer or two
+  plan.recompute = {Recompute::Kind::full, 0, {}, {2}};
+  CHECK(words(8) == "full in 1 of 2 layers, full with input in 1 | full 4, full with input 4");
+  plan.recompute = {Recompute::Kind::full};
   CHECK(words(4) == "full in its layer | full");
   CHECK(words(8) == "full in all 2 layers | full");
   plan.recompute = {Recompute::Kind::full_layers, 1, {}};

@@ -95,13 +95,18 @@ TEST_CASE("data is what tensor, context and pipeline leave of the GPUs") {
   CHECK(plan({"plan.tensor=4", "plan.context=2", "plan.pipeline=4"}).data == 4);
 }
 
-TEST_CASE("recomputation is a word, a number of layers, or a choice of modules") {
+TEST_CASE("recomputation is a word, a number of layers, rows of them, or a choice of modules") {
   using strategies::Module;
   CHECK(recompute("none").kind == Kind::none);
   CHECK(recompute("selective").kind == Kind::selective);
   CHECK(recompute("full").kind == Kind::full);
   CHECK(recompute("per-op").kind == Kind::per_op);
   CHECK(recompute("{full_layers: 7}") == Recompute{Kind::full_layers, 7, {}});
+  CHECK(recompute("{checkpoint_every: 4}") == Recompute{Kind::full, 0, {}, {4}});
+  CHECK(recompute("{checkpoint_every: [8, 2]}") == Recompute{Kind::full, 0, {}, {8, 2}});
+  CHECK(recompute("{checkpoint_every: 1}") == Recompute{Kind::full, 0, {}});
+  CHECK(recompute("{full_layers: 7, checkpoint_every: 3}") ==
+        Recompute{Kind::full_layers, 7, {}, {3}});
   CHECK(recompute("{selective: [core_attn]}") == Recompute{Kind::selective, 0, {}});
   CHECK(recompute("{selective: [mlp, core_attn]}") ==
         Recompute{Kind::modules, 0, {Module::core_attn, Module::mlp}});

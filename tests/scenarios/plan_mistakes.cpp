@@ -192,13 +192,24 @@ TEST_CASE("recomputation has one entry per virtual stage, and parts that the mod
         "plan.recompute.selective.0: unknown value 'attention'; expected one of core_attn, "
         "layernorm, moe_act, mla_up_proj, mlp, moe, shared_experts");
   CHECK(complaint({"plan.recompute={selective: [mlp], full_layers: 2}"}) ==
-        "plan.recompute: expected one of {full_layers: N} and {selective: [module, ...]}");
+        "plan.recompute: expected one of {full_layers: N}, {checkpoint_every: K} or {selective: "
+        "[module, ...]}");
+  CHECK(complaint({"plan.recompute={checkpoint_every: [8, 3]}"}) ==
+        "plan.recompute.checkpoint_every: rows lie inside of longer ones: expected numbers that "
+        "divide the one before, such as [8, 2]");
+  CHECK(complaint({"plan.recompute={checkpoint_every: 0}"}) ==
+        "plan.recompute.checkpoint_every: 0 is out of range; expected 1 to 10,000: layers of one "
+        "pipeline rank");
+  CHECK(complaint({"plan.recompute={checkpoint_every: 4}", "plan.offload.activations=cpu"}) ==
+        "plan.recompute: checkpoint_every keeps few inputs on the device, offload.activations "
+        "copies them all to the host; leave one of them out");
 }
 
 TEST_CASE("what is left to a search is said to be") {
   CHECK(complaint({"plan.recompute=optimal"}) ==
         "plan.recompute: optimal is chosen by `stepcast search`; run that, or write none, "
-        "selective, full, per-op, {full_layers: N} or {selective: [module, ...]}");
+        "selective, full, per-op, {full_layers: N}, {checkpoint_every: K} or {selective: [module, "
+        "...]}");
 }
 
 TEST_CASE("strategies of layers are complete, inside the model and apart") {

@@ -112,11 +112,27 @@ TEST_CASE("what the plan gives is fixed") {
   CHECK(question.scenario.plan.bucket == units::Bytes{1e8});
 }
 
+TEST_CASE("rows of layers are searched as plans of their own, beside all other ways") {
+  const auto question = ask(
+      llama, {"search.recompute=[none, {checkpoint_every: 2}, full, {checkpoint_every: [4, 2]}]"});
+  CHECK(question.space.recompute);
+  CHECK(question.space.recompute_ways == std::vector<Recompute>{{}, {Recompute::Kind::full}});
+  REQUIRE(question.others.size() == 2);
+  for (const auto& other : question.others) CHECK_FALSE(other.space.recompute);
+  CHECK(question.others[0].scenario.plan.recompute == Recompute{Recompute::Kind::full, 0, {}, {2}});
+  CHECK(question.others[1].scenario.plan.recompute ==
+        Recompute{Recompute::Kind::full, 0, {}, {4, 2}});
+  const auto alone = ask(llama, {"search.recompute={checkpoint_every: 2}"});
+  CHECK(alone.others.empty());
+  CHECK(alone.scenario.plan.recompute == Recompute{Recompute::Kind::full, 0, {}, {2}});
+}
+
 TEST_CASE("recompute: optimal leaves the choice to the search") {
   CHECK(ask(llama, {"plan.recompute=optimal"}).space == Space{});
   CHECK(complaint({"plan.recompute=[optimal, full]"}) ==
         "plan.recompute.0: optimal is chosen by `stepcast search`; run that, or write none, "
-        "selective, full, per-op, {full_layers: N} or {selective: [module, ...]}");
+        "selective, full, per-op, {full_layers: N}, {checkpoint_every: K} or {selective: [module, "
+        "...]}");
 }
 
 TEST_CASE("layers of stages are fixed where the stages are") {

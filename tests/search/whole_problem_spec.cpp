@@ -80,6 +80,28 @@ TEST_CASE("a search finds what simulation of the entire space finds", "[exact]")
   }
 }
 
+TEST_CASE("where layers are recomputed in rows, what is found and proved is exact too", "[rows]") {
+  int found = 0;
+  for (unsigned seed = 0; seed < 60 / whole::fewer; ++seed) {
+    auto question = whole::draw_question(seed, 40);
+    question.space.recompute = question.space.per_op = false;
+    question.space.recompute_ways.clear();
+    auto& plan = question.scenario.plan;
+    plan.offload.activations = false;
+    plan.recompute = {strategies::Recompute::Kind::full, 0, {}, {2}};
+    if (seed % 2 == 0) plan.recompute.every = {4, 2};
+    const auto truth = whole::truth_of(question);
+    const auto answer = searched(question);
+    CAPTURE(seed);
+    CHECK(answer.plans.empty() == !truth.best);
+    if (!truth.best || answer.plans.empty()) continue;
+    CHECK(ticks(answer.plans.front().forecast.step.time) == truth.best->time);
+    CHECK(answer.optimal);
+    ++found;
+  }
+  if (whole::fewer == 1) CHECK(found > 20);
+}
+
 TEST_CASE("nothing is faster than its bound, and what fits is never ruled out", "[bounds]") {
   for (unsigned seed = 0; seed < 100 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed, 100);
