@@ -32,6 +32,13 @@ struct TimeParts {
       data_comm, offload, optimizer, bubble, other;
 };
 
+// Over all GPUs, where TimeParts is of one.
+struct GpuTimes {
+  double computing = 0;  // share of the step in which the mean GPU computes, optimizer included
+  // Most of a step that one GPU is idle or in communication that nothing of its own hides.
+  units::Seconds longest_wait;
+};
+
 struct StageTimes {
   int stage = 0;
   std::int64_t layers = 0;
@@ -156,6 +163,7 @@ struct Validated {
 struct Forecast {
   Step step;
   TimeParts time;
+  GpuTimes gpus;
   Pipeline pipeline;
   LayerTimes layer;
   Memory memory;

@@ -2,7 +2,9 @@
 // The question: a model, trained this way, on this cluster, under this plan, by this software.
 #pragma once
 #include <string>
+#include <vector>
 
+#include "forecast/alert_rule.hpp"
 #include "model/transformer.hpp"
 #include "strategies/plan.hpp"
 #include "strategies/software.hpp"
@@ -17,6 +19,7 @@ struct Scenario {
   strategies::Training training;
   strategies::Plan plan;
   strategies::Software software;
+  std::vector<AlertRule> alerts;  // judged on the answer, which does not depend on them
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 

@@ -11,6 +11,7 @@
 #include "forecast/causes.hpp"
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
+#include "forecast/gpu_times.hpp"
 #include "forecast/link_samples.hpp"
 #include "forecast/memory.hpp"
 #include "forecast/warnings.hpp"
@@ -322,6 +323,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   const auto executed = forecast.step.model_flops + recomputed_flops(scenario);
   forecast.step.hfu = forecast.step.mfu * (executed / forecast.step.model_flops);
   forecast.time = parts_of(measures.of_actor[static_cast<std::uint32_t>(measures.last)]);
+  forecast.gpus = gpu_times_of(lowered.actors, measures);
   forecast.pipeline = pipeline_of(scenario, lowered, measures);
   forecast.layer = layer_of(scenario, *lowered.writer);
   forecast.memory = memory_of(scenario, lowered);

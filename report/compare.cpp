@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "report/alerts.hpp"
 #include "report/document.hpp"
 #include "report/json.hpp"
 #include "report/terminal.hpp"
@@ -41,6 +42,7 @@ Document document_of(const forecast::Scenario& scenario) {
 Leaves leaves_of(const forecast::Scenario& scenario) {
   auto document = document_of(scenario);
   document.erase("name");
+  document.erase("alerts");  // which change no forecast
   Leaves leaves;
   collect(document, "", leaves);
   return leaves;
@@ -254,6 +256,7 @@ std::string with_part(const forecast::Scenario& from, const forecast::Scenario& 
 std::string compare_text(const Compared& from, const Compared& to,
                          const std::vector<Effect>& effects, const TextOptions& options) {
   return verdict(from, to, options) +
+         compared_alerts_text(from.scenario, from.forecast, to.scenario, to.forecast, options) +
          changed_text(changes_between(from.scenario, to.scenario), options) +
          effects_text(from, to, effects, options) +
          table("Where the time went (exposed; against, now, difference)",

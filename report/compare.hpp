@@ -34,7 +34,7 @@ struct Compared {
   const forecast::Forecast& forecast;
 };
 
-// In the order of the document. Names of scenarios are left out.
+// In the order of the document. Names and alerts of scenarios are left out.
 std::vector<Change> changes_between(const forecast::Scenario& from, const forecast::Scenario& to);
 
 // The parts that can be tried alone, in that order. plan.data follows from the others and is none.
@@ -44,7 +44,7 @@ std::vector<std::string> parts_of(const std::vector<Change>& changes);
 std::string with_part(const forecast::Scenario& from, const forecast::Scenario& to,
                       const std::string& part);
 
-// Headline, what changed and what each change does alone, and where time, idle time and memory
+// Headline, alerts by the rules of `to`, what changed and what each change does alone, and where time, idle time and memory
 // differ. Lines where both sides are zero are left out.
 std::string compare_text(const Compared& from, const Compared& to,
                          const std::vector<Effect>& effects, const TextOptions& options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/json.hpp"
 
+#include "report/alerts.hpp"
 #include "report/document.hpp"
 
 namespace report {
@@ -174,19 +175,19 @@ Document simulation_document(const forecast::SimulationFacts& facts) {
 
 std::string simulate_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           std::string_view version) {
-  return dump(Object()
-                  .put("stepcast", std::string(version))
-                  .put("scenario", scenario_document(scenario))
-                  .put("step", step_document(forecast.step))
-                  .put("time", time_document(forecast.time))
-                  .put("pipeline", pipeline_document(forecast.pipeline))
-                  .put("layer", layer_document(forecast.layer))
-                  .put("memory", memory_document(forecast.memory))
-                  .put("critical_path", path_document(forecast.critical_path))
-                  .put("network", network_document(forecast))
-                  .put("validated", validated_document(forecast.validated))
-                  .put("simulation", simulation_document(forecast.simulation))
-                  .take());
+  Object object;
+  object.put("stepcast", std::string(version))
+      .put("scenario", scenario_document(scenario))
+      .put("step", step_document(forecast.step))
+      .put("time", time_document(forecast.time))
+      .put("pipeline", pipeline_document(forecast.pipeline))
+      .put("layer", layer_document(forecast.layer))
+      .put("memory", memory_document(forecast.memory))
+      .put("critical_path", path_document(forecast.critical_path))
+      .put("network", network_document(forecast))
+      .put("validated", validated_document(forecast.validated));
+  if (!scenario.alerts.empty()) object.put("alerts", alerts_document(scenario, forecast));
+  return dump(object.put("simulation", simulation_document(forecast.simulation)).take());
 }
 
 std::string scenario_json(const forecast::Scenario& scenario) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/alerts.hpp"
 #include "report/document.hpp"
 #include "report/words.hpp"
 #include "topology/collective.hpp"
@@ -301,14 +302,15 @@ Document software_document(const strategies::Software& software) {
 }  // namespace
 
 Document scenario_document(const forecast::Scenario& scenario) {
-  return Object()
-      .unless_empty("name", scenario.name)
+  Object object;
+  object.unless_empty("name", scenario.name)
       .put("model", model_document(scenario.model))
       .put("cluster", cluster_document(scenario.cluster))
       .put("training", training_document(scenario.training))
       .put("plan", plan_document(scenario.plan, scenario.software))
-      .put("software", software_document(scenario.software))
-      .take();
+      .put("software", software_document(scenario.software));
+  if (!scenario.alerts.empty()) object.put("alerts", rules_document(scenario.alerts));
+  return object.take();
 }
 
 }  // namespace report

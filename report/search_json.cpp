@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/alerts.hpp"
 #include "report/document.hpp"
 #include "report/recompute_words.hpp"
 #include "report/search.hpp"
@@ -41,7 +42,9 @@ Document ranked_document(const Question& question, const Ranked& ranked, std::si
       .number("mfu", step.mfu)
       .quantity("peak_bytes", ranked.forecast.memory.peak)
       .put("recompute", recompute_document(question.scenario.model, ranked.plan));
-  const auto precision = question.scenario_of(ranked.alternative).training.precision;
+  const auto& scenario = question.scenario_of(ranked.alternative);
+  if (!scenario.alerts.empty()) object.put("alerts", alerts_document(scenario, ranked.forecast));
+  const auto precision = scenario.training.precision;
   if (!question.others.empty()) object.put("precision", std::string(units::to_text(precision)));
   return object.take();
 }

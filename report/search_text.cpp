@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "report/alerts.hpp"
 #include "report/headline_text.hpp"
 #include "report/picture.hpp"
 #include "report/plan_table.hpp"
@@ -117,6 +118,7 @@ std::string search_text(const search::Outcome& outcome, const search::Why& why,
                      objective_text(outcome, options) + best_text(question, best, options);
   text +=
       item("proof", proof_words(answer), options) + item("", counts_words(answer.space), options);
+  text += alerts_text(question.scenario_of(best.alternative), best.forecast, options);
   text += why_text(question, answer, why, options);
   text += heading("Choices of degrees, each with its best stages and recomputation", options) +
           plan_table(question, answer.plans, best, true, options);

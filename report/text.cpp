@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/alerts.hpp"
 #include "report/bubbles.hpp"
 #include "report/headline_text.hpp"
 #include "report/network_text.hpp"
@@ -233,9 +234,9 @@ std::string warnings_text(const std::vector<std::string>& warnings, const TextOp
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options) {
   return question_text(scenario, options) + headline_text(scenario, forecast, options) +
-         memory_text(forecast.memory, options) + time_text(forecast, options) +
-         network_text(forecast, options) + pipeline_text(scenario, forecast, options) +
-         warnings_text(forecast.warnings, options);
+         alerts_text(scenario, forecast, options) + memory_text(forecast.memory, options) +
+         time_text(forecast, options) + network_text(forecast, options) +
+         pipeline_text(scenario, forecast, options) + warnings_text(forecast.warnings, options);
 }
 
 }  // namespace report

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/alerts.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/named.hpp"
@@ -46,6 +47,9 @@ Table<Question> make_table() {
            [](Question& q, const Cursor& at) { q.scenario.software = read_software(at); }},
           {{"search", "Limits of a search; nothing for one plan", "", map_of(search_fields())},
            [](Question& q, const Cursor& at) { read_search(q, at); }},
+          {{"alerts", "Rules of operators, which every forecast is judged by", "none",
+            map_of(alert_fields())},
+           [](Question& q, const Cursor& at) { q.scenario.alerts = read_alerts(at); }},
           unread<Question>("published", map_of(published_fields()),
                            "What such a run was measured to take")};
 }

@@ -147,6 +147,16 @@ Value* Value::find(std::string_view key) {
   return const_cast<Value*>(std::as_const(*this).find(key));
 }
 
+namespace {
+
+// Where a condition such as > 90 % begins a block of text instead.
+std::string advice(const std::string& what) {
+  if (what.find("block scalar") == what.npos) return {};
+  return "; text that begins with > or | needs quotes, as in \"> 90 %\"";
+}
+
+}  // namespace
+
 Value parse_yaml(std::string_view text, const std::string& file, const Limits& limits) {
   if (text.size() > limits.bytes)
     throw Error({{file, "larger than " + std::to_string(limits.bytes >> 20) +
@@ -159,7 +169,7 @@ Value parse_yaml(std::string_view text, const std::string& file, const Limits& l
     }
   } catch (const YAML::Exception& wrong) {
     throw Error({{place(file, wrong.mark.line + 1, wrong.mark.column + 1),
-                  "this is not YAML: " + wrong.msg}});
+                  "this is not YAML: " + wrong.msg + advice(wrong.msg)}});
   }
   if (builder.empty()) throw Error({{place(file, 1, 1), "the file is empty; expected YAML"}});
   return builder.take();

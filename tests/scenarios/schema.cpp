@@ -129,6 +129,10 @@ TEST_CASE("the schema takes every key that the reader takes") {
   CHECK(with("/software/data_loader", R"("none")"));
   CHECK_FALSE(with("/plan/recompute", R"({"selective": ["attention"]})"));
   CHECK_FALSE(with("/plan/offload", R"({"gradients": "nvme"})"));
+  CHECK(every["alerts"].size() == schema["properties"]["alerts"]["properties"].size());
+  CHECK_FALSE(with("/alerts/memry", R"("> 90 %")"));
+  CHECK_FALSE(with("/alerts/memory", R"({"above": 0.9})"));
+  CHECK_FALSE(with("/alerts/node_failure_rate", R"({"when": "> 1 / day", "mtbf": 1})"));
   CHECK(with("/search/tensor", "8"));
   CHECK(with("/search/recompute", R"("optimal")"));
   CHECK_FALSE(with("/search/tensor", "[0]"));

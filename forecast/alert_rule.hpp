@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules as the operators of a cluster keep them: a figure of a run, and the threshold beyond which
+// somebody is told.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "units/quantity.hpp"
+
+namespace forecast {
+
+// What each of them is of a forecast: alert_figures() in alerts.hpp.
+enum class AlertFigure : std::uint8_t {
+  gpu_utilisation,
+  memory,
+  communication_overhead,
+  synchronisation,
+  throughput,
+  throughput_per_gpu,
+  mfu,
+  step_time,
+  bubble,
+  node_failure_rate,
+  loss,
+  gradient_norm,
+  gpu_temperature,
+  ecc_errors
+};
+
+// `plain`: of figures that are not simulated, a number of whatever it is that they count.
+enum class AlertUnit : std::uint8_t { share, seconds, bytes, tokens_per_second, per_second, plain };
+
+struct AlertRule {
+  enum class Raised : std::uint8_t { below, at_most, above, at_least };
+  AlertFigure figure{};
+  Raised raised = Raised::above;
+  AlertUnit unit = AlertUnit::plain;
+  double threshold = 0;
+  std::string condition;  // as it was written, the comparison as a sign: "> 90 %"
+  // Of node_failure_rate: mean time between failures of one node, of one GPU; rates add up.
+  std::optional<units::Seconds> node_mtbf, gpu_mtbf;
+  friend bool operator==(const AlertRule&, const AlertRule&) = default;
+};
+
+}  // namespace forecast

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: the rules of operators, and what a forecast makes of them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "forecast/alerts.hpp"
+#include "report/document.hpp"
+#include "report/text.hpp"
+
+namespace report {
+
+// As scenario files say them: {"memory": ["> 80 %", "> 90 %"], …}.
+Document rules_document(const std::vector<forecast::AlertRule>& rules);
+
+// [{"figure", "condition", "threshold", "value", "unit", "state", "low", "high", "certain",
+// "words", "meaning", "reason"}]: values in the unit, which is one of share, s, bytes, tokens/s,
+// 1/s (failures), or null where a number has none; words: the value as people read it; low and
+// high: where it lies inside the step's interval, or null.
+Document alerts_document(const forecast::Scenario& scenario, const forecast::Forecast& forecast);
+
+// A block of a line for each rule, what is not quiet explained; empty without rules.
+std::string alerts_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                        const TextOptions& options);
+
+// The rules of `to`, judged on two forecasts; empty without rules.
+std::string compared_alerts_text(const forecast::Scenario& from, const forecast::Forecast& before,
+                                 const forecast::Scenario& to, const forecast::Forecast& after,
+                                 const TextOptions& options);
+
+}  // namespace report
