@@ -126,7 +126,7 @@ void Answering::simulate(store::Row& row) {
   forecast::add_interval(forecast, *read.value, intervals_);
   take(row, search::status_of(forecast), forecast::misfit_of(*read.value, forecast.memory));
   row.figures = search::figures_of(*read.value, forecast);
-  row.result = report::point_json(forecast, nullptr);
+  row.result = report::point_json(*read.value, forecast, nullptr);
 }
 
 void Answering::search(store::Row& row) {
@@ -145,7 +145,7 @@ void Answering::search(store::Row& row) {
   forecast::add_interval(best.forecast, scenario, intervals_);
   take(row, PointStatus::ok, "");
   row.figures = search::figures_of(scenario, best.forecast);
-  row.result = report::point_json(best.forecast, &scenario.plan);
+  row.result = report::point_json(scenario, best.forecast, &scenario.plan);
   row.scenario = report::scenario_line(scenario);
 }
 

@@ -21,6 +21,17 @@ std::string mode_of(const scenarios::Grid& grid) {
   return grid.mode == scenarios::Grid::Mode::search ? "search" : "simulate";
 }
 
+// Whether points have rules of operators.
+bool judges(const scenarios::Grid& grid) {
+  const auto* rules = grid.base.find("alerts");
+  return (rules != nullptr && !rules->members.empty()) ||
+         std::ranges::any_of(grid.axes, [](const auto& axis) {
+           return std::ranges::any_of(axis.paths, [](const std::string& path) {
+             return path == "alerts" || path.starts_with("alerts.");
+           });
+         });
+}
+
 std::vector<store::Store> opened(const std::vector<std::string>& files) {
   std::vector<store::Store> stores;
   for (const auto& file : files) stores.push_back(store::Store::reader(file));
@@ -64,7 +75,7 @@ store::Identity identity_of(const scenarios::Grid& grid, const store::Shard& sha
 }
 
 report::SweepFacts facts_of(const scenarios::Grid& grid) {
-  report::SweepFacts facts{STEPCAST_VERSION, grid.name, mode_of(grid), {}};
+  report::SweepFacts facts{STEPCAST_VERSION, grid.name, mode_of(grid), {}, judges(grid)};
   const auto order = scenarios::sorted_indices(grid);
   for (std::size_t axis = 0; axis < order.size(); ++axis)
     for (std::size_t path = 0; path < grid.axes[axis].paths.size(); ++path) {

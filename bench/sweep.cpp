@@ -61,7 +61,7 @@ void sweep_points(benchmark::State& state) {
       simulating += seconds(began);
       began = Clock::now();
       row.figures = search::figures_of(scenario, forecast);
-      row.result = report::point_json(forecast, nullptr);
+      row.result = report::point_json(scenario, forecast, nullptr);
       rows.push_back(std::move(row));
       storing += seconds(began);
       ++points;

@@ -23,6 +23,7 @@ struct SweepAxis {
 struct SweepFacts {
   std::string version, name, mode;
   std::vector<SweepAxis> axes;
+  bool alerts = false;  // points are judged by rules
 };
 
 struct SweepRow {
@@ -34,8 +35,10 @@ struct SweepRow {
 };
 
 // What is kept of a point beside its figures, on one line: `simulate --json` without scenario,
-// stages and links; `plan` is added where it was searched.
-std::string point_json(const forecast::Forecast& forecast, const strategies::Plan* plan);
+// stages and links; `plan` is added where it was searched, and with rules of operators `alerts`:
+// the names of those that are raised, joined by ";".
+std::string point_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                       const strategies::Plan* plan);
 
 // The scenario on one line, as `simulate --json` has it.
 std::string scenario_line(const forecast::Scenario& scenario);

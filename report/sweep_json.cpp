@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "report/alerts.hpp"
 #include "report/document.hpp"
 #include "report/sweep.hpp"
 
@@ -30,6 +31,12 @@ std::string cell(const std::string& text) {
 // A JSON value as people write it in a cell: text without its quotes.
 std::string plain_text(const std::string& json) {
   return json.starts_with('"') ? Document::parse(json).get<std::string>() : json;
+}
+
+// What was kept of a point, where more than figures is reported of it.
+Document result_of(const SweepFacts& facts, const SweepRow& row) {
+  const bool asked = facts.alerts || facts.mode == "search";
+  return asked && !row.result.empty() ? Document::parse(row.result) : Document::object();
 }
 
 Document counts_document(const SweepSummary& summary) {
@@ -65,9 +72,16 @@ Document best_document(const SweepSummary& summary, const std::optional<SweepRow
 
 }  // namespace
 
-std::string point_json(const forecast::Forecast& forecast, const strategies::Plan* plan) {
+std::string point_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                       const strategies::Plan* plan) {
   Object object;
   if (plan != nullptr) object.put("plan", short_plan_document(*plan));
+  if (!scenario.alerts.empty()) {
+    std::string names;
+    for (const auto& name : forecast::raised_in(forecast::alerts_of(scenario, forecast)))
+      names += (names.empty() ? "" : ";") + name;
+    object.put("alerts", names);
+  }
   Document path = Document::array();
   for (const auto& part : forecast.critical_path)
     path.push_back(Object().put("kind", part.kind).quantity("seconds", part.time).take());
@@ -116,10 +130,9 @@ std::string sweep_json_row(const SweepFacts& facts, const SweepRow& row, bool fi
   for (std::size_t i = 0; i < figures.size(); ++i)
     text += fmt::format(", \"{}\": {}", figures[i].name,
                         row.figures.empty() ? "null" : figure_text(figures[i], row.figures[i]));
-  if (facts.mode == "search") {
-    const auto result = row.result.empty() ? Document::object() : Document::parse(row.result);
-    text += ", \"plan\": " + line(result.value("plan", Document()));
-  }
+  const auto result = result_of(facts, row);
+  if (facts.alerts) text += ", \"alerts\": " + line(result.value("alerts", Document()));
+  if (facts.mode == "search") text += ", \"plan\": " + line(result.value("plan", Document()));
   return text + "}";
 }
 
@@ -130,7 +143,7 @@ std::string sweep_csv_header(const SweepFacts& facts) {
   for (const auto& axis : facts.axes) text += "," + cell(axis.name);
   text += ",status,reason";
   for (const auto& figure : search::figures()) text += "," + std::string(figure.name);
-  return text + (facts.mode == "search" ? ",plan\n" : "\n");
+  return text + (facts.alerts ? ",alerts" : "") + (facts.mode == "search" ? ",plan\n" : "\n");
 }
 
 std::string sweep_csv_row(const SweepFacts& facts, const SweepRow& row) {
@@ -140,10 +153,10 @@ std::string sweep_csv_row(const SweepFacts& facts, const SweepRow& row) {
   const auto figures = search::figures();
   for (std::size_t i = 0; i < figures.size(); ++i)
     text += "," + (row.figures.empty() ? std::string() : figure_text(figures[i], row.figures[i]));
-  if (facts.mode == "search") {
-    const auto result = row.result.empty() ? Document::object() : Document::parse(row.result);
+  const auto result = result_of(facts, row);
+  if (facts.alerts) text += "," + cell(result.value("alerts", ""));
+  if (facts.mode == "search")
     text += "," + (result.contains("plan") ? cell(line(result["plan"])) : std::string());
-  }
   return text + "\n";
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "report/document.hpp"
 #include "report/sweep.hpp"
 #include "report/terminal.hpp"
 #include "units/text.hpp"
@@ -30,6 +31,16 @@ std::string duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
+// The names of rules that the point raises; nothing where it has no rules.
+std::string alerts_item(const SweepRow& row, const TextOptions& options) {
+  const auto result = row.result.empty() ? Document::object() : Document::parse(row.result);
+  if (!result.contains("alerts")) return {};
+  auto names = result["alerts"].get<std::string>();
+  for (std::size_t at = 0; (at = names.find(';', at)) != names.npos; at += 2)
+    names.replace(at, 1, ", ");
+  return item("", names.empty() ? "no alert is raised" : "alerts raised: " + names, options);
+}
+
 std::string best_text(const std::string& name, const SweepRow& row,
                       const std::vector<std::string>& axis_names, const TextOptions& options) {
   return item(name,
@@ -40,7 +51,8 @@ std::string best_text(const std::string& name, const SweepRow& row,
                           units::short_text(units::Seconds{figure(row, "step_time_s")}),
                           percent(figure(row, "mfu"))),
               options) +
-         item("", printable(place_words(axis_names, row.axes), options.unicode), options);
+         item("", printable(place_words(axis_names, row.axes), options.unicode), options) +
+         alerts_item(row, options);
 }
 
 }  // namespace

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of operators as users meet them, from the command line.
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <system_error>
+#include <utility>
 
 #include "report/document.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -28,6 +35,40 @@ json alert(const json& document, const std::string& figure) {
     if (one["figure"] == figure) return one;
   return {};
 }
+
+// A small sweep in a folder of its own, gone with the test.
+class Sweep {
+ public:
+  Sweep() : folder_(fs::temp_directory_path() / name()) { fs::create_directories(folder_); }
+  ~Sweep() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  // Its points; `rest` ends the base and varies something.
+  json run(const std::string& rest) const {
+    std::ofstream(folder_ / "s.yaml") << "base:\n  model: llama3-8b\n"
+                                         "  cluster: {node: dgx-h100, nodes: 1}\n"
+                                         "  training: {sequence_length: 1024, global_batch: 64}\n" +
+                                             rest;
+    const auto run = stepcast({"sweep", file("s.yaml"), "--store", file("s.sqlite"), "--csv",
+                               file("s.csv"), "--json", "--quiet"});
+    CHECK(run.status == app::success);
+    return json::parse(run.out)["points"];
+  }
+  // Of the table.
+  std::pair<std::string, std::string> first_lines() const {
+    std::ifstream csv(folder_ / "s.csv");
+    std::string header, row;
+    std::getline(csv, header);
+    std::getline(csv, row);
+    return {header, row};
+  }
+
+ private:
+  static std::string name() { return "alerts_" + std::to_string(std::random_device()()); }
+  std::string file(const std::string& one) const { return (folder_ / one).string(); }
+  fs::path folder_;
+};
 
 }  // namespace
 
@@ -70,6 +111,27 @@ TEST_CASE("a comparison judges both scenarios by the rules of the first") {
   CHECK(run.status == app::success);
   CHECK_THAT(run.out, STEPCAST_HOLDS("Alerts: 1 of 1 raised (against, now)"));
   CHECK_THAT(run.out, STEPCAST_HOLDS("What changed\n  nothing\n"));
+}
+
+TEST_CASE("a sweep says of every point which alerts it raises, and answers anew for other rules") {
+  const Sweep sweep;
+  const std::string tensor = "vary: {plan.tensor: [2, 3, 8]}\n";
+  const auto points =
+      sweep.run("  alerts: {memory: above 1 %, mfu: below 100 %, loss: above 10}\n" + tensor);
+  CHECK(points[0]["alerts"] == "memory;mfu");
+  CHECK(points[1]["status"] == "invalid");
+  CHECK(points[1]["alerts"].is_null());
+  const auto [header, row] = sweep.first_lines();
+  CHECK(header.ends_with(",alerts"));
+  CHECK(row.ends_with(",memory;mfu"));
+  CHECK(sweep.run("  alerts: {memory: above 99 %}\n" + tensor)[0]["alerts"] == "");
+  CHECK_FALSE(sweep.run(tensor)[0].contains("alerts"));
+}
+
+TEST_CASE("a threshold can be an axis of a sweep") {
+  const auto points = Sweep().run("vary: {alerts.memory: [above 1 %, above 900 %]}\n");
+  CHECK(points[0]["alerts"] == "memory");
+  CHECK(points[1]["alerts"] == "");
 }
 
 TEST_CASE("mistakes in rules end the program with each at its place") {

@@ -7,6 +7,7 @@
 #include "report/json.hpp"
 #include "report/page.hpp"
 #include "report/search.hpp"
+#include "report/sweep.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
@@ -111,6 +112,7 @@ TEST_CASE("without rules no answer speaks of alerts") {
   CHECK(report::alerts_text(scenario, judged(), {}).empty());
   CHECK_FALSE(golden::contains(report::simulate_json(scenario, judged(), "1.2.3"), "alerts"));
   CHECK_FALSE(golden::contains(report::simulate_text(scenario, judged()), "lert"));
+  CHECK_FALSE(golden::contains(report::point_json(scenario, judged(), nullptr), "alerts"));
   CHECK(report::compared_alerts_text(operated(), judged(), scenario, judged(), {}).empty());
 }
 
@@ -131,6 +133,30 @@ TEST_CASE("a search judges each of its plans") {
                         .exposed = {{"compute", {10.0}}},
                         .helps = {{search::Resource::flops, units::Seconds{1.0}, 0.1}}};
   CHECK_THAT(report::search_text(outcome, why), STEPCAST_HOLDS("Alerts: 1 of 9 raised"));
+}
+
+TEST_CASE("a point of a sweep names the alerts that are raised, in its cell and for filters") {
+  auto scenario = operated();
+  scenario.alerts.push_back(rule(AlertFigure::mfu, Raised::below, 0.3, "< 30 %"));
+  const auto result = report::point_json(scenario, judged(), nullptr);
+  CHECK(json::parse(result)["alerts"] == "gpu_utilisation;mfu");
+  scenario.alerts = {scenario.alerts[1]};
+  CHECK(json::parse(report::point_json(scenario, judged(), nullptr))["alerts"] == "");
+
+  report::SweepFacts facts{"1.0", "s", "simulate", {{"plan.tensor", {"1"}}}, true};
+  report::SweepRow row{"0f", {"1"}, "ok", "", {}, result};
+  row.figures.resize(search::figures().size());
+  CHECK(report::sweep_csv_header(facts).ends_with(",other_s,alerts\n"));
+  CHECK(report::sweep_csv_row(facts, row).ends_with(",gpu_utilisation;mfu\n"));
+  CHECK(json::parse(report::sweep_json_row(facts, row, true))["alerts"] == "gpu_utilisation;mfu");
+  const report::SweepSummary summary{"s", "simulate", 1, {{"ok", 1}}, row, row, {"plan.tensor"}};
+  CHECK_THAT(report::sweep_text(summary, {}),
+             STEPCAST_HOLDS("alerts raised: gpu_utilisation, mfu\n"));
+  const report::SweepRow invalid{"a1", {"1"}, "invalid", "none", {}, ""};
+  CHECK(report::sweep_csv_row(facts, invalid).ends_with(",,\n"));
+  CHECK(json::parse(report::sweep_json_row(facts, invalid, true))["alerts"].is_null());
+  facts.mode = "search";
+  CHECK(report::sweep_csv_header(facts).ends_with(",alerts,plan\n"));
 }
 
 TEST_CASE("a condition cannot send commands to the terminal") {
