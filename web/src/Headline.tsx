@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer in a few figures.
 import type { ComponentChildren } from 'preact';
+import { Alerts } from './Alerts';
 import type { RunDocument } from './data';
 import type { Run } from './run';
 import { bytes, digits, percent, range, seconds, signed } from './units';
@@ -75,6 +76,7 @@ export function Headline({ runs, letters }: { runs: Run[]; letters: string }) {
           </div>
         ))}
       </dl>
+      <Alerts runs={runs} letters={letters} />
       {runs.map(({ document: { validated } }, i) => validated && (
         <p class="soft small">
           {several && `${letters[i]}: `}Held against {validated.rows} measured runs from {validated.datasets} data

@@ -14,6 +14,8 @@ const mostLines = 16;
 export const planWords = (plan: Record<string, unknown> | null) => Object.entries(plan ?? {})
   .filter(([, value]) => value !== null && typeof value !== 'object').map(([key, value]) => `${words(key)} ${value}`).join(', ');
 
+const alertWords = ({ alerts }: Point) => (alerts === undefined || alerts === null ? '' : alerts === '' ? 'none' : alerts.split(';').join(', '));
+
 interface View { sweep: Sweep; figure: Figure; x: number; y: number; groups: Map<string, Point[]>; dark: boolean;
   picked: Point | null; onPick: (point: Point) => void }
 
@@ -133,9 +135,10 @@ function BestTable({ sweep, figure, fixed }: { sweep: Sweep; figure: Figure; fix
 
 function PointTable({ sweep, picked, onPick }: { sweep: Sweep; picked: Point | null; onPick: (point: Point) => void }) {
   const [query, setQuery] = useState(''), [status, setStatus] = useState('');
+  const judged = sweep.points.some(({ alerts }) => alerts !== undefined);
   const statuses = [...new Set(sweep.points.map((point) => point.status))];
   const rows = useMemo(() => sweep.points.filter((point) => (status === '' || point.status === status) && matches(query, () => (
-    [point.id, about(sweep, point), statusWords[point.status], point.reason, planWords(point.plan)]))), [sweep, query, status]);
+    [point.id, about(sweep, point), statusWords[point.status], point.reason, point.alerts, planWords(point.plan)]))), [sweep, query, status]);
   const columns: Column<Point>[] = [
     ...sweep.axes.map(({ name }): Column<Point> => ({ name: sweep.short.get(name)!, text: (point) => nameOfValue(point.axes[name]!),
       value: (point) => point.axes[name] as number | string | null })),
@@ -143,6 +146,7 @@ function PointTable({ sweep, picked, onPick }: { sweep: Sweep; picked: Point | n
     ...sweep.figures.slice(0, 8).map((figure): Column<Point> => ({ name: figure.name,
       text: (point) => (typeof point[figure.key] === 'number' ? figure.text(point[figure.key] as number) : ''),
       value: (point) => (typeof point[figure.key] === 'number' ? point[figure.key] as number : null) })),
+    ...(judged ? [{ name: 'alerts', text: alertWords, value: ({ alerts }: Point) => alerts ?? null, words: true }] : []),
     { name: 'plan, or why there is none', text: (point) => point.reason ?? planWords(point.plan), words: true, wide: true },
   ];
   return (
@@ -168,6 +172,7 @@ function Picked({ sweep, point }: { sweep: Sweep; point: Point | null }) {
     <div class="inspector" aria-live="polite">
       <h3>{statusWords[point.status] ?? point.status}{point.reason && `: ${point.reason}`}</h3>
       <dl class="facts">{facts.map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+      {point.alerts !== undefined && point.alerts !== null && <p>Alerts: {alertWords(point)}</p>}
       {point.plan && <p>{planWords(point.plan)}</p>}
       <p class="soft small">{point.id}</p>
     </div>

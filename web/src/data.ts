@@ -10,6 +10,11 @@ export interface StageMemory {
 
 export interface Link { name: string; kind: string; alike: number; utilisation: number }
 
+export interface Alert {
+  figure: string; condition: string; state: 'raised' | 'quiet' | 'not_simulated'; certain: boolean;
+  words: string; meaning: string; reason: string | null;
+}
+
 export interface RunDocument {
   scenario: any;
   step: {
@@ -26,6 +31,7 @@ export interface RunDocument {
   critical_path: { kind: string; seconds: number }[];
   network: { links: Link[]; slowed: { what: string; by: string; link: string; lost_s: number }[] };
   validated: { regime: string[]; rows: number; datasets: number; outside: string[] } | null;
+  alerts?: Alert[];
 }
 
 // Tables as report/page_parts.hpp and report/page_idle.cpp write them.

@@ -9,6 +9,7 @@ export type Value = string | number | boolean | null;
 export interface Point {
   id: string; axes: Record<string, Value>; status: string; reason: string | null;
   plan: Record<string, unknown> | null;
+  alerts?: string | null;  // names of those raised, joined by ';'; of no sweep without rules
   [figure: string]: unknown;
 }
 

@@ -78,6 +78,19 @@ test('a cell of a sweep opens its point, and the table of points is filtered, so
   await context.close();
 });
 
+test('the points of a sweep with rules say which alerts are raised, and are found by them', async () => {
+  const points = documents.sweepPoints().map((point) => ({ ...point, alerts: point.status !== 'ok' ? null : point.mfu < 0.4 ? 'memory;mfu' : '' }));
+  const { page, context, complaints } = await opened(documents.sweep(points));
+  await page.getByRole('searchbox', { name: 'Search points' }).fill('memory;mfu');
+  const found = points.filter(({ alerts }) => alerts === 'memory;mfu').length;
+  await page.getByText(`${found} of 100 points`).waitFor();
+  assert.match(await page.locator('#points tbody tr').first().innerText(), /\tmemory, mfu\t/);
+  await page.locator('#points tbody tr button.link').first().click();
+  assert.match(await page.locator('.inspector').innerText(), /Alerts: memory, mfu/);
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
 test('a sweep of ten thousand points is ready in a second or so', async () => {
   const many = (from, count) => Array.from({ length: count }, (_, i) => from + i);
   const points = documents.sweepPoints({ nodes: many(10, 50), pipelines: many(1, 50), tensors: [1, 2, 4, 8] });

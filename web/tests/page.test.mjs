@@ -228,6 +228,34 @@ test('two runs stand on one time base', async () => {
   await context.close();
 });
 
+test('alerts stand near the headline with the figures and states of the document, and mean no markup', async () => {
+  const rules = `${root}/scenarios/examples/llama3-70b-128-h100-alerts.yaml`, file = kept('');
+  const { alerts } = JSON.parse(execFileSync(program, ['simulate', rules, '--json', '--quiet', '--report', file, '--set', 'alerts.loss="> 10 <b>nats</b>"']));
+  const { page, context, complaints } = await opened(file);
+  const rows = await page.locator('.alerts tbody tr').allInnerTexts();
+  assert.equal(rows.length, alerts.length);
+  alerts.forEach(({ figure, words, condition, state }, i) => {
+    const state_words = { raised: 'RAISED', quiet: 'quiet', not_simulated: 'not simulated' }[state];
+    assert.deepEqual(rows[i].split('\t').slice(0, 4), [figure, words, condition, state_words]);
+  });
+  assert.equal(await page.locator('.alerts h2').innerText(), `Alerts: ${alerts.filter(({ state }) => state === 'raised').length} of ${alerts.length} raised`);
+  assert.ok(rows.some((row) => row.includes('> 10 <b>nats</b>')));
+  assert.deepEqual(complaints, []);
+  await context.close();
+  const audited = await opened(file, { bypassCSP: true });
+  assert.deepEqual(await serious(audited.page), []);
+  await audited.context.close();
+  const phone = await opened(file, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  assert.equal(await phone.page.evaluate(() => document.documentElement.scrollWidth), 390);
+  await phone.context.close();
+});
+
+test('without rules a page has no alerts', async () => {
+  const { page, context } = await opened(kept(made.page({ kind: 'simulate', runs: [made.run({ stages: 2, microbatches: 2 })] })));
+  assert.equal(await page.locator('.alerts').count(), 0);
+  await context.close();
+});
+
 test('what a comparison of two scenarios says is what each of them says alone', async () => {
   const { file } = simulated('--set', 'plan.micro_batch=2', '--against', example);
   const alone = [simulated().json, simulated('--set', 'plan.micro_batch=2').json];
