@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "forecast/correction.hpp"
+#include "forecast/neighbours.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/small_llama.hpp"
+
+using forecast::Corrections;
+using forecast::Likeness;
+using forecast::MeasuredStep;
+using forecast::Setting;
+
+namespace {
+
+// Deviations of a tenth: the 80 % interval reaches 1.2816 of them to either side.
+constexpr double tenth = 0.1;
+
+struct Asked {
+  forecast::Scenario scenario = tests::small_llama();
+  forecast::Forecast forecast = forecast::simulate(scenario, {.timeline = true, .causes = true});
+  Setting here;
+
+  Asked() {
+    forecast.step.time_low = std::exp(-1.2816 * tenth) * forecast.step.time;
+    forecast.step.time_high = std::exp(1.2816 * tenth) * forecast.step.time;
+    here = forecast::setting_of(scenario, forecast);
+  }
+  // A step measured in that setting, `log_ratio` longer than its forecast.
+  MeasuredStep step(const Setting& setting, double log_ratio) const {
+    auto step = forecast::measured_step("it", std::exp(log_ratio) * forecast.step.time,
+                                        forecast::usual_noise, scenario, forecast);
+    step.setting = setting;
+    return step;
+  }
+  forecast::Correction by(const Corrections& corrections) const {
+    return forecast::correction_of(scenario, forecast, corrections);
+  }
+};
+
+Setting on(std::string device, Setting setting) {
+  setting.words[0] = std::move(device);
+  return setting;
+}
+
+Setting doubled(Setting setting, double doublings) {
+  setting.numbers[0] += doublings;
+  return setting;
+}
+
+// What is not noise of a deviation of a tenth: 1 - 0.015² / 0.1².
+constexpr double shared = 0.9775;
+
+}  // namespace
+
+TEST_CASE("without measured steps a forecast stays as it is") {
+  const Asked asked;
+  const auto correction = asked.by({});
+  CHECK(correction.factor == 1);
+  CHECK(correction.low == Approx(std::exp(-1.2816 * tenth)));
+  CHECK(correction.high == Approx(std::exp(1.2816 * tenth)));
+  CHECK(correction.from.empty());
+}
+
+TEST_CASE("a step measured of the very same scenario moves the forecast there, but for its noise") {
+  const Asked asked;
+  const auto correction = asked.by({{asked.step(asked.here, 0.2)}, Likeness{.own = 0.3}});
+  CHECK(std::log(correction.factor) == Approx(shared * 0.2));
+  CHECK(correction.from.front().correlation == 1);
+  CHECK(correction.from.front().weight == Approx(shared));
+  // Of the variance 1 - 0.9775² is left: that of two measurements, 2 · 0.015², but for little.
+  CHECK(correction.width == Approx(2 * 1.2816 * tenth * std::sqrt(1 - shared * shared)));
+  CHECK(correction.width == Approx(2 * 1.2816 * 0.015 * std::sqrt(2)).epsilon(0.01));
+}
+
+TEST_CASE("a neighbour's step counts by its correlation, and what is its own not at all") {
+  const Asked asked;
+  Likeness likeness{.own = 0.2};
+  likeness.doubling[0] = 0.1;
+  const auto correction = asked.by({{asked.step(doubled(asked.here, 3), 0.2)}, likeness});
+  const double like = 0.8 * std::exp(-0.3);
+  CHECK(correction.from.front().correlation == Approx(like));
+  CHECK(std::log(correction.factor) == Approx(shared * like * 0.2));
+  CHECK(correction.width / correction.width_before ==
+        Approx(std::sqrt(1 - std::pow(shared * like, 2))));
+}
+
+TEST_CASE("far away the correction fades to none and the interval to what it was") {
+  const Asked asked;
+  Likeness likeness;
+  likeness.difference[0] = 50;
+  const auto correction = asked.by({{asked.step(on("other", asked.here), 1)}, likeness});
+  CHECK(correction.factor == Approx(1));
+  CHECK(correction.width == Approx(correction.width_before));
+}
+
+TEST_CASE("two measurements of one scenario that contradict each other meet in the middle") {
+  const Asked asked;
+  const auto correction = asked.by(
+      {{asked.step(asked.here, 0.1), asked.step(asked.here, -0.1)}, forecast::usual_likeness()});
+  CHECK(correction.factor == Approx(1));
+  CHECK(correction.width < correction.width_before / 4);
+}
+
+TEST_CASE("an asymmetric interval keeps its shape around the factor") {
+  Asked asked;
+  asked.forecast.step.time_low = std::exp(-0.05) * asked.forecast.step.time;
+  asked.forecast.step.time_high = std::exp(0.15) * asked.forecast.step.time;
+  const auto correction = asked.by({{asked.step(asked.here, 0.1)}, {}});
+  CHECK(std::log(correction.high / correction.factor) ==
+        Approx(3 * std::log(correction.factor / correction.low)));
+}
+
+TEST_CASE("steps never widen the interval, and one more never widens it again") {
+  std::mt19937 random(7);
+  std::uniform_int_distribution<int> word(0, 2);
+  std::uniform_real_distribution<double> number(0, 8), share(0, 0.5), error(-0.4, 0.4);
+  const Asked asked;
+  for (int trial = 0; trial < 200; ++trial) {
+    Corrections corrections{{}, Likeness{.own = share(random)}};
+    for (auto& one : corrections.likeness.difference) one = share(random);
+    for (auto& one : corrections.likeness.doubling) one = share(random) / 4;
+    double before = asked.by(corrections).width;
+    for (int i = 0; i < 12; ++i) {
+      Setting setting = asked.here;
+      for (auto& one : setting.words) one = std::to_string(word(random));
+      for (auto& one : setting.numbers) one = number(random);
+      corrections.steps.push_back(asked.step(setting, error(random)));
+      const auto correction = asked.by(corrections);
+      CHECK(correction.width <= before * (1 + 1e-9));
+      CHECK(correction.low <= correction.factor);
+      CHECK(correction.factor <= correction.high);
+      before = correction.width;
+    }
+  }
+}
+
+TEST_CASE("the order in which steps are listed does not matter") {
+  const Asked asked;
+  const auto likeness = forecast::usual_likeness();
+  const auto a = asked.step(doubled(asked.here, 1), 0.1), b = asked.step(asked.here, 0.2),
+             c = asked.step(on("x", asked.here), -0.1);
+  const auto one = asked.by({{a, b, c}, likeness}), other = asked.by({{c, a, b}, likeness});
+  CHECK(one.factor == Approx(other.factor).epsilon(1e-12));
+  CHECK(one.from.front().weight == Approx(other.from.front().weight).epsilon(1e-12));
+  CHECK(one.from.front().measured == b.measured);  // the very same scenario weighs most
+}
+
+TEST_CASE("in a corrected forecast parts still sum to wholes, and rates fit times") {
+  strategies::Plan plan;
+  plan.pipeline = 4;
+  plan.data = 2;
+  Asked asked;
+  asked.scenario = tests::small_llama(plan);
+  asked.forecast = forecast::simulate(asked.scenario, {.timeline = true, .causes = true});
+  const auto simulated = asked.forecast;
+  auto corrected = simulated;
+  forecast::stretch(corrected, 1.37);
+  const auto& [compute, recompute, tensor, context, expert, pipeline, data, offload, optimizer,
+               bubble, other] = corrected.time;
+  const auto sum = compute + recompute + tensor + context + expert + pipeline + data + offload +
+                   optimizer + bubble + other;
+  CHECK(corrected.step.time.value == Approx(1.37 * simulated.step.time.value).epsilon(1e-12));
+  CHECK(sum.value == Approx(corrected.step.time.value).epsilon(1e-9));
+  CHECK(corrected.step.tokens_per_second * corrected.step.time.value ==
+        Approx(corrected.step.tokens).epsilon(1e-12));
+  CHECK(corrected.step.mfu == Approx(simulated.step.mfu / 1.37));
+  CHECK(corrected.memory.peak == simulated.memory.peak);
+  units::Seconds path;
+  for (const auto& part : corrected.critical_path) path += part.time;
+  CHECK(path.value == Approx(corrected.step.time.value).epsilon(1e-9));
+  for (std::size_t i = 0; i < corrected.pipeline.stages.size(); ++i) {
+    const auto& stage = corrected.pipeline.stages[i];
+    const auto& causes = *stage.bubble_by_cause;
+    const auto all = std::accumulate(causes.begin(), causes.end(), std::int64_t{0});
+    CHECK(static_cast<double>(all) * 1e-12 == Approx(stage.bubble.value).margin(2e-12));
+  }
+  for (const auto& idle : corrected.timeline.idle)
+    CHECK(std::accumulate(idle.by_cause.begin(), idle.by_cause.end(), std::int64_t{0}) ==
+          idle.end_ps - idle.start_ps);
+  const auto& slices = corrected.timeline.slices;
+  REQUIRE(slices.size() == simulated.timeline.slices.size());
+  for (std::size_t i = 0; i < slices.size(); ++i)
+    CHECK(slices[i].end_ps ==
+          std::llround(1.37 * static_cast<double>(simulated.timeline.slices[i].end_ps)));
+}
+
+TEST_CASE("the distance of settings is a metric, and nothing is as like as the same") {
+  std::mt19937 random(11);
+  std::uniform_int_distribution<int> word(0, 2);
+  std::uniform_real_distribution<double> number(0, 8);
+  const auto likeness = forecast::usual_likeness();
+  const auto any = [&] {
+    Setting setting;
+    for (auto& one : setting.words) one = std::to_string(word(random));
+    for (auto& one : setting.numbers) one = number(random);
+    return setting;
+  };
+  for (int trial = 0; trial < 1000; ++trial) {
+    const auto a = any(), b = any(), c = any();
+    CHECK(forecast::distance(a, b, likeness) == forecast::distance(b, a, likeness));
+    CHECK(forecast::distance(a, c, likeness) <=
+          forecast::distance(a, b, likeness) + forecast::distance(b, c, likeness) + 1e-12);
+    CHECK(forecast::correlation(a, a, likeness) == 1);
+    CHECK(forecast::correlation(a, b, likeness) <= 1 - likeness.own);
+  }
+}
+
+TEST_CASE("a scenario that takes another simulated time is not the same") {
+  const Asked asked;
+  auto other = asked.here;
+  other.simulated = 2 * other.simulated;
+  CHECK(forecast::correlation(asked.here, other, Likeness{.own = 0.3}) == 0.7);
+}
+
+TEST_CASE("a fit finds along what errors differ, and leaves alone what was not measured") {
+  // On each device a family's forecasts are all off by the same, independently of other devices;
+  // the number of GPUs makes no difference. Nothing differs in software.
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  std::vector<forecast::Family> families;
+  for (int family = 0; family < 40; ++family) {
+    auto& runs = families.emplace_back();
+    for (const char* device : {"a", "b"}) {
+      const double off = normal(random);
+      for (int gpus = 0; gpus < 4; ++gpus) {
+        forecast::Deviation deviation{.value = off + 0.1 * normal(random)};
+        deviation.setting.words[0] = device;
+        deviation.setting.numbers[0] = gpus;
+        deviation.setting.simulated = {static_cast<double>(gpus)};
+        runs.push_back(deviation);
+      }
+    }
+  }
+  Likeness usual{.own = 0.15};
+  usual.difference.fill(0.25);
+  usual.doubling.fill(0.05);
+  const auto fitted = forecast::fit_likeness(families, usual);
+  CHECK(fitted.difference[0] > 2 * usual.difference[0]);  // device
+  CHECK(fitted.difference[2] == usual.difference[2]);     // software
+  CHECK(fitted.doubling[0] < usual.doubling[0]);          // gpus
+  CHECK(fitted.own < usual.own);
+}
+
+namespace {
+
+// Four runs, all alike but for the number of GPUs, whose forecasts are `off` too short.
+forecast::MeasuredSet set_off_by(const std::string& name, double off) {
+  forecast::MeasuredSet set{name, {}};
+  for (int i = 0; i < 4; ++i) {
+    forecast::MeasuredRun run{{{"a100", "mine"}, 8, 2048, {}}, {}, {}, {1.0}};
+    run.setting.numbers[0] = i;
+    run.setting.simulated = run.forecast;
+    run.measured = std::exp(off + 0.01 * (i - 1.5)) * run.forecast;
+    set.runs.push_back(run);
+  }
+  return set;
+}
+
+}  // namespace
+
+TEST_CASE("where a cluster is off throughout, one measured step takes most of the error away") {
+  const auto scores = forecast::score_neighbours(
+      {set_off_by("a", 0.1), set_off_by("b", -0.1), set_off_by("c", 0.2), set_off_by("d", -0.2)});
+  REQUIRE(scores.size() == 4);
+  for (const auto& score : scores) {
+    CHECK(score.runs == 4);
+    CHECK(score.any.error < 0.5 * score.plain.error);
+    CHECK(score.rest.error < 0.5 * score.plain.error);
+    CHECK(score.any.width < score.plain.width);
+  }
+  // |exp(-0.1 + 0.015) - 1| and so on: the mean over the four runs of the first set.
+  const double plain =
+      (4 - std::exp(-0.085) - std::exp(-0.095) - std::exp(-0.105) - std::exp(-0.115)) / 4;
+  CHECK(scores.front().plain.error == Approx(plain));
+  CHECK(forecast::mean_of(scores).runs == 16);
+}
