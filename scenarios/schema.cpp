@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "scenarios/catalog.hpp"
+#include "scenarios/corrections_file.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/sweep_file.hpp"
 #include "scenarios/sweep_keys.hpp"
@@ -111,6 +112,16 @@ std::string sweep_schema() {
   auto& properties = schema["properties"];
   properties["vary"]["additionalProperties"] = axis();
   properties["together"]["items"]["additionalProperties"] = axis();
+  return schema.dump(2) + "\n";
+}
+
+std::string corrections_schema() {
+  auto schema = headed("stepcast corrections",
+                       "Measured steps, which correct the forecasts of scenarios like theirs");
+  schema.update(list({.type = Type::list,
+                      .range = {1, static_cast<double>(most_measured), ""},
+                      .forms = {map_of(measured_entry_fields())}}));
+  schema["items"]["required"] = Json::array({"scenario", "measured"});
   return schema.dump(2) + "\n";
 }
 

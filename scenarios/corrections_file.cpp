@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/corrections_file.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "forecast/correction.hpp"
+#include "scenarios/document.hpp"
+#include "scenarios/named.hpp"
+#include "scenarios/value_json.hpp"
+
+namespace scenarios {
+namespace {
+
+struct Draft {
+  MeasuredEntry entry;
+  std::optional<Cursor> scenario, set;
+};
+
+const Table<Draft>& table() {
+  static const Table<Draft> made{
+      {{"scenario",
+        "What ran: a scenario file, or the scenario itself",
+        "",
+        {.type = Type::either, .forms = {{.type = Type::text}, {.type = Type::map}}}},
+       [](Draft& d, const Cursor& at) { d.scenario = at; }},
+      {{"set", "Values changed in it: paths and what stands there", "none", {.type = Type::map}},
+       [](Draft& d, const Cursor& at) { d.set = at; }},
+      quantity<Draft>(Type::duration, units::parse_duration, "measured", "",
+                      {1e-6, 1e6, "a step takes a while, and ends within days"},
+                      "Measured time of one step",
+                      [](Draft& d) -> units::Seconds& { return d.entry.measured; }),
+      number<Draft>("noise", "0.015",
+                    {0.001, 0.5, "no measurement is the same again, nor of use if it is far off"},
+                    "How far the same step is off when it is measured again: a share, one standard "
+                    "deviation",
+                    [](Draft& d) -> double& { return d.entry.noise; }),
+      text<Draft>("name", "A name for reports",
+                  [](Draft& d) -> std::string& { return d.entry.name; }),
+      unread<Draft>("source", {.type = Type::text}, "Where and how it was measured")};
+  return made;
+}
+
+// The document that describes what ran, and the file it stands in.
+struct Source {
+  Value document;
+  std::string file;
+  std::filesystem::path folder;
+  bool named = false;  // in a file of its own
+};
+
+// Complaints about another document become complaints of this one, at the value that led there.
+// Those of another file keep their place.
+void pass_on(const Error& wrong, const Cursor& at, bool keep_places, const std::string& prefix) {
+  for (auto complaint : wrong.complaints) {
+    if (!keep_places) complaint.place.clear();
+    complaint.text = prefix + complaint.text;
+    at.reading().complain(at.value(), std::move(complaint));
+  }
+}
+
+std::optional<Source> source_of(const Cursor& at, const std::string& file) {
+  const auto& base = at.reading().base();
+  if (at.value().kind == Value::Kind::map) return Source{at.value(), file, base};
+  const auto path = base / at.value().text;
+  try {
+    return Source{parse_yaml(read_file(path), path.string()), path.string(), path.parent_path(),
+                  true};
+  } catch (const Error& wrong) {
+    // A file that is not there is this list's mistake; what is no YAML has its own place.
+    const bool placed = wrong.complaints.front().place != path.string();
+    pass_on(wrong, at, placed,
+            placed ? "" : at.path() + ": '" + path.string() + "' cannot be read: ");
+    return {};
+  }
+}
+
+// A value of one line.
+std::string words_of(const Value& value) {
+  return value.kind == Value::Kind::scalar ? value.text : json_of(value);
+}
+
+std::string usual_name(const Draft& draft) {
+  const auto& at = draft.scenario->value();
+  std::string name = at.kind == Value::Kind::scalar ? at.text : draft.entry.scenario.name;
+  if (draft.set)
+    for (const auto& [path, value] : draft.set->value().members)
+      name += ", " + path.text + " " + words_of(value);
+  return name;
+}
+
+forecast::Scenario read_source(const Source& source) {
+  Reading reading(source.file, source.folder);
+  auto scenario = read_document(source.document, reading);
+  reading.throw_if_any();
+  return scenario;
+}
+
+void read_scenario(Draft& draft, const std::string& file) {
+  const auto& at = *draft.scenario;
+  auto source = source_of(at, file);
+  if (!source) return;
+  try {
+    draft.entry.scenario = read_source(*source);
+  } catch (const Error& wrong) {
+    return pass_on(wrong, at, true, source->named ? "" : at.path() + ": ");
+  }
+  if (!draft.set) return;
+  // The scenario is sound as it stands: whatever is wrong now is wrong with what is set.
+  try {
+    Reading reading(source->file, source->folder);
+    for (const auto& [path, value] : draft.set->value().members)
+      set_value(source->document, path.text, value, reading);
+    reading.throw_if_any();
+    draft.entry.scenario = read_source(*source);
+  } catch (const Error& wrong) {
+    pass_on(wrong, *draft.set, false, draft.set->path() + ": ");
+  }
+}
+
+std::optional<MeasuredEntry> read_entry(const Cursor& at, const std::string& file) {
+  if (!check({.type = Type::map}, at, false)) return {};
+  Draft draft;
+  draft.entry.noise = forecast::usual_noise;
+  read_map(table(), draft, at);
+  require({"scenario", "measured"}, "a measured step is a scenario and the time that it took", at);
+  if (!draft.scenario) return {};
+  read_scenario(draft, file);
+  if (draft.entry.name.empty()) draft.entry.name = usual_name(draft);
+  return std::move(draft.entry);
+}
+
+}  // namespace
+
+std::vector<Field> measured_entry_fields() { return fields_of(table()); }
+
+std::vector<MeasuredEntry> read_corrections(std::string_view text, const std::string& file_name,
+                                            const std::filesystem::path& folder) {
+  const Value document = parse_yaml(text, file_name);
+  Reading reading(file_name, folder);
+  const Cursor root(document, "", reading);
+  std::vector<MeasuredEntry> entries;
+  if (document.kind != Value::Kind::list || document.items.empty())
+    root.complain("expected a list of measured steps: '- {scenario: FILE, measured: 12.3 s}'");
+  if (document.items.size() > most_measured)
+    root.complain(std::to_string(document.items.size()) + " measured steps; at most " +
+                  std::to_string(most_measured) + ": keep those nearest to what is asked");
+  for (std::size_t i = 0; i < document.items.size() && i < most_measured; ++i)
+    if (auto entry = read_entry(root.item(i), file_name)) entries.push_back(std::move(*entry));
+  reading.throw_if_any();
+  return entries;
+}
+
+std::vector<MeasuredEntry> load_corrections(const std::filesystem::path& file) {
+  return read_corrections(read_file(file), file.string(), file.parent_path());
+}
+
+}  // namespace scenarios
