@@ -2,6 +2,7 @@
 #include "report/json.hpp"
 
 #include "report/alerts.hpp"
+#include "report/correction_parts.hpp"
 #include "report/document.hpp"
 
 namespace report {
@@ -174,12 +175,14 @@ Document simulation_document(const forecast::SimulationFacts& facts) {
 }  // namespace
 
 std::string simulate_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
-                          std::string_view version) {
+                          std::string_view version, const Beside& beside) {
   Object object;
   object.put("stepcast", std::string(version))
       .put("scenario", scenario_document(scenario))
-      .put("step", step_document(forecast.step))
-      .put("time", time_document(forecast.time))
+      .put("step", step_document(forecast.step));
+  if (beside.correction) object.put("correction", correction_document(*beside.correction));
+  if (beside.measured) object.put("measured", measured_document(*beside.measured, forecast));
+  object.put("time", time_document(forecast.time))
       .put("pipeline", pipeline_document(forecast.pipeline))
       .put("layer", layer_document(forecast.layer))
       .put("memory", memory_document(forecast.memory))

@@ -32,11 +32,20 @@ Document machine_document(const topology::Cluster& cluster) {
   return fabric_plan_document(topology::plan_of(cluster), cluster);
 }
 
+// What to know before reading on.
+std::vector<std::string> notes(const PageRun& run) {
+  auto all = run.forecast.warnings;
+  if (run.correction != nullptr) all.insert(all.begin(), correction_sentence(*run.correction));
+  return all;
+}
+
 Document run_document(const PageRun& run, std::string_view version) {
+  Beside beside;
+  if (run.correction != nullptr) beside.correction = *run.correction;
   return Object()
-      .put("document", Document::parse(simulate_json(run.scenario, run.forecast, version)))
+      .put("document", Document::parse(simulate_json(run.scenario, run.forecast, version, beside)))
       .put("plan_words", degrees_words(run.scenario.plan))
-      .put("warnings", run.forecast.warnings)
+      .put("warnings", notes(run))
       .put("remedies", remedies_document([&](forecast::IdleCause cause) {
              return remedy(run.scenario, run.forecast, cause);
            }))
@@ -90,13 +99,14 @@ std::string simulate_page(const std::vector<PageRun>& runs, std::string_view ver
 
 std::string search_page(const search::Outcome& outcome, const search::Why& why,
                         const std::vector<PageRun>& runs, std::string_view version,
-                        units::Seconds wall) {
-  return page_of(Object()
-                     .put("kind", "search")
-                     .put("search", Document::parse(search_json(outcome, why, version, wall)))
-                     .put("why", why_text(outcome.question, outcome.answer, why, {.unicode = true}))
-                     .put("runs", run_documents(runs, version))
-                     .take());
+                        units::Seconds wall, const std::optional<search::Corrected>& corrected) {
+  return page_of(
+      Object()
+          .put("kind", "search")
+          .put("search", Document::parse(search_json(outcome, why, version, wall, {}, corrected)))
+          .put("why", why_text(outcome.question, outcome.answer, why, {.unicode = true}))
+          .put("runs", run_documents(runs, version))
+          .take());
 }
 
 std::string schedule_page(const ScheduleReport& schedule) {

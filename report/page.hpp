@@ -2,6 +2,7 @@
 // Answers as pages: one file each, which a browser opens from the disk and which asks nobody for
 // anything. What a page shows it takes from the documents of --json, which it carries whole.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
 #include "report/schedule.hpp"
+#include "search/corrected.hpp"
 #include "search/objectives.hpp"
 #include "search/why.hpp"
 
@@ -18,6 +20,7 @@ namespace report {
 struct PageRun {
   const forecast::Scenario& scenario;
   const forecast::Forecast& forecast;
+  const forecast::Correction* correction = nullptr;  // that the forecast had
 };
 
 // The page of one run, or of several on one time base, the first the one that others are held
@@ -29,7 +32,8 @@ std::string simulate_page(const std::vector<PageRun>& runs, std::string_view ver
 // `runs`: of outcome.answer.plans, in their order; those without a timeline are shown without.
 std::string search_page(const search::Outcome& outcome, const search::Why& why,
                         const std::vector<PageRun>& runs, std::string_view version,
-                        units::Seconds wall);
+                        units::Seconds wall,
+                        const std::optional<search::Corrected>& corrected = {});
 
 // The page of one pipeline schedule. Throws as schedule_timeline does.
 std::string schedule_page(const ScheduleReport& schedule);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "report/correction_parts.hpp"
 #include "report/document.hpp"
 #include "report/purchase.hpp"
 #include "report/purchase_parts.hpp"
@@ -88,6 +89,7 @@ void add_figures(Object& object, const Purchase& purchase, const Assessed& optio
   figure("step_time_s", there ? first->forecast.step.time.value : 0);
   figure("step_time_low_s", there ? first->forecast.step.time_low.value : 0);
   figure("step_time_high_s", there ? first->forecast.step.time_high.value : 0);
+  if (there && first->correction) object.put("correction", correction_document(*first->correction));
   figure("mfu", there ? first->forecast.step.mfu : 0);
   figure("goodput", a.goodput);
   figure("days", days(a.time));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "report/correction.hpp"
 #include "report/purchase.hpp"
 #include "report/purchase_parts.hpp"
 #include "report/question_text.hpp"
@@ -163,6 +164,7 @@ std::string plan_words(const search::Planned& plan) {
   if (plan.gap > 0)
     text += fmt::format("; none is faster by more than {}",
                         percent(std::ceil(plan.gap * 1000 - 1e-9) / 1000));
+  if (plan.correction) text += "; " + correction_sentence(*plan.correction);
   return text + (plan.interrupted ? " (the search was stopped early)" : "");
 }
 

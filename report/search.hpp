@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "report/text.hpp"
+#include "search/corrected.hpp"
 #include "search/objectives.hpp"
 #include "search/why.hpp"
 #include "units/quantity.hpp"
@@ -14,8 +15,10 @@ namespace report {
 
 // The best plan with its forecast and its YAML, what is proved and why, a table of the plans, time
 // against memory; first, what was asked for beyond a plan. The answer must have a plan.
+// `corrected`: how its times were, if they were.
 std::string search_text(const search::Outcome& outcome, const search::Why& why,
-                        const TextOptions& options = {});
+                        const TextOptions& options = {},
+                        const std::optional<search::Corrected>& corrected = {});
 
 // The document of `search --json`, written as that of `simulate` (json.hpp). Its `scenario` is the
 // resolved one of the best plan, without it; with one of `plans` under `plan`, and its `precision`,
@@ -23,7 +26,8 @@ std::string search_text(const search::Outcome& outcome, const search::Why& why,
 // launch configuration of the best plan; empty: none was asked for.
 std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
                         std::string_view version, units::Seconds wall,
-                        const std::string& emitted = {});
+                        const std::string& emitted = {},
+                        const std::optional<search::Corrected>& corrected = {});
 
 // How far a search is, in less than 80 columns.
 std::string search_progress(const search::Progress& progress);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/alerts.hpp"
+#include "report/correction_parts.hpp"
 #include "report/document.hpp"
 #include "report/recompute_words.hpp"
 #include "report/search.hpp"
@@ -28,13 +29,15 @@ Document recompute_document(const model::Transformer& model, const strategies::P
   return Object().put("words", words_of(by_stage)).put("stages", std::move(stages)).take();
 }
 
-Document ranked_document(const Question& question, const Ranked& ranked, std::size_t rank) {
+// `simulated`: the step time before it was corrected.
+Document ranked_document(const Question& question, const Ranked& ranked, std::size_t rank,
+                         units::Seconds simulated) {
   const auto& step = ranked.forecast.step;
   Object object;
   object.put("rank", rank)
       .put("plan", short_plan_document(ranked.plan))
       .quantity("step_time_s", step.time)
-      .quantity("simulated_step_time_s", step.time)
+      .quantity("simulated_step_time_s", simulated)
       .quantity("time_low_s", step.time_low)
       .quantity("time_high_s", step.time_high)
       .quantity("bound_s", ranked.bound)
@@ -93,20 +96,23 @@ Document misfit_document(const std::optional<search::Misfit>& misfit) {
 }  // namespace
 
 std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
-                        std::string_view version, units::Seconds wall, const std::string& emitted) {
+                        std::string_view version, units::Seconds wall, const std::string& emitted,
+                        const std::optional<search::Corrected>& corrected) {
   const auto& question = outcome.question;
   const auto& answer = outcome.answer;
   Document plans = Document::array();
   for (std::size_t i = 0; i < answer.plans.size(); ++i)
-    plans.push_back(ranked_document(question, answer.plans[i], i + 1));
+    plans.push_back(
+        ranked_document(question, answer.plans[i], i + 1,
+                        corrected ? corrected->simulated[i] : answer.plans[i].forecast.step.time));
   const auto chosen = answer.plans.empty() ? 0 : answer.plans.front().alternative;
   auto scenario = scenario_document(question.scenario_of(chosen));
   scenario.erase("plan");
   const Document best = plans.empty() ? Document(nullptr) : plans.front();
   Object object;
-  object.put("stepcast", std::string(version))
-      .put("scenario", std::move(scenario))
-      .put("plans", std::move(plans))
+  object.put("stepcast", std::string(version)).put("scenario", std::move(scenario));
+  if (corrected) object.put("correction", correction_document(corrected->correction));
+  object.put("plans", std::move(plans))
       .put("best", best)
       .put("pareto", pareto_document(answer.pareto))
       .put("space", space_document(answer.space))

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/alerts.hpp"
+#include "report/correction.hpp"
 #include "report/headline_text.hpp"
 #include "report/picture.hpp"
 #include "report/plan_table.hpp"
@@ -51,7 +52,8 @@ std::string split_words(const model::Transformer& model, const strategies::Plan&
   return words + (plan.virtual_stages > 1 ? " by virtual stage" : " by stage");
 }
 
-std::string best_text(const Question& question, const Ranked& best, const TextOptions& options) {
+std::string best_text(const Question& question, const Ranked& best, const TextOptions& options,
+                      const std::optional<search::Corrected>& corrected) {
   auto scenario = question.scenario_of(best.alternative);
   scenario.plan = best.plan;
   const auto& memory = best.forecast.memory;
@@ -59,6 +61,7 @@ std::string best_text(const Question& question, const Ranked& best, const TextOp
   std::string text = heading("The best plan", options) +
                      wrapped(degrees_words(best.plan), 2, width_of(options)) +
                      headline_text(scenario, best.forecast, options);
+  if (corrected) text += correction_text(corrected->correction, true, options);
   text += item("memory",
                fmt::format("{} of {} on stage {}", units::short_text(memory.peak),
                            units::short_text(memory.capacity), memory.peak_stage),
@@ -110,12 +113,14 @@ std::string counts_words(const search::Counts& space) {
 }  // namespace
 
 std::string search_text(const search::Outcome& outcome, const search::Why& why,
-                        const TextOptions& options) {
+                        const TextOptions& options,
+                        const std::optional<search::Corrected>& corrected) {
   const auto& question = outcome.question;
   const auto& answer = outcome.answer;
   const auto& best = answer.plans.front();
   std::string text = setting_text(question.scenario_of(best.alternative), options) +
-                     objective_text(outcome, options) + best_text(question, best, options);
+                     objective_text(outcome, options) +
+                     best_text(question, best, options, corrected);
   text +=
       item("proof", proof_words(answer), options) + item("", counts_words(answer.space), options);
   text += alerts_text(question.scenario_of(best.alternative), best.forecast, options);

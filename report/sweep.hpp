@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "forecast/correction.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
 #include "report/text.hpp"
@@ -23,7 +24,8 @@ struct SweepAxis {
 struct SweepFacts {
   std::string version, name, mode;
   std::vector<SweepAxis> axes;
-  bool alerts = false;  // points are judged by rules
+  bool alerts = false;     // points are judged by rules
+  bool corrected = false;  // by measured steps; each row then says by how much
 };
 
 struct SweepRow {
@@ -35,10 +37,11 @@ struct SweepRow {
 };
 
 // What is kept of a point beside its figures, on one line: `simulate --json` without scenario,
-// stages and links; `plan` is added where it was searched, and with rules of operators `alerts`:
-// the names of those that are raised, joined by ";".
+// stages and links; `plan` is added where it was searched, `correction` where there is one, and
+// with rules of operators `alerts`: the names of those that are raised, joined by ";".
 std::string point_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
-                       const strategies::Plan* plan);
+                       const strategies::Plan* plan,
+                       const forecast::Correction* correction = nullptr);
 
 // The scenario on one line, as `simulate --json` has it.
 std::string scenario_line(const forecast::Scenario& scenario);
@@ -68,6 +71,7 @@ struct SweepSummary {
   std::vector<std::pair<std::string, std::int64_t>> counts;  // by status
   std::optional<SweepRow> fastest, thriftiest;               // tokens/s, tokens/s per GPU
   std::vector<std::string> axis_names;
+  bool corrected = false;  // by measured steps
 };
 std::string sweep_text(const SweepSummary& summary, const TextOptions& options);
 std::string sweep_summary_json(const SweepSummary& summary, std::string_view version);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "report/alerts.hpp"
+#include "report/correction_parts.hpp"
 #include "report/document.hpp"
 #include "report/sweep.hpp"
 
@@ -35,7 +36,7 @@ std::string plain_text(const std::string& json) {
 
 // What was kept of a point, where more than figures is reported of it.
 Document result_of(const SweepFacts& facts, const SweepRow& row) {
-  const bool asked = facts.alerts || facts.mode == "search";
+  const bool asked = facts.alerts || facts.corrected || facts.mode == "search";
   return asked && !row.result.empty() ? Document::parse(row.result) : Document::object();
 }
 
@@ -73,9 +74,10 @@ Document best_document(const SweepSummary& summary, const std::optional<SweepRow
 }  // namespace
 
 std::string point_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
-                       const strategies::Plan* plan) {
+                       const strategies::Plan* plan, const forecast::Correction* correction) {
   Object object;
   if (plan != nullptr) object.put("plan", short_plan_document(*plan));
+  if (correction != nullptr) object.put("correction", correction_document(*correction));
   if (!scenario.alerts.empty()) {
     std::string names;
     for (const auto& name : forecast::raised_in(forecast::alerts_of(scenario, forecast)))
@@ -133,6 +135,7 @@ std::string sweep_json_row(const SweepFacts& facts, const SweepRow& row, bool fi
   const auto result = result_of(facts, row);
   if (facts.alerts) text += ", \"alerts\": " + line(result.value("alerts", Document()));
   if (facts.mode == "search") text += ", \"plan\": " + line(result.value("plan", Document()));
+  if (facts.corrected) text += ", \"correction\": " + line(result.value("correction", Document()));
   return text + "}";
 }
 
@@ -143,7 +146,9 @@ std::string sweep_csv_header(const SweepFacts& facts) {
   for (const auto& axis : facts.axes) text += "," + cell(axis.name);
   text += ",status,reason";
   for (const auto& figure : search::figures()) text += "," + std::string(figure.name);
-  return text + (facts.alerts ? ",alerts" : "") + (facts.mode == "search" ? ",plan\n" : "\n");
+  if (facts.alerts) text += ",alerts";
+  if (facts.corrected) text += ",correction_factor";
+  return text + (facts.mode == "search" ? ",plan\n" : "\n");
 }
 
 std::string sweep_csv_row(const SweepFacts& facts, const SweepRow& row) {
@@ -155,6 +160,8 @@ std::string sweep_csv_row(const SweepFacts& facts, const SweepRow& row) {
     text += "," + (row.figures.empty() ? std::string() : figure_text(figures[i], row.figures[i]));
   const auto result = result_of(facts, row);
   if (facts.alerts) text += "," + cell(result.value("alerts", ""));
+  if (facts.corrected)
+    text += "," + (result.contains("correction") ? line(result["correction"]["factor"]) : "");
   if (facts.mode == "search")
     text += "," + (result.contains("plan") ? cell(line(result["plan"])) : std::string());
   return text + "\n";

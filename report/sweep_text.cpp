@@ -81,7 +81,8 @@ std::string sweep_text(const SweepSummary& summary, const TextOptions& options) 
       fmt::format("{}: {}{}", printable(summary.name, options.unicode),
                   done == summary.all ? points(done)
                                       : fmt::format("{} of {}", count(done), points(summary.all)),
-                  summary.mode == "search" ? ", each searched" : ""),
+                  std::string(summary.mode == "search" ? ", each searched" : "") +
+                      (summary.corrected ? ", corrected by measured steps" : "")),
       options);
   if (!counts.empty()) text += item("status", counts, options);
   if (summary.fastest) text += best_text("fastest", *summary.fastest, summary.axis_names, options);

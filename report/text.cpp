@@ -12,6 +12,7 @@
 
 #include "report/alerts.hpp"
 #include "report/bubbles.hpp"
+#include "report/correction_parts.hpp"
 #include "report/headline_text.hpp"
 #include "report/network_text.hpp"
 #include "report/picture.hpp"
@@ -231,12 +232,21 @@ std::string warnings_text(const std::vector<std::string>& warnings, const TextOp
 
 }  // namespace
 
-std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
-                          const TextOptions& options) {
-  return question_text(scenario, options) + headline_text(scenario, forecast, options) +
-         alerts_text(scenario, forecast, options) + memory_text(forecast.memory, options) +
+std::string head_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                      const TextOptions& options) {
+  return question_text(scenario, options) + headline_text(scenario, forecast, options);
+}
+
+std::string body_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                      const TextOptions& options) {
+  return alerts_text(scenario, forecast, options) + memory_text(forecast.memory, options) +
          time_text(forecast, options) + network_text(forecast, options) +
          pipeline_text(scenario, forecast, options) + warnings_text(forecast.warnings, options);
+}
+
+std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                          const TextOptions& options) {
+  return head_text(scenario, forecast, options) + body_text(scenario, forecast, options);
 }
 
 }  // namespace report

@@ -5,6 +5,14 @@
 #include "search/decision_parts.hpp"
 
 namespace search {
+
+void judge(Planned& plan, const Purchasing& how) {
+  forecast::add_interval(plan.forecast, plan.scenario, how.intervals);
+  if (how.corrections.steps.empty()) return;
+  plan.correction = forecast::correction_of(plan.scenario, plan.forecast, how.corrections);
+  forecast::apply(*plan.correction, plan.forecast);
+}
+
 namespace {
 
 Question with_batch(Question question, std::int64_t batch) {
@@ -20,13 +28,12 @@ bool same(const Question& a, const Question& b) {
 }
 
 // The best plan of an answer.
-Planned planned(const Question& question, const Answer& answer,
-                const forecast::Intervals& intervals) {
+Planned planned(const Question& question, const Answer& answer, const Purchasing& how) {
   const auto& best = answer.plans.front();
   Planned plan{question.scenario_of(best.alternative), best.forecast, answer.gap,
                answer.interrupted};
   plan.scenario.plan = best.plan;
-  forecast::add_interval(plan.forecast, plan.scenario, intervals);
+  judge(plan, how);
   return plan;
 }
 
@@ -61,7 +68,7 @@ class Planning {
         if (!found.misfit) found.misfit = answer.misfit;
         continue;
       }
-      auto plan = planned(asked, answer, how_.intervals);
+      auto plan = planned(asked, answer, how_);
       const double time = tokens_needed(workload, batch) / static_cast<double>(batch) *
                           plan.forecast.step.time.value;
       if (chosen && time >= least) break;
@@ -99,7 +106,7 @@ Decision decide(const Purchase& purchase, const Purchasing& how) {
     if (one.found.misfit && plans.empty())
       one.assessment.shortfalls.front() = {
           "memory", one.found.misfit->needed / one.found.misfit->capacity - 1};
-    if (one.assessment.planned) one.fabric = fabric_effects(purchase, option, plans, how.intervals);
+    if (one.assessment.planned) one.fabric = fabric_effects(purchase, option, plans, how);
     assessments.push_back(one.assessment);
     decision.options.push_back(std::move(one));
   }

@@ -57,12 +57,12 @@ std::vector<Change> other_fabrics(const topology::Cluster& cluster) {
 
 // The option on that cluster; the plans stay.
 FabricEffect effect(const Purchase& purchase, PurchaseOption option, std::vector<Planned> plans,
-                    const forecast::Intervals& intervals, Change change) {
+                    const Purchasing& how, Change change) {
   for (auto& question : option.questions) question.scenario.cluster = change.cluster;
   for (auto& plan : plans) {
     plan.scenario.cluster = change.cluster;
     plan.forecast = forecast::simulate(plan.scenario);
-    forecast::add_interval(plan.forecast, plan.scenario, intervals);
+    judge(plan, how);
   }
   return {std::move(change.what), assess(purchase, option, plans)};
 }
@@ -70,11 +70,10 @@ FabricEffect effect(const Purchase& purchase, PurchaseOption option, std::vector
 }  // namespace
 
 std::vector<FabricEffect> fabric_effects(const Purchase& purchase, const PurchaseOption& option,
-                                         const std::vector<Planned>& plans,
-                                         const forecast::Intervals& intervals) {
+                                         const std::vector<Planned>& plans, const Purchasing& how) {
   std::vector<FabricEffect> effects;
   for (auto& change : other_fabrics(option.cluster())) try {
-      effects.push_back(effect(purchase, option, plans, intervals, std::move(change)));
+      effects.push_back(effect(purchase, option, plans, how, std::move(change)));
     } catch (const std::invalid_argument&) {
       // Such a fabric cannot join the nodes.
     }

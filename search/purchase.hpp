@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "forecast/correction.hpp"
 #include "forecast/intervals.hpp"
 #include "search/goodput.hpp"
 #include "search/search.hpp"
@@ -105,9 +106,11 @@ struct Purchase {
 // The best plan for one workload on one cluster.
 struct Planned {
   forecast::Scenario scenario;  // with its plan and batch
-  forecast::Forecast forecast;  // with its interval
+  forecast::Forecast forecast;  // with its interval, and corrected
   double gap = 0;               // what is proved: no plan is faster by a greater share
   bool interrupted = false;
+  std::optional<forecast::Correction> correction =
+      {};  // of the forecast, where steps were measured
 };
 
 struct Found {
@@ -209,6 +212,8 @@ struct Purchasing {
   // The best plans of a question; none: search() with a single thread.
   std::function<Answer(const Question&)> solve = {};
   forecast::Intervals intervals = {};  // of forecasts
+  // Measured steps, by which the forecast of every chosen plan is corrected; without steps: not.
+  forecast::Corrections corrections = {};
   // Called before the i-th of n options is looked at.
   std::function<void(std::size_t i, std::size_t n, const std::string& name)> progress = {};
 };

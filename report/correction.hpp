@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured steps beside forecasts: what they correct, and how to make them.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forecast/correction.hpp"
+#include "report/text.hpp"
+
+namespace report {
+
+// A measured step of the scenario that is forecast.
+struct MeasuredHere {
+  forecast::MeasuredStep step;
+  std::string file;               // the scenario's
+  std::vector<std::string> sets;  // "path=value" laid over it
+};
+
+// What stands beside a forecast, which has its correction applied already.
+struct Beside {
+  std::optional<forecast::Correction> correction;
+  std::optional<MeasuredHere> measured;
+};
+
+// simulate_text() with both after the headline.
+std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                          const TextOptions& options, const Beside& beside);
+
+// The factor, what it does to the interval, and the steps that carried it. `common`: it holds for
+// all plans of a search.
+std::string correction_text(const forecast::Correction& correction, bool common,
+                            const TextOptions& options);
+
+// The same in one sentence.
+std::string correction_sentence(const forecast::Correction& correction);
+
+}  // namespace report

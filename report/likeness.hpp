@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How alike forecasts err, and what measured steps are worth to their neighbours.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "forecast/neighbours.hpp"
+#include "report/text.hpp"
+
+namespace report {
+
+// The table that the program carries, as scenarios/likeness.hpp reads it.
+std::string likeness_yaml(const forecast::Likeness& likeness);
+
+// The document of `validate corrections --json`: of every data set, and their mean, the error,
+// the coverage and the width of the 80 % interval without correction, with one other measured step
+// (any, the nearest) and with all others; `likeness` is what all sets give. Null for no data set.
+std::string neighbours_json(const std::vector<forecast::NeighbourScore>& scores,
+                            const forecast::Likeness& likeness);
+
+// The same as a table.
+std::string neighbours_text(const std::vector<forecast::NeighbourScore>& scores,
+                            const forecast::Likeness& likeness, const TextOptions& options = {});
+
+}  // namespace report
