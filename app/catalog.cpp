@@ -6,6 +6,7 @@
 #include "app/command.hpp"
 #include "report/fabric.hpp"
 #include "scenarios/catalog.hpp"
+#include "scenarios/corrections_file.hpp"
 #include "scenarios/error.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/sweep_file.hpp"
@@ -101,8 +102,10 @@ int catalog_show(const std::string& kind_text, const std::string& name, const Fa
 }
 
 int catalog_schema(const std::string& file, const Common& common, Streams streams) {
-  deliver(file == "sweep" ? scenarios::sweep_schema() : scenarios::scenario_schema(), common,
-          streams);
+  deliver(file == "sweep"         ? scenarios::sweep_schema()
+          : file == "corrections" ? scenarios::corrections_schema()
+                                  : scenarios::scenario_schema(),
+          common, streams);
   return success;
 }
 

@@ -24,9 +24,10 @@ struct Mistake : std::runtime_error {
 struct Common {
   std::vector<std::string> sets;
   bool json = false, quiet = false;
-  std::string output;  // file; empty: standard output
-  std::string trace;   // file; empty: none
-  std::string report;  // page to write; empty: none
+  std::string output;       // file; empty: standard output
+  std::string trace;        // file; empty: none
+  std::string report;       // page to write; empty: none
+  std::string corrections;  // file of measured steps; empty: none
   unsigned threads = 0;
 };
 
@@ -82,13 +83,19 @@ struct CalibrationRequest {
   std::string kernels, name, base;  // a measured kernel table, for a device entry instead
 };
 
+struct SimulateRequest {
+  std::string file, against;  // against: a scenario to compare with; empty: none
+  std::string measured;       // time of a measured step; empty: none
+  bool full = false;
+};
+
 struct SearchRequest {
   std::string file;
   std::size_t top = 10;  // plans to report
   std::string emit;      // framework to write the best plan for; empty: none
 };
 
-int simulate(const std::string& file, bool full, const Common& common, Streams streams);
+int simulate(const SimulateRequest& request, const Common& common, Streams streams);
 // The same beside another scenario; --set holds for the first.
 int compare(const std::string& file, const std::string& against, bool full, const Common& common,
             Streams streams);
@@ -105,6 +112,7 @@ struct ValidateRequest {
   std::string folder;                 // empty: where the program's own are
   std::string page;                   // HTML file to write; empty: none
   std::string intervals;              // YAML file of quantiles to write; empty: none
+  std::string likeness;               // YAML file of likeness to write; empty: none
 };
 int validate(const ValidateRequest& request, const Common& common, Streams streams);
 int calibrate(const CalibrationRequest& request, const Common& common, Streams streams);
@@ -119,6 +127,9 @@ int trace(const std::string& file, const std::string& against, const Common& com
 // Tuned plans of published runs beside those that searches find; --set limits the searches.
 int validate_search(const std::vector<std::string>& datasets, const std::string& folder,
                     const Common& common, Streams streams);
+// Each published run corrected by others of its data set; likeness_file: to write, empty: none.
+int validate_corrections(const std::vector<std::string>& datasets, const std::string& folder,
+                         const std::string& likeness_file, const Common& common, Streams streams);
 int import_huggingface(const std::string& file, const Common& common, Streams streams);
 int import_nccl_tests(const std::string& file, const Common& common, Streams streams);
 

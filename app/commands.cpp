@@ -21,6 +21,14 @@ void add_common(CLI::App& command, Common& common) {
   command.add_flag("--quiet", common.quiet, "No warnings and no progress on standard error");
 }
 
+CLI::Option* add_corrections(CLI::App& command, Common& common) {
+  return command
+      .add_option("--corrections", common.corrections,
+                  "Correct step times by the measured steps of FILE (YAML): a list of {scenario, "
+                  "measured}")
+      ->type_name("FILE");
+}
+
 void add_report(CLI::App& command, Common& common, const std::string& what) {
   command
       .add_option("--report", common.report,
@@ -35,6 +43,7 @@ void add_purchase(CLI::App& program, Common& common, Action& action) {
   command->add_option("purchase", *file, "Purchase file (YAML): workload, options, what they cost")
       ->required();
   add_common(*command, common);
+  add_corrections(*command, common);
   add_report(*command, common, "options, money, what would change the choice");
   command->footer(
       "Exit status 1: no option keeps to all limits.\n"
@@ -82,6 +91,11 @@ void add_validate(CLI::App& program, Common& common, Action& action) {
       ->add_option("--intervals", asked->intervals,
                    "Write the quantiles of what forecasts were off by: the program carries "
                    "scenarios/catalog/intervals.yaml")
+      ->type_name("FILE");
+  command
+      ->add_option("--likeness", asked->likeness,
+                   "With `corrections`: write how alike forecasts err: the program carries "
+                   "scenarios/catalog/likeness.yaml")
       ->type_name("FILE");
   add_common(*command, common);
   command->footer("Example:\n  stepcast validate megatron_sc21_table1 korthikanti2022_table5");
@@ -145,8 +159,8 @@ void add_catalog(CLI::App& program, Common& common, Action& action) {
       ->capture_default_str();
   show->add_option("--node", asked->size.node, "and nodes of this name");
   auto* schema = command->add_subcommand("schema", "Print the JSON Schema of a kind of file");
-  schema->add_option("file", asked->schema, "scenario or sweep")
-      ->check(CLI::IsMember({"scenario", "sweep"}))
+  schema->add_option("file", asked->schema, "scenario, sweep or corrections")
+      ->check(CLI::IsMember({"scenario", "sweep", "corrections"}))
       ->capture_default_str();
   for (auto* sub : {list, show, schema}) add_common(*sub, common);
   command->footer("Example:\n  stepcast catalog show model gpt3-175b --json");

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/command.hpp"
+#include "app/corrections.hpp"
 #include "app/parallel.hpp"
 #include "app/stopping.hpp"
 #include "report/page.hpp"
@@ -53,9 +54,11 @@ void warn(const search::Purchase& purchase, const search::Decision& decision, St
 int purchase(const std::string& file, const Common& common, Streams streams) {
   check_report_name(common.report);
   const auto asked = scenarios::load_purchase(file, common.sets);
+  const auto correcting = load_correcting(common);
   const auto began = std::chrono::steady_clock::now();
   Searches searches(common);
   search::Purchasing how{.solve = std::ref(searches), .intervals = scenarios::catalog_intervals()};
+  if (correcting) how.corrections = correcting->corrections;
   const bool shows = streams.err_terminal && !common.quiet;
   if (shows)
     how.progress = [&](std::size_t i, std::size_t n, const std::string& name) {

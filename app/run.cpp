@@ -24,20 +24,26 @@ void add_trace(CLI::App& command, Common& common) {
 }
 
 void add_simulate(CLI::App& program, Common& common, Action& action) {
-  struct Asked {
-    std::string file, against;
-    bool full = false;
-  };
-  auto asked = std::make_shared<Asked>();
+  auto asked = std::make_shared<SimulateRequest>();
   auto* command = program.add_subcommand("simulate", "Forecast one training step of one plan");
   command->add_option("scenario", asked->file, "Scenario file (YAML)")->required();
   command->add_flag("--full", asked->full,
                     "Simulate every rank instead of one of each class of identical ranks");
+  auto* against =
+      command
+          ->add_option(
+              "--against", asked->against,
+              "Compare with this scenario: what changed, and what each change costs or wins")
+          ->type_name("SCENARIO");
   command
-      ->add_option("--against", asked->against,
-                   "Compare with this scenario: what changed, and what each change costs or wins")
-      ->type_name("SCENARIO");
+      ->add_option(
+          "--measured", asked->measured,
+          "Time of a measured step, such as 12.3s, beside the forecast, and how to correct "
+          "others by it")
+      ->type_name("TIME")
+      ->excludes(against);
   add_common(*command, common);
+  add_corrections(*command, common)->excludes(against);
   add_trace(*command, common);
   add_report(*command, common, "timeline, bubbles, memory");
   command->footer(
@@ -46,7 +52,7 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) {
       return asked->against.empty()
-                 ? simulate(asked->file, asked->full, common, streams)
+                 ? simulate(*asked, common, streams)
                  : compare(asked->file, asked->against, asked->full, common, streams);
     };
   });
@@ -71,6 +77,7 @@ void add_search(CLI::App& program, Common& common, Action& action) {
       ->check(CLI::IsMember({"megatron", "deepspeed", "torchtitan", "nanotron"}))
       ->type_name("FRAMEWORK");
   add_common(*command, common);
+  add_corrections(*command, common);
   add_trace(*command, common);
   add_report(*command, common, "timeline, bubbles, memory");
   command->footer(

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "app/command.hpp"
+#include "app/corrections.hpp"
 #include "app/parallel.hpp"
 #include "app/stopping.hpp"
 #include "forecast/intervals.hpp"
@@ -16,6 +17,7 @@
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/search_file.hpp"
+#include "search/corrected.hpp"
 #include "search/objectives.hpp"
 #include "search/why.hpp"
 
@@ -97,7 +99,8 @@ std::string launch_text(const forecast::Scenario& scenario, report::Framework fr
 constexpr std::size_t most_slices = 200'000;
 
 // With a timeline of the best plan, and of those after it as long as the page stays small.
-std::string page_of(const search::Outcome& outcome, const search::Why& why, units::Seconds wall) {
+std::string page_of(const search::Outcome& outcome, const search::Why& why, units::Seconds wall,
+                    const std::optional<search::Corrected>& corrected) {
   std::vector<forecast::Scenario> scenarios;
   std::vector<forecast::Forecast> forecasts;
   std::size_t slices = 0;
@@ -106,12 +109,16 @@ std::string page_of(const search::Outcome& outcome, const search::Why& why, unit
     auto& forecast = forecasts.emplace_back(
         forecast::simulate(scenario, {.timeline = slices < most_slices, .causes = true}));
     forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
+    if (corrected && forecasts.size() == 1) forecast::apply(corrected->correction, forecast);
+    if (corrected && forecasts.size() > 1)
+      forecast::stretch(forecast, corrected->correction.factor);
     slices += forecast.timeline.slices.size();
     if (slices > most_slices && forecasts.size() > 1) forecast.timeline = {};
   }
   std::vector<report::PageRun> runs;
-  for (std::size_t i = 0; i < scenarios.size(); ++i) runs.push_back({scenarios[i], forecasts[i]});
-  return report::search_page(outcome, why, runs, STEPCAST_VERSION, wall);
+  for (std::size_t i = 0; i < scenarios.size(); ++i)
+    runs.push_back({scenarios[i], forecasts[i], corrected ? &corrected->correction : nullptr});
+  return report::search_page(outcome, why, runs, STEPCAST_VERSION, wall, corrected);
 }
 
 void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
@@ -127,6 +134,8 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   check_trace_name(common.trace);
   check_report_name(common.report);
   const auto asked = scenarios::load_question(request.file, common.sets);
+  const auto correcting = load_correcting(common);
+  if (correcting) check_objective(asked);
 
   const auto began = Clock::now();
   const Stopping stopping(asked.time_limit);
@@ -137,16 +146,22 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   add_intervals(answer.plans, question);
   add_intervals(answer.pareto, question);
 
+  std::optional<search::Corrected> corrected;
+  if (correcting && !answer.plans.empty())
+    corrected = search::correct(outcome, *why, correcting->corrections);
   const bool sized = outcome.tried.empty() || outcome.chosen;
   const bool found = !answer.plans.empty() && sized;
   std::string launch;
   if (found) {
     const auto best = under(question, answer.plans.front());
     warn(best, answer.plans.front().forecast, common, streams);
-    if (!common.trace.empty())
-      write_trace(common.trace, forecast::simulate(best, {.timeline = true}).timeline,
-                  best.cluster.gpus);
-    if (!common.report.empty()) write_file(common.report, page_of(outcome, *why, {took.count()}));
+    if (!common.trace.empty()) {
+      auto forecast = forecast::simulate(best, {.timeline = true});
+      if (corrected) forecast::stretch(forecast, corrected->correction.factor);
+      write_trace(common.trace, forecast.timeline, best.cluster.gpus);
+    }
+    if (!common.report.empty())
+      write_file(common.report, page_of(outcome, *why, {took.count()}, corrected));
     for (const auto& [name, framework] : report::framework_names)
       if (request.emit == name) launch = launch_text(best, framework, common, streams);
   } else {
@@ -155,10 +170,11 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   if (common.json)
-    deliver(report::search_json(outcome, why, STEPCAST_VERSION, {took.count()}, launch), common,
-            streams);
+    deliver(report::search_json(outcome, why, STEPCAST_VERSION, {took.count()}, launch, corrected),
+            common, streams);
   else if (found)
-    deliver(launch.empty() ? report::search_text(outcome, *why, options) : launch, common, streams);
+    deliver(launch.empty() ? report::search_text(outcome, *why, options, corrected) : launch,
+            common, streams);
   if (stopping.by_user()) return interrupted;
   return found ? success : no_answer;
 }

@@ -3,47 +3,72 @@
 #include <ostream>
 
 #include "app/command.hpp"
+#include "app/corrections.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/intervals.hpp"
+#include "report/correction.hpp"
 #include "report/json.hpp"
 #include "report/page.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 
 namespace app {
+namespace {
 
-int simulate(const std::string& file, bool full, const Common& common, Streams streams) {
+// The measured step of --measured, beside the forecast before it is corrected.
+std::optional<report::MeasuredHere> measured_here(const SimulateRequest& request,
+                                                  const forecast::Scenario& scenario,
+                                                  const forecast::Forecast& forecast,
+                                                  const Common& common) {
+  if (request.measured.empty()) return {};
+  return report::MeasuredHere{
+      forecast::measured_step(scenario.name, parse_measured(request.measured),
+                              forecast::usual_noise, scenario, forecast),
+      request.file, common.sets};
+}
+
+}  // namespace
+
+int simulate(const SimulateRequest& request, const Common& common, Streams streams) {
   check_trace_name(common.trace);
   check_report_name(common.report);
-  const auto scenario = scenarios::load_scenario(file, common.sets);
+  if (!request.measured.empty()) parse_measured(request.measured);
+  const auto scenario = scenarios::load_scenario(request.file, common.sets);
+  const auto correcting = load_correcting(common);
 
   const auto began = std::chrono::steady_clock::now();
   auto forecast = forecast::simulate(
-      scenario, {.full = full,
+      scenario, {.full = request.full,
                  .timeline = !common.json || !common.trace.empty() || !common.report.empty(),
                  .causes = true});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   forecast.simulation.wall = {took.count()};
   forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
+  report::Beside beside;
+  beside.measured = measured_here(request, scenario, forecast, common);
+  beside.correction = correct(forecast, scenario, correcting);
   auto warnings = scenarios::warnings(scenario);
   forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
 
   if (!common.trace.empty()) write_trace(common.trace, forecast.timeline, scenario.cluster.gpus);
   if (!common.report.empty())
-    write_file(common.report, report::simulate_page({{scenario, forecast}}, STEPCAST_VERSION));
+    write_file(common.report,
+               report::simulate_page(
+                   {{scenario, forecast, beside.correction ? &*beside.correction : nullptr}},
+                   STEPCAST_VERSION));
   if (common.json) {
     if (!common.quiet)
       for (const auto& warning : forecast.warnings) streams.err << "warning: " << warning << '\n';
-    deliver(report::simulate_json(scenario, forecast, STEPCAST_VERSION), common, streams);
+    deliver(report::simulate_json(scenario, forecast, STEPCAST_VERSION, beside), common, streams);
     return success;
   }
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   // The measurement belongs to the file as it stands, not to what --set made of it.
   if (common.sets.empty())
-    if (const auto published = scenarios::load_published(file))
+    if (const auto published = scenarios::load_published(request.file))
       options.published = report::Published{published->step_time, published->source};
-  deliver(report::simulate_text(scenario, forecast, options), common, streams);
+  deliver(report::simulate_text(scenario, forecast, options, beside), common, streams);
   return success;
 }
 

@@ -134,7 +134,8 @@ class SweepLine {
 // Answers what is open on several threads, while the calling one writes. What was answered is
 // written whatever happens, and what is thrown is thrown again.
 void run_points(const Work& work, const scenarios::Grid& grid, const Labels& labels,
-                store::Store& store, unsigned threads, const Stopping& stopping, SweepLine& line) {
+                const std::optional<Correcting>& correcting, store::Store& store, unsigned threads,
+                const Stopping& stopping, SweepLine& line) {
   const auto known = store.unplaced();
   const auto intervals = scenarios::catalog_intervals();
   Queue queue;
@@ -144,7 +145,7 @@ void run_points(const Work& work, const scenarios::Grid& grid, const Labels& lab
   std::vector<std::exception_ptr> thrown(threads);
   const auto answer = [&](unsigned thread) {
     try {
-      Answering answering(grid, labels, known, intervals, stopping);
+      Answering answering(grid, labels, known, intervals, correcting, stopping);
       for (auto i = next++; i < work.open.size() && !over && !stopping.flag(); i = next++) {
         if (!work.open[i]) continue;
         if (auto row = answering.answer(static_cast<std::int64_t>(i))) queue.put(std::move(*row));
@@ -215,12 +216,13 @@ void answer(const SweepRequest& request, const fs::path& file, const Common& com
 int sweep(const SweepRequest& request, const Common& common, Streams streams) {
   check_report_name(common.report);
   const auto grid = scenarios::load_grid(request.file, common.sets);
-  if (!request.emit.empty()) return emit_slurm(request, grid, common, streams);
+  const auto correcting = load_correcting(common);
+  if (!request.emit.empty()) return emit_slurm(request, grid, common, correcting, streams);
   const auto shard = request.shard.empty() ? store::Shard{} : parse_shard(request.shard);
   const auto file = store_of(request, shard);
   const Labels labels(grid);
   auto work = work_of(grid, labels, shard);
-  const auto identity = identity_of(grid, shard, work.points);
+  const auto identity = identity_of(grid, shard, work.points, correcting);
   const Stopping stopping({});
   if (!is_finished(file, identity)) {
     auto store = store::Store::writer(file, identity, figure_columns());
@@ -228,7 +230,7 @@ int sweep(const SweepRequest& request, const Common& common, Streams streams) {
     SweepLine line(work, grid, streams, streams.err_terminal && !common.quiet);
     const auto threads =
         common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
-    run_points(work, grid, labels, store, threads, stopping, line);
+    run_points(work, grid, labels, correcting, store, threads, stopping, line);
     store.placed() == work.points ? store.finish() : store.close();
   }
   if (stopping.by_user()) {

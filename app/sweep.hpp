@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/command.hpp"
+#include "app/corrections.hpp"
 #include "app/stopping.hpp"
 #include "forecast/intervals.hpp"
 #include "report/sweep.hpp"
@@ -43,7 +44,7 @@ int sweep_plot(const StoresRequest& request, const Common& common, Streams strea
 
 // The script of a job array that runs every shard.
 int emit_slurm(const SweepRequest& request, const scenarios::Grid& grid, const Common& common,
-               Streams streams);
+               const std::optional<Correcting>& correcting, Streams streams);
 
 // Values along the axes as texts, made once.
 class Labels {
@@ -59,8 +60,10 @@ class Labels {
   std::vector<std::vector<std::string>> members_;              // by axis, index: "a": 1, "b": 2
 };
 
+// Corrected points are of another sweep than those that are not, or otherwise.
 store::Identity identity_of(const scenarios::Grid& grid, const store::Shard& shard,
-                            std::int64_t points);
+                            std::int64_t points, const std::optional<Correcting>& correcting);
+bool is_corrected(const store::Identity& identity);
 std::vector<store::Column> figure_columns();
 report::SweepFacts facts_of(const scenarios::Grid& grid);
 
@@ -75,7 +78,7 @@ class Answering {
   // `known`: sorted ids of points that need no answer.
   Answering(const scenarios::Grid& grid, const Labels& labels,
             const std::vector<std::string>& known, const forecast::Intervals& intervals,
-            const Stopping& stopping);
+            const std::optional<Correcting>& correcting, const Stopping& stopping);
   // Without status where the point is known. Nothing where the user stopped it.
   std::optional<store::Row> answer(std::int64_t position);
 
@@ -88,6 +91,7 @@ class Answering {
   const Labels& labels_;
   const std::vector<std::string>& known_;
   const forecast::Intervals& intervals_;
+  const std::optional<Correcting>& correcting_;
   const Stopping& stopping_;
   scenarios::PointReader reader_;
   std::string salt_;
@@ -109,6 +113,7 @@ class Rows {
 
  private:
   void check_alike(const std::vector<std::string>& files) const;
+  report::SweepFacts facts() const;
   std::vector<store::Store> stores_;
   scenarios::Grid grid_;
   Labels labels_;

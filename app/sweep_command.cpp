@@ -83,6 +83,7 @@ void add_sweep(CLI::App& program, Common& common, Action& action) {
       ->needs(emit)
       ->capture_default_str();
   add_common(*command, common);
+  add_corrections(*command, common);
   add_report(*command, common, "any two axes, the best of groups, a table");
   command->require_subcommand(0, 1);
   command->footer(

@@ -42,9 +42,10 @@ class Deadline {
   std::jthread watch_;
 };
 
-std::string salt_of(const scenarios::Grid& grid) {
+std::string salt_of(const scenarios::Grid& grid, const std::optional<Correcting>& correcting) {
   const auto files = scenarios::files_beside(grid);
-  return std::string(STEPCAST_VERSION) + '\n' + (files.empty() ? "" : store::digest(files)) + '\n';
+  return std::string(STEPCAST_VERSION) + '\n' + (files.empty() ? "" : store::digest(files)) + '\n' +
+         (correcting ? "corrected " + store::digest(correcting->text) + '\n' : "");
 }
 
 void take(store::Row& row, PointStatus status, std::string reason) {
@@ -87,14 +88,15 @@ std::string Labels::object(std::int64_t position) const {
 
 Answering::Answering(const scenarios::Grid& grid, const Labels& labels,
                      const std::vector<std::string>& known, const forecast::Intervals& intervals,
-                     const Stopping& stopping)
+                     const std::optional<Correcting>& correcting, const Stopping& stopping)
     : grid_(grid),
       labels_(labels),
       known_(known),
       intervals_(intervals),
+      correcting_(correcting),
       stopping_(stopping),
       reader_(grid),
-      salt_(salt_of(grid)) {}
+      salt_(salt_of(grid, correcting)) {}
 
 std::optional<store::Row> Answering::answer(std::int64_t position) {
   store::Row row{.position = position, .axes = labels_.object(position)};
@@ -124,9 +126,11 @@ void Answering::simulate(store::Row& row) {
   if (!read.value) return take(row, PointStatus::invalid, std::move(read.reason));
   auto forecast = forecast::simulate(*read.value);
   forecast::add_interval(forecast, *read.value, intervals_);
+  const auto correction = correct(forecast, *read.value, correcting_);
   take(row, search::status_of(forecast), forecast::misfit_of(*read.value, forecast.memory));
   row.figures = search::figures_of(*read.value, forecast);
-  row.result = report::point_json(*read.value, forecast, nullptr);
+  row.result =
+      report::point_json(*read.value, forecast, nullptr, correction ? &*correction : nullptr);
 }
 
 void Answering::search(store::Row& row) {
@@ -135,6 +139,7 @@ void Answering::search(store::Row& row) {
   const auto resolved = read.value ? report::scenario_line(read.value->scenario) : "";
   if (name(row, "search\n" + resolved + '\n' + row.scenario)) return;
   if (!read.value) return take(row, PointStatus::invalid, std::move(read.reason));
+  if (correcting_) check_objective(*read.value);
   const Deadline deadline(read.value->time_limit, stopping_);
   auto outcome = search::pursue(*read.value, {.top = 1, .stop = deadline.flag()});
   if (outcome.answer.plans.empty() || (!outcome.tried.empty() && !outcome.chosen))
@@ -143,9 +148,11 @@ void Answering::search(store::Row& row) {
   auto scenario = outcome.question.scenario_of(best.alternative);
   scenario.plan = best.plan;
   forecast::add_interval(best.forecast, scenario, intervals_);
+  const auto correction = correct(best.forecast, scenario, correcting_);
   take(row, PointStatus::ok, "");
   row.figures = search::figures_of(scenario, best.forecast);
-  row.result = report::point_json(scenario, best.forecast, &scenario.plan);
+  row.result = report::point_json(scenario, best.forecast, &scenario.plan,
+                                  correction ? &*correction : nullptr);
   row.scenario = report::scenario_line(scenario);
 }
 

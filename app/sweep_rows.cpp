@@ -32,6 +32,9 @@ bool judges(const scenarios::Grid& grid) {
          });
 }
 
+// In the words for what is varied, by which stores tell their sweeps apart.
+constexpr std::string_view corrected_words = "; corrected by measured steps";
+
 std::vector<store::Store> opened(const std::vector<std::string>& files) {
   std::vector<store::Store> stores;
   for (const auto& file : files) stores.push_back(store::Store::reader(file));
@@ -57,21 +60,27 @@ std::vector<store::Column> figure_columns() {
 }
 
 store::Identity identity_of(const scenarios::Grid& grid, const store::Shard& shard,
-                            std::int64_t points) {
+                            std::int64_t points, const std::optional<Correcting>& correcting) {
   auto unnamed = grid;
   unnamed.name.clear();
   const std::string program = STEPCAST_VERSION;
   std::string axes = mode_of(grid) + " over ";
   for (const auto& name : scenarios::axis_names(grid))
     axes += (axes.ends_with("over ") ? "" : ", ") + name;
+  if (correcting) axes += corrected_words;
   return {.program = program,
           .definition = scenarios::definition(grid),
           .axes = std::move(axes),
           .fingerprint = store::digest(program + '\n' + scenarios::definition(unnamed) + '\n' +
-                                       scenarios::files_beside(grid)),
+                                       scenarios::files_beside(grid) +
+                                       (correcting ? '\n' + correcting->text : "")),
           .folder = (fs::current_path() / grid.folder).string(),
           .shard = shard,
           .points = points};
+}
+
+bool is_corrected(const store::Identity& identity) {
+  return identity.axes.ends_with(corrected_words);
 }
 
 report::SweepFacts facts_of(const scenarios::Grid& grid) {
@@ -122,6 +131,7 @@ std::optional<report::SweepRow> Rows::row(std::int64_t position) const {
 report::SweepSummary Rows::summary() const {
   report::SweepSummary summary{
       grid_.name, mode_of(grid_), 0, {}, {}, {}, scenarios::axis_names(grid_)};
+  summary.corrected = is_corrected(stores_.front().identity());
   std::map<std::string, std::int64_t> counts;
   const auto figures = search::figures();
   const auto index_of = [&](std::string_view name) {
@@ -143,8 +153,14 @@ report::SweepSummary Rows::summary() const {
   return summary;
 }
 
+report::SweepFacts Rows::facts() const {
+  auto facts = facts_of(grid_);
+  facts.corrected = is_corrected(stores_.front().identity());
+  return facts;
+}
+
 void Rows::write_json(std::ostream& out) const {
-  const auto facts = facts_of(grid_);
+  const auto facts = this->facts();
   out << report::sweep_json_begin(facts);
   bool first = true;
   scenarios::for_each_sorted(grid_, [&](std::int64_t position) {
@@ -155,7 +171,7 @@ void Rows::write_json(std::ostream& out) const {
 }
 
 void Rows::write_csv(std::ostream& out) const {
-  const auto facts = facts_of(grid_);
+  const auto facts = this->facts();
   out << report::sweep_csv_header(facts);
   scenarios::for_each_sorted(grid_, [&](std::int64_t position) {
     if (const auto found = row(position)) out << report::sweep_csv_row(facts, *found);

@@ -23,7 +23,7 @@ std::string quoted(const std::string& text) {
 }
 
 // What one point takes, in the mean of a few spread over the grid.
-units::Seconds measured(const scenarios::Grid& grid) {
+units::Seconds measured(const scenarios::Grid& grid, const std::optional<Correcting>& correcting) {
   constexpr std::int64_t most_tried = 16;
   constexpr double long_enough = 10;
   using Clock = std::chrono::steady_clock;
@@ -31,7 +31,7 @@ units::Seconds measured(const scenarios::Grid& grid) {
   const Stopping stopping({});
   const std::vector<std::string> known;
   const auto intervals = scenarios::catalog_intervals();
-  Answering answering(grid, labels, known, intervals, stopping);
+  Answering answering(grid, labels, known, intervals, correcting, stopping);
   const auto total = positions(grid);
   const auto began = Clock::now();
   std::chrono::duration<double> spent{};
@@ -50,11 +50,11 @@ units::Seconds measured(const scenarios::Grid& grid) {
 }  // namespace
 
 int emit_slurm(const SweepRequest& request, const scenarios::Grid& grid, const Common& common,
-               Streams streams) {
+               const std::optional<Correcting>& correcting, Streams streams) {
   const auto points = count(grid);
   auto shards = static_cast<std::int64_t>(request.shards);
   if (shards == 0) {
-    const auto each = measured(grid);
+    const auto each = measured(grid, correcting);
     const double all = static_cast<double>(points) * each.value;
     shards = std::clamp<std::int64_t>(std::llround(std::ceil(all / (60 * request.minutes))), 1,
                                       std::min<std::int64_t>(most_shards, points));
@@ -70,6 +70,7 @@ int emit_slurm(const SweepRequest& request, const scenarios::Grid& grid, const C
                                          : fs::path(request.store));
   std::string sets;
   for (const auto& set : common.sets) sets += " --set " + quoted(set);
+  if (correcting) sets += " --corrections " + quoted(fs::absolute(common.corrections).string());
   const auto all_shards = quoted((store.parent_path() / store.stem()).string() + ".shard-") + "*" +
                           quoted("-of-" + n + store.extension().string());
   const std::string script =

@@ -130,10 +130,14 @@ forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
 int validate(const ValidateRequest& request, const Common& common, Streams streams) {
   const auto& datasets = request.datasets;
   const std::string what = datasets.empty() ? "" : datasets.front();
-  if (what == "collectives" || what == "search") {
+  if (!request.likeness.empty() && what != "corrections")
+    throw Mistake("--likeness is what 'validate corrections' writes; write that, or leave it out");
+  if (what == "collectives" || what == "search" || what == "corrections") {
     if (!request.page.empty() || !request.intervals.empty())
       throw Mistake("--report and --intervals are of training runs; leave them out");
     const std::vector<std::string> named(datasets.begin() + 1, datasets.end());
+    if (what == "corrections")
+      return validate_corrections(named, request.folder, request.likeness, common, streams);
     return what == "search" ? validate_search(named, request.folder, common, streams)
                             : validate_collectives(named, request.folder, common, streams);
   }

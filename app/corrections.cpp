@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/corrections.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "app/parallel.hpp"
+#include "report/sweep.hpp"
+#include "scenarios/corrections_file.hpp"
+#include "scenarios/intervals.hpp"
+#include "scenarios/likeness.hpp"
+#include "units/text.hpp"
+
+namespace app {
+
+std::optional<Correcting> load_correcting(const Common& common) {
+  if (common.corrections.empty()) return {};
+  const auto entries = scenarios::load_corrections(common.corrections);
+  const auto intervals = scenarios::catalog_intervals();
+  Correcting correcting;
+  correcting.corrections.likeness = scenarios::catalog_likeness();
+  correcting.corrections.steps.resize(entries.size());
+  const auto threads =
+      common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  for_each_index(entries.size(), threads, [&](std::size_t i) {
+    const auto& [name, scenario, measured, noise] = entries[i];
+    try {
+      auto forecast = forecast::simulate(scenario);
+      forecast::add_interval(forecast, scenario, intervals);
+      correcting.corrections.steps[i] =
+          forecast::measured_step(name, measured, noise, scenario, forecast);
+    } catch (const std::invalid_argument& wrong) {
+      throw Mistake(common.corrections + ": " + name + ": " + wrong.what());
+    }
+  });
+  for (const auto& [name, scenario, measured, noise] : entries)
+    correcting.text += name + '\n' + report::scenario_line(scenario) + '\n' +
+                       std::to_string(measured.value) + ' ' + std::to_string(noise) + '\n';
+  return correcting;
+}
+
+std::optional<forecast::Correction> correct(forecast::Forecast& forecast,
+                                            const forecast::Scenario& scenario,
+                                            const std::optional<Correcting>& correcting) {
+  if (!correcting) return {};
+  auto correction = forecast::correction_of(scenario, forecast, correcting->corrections);
+  forecast::apply(correction, forecast);
+  return correction;
+}
+
+void check_objective(const search::Question& question) {
+  if (question.objective.kind != search::Objective::Kind::step_time)
+    throw std::invalid_argument(
+        "--corrections: this search.objective is decided by simulated times; leave the objective "
+        "out, or search without --corrections and simulate the plan that is found with them");
+}
+
+units::Seconds parse_measured(const std::string& text) {
+  units::Seconds measured;
+  try {
+    measured = units::parse_duration(text);
+  } catch (const std::invalid_argument& wrong) {
+    throw Mistake("--measured " + text + ": " + wrong.what() +
+                  "; expected the time of one step, such as 12.3s or '950 ms'");
+  }
+  if (!(measured.value > 0) || measured.value > 1e6)
+    throw Mistake("--measured " + text +
+                  ": out of range; a step takes a while, and ends within days: expected a time "
+                  "such as 12.3s");
+  return measured;
+}
+
+}  // namespace app
