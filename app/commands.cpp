@@ -83,7 +83,7 @@ void add_validate(CLI::App& program, Common& common, Action& action) {
   command->add_option("datasets", asked->datasets,
                       "Data sets (default: all training runs); 'collectives' [TABLE…]: measured "
                       "collectives instead; 'search' [DATASET…]: their plans, where tuned, beside "
-                      "those found");
+                      "those found; 'corrections': each run corrected by others of its set");
   command->add_option("--data", asked->folder, "Folder of published runs")->type_name("FOLDER");
   command->add_option("--report", asked->page, "Write a page with plots and tables (HTML)")
       ->type_name("FILE");

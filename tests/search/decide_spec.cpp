@@ -98,6 +98,30 @@ TEST_CASE("the choice flips where a fifth more or less makes another cheaper") {
   CHECK(decision.sensitivity.size() == 12);
 }
 
+TEST_CASE("options are decided by corrected step times, and keep the correction") {
+  const auto asked = purchase({rented(2)});
+  auto how = knowing([](auto, auto) { return 10.0; });
+  how.intervals.regimes = {{.regime = {}, .rows = 9, .datasets = 3, .low = -0.2, .high = 0.2}};
+  const auto& question = asked.options[0].questions[0];
+  const auto run = forecast::circumstances_of(question.scenario, plan_of(question).forecast);
+  how.intervals.devices = {{run.regime[0], run.gpus, run.sequence, run.traits}};
+  const auto before = decide(asked, how);
+  CHECK_FALSE(before.options[0].found.workloads[0].correction);
+
+  // The option's own scenario was measured to take 12 s; so nearly does the forecast then.
+  const auto& plan = before.options[0].found.workloads[0];
+  how.corrections.steps = {forecast::measured_step("measured", {12}, forecast::usual_noise,
+                                                   plan.scenario, plan.forecast)};
+  const auto after = decide(asked, how);
+  const auto& corrected = after.options[0].found.workloads[0];
+  REQUIRE(corrected.correction);
+  CHECK(corrected.forecast.step.time.value == Approx(12).epsilon(0.01));
+  CHECK(corrected.forecast.step.time == corrected.correction->factor * plan.forecast.step.time);
+  CHECK(after.options[0].assessment.time / before.options[0].assessment.time ==
+        Approx(corrected.correction->factor));
+  CHECK(after.options[0].assessment.spread_high < before.options[0].assessment.spread_high);
+}
+
 TEST_CASE("of the batches that are allowed the one that trains in the least time is taken") {
   auto asked = purchase();
   asked.workloads[0].max_global_batch = 1000;
