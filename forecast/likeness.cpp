@@ -35,13 +35,15 @@ double doublings(std::int64_t number) { return doublings(static_cast<double>(num
 }  // namespace
 
 Setting setting_of(const Scenario& scenario, const Forecast& forecast) {
-  const auto& [name, model, cluster, training, plan, software] = scenario;
+  const auto& model = scenario.model;
+  const auto& cluster = scenario.cluster;
+  const auto& plan = scenario.plan;
   const auto regime = circumstances_of(scenario, forecast).regime;
   const bool alone = cluster.nodes() < 2;
   Setting setting;
   setting.words = {regime[0],
                    alone ? "one node" : cluster.fabric.name,
-                   software.name,
+                   scenario.software.name,
                    regime[3],
                    regime[2],
                    model.moe ? "experts" : "dense",
@@ -50,7 +52,7 @@ Setting setting_of(const Scenario& scenario, const Forecast& forecast) {
                    plan.offload == strategies::Offload{} ? "none" : "some"};
   setting.numbers = {doublings(cluster.gpus),
                      doublings(model::parameters(model)),
-                     doublings(training.sequence_length),
+                     doublings(scenario.training.sequence_length),
                      doublings(plan.tensor),
                      doublings(plan.pipeline),
                      doublings(plan.context),
