@@ -167,7 +167,8 @@ void stretch(Forecast& forecast, double factor) {
                     &layer.attention_forward,
                     &layer.attention_backward,
                     &layer.mlp_forward,
-                    &layer.mlp_backward})
+                    &layer.mlp_backward,
+                    &forecast.gpus.longest_wait})
     *one = factor * *one;
   for (auto* rate : {&step.tokens_per_second, &step.tokens_per_second_per_gpu, &step.mfu, &step.hfu,
                      &step.flops_per_gpu.value})
