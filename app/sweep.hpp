@@ -31,9 +31,14 @@ struct SweepRequest {
 
 struct StoresRequest {
   std::vector<std::string> stores;
-  std::string into;               // merge: the store to make; empty: named after the shards
-  std::string csv;                // export: empty: standard output
-  std::string figure, along, by;  // plot
+  std::string into;  // merge: the store to make; empty: named after the shards
+  std::string csv;   // export: empty: standard output
+  // plot
+  std::string figure, along, by;
+  std::string against;       // figure to the right; empty: the values along the axis
+  std::string where;         // condition that points meet; empty: all
+  bool relative = false;     // to the first of each line
+  std::vector<double> band;  // its two ends; none: no band
 };
 
 int sweep(const SweepRequest& request, const Common& common, Streams streams);

@@ -25,6 +25,31 @@ CLI::App* add_store_command(CLI::App& sweep, const std::shared_ptr<StoresRequest
   return command;
 }
 
+void add_plot_command(CLI::App& sweep, const std::shared_ptr<StoresRequest>& asked, Common& common,
+                      Action& action) {
+  auto* plot = add_store_command(
+      sweep, asked, common, action, "plot",
+      "Draw a figure along one axis, with a line for each value of another", sweep_plot);
+  plot->add_option("--figure", asked->figure, "Column to draw (default: tokens_per_s_per_gpu)")
+      ->type_name("COLUMN");
+  plot->add_option("--along", asked->along, "Axis that runs to the right (default: the first)")
+      ->type_name("PATH");
+  plot->add_option("--by", asked->by, "Axis with a line for each value (default: the next)")
+      ->type_name("PATH");
+  plot->add_option("--against", asked->against,
+                   "Column that runs to the right instead; lines follow --along")
+      ->type_name("COLUMN");
+  plot->add_option("--where", asked->where, "Only points for which a condition over paths holds")
+      ->type_name("CONDITION");
+  plot->add_flag("--relative", asked->relative, "In percent of the first of each line");
+  plot->add_option("--band", asked->band, "Mark what lies between, in the figure's unit")
+      ->expected(2)
+      ->type_name("LOW HIGH");
+  plot->footer(
+      "With --output FILE.svg the picture is an SVG image, else characters.\n"
+      "Example:\n  stepcast sweep plot data.sqlite --relative --band 85 95 --output data.svg");
+}
+
 void add_store_commands(CLI::App& sweep, Common& common, Action& action) {
   auto asked = std::make_shared<StoresRequest>();
   add_store_command(sweep, asked, common, action, "status",
@@ -38,15 +63,7 @@ void add_store_commands(CLI::App& sweep, Common& common, Action& action) {
                                   "Join shards and say which points are missing", sweep_merge);
   merge->add_option("--store", asked->into, "Store to make (default: named after the shards)")
       ->type_name("FILE");
-  auto* plot = add_store_command(
-      sweep, asked, common, action, "plot",
-      "Draw a figure along one axis, with a line for each value of another", sweep_plot);
-  plot->add_option("--figure", asked->figure, "Column to draw (default: tokens_per_s_per_gpu)")
-      ->type_name("COLUMN");
-  plot->add_option("--along", asked->along, "Axis that runs to the right (default: the first)")
-      ->type_name("PATH");
-  plot->add_option("--by", asked->by, "Axis with a line for each value (default: the next)")
-      ->type_name("PATH");
+  add_plot_command(sweep, asked, common, action);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A figure of a sweep along one or two of its axes, in the terminal.
+// A figure of a sweep along one or two of its axes, or against another: in the terminal, or as SVG.
 #include "report/sweep_plot.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/sweep.hpp"
+#include "scenarios/sweep_paths.hpp"
 #include "scenarios/value_json.hpp"
 #include "units/spelling.hpp"
 
@@ -22,6 +24,14 @@ std::string listed(const std::vector<std::string_view>& names) {
   return text;
 }
 
+// What was asked, in the words of the grid.
+struct Asked {
+  std::size_t figure = 0;
+  std::optional<std::size_t> against;
+  Column along;
+  std::optional<Column> by;
+};
+
 Mistake unknown(const std::string& option, const std::string& word,
                 const std::vector<std::string_view>& known) {
   std::string text = option + " " + word + ": expected one of " + listed(known);
@@ -30,13 +40,13 @@ Mistake unknown(const std::string& option, const std::string& word,
   return Mistake(text);
 }
 
-std::size_t figure_named(const std::string& name) {
+std::size_t figure_named(const std::string& option, const std::string& name) {
   const auto figures = search::figures();
   const auto found = std::ranges::find(figures, name, &search::Figure::name);
   if (found != figures.end()) return static_cast<std::size_t>(found - figures.begin());
   std::vector<std::string_view> known;
   for (const auto& figure : figures) known.push_back(figure.name);
-  throw unknown("--figure", name, known);
+  throw unknown(option, name, known);
 }
 
 // The axis of that name; or, where none is named, the first after `others` with several values.
@@ -67,45 +77,116 @@ std::vector<std::size_t> ranks_of(const std::vector<std::size_t>& order) {
   return ranks;
 }
 
+Asked asked_of(const StoresRequest& request, const scenarios::Grid& grid) {
+  Asked asked;
+  asked.figure =
+      figure_named("--figure", request.figure.empty() ? "tokens_per_s_per_gpu" : request.figure);
+  if (!request.against.empty()) asked.against = figure_named("--against", request.against);
+  asked.along = column_of(grid, "--along", request.along, {}).value_or(Column{});
+  asked.by = column_of(grid, "--by", request.by, asked.along);
+  if (asked.by && asked.by->axis == asked.along.axis)
+    throw Mistake("--by " + request.by + ": moves together with what runs to the right");
+  return asked;
+}
+
+report::Plot empty_plot(const scenarios::Grid& grid, const Asked& asked,
+                        const std::vector<std::vector<std::size_t>>& order) {
+  const auto name = [&](const Column& column) { return grid.axes[column.axis].paths[column.path]; };
+  report::Plot plot{std::string(search::figures()[asked.figure].name),
+                    name(asked.along),
+                    asked.by ? name(*asked.by) : "",
+                    {},
+                    {}};
+  plot.title = grid.name;
+  if (asked.against) plot.against = search::figures()[*asked.against].name;
+  for (const auto index : order[asked.along.axis])
+    plot.places.push_back(label(grid, asked.along, index));
+  plot.lines.resize(asked.by ? order[asked.by->axis].size() : 1);
+  for (std::size_t i = 0; i < plot.lines.size(); ++i) {
+    if (asked.by) plot.lines[i].name = label(grid, *asked.by, order[asked.by->axis][i]);
+    plot.lines[i].values.resize(plot.places.size());
+    if (asked.against) plot.lines[i].across.resize(plot.places.size());
+  }
+  return plot;
+}
+
+// Without the lines and the places that have no value.
+report::Plot without_gaps(report::Plot plot) {
+  std::erase_if(plot.lines, [](const auto& line) {
+    return std::ranges::none_of(line.values, [](const auto& value) { return value.has_value(); });
+  });
+  for (std::size_t place = plot.places.size(); place-- > 0;) {
+    if (std::ranges::any_of(plot.lines,
+                            [&](const auto& line) { return line.values[place].has_value(); }))
+      continue;
+    const auto at = static_cast<std::ptrdiff_t>(place);
+    plot.places.erase(plot.places.begin() + at);
+    for (auto& line : plot.lines) {
+      line.values.erase(line.values.begin() + at);
+      if (!line.across.empty()) line.across.erase(line.across.begin() + at);
+    }
+  }
+  return plot;
+}
+
+scenarios::Grid slice_of(const scenarios::Grid& grid, const std::string& where) {
+  try {
+    return scenarios::narrowed(grid, where);
+  } catch (const scenarios::ConditionError& wrong) {
+    throw Mistake("--where " + where + ": " + wrong.what() + ", at character " +
+                  std::to_string(wrong.at + 1));
+  }
+}
+
+report::Plot plot_of(const Rows& rows, const scenarios::Grid& grid, const Asked& asked) {
+  const auto order = scenarios::sorted_indices(grid);
+  auto plot = empty_plot(grid, asked, order);
+  const auto along_rank = ranks_of(order[asked.along.axis]);
+  const auto by_rank = asked.by ? ranks_of(order[asked.by->axis]) : std::vector<std::size_t>{};
+  const auto total = positions(grid);
+  for (std::int64_t position = 0; position < total; ++position) {
+    if (!holds(grid, position)) continue;
+    const auto row = rows.row(position);
+    if (!row || row->status != "ok") continue;
+    const auto indices = scenarios::indices_at(grid, position);
+    auto& line = plot.lines[asked.by ? by_rank[indices[asked.by->axis]] : 0];
+    const auto place = along_rank[indices[asked.along.axis]];
+    auto& best = line.values[place];
+    const double value = row->figures[asked.figure];
+    plot.best_of_others |= best.has_value();
+    if (best && (search::figures()[asked.figure].less_is_better ? value >= *best : value <= *best))
+      continue;
+    best = value;
+    if (asked.against) line.across[place] = row->figures[*asked.against];
+  }
+  return plot;
+}
+
+report::Plot::Band band_of(const std::vector<double>& ends) {
+  if (ends[0] < ends[1] && std::isfinite(ends[1] - ends[0])) return {ends[0], ends[1]};
+  throw Mistake("--band: the first number is the lower end, the second the upper, such as 85 95");
+}
+
 }  // namespace
 
 int sweep_plot(const StoresRequest& request, const Common& common, Streams streams) {
   const Rows rows(request.stores);
-  const auto& grid = rows.grid();
-  const auto figure_index =
-      figure_named(request.figure.empty() ? "tokens_per_s_per_gpu" : request.figure);
-  const auto& figure = search::figures()[figure_index];
-  auto along = column_of(grid, "--along", request.along, {});
-  if (!along) along = Column{};
-  const auto by = column_of(grid, "--by", request.by, along);
-  if (by && by->axis == along->axis)
-    throw Mistake("--by " + request.by + ": moves together with what runs to the right");
-
-  const auto order = scenarios::sorted_indices(grid);
-  report::Plot plot{std::string(figure.name),
-                    grid.axes[along->axis].paths[along->path],
-                    by ? grid.axes[by->axis].paths[by->path] : "",
-                    {},
-                    {}};
-  for (const auto index : order[along->axis]) plot.places.push_back(label(grid, *along, index));
-  plot.lines.resize(by ? order[by->axis].size() : 1);
-  for (std::size_t i = 0; i < plot.lines.size(); ++i) {
-    if (by) plot.lines[i].name = label(grid, *by, order[by->axis][i]);
-    plot.lines[i].values.resize(plot.places.size());
+  const bool narrow = !request.where.empty();
+  const auto grid = narrow ? slice_of(rows.grid(), request.where) : rows.grid();
+  auto plot = plot_of(rows, grid, asked_of(request, grid));
+  if (narrow) plot = without_gaps(std::move(plot));
+  if (plot.lines.empty())
+    throw Mistake("--where " + request.where + ": no point there is ok; `sweep export` says why");
+  if (!request.band.empty()) plot.band = band_of(request.band);
+  if (request.relative) try {
+      plot = report::relative_plot(std::move(plot));
+    } catch (const std::invalid_argument& wrong) {
+      throw Mistake("--relative: " + std::string(wrong.what()));
+    }
+  if (common.output.ends_with(".svg")) {
+    deliver(report::sweep_svg(plot), common, streams);
+    return success;
   }
-  const auto along_rank = ranks_of(order[along->axis]);
-  const auto by_rank = by ? ranks_of(order[by->axis]) : std::vector<std::size_t>{};
-  const auto total = positions(grid);
-  for (std::int64_t position = 0; position < total; ++position) {
-    const auto row = rows.row(position);
-    if (!row || row->status != "ok") continue;
-    const auto indices = scenarios::indices_at(grid, position);
-    auto& best =
-        plot.lines[by ? by_rank[indices[by->axis]] : 0].values[along_rank[indices[along->axis]]];
-    const double value = row->figures[figure_index];
-    if (!best || (figure.less_is_better ? value < *best : value > *best)) best = value;
-  }
-  if (grid.axes.size() > (by ? 2u : 1u)) plot.figure += ", the best over the other axes";
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   deliver(report::sweep_plot(plot, options), common, streams);

@@ -6,53 +6,27 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 
-#include "report/picture.hpp"
+#include "report/sweep_plot_parts.hpp"
 #include "report/terminal.hpp"
 
 namespace report {
 namespace {
 
 constexpr int height = 16, margin = 12;  // rows of the picture; columns of the scale
-constexpr std::array<std::string_view, 8> shapes{"●", "○", "■", "□", "▲", "△", "◆", "◇"};
-constexpr std::array<std::string_view, 8> letters{"o", "x", "*", "+", "#", "%", "@", "&"};
+constexpr std::array<std::string_view, most_lines> shapes{"●", "○", "■", "□", "▲", "△", "◆", "◇"};
+constexpr std::array<std::string_view, most_lines> letters{"o", "x", "*", "+", "#", "%", "@", "&"};
 
 std::string_view mark(std::size_t line, const TextOptions& options) {
   return options.unicode ? shapes[line] : letters[line];
 }
 
-// What stands at the bottom and at the top, and where a value lies between.
-class Scale {
- public:
-  explicit Scale(const std::vector<PlotLine>& lines) {
-    bool any = false;
-    for (const auto& line : lines)
-      for (const auto& value : line.values) {
-        if (!value) continue;
-        least_ = any ? std::min(least_, *value) : *value;
-        most_ = any ? std::max(most_, *value) : *value;
-        any = true;
-      }
-    powers_ = least_ > 0 && most_ > 50 * least_;
-    if (!powers_ && least_ > 0 && least_ < most_ / 2) least_ = 0;
-    if (most_ == least_) least_ = most_ > 0 ? 0 : most_ - 1;
-  }
-  int row(double value) const {
-    const double share = powers_ ? std::log(value / least_) / std::log(most_ / least_)
-                                 : (value - least_) / (most_ - least_);
-    return static_cast<int>(std::lround(share * (height - 1)));
-  }
-  double value(int row) const {
-    const double share = static_cast<double>(row) / (height - 1);
-    return powers_ ? least_ * std::pow(most_ / least_, share) : least_ + share * (most_ - least_);
-  }
-  bool powers() const { return powers_; }
-
- private:
-  double least_ = 0, most_ = 1;
-  bool powers_ = false;
-};
+double share_of(int row) { return static_cast<double>(row) / (height - 1); }
+int row_of(const Scale& scale, double value) {
+  return static_cast<int>(std::lround(scale.share(value) * (height - 1)));
+}
 
 class Canvas {
  public:
@@ -62,6 +36,23 @@ class Canvas {
     auto& cell = cells_[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
     if (over || cell == " ") cell = what;
   }
+  // The name of a mark to its right, or to its left, where no other mark or name is.
+  void name(int column, int row, const std::string& what, std::string_view dot) {
+    auto& line = cells_[static_cast<std::size_t>(row)];
+    const int width = static_cast<int>(line.size()), length = static_cast<int>(what.size());
+    for (const int first : {column + 2, column - 1 - length}) {
+      if (first < 0 || first + length > width) continue;
+      const auto cells = std::span(line).subspan(static_cast<std::size_t>(first), what.size());
+      if (std::ranges::any_of(cells, [&](auto cell) { return cell != " " && cell != dot; }))
+        continue;
+      for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = std::string_view(what).substr(i, 1);
+      return;
+    }
+  }
+  void dash(int row, std::string_view what) {
+    for (auto& cell : cells_[static_cast<std::size_t>(row)])
+      if (cell == " ") cell = what;
+  }
   std::string text(const Scale& scale, const TextOptions& options) const {
     std::string all;
     for (int row = height - 1; row >= 0; --row) {
@@ -69,7 +60,7 @@ class Canvas {
       std::string line;
       for (const auto cell : cells_[static_cast<std::size_t>(row)]) line += cell;
       line.resize(line.find_last_not_of(' ') + 1);
-      all += right(labelled ? fmt::format("{:.4g}", scale.value(row)) : "", margin - 2) +
+      all += right(labelled ? fmt::format("{:.4g}", scale.value(share_of(row))) : "", margin - 2) +
              (options.unicode ? (labelled ? " ┤" : " │") : (labelled ? " +" : " |")) + line + '\n';
     }
     return all;
@@ -79,70 +70,140 @@ class Canvas {
   std::vector<std::vector<std::string_view>> cells_;  // from the bottom
 };
 
-int column_of(std::size_t place, std::size_t places, int width) {
-  if (places < 2) return width / 2;
-  return 1 + static_cast<int>(place * static_cast<std::size_t>(width - 3) / (places - 1));
-}
+std::string_view dot(const TextOptions& options) { return options.unicode ? "·" : "."; }
 
-void draw(Canvas& canvas, const PlotLine& line, const Scale& scale, std::string_view shape,
-          int width, const TextOptions& options) {
+// Where marks stand: the places of the axis evenly spaced, or what they have of another figure.
+class Columns {
+ public:
+  Columns(const Plot& plot, const std::vector<PlotLine>& lines, int width)
+      : places_(plot.places.size()), width_(width) {
+    if (!plot.against.empty()) scale_ = rightward_scale(lines);
+  }
+  int of_share(double share) const {
+    return 1 + static_cast<int>(std::lround(share * (width_ - 3)));
+  }
+  int of_place(std::size_t place) const {
+    if (places_ < 2) return width_ / 2;
+    return 1 + static_cast<int>(place * static_cast<std::size_t>(width_ - 3) / (places_ - 1));
+  }
+  int of(const PlotLine& line, std::size_t place) const {
+    return scale_ ? of_share(scale_->share(line.across[place])) : of_place(place);
+  }
+  const std::optional<Scale>& scale() const { return scale_; }
+  int width() const { return width_; }
+
+ private:
+  std::size_t places_;
+  int width_;
+  std::optional<Scale> scale_;
+};
+
+void draw(Canvas& canvas, const PlotLine& line, const Scale& scale, const Columns& columns,
+          std::string_view shape, const TextOptions& options) {
   std::optional<std::pair<int, double>> before;
   for (std::size_t i = 0; i < line.values.size(); ++i) {
     if (!line.values[i]) continue;
-    const int column = column_of(i, line.values.size(), width);
-    const int row = scale.row(*line.values[i]);
-    for (int c = before ? before->first + 1 : column; c < column; ++c)
+    const int column = columns.of(line, i), row = row_of(scale, *line.values[i]);
+    const int way = before && column < before->first ? -1 : 1;
+    for (int c = before ? before->first + way : column; (column - c) * way > 0; c += way)
       canvas.put(c,
                  static_cast<int>(
                      std::lround(before->second + (row - before->second) * (c - before->first) /
                                                       (column - before->first))),
-                 options.unicode ? "·" : ".", false);
+                 dot(options), false);
     canvas.put(column, row, shape, true);
     before = {column, row};
   }
 }
 
-// Names below the picture, those left out that have no room.
-std::string places_text(const std::vector<std::string>& places, int width,
-                        const TextOptions& options) {
+void name_places(Canvas& canvas, const PlotLine& line, const std::vector<std::string>& names,
+                 const Scale& scale, const Columns& columns, std::string_view dot) {
+  for (std::size_t i = 0; i < line.values.size(); ++i)
+    if (line.values[i])
+      canvas.name(columns.of(line, i), row_of(scale, *line.values[i]), names[i], dot);
+}
+
+struct Label {
+  int column;
+  std::string text;
+};
+
+std::vector<Label> labels_below(const Plot& plot, const Columns& columns,
+                                const TextOptions& options) {
+  std::vector<Label> labels;
+  if (columns.scale()) {
+    for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0})
+      labels.push_back(
+          {columns.of_share(share), fmt::format("{:.4g}", columns.scale()->value(share))});
+    return labels;
+  }
+  for (std::size_t i = 0; i < plot.places.size(); ++i)
+    labels.push_back({columns.of_place(i), fitted(printable(plot.places[i], options.unicode), 16)});
+  return labels;
+}
+
+// Labels below the picture, those left out that have no room.
+std::string labels_text(const std::vector<Label>& labels, int width) {
   std::string text;
   int end = 0;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto name = fitted(printable(places[i], options.unicode), 16);
+  for (const auto& [column, name] : labels) {
     const int length = columns(name);
-    const int begin =
-        std::clamp(column_of(i, places.size(), width) - length / 2, 0, std::max(0, width - length));
-    if (i > 0 && begin < end + 2) continue;
+    const int begin = std::clamp(column - length / 2, 0, std::max(0, width - length));
+    if (end > 0 && begin < end + 2) continue;
     text += std::string(static_cast<std::size_t>(begin - end), ' ') + name;
     end = begin + length;
   }
   return text;
 }
 
+std::string heading_of(const Plot& plot, const Scale& up, const Columns& columns) {
+  std::string text = plot.figure;
+  if (!plot.against.empty()) text += " against " + plot.against;
+  if (plot.relative) text += ", in percent of the first of each line";
+  if (plot.best_of_others) text += ", the best over the other axes";
+  if (up.powers()) text += ", by powers of ten";
+  if (columns.scale() && columns.scale()->powers()) text += ", to the right by powers of ten";
+  return text;
+}
+
+std::string key_of(const Plot& plot, const std::vector<PlotLine>& lines,
+                   const TextOptions& options) {
+  std::string key = plot.by.empty() ? "" : plot.by + ":";
+  for (std::size_t i = 0; !plot.by.empty() && i < lines.size(); ++i)
+    key += fmt::format("  {} {}", mark(i, options), printable(lines[i].name, options.unicode));
+  if (plot.band)
+    key += fmt::format("{}{} {:.4g} to {:.4g}", key.empty() ? "" : "  ",
+                       options.unicode ? "╌" : "-", plot.band->low, plot.band->high);
+  return key;
+}
+
 }  // namespace
 
 std::string sweep_plot(const Plot& plot, const TextOptions& options) {
   const int width = width_of(options) - margin;
-  std::vector<PlotLine> lines;
-  for (const int line :
-       spread(static_cast<int>(plot.lines.size()), static_cast<int>(shapes.size())))
-    lines.push_back(plot.lines[static_cast<std::size_t>(line)]);
-  const Scale scale(lines);
+  const auto lines = drawn_lines(plot);
+  const auto scale = upward_scale(plot, lines);
+  const Columns columns(plot, lines, width);
+  std::vector<std::string> names;
+  for (const auto& place : plot.places) names.push_back(printable(place, false));
   Canvas canvas(width);
   for (std::size_t i = 0; i < lines.size(); ++i)
-    draw(canvas, lines[i], scale, mark(i, options), width, options);
-  std::string text = heading(plot.figure + (scale.powers() ? ", by powers of ten" : ""), options) +
-                     canvas.text(scale, options);
+    draw(canvas, lines[i], scale, columns, mark(i, options), options);
+  for (std::size_t i = 0; columns.scale() && i < lines.size(); ++i)
+    name_places(canvas, lines[i], names, scale, columns, dot(options));
+  for (const double edge :
+       plot.band ? std::vector{plot.band->low, plot.band->high} : std::vector<double>{})
+    canvas.dash(row_of(scale, edge), options.unicode ? "╌" : "-");
+  std::string text =
+      heading(heading_of(plot, scale, columns), options) + canvas.text(scale, options);
   const std::string pad(static_cast<std::size_t>(margin - 1), ' ');
   text += pad + (options.unicode ? "└" : "+");
   for (int i = 0; i < width; ++i) text += options.unicode ? "─" : "-";
-  text += '\n' + pad + ' ' + places_text(plot.places, width, options) + '\n';
-  text += pad + ' ' + printable(plot.along, options.unicode) + '\n';
-  if (plot.by.empty()) return text;
-  std::string key = plot.by + ":";
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    key += fmt::format("  {} {}", mark(i, options), printable(lines[i].name, options.unicode));
-  text += wrapped(key, margin, width_of(options));
+  text += '\n' + pad + ' ' + labels_text(labels_below(plot, columns, options), width) + '\n';
+  const auto& right = plot.against.empty() ? plot.along : plot.against;
+  text += pad + ' ' + printable(right, options.unicode) + '\n';
+  if (const auto key = key_of(plot, lines, options); !key.empty())
+    text += wrapped(key, margin, width_of(options));
   if (lines.size() < plot.lines.size())
     text +=
         pad + fmt::format(" ({} between these are not shown)\n", plot.lines.size() - lines.size());

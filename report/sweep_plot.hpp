@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A figure of a sweep along one of its axes, drawn with characters.
+// A figure of a sweep along one of its axes, or against another figure: drawn with characters, or
+// as SVG.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,16 +13,36 @@ namespace report {
 struct PlotLine {
   std::string name;
   std::vector<std::optional<double>> values;  // one for each place along the axis
+  std::vector<double> across = {};            // with Plot::against: that figure at every place
 };
 
 struct Plot {
   std::string figure, along, by;    // what is drawn, along which axis, a line for each value of
   std::vector<std::string> places;  // along the axis, evenly spaced
   std::vector<PlotLine> lines;      // at most as many as there are marks are drawn: evenly spread
+  std::string title = {};           // the sweep's name
+  std::string against = {};         // the figure that runs to the right; empty: the places do
+  bool best_of_others = false;      // other axes vary too; values are the best over them
+  bool relative = false;            // values are percent of each line's first
+  struct Band {
+    double low = 0, high = 0;
+  };
+  std::optional<Band> band = std::nullopt;  // what somebody expects, in the unit of the values
 };
 
+// Every value in percent of its line's first, and so is what runs to the right where that is a
+// figure. Throws std::invalid_argument that names a line whose first is zero.
+Plot relative_plot(Plot plot);
+
 // Lines from mark to mark, a scale on the left, places below, then a key. Upwards it goes from zero
-// where some value is below half of the largest, by powers of ten where some is below a fiftieth.
+// where some value is below half of the largest, by powers of ten where some is below a fiftieth;
+// against a figure, so it does to the right, and marks have the names of their places where there
+// is room.
 std::string sweep_plot(const Plot& plot, const TextOptions& options);
+
+// The same as one SVG image for a page or a paper: light or dark as the reader's system is, texts
+// as texts, no scripts, nothing fetched; the scales end at round numbers, bytes are in GiB. The
+// same plot has the same bytes.
+std::string sweep_svg(const Plot& plot);
 
 }  // namespace report

@@ -231,4 +231,22 @@ void find_terms(Grid& grid) {
   for (const auto& path : grid.condition.paths()) grid.terms.push_back(terms.of(path));
 }
 
+Grid narrowed(Grid grid, const std::string& only_if) {
+  grid.only_if = only_if;
+  grid.condition = Condition(only_if);
+  std::string mistakes;
+  std::size_t first = 0;
+  for (const auto& path : grid.condition.paths()) {
+    const auto mistake = path_mistake(path.name);
+    if (mistake.empty()) continue;
+    if (mistakes.empty()) first = path.at;
+    mistakes += (mistakes.empty() ? "" : "; ") + path.name + ": " + mistake;
+  }
+  if (!mistakes.empty()) throw ConditionError(first, mistakes);
+  grid.terms.clear();
+  find_terms(grid);
+  if (count(grid) == 0) throw ConditionError(0, "leaves no point in");
+  return grid;
+}
+
 }  // namespace scenarios

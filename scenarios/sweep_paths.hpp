@@ -17,4 +17,8 @@ std::string path_mistake(const std::string& path);
 // ConditionError for a path that stands for no single value.
 void find_terms(Grid& grid);
 
+// The grid with this condition in place of its own. Throws ConditionError, also for a condition
+// that leaves no point in. O(positions).
+Grid narrowed(Grid grid, const std::string& only_if);
+
 }  // namespace scenarios

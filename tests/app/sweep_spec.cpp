@@ -2,11 +2,13 @@
 // Sweeps as users meet them: what they leave behind, and that nothing but the question decides it.
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -287,6 +289,45 @@ TEST_CASE("the script of a job array runs every shard, and again what failed") {
   CHECK_THAT(measured.err, STEPCAST_HOLDS("24 points at some "));
 }
 
+TEST_CASE("a plot shows what --where leaves in, relative and against a figure if asked") {
+  const Folder folder;
+  const Environment unicode("LC_ALL", "C.UTF-8"), columns("COLUMNS", "");
+  stepcast({"sweep", folder / "s.yaml"});
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"sweep", "plot", folder / "s.sqlite"});
+    if (std::ranges::find(more, "--where") == more.end())
+      more.insert(more.end(), {"--where", "plan.tensor >= 4 and plan.zero == 1"});
+    const auto run = stepcast(more);
+    CHECK(run.status == app::success);
+    CHECK(run.err.empty());
+    return run.out;
+  };
+  const auto bare = with({"--by", "plan.recompute"});
+  CHECK_THAT(bare, STEPCAST_HOLDS(" full"));
+  CHECK(bare.find("the best over") == bare.npos);
+  CHECK_THAT(with({"--by", "plan.recompute", "--where", "plan.tensor >= 4 and plan.zero >= 1"}),
+             STEPCAST_HOLDS("the best over the other axes"));
+  CHECK_THAT(with({"--by", "plan.zero", "--relative", "--band", "85", "95"}),
+             STEPCAST_HOLDS("plan.zero: ● 1  ╌ 85 to 95"));
+  CHECK_THAT(with({"--figure", "peak_bytes", "--against", "step_time_s"}),
+             STEPCAST_HOLDS("peak_bytes against step_time_s"));
+  // What runs to the right is of the point that is best, not the best itself: of two points the
+  // one that recomputes takes less memory and more time.
+  std::string more_time;
+  const auto rows = json::parse(stepcast({"sweep", "export", folder / "s.sqlite", "--json"}).out);
+  for (const auto& point : rows["points"])
+    if (point["axes"] == json({{"plan.tensor", 8}, {"plan.zero", 1}, {"plan.recompute", "full"}})) {
+      std::ostringstream text;
+      text << std::setprecision(4) << point["step_time_s"].get<double>();
+      more_time = text.str();
+    }
+  CHECK_THAT(with({"--where", "plan.tensor == 8 and plan.zero == 1", "--figure", "peak_bytes",
+                   "--against", "step_time_s"}),
+             STEPCAST_HOLDS(" " + more_time + "\n"));
+  CHECK(with({"--output", folder / "s.svg"}).empty());
+  CHECK(folder.read("s.svg").starts_with("<svg xmlns="));
+}
+
 TEST_CASE("mistakes in the command line of a sweep") {
   const Folder folder;
   stepcast({"sweep", folder / "s.yaml"});
@@ -301,7 +342,19 @@ TEST_CASE("mistakes in the command line of a sweep") {
       {{"sweep", "status", folder / "no.sqlite"}, "no.sqlite: no such file"},
       {{"sweep", "status"}, "store is required"},
       {{"sweep", "plot", folder / "s.sqlite", "--figure", "mfi"}, "did you mean 'mfu'?"},
-      {{"sweep", "plot", folder / "s.sqlite", "--along", "plan.zeo"}, "did you mean 'plan.zero'?"}};
+      {{"sweep", "plot", folder / "s.sqlite", "--along", "plan.zeo"}, "did you mean 'plan.zero'?"},
+      {{"sweep", "plot", folder / "s.sqlite", "--against", "mfi"},
+       "--against mfi: expected one of"},
+      {{"sweep", "plot", folder / "s.sqlite", "--band", "95", "85"}, "--band: the first number"},
+      {{"sweep", "plot", folder / "s.sqlite", "--band", "0", "inf"}, "--band: the first number"},
+      {{"sweep", "plot", folder / "s.sqlite", "--band", "95"}, "--band"},
+      {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.tensor == 3"},
+       "no point there is ok"},
+      {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.tensor == 5"}, "leaves no point in"},
+      {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.zero + == 5"}, ", at character 13"},
+      {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.zeo == 5"}, "did you mean 'zero'?"},
+      {{"sweep", "plot", folder / "s.sqlite", "--figure", "bubble_fraction", "--relative"},
+       "--relative: bubble_fraction is zero at plan.tensor 8 of plan.zero 0, the first of its"}};
   for (const auto& [arguments, said] : mistakes) {
     const auto run = stepcast(arguments);
     CAPTURE(arguments, run.err);

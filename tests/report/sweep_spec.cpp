@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep's rows as JSON and as a table, its progress, and its picture.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "report/sweep.hpp"
 #include "report/sweep_plot.hpp"
 #include "tests/catch.hpp"
+#include "tests/report/golden.hpp"
 
 namespace {
 
@@ -137,6 +139,103 @@ TEST_CASE("a picture over powers of ten says so; one value, or none, is drawn to
     wide.lines = {{"1", values}};
     CHECK_FALSE(report::sweep_plot(wide, ascii()).empty());
   }
+}
+
+TEST_CASE("what is relative is in percent of its line's first, wherever that line begins") {
+  const auto relative = report::relative_plot(plot());
+  CHECK(relative.lines[0].values == std::vector<std::optional<double>>{100.0, 75.0, 50.0});
+  CHECK(relative.lines[1].values == std::vector<std::optional<double>>{{}, 100.0, 400.0});
+  CHECK_THAT(report::sweep_plot(relative, ascii()),
+             STEPCAST_HOLDS("mfu, in percent of the first of each line\n"));
+  auto policies = plot();
+  policies.lines = {{"8b", {40.0, 20.0, 10.0}, {2, 3, 4}}};
+  policies.against = "step_time_s";
+  CHECK(report::relative_plot(policies).lines[0].across == std::vector<double>{100, 150, 200});
+}
+
+TEST_CASE("nothing is relative to zero") {
+  auto zero = plot();
+  zero.lines[1].values = {{}, 0.0, 1.0};
+  CHECK_THROWS_WITH(report::relative_plot(zero),
+                    "mfu is zero at cluster.nodes 2 of plan.tensor 8, the first of its line; "
+                    "nothing is relative to that");
+}
+
+TEST_CASE("a figure against another has the names of its places, a band its two edges") {
+  report::Plot policies{"peak_bytes", "plan.recompute", "", {"none", "selective", "full"}, {}};
+  policies.lines = {{"", {30.0, 25.0, 10.0}, {4, 4.5, 6}}};
+  policies.against = "step_time_s";
+  policies.band = {12, 24};
+  CHECK(report::sweep_plot(policies, ascii()) == R"(
+peak_bytes against step_time_s
+        30 + o.none
+           |    ......
+           |          ..o.selective
+           |---------------....-----------------------------
+           |                   ....
+        20 +                       ....
+           |                           .....
+           |                                ....
+           |                                    ....
+           |----------------------------------------....----
+        10 +                                         full.o
+           |
+           |
+           |
+           |
+         0 +
+           +------------------------------------------------
+             4         4.5          5         5.5         6
+            step_time_s
+            - 12 to 24
+)");
+}
+
+TEST_CASE("a picture as SVG: places, a band, bytes in GiB, texts escaped") {
+  auto drawn = plot();
+  drawn.figure = "peak_bytes";
+  drawn.title = "<memory> & \"more\"\x01";
+  drawn.places = {"8", "1024", "16384"};
+  drawn.lines = {{"a<b", {0x1p30, 0x1p31, 0x1p32}}, {"1024", {{}, 0x3p30, {}}}};
+  drawn.band = {0x1p30, 0x3p30};
+  drawn.best_of_others = true;
+  golden::check("sweep.svg", report::sweep_svg(drawn));
+  auto policies = plot();
+  policies.along = "plan.recompute";
+  policies.places = {"none", "selective", "full"};
+  policies.lines = {{"8b", {40.0, 20.0, 0.5}, {2, 3, 200}}};
+  policies.against = "step_time_s";
+  golden::check("sweep_against.svg", report::sweep_svg(policies));
+}
+
+TEST_CASE("the scales of an SVG end at round numbers, whatever the values") {
+  const auto ends = [](const std::vector<std::optional<double>>& values) {
+    auto one = plot();
+    one.lines = {{"1", values}};
+    one.by = "";
+    std::string found;
+    std::istringstream lines(report::sweep_svg(one));
+    for (std::string line; std::getline(lines, line);)
+      if (const auto at = line.find("\"faint end\">"); at != line.npos)
+        found += (found.empty() ? "" : " ") + line.substr(at + 12, line.find("</") - at - 12);
+    return found;
+  };
+  CHECK(ends({0.41, 0.3, 0.2}) == "0 0.1 0.2 0.3 0.4 0.5");
+  CHECK(ends({93.0, 97.0, 100.0}) == "93 94 95 96 97 98 99 100");
+  CHECK(ends({3.0, 150.0, 170.0}) == "2 5 10 20 50 100 200");
+  CHECK(ends({1.0, 1e5, 1e6}) == "1 10 100 1,000 10,000 100,000 1,000,000");
+  CHECK(ends({5.0, 5.0, 5.0}) == "0 1 2 3 4 5");
+  CHECK(ends({1e9, 1e9 + 1e-6, {}}) ==
+        "0 200,000,000 400,000,000 600,000,000 800,000,000 1,000,000,000");
+  CHECK(ends({0.0, {}, {}}) == "-1 -0.8 -0.6 -0.4 -0.2 0");
+  CHECK(ends({{}, {}, {}}) == "0 0.2 0.4 0.6 0.8 1");
+}
+
+TEST_CASE("a band beyond the values has room") {
+  auto banded = plot();
+  banded.band = {0.7, 0.8};
+  CHECK_THAT(report::sweep_plot(banded, ascii()), STEPCAST_HOLDS("\n       0.8 +---"));
+  CHECK_THAT(report::sweep_svg(banded), STEPCAST_HOLDS(">0.8</text>"));
 }
 
 TEST_CASE("of more lines than there are marks some are drawn, the first and the last among them") {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sweep_plot_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "report/picture.hpp"
+
+namespace report {
+
+Plot relative_plot(Plot plot) {
+  plot.relative = true;
+  for (auto& line : plot.lines) {
+    const auto first =
+        std::ranges::find_if(line.values, [](const auto& v) { return v.has_value(); });
+    if (first == line.values.end()) continue;
+    const double whole = **first;
+    const auto at = static_cast<std::size_t>(first - line.values.begin());
+    const double whole_across = line.across.empty() ? 1 : line.across[at];
+    if (whole == 0 || whole_across == 0)
+      throw std::invalid_argument((whole == 0 ? plot.figure : plot.against) + " is zero at " +
+                                  plot.along + " " + plot.places[at] +
+                                  (line.name.empty() ? "" : " of " + plot.by + " " + line.name) +
+                                  ", the first of its line; nothing is relative to that");
+    for (auto& value : line.values)
+      if (value) *value = 100 * *value / whole;
+    for (auto& value : line.across) value = 100 * value / whole_across;
+  }
+  return plot;
+}
+
+std::vector<PlotLine> drawn_lines(const Plot& plot) {
+  std::vector<PlotLine> lines;
+  for (const int line : spread(static_cast<int>(plot.lines.size()), static_cast<int>(most_lines)))
+    lines.push_back(plot.lines[static_cast<std::size_t>(line)]);
+  return lines;
+}
+
+Scale::Scale(const std::vector<double>& values) {
+  if (!values.empty()) {
+    least_ = std::ranges::min(values);
+    most_ = std::ranges::max(values);
+  }
+  powers_ = least_ > 0 && most_ > 50 * least_;
+  if (!powers_ && least_ > 0 && least_ < most_ / 2) least_ = 0;
+  if (most_ - least_ <= 1e-9 * std::abs(most_)) least_ = most_ > 0 ? 0 : most_ - 1;
+}
+
+double Scale::share(double value) const {
+  return powers_ ? std::log(value / least_) / std::log(most_ / least_)
+                 : (value - least_) / (most_ - least_);
+}
+
+double Scale::value(double share) const {
+  return powers_ ? least_ * std::pow(most_ / least_, share) : least_ + share * (most_ - least_);
+}
+
+void Scale::widen(double least, double most) {
+  least_ = std::min(least_, least);
+  most_ = std::max(most_, most);
+}
+
+Scale upward_scale(const Plot& plot, const std::vector<PlotLine>& lines) {
+  std::vector<double> values;
+  for (const auto& line : lines)
+    for (const auto& value : line.values)
+      if (value) values.push_back(*value);
+  if (plot.band) values.insert(values.end(), {plot.band->low, plot.band->high});
+  return Scale(values);
+}
+
+Scale rightward_scale(const std::vector<PlotLine>& lines) {
+  std::vector<double> values;
+  for (const auto& line : lines)
+    for (std::size_t i = 0; i < line.across.size(); ++i)
+      if (line.values[i]) values.push_back(line.across[i]);
+  return Scale(values);
+}
+
+}  // namespace report
