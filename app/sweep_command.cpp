@@ -37,7 +37,7 @@ void add_plot_command(CLI::App& sweep, const std::shared_ptr<StoresRequest>& ask
   plot->add_option("--by", asked->by, "Axis with a line for each value (default: the next)")
       ->type_name("PATH");
   plot->add_option("--against", asked->against,
-                   "Column that runs to the right instead; lines follow --along")
+                   "Column that runs to the right instead, a mark for each place")
       ->type_name("COLUMN");
   plot->add_option("--where", asked->where, "Only points for which a condition over paths holds")
       ->type_name("CONDITION");

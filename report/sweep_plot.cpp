@@ -101,11 +101,9 @@ class Columns {
 void draw(Canvas& canvas, const PlotLine& line, const Scale& scale, const Columns& columns,
           std::string_view shape, const TextOptions& options) {
   std::optional<std::pair<int, double>> before;
-  for (std::size_t i = 0; i < line.values.size(); ++i) {
-    if (!line.values[i]) continue;
+  for (const auto i : marks_of(line)) {
     const int column = columns.of(line, i), row = row_of(scale, *line.values[i]);
-    const int way = before && column < before->first ? -1 : 1;
-    for (int c = before ? before->first + way : column; (column - c) * way > 0; c += way)
+    for (int c = before && line.across.empty() ? before->first + 1 : column; c < column; ++c)
       canvas.put(c,
                  static_cast<int>(
                      std::lround(before->second + (row - before->second) * (c - before->first) /
@@ -118,9 +116,8 @@ void draw(Canvas& canvas, const PlotLine& line, const Scale& scale, const Column
 
 void name_places(Canvas& canvas, const PlotLine& line, const std::vector<std::string>& names,
                  const Scale& scale, const Columns& columns, std::string_view dot) {
-  for (std::size_t i = 0; i < line.values.size(); ++i)
-    if (line.values[i])
-      canvas.name(columns.of(line, i), row_of(scale, *line.values[i]), names[i], dot);
+  for (const auto i : marks_of(line))
+    canvas.name(columns.of(line, i), row_of(scale, *line.values[i]), names[i], dot);
 }
 
 struct Label {

@@ -36,8 +36,8 @@ Plot relative_plot(Plot plot);
 
 // Lines from mark to mark, a scale on the left, places below, then a key. Upwards it goes from zero
 // where some value is below half of the largest, by powers of ten where some is below a fiftieth;
-// against a figure, so it does to the right, and marks have the names of their places where there
-// is room.
+// against a figure, so it does to the right, and marks are not joined, but have the names of their
+// places where there is room.
 std::string sweep_plot(const Plot& plot, const TextOptions& options);
 
 // The same as one SVG image for a page or a paper: light or dark as the reader's system is, texts

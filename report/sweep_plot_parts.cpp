@@ -37,6 +37,13 @@ std::vector<PlotLine> drawn_lines(const Plot& plot) {
   return lines;
 }
 
+std::vector<std::size_t> marks_of(const PlotLine& line) {
+  std::vector<std::size_t> marks;
+  for (std::size_t i = 0; i < line.values.size(); ++i)
+    if (line.values[i]) marks.push_back(i);
+  return marks;
+}
+
 Scale::Scale(const std::vector<double>& values) {
   if (!values.empty()) {
     least_ = std::ranges::min(values);
@@ -73,8 +80,8 @@ Scale upward_scale(const Plot& plot, const std::vector<PlotLine>& lines) {
 Scale rightward_scale(const std::vector<PlotLine>& lines) {
   std::vector<double> values;
   for (const auto& line : lines)
-    for (std::size_t i = 0; i < line.across.size(); ++i)
-      if (line.values[i]) values.push_back(line.across[i]);
+    if (!line.across.empty())
+      for (const auto i : marks_of(line)) values.push_back(line.across[i]);
   return Scale(values);
 }
 

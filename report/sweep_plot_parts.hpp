@@ -13,6 +13,9 @@ inline constexpr std::size_t most_lines = 8;  // that marks tell apart
 // The lines that are drawn.
 std::vector<PlotLine> drawn_lines(const Plot& plot);
 
+// The places at which a line has a value.
+std::vector<std::size_t> marks_of(const PlotLine& line);
+
 // What stands at the two ends of a picture, and where a value lies between: from zero where some
 // value is below half of the largest, by powers of ten where some is below a fiftieth.
 class Scale {

@@ -156,6 +156,14 @@ std::string styles(std::size_t lines) {
          ".full{fill:currentColor}}\n" + "</style>\n";
 }
 
+struct Box {
+  double x = 0, y = 0, width = 0, height = 0;
+  bool meets(const Box& other) const {
+    return x < other.x + other.width && other.x < x + width && y < other.y + other.height &&
+           other.y < y + height;
+  }
+};
+
 // Where everything is.
 class Sheet {
  public:
@@ -172,7 +180,7 @@ class Sheet {
     if (!plot.against.empty()) right_ticks_ = ticks_of(right_, right_words_.unit);
   }
 
-  std::string text() const {
+  std::string text() {
     const double wide = width();
     const std::string said = escaped(plot_.title.empty() ? plot_.figure : plot_.title);
     std::string text = fmt::format(
@@ -185,6 +193,10 @@ class Sheet {
     if (!plot_.title.empty()) text += text_at(16, 26, "title", plot_.title);
     text += text_at(16, plot_.title.empty() ? 28 : 47, "faint", heading());
     text += upward_axis() + rightward_axis();
+    if (!plot_.against.empty())
+      for (const auto& line : lines_)
+        for (const auto i : marks_of(line))
+          names_.push_back({x(line, i) - 4, y(*line.values[i]) - 4, 8, 8});
     for (std::size_t i = 0; i < lines_.size(); ++i) text += line(i);
     return text + legend() + "</svg>\n";
   }
@@ -255,11 +267,25 @@ class Sheet {
                           plot_.against.empty() ? plot_.along : right_words_.text);
   }
 
-  std::string line(std::size_t index) const {
+  // Beside its mark, where it hides no other name; else only the mark's own tip tells it.
+  std::string name_at(double across, double up, const std::string& name) {
+    const double wide = 5.8 * columns(name), high = 12;
+    for (const double down : {-6.0, 15.0})
+      for (const bool right : {true, false}) {
+        const Box box{right ? across + 7 : across - 7 - wide, up + down - high, wide, high};
+        if (box.x < left_margin_ ||
+            std::ranges::any_of(names_, [&](const Box& other) { return box.meets(other); }))
+          continue;
+        names_.push_back(box);
+        return text_at(box.x, up + down, "small faint", name);
+      }
+    return "";
+  }
+
+  std::string line(std::size_t index) {
     const auto& line = lines_[index];
     std::string way, marks, names;
-    for (std::size_t i = 0; i < line.values.size(); ++i) {
-      if (!line.values[i]) continue;
+    for (const auto i : marks_of(line)) {
       const double across = x(line, i), up = y(*line.values[i]);
       way += fmt::format("{}{:.1f},{:.1f}", way.empty() ? "M" : "L", across, up);
       const auto place = place_name(plot_.places[i]);
@@ -267,13 +293,15 @@ class Sheet {
                  fmt::format("{:.4g}", *line.values[i] / up_words_.unit);
       if (!plot_.against.empty()) {
         tip += fmt::format(" against {:.4g}", line.across[i] / right_words_.unit);
-        names += text_at(across + 7, up - 7, "small faint", fitted(place, 24));
+        names += name_at(across, up, fitted(place, 24));
       }
       marks += mark_at(index, across, up, tip);
     }
     if (way.empty()) return "";
-    return fmt::format("<g class=\"l{}\">\n<path class=\"line\" d=\"{}\"/>\n{}{}</g>\n", index, way,
-                       marks, names);
+    if (!plot_.against.empty())
+      return fmt::format("<g class=\"l{}\">\n{}{}</g>\n", index, marks, names);
+    return fmt::format("<g class=\"l{}\">\n<path class=\"line\" d=\"{}\"/>\n{}</g>\n", index, way,
+                       marks);
   }
 
   std::string legend() const {
@@ -310,6 +338,7 @@ class Sheet {
   Scale up_, right_;
   std::vector<double> up_ticks_, right_ticks_;
   double left_margin_ = 68;
+  std::vector<Box> names_;  // of marks, and the marks themselves
 };
 
 }  // namespace

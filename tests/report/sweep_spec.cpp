@@ -161,24 +161,26 @@ TEST_CASE("nothing is relative to zero") {
                     "nothing is relative to that");
 }
 
-TEST_CASE("a figure against another has the names of its places, a band its two edges") {
-  report::Plot policies{"peak_bytes", "plan.recompute", "", {"none", "selective", "full"}, {}};
-  policies.lines = {{"", {30.0, 25.0, 10.0}, {4, 4.5, 6}}};
+TEST_CASE(
+    "a figure against another has the names of its places, a band its two "
+    "edges") {
+  report::Plot policies{"peak_bytes", "plan.recompute", "", {"full", "none", "selective"}, {}};
+  policies.lines = {{"", {10.0, 30.0, 25.0}, {6, 4, 4.5}}};
   policies.against = "step_time_s";
   policies.band = {12, 24};
   CHECK(report::sweep_plot(policies, ascii()) == R"(
 peak_bytes against step_time_s
-        30 + o.none
-           |    ......
-           |          ..o.selective
-           |---------------....-----------------------------
-           |                   ....
-        20 +                       ....
-           |                           .....
-           |                                ....
-           |                                    ....
-           |----------------------------------------....----
-        10 +                                         full.o
+        30 + o none
+           |
+           |            o selective
+           |------------------------------------------------
+           |
+        20 +
+           |
+           |
+           |
+           |------------------------------------------------
+        10 +                                         full o
            |
            |
            |
