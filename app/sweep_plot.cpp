@@ -175,6 +175,7 @@ int sweep_plot(const StoresRequest& request, const Common& common, Streams strea
   const auto grid = narrow ? slice_of(rows.grid(), request.where) : rows.grid();
   auto plot = plot_of(rows, grid, asked_of(request, grid));
   if (narrow) plot = without_gaps(std::move(plot));
+  plot.where = request.where;
   if (plot.lines.empty())
     throw Mistake("--where " + request.where + ": no point there is ok; `sweep export` says why");
   if (!request.band.empty()) plot.band = band_of(request.band);

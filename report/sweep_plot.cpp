@@ -199,6 +199,8 @@ std::string sweep_plot(const Plot& plot, const TextOptions& options) {
   text += '\n' + pad + ' ' + labels_text(labels_below(plot, columns, options), width) + '\n';
   const auto& right = plot.against.empty() ? plot.along : plot.against;
   text += pad + ' ' + printable(right, options.unicode) + '\n';
+  if (!plot.where.empty())
+    text += wrapped("where " + printable(plot.where, options.unicode), margin, width_of(options));
   if (const auto key = key_of(plot, lines, options); !key.empty())
     text += wrapped(key, margin, width_of(options));
   if (lines.size() < plot.lines.size())

@@ -21,6 +21,7 @@ struct Plot {
   std::vector<std::string> places;  // along the axis, evenly spaced
   std::vector<PlotLine> lines;      // at most as many as there are marks are drawn: evenly spread
   std::string title = {};           // the sweep's name
+  std::string where = {};           // the condition that points meet; empty: all
   std::string against = {};         // the figure that runs to the right; empty: the places do
   bool best_of_others = false;      // other axes vary too; values are the best over them
   bool relative = false;            // values are percent of each line's first

@@ -8,6 +8,40 @@
 #include "report/picture.hpp"
 
 namespace report {
+namespace {
+
+// 1, 2 or 5 times a power of ten, such that about six make up the range.
+double round_step(double range) {
+  const double power = std::pow(10, std::floor(std::log10(range / 6)));
+  for (const double times : {1.0, 2.0, 5.0})
+    if (range <= 7 * times * power) return times * power;
+  return 10 * power;
+}
+
+// From the last round number below to the first above; all between them where decades are few.
+std::vector<double> round_powers(double least, double most) {
+  const double decades = std::log10(most / least), stride = std::max(1.0, std::ceil(decades / 7));
+  std::vector<double> ticks;
+  for (double power = std::floor(std::log10(least) + 1e-9);; power += stride)
+    for (const double times : {1.0, 2.0, 5.0}) {
+      if (times > 1 && decades > 3.5) continue;
+      const double tick = times * std::pow(10, power);
+      if (tick <= least) ticks.clear();
+      ticks.push_back(tick);
+      if (tick >= most) return ticks;
+    }
+}
+
+std::vector<double> round_steps(double least, double most) {
+  const double step = round_step(most - least);
+  std::vector<double> ticks;
+  for (double i = std::floor(least / step + 1e-9);; ++i) {
+    ticks.push_back(i * step);
+    if (ticks.back() >= most - 1e-9 * step) return ticks;
+  }
+}
+
+}  // namespace
 
 Plot relative_plot(Plot plot) {
   plot.relative = true;
@@ -83,6 +117,13 @@ Scale rightward_scale(const std::vector<PlotLine>& lines) {
     if (!line.across.empty())
       for (const auto i : marks_of(line)) values.push_back(line.across[i]);
   return Scale(values);
+}
+
+std::vector<double> ticks_of(Scale& scale, double unit) {
+  const double least = scale.least() / unit, most = scale.most() / unit;
+  auto ticks = scale.powers() ? round_powers(least, most) : round_steps(least, most);
+  scale.widen(ticks.front() * unit, ticks.back() * unit);
+  return ticks;
 }
 
 }  // namespace report

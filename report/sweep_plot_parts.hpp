@@ -38,4 +38,7 @@ class Scale {
 Scale upward_scale(const Plot& plot, const std::vector<PlotLine>& lines);
 Scale rightward_scale(const std::vector<PlotLine>& lines);
 
+// Round numbers of a scale, in units; it reaches from the first to the last afterwards.
+std::vector<double> ticks_of(Scale& scale, double unit);
+
 }  // namespace report

@@ -80,45 +80,6 @@ std::string place_name(const std::string& place) {
   return digits && place.size() < 10 ? number(std::stod(place)) : place;
 }
 
-// 1, 2 or 5 times a power of ten, such that about six make up the range.
-double round_step(double range) {
-  const double power = std::pow(10, std::floor(std::log10(range / 6)));
-  for (const double times : {1.0, 2.0, 5.0})
-    if (range <= 7 * times * power) return times * power;
-  return 10 * power;
-}
-
-// From the last round number below to the first above; all between them where decades are few.
-std::vector<double> round_powers(double least, double most) {
-  const double decades = std::log10(most / least), stride = std::max(1.0, std::ceil(decades / 7));
-  std::vector<double> ticks;
-  for (double power = std::floor(std::log10(least) + 1e-9);; power += stride)
-    for (const double times : {1.0, 2.0, 5.0}) {
-      if (times > 1 && decades > 3.5) continue;
-      const double tick = times * std::pow(10, power);
-      if (tick <= least) ticks.clear();
-      ticks.push_back(tick);
-      if (tick >= most) return ticks;
-    }
-}
-
-std::vector<double> round_steps(double least, double most) {
-  const double step = round_step(most - least);
-  std::vector<double> ticks;
-  for (double i = std::floor(least / step + 1e-9);; ++i) {
-    ticks.push_back(i * step);
-    if (ticks.back() >= most - 1e-9 * step) return ticks;
-  }
-}
-
-// Round numbers of a scale in units; it reaches from the first to the last afterwards.
-std::vector<double> ticks_of(Scale& scale, double unit) {
-  const double least = scale.least() / unit, most = scale.most() / unit;
-  auto ticks = scale.powers() ? round_powers(least, most) : round_steps(least, most);
-  scale.widen(ticks.front() * unit, ticks.back() * unit);
-  return ticks;
-}
-
 std::string text_at(double x, double y, std::string_view kind, std::string_view text) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, kind,
                      escaped(text));
@@ -181,15 +142,14 @@ class Sheet {
   }
 
   std::string text() {
-    const double wide = width();
+    const double wide = width(), tall = height + (plot_.where.empty() ? 0 : 18);
     const std::string said = escaped(plot_.title.empty() ? plot_.figure : plot_.title);
     std::string text = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
         "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n<title>{2}</title>\n",
-        wide, height, said);
+        wide, tall, said);
     text += styles(lines_.size());
-    text +=
-        fmt::format("<rect class=\"page\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", wide, height);
+    text += fmt::format("<rect class=\"page\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", wide, tall);
     if (!plot_.title.empty()) text += text_at(16, 26, "title", plot_.title);
     text += text_at(16, plot_.title.empty() ? 28 : 47, "faint", heading());
     text += upward_axis() + rightward_axis();
@@ -198,6 +158,9 @@ class Sheet {
         for (const auto i : marks_of(line))
           names_.push_back({x(line, i) - 4, y(*line.values[i]) - 4, 8, 8});
     for (std::size_t i = 0; i < lines_.size(); ++i) text += line(i);
+    if (!plot_.where.empty())
+      text += text_at(16, height + 8, "small faint",
+                      "where " + fitted(plot_.where, static_cast<int>((wide - 60) / 5.8)));
     return text + legend() + "</svg>\n";
   }
 

@@ -305,6 +305,7 @@ TEST_CASE("a plot shows what --where leaves in, relative and against a figure if
   const auto bare = with({"--by", "plan.recompute"});
   CHECK_THAT(bare, STEPCAST_HOLDS(" full"));
   CHECK(bare.find("the best over") == bare.npos);
+  CHECK_THAT(bare, STEPCAST_HOLDS("where plan.tensor >= 4 and plan.zero == 1\n"));
   CHECK_THAT(with({"--by", "plan.recompute", "--where", "plan.tensor >= 4 and plan.zero >= 1"}),
              STEPCAST_HOLDS("the best over the other axes"));
   CHECK_THAT(with({"--by", "plan.zero", "--relative", "--band", "85", "95"}),

@@ -201,6 +201,7 @@ TEST_CASE("a picture as SVG: places, a band, bytes in GiB, texts escaped") {
   drawn.lines = {{"a<b", {0x1p30, 0x1p31, 0x1p32}}, {"1024", {{}, 0x3p30, {}}}};
   drawn.band = {0x1p30, 0x3p30};
   drawn.best_of_others = true;
+  drawn.where = "plan.tensor < 8";
   golden::check("sweep.svg", report::sweep_svg(drawn));
   auto policies = plot();
   policies.along = "plan.recompute";
