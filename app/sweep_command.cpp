@@ -42,9 +42,9 @@ void add_plot_command(CLI::App& sweep, const std::shared_ptr<StoresRequest>& ask
   plot->add_option("--where", asked->where, "Only points for which a condition over paths holds")
       ->type_name("CONDITION");
   plot->add_flag("--relative", asked->relative, "In percent of the first of each line");
-  plot->add_option("--band", asked->band, "Mark what lies between, in the figure's unit")
+  plot->add_option("--band", asked->band, "Mark what lies between two values of the figure")
       ->expected(2)
-      ->type_name("LOW HIGH");
+      ->type_name("NUMBER");
   plot->footer(
       "With --output FILE.svg the picture is an SVG image, else characters.\n"
       "Example:\n  stepcast sweep plot data.sqlite --relative --band 85 95 --output data.svg");

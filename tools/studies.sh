@@ -34,8 +34,8 @@ picture scaling-pipeline -depth --along plan.pipeline --by name --relative --ban
   --where "cluster.gpus == 8 * plan.pipeline and training.global_batch == 128"
 picture scaling-pipeline -strong --along cluster.gpus --by name --relative --band 80 90 \
   --where "plan.pipeline == 8 and cluster.gpus >= 64 and training.global_batch == 2048"
-picture scaling-zero -weak --along cluster.gpus --by name --where "$per_gpu and $ndr" --relative --band 80 90
-picture scaling-zero -strong --along cluster.gpus --by name --where "training.global_batch == 2048 and $ndr" --relative --band 80 90
+picture scaling-zero -weak --along cluster.gpus --by name --where "$per_gpu and $ndr" --relative
+picture scaling-zero -strong --along cluster.gpus --by name --where "training.global_batch == 2048 and $ndr" --relative
 for attention in flash unfused; do
   picture recompute-policies -$attention --along name --by model --figure peak_bytes --against step_time_s --relative \
     --where "software.attention == '$attention'"
