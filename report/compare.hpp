@@ -44,8 +44,8 @@ std::vector<std::string> parts_of(const std::vector<Change>& changes);
 std::string with_part(const forecast::Scenario& from, const forecast::Scenario& to,
                       const std::string& part);
 
-// Headline, alerts by the rules of `to`, what changed and what each change does alone, and where time, idle time and memory
-// differ. Lines where both sides are zero are left out.
+// Headline, alerts by the rules of `to`, what changed and what each change does alone, and where
+// time, idle time and memory differ. Lines where both sides are zero are left out.
 std::string compare_text(const Compared& from, const Compared& to,
                          const std::vector<Effect>& effects, const TextOptions& options);
 
