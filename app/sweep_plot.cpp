@@ -133,8 +133,8 @@ scenarios::Grid slice_of(const scenarios::Grid& grid, const std::string& where) 
   try {
     return scenarios::narrowed(grid, where);
   } catch (const scenarios::ConditionError& wrong) {
-    throw Mistake("--where " + where + ": " + wrong.what() + ", at character " +
-                  std::to_string(wrong.at + 1));
+    throw Mistake("--where '" + where + "', character " + std::to_string(wrong.at + 1) + ": " +
+                  wrong.what());
   }
 }
 
@@ -177,7 +177,7 @@ int sweep_plot(const StoresRequest& request, const Common& common, Streams strea
   if (narrow) plot = without_gaps(std::move(plot));
   plot.where = request.where;
   if (plot.lines.empty())
-    throw Mistake("--where " + request.where + ": no point there is ok; `sweep export` says why");
+    throw Mistake("--where '" + request.where + "': no point there is ok; `sweep export` says why");
   if (!request.band.empty()) plot.band = band_of(request.band);
   if (request.relative) try {
       plot = report::relative_plot(std::move(plot));

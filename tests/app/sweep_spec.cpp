@@ -352,8 +352,11 @@ TEST_CASE("mistakes in the command line of a sweep") {
       {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.tensor == 3"},
        "no point there is ok"},
       {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.tensor == 5"}, "leaves no point in"},
-      {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.zero + == 5"}, ", at character 13"},
-      {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.zeo == 5"}, "did you mean 'zero'?"},
+      {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.zero + == 5"}, "', character 13: "},
+      {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.zeo == plan.tensr"},
+       "', character 1: plan.zeo: unknown key"},
+      {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.zeo == plan.tensr"},
+       "did you mean 'tensor'?"},
       {{"sweep", "plot", folder / "s.sqlite", "--figure", "bubble_fraction", "--relative"},
        "--relative: bubble_fraction is zero at plan.tensor 8 of plan.zero 0, the first of its"}};
   for (const auto& [arguments, said] : mistakes) {
