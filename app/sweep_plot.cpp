@@ -170,6 +170,8 @@ report::Plot::Band band_of(const std::vector<double>& ends) {
 }  // namespace
 
 int sweep_plot(const StoresRequest& request, const Common& common, Streams streams) {
+  if (common.json)
+    throw Mistake("sweep plot: --json: a picture is no document; `sweep export --json` has points");
   const Rows rows(request.stores);
   const bool narrow = !request.where.empty();
   const auto grid = narrow ? slice_of(rows.grid(), request.where) : rows.grid();

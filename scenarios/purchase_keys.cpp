@@ -254,8 +254,10 @@ Key<OptionDraft> amount(std::string_view name, std::string_view description, Get
             search::Amount& amount = std::invoke(get, draft.option);
             auto value = at.value();
             const bool share = value.text.ends_with('%');
-            if (share)
+            if (share) {
               value.text = trimmed(std::string_view(value.text).substr(0, value.text.size() - 1));
+              value.quoted = false;  // as text with a unit may be
+            }
             const Form form{.type = share ? Type::number : Type::money,
                             .range = share ? Range{0, 100, "of what is bought"} : any_money};
             if (!check(form, at.instead(value, at.value()))) return;

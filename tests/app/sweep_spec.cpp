@@ -349,6 +349,7 @@ TEST_CASE("mistakes in the command line of a sweep") {
       {{"sweep", "plot", folder / "s.sqlite", "--band", "95", "85"}, "--band: the first number"},
       {{"sweep", "plot", folder / "s.sqlite", "--band", "0", "inf"}, "--band: the first number"},
       {{"sweep", "plot", folder / "s.sqlite", "--band", "95"}, "--band"},
+      {{"sweep", "plot", folder / "s.sqlite", "--json"}, "`sweep export --json` has points"},
       {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.tensor == 3"},
        "no point there is ok"},
       {{"sweep", "plot", folder / "s.sqlite", "--where", "plan.tensor == 5"}, "leaves no point in"},
