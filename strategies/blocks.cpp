@@ -105,9 +105,9 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
       block.windowed = model::is_windowed_layer(model, index);
       block.experts = model::is_moe_layer(model, index);
       const auto* chosen = own[static_cast<std::size_t>(index)];
-      const auto counted = chosen != nullptr ? 0 : choices.empty() ? count : i;
+      const auto before = chosen != nullptr ? 0 : choices.empty() ? count : i;
       if (chosen == nullptr) chosen = choices.empty() ? &plan.recompute : &choices[v];
-      block.drop = drop_of(*chosen, counted);
+      block.drop = drop_of(*chosen, before);
       block.checkpoint = checkpoints.next(*chosen, block.drop);
       block.offloaded = offloaded_of(plan.offload, count);
       blocks.push_back(block);
