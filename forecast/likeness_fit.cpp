@@ -56,8 +56,9 @@ void add_pairs(std::vector<Pair>& pairs, const Family& family) {
   const auto all = family.size() * (family.size() - 1) / 2;
   if (family.size() < 2) return;
   const auto every = (all + most_pairs - 1) / most_pairs;
-  const double weight = std::sqrt(static_cast<double>(family.size() - 1)) /
-                        static_cast<double>((all + every - 1) / every);
+  const auto taken = (all + every - 1) / every;
+  const double weight =
+      std::sqrt(static_cast<double>(family.size() - 1)) / static_cast<double>(taken);
   std::size_t number = 0;
   for (std::size_t j = 1; j < family.size(); ++j)
     for (std::size_t i = 0; i < j; ++i)
