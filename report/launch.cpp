@@ -263,6 +263,9 @@ void lose_gradient_compression(const Plan& plan, std::string_view framework, Sen
 
 void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost) {
   const auto& plan = scenario.plan;
+  if (plan.layer_tensor)
+    lost.push_back(fmt::format("layers with tensor {}: {} divides all layers alike, by tensor {}",
+                               *plan.layer_tensor, framework, plan.tensor));
   if (plan.activation_compression != strategies::ActivationCompression::none)
     lost.push_back(
         fmt::format("activation_compression {}: {} keeps activations as they are computed",

@@ -58,12 +58,13 @@ Document recompute_document(const Plan& plan) {
 
 Document layers_document(const Plan& plan) {
   Document ranges = Document::array();
-  for (const auto& [from, to, recompute] : plan.layers)
-    ranges.push_back(Object()
-                         .put("from", from)
-                         .put("to", to)
-                         .put("recompute", recompute_document(recompute))
-                         .take());
+  for (const auto& [from, to, recompute, tensor] : plan.layers) {
+    Object range;
+    range.put("from", from).put("to", to);
+    if (recompute) range.put("recompute", recompute_document(*recompute));
+    if (tensor) range.put("tensor", *tensor);
+    ranges.push_back(range.take());
+  }
   return ranges;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "report/terminal.hpp"
@@ -70,13 +71,21 @@ std::string degrees_words(const strategies::Plan& plan) {
     how += fmt::format(", context {} ({})", plan.context, word(plan.context_method));
   if (plan.expert > 1) how += fmt::format(", expert {}", plan.expert);
   if (plan.zero > 0) how += fmt::format(", ZeRO {}", plan.zero);
+  if (plan.layer_tensor) {
+    std::int64_t layers = 0;
+    for (const auto& range : plan.layers) layers += range.tensor ? range.to - range.from + 1 : 0;
+    how += fmt::format(", tensor {} in {} layer{}", *plan.layer_tensor, layers,
+                       layers == 1 ? "" : "s");
+  }
   return how;
 }
 
 std::string question_text(const forecast::Scenario& scenario, const TextOptions& options) {
   const auto& plan = scenario.plan;
   std::string how = degrees_words(plan) + ", ";
-  how += !plan.layers.empty()              ? "recomputation layer by layer"
+  const bool by_layer = std::ranges::any_of(
+      plan.layers, [](const auto& range) { return range.recompute.has_value(); });
+  how += by_layer                          ? "recomputation layer by layer"
          : plan.recompute_of_stage.empty() ? recompute_words(plan.recompute)
                                            : "recomputation stage by stage";
   using enum strategies::Offload::Tier;

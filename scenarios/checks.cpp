@@ -83,6 +83,7 @@ void check_scenario(const Scenario& scenario, bool data_given, const Value& docu
   check_degrees(scenario, data_given, judge);
   check_pipeline(scenario, judge);
   check_memory(scenario, judge);
+  check_layers(scenario, judge);
   check_device(scenario, judge);
   check_recipe(scenario, judge);
   check_attention(scenario, judge);

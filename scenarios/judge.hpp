@@ -61,6 +61,14 @@ void check_pipeline(const forecast::Scenario& scenario, const Judge& judge);
 // Whether what is dropped, sharded, compressed or kept elsewhere can be.
 void check_memory(const forecast::Scenario& scenario, const Judge& judge);
 
+// Whether layers with strategies of their own exist, and can have them.
+void check_layers(const forecast::Scenario& scenario, const Judge& judge);
+
+// Whether the model has these modules, named under `section.key`.
+void check_modules(const std::string& section, const std::string& key,
+                   const std::vector<model::Module>& chosen, const forecast::Scenario& scenario,
+                   const Judge& judge);
+
 // Whether the model has what a layer may recompute in a search.
 void check_ways(const std::vector<strategies::Recompute>& ways, const forecast::Scenario& scenario,
                 const Judge& judge);

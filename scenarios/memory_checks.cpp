@@ -37,6 +37,8 @@ std::string lacks(const model::Transformer& model, Module module) {
   return "";
 }
 
+}  // namespace
+
 void check_modules(const std::string& section, const std::string& key,
                    const std::vector<Module>& chosen, const Scenario& s, const Judge& judge) {
   if (!judge.knows({"model.moe", "model.attention"})) return;
@@ -45,6 +47,8 @@ void check_modules(const std::string& section, const std::string& key,
       if (const auto why = lacks(s.model, module); !why.empty())
         judge.complain(section, key, std::string(name) + ": " + why + "; leave it out");
 }
+
+namespace {
 
 // Layers of each virtual stage, in model order; empty where the keys that say so are wrong.
 std::vector<std::int64_t> layers_of_stages(const Scenario& s, const Judge& judge) {
@@ -103,29 +107,6 @@ void check_recompute(const Scenario& s, const Judge& judge) {
   }
   check_full_layers_of_stages(s, judge);
   check_rows(s, judge);
-}
-
-// Ranges of layers lie in the model and apart from each other.
-void check_layers(const Scenario& s, const Judge& judge) {
-  if (!judge.knows({"plan.layers", "model.layers"})) return;
-  const auto complain = [&](const std::string& text) { judge.complain("plan", "layers", text); };
-  const auto words = [](const strategies::LayerStrategy& range) {
-    return digits(range.from) + " to " + digits(range.to);
-  };
-  auto ranges = s.plan.layers;
-  std::ranges::stable_sort(ranges, {}, &strategies::LayerStrategy::from);
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const auto& range = ranges[i];
-    check_modules("plan", "layers", range.recompute.modules, s, judge);
-    if (range.from > range.to)
-      complain("from " + words(range) + " is no range; write the lower layer first");
-    else if (range.to >= s.model.layers)
-      complain("from " + words(range) + ", but the last layer of the model is " +
-               digits(s.model.layers - 1));
-    else if (i > 0 && ranges[i - 1].to >= range.from)
-      complain("from " + words(ranges[i - 1]) + " and from " + words(range) +
-               " overlap; each layer has one choice");
-  }
 }
 
 // Layers are counted on each pipeline rank, over its virtual stages; of DualPipe's it has two.
@@ -246,7 +227,6 @@ void check_ways(const std::vector<Recompute>& ways, const Scenario& s, const Jud
 
 void check_memory(const Scenario& scenario, const Judge& judge) {
   check_recompute(scenario, judge);
-  check_layers(scenario, judge);
   check_offload(scenario, judge);
   check_sharding(scenario, judge);
 }

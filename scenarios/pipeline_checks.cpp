@@ -26,7 +26,7 @@ void check_chunks(const Scenario& s, const Judge& judge) {
                        "per rank; write 1 or change the schedule");
 }
 
-void check_layers(const Scenario& s, const Judge& judge) {
+void check_layers_per_stage(const Scenario& s, const Judge& judge) {
   const auto& plan = s.plan;
   if (!judge.knows({"plan.pipeline", "plan.virtual_stages", "plan.schedule",
                     "plan.layers_per_stage", "model.layers"}))
@@ -94,7 +94,7 @@ bool two_chunks(ScheduleKind schedule) {
 
 void check_pipeline(const Scenario& scenario, const Judge& judge) {
   check_chunks(scenario, judge);
-  check_layers(scenario, judge);
+  check_layers_per_stage(scenario, judge);
   check_dualpipe(scenario, judge);
 }
 

@@ -115,14 +115,20 @@ void read_recompute(Plan& plan, const Cursor& at) {
     plan.recompute_of_stage.push_back(read_one(at.item(i)));
 }
 
-// --- layers: [{from, to, recompute}]
+// --- layers: [{from, to, recompute, tensor}]
 
 Form layer_form() {
   const Range index{0, 9'999, "layers are counted from 0"};
+  const Range degree{1, 1e5, "ranks that divide these layers"};
   return map_of(
       {{"from", "First of these layers, counted from 0", "", {.type = Type::whole, .range = index}},
        {"to", "Last of these layers", "", {.type = Type::whole, .range = index}},
-       {"recompute", "What is recomputed of each of them", "", one_form()}});
+       {"recompute", "What is recomputed of each of them", "as the plan's", one_form()},
+       {"tensor",
+        "Tensor-parallel degree of these layers, a divisor of the plan's: its groups fall into "
+        "smaller ones that share out the samples of a microbatch",
+        "the plan's",
+        {.type = Type::whole, .range = degree}}});
 }
 
 Form layers_form() {
@@ -133,14 +139,24 @@ void read_layers(Plan& plan, const Cursor& at) {
   if (!check(layers_form(), at)) return;
   for (std::size_t i = 0; i < at.value().items.size(); ++i) {
     const auto item = at.item(i);
-    const auto from = item.find("from"), to = item.find("to"), chosen = item.find("recompute");
-    if (!from || !to || !chosen) {
-      item.complain("expected from, to and recompute, such as {from: 0, to: 3, recompute: full}");
+    const auto from = item.find("from"), to = item.find("to"), chosen = item.find("recompute"),
+               tensor = item.find("tensor");
+    if (!from || !to || !(chosen || tensor)) {
+      item.complain(
+          "expected from, to, and recompute or tensor, such as {from: 0, to: 3, recompute: full}");
       continue;
     }
-    plan.layers.push_back({to_whole(from->value()), to_whole(to->value()), read_one(*chosen)});
-    if (plan.layers.back().recompute.kind == Kind::full_layers)
+    strategies::LayerStrategy range{to_whole(from->value()), to_whole(to->value()), {}, {}};
+    if (chosen) range.recompute = read_one(*chosen);
+    if (range.recompute && range.recompute->kind == Kind::full_layers)
       chosen->complain("full_layers counts layers, and these are counted already; write full");
+    if (tensor) range.tensor = to_whole(tensor->value());
+    if (range.tensor && !plan.layer_tensor) plan.layer_tensor = range.tensor;
+    if (range.tensor != plan.layer_tensor && range.tensor)
+      tensor->complain("layers have one degree besides the plan's, here " +
+                       std::to_string(*plan.layer_tensor) + " and " +
+                       std::to_string(*range.tensor) + "; write the same for all that differ");
+    plan.layers.push_back(std::move(range));
   }
 }
 

@@ -45,27 +45,30 @@ ModuleSet offloaded_of(const Offload& offload, std::int64_t layers) {
                                             : ModuleSet::of(offload.activation_modules);
 }
 
-// What is recomputed of every layer that has a strategy of its own.
-std::vector<const Recompute*> choices_of_layers(const Plan& plan, std::int64_t layers) {
-  std::vector<const Recompute*> choices(static_cast<std::size_t>(layers), nullptr);
-  for (const auto& [from, to, recompute] : plan.layers)
-    for (auto layer = from; layer <= to; ++layer)
-      choices.at(static_cast<std::size_t>(layer)) = &recompute;
-  return choices;
+// The strategy of every layer that has one of its own.
+std::vector<const LayerStrategy*> strategies_of_layers(const Plan& plan, std::int64_t layers) {
+  std::vector<const LayerStrategy*> own(static_cast<std::size_t>(layers), nullptr);
+  for (const auto& range : plan.layers)
+    for (auto layer = range.from; layer <= range.to; ++layer)
+      own.at(static_cast<std::size_t>(layer)) = &range;
+  return own;
 }
 
 // Which inputs are kept of a virtual stage's layers that are recomputed whole, one after the other.
 class Checkpoints {
  public:
-  std::uint8_t next(const Recompute& choice, Drop drop) {
-    const bool whole = drop.kind == Drop::everything;
-    layers_ = whole && choice_ == &choice ? layers_ + 1 : 0;
+  std::uint8_t next(const Recompute& choice, const Block& block) {
+    const bool whole = block.drop.kind == Drop::everything;
+    const bool on = choice_ == &choice && regrouped_ == block.regrouped;
+    layers_ = whole && on ? layers_ + 1 : 0;
     choice_ = whole ? &choice : nullptr;
+    regrouped_ = block.regrouped;
     return whole ? checkpoint_of(choice.every, layers_) : std::uint8_t{0};
   }
 
  private:
   const Recompute* choice_ = nullptr;  // of the layer before, if that was recomputed whole
+  bool regrouped_ = false;             // that layer
   std::int64_t layers_ = 0;            // before this one, recomputed by the same choice
 };
 
@@ -76,6 +79,15 @@ std::vector<Block> predictions(const model::Transformer& model, const Recompute&
   const bool counts = recompute.kind == Recompute::Kind::full_layers;
   if (!counts && recompute.kind != Recompute::Kind::per_op) block.drop = drop_of(recompute, 0);
   return std::vector<Block>(static_cast<std::size_t>(model.multi_token_prediction), block);
+}
+
+// Virtual stages get and give rows as the plan divides them.
+void mark_regrouping(std::vector<Block>& stage) {
+  for (std::size_t i = 0; i < stage.size(); ++i) {
+    if (!stage[i].regrouped) continue;
+    stage[i].regroups_before = i == 0 || !stage[i - 1].regrouped;
+    stage[i].regroups_after = i + 1 == stage.size() || !stage[i + 1].regrouped;
+  }
 }
 
 }  // namespace
@@ -91,7 +103,7 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
   const auto& choices = plan.recompute_of_stage;
   if (!choices.empty() && choices.size() != layers.size())
     throw std::invalid_argument("recompute needs one entry per virtual stage");
-  const auto own = choices_of_layers(plan, model.layers);
+  const auto own = strategies_of_layers(plan, model.layers);
   std::int64_t index = 0;
   for (std::size_t v = 0; v < layers.size(); ++v) {
     auto& blocks = stages[v];
@@ -104,16 +116,19 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
       Block block{Block::Kind::layer};
       block.windowed = model::is_windowed_layer(model, index);
       block.experts = model::is_moe_layer(model, index);
-      const auto* chosen = own[static_cast<std::size_t>(index)];
-      const auto before = chosen != nullptr ? 0 : choices.empty() ? count : i;
-      if (chosen == nullptr) chosen = choices.empty() ? &plan.recompute : &choices[v];
-      block.drop = drop_of(*chosen, before);
-      block.checkpoint = checkpoints.next(*chosen, block.drop);
+      const auto* strategy = own[static_cast<std::size_t>(index)];
+      const auto* chosen = strategy != nullptr && strategy->recompute ? &*strategy->recompute
+                           : choices.empty()                          ? &plan.recompute
+                                                                      : &choices[v];
+      block.regrouped = strategy != nullptr && strategy->tensor;
+      block.drop = drop_of(*chosen, choices.empty() ? count : i);
+      block.checkpoint = checkpoints.next(*chosen, block);
       block.offloaded = offloaded_of(plan.offload, count);
       blocks.push_back(block);
     }
   }
   stages.back().push_back({Block::Kind::head});
+  for (auto& stage : stages) mark_regrouping(stage);
   const auto further = predictions(model, choices.empty() ? plan.recompute : choices.back());
   stages.back().insert(stages.back().end(), further.begin(), further.end());
   if (keep_sent && plan.pipeline > 1)

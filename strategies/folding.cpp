@@ -77,14 +77,18 @@ void Folding::refine(const topology::Cluster& cluster) {
   };
   for (Vertex i = 0; i < ranks; ++i) {
     const auto rank = routes_.rank_at(i);
-    // Its parts of experts meet in a group that is no flow.
+    // Its parts of experts, or of regrouped layers, meet in groups that are no flow.
     const auto meets =
         placement_.expert_tensor() > 1 && placement_.experts_apart()
             ? number_of(topology::shape_of(placement_.expert_tensor_group(rank), cluster))
             : 0;
+    const auto regroups =
+        placement_.regroups()
+            ? number_of(topology::shape_of(placement_.regrouping_group(rank), cluster))
+            : 0;
     graph.add({a_rank, static_cast<std::uint64_t>(placement_.at(rank).pipeline),
                cluster.kind_of_node(rank / cluster.node.gpus),
-               std::bit_cast<std::uint64_t>(cluster.slowdown_of(rank)), meets});
+               std::bit_cast<std::uint64_t>(cluster.slowdown_of(rank)), meets, regroups});
   }
   // What the time of a flow alone depends on, besides its ranks.
   std::vector<std::uint64_t> alone(flows, ~std::uint64_t{0});

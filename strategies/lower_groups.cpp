@@ -36,6 +36,8 @@ Share Lowering::share_of(std::int64_t rank) const {
   share.expert_shape = topology::shape_of(placement_.expert_group(rank), job_.cluster);
   share.expert_tensor_shape =
       topology::shape_of(placement_.expert_tensor_group(rank), job_.cluster);
+  if (placement_.regroups())
+    share.regrouping_shape = topology::shape_of(placement_.regrouping_group(rank), job_.cluster);
   return share;
 }
 
@@ -44,7 +46,7 @@ void Lowering::find_cells() {
   tensor_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
   Known known;
   using Shape = topology::GroupShape;
-  std::map<std::tuple<Shape, double, Gpu, Shape, Shape, Shape>, std::size_t> writer_of;
+  std::map<std::tuple<Shape, double, Gpu, Shape, Shape, Shape, Shape>, std::size_t> writer_of;
   writer_of_actor_.resize(folding_.representative().size());
   out_.inside.resize(folding_.representative().size());
   const bool outside = std::ranges::any_of(folding_.ranks(), [&](std::int64_t rank) {
@@ -69,7 +71,7 @@ void Lowering::find_cells() {
       share.outside = outside;
       const auto [writer, fresh] =
           writer_of.try_emplace({shape, rate, share.gpu, share.context_shape, share.expert_shape,
-                                 share.expert_tensor_shape},
+                                 share.expert_tensor_shape, share.regrouping_shape},
                                 writers_.size());
       if (fresh) writers_.push_back(std::make_unique<PassWriter>(share, costs_, blocks_));
       cell.writers.push_back(writer->second);
@@ -175,6 +177,7 @@ void Lowering::describe_actors() {
     facts.communicators =
         (placement_.tensor() > 1) + (placement_.context() > 1) + (placement_.sharers() > 1) +
         (placement_.pipeline() > 1) + (placement_.ranks() > 1) + (placement_.expert() > 1) +
+        (placement_.regroups() ? 1 + (placement_.expert_tensor() > 1) : 0) +
         !expert_data_groups_of_stage_[static_cast<std::size_t>(placement_.lead_of(facts.stage))]
              .empty();
     out_.actors.push_back(facts);

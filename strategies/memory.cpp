@@ -55,6 +55,11 @@ BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Sof
   return {software.weight_bytes, gradients, software.optimizer_bytes - saved, copy_bytes(training)};
 }
 
+// As kept, unless the plan says otherwise.
+double own_gradient_bytes(const Training& training, const Software& software) {
+  return is_wide(training) ? 4 : software.gradient_bytes;
+}
+
 units::Precision own_precision(const Training& training, const Software& software) {
   return is_wide(training) ? units::Precision::fp32 : software.gradient_precision;
 }
@@ -67,7 +72,7 @@ double reduced_gradient_bytes(const Plan& plan, const Training& training,
 }
 
 double kept_gradient_bytes(const Plan& plan, const Training& training, const Software& software) {
-  const double own = is_wide(training) ? 4 : software.gradient_bytes;
+  const double own = own_gradient_bytes(training, software);
   if (!plan.gradient_precision) return own;
   const double asked = units::element_bytes(*plan.gradient_precision);
   return std::max(asked, own + asked - units::element_bytes(own_precision(training, software)));
@@ -102,7 +107,7 @@ double optimizer_traffic(const Plan& plan, const Training& training, const Softw
   const double states = 2 * master_bytes + 2 * 2 * moment_bytes(software) + 2;
   const double passes = std::max(0.0, software.optimizer_traffic - states) / 4;  // over gradients
   const double wider =
-      kept_gradient_bytes(plan, training, software) - kept_gradient_bytes({}, training, software);
+      kept_gradient_bytes(plan, training, software) - own_gradient_bytes(training, software);
   double traffic = std::max(
       12.0, software.optimizer_traffic + passes * wider - 2 * saved_bytes(training, software));
   if (copies > 0) traffic += 2 + copies;

@@ -98,10 +98,13 @@ std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& clus
   std::vector<RankKind> kinds;
   const auto stride = std::max<std::int64_t>(1, placement.ranks() / everywhere);
   for (std::int64_t rank = 0; rank < placement.ranks(); rank += rank < first ? 1 : stride) {
-    const RankKind kind{cluster.kind_of_node(rank / cluster.node.gpus),
-                        shape(placement.tensor_group(rank)), shape(placement.context_group(rank)),
-                        shape(placement.expert_group(rank)),
-                        shape(placement.expert_tensor_group(rank))};
+    const RankKind kind{
+        cluster.kind_of_node(rank / cluster.node.gpus),
+        shape(placement.tensor_group(rank)),
+        shape(placement.context_group(rank)),
+        shape(placement.expert_group(rank)),
+        shape(placement.expert_tensor_group(rank)),
+        placement.regroups() ? shape(placement.regrouping_group(rank)) : topology::GroupShape{}};
     if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
   }
   return kinds;
@@ -114,6 +117,7 @@ Share share_of(const Job& job, const RankKind& kind) {
   share.context_shape = kind.context;
   share.expert_shape = kind.expert;
   share.expert_tensor_shape = kind.expert_tensor;
+  share.regrouping_shape = kind.regrouping;
   share.outside = kind.tensor.nodes > 1;
   return share;
 }

@@ -45,7 +45,7 @@ struct BlockOutline {
 // lie that it computes with.
 struct RankKind {
   std::size_t gpu = 0;
-  topology::GroupShape tensor, context, expert, expert_tensor;
+  topology::GroupShape tensor, context, expert, expert_tensor, regrouping;
   friend auto operator<=>(const RankKind&, const RankKind&) = default;
 };
 // Those of a plan: the same for all that agree in their degrees and how these lie on ranks. Groups

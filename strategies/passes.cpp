@@ -17,6 +17,7 @@
 #include <stdexcept>
 
 #include "strategies/checkpoints.hpp"
+#include "strategies/regrouping.hpp"
 #include "strategies/writer.hpp"
 
 namespace strategies {
@@ -67,7 +68,10 @@ Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) co
   std::int64_t held = 0, peak = 0;
   for (const auto& block : blocks) {
     const auto& price = cost(block);
+    if (block.regroups_before) out.regroup(regrouped_->exchanges.before, forward_tensor_comm);
+    out.run_as(writer_of(block));
     out.sweep(price.operators, first_time);
+    if (block.regroups_after) out.regroup(regrouped_->exchanges.after, forward_tensor_comm);
     // What is copied to the host leaves at the latest with the next but one
     // (activation_offload.cpp).
     peak = std::max(
@@ -110,7 +114,11 @@ class PassWriter::Backward {
     }
     for (auto i = last; i-- > first;) {
       if (inputs_) made -= price(i).recomputed;
+      const auto& block = blocks_[i];
+      if (block.regroups_after) regroup(&Regrouping::back_after);
+      out_.run_as(of_.writer_of(block));
       run(price(i), i + 1 == last);
+      if (block.regroups_before) regroup(&Regrouping::back_before);
       account(price(i), made);
     }
   }
@@ -128,8 +136,13 @@ class PassWriter::Backward {
     out_.sweep(again, once_more);
   }
   void run_again(std::size_t first, std::size_t last) {
-    for (auto i = first; i < last; ++i)
+    for (auto i = first; i < last; ++i) {
+      out_.run_as(of_.writer_of(blocks_[i]));
       for (const auto& replay : price(i).replays) sweep(replay);
+    }
+  }
+  void regroup(std::optional<topology::Sending> Regrouping::*exchange) {
+    if (inputs_ && !only_) out_.regroup(of_.regrouped_->exchanges.*exchange, backward_tensor_comm);
   }
 
   void run(const BlockCost& price, bool replays) {
@@ -189,7 +202,7 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
 }
 
 Pieces PassWriter::forward_part(const Block& block, model::Part part) const {
-  Writer out(*this, units::Seconds{}, 1.0);
+  Writer out(writer_of(block), units::Seconds{}, 1.0);
   auto ops = cost(block).operators;
   std::erase_if(ops, [&](const OperatorCost& op) { return op.part != part; });
   out.sweep(ops, first_time);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct Block {
   // again, or never, but for its own backward pass.
   static constexpr std::uint8_t inside = 0xff;
   std::uint8_t checkpoint = 0;
+  // Divided over Plan::layer_tensor ranks; and whether what is before, or behind, is not.
+  bool regrouped = false, regroups_before = false, regroups_after = false;
   ModuleSet offloaded;        // what is kept of these waits in host memory
   bool keeps_output = false;  // which went to another stage
   friend auto operator<=>(const Block&, const Block&) = default;
@@ -52,6 +55,9 @@ struct Share {
   // Of its expert-parallel group, whose ranks hold all experts (or the same part of each); and of
   // the ranks that divide its experts, where these are not its tensor-parallel group.
   topology::GroupShape expert_shape = {}, expert_tensor_shape = {};
+  // Where layers are regrouped, expert_tensor_shape is that of their tensor-parallel group; and of
+  // the ranks at the same place of these in one of the plan's.
+  topology::GroupShape regrouping_shape = {};
   bool counts_flops = false;  // passes say what they compute (flops.hpp)
 };
 
@@ -160,6 +166,12 @@ struct ExpertExchanges {
   std::optional<topology::Sending> dispatch, combine;
 };
 
+// What the ranks of a tensor-parallel group send each other before and after layers that are
+// regrouped (regrouping.hpp): on the way forward, and gradients on the way back.
+struct Regrouping {
+  std::optional<topology::Sending> before, after, back_before, back_after;
+};
+
 // Writes passes of the blocks that it is told of. Costs are looked up once per kind of block;
 // `slowdown` stretches computation that runs beside communication.
 class PassWriter {
@@ -198,6 +210,10 @@ class PassWriter {
   sim::Picoseconds sum_of_parts_ = 0;
   ContextExchanges context_;
   ExpertExchanges experts_;
+  // Of layers that are regrouped.
+  struct Regrouped;
+  std::shared_ptr<const Regrouped> regrouped_;
+  const PassWriter& writer_of(const Block& block) const;
   bool host_waits_ = false;  // for the number of tokens that its experts get
   std::vector<std::pair<Block, BlockCost>> prices_;
   class Writer;

@@ -15,8 +15,9 @@ Placement::Placement(const Plan& plan)
       copies_(plan.schedule == ScheduleKind::dualpipe ? 2 : 1),
       ranks_(plan.tensor * plan.data * plan.pipeline * plan.context),
       expert_(plan.expert),
-      expert_tensor_(strategies::expert_tensor(plan)),
-      expert_data_(tensor_ * data_ * context_ / (expert_ * expert_tensor_)) {
+      expert_tensor_(plan.layer_tensor.value_or(strategies::expert_tensor(plan))),
+      expert_data_(tensor_ * data_ * context_ / (expert_ * expert_tensor_)),
+      regroups_(plan.layer_tensor.has_value()) {
   if (expert_data_ * expert_ * expert_tensor_ != tensor_ * data_ * context_)
     throw std::invalid_argument("expert x expert_tensor must divide tensor x context x data");
   std::int64_t stride = 1, in_stage = 1, of_experts = 1;
@@ -109,6 +110,13 @@ std::vector<std::int64_t> Placement::expert_group(std::int64_t rank) const {
 
 std::vector<std::int64_t> Placement::expert_tensor_group(std::int64_t rank) const {
   return along(*this, rank, &ExpertCoordinates::tensor, expert_tensor_);
+}
+
+std::vector<std::int64_t> Placement::regrouping_group(std::int64_t rank) const {
+  auto group = tensor_group(rank);
+  const auto place = expert_at(rank).tensor;
+  std::erase_if(group, [&](std::int64_t other) { return expert_at(other).tensor != place; });
+  return group;
 }
 
 std::vector<std::int64_t> Placement::token_group(std::int64_t rank) const {

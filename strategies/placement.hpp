@@ -78,9 +78,16 @@ class Placement {
   // By their place among these, copies of a mirrored model innermost unless stages are outermost.
   std::int64_t expert_sharer(std::int64_t rank) const;
   std::int64_t rank_of_expert_sharer(std::int64_t sharer, std::int64_t like) const;
+  // Layers that are regrouped take the place of experts: their tensor-parallel group, of ranks that
+  // follow each other, is expert_tensor_group.
+  bool regroups() const { return regroups_; }
+  // The ranks at the same place of these groups in one of the plan's.
+  std::vector<std::int64_t> regrouping_group(std::int64_t rank) const;
   // Other ranks share an expert's parameters than the other parameters.
   bool experts_apart() const { return expert_ > 1 || expert_tensor_ != tensor_; }
-  bool exchanges_tokens() const { return experts_apart() && expert_ * expert_tensor_ > 1; }
+  bool exchanges_tokens() const {
+    return experts_apart() && expert_ * expert_tensor_ > 1 && !regroups_;
+  }
   // So many replicas after one another hold whole groups of those above, as every so many do; all
   // replicas where groups are spread over them.
   std::int64_t expert_replicas() const;
@@ -97,6 +104,7 @@ class Placement {
   std::array<Degree, 3> sharing_{Degree::context, Degree::data, Degree::pipeline};
   std::int64_t tensor_stride_ = 1, data_stride_ = 1, pipeline_stride_ = 1, context_stride_ = 1;
   std::int64_t expert_, expert_tensor_, expert_data_;
+  bool regroups_;
   // Among the ranks of a stage: of the coordinates, and of the expert coordinates.
   Coordinates stage_stride_{1, 1, 1, 1};
   ExpertCoordinates expert_stride_{1, 1, 1};

@@ -51,10 +51,12 @@ struct Recompute {
   friend bool operator==(const Recompute&, const Recompute&) = default;
 };
 
-// What is recomputed of the layers from `from` to `to`, both included, counted from 0.
+// How the layers from `from` to `to` run, both included, counted from 0. What is absent is as the
+// plan has it.
 struct LayerStrategy {
   std::int64_t from = 0, to = 0;
-  Recompute recompute;  // not full_layers
+  std::optional<Recompute> recompute = {};  // not full_layers
+  std::optional<std::int64_t> tensor = {};  // Plan::layer_tensor: these layers are regrouped
   friend bool operator==(const LayerStrategy&, const LayerStrategy&) = default;
 };
 
@@ -106,6 +108,11 @@ struct Plan {
   Recompute recompute;
   std::vector<Recompute> recompute_of_stage;  // by virtual stage, instead of `recompute`
   std::vector<LayerStrategy> layers;          // instead of either for these layers; disjoint
+  // Tensor degree of layers that are regrouped: a proper divisor of `tensor`. Each tensor-parallel
+  // group falls into tensor / layer_tensor smaller ones there, which hold the layers whole between
+  // them and share out the samples of a microbatch: of these layers there are as many more
+  // replicas. Of a model without experts, whose layers have such degrees of their own.
+  std::optional<std::int64_t> layer_tensor;
   Offload offload;
   Overlap overlap;
   std::optional<units::Precision> gradient_precision;  // fp32 or bf16

@@ -11,6 +11,7 @@
 #include "strategies/flops.hpp"
 #include "strategies/memory.hpp"
 #include "strategies/passes.hpp"
+#include "strategies/regrouping.hpp"
 #include "strategies/ring.hpp"
 #include "strategies/tensor_overlap.hpp"
 
@@ -68,9 +69,32 @@ PassWriter::PassWriter(const Share& share, const Costs& costs,
   context_ = context_exchanges(share, costs);
   experts_ = expert_exchanges(share, costs);
   host_waits_ = host_waits_for_counts(share);
-  std::set<Block> blocks;
-  for (const auto& stage : stages) blocks.insert(stage.begin(), stage.end());
+  std::set<Block> blocks, regrouped;
+  for (const auto& stage : stages)
+    for (const auto& block : stage)
+      (block.regrouped && share.plan.layer_tensor ? regrouped : blocks).insert(block);
   for (const auto& block : blocks) prices_.emplace_back(block, price(block, costs));
+  if (regrouped.empty()) return;
+  auto inside = std::make_shared<Regrouped>();
+  inside->plan = regrouped_plan(share.plan);
+  inside->exchanges = regrouping(share, costs, sequence_parallel_, row_bytes_);
+  const Share share_inside{.model = share.model,
+                           .plan = inside->plan,
+                           .training = share.training,
+                           .software = share.software,
+                           .tensor_shape = share.expert_tensor_shape,
+                           .tensor_rate = share.tensor_rate,
+                           .gpu = share.gpu,
+                           .context_shape = share.context_shape,
+                           .counts_flops = share.counts_flops};
+  std::vector<std::vector<Block>> all(1);
+  all.front().assign(regrouped.begin(), regrouped.end());
+  inside->writer.emplace(share_inside, costs, all);
+  regrouped_ = std::move(inside);
+}
+
+const PassWriter& PassWriter::writer_of(const Block& block) const {
+  return block.regrouped && regrouped_ ? *regrouped_->writer : *this;
 }
 
 RowExchanges PassWriter::row_exchanges(units::Bytes size, const Costs& costs) const {
@@ -311,6 +335,14 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   }
   for (const auto& replay : replays_of(local, block.drop, per_op(share_)))
     cost.replays.push_back(priced(replay, cost.operators));
+  if (block.regrouped) {
+    // Others share them than share what is not regrouped.
+    cost.expert_parameters = cost.parameters;
+    cost.expert_tensors = cost.tensors;
+    cost.expert_matrices = cost.matrices;
+    cost.expert_newton_schulz = std::move(cost.newton_schulz);
+    cost.newton_schulz.clear();
+  }
   if (share_.counts_flops) count_flops(cost, share_, block);
   return cost;
 }
@@ -332,6 +364,7 @@ std::int64_t PassWriter::output_bytes() const {
 }
 
 const BlockCost& PassWriter::cost(const Block& block) const {
+  if (const auto& writer = writer_of(block); &writer != this) return writer.cost(block);
   for (const auto& [known, cost] : prices_)
     if (known == block) return cost;
   throw std::invalid_argument("no such block in this model");

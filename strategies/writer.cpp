@@ -19,7 +19,7 @@ Picoseconds sum(const std::vector<Picoseconds>& durations) {
 }  // namespace
 
 PassWriter::Writer::Writer(const PassWriter& of, units::Seconds issue, double slowdown)
-    : of_(of),
+    : of_(&of),
       issue_(to_ticks(issue)),
       slowdown_(slowdown),
       outside_(of.share_.outside),
@@ -42,7 +42,7 @@ void PassWriter::Writer::compute(const std::vector<Picoseconds>& durations, Acti
 
 double PassWriter::Writer::beside(const topology::Sending& sending,
                                   const std::vector<Picoseconds>& durations) const {
-  return slowdown_beside(of_.share_.software.interference, to_ticks(sending.time()),
+  return slowdown_beside(of_->share_.software.interference, to_ticks(sending.time()),
                          sum(durations));
 }
 
@@ -90,7 +90,7 @@ void PassWriter::Writer::scatter_from(const RowExchanges& rows,
     sent = here();
   }
   pending_ = sent;
-  compute(of_.sum_of_parts_, activity);
+  compute(of_->sum_of_parts_, activity);
   in_parts_ = false;
 }
 
@@ -104,7 +104,7 @@ void PassWriter::Writer::wait() {
 }
 
 void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const Sweep& on) {
-  const bool divided = of_.divided_, rows_divided = of_.sequence_parallel_;
+  const bool divided = of_->divided_, rows_divided = of_->sequence_parallel_;
   bool core_done = false;
   for (const auto& op : ops) {
     if (op.core) {
@@ -122,15 +122,15 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const Sweep
       continue;
     }
     if (rows_divided && op.seam == Seam::enter) communicate(op.rows.all_gather, on.tensor);
-    if (op.seam == Seam::dispatch && of_.host_waits_) drain();
+    if (op.seam == Seam::dispatch && of_->host_waits_) drain();
     count(op.flops.forward);
     compute(op.forward, on.compute);
     if (divided && op.seam == Seam::leave)
       communicate(rows_divided ? op.rows.reduce_scatter : op.rows.all_reduce, on.tensor);
-    if (op.seam == Seam::dispatch) experts(of_.experts_.dispatch, on.expert);
-    if (op.seam == Seam::combine) experts(of_.experts_.combine, on.expert);
+    if (op.seam == Seam::dispatch) experts(of_->experts_.dispatch, on.expert);
+    if (op.seam == Seam::combine) experts(of_->experts_.combine, on.expert);
     if (op.divided_loss)
-      for (int i = 0; i < 3; ++i) communicate(of_.loss_reduce_, on.tensor);
+      for (int i = 0; i < 3; ++i) communicate(of_->loss_reduce_, on.tensor);
   }
 }
 
@@ -145,7 +145,7 @@ void PassWriter::Writer::core(const std::vector<OperatorCost>& ops, Activity com
     durations.insert(durations.end(), op.forward.begin(), op.forward.end());
     last.insert(last.end(), op.forward_last.begin(), op.forward_last.end());
   }
-  core(durations, last, flops, of_.context_.forward, compute_activity, context);
+  core(durations, last, flops, of_->context_.forward, compute_activity, context);
 }
 
 void PassWriter::Writer::core_backward(const std::vector<OperatorCost>& ops) {
@@ -158,12 +158,13 @@ void PassWriter::Writer::core_backward(const std::vector<OperatorCost>& ops) {
     durations.insert(durations.end(), op->input_gradient.begin(), op->input_gradient.end());
     last.insert(last.end(), op->input_gradient_last.begin(), op->input_gradient_last.end());
   }
-  core(durations, last, flops, of_.context_.backward, input_gradient_compute,
+  core(durations, last, flops, of_->context_.backward, input_gradient_compute,
        backward_context_comm);
 }
 
 double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) {
-  const bool rows_divided = of_.sequence_parallel_, enters = of_.divided_ && op.seam == Seam::enter;
+  const bool rows_divided = of_->sequence_parallel_,
+             enters = of_->divided_ && op.seam == Seam::enter;
   if (!op.input_gradient_part.empty()) {
     if (op.seam == Seam::leave) {
       count(op.flops.input_gradient);
@@ -176,18 +177,18 @@ double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) 
       return 1.0;
     }
   }
-  if (of_.divided_ && rows_divided && op.seam == Seam::leave)
+  if (of_->divided_ && rows_divided && op.seam == Seam::leave)
     communicate(op.rows.all_gather, backward_tensor_comm);
-  const bool gathers = enters && rows_divided && weights && !of_.keeps_gathered_;
+  const bool gathers = enters && rows_divided && weights && !of_->keeps_gathered_;
   if (gathers) communicate(op.rows.all_gather, backward_tensor_comm, true);
-  if (op.seam == Seam::combine) experts(of_.experts_.dispatch, backward_expert_comm);
-  if (op.seam == Seam::dispatch) experts(of_.experts_.combine, backward_expert_comm);
+  if (op.seam == Seam::combine) experts(of_->experts_.dispatch, backward_expert_comm);
+  if (op.seam == Seam::dispatch) experts(of_->experts_.combine, backward_expert_comm);
   count(op.flops.input_gradient);
   compute(op.input_gradient, input_gradient_compute,
           gathers ? beside(op.rows.all_gather, op.input_gradient) : 1.0);
   if (!enters) return 1.0;
   const auto& reduction = rows_divided ? op.rows.reduce_scatter : op.rows.all_reduce;
-  const bool hides = of_.async_ && weights;
+  const bool hides = of_->async_ && weights;
   wait();
   communicate(reduction, backward_tensor_comm, hides);
   return hides ? beside(reduction, op.weight_gradient) : 1.0;
@@ -196,8 +197,8 @@ double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) 
 void PassWriter::Writer::experts(const std::optional<topology::Sending>& sending,
                                  Activity activity) {
   if (!sending) return;
-  if (of_.experts_.group == FlowKind::tensor) return communicate(*sending, activity);
-  exchange(of_.experts_.group, *sending, activity, false);
+  if (of_->experts_.group == FlowKind::tensor) return communicate(*sending, activity);
+  exchange(of_->experts_.group, *sending, activity, false);
 }
 
 Pieces PassWriter::Writer::take() {
@@ -209,9 +210,9 @@ void PassWriter::Writer::core(const std::vector<Picoseconds>& durations,
                               const std::vector<Picoseconds>& last, double flops,
                               const ContextExchanges::Round& round, Activity compute_activity,
                               Activity context) {
-  const bool hides = of_.context_.beside;
+  const bool hides = of_->context_.beside;
   // The last of the ranks' parts is one of equal ones.
-  const double of_last = hides ? flops / static_cast<double>(of_.share_.plan.context) : 0;
+  const double of_last = hides ? flops / static_cast<double>(of_->share_.plan.context) : 0;
   if (round.before) exchange(FlowKind::context, *round.before, context, hides);
   count(flops - of_last);
   compute(durations, compute_activity, hides ? beside(*round.before, durations) : 1.0);
@@ -222,21 +223,21 @@ void PassWriter::Writer::core(const std::vector<Picoseconds>& durations,
 }
 
 std::vector<Picoseconds> PassWriter::Writer::whole(const std::vector<Picoseconds>& part) const {
-  return {of_.share_.plan.tensor * sum(part)};
+  return {of_->share_.plan.tensor * sum(part)};
 }
 
 std::int64_t PassWriter::Writer::start_parts(Activity tensor) {
   follow(tensor);
   if (graph_ == Graph::none) launched_ = false;
   in_parts_ = true;
-  return of_.share_.plan.tensor;
+  return of_->share_.plan.tensor;
 }
 
 void PassWriter::Writer::launch() {
   const bool with_others = graph_ != Graph::none || in_parts_;
   if (with_others && std::exchange(launched_, true)) return;
   auto& step = steps().back();
-  (of_.share_.software.launch_blocking ? step.duration : step.issue) += issue_;
+  (of_->share_.software.launch_blocking ? step.duration : step.issue) += issue_;
 }
 
 void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after) {

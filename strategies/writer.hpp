@@ -21,6 +21,8 @@ class PassWriter::Writer {
  public:
   Writer(const PassWriter& of, units::Seconds issue, double slowdown);
 
+  // What follows is of the blocks that this writer prices.
+  void run_as(const PassWriter& writer) { of_ = &writer; }
   void compute(Picoseconds duration, Activity activity, double slower = 1.0);
   void compute(const std::vector<Picoseconds>& durations, Activity activity, double slower = 1.0);
   // How much slower computation is that so much is sent beside.
@@ -52,6 +54,10 @@ class PassWriter::Writer {
   // The input gradient of an operator outside the attention core. Returns how much slower its
   // weight gradient is, if `weights` says that it follows, beside what is sent.
   double input_gradient(const OperatorCost& op, bool weights);
+  // Of rows or their gradients, where layers are regrouped.
+  void regroup(const std::optional<topology::Sending>& sending, Activity activity) {
+    if (sending) communicate(*sending, activity);
+  }
   // Of tokens or their gradients, to experts or back.
   void experts(const std::optional<topology::Sending>& sending, Activity activity);
   // Without a last piece that would do nothing.
@@ -81,7 +87,7 @@ class PassWriter::Writer {
   void exchange(FlowKind group, const topology::Sending& sending, Activity activity, bool beside);
   Picoseconds stretched(Picoseconds duration, double slower) const;
 
-  const PassWriter& of_;
+  const PassWriter* of_;
   Picoseconds issue_;
   double slowdown_;
   bool outside_;

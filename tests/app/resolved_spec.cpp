@@ -99,8 +99,8 @@ class Draw {
       plan.layers.push_back({from, std::min<std::int64_t>(79, from + upto(9)), recompute()});
       from = plan.layers.back().to;
       if (auto& one = plan.layers.back().recompute;
-          one.kind == strategies::Recompute::Kind::full_layers)
-        one = {strategies::Recompute::Kind::full, 0, {}};
+          one->kind == strategies::Recompute::Kind::full_layers)
+        one = strategies::Recompute{strategies::Recompute::Kind::full, 0, {}};
     }
   }
 

@@ -67,6 +67,25 @@ void draw_activations(strategies::Plan& plan, const Pick& pick) {
                                      ActivationCompression::fp8, ActivationCompression::int8);
 }
 
+// Some layers in smaller tensor-parallel groups, where the model and the nodes allow it.
+template <class Pick>
+void draw_regrouping(forecast::Scenario& s, const Pick& pick) {
+  auto& plan = s.plan;
+  const bool inside = plan.rank_order.front() == strategies::Degree::tensor &&
+                      s.cluster.node.gpus % plan.tensor == 0;
+  if (s.model.moe || plan.tensor == 1 || !inside || pick(false, true)) return;
+  const auto groups = std::min<std::int64_t>(plan.tensor, pick(2, 2, 4));
+  plan.layer_tensor = plan.tensor / groups;
+  plan.micro_batch *= groups;
+  s.training.global_batch *= groups;
+  const std::int64_t last = s.model.layers - 1;
+  const auto from = pick(std::int64_t{0}, std::int64_t{1}, last);
+  plan.layers.push_back({from, pick(from, last), {}, plan.layer_tensor});
+  if (pick(false, true)) plan.layers.back().recompute = strategies::Recompute{};
+  if (const auto next = plan.layers.back().to + 2; next <= last)
+    plan.layers.push_back({next, last, {}, plan.layer_tensor});
+}
+
 inline forecast::Scenario random_scenario(std::mt19937& random) {
   const auto pick = [&](auto... choices) {
     const auto list = {choices...};
@@ -211,6 +230,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   s.cluster = cluster_of(gpus_of(plan), per_node, nics);
   s.software.keep_gathered_inputs = pick(false, true);
   s.software.kernels.copies_attention_output = pick(false, true);
+  draw_regrouping(s, pick);
   return s;
 }
 

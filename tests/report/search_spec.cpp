@@ -43,8 +43,8 @@ search::Ranked uneven() {
   plan.data = 4;
   plan.zero = 1;
   plan.layers_per_stage = {1, 3};
-  plan.layers = {{0, 0, {Recompute::Kind::full, 0, {}}},
-                 {2, 3, {Recompute::Kind::modules, 0, {strategies::Module::layernorm}}}};
+  plan.layers = {{0, 0, Recompute{Recompute::Kind::full, 0, {}}},
+                 {2, 3, Recompute{Recompute::Kind::modules, 0, {strategies::Module::layernorm}}}};
   return ranked(plan, 8.0_s, 40.0_GiB);
 }
 search::Ranked split_backward() {
@@ -188,21 +188,21 @@ TEST_CASE("what stages recompute is counted, and equal stages are one") {
   plan.recompute = {Recompute::Kind::full_layers, 1, {}};
   CHECK(words(8) == "full in 1 of 2 layers | full 4");
   plan.recompute = {};
-  plan.layers = {{0, 5, {Recompute::Kind::full, 0, {}}},
-                 {6, 6, {Recompute::Kind::selective, 0, {}}},
-                 {8, 8, {Recompute::Kind::per_op, 0, {}}}};
+  plan.layers = {{0, 5, Recompute{Recompute::Kind::full, 0, {}}},
+                 {6, 6, Recompute{Recompute::Kind::selective, 0, {}}},
+                 {8, 8, Recompute{Recompute::Kind::per_op, 0, {}}}};
   CHECK(words(16) ==
         "stage 0: full in all 4 layers; stage 1: full in 2 of 4 layers, core_attn in 1; stage 2: "
         "per-op in 1 of 4 layers; stage 3: nothing | full 6, core_attn 1, per-op 1");
   // Down and up again: stage 0 holds the first and the last four of 32 layers.
   plan.schedule = ScheduleKind::zb_v;
   plan.virtual_stages = 2;
-  plan.layers = {{28, 31, {Recompute::Kind::full, 0, {}}}};
+  plan.layers = {{28, 31, Recompute{Recompute::Kind::full, 0, {}}}};
   CHECK(words(32) == "stage 0: full in 4 of 8 layers; stages 1-3: nothing | full 4");
   // Both copies of the model.
   plan.schedule = ScheduleKind::dualpipe;
   plan.virtual_stages = 1;
-  plan.layers = {{0, 0, {Recompute::Kind::full, 0, {}}}};
+  plan.layers = {{0, 0, Recompute{Recompute::Kind::full, 0, {}}}};
   CHECK(words(4) ==
         "stage 0: full in 1 of 2 layers; stages 1-2: nothing; stage 3: full in 1 of 2 layers | "
         "full 1");

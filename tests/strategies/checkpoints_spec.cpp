@@ -86,7 +86,7 @@ TEST_CASE("rows begin anew on every virtual stage, and behind layers that run ot
   CHECK(checkpoints({.pipeline = 2, .recompute = rows_of({2})}, 6) ==
         Stages{Levels{0, inside, 0}, Levels{0, inside, 0}});
   Plan plan{.recompute = rows_of({4})};
-  plan.layers = {{1, 1, {}}, {4, 5, rows_of({2})}};
+  plan.layers = {{1, 1, Recompute{}}, {4, 5, rows_of({2})}};
   CHECK(checkpoints(plan, 8) == Stages{Levels{0, 0, 0, inside, 0, inside, 0, inside}});
 }
 

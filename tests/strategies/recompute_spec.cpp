@@ -182,7 +182,8 @@ TEST_CASE("each virtual stage may have a choice of its own, its layers counted f
 
 TEST_CASE("a layer's own choice goes before that of its stage") {
   Plan plan{.pipeline = 2, .recompute = {Recompute::Kind::full}};
-  plan.layers = {{1, 2, {}}, {5, 5, {Recompute::Kind::modules, 0, {Module::mlp}}}};
+  plan.layers = {{1, 2, Recompute{}},
+                 {5, 5, Recompute{Recompute::Kind::modules, 0, {Module::mlp}}}};
   auto model = small_models::llama();
   model.layers = 6;
   const auto blocks = blocks_of(model, plan);
