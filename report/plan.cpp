@@ -58,11 +58,13 @@ Document recompute_document(const Plan& plan) {
 
 Document layers_document(const Plan& plan) {
   Document ranges = Document::array();
-  for (const auto& [from, to, recompute, tensor] : plan.layers) {
+  for (const auto& [from, to, recompute, tensor, data, zero] : plan.layers) {
     Object range;
     range.put("from", from).put("to", to);
     if (recompute) range.put("recompute", recompute_document(*recompute));
     if (tensor) range.put("tensor", *tensor);
+    if (data) range.put("data", *data);
+    if (zero) range.put("zero", *zero);
     ranges.push_back(range.take());
   }
   return ranges;

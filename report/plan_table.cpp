@@ -42,7 +42,12 @@ std::vector<Column> degree_columns() {
     return [degree](const Plan& plan) { return std::to_string(plan.*degree); };
   };
   return {
-      {"tp", number(&Plan::tensor), ""},
+      {"tp",
+       [](const Plan& plan) {
+         const auto usual = std::to_string(plan.tensor);
+         return plan.layer_tensor ? usual + '/' + std::to_string(*plan.layer_tensor) : usual;
+       },
+       ""},
       {"sp", [](const Plan& plan) { return plan.sequence_parallel ? "yes" : ""; }, ""},
       {"cp", number(&Plan::context), "1"},
       {"ep", number(&Plan::expert), "1"},

@@ -34,6 +34,27 @@ void check_ranges(const Scenario& s, const Judge& judge) {
   }
 }
 
+// What is said of layers besides follows from the plan.
+void check_told(const Scenario& s, const Judge& judge) {
+  const auto& plan = s.plan;
+  if (!judge.knows({"plan.layers", "plan.tensor", "plan.data", "plan.zero"})) return;
+  for (const auto& range : plan.layers) {
+    const auto complain = [&](const std::string& text) {
+      judge.complain("plan", "layers",
+                     "from " + digits(range.from) + " to " + digits(range.to) + ": " + text);
+    };
+    const auto inside = range.tensor.value_or(plan.tensor);
+    const auto replicas = plan.data * plan.tensor / inside;
+    if (range.data && *range.data != replicas)
+      complain("data " + digits(*range.data) + ", but tensor " + digits(inside) + " makes " +
+               digits(replicas) + " replicas of the plan's " + digits(plan.data) + " x tensor " +
+               digits(plan.tensor) + "; write " + digits(replicas) + " or leave it out");
+    if (range.zero && *range.zero != plan.zero)
+      complain("zero " + digits(*range.zero) + ", but the plan has zero " + digits(plan.zero) +
+               ": all layers share states alike; write zero for the plan");
+  }
+}
+
 // The samples of a microbatch are dealt out to the smaller groups, inside of a node.
 void check_regrouping(const Scenario& s, const Judge& judge) {
   const auto& plan = s.plan;
@@ -73,6 +94,7 @@ void check_regrouping(const Scenario& s, const Judge& judge) {
 void check_layers(const Scenario& scenario, const Judge& judge) {
   check_ranges(scenario, judge);
   check_regrouping(scenario, judge);
+  check_told(scenario, judge);
 }
 
 }  // namespace scenarios

@@ -115,7 +115,7 @@ void read_recompute(Plan& plan, const Cursor& at) {
     plan.recompute_of_stage.push_back(read_one(at.item(i)));
 }
 
-// --- layers: [{from, to, recompute, tensor}]
+// --- layers: [{from, to, recompute, tensor, data, zero}]
 
 Form layer_form() {
   const Range index{0, 9'999, "layers are counted from 0"};
@@ -128,7 +128,15 @@ Form layer_form() {
         "Tensor-parallel degree of these layers, a divisor of the plan's: its groups fall into "
         "smaller ones that share out the samples of a microbatch",
         "the plan's",
-        {.type = Type::whole, .range = degree}}});
+        {.type = Type::whole, .range = degree}},
+       {"data",
+        "Replicas of these layers: data x tensor of the plan / tensor of these layers",
+        "follows",
+        {.type = Type::whole, .range = degree}},
+       {"zero",
+        "ZeRO stage of these layers: the plan's",
+        "the plan's",
+        {.type = Type::whole, .range = {0, 3, "ZeRO stages"}}}});
 }
 
 Form layers_form() {
@@ -151,6 +159,8 @@ void read_layers(Plan& plan, const Cursor& at) {
     if (range.recompute && range.recompute->kind == Kind::full_layers)
       chosen->complain("full_layers counts layers, and these are counted already; write full");
     if (tensor) range.tensor = to_whole(tensor->value());
+    if (const auto data = item.find("data")) range.data = to_whole(data->value());
+    if (const auto zero = item.find("zero")) range.zero = static_cast<int>(to_whole(zero->value()));
     if (range.tensor && !plan.layer_tensor) plan.layer_tensor = range.tensor;
     if (range.tensor != plan.layer_tensor && range.tensor)
       tensor->complain("layers have one degree besides the plan's, here " +

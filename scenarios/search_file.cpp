@@ -38,6 +38,7 @@ class Fixing {
     for (const auto& degree : searched_degrees()) fix_degree(degree);
     fix_sequence();
     fix_schedule();
+    refuse_regrouping();
     fix_recompute();
     fix_partition();
     narrow_zero();
@@ -93,6 +94,16 @@ class Fixing {
     if (!asked.empty() && std::ranges::find(asked, value) == asked.end())
       disagree("schedule", strategies::name_of(value));
     asked = {value};
+  }
+
+  void refuse_regrouping() {
+    const auto& tensor = question_.scenario.plan.layer_tensor;
+    if (fixes("layers") && tensor)
+      complain(
+          "plan", "layers",
+          "a search chooses which layers have another tensor degree; leave that out, and write "
+          "search: {layers: {tensor: [" +
+              digits(*tensor) + "]}}");
   }
 
   // Layers with a choice of their own leave nothing to choose for all layers alike.

@@ -175,6 +175,21 @@ Key<Question> partition_key() {
           }};
 }
 
+// --- layers: {tensor: values}
+
+Key<Question> layers_key_of_search() {
+  const auto form = values_form(plan_field("tensor").form.range);
+  const auto map = map_of(
+      {{"tensor", "Smaller tensor degrees that single layers may have", "that of the plan", form}});
+  return {{"layers", "Degrees of single layers, where they differ from the plan's",
+           "all layers are alike", map},
+          [form, map](Question& question, const Cursor& at) {
+            if (!check(map, at)) return;
+            if (const auto tensor = at.find("tensor"))
+              question.space.layer_tensor = read_values(form, *tensor);
+          }};
+}
+
 Key<Question> time_limit_key() {
   return {{"time_limit",
            "The search ends after so long, with what it has",
@@ -227,18 +242,6 @@ Key<Question> nodes_key() {
           }};
 }
 
-// --- What is not searched yet
-
-Key<Question> fixed_for_now(std::string_view name, std::string_view description,
-                            std::string_view instead) {
-  const Form words{.type = Type::text}, map{.type = Type::map};
-  const Form one{.type = Type::either, .forms = {words, map}};
-  return not_yet<Question>(
-      name, "as the scenario has it",
-      {.type = Type::either, .forms = {words, map, {.type = Type::list, .forms = {one}}}},
-      description, [](const Value&) { return false; }, instead);
-}
-
 Table<Question> make_table() {
   Table<Question> table;
   for (const auto& degree : searched_degrees()) table.push_back(degree_key(degree));
@@ -256,8 +259,7 @@ Table<Question> make_table() {
       objective_key(),
       rate_key(),
       nodes_key(),
-      fixed_for_now("layers", "Degrees of single layers",
-                    "all layers have the same degrees, and each its own recomputation")};
+      layers_key_of_search()};
   table.insert(table.end(), rest.begin(), rest.end());
   for (auto& key : alternative_keys()) table.push_back(std::move(key));
   return table;

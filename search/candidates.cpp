@@ -123,7 +123,8 @@ double Candidates::rough_memory(const Degrees& degrees) const {
 // Where the bound of pairs holds: nothing that may be recomputed makes passes shorter.
 bool Candidates::waits_for_exchanges(const Plan& plan) const {
   return (plan.schedule == ScheduleKind::dualpipe || plan.schedule == ScheduleKind::dualpipe_v) &&
-         divisions_.keeping_is_free() && divisions_.fastest_recomputes_nothing();
+         divisions_.keeping_is_free() && divisions_.fastest_recomputes_nothing() &&
+         !plan.layer_tensor;
 }
 
 Look Candidates::look(const Degrees& degrees, Picoseconds target) const {
@@ -198,6 +199,7 @@ class Candidates::Play {
  public:
   Play(const Candidates& all, const Degrees& degrees, Picoseconds target)
       : all_(all),
+        division_(degrees.division),
         plan_(all.plan_of(degrees)),
         fastest_(all.frame_of(plan_, degrees, all.divisions_.fastest(degrees.division))),
         frame_(all.frame_of(plan_, degrees, all.divisions_.in_all_ways(degrees.division))),
@@ -240,7 +242,7 @@ class Candidates::Play {
     if (problem_.capacity.front() < 0) return std::move(result_);
     if (is_cut()) {
       without_recomputation();
-      const bool best_there_is = result_.best && keeping_is_free();
+      const bool best_there_is = result_.best && keeping_is_fastest();
       if (best_there_is || result_.bound >= target_) return std::move(result_);
     }
     if (std::ranges::find(cuts, frame_.cut()) == cuts.end()) cuts.push_back(frame_.cut());
@@ -255,7 +257,7 @@ class Candidates::Play {
  private:
   bool is_cut() const { return frame_.is_cut() || !all_.question_.space.partition; }
   bool recompute() const { return all_.question_.space.recompute; }
-  bool keeping_is_free() const { return all_.divisions_.keeping_is_free(); }
+  bool keeping_is_fastest() const { return all_.divisions_.keeping_is_fastest(division_); }
   // What is not below this is of no interest.
   Picoseconds limit() const {
     return result_.best ? std::min(target_, ticks(result_.best->forecast.step.time)) : target_;
@@ -269,7 +271,7 @@ class Candidates::Play {
       even.choices.emplace_back(
           static_cast<std::size_t>(even.first_layer[v + 1] - even.first_layer[v]));
     const auto time = simulate(fastest_.with(even, recompute()), all_.divisions_.allow_fastest());
-    if (keeping_is_free()) result_.bound = std::max(result_.bound, time.first);
+    if (keeping_is_fastest()) result_.bound = std::max(result_.bound, time.first);
   }
 
   // Time, and bytes short of memory.
@@ -350,7 +352,7 @@ class Candidates::Play {
       if (fit_without.contains(partition.first_layer)) continue;
       const auto plan = frame_.with(partition, recompute());
       const auto [time, over] = simulate(plan);
-      if (over <= 0 && recompute() && keeping_is_free() && recomputes_nothing(plan))
+      if (over <= 0 && recompute() && keeping_is_fastest() && recomputes_nothing(plan))
         fit_without.insert(partition.first_layer);
     }
     const auto best = result_.best ? ticks(result_.best->forecast.step.time) : none;
@@ -358,6 +360,7 @@ class Candidates::Play {
   }
 
   const Candidates& all_;
+  std::size_t division_;
   Plan plan_;
   Frame fastest_, frame_;
   PipelineProblem problem_;

@@ -32,11 +32,12 @@ namespace {
 
 // What the price of layers without experts depends on, of divisions and the ranks that they have.
 using Sort =
-    std::tuple<std::int64_t, bool, std::int64_t, std::int64_t,
+    std::tuple<std::int64_t, bool, std::int64_t, std::int64_t, std::int64_t,
                std::vector<std::tuple<std::size_t, topology::GroupShape, topology::GroupShape>>>;
 Sort sort_of(const Plan& plan, const std::vector<strategies::RankKind>& ranks) {
-  Sort sort{plan.tensor, plan.sequence_parallel, plan.context, plan.micro_batch, {}};
-  auto& groups = std::get<4>(sort);
+  Sort sort{plan.tensor,      plan.sequence_parallel,        plan.context,
+            plan.micro_batch, plan.layer_tensor.value_or(0), {}};
+  auto& groups = std::get<5>(sort);
   for (const auto& rank : ranks) groups.emplace_back(rank.gpu, rank.tensor, rank.context);
   std::ranges::sort(groups);
   groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
@@ -45,7 +46,7 @@ Sort sort_of(const Plan& plan, const std::vector<strategies::RankKind>& ranks) {
 
 bool grouped_alike(const Plan& a, const Plan& b) {
   return a.tensor == b.tensor && a.context == b.context && a.expert == b.expert &&
-         a.expert_tensor == b.expert_tensor;
+         a.expert_tensor == b.expert_tensor && a.layer_tensor == b.layer_tensor;
 }
 
 }  // namespace
@@ -167,8 +168,9 @@ void Divisions::with_passes(
 
 const strategies::Sharing& Divisions::sharing(std::size_t i, const Plan& plan) {
   const bool mirrored = plan.schedule == strategies::ScheduleKind::dualpipe;
-  const Sharers key{plan.tensor,         plan.context, plan.pipeline, plan.expert,
-                    expert_tensor(plan), plan.zero,    mirrored};
+  const Sharers key{
+      plan.tensor,         plan.context, plan.pipeline, plan.expert,
+      expert_tensor(plan), plan.zero,    mirrored,      plan.layer_tensor.value_or(0)};
   {
     const std::lock_guard lock(sharing_mutex_);
     if (const auto found = sharing_.find(key); found != sharing_.end()) return *found->second;

@@ -45,6 +45,10 @@ class Divisions {
                                                            strategies::PassTimes&)>& use);
   // To keep more is never slower: nothing that is kept is compressed or copied.
   bool keeping_is_free() const;
+  // The same of the plans of a division: no layer can be regrouped instead.
+  bool keeping_is_fastest(std::size_t i) const {
+    return keeping_is_free() && !all_[i]->plan.layer_tensor;
+  }
   // Of a plan of division i.
   const strategies::Sharing& sharing(std::size_t i, const strategies::Plan& plan);
 
@@ -57,8 +61,8 @@ class Divisions {
     struct Passes;
     std::shared_ptr<Passes> passes;
   };
-  // tensor, context, pipeline, expert, expert_tensor, zero, mirrored
-  using Sharers = std::array<std::int64_t, 7>;
+  // tensor, context, pipeline, expert, expert_tensor, zero, mirrored, layer_tensor
+  using Sharers = std::array<std::int64_t, 8>;
   const forecast::Scenario& scenario_;
   const strategies::Costs& costs_;
   std::vector<strategies::Recompute> ways_;

@@ -2,6 +2,7 @@
 #include "search/enumeration.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "search/stage_groups.hpp"
 
@@ -13,6 +14,11 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 const Price& price_of(const PipelineProblem& problem, std::size_t layer, const Choice& choice) {
   return problem.chain.layers[layer].options[at(choice.option)];
+}
+
+// Of alike layers of a stage, in which order their ways come: what shares exchanges together.
+std::tuple<bool, ByteCount, int> rank_of(const Layer& layer, int option) {
+  return {option >= layer.first_regrouped, layer.options[at(option)].kept, option};
 }
 
 class Enumeration {
@@ -70,10 +76,7 @@ class Enumeration {
     for (std::size_t i = layer; i-- > first && alike == nullptr;)
       if (problem_.chain.layers[i] == here) alike = &chosen[i - first];
     for (int o = 0; o < static_cast<int>(here.options.size()); ++o) {
-      const auto rank = [&](int option) {
-        return std::pair(here.options[at(option)].kept, option);
-      };
-      if (alike != nullptr && rank(o) < rank(alike->option)) continue;
+      if (alike != nullptr && rank_of(here, o) < rank_of(here, alike->option)) continue;
       auto more = chosen;
       more.push_back({1, o});
       choose(stage, std::move(more));
@@ -150,10 +153,9 @@ void sort_choices(const PipelineProblem& problem, Partition& partition) {
     for (std::size_t i = 0; i < choices.size(); ++i)
       for (std::size_t j = i + 1; j < choices.size(); ++j) {
         if (!(layers[first + i] == layers[first + j])) continue;
-        const auto rank = [&](const Choice& choice) {
-          return std::pair(price_of(problem, first + i, choice).kept, choice.option);
-        };
-        if (rank(choices[j]) < rank(choices[i])) std::swap(choices[i], choices[j]);
+        const auto& alike = layers[first + i];
+        if (rank_of(alike, choices[j].option) < rank_of(alike, choices[i].option))
+          std::swap(choices[i], choices[j]);
       }
   }
 }

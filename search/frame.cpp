@@ -84,7 +84,7 @@ Frame::Slowed Frame::slowed_always(const BlockOutline& block) const {
 // Of the least that another unit sends meanwhile: all but one unit of a pass have another beside
 // them.
 Frame::Slowed Frame::slowed(const BlockOutline& block) const {
-  if (pairs() && exchanges()) return {};
+  if ((pairs() && exchanges()) || plan_.layer_tensor) return {};
   const double interference = scenario_.software.interference;
   const auto& least = prices_.least;
   const auto beside = [&](double stretch, Picoseconds device, Picoseconds sent) {
@@ -189,22 +189,36 @@ Plan Frame::with(const Partition& partition, bool recompute) const {
   if (plan_.layers_per_stage.empty() && layers >= plan_.pipeline * plan_.virtual_stages &&
       strategies::layers_per_virtual_stage(even, layers) == result.layers_per_stage)
     result.layers_per_stage.clear();
-  if (!recompute) return result;
-  result.recompute_of_stage.clear();
-  result.layers.clear();
-  result.recompute = prices_.ways[way.front()];
-  if (std::ranges::adjacent_find(way, std::ranges::not_equal_to{}) == way.end()) return result;
-  result.recompute = {};
-  for (std::int64_t i = 0; i < layers; ++i) {
-    const auto& chosen = prices_.ways[way[static_cast<std::size_t>(i)]];
-    if (chosen == Recompute{}) continue;
-    if (!result.layers.empty() && result.layers.back().to == i - 1 &&
-        result.layers.back().recompute == chosen)
-      ++result.layers.back().to;
-    else
-      result.layers.push_back({i, i, chosen});
-  }
+  write_ways(result, way, recompute);
   return result;
+}
+
+void Frame::write_ways(Plan& plan, const std::vector<std::size_t>& way, bool recompute) const {
+  if (!recompute && !plan.layer_tensor) return;
+  const auto of = [&](std::size_t layer) -> const Way& { return prices_.ways[way[layer]]; };
+  plan.layers.clear();
+  bool differs = false;
+  if (recompute) {
+    plan.recompute_of_stage.clear();
+    plan.recompute = of(0).recompute;
+    for (std::size_t i = 0; i < way.size(); ++i)
+      differs = differs || !(of(i).recompute == plan.recompute);
+    if (differs) plan.recompute = {};
+  }
+  for (std::size_t i = 0; i < way.size(); ++i) {
+    strategies::LayerStrategy own{static_cast<std::int64_t>(i), static_cast<std::int64_t>(i)};
+    if (differs && !(of(i).recompute == Recompute{})) own.recompute = of(i).recompute;
+    if (of(i).regrouped) own.tensor = plan.layer_tensor;
+    if (!own.recompute && !own.tensor) continue;
+    auto& all = plan.layers;
+    if (!all.empty() && all.back().to == own.from - 1 && all.back().recompute == own.recompute &&
+        all.back().tensor == own.tensor)
+      ++all.back().to;
+    else
+      all.push_back(own);
+  }
+  if (std::ranges::none_of(way, [&](std::size_t w) { return prices_.ways[w].regrouped; }))
+    plan.layer_tensor.reset();
 }
 
 }  // namespace search

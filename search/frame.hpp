@@ -85,6 +85,9 @@ class Frame {
   double sent(const strategies::Parameters& of, bool layer) const;
   // `recomputed`: by device, in a step.
   sim::Picoseconds least_time_as_cut(const std::vector<double>& recomputed) const;
+  // Into a plan: by layer, places in the ways of the prices. What is recomputed only if told so.
+  void write_ways(strategies::Plan& plan, const std::vector<std::size_t>& way,
+                  bool recompute) const;
   struct Sums;
   Sums sums() const;
   // Whether passes run two at a time, each under what the other exchanges; whether the host waits
@@ -106,6 +109,13 @@ class Frame {
   // Blocks whose parameters travel together, at least.
   int unit() const;
   strategies::Parameters parameters(std::size_t element) const;
+  // Of what an element's parameters take, grouped as the plan says or regrouped, the least.
+  template <class Take>
+  auto least_of(std::size_t element, const Take& take) const {
+    const auto& regrouped = prices_.regrouped[prices_.elements[element]];
+    const auto usual = take(parameters(element));
+    return regrouped ? std::min(usual, take(*regrouped)) : usual;
+  }
   bool embeds_and_predicts() const;
   std::vector<StageTimes> besides(const strategies::Outline& outline,
                                   const strategies::Layout& layout) const;
@@ -122,6 +132,7 @@ class Frame {
   // Bytes of what ZeRO leaves whole at some time.
   double whole_units() const;
   Layer layer(std::size_t element) const;
+  std::int64_t most_in_flight() const;
 
   const forecast::Scenario& scenario_;
   const strategies::Plan& plan_;

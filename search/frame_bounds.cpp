@@ -54,10 +54,15 @@ std::vector<Frame::Each> Frame::kinds() const {
       least.weight = std::min(least.weight, static_cast<double>(way.weight));
       least.issued = std::min(least.issued, static_cast<double>(issued(block)));
     }
-    const auto held = parameters(prices_.kinds[k].first);
-    if (sharing_.shares()) least.reduction = static_cast<double>(sharing_.reduction(held));
-    least.update = static_cast<double>(update(held));
-    least.sent = sent(held, prices_.kinds[k].layer);
+    using Held = strategies::Parameters;
+    const auto first = prices_.kinds[k].first;
+    if (sharing_.shares())
+      least.reduction = static_cast<double>(
+          least_of(first, [&](const Held& held) { return sharing_.reduction(held); }));
+    least.update =
+        static_cast<double>(least_of(first, [&](const Held& held) { return update(held); }));
+    least.sent =
+        least_of(first, [&](const Held& held) { return sent(held, prices_.kinds[k].layer); });
     all.push_back(least);
   }
   return all;

@@ -148,29 +148,49 @@ Layer Frame::layer(std::size_t element) const {
   const strategies::Placement placement(plan_);
   const int shards = shards_of(scenario_, plan_, placement);
   const auto& outlines = prices_.outlines[prices_.elements[element]];
+  using Held = strategies::Parameters;
+  const auto fixed_of = [&](const Held& held, double cast) {
+    const auto fixed =
+        strategies::static_memory(facts_of(held, cast, placement, shards, plan_), plan_,
+                                  scenario_.training, scenario_.software, shards);
+    return static_cast<ByteCount>((fixed.weights + fixed.gradients + fixed.optimizer).value);
+  };
   const auto held = parameters(element);
-  const auto fixed =
-      strategies::static_memory(facts_of(held, outlines.front().cast, placement, shards, plan_),
-                                plan_, scenario_.training, scenario_.software, shards);
   Layer layer;
-  layer.fixed = static_cast<ByteCount>((fixed.weights + fixed.gradients + fixed.optimizer).value);
-  layer.reduction = sharing_.reduction(held);
+  layer.fixed = fixed_of(held, outlines.front().cast);
+  layer.reduction = least_of(element, [&](const Held& of) { return sharing_.reduction(of); });
   // The root unit stays gathered: what no pass gathers again is left out of all.
   const bool inside = element >= 1 && element <= static_cast<std::size_t>(scenario_.model.layers);
   if (inside || !scenario_.software.root_unit || !lane_.gathers_again)
-    layer.gathering = sharing_.gathering(held);
-  layer.update = update(held);
+    layer.gathering = least_of(element, [&](const Held& of) { return sharing_.gathering(of); });
+  layer.update = least_of(element, [&](const Held& of) { return update(of); });
   layer.last_unit = layer.reduction;
   add_units(layer, outlines);
-  for (const auto& block : outlines) {
+  auto most_kept = outlines.front().kept;
+  for (const auto& block : outlines) most_kept = std::max(most_kept, block.kept);
+  for (std::size_t w = 0; w < outlines.size(); ++w) {
+    const auto& block = outlines[w];
     auto priced = price_beside(block);
     const auto peak = peak_of(block);
     // What a layer makes again takes the place of what those behind it have freed, perhaps.
-    const auto freed = std::max(outlines.front().kept, block.kept + block.recomputed);
+    const auto freed = std::max(most_kept, block.kept + block.recomputed);
     priced.transient = std::max<ByteCount>(0, peak - freed);
+    if (outlines.size() > 1 && prices_.ways[w].regrouped) {
+      // States beyond those of a layer as the plan divides it, as if they were kept of every
+      // microbatch that may be in flight.
+      const auto more = fixed_of(block.parameters, block.cast) - layer.fixed;
+      priced.kept += std::max<ByteCount>(0, more) / most_in_flight();
+      layer.first_regrouped = std::min(layer.first_regrouped, static_cast<int>(w));
+    }
     layer.options.push_back(priced);
   }
   return layer;
+}
+
+// Forward passes of one chunk before the first backward pass of it frees anything, at most.
+std::int64_t Frame::most_in_flight() const {
+  const auto all = strategies::microbatches_of(plan_, scenario_.training);
+  return plan_.schedule == ScheduleKind::one_f_one_b ? std::min(all, plan_.pipeline) : all;
 }
 
 namespace {
@@ -252,6 +272,7 @@ double Frame::states() const {
     cast += prices_.kinds[k].count * prices_.outlines[k].front().cast;
   auto whole = prices_.whole;
   if (scenario_.model.tied_embeddings) whole.dense -= prices_.words;
+  if (plan_.layer_tensor) whole.experts = 0;  // at least: nothing is regrouped
   const auto fixed =
       strategies::static_memory(facts_of(whole, cast, placement, shards, plan_), plan_,
                                 scenario_.training, scenario_.software, shards);

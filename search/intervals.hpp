@@ -2,6 +2,7 @@
 // Frontiers of every row of consecutive layers of a model, made when asked for.
 #pragma once
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -14,6 +15,8 @@ namespace search {
 struct Layer {
   ByteCount fixed = 0;         // parameters, gradients and optimizer states
   std::vector<Price> options;  // ways to run it
+  // From here on they begin and end with exchanges, which rows of them share.
+  int first_regrouped = std::numeric_limits<int>::max();
   // As in StageTimes, whatever the way; these add up over layers.
   Picoseconds reduction = 0, gathering = 0, update = 0, slowed_forward = 0, slowed_backward = 0;
   // The last layer of a virtual stage is the first whose gradients leave: so long after the pass

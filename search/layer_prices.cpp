@@ -51,9 +51,19 @@ std::vector<Recompute> ways_of(const model::Transformer& model) {
 
 namespace {
 
-Block in_way(Block block, const Recompute& way) {
-  if (block.kind == Block::Kind::layer) block.drop = strategies::drop_of(way, 0);
+Block in_way(Block block, const Way& way) {
+  if (block.kind != Block::Kind::layer) return block;
+  block.drop = strategies::drop_of(way.recompute, 0);
+  block.regrouped = way.regrouped;
   return block;
+}
+
+std::vector<Way> all_ways(const std::vector<Recompute>& recompute, const Plan& plan) {
+  std::vector<Way> ways;
+  for (const bool regrouped : {false, true})
+    if (!regrouped || plan.layer_tensor)
+      for (const auto& one : recompute) ways.push_back({one, regrouped});
+  return ways;
 }
 
 void sum_up(LayerPrices& prices, std::int64_t layers) {
@@ -74,6 +84,10 @@ void sum_up(LayerPrices& prices, std::int64_t layers) {
     const auto& held = first.parameters;
     const bool fewest = prices.least.all() == 0 || held.all() < prices.least.all();
     if (kind.layer && fewest) prices.least = held;
+    if (const auto& regrouped = prices.regrouped[prices.elements[i]]) {
+      prices.whole += *regrouped;
+      prices.largest.experts = std::max(prices.largest.experts, regrouped->experts);
+    }
   }
 }
 
@@ -95,9 +109,10 @@ Plan on_one_stage(const Scenario& scenario, const Plan& plan) {
 }
 
 LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
-                         const std::vector<Recompute>& ways,
+                         const std::vector<Recompute>& recompute,
                          const std::vector<strategies::RankKind>& ranks,
                          const strategies::Costs& costs, bool stretches, Dense* dense) {
+  const auto ways = all_ways(recompute, plan);
   Dense none;
   auto& known = dense != nullptr ? *dense : none;
   const auto find = [&](const Block& block) {
@@ -130,8 +145,11 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
       const auto found = find(block);
       of_kind.push_back(found == known.end() ? outline.of(block) : found->second);
       // At least: rows may be shorter.
-      if (layer && !ways[w].every.empty()) of_kind.back().kept /= ways[w].every.front();
+      const auto& every = ways[w].recompute.every;
+      if (layer && !every.empty()) of_kind.back().kept /= every.front();
     }
+    auto& regrouped = prices.regrouped.emplace_back();
+    if (layer && ways.back().regrouped) regrouped = of_kind.back().parameters;
   }
   for (const auto& block : all)
     if (!block.experts) known.emplace_back(block, outline.of(block));

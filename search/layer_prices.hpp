@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the layers of a plan cost, in every way to run them.
 #pragma once
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,10 +13,17 @@ namespace search {
 // Ways to run a layer, the first of them without recomputation.
 std::vector<strategies::Recompute> ways_of(const model::Transformer& model);
 
+// How a layer runs: what is recomputed of it, and whether it is regrouped (Plan::layer_tensor).
+struct Way {
+  strategies::Recompute recompute;
+  bool regrouped = false;
+  friend bool operator==(const Way&, const Way&) = default;
+};
+
 // What the layers of a plan cost under every way: the same for all plans that agree in the degrees
 // that divide a layer, in microbatch and software. O(ways · operators)
 struct LayerPrices {
-  std::vector<strategies::Recompute> ways;
+  std::vector<Way> ways;              // those that regroup come last
   std::vector<std::size_t> elements;  // embedding, layers, head, prediction modules: kinds
   struct Kind {
     std::size_t first = 0;  // element of the kind
@@ -24,15 +32,19 @@ struct LayerPrices {
   };
   std::vector<Kind> kinds;
   std::vector<std::vector<strategies::BlockOutline>> outlines;               // by kind and way
+  std::vector<std::optional<strategies::Parameters>> regrouped;              // by kind: held then
   strategies::LeastTime forward, backward, backward_input, backward_weight;  // of all, fastest way
-  strategies::Parameters whole, largest;  // of all blocks, and of one, dense and experts apart
-  strategies::Parameters least;           // of the layer that has fewest
-  double words = 0;                       // parameters of the embedding of words, on one rank
+  // Of all blocks, and of one, dense and experts apart: at the most, all layers regrouped too.
+  strategies::Parameters whole, largest;
+  strategies::Parameters least;  // of the layer that has fewest
+  double words = 0;              // parameters of the embedding of words, on one rank
 };
 // Outlines of blocks without experts: how experts are divided does not matter to them.
 using Dense = std::vector<std::pair<strategies::Block, strategies::BlockOutline>>;
-// `stretches`: or without (strategies::Outline). `dense`: looked up and added to; of the same plan
-// but for its experts, on ranks whose tensor- and context-parallel groups lie the same.
+// `ways`: if the plan has a layer_tensor, each also regrouped; what that sends before and after
+// is left out. `stretches`: or without (strategies::Outline). `dense`: looked up and added to; of
+// the same plan but for its experts, on ranks whose tensor- and context-parallel groups lie the
+// same.
 LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
                          const std::vector<strategies::Recompute>& ways,
                          const std::vector<strategies::RankKind>& ranks,

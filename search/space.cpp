@@ -106,8 +106,24 @@ class Walk {
   void micro_batches() {
     for (const auto b : divisors(training_.global_batch, space_.micro_batch)) {
       plan_.micro_batch = b;
+      plan_.layer_tensor.reset();
+      visit_(plan_);
+      regroupings();
+    }
+  }
+
+  // Inside of nodes, whose ranks share out the samples of a microbatch.
+  void regroupings() {
+    if (model_.moe || space_.layer_tensor.most == 0 || cluster_.node.gpus % plan_.tensor != 0 ||
+        plan_.rank_order.front() != strategies::Degree::tensor)
+      return;
+    for (const auto t : divisors(plan_.tensor, space_.layer_tensor)) {
+      if (t == plan_.tensor || plan_.micro_batch % (plan_.tensor / t) != 0) continue;
+      if (model_.kv_heads % t != 0 && t % model_.kv_heads != 0) continue;
+      plan_.layer_tensor = t;
       visit_(plan_);
     }
+    plan_.layer_tensor.reset();
   }
 
  public:

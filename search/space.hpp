@@ -22,6 +22,8 @@ struct Values {
 
 struct Space {
   Values tensor, context, expert, expert_tensor, pipeline, virtual_stages, data, zero, micro_batch;
+  // Of layers that may be regrouped, each layer or not (Plan::layer_tensor); none: no layer is.
+  Values layer_tensor{.listed = {}, .least = 1, .most = 0};
   std::optional<bool> sequence_parallel;            // absent: both
   std::vector<strategies::ScheduleKind> schedules;  // none: all
   // Recomputation chosen by dynamic programming, layer by layer, and the partition into stages;
@@ -37,8 +39,8 @@ struct Space {
 };
 
 // Calls `visit` with every choice of the degrees that decide what a layer costs: tensor,
-// sequence_parallel, context, expert, expert_tensor and micro_batch, in this order, ascending.
-// Everything else is as in the scenario's plan.
+// sequence_parallel, context, expert, expert_tensor, micro_batch and layer_tensor, in this order,
+// ascending. Everything else is as in the scenario's plan.
 void for_each_division(const forecast::Scenario& scenario, const Space& space,
                        const std::function<void(const strategies::Plan&)>& visit);
 

@@ -57,6 +57,9 @@ struct LayerStrategy {
   std::int64_t from = 0, to = 0;
   std::optional<Recompute> recompute = {};  // not full_layers
   std::optional<std::int64_t> tensor = {};  // Plan::layer_tensor: these layers are regrouped
+  // Replicas that this makes, if told; and the plan's ZeRO stage, which no layer differs in.
+  std::optional<std::int64_t> data = {};
+  std::optional<int> zero = {};
   friend bool operator==(const LayerStrategy&, const LayerStrategy&) = default;
 };
 

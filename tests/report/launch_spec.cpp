@@ -126,7 +126,7 @@ std::vector<Change> changes() {
          p.recompute_of_stage = {{Kind::full}, {}, {}, {}};
        })},
       {"layers", in_plan([](Plan& p) {
-         p.layers = {{3, 4, Recompute{Kind::full}}};
+         p.layers = {{3, 4, strategies::Recompute{Kind::full}}};
        })},
       {"layers", in_plan([](Plan& p) {
          p.layers = {{3, 4, {}, 1}};
@@ -215,7 +215,7 @@ TEST_CASE("every key of a plan is among those tried") {
   for (const auto& change : changes_under_zero_3()) tried.insert(change.key);
   auto s = examples::everything_at_once();
   s.plan.layers_per_stage = {4, 4, 4, 4};
-  s.plan.layers = {{0, 0, Recompute{}}};
+  s.plan.layers = {{0, 0, strategies::Recompute{}}};
   const auto scenario = nlohmann::json::parse(report::scenario_json(s));
   for (const auto& [key, value] : scenario.at("plan").items()) {
     INFO(key);
@@ -319,7 +319,7 @@ TEST_CASE("what a framework lacks becomes the nearest it has, and a sentence") {
        "anywhere"},
       {Framework::torchtitan,
        [](Scenario& s) {
-         s.plan.layers = {{0, 3, Recompute{Kind::full}}};
+         s.plan.layers = {{0, 3, strategies::Recompute{Kind::full}}};
        },
        "mode = \"full\"",
        "recompute: the plan recomputes stage 0: all layers whole; stages 1-3: nothing; torchtitan "

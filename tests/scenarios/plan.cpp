@@ -86,9 +86,10 @@ TEST_CASE("keys that are left out change nothing") {
 TEST_CASE("single layers can have a choice of their own") {
   CHECK(plan({"plan.layers=[{from: 0, to: 3, recompute: full}, {from: 9, to: 9, recompute: "
               "{selective: [mlp]}}]"})
-            .layers == std::vector<strategies::LayerStrategy>{
-                           {0, 3, {Recompute::Kind::full, 0, {}}},
-                           {9, 9, {Recompute::Kind::modules, 0, {strategies::Module::mlp}}}});
+            .layers ==
+        std::vector<strategies::LayerStrategy>{
+            {0, 3, Recompute{Recompute::Kind::full, 0, {}}},
+            {9, 9, Recompute{Recompute::Kind::modules, 0, {strategies::Module::mlp}}}});
 }
 
 TEST_CASE("data is what tensor, context and pipeline leave of the GPUs") {

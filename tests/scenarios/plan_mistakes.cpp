@@ -205,6 +205,36 @@ TEST_CASE("recomputation has one entry per virtual stage, and parts that the mod
         "copies them all to the host; leave one of them out");
 }
 
+TEST_CASE("layers in smaller tensor-parallel groups need samples to share out, inside of nodes") {
+  const auto regrouped = [](const std::string& tensor, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"plan.layers=[{from: 0, to: 3, tensor: " + tensor + "}]",
+                               "plan.tensor=8", "plan.micro_batch=8"});
+    return complaint(more);
+  };
+  CHECK(regrouped("2") == "no complaint");
+  CHECK(regrouped("2", {"plan.micro_batch=2"}) ==
+        "plan.layers: tensor 2 of some layers: 4 groups share out the samples of a microbatch, but "
+        "micro_batch is 2; write a multiple of 4");
+  CHECK(regrouped("8") == "plan.layers: tensor 8 of some layers is the plan's own: leave it out");
+  CHECK(regrouped("3") ==
+        "plan.layers: tensor 3 of some layers: the groups of the plan's tensor 8 fall into smaller "
+        "ones; write a divisor of 8");
+  CHECK(regrouped("4}, {from: 5, to: 6, tensor: 2") ==
+        "plan.layers.1.tensor: layers have one degree besides the plan's, here 4 and 2; write the "
+        "same for all that differ");
+  CHECK(regrouped("4", {"plan.rank_order=dp-tp-cp-ep-pp"}) ==
+        "plan.layers: tensor 4 of some layers: groups of the plan's tensor 8 must lie inside of "
+        "nodes; write tp first in rank_order, and a degree that divides the 8 GPUs of a node");
+  CHECK(regrouped("2, data: 64, zero: 0", {"plan.data=16"}) == "no complaint");
+  CHECK(
+      regrouped("2, data: 8", {"plan.data=16"}) ==
+      "plan.layers: from 0 to 3: data 8, but tensor 2 makes 64 replicas of the plan's 16 x tensor "
+      "8; write 64 or leave it out");
+  CHECK(regrouped("2, zero: 3") ==
+        "plan.layers: from 0 to 3: zero 3, but the plan has zero 0: all layers share states alike; "
+        "write zero for the plan");
+}
+
 TEST_CASE("what is left to a search is said to be") {
   CHECK(complaint({"plan.recompute=optimal"}) ==
         "plan.recompute: optimal is chosen by `stepcast search`; run that, or write none, "
@@ -215,8 +245,8 @@ TEST_CASE("what is left to a search is said to be") {
 TEST_CASE("strategies of layers are complete, inside the model and apart") {
   const auto layers = [](const std::string& list) { return complaint({"plan.layers=" + list}); };
   CHECK(layers("[{from: 0, to: 3}]") ==
-        "plan.layers.0: expected from, to and recompute, such as {from: 0, to: 3, recompute: "
-        "full}");
+        "plan.layers.0: expected from, to, and recompute or tensor, such as {from: 0, to: 3, "
+        "recompute: full}");
   CHECK(layers("[{from: 0, to: 3, recompute: {full_layers: 2}}]") ==
         "plan.layers.0.recompute: full_layers counts layers, and these are counted already; write "
         "full");

@@ -123,15 +123,15 @@ TEST_CASE("a mistake in --set is reported under its number") {
         "every replica runs whole microbatches; write 1536 or 1544");
 }
 
-TEST_CASE("choices that no strategy takes yet are refused as unsupported") {
-  const std::string active = "search.layers=[{from: 0, to: 3, tensor: [1, 2]}]";
+TEST_CASE("choices that only a search makes are refused as unsupported") {
+  const std::string active = "plan.recompute=optimal";
   try {
     with({active, "plan.pipeline=1"});
     FAIL("it was accepted");
   } catch (const scenarios::Error& wrong) {
     CAPTURE(wrong.what());
     CHECK(scenarios::only_unsupported(wrong));
-    CHECK_THAT(wrong.what(), STEPCAST_HOLDS(" yet; "));
+    CHECK_THAT(wrong.what(), STEPCAST_HOLDS("is chosen by `stepcast search`"));
   }
 }
 

@@ -290,20 +290,17 @@ TEST_CASE("an alternative is judged as if it stood where it is meant for") {
         "write its value here too");
 }
 
-TEST_CASE("what a search cannot choose yet is refused as unsupported") {
-  const std::pair<const char*, const char*> wishes[] = {
-      {"layers=[{from: 0, to: 3, tensor: [1, 2]}]",
-       "search.layers: this is not supported yet; all layers have the same degrees, and each its "
-       "own recomputation"}};
-  for (const auto& [wish, said] : wishes) {
-    const Sets sets{std::string("search.") + wish};
-    CHECK(complaint(sets) == said);
-    try {
-      ask(llama, sets);
-    } catch (const scenarios::Error& wrong) {
-      CHECK(scenarios::only_unsupported(wrong));
-    }
-  }
+TEST_CASE("degrees that single layers may have are searched where they are named") {
+  CHECK(ask(llama, {}).space.layer_tensor.most == 0);
+  CHECK(ask(llama, {"search.layers={tensor: [4, 2]}"}).space.layer_tensor.listed ==
+        std::vector<std::int64_t>{2, 4});
+  CHECK(ask(llama, {"search.layers={tensor: '>= 2'}"}).space.layer_tensor.least == 2);
+  CHECK(complaint({"search.layers=[{from: 0, to: 3, tensor: [1, 2]}]"}) ==
+        "search.layers: a list where a map belongs");
+  CHECK(complaint(
+            {"plan.tensor=8", "plan.micro_batch=2", "plan.layers=[{from: 0, to: 3, tensor: 4}]"}) ==
+        "plan.layers: a search chooses which layers have another tensor degree; leave that out, "
+        "and write search: {layers: {tensor: [4]}}");
 }
 
 TEST_CASE("a search may be for a cluster, a batch or a sequence") {

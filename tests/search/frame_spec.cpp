@@ -35,7 +35,7 @@ TEST_CASE("no plan is faster than the least time of its degrees, whatever it rec
     std::mt19937 random(seed + 8000);
     const Framed framed(random_scenario(random, seed));
     auto s = framed.scenario();
-    s.plan.recompute = framed.prices().ways[random() % framed.prices().ways.size()];
+    s.plan.recompute = framed.prices().ways[random() % framed.prices().ways.size()].recompute;
     const auto step = ticks(forecast::simulate(s).step.time);
     const auto least = framed.fastest().least_time();
     CHECK(least <= step);
@@ -115,8 +115,8 @@ TEST_CASE("a plan written out of a partition has its layers and its ways") {
         if (layer < 0 || layer >= layers) continue;
         auto way = plan.recompute;
         for (const auto& some : plan.layers)
-          if (some.from <= layer && layer <= some.to) way = some.recompute;
-        CHECK(way == framed.prices().ways[static_cast<std::size_t>(choice.option)]);
+          if (some.from <= layer && layer <= some.to) way = some.recompute.value_or(way);
+        CHECK(way == framed.prices().ways[static_cast<std::size_t>(choice.option)].recompute);
       }
     }
     CHECK(placed == layers);

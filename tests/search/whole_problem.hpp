@@ -72,7 +72,9 @@ inline std::string name_of(const Plan& plan) {
          " [" +
          list(plan.layers,
               [&](const strategies::LayerStrategy& some) {
-                return number(some.from) + '-' + number(some.to) + ':' + way(some.recompute);
+                return number(some.from) + '-' + number(some.to) + ':' +
+                       (some.recompute ? way(*some.recompute) : "") +
+                       (some.tensor ? "t" + number(*some.tensor) : "");
               }) +
          ']';
 }
@@ -124,7 +126,9 @@ class WaysOfLayers {
         const auto& outlines = prices.outlines[kind];
         std::vector<std::size_t> order;
         for (std::size_t w = 0; w < prices.ways.size(); ++w) order.push_back(w);
-        std::ranges::stable_sort(order, {}, [&](std::size_t w) { return outlines[w].kept; });
+        std::ranges::stable_sort(order, {}, [&](std::size_t w) {
+          return std::pair(prices.ways[w].regrouped, outlines[w].kept);
+        });
         groups_.push_back({members, order});
       }
     }
@@ -155,18 +159,22 @@ class WaysOfLayers {
   std::size_t layers_ = 0;
 };
 
-inline Plan in_ways(Plan plan, const std::vector<Recompute>& ways,
+inline Plan in_ways(Plan plan, const std::vector<Way>& ways,
                     const std::vector<std::size_t>& way_of_layer) {
   plan.layers.clear();
   plan.recompute_of_stage.clear();
-  plan.recompute = ways[way_of_layer.front()];
-  if (std::ranges::all_of(way_of_layer, [&](auto way) { return way == way_of_layer.front(); }))
-    return plan;
-  plan.recompute = {};
+  const auto tensor = std::exchange(plan.layer_tensor, {});
+  const auto& first = ways[way_of_layer.front()].recompute;
+  const bool alike =
+      std::ranges::all_of(way_of_layer, [&](auto way) { return ways[way].recompute == first; });
+  plan.recompute = alike ? first : Recompute{};
   for (std::size_t i = 0; i < way_of_layer.size(); ++i) {
     const auto layer = static_cast<std::int64_t>(i);
-    if (ways[way_of_layer[i]] != Recompute{})
-      plan.layers.push_back({layer, layer, ways[way_of_layer[i]]});
+    const auto& [recompute, regrouped] = ways[way_of_layer[i]];
+    strategies::LayerStrategy own{layer, layer};
+    if (!alike && recompute != Recompute{}) own.recompute = recompute;
+    if (regrouped) plan.layer_tensor = own.tensor = tensor;
+    if (own.recompute || own.tensor) plan.layers.push_back(own);
   }
   return plan;
 }
@@ -199,15 +207,16 @@ inline void for_each_partition(const Question& question,
 // says of that: whether others are of interest, for to recompute less is never slower.
 inline void for_each_choice(const Question& question, const Plan& plan, const LayerPrices& prices,
                             const std::function<bool(const Plan&)>& visit) {
-  if (!question.space.recompute) {
+  if (!question.space.recompute && !plan.layer_tensor) {
     visit(plan);
     return;
   }
   const auto& ways = prices.ways;
-  const auto none = std::ranges::find(ways, Recompute{});
+  const auto none = std::ranges::find(ways, Way{});
   const std::vector<std::size_t> nothing(prices.elements.size() - 2,
                                          static_cast<std::size_t>(none - ways.begin()));
-  if (none != ways.end() && !visit(in_ways(plan, ways, nothing))) return;
+  const bool only = none != ways.end() && !visit(in_ways(plan, ways, nothing));
+  if (only && !plan.layer_tensor) return;
   WaysOfLayers(prices, plan.layers_per_stage).for_each([&](const auto& way) {
     if (way != nothing) visit(in_ways(plan, ways, way));
   });

@@ -102,6 +102,29 @@ TEST_CASE("where layers are recomputed in rows, what is found and proved is exac
   if (whole::fewer == 1) CHECK(found > 20);
 }
 
+TEST_CASE("where layers may be regrouped, what is found and proved is exact too", "[regrouped]") {
+  int regrouped = 0;
+  for (unsigned seed = 0; seed < 160 / whole::fewer; ++seed) {
+    auto question = whole::draw_question(seed + 500000, 12);
+    question.space.layer_tensor = {};
+    question.space.micro_batch.listed = {2, 4};
+    question.space.tensor.most = 4;
+    if (question.scenario.model.moe || whole::simulations_of(question, 60) > 60) continue;
+    const auto truth = whole::truth_of(question);
+    const auto answer = searched(question);
+    CAPTURE(seed, truth.simulations);
+    CHECK(answer.plans.empty() == !truth.best);
+    CHECK(answer.space.enumerated == static_cast<std::int64_t>(truth.degrees.size()));
+    if (!truth.best || answer.plans.empty()) continue;
+    const auto& best = answer.plans.front();
+    CAPTURE(name_of(best.plan), name_of(truth.best->plan));
+    CHECK(ticks(best.forecast.step.time) == truth.best->time);
+    CHECK(answer.optimal);
+    regrouped += best.plan.layer_tensor.has_value();
+  }
+  if (whole::fewer == 1) CHECK(regrouped > 20);
+}
+
 TEST_CASE("nothing is faster than its bound, and what fits is never ruled out", "[bounds]") {
   for (unsigned seed = 0; seed < 100 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed, 100);
