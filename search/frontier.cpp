@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
+#include <set>
 
 namespace search {
 
@@ -32,10 +34,14 @@ std::vector<std::int64_t Price::*> differing(const Candidates& candidates) {
 // The lower left border of points in the plane: x ascending, y descending.
 class Staircase {
  public:
-  // False if a point before is nowhere above (x, y); else takes it in.
-  bool take(std::int64_t x, std::int64_t y) {
+  // Whether a point before is nowhere above (x, y).
+  bool covers(std::int64_t x, std::int64_t y) const {
     const auto above = std::ranges::upper_bound(steps_, x, {}, &Step::x);
-    if (above != steps_.begin() && std::prev(above)->y <= y) return false;
+    return above != steps_.begin() && std::prev(above)->y <= y;
+  }
+  // False if it covers (x, y); else takes it in.
+  bool take(std::int64_t x, std::int64_t y) {
+    if (covers(x, y)) return false;
     const auto first = std::ranges::lower_bound(steps_, x, {}, &Step::x);
     const auto last = std::find_if(first, steps_.end(), [y](const Step& s) { return s.y < y; });
     steps_.insert(steps_.erase(first, last), {x, y});
@@ -49,12 +55,39 @@ class Staircase {
   std::vector<Step> steps_;
 };
 
+// One for each value of a third coordinate, of which there are few.
+class Staircases {
+ public:
+  bool take(std::int64_t level, std::int64_t x, std::int64_t y) {
+    for (const auto& [lower, stairs] : levels_) {
+      if (lower > level) break;
+      if (stairs.covers(x, y)) return false;
+    }
+    return levels_[level].take(x, y);
+  }
+
+ private:
+  std::map<std::int64_t, Staircase> levels_;
+};
+
+// Of three coordinates the one with the fewest values comes first.
+template <class Candidates>
+void begin_with_fewest_values(const Candidates& candidates,
+                              std::vector<std::int64_t Price::*>& three) {
+  const auto values = [&](std::int64_t Price::*coordinate) {
+    std::set<std::int64_t> all;
+    for (const auto& candidate : candidates) all.insert(candidate.price.*coordinate);
+    return all.size();
+  };
+  std::ranges::stable_sort(three, {}, values);
+}
+
 }  // namespace
 
 // In ascending order only a point before can be no worse: `kept` needs no comparison.
 void Frontiers::prune(std::vector<Candidate>& sorted) const {
   if (sorted.empty()) return;
-  const auto differ = differing(sorted);
+  auto differ = differing(sorted);
   std::size_t size = 0;
   const auto keep_if = [&](auto stays) {
     for (const auto& candidate : sorted) {
@@ -63,6 +96,7 @@ void Frontiers::prune(std::vector<Candidate>& sorted) const {
     }
   };
   Staircase stairs;
+  Staircases levels;
   switch (differ.size()) {
     case 0:
       size = 1;
@@ -74,6 +108,12 @@ void Frontiers::prune(std::vector<Candidate>& sorted) const {
       break;
     case 2:
       keep_if([&](const Price& price) { return stairs.take(price.*differ[0], price.*differ[1]); });
+      break;
+    case 3:
+      begin_with_fewest_values(sorted, differ);
+      keep_if([&](const Price& price) {
+        return levels.take(price.*differ[0], price.*differ[1], price.*differ[2]);
+      });
       break;
     default:
       keep_if([&](const Price& price) {

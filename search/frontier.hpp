@@ -57,7 +57,8 @@ class Frontiers {
   FrontierId nothing();
   // Both rows, one after the other: every point of `first` with every point of `second`.
   // O(|first|·|second|·log min(|first|, |second|)) where only `kept` and one more coordinate
-  // differ, times the logarithm of the points where one more does, times the points beyond.
+  // differ, times the logarithm of the points where one more does, and the number of values of a
+  // third (the one that has fewest) where that does, times the points beyond.
   FrontierId sum(FrontierId first, FrontierId second);
   // One of several ways to run the same row.
   FrontierId either(std::span<const FrontierId> ways);
