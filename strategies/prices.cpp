@@ -251,6 +251,15 @@ void add_newton_schulz(BlockCost& cost, const model::Operator& op, units::Precis
   }
 }
 
+// Other ranks share the parameters of a layer that is regrouped than those of the others.
+void share_apart(BlockCost& cost) {
+  cost.expert_parameters = cost.parameters;
+  cost.expert_tensors = cost.tensors;
+  cost.expert_matrices = cost.matrices;
+  cost.expert_newton_schulz = std::move(cost.newton_schulz);
+  cost.newton_schulz.clear();
+}
+
 }  // namespace
 
 OperatorCost PassWriter::price(const model::Operator& op, double parts, Graph graph,
@@ -335,14 +344,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   }
   for (const auto& replay : replays_of(local, block.drop, per_op(share_)))
     cost.replays.push_back(priced(replay, cost.operators));
-  if (block.regrouped) {
-    // Others share them than share what is not regrouped.
-    cost.expert_parameters = cost.parameters;
-    cost.expert_tensors = cost.tensors;
-    cost.expert_matrices = cost.matrices;
-    cost.expert_newton_schulz = std::move(cost.newton_schulz);
-    cost.newton_schulz.clear();
-  }
+  if (block.regrouped) share_apart(cost);
   if (share_.counts_flops) count_flops(cost, share_, block);
   return cost;
 }
