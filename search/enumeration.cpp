@@ -134,6 +134,9 @@ ByteCount excess(const PipelineProblem& problem, const Partition& partition) {
         fixed += problem.chain.layers[layer].fixed;
         kept += price.kept;
         transient = std::max(transient, price.transient);
+        const auto& as_last = problem.chain.layers[layer].transient_as_last;
+        if (&choice == &partition.choices[v].back() && !as_last.empty())
+          transient = std::max(transient, as_last[at(choice.option)]);
         ++layer;
       }
       usage.add(group, m, fixed, kept, transient);

@@ -75,18 +75,17 @@ Price Frame::price_beside(const BlockOutline& block) const {
 
 Frame::Slowed Frame::slowed_always(const BlockOutline& block) const {
   using enum DataLane::When;
-  auto more = slowed(block);
+  auto more = slowed(block, prices_.least, prices_.least);
   if (lane_.gathers != always) more.forward = 0;
   if (lane_.reduces != always) more.backward = 0;
   return more;
 }
 
-// Of the least that another unit sends meanwhile: all but one unit of a pass have another beside
-// them.
-Frame::Slowed Frame::slowed(const BlockOutline& block) const {
+// All but one unit of a pass have another beside them.
+Frame::Slowed Frame::slowed(const BlockOutline& block, const strategies::Parameters& reduced,
+                            const strategies::Parameters& gathered) const {
   if ((pairs() && exchanges()) || plan_.layer_tensor) return {};
   const double interference = scenario_.software.interference;
-  const auto& least = prices_.least;
   const auto beside = [&](double stretch, Picoseconds device, Picoseconds sent) {
     if (device <= 0 || sent <= 0) return Picoseconds{0};
     const double slowdown =
@@ -95,10 +94,10 @@ Frame::Slowed Frame::slowed(const BlockOutline& block) const {
   };
   using enum DataLane::When;
   const bool graded = runs_graded(plan_.schedule);
-  const auto gathered = lane_.gathers == never ? 0 : sharing_.gathering(least);
-  auto sent = lane_.reduces == never || !lane_.beside ? 0 : sharing_.reduction(least);
-  if (lane_.gathers_again && !graded) sent += gathered;
-  return {beside(block.stretch.forward, block.forward.device, gathered),
+  const auto gathering = lane_.gathers == never ? 0 : sharing_.gathering(gathered);
+  auto sent = lane_.reduces == never || !lane_.beside ? 0 : sharing_.reduction(reduced);
+  if (lane_.gathers_again && !graded) sent += gathering;
+  return {beside(block.stretch.forward, block.forward.device, gathering),
           graded ? beside(block.stretch.backward_weight, block.backward_weight.device, sent)
                  : beside(block.stretch.backward, block.backward.device, sent)};
 }
@@ -115,6 +114,10 @@ bool Frame::embeds_and_predicts() const {
   return layout.kind == strategies::Layout::Kind::mirrored ||
          strategies::place_of(0, layout).stage ==
              strategies::place_of(layout.virtual_stages() - 1, layout).stage;
+}
+
+Picoseconds Frame::embedding_sum() const {
+  return embeds_and_predicts() ? 0 : sharing_.embedding();
 }
 
 // As it is held: the head may share the embedding's parameters, or need a copy beside it.

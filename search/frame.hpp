@@ -105,7 +105,9 @@ class Frame {
     sim::Picoseconds forward = 0, backward = 0;  // backward: or those of gradients of weights
   };
   Slowed slowed_always(const strategies::BlockOutline& block) const;  // in every pass, else 0
-  Slowed slowed(const strategies::BlockOutline& block) const;
+  // `reduced`, `gathered`: what is sent meanwhile, at least.
+  Slowed slowed(const strategies::BlockOutline& block, const strategies::Parameters& reduced,
+                const strategies::Parameters& gathered) const;
   // Blocks whose parameters travel together, at least.
   int unit() const;
   strategies::Parameters parameters(std::size_t element) const;
@@ -117,15 +119,19 @@ class Frame {
     return regrouped ? std::min(usual, take(*regrouped)) : usual;
   }
   bool embeds_and_predicts() const;
+  // What sums the gradients of the word embedding's two copies, on the first and the last stage.
+  sim::Picoseconds embedding_sum() const;
   std::vector<StageTimes> besides(const strategies::Outline& outline,
                                   const strategies::Layout& layout) const;
   DataLane lane() const;
-  void add_units(Layer& layer, const std::vector<strategies::BlockOutline>& ways) const;
+  void add_units(Layer& layer, std::size_t element) const;
+  strategies::Parameters reduced_beside(std::size_t element) const;
   std::vector<PipelineProblem::Room> rooms(int stages) const;
   void find_edges(std::vector<Layer>& layers) const;
   // Bytes beside all that is kept, at most, while a block runs that nothing comes behind.
   ByteCount peak_of(const strategies::BlockOutline& block) const;
   void raise_to_peaks_of_last(std::vector<Layer>& layers) const;
+  void find_peaks_as_last(std::vector<Layer>& layers) const;
   sim::Picoseconds update(const strategies::Parameters& of) const;
   double room(double headroom) const;
   double states() const;  // bytes of weights, gradients and optimizer of an average device

@@ -280,7 +280,8 @@ std::vector<Frame::Device> Frame::devices_as_cut() const {
     const double rest = backward - behind - stage.backward;  // backward passes before it
     const double beside =
         sharing_.overlaps_gradients() ? (graded ? stage.weight : stage.backward) : 0;
-    const double sent = std::max(0.0, stage.reduction - beside);
+    const double summed = v == 0 || v + 1 == all.size() ? static_cast<double>(embedding_sum()) : 0;
+    const double sent = std::max(0.0, stage.reduction - beside) + summed;
     const double last = v == 0 ? 0 : all[0].weight;
     // Mirrored, half of the microbatches come from either end.
     const auto here =
@@ -296,7 +297,7 @@ std::vector<Frame::Device> Frame::devices_as_cut() const {
       if (graded) device.work.push_back({share * stage.weight, gradient + stage.backward, sent});
       device.update += stage.update;
       device.issued += share * stage.issued;
-      device.sent += stage.sent / copies;
+      device.sent += stage.sent / copies + summed;
     }
     before += stage.forward;
   }

@@ -55,6 +55,9 @@ std::vector<StageTimes> Frame::besides(const strategies::Outline& outline,
     (graded ? times.weight : times.backward) -= most.backward;
     const auto here = strategies::place_of(v, layout);
     if (here.chunk == 0) times.update = sharing_.between();
+    // Behind all that its device reduces.
+    if (lane_.reduces == DataLane::When::once && (v == 0 || v == last))
+      times.reduction = times.last_unit = embedding_sum();
     if (outline.sends_beside()) continue;
     const auto sends = [&](int to, bool forward) -> Picoseconds {
       if (to < 0 || to > last) return 0;
@@ -80,9 +83,24 @@ std::vector<PipelineProblem::Room> Frame::rooms(int stages) const {
   return rooms;
 }
 
+// Where every layer fills a bucket, the gradients of the one behind it are reduced beside its last
+// backward pass; what fills none is reduced with it. Rows of layers that run again together are
+// reduced together.
+strategies::Parameters Frame::reduced_beside(std::size_t element) const {
+  const bool alone =
+      lane_.reduces == DataLane::When::once && unit() == 1 &&
+      element + 1 < prices_.elements.size() &&
+      std::ranges::all_of(prices_.ways, [](const Way& way) { return way.recompute.every.empty(); });
+  if (!alone) return prices_.least;
+  const auto behind = parameters(element + 1);
+  return behind.all() < sharing_.gradient_bucket() ? strategies::Parameters{} : behind;
+}
+
 // Of the ways to run a layer that which shows least.
-void Frame::add_units(Layer& layer, const std::vector<BlockOutline>& ways) const {
+void Frame::add_units(Layer& layer, std::size_t element) const {
   using enum DataLane::When;
+  const auto& ways = prices_.outlines[prices_.elements[element]];
+  const auto reduced = reduced_beside(element);
   const bool graded = runs_graded(plan_.schedule);
   constexpr auto most = std::numeric_limits<Picoseconds>::max();
   Slowed least{most, most};
@@ -90,7 +108,7 @@ void Frame::add_units(Layer& layer, const std::vector<BlockOutline>& ways) const
   for (const auto& block : ways) {
     const auto each = price_beside(block);
     layer.first_unit = std::min(layer.first_unit, graded ? each.weight : each.backward);
-    const auto more = slowed(block);
+    const auto more = slowed(block, reduced, prices_.least);
     least.forward = std::min(least.forward, more.forward);
     least.backward = std::min(least.backward, more.backward);
   }
@@ -144,6 +162,21 @@ void Frame::raise_to_peaks_of_last(std::vector<Layer>& layers) const {
   }
 }
 
+// Where a device holds one virtual stage, the first backward pass finds everything kept that ever
+// is, and its first layer, the stage's last, frees nothing before.
+void Frame::find_peaks_as_last(std::vector<Layer>& layers) const {
+  using enum ScheduleKind;
+  const bool in_rows = std::ranges::any_of(
+      prices_.ways, [](const Way& way) { return !way.recompute.every.empty(); });
+  if ((plan_.schedule != gpipe && plan_.schedule != one_f_one_b) || pairs() || in_rows ||
+      plan_.offload.activations)
+    return;
+  // Behind the head may be prediction modules.
+  for (std::size_t i = 0; i + 1 < layers.size(); ++i)
+    for (const auto& block : prices_.outlines[prices_.elements[i]])
+      layers[i].transient_as_last.push_back(block.backward_peak);
+}
+
 Layer Frame::layer(std::size_t element) const {
   const strategies::Placement placement(plan_);
   const int shards = shards_of(scenario_, plan_, placement);
@@ -165,7 +198,7 @@ Layer Frame::layer(std::size_t element) const {
     layer.gathering = least_of(element, [&](const Held& of) { return sharing_.gathering(of); });
   layer.update = least_of(element, [&](const Held& of) { return update(of); });
   layer.last_unit = layer.reduction;
-  add_units(layer, outlines);
+  add_units(layer, element);
   auto most_kept = outlines.front().kept;
   for (const auto& block : outlines) most_kept = std::max(most_kept, block.kept);
   for (std::size_t w = 0; w < outlines.size(); ++w) {
@@ -251,6 +284,7 @@ PipelineProblem Frame::problem(const strategies::Costs& costs, double headroom) 
   }
   find_edges(problem.chain.layers);
   raise_to_peaks_of_last(problem.chain.layers);
+  find_peaks_as_last(problem.chain.layers);
   problem.rooms = rooms(problem.layout.virtual_stages());
   const double free = room(headroom) - whole_units();
   problem.capacity.assign(static_cast<std::size_t>(p),

@@ -23,6 +23,13 @@ class Types {
   std::map<std::pair<int, std::vector<Price>>, FrontierId> known_;
 };
 
+std::vector<Price> options_as_last(const Layer& layer) {
+  auto options = layer.options;
+  for (std::size_t o = 0; o < layer.transient_as_last.size(); ++o)
+    options[o].transient = std::max(options[o].transient, layer.transient_as_last[o]);
+  return options;
+}
+
 }  // namespace
 
 Price checkpointed(std::span<const Price> row, ByteCount input) {
@@ -44,6 +51,7 @@ Intervals::Intervals(const Chain& chain, const std::atomic<bool>* stop)
   Types types(pool_);
   for (const auto& layer : chain.layers) {
     layer_types_.push_back(types.of(layer.options, 1));
+    last_types_.push_back(types.of(options_as_last(layer), 1));
     fixed_.push_back(fixed_.back() + layer.fixed);
     exchanged_.back().last_unit = layer.last_unit;
     auto& sum = exchanged_.emplace_back(exchanged_.back());
@@ -77,6 +85,18 @@ std::vector<Intervals::Ending> Intervals::endings(int first, int last) const {
 }
 
 FrontierId Intervals::of(int first, int last) {
+  const auto end = static_cast<std::size_t>(last) - 1;
+  if (last_types_[end] == layer_types_[end] || !monotone()) return inner(first, last);
+  if (first + 1 == last) return last_types_[end];
+  const auto before = inner(first, last - 1);
+  const auto name =
+      rows_[static_cast<std::size_t>(first)][end - static_cast<std::size_t>(first) - 1];
+  const auto [found, fresh] = whole_.try_emplace({name, last_types_[end]});
+  if (fresh) found->second = pool_.sum(before, last_types_[end]);
+  return found->second;
+}
+
+FrontierId Intervals::inner(int first, int last) {
   auto& names = rows_[static_cast<std::size_t>(first)];
   const auto name_of = [&](int end) {
     return end == first ? Name{0} : names[static_cast<std::size_t>(end - first) - 1];

@@ -23,6 +23,9 @@ struct Layer {
   // began; so much less of it, or of the last to be gathered, is slowed. And the first layer, as
   // the last one.
   Picoseconds first_unit = 0, less_slowed_forward = 0, less_slowed_backward = 0, last_unit = 0;
+  // By option: what it takes beside what is kept where no layer of its virtual stage is behind it,
+  // if that is more; none: it is not.
+  std::vector<ByteCount> transient_as_last = {};
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
@@ -50,7 +53,7 @@ class Intervals {
   explicit Intervals(const Chain& chain, const std::atomic<bool>* stop = nullptr);
 
   int layers() const { return static_cast<int>(layer_types_.size()); }
-  // Layers first … last − 1; first < last.
+  // Layers first … last − 1 of one virtual stage; first < last.
   FrontierId of(int first, int last);
   ByteCount fixed(int first, int last) const {
     return fixed_[static_cast<std::size_t>(last)] - fixed_[static_cast<std::size_t>(first)];
@@ -89,17 +92,20 @@ class Intervals {
   using Name = std::uint32_t;  // of rows that look alike
 
   std::vector<Ending> endings(int first, int last) const;
+  // Of a row before the virtual stage's end.
+  FrontierId inner(int first, int last);
 
   Frontiers pool_;
-  std::vector<FrontierId> layer_types_;
-  std::vector<ByteCount> fixed_;  // of the first so many layers
+  std::vector<FrontierId> layer_types_, last_types_;  // last_types_: behind which there is none
+  std::vector<ByteCount> fixed_;                      // of the first so many layers
   // Of the first so many layers; first unit of the last of them, last unit of the one behind.
   std::vector<StageTimes> exchanged_;
   std::vector<std::pair<Picoseconds, Picoseconds>> layer_less_;  // of the layer before
   std::vector<std::vector<Segments>> segments_;  // by their last layer + 1; empty: none
   std::vector<std::vector<Name>> rows_;          // by first layer, then layers − 1
   std::map<std::pair<Name, std::vector<Ending>>, Name> names_;
-  std::vector<FrontierId> frontiers_;  // by name
+  std::vector<FrontierId> frontiers_;                        // by name
+  std::map<std::pair<Name, FrontierId>, FrontierId> whole_;  // by the row before the last layer
 };
 
 }  // namespace search

@@ -2,7 +2,10 @@
 #include "strategies/sharing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <set>
 #include <span>
 
@@ -53,6 +56,22 @@ std::set<topology::GroupShape> expert_shapes(const Placement& placement,
       members.push_back(placement.rank_of_expert_sharer(sharer, like));
     return members;
   });
+}
+
+// Of the two ranks that hold a copy each of the same part of the embedding. They are equally far
+// apart everywhere: if that is further than a node is wide, the first two show all.
+std::set<topology::GroupShape> embedding_shapes(const Placement& placement,
+                                                const topology::Cluster& cluster) {
+  std::set<topology::GroupShape> shapes;
+  for (std::int64_t i = 0; i < placement.tensor() * placement.sharers(); ++i) {
+    Coordinates at{.tensor = i % placement.tensor()};
+    const auto first = placement.rank_of_sharer(i / placement.tensor(), at);
+    at.pipeline = placement.pipeline() - 1;
+    const auto last = placement.rank_of_sharer(i / placement.tensor(), at);
+    shapes.insert(topology::shape_of(std::array{first, last}, cluster));
+    if (cluster.kinds() == 1 && std::abs(last - first) >= cluster.node.gpus) break;
+  }
+  return shapes;
 }
 
 }  // namespace
@@ -109,6 +128,17 @@ Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& whole,
     shares_ = true;
     expert_shards = price(FlowKind::expert_ring, expert_shapes(placement, job.cluster),
                           whole.experts, largest.experts, reduction_.experts, gathering_.experts);
+  }
+  if ((job.model.tied_embeddings || job.model.multi_token_prediction > 0) &&
+      placement.pipeline() > 1 && placement.copies() == 1) {
+    const double words = static_cast<double>(extent_of(job.share()).vocab * job.model.hidden);
+    const units::Bytes size{(job.plan.zero >= 2 ? words / dense_shards : words) *
+                            traffic.gradient_bytes()};
+    embedding_ = std::numeric_limits<sim::Picoseconds>::max();
+    for (const auto& shape : embedding_shapes(placement, job.cluster))
+      embedding_ = std::min(
+          embedding_,
+          to_ticks(costs.collective(topology::Collective::all_reduce, size, shape).time()));
   }
   if (job.plan.offload != Offload{}) return;
   const double bytes = optimizer_traffic(job.plan, job.training, job.software);

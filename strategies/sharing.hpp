@@ -26,6 +26,9 @@ class Sharing {
   sim::Picoseconds update(const Parameters& of) const { return time(update_, of); }
   // Once per step: the norm of all gradients, and the host's work before the update.
   sim::Picoseconds between() const { return between_; }
+  // The sum of the word embedding's gradients, after all others, if first and last stage hold a
+  // copy each; 0 where the model has no such copy.
+  sim::Picoseconds embedding() const { return embedding_; }
   // Parameters of a bucket that is full.
   double gradient_bucket() const { return gradient_bucket_; }
   double parameter_bucket() const { return parameter_bucket_; }
@@ -37,7 +40,7 @@ class Sharing {
   static sim::Picoseconds time(const PerParameter& each, const Parameters& of);
   bool shares_ = false, overlaps_gradients_ = false, overlaps_parameters_ = false;
   PerParameter reduction_, gathering_, update_;
-  sim::Picoseconds between_ = 0;
+  sim::Picoseconds between_ = 0, embedding_ = 0;
   double gradient_bucket_ = 0, parameter_bucket_ = 0;
 };
 
