@@ -12,8 +12,9 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-const Price& price_of(const PipelineProblem& problem, std::size_t layer, const Choice& choice) {
-  return problem.chain.layers[layer].options[at(choice.option)];
+const Price& price_of(const PipelineProblem& problem, std::size_t layer, const Choice& choice,
+                      bool last = false) {
+  return problem.chain.layers[layer].price(choice.option, last);
 }
 
 // Of alike layers of a stage, in which order their ways come: what shares exchanges together.
@@ -91,7 +92,8 @@ class Enumeration {
       auto& times = partition_.stages.emplace_back(
           intervals_.exchanged(first, partition_.first_layer[v + 1]));
       for (std::size_t i = 0; i < partition_.choices[v].size(); ++i) {
-        const auto& price = price_of(problem_, at(first) + i, partition_.choices[v][i]);
+        const bool is_last = i + 1 == partition_.choices[v].size();
+        const auto& price = price_of(problem_, at(first) + i, partition_.choices[v][i], is_last);
         times.forward += price.forward;
         times.backward += price.backward;
         times.weight += price.weight;
@@ -130,13 +132,11 @@ ByteCount excess(const PipelineProblem& problem, const Partition& partition) {
       ByteCount fixed = 0, kept = 0, transient = 0;
       auto layer = at(partition.first_layer[v]);
       for (const auto& choice : partition.choices[v]) {
-        const auto& price = price_of(problem, layer, choice);
+        const auto& price =
+            price_of(problem, layer, choice, &choice == &partition.choices[v].back());
         fixed += problem.chain.layers[layer].fixed;
         kept += price.kept;
         transient = std::max(transient, price.transient);
-        const auto& as_last = problem.chain.layers[layer].transient_as_last;
-        if (&choice == &partition.choices[v].back() && !as_last.empty())
-          transient = std::max(transient, as_last[at(choice.option)]);
         ++layer;
       }
       usage.add(group, m, fixed, kept, transient);

@@ -13,6 +13,10 @@
 #include "strategies/pass_times.hpp"
 #include "strategies/sharing.hpp"
 
+namespace strategies {
+class Crowding;
+}
+
 namespace search {
 
 // A plan but for the partition and what is recomputed. All arguments must outlive it.
@@ -125,7 +129,16 @@ class Frame {
                                   const strategies::Layout& layout) const;
   DataLane lane() const;
   void add_units(Layer& layer, std::size_t element) const;
+  bool runs_rows() const;  // layers that run again together
+  // Gradients of each layer, in its last backward pass.
+  bool reduces_one_by_one() const;
   strategies::Parameters reduced_beside(std::size_t element) const;
+  // What exchanges of experts take longer as they share links, at least.
+  void add_crowding(PipelineProblem& problem, const strategies::Outline& outline,
+                    const strategies::Costs& costs) const;
+  void crowd_messages(std::vector<Layer>& layers, const strategies::Crowding& crowding,
+                      sim::Picoseconds launch) const;
+  void crowd_reductions(std::vector<Layer>& layers, const strategies::Crowding& crowding) const;
   std::vector<PipelineProblem::Room> rooms(int stages) const;
   void find_edges(std::vector<Layer>& layers) const;
   // Bytes beside all that is kept, at most, while a block runs that nothing comes behind.

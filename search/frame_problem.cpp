@@ -67,8 +67,9 @@ std::vector<StageTimes> Frame::besides(const strategies::Outline& outline,
     // Down a V and up again: a message to the next virtual stage may go to the device before.
     times.forward += std::min(sends(v + 1, true), sends(v + 1, false));
     // Gradients that are reduced behind a pass leave while it sends.
-    if (lane_.reduces != DataLane::When::always || lane_.beside)
-      times.backward += std::min(sends(v - 1, false), sends(v - 1, true));
+    const auto sent_back = std::min(sends(v - 1, false), sends(v - 1, true));
+    if (lane_.reduces != DataLane::When::always || lane_.beside) times.backward += sent_back;
+    if (lane_.reduces == DataLane::When::once && !lane_.beside) times.reduction -= sent_back;
   }
   return all;
 }
@@ -83,15 +84,20 @@ std::vector<PipelineProblem::Room> Frame::rooms(int stages) const {
   return rooms;
 }
 
+bool Frame::runs_rows() const {
+  return std::ranges::any_of(prices_.ways,
+                             [](const Way& way) { return !way.recompute.every.empty(); });
+}
+
+bool Frame::reduces_one_by_one() const {
+  return lane_.reduces == DataLane::When::once && lane_.beside && unit() == 1 && !runs_rows();
+}
+
 // Where every layer fills a bucket, the gradients of the one behind it are reduced beside its last
 // backward pass; what fills none is reduced with it. Rows of layers that run again together are
 // reduced together.
 strategies::Parameters Frame::reduced_beside(std::size_t element) const {
-  const bool alone =
-      lane_.reduces == DataLane::When::once && unit() == 1 &&
-      element + 1 < prices_.elements.size() &&
-      std::ranges::all_of(prices_.ways, [](const Way& way) { return way.recompute.every.empty(); });
-  if (!alone) return prices_.least;
+  if (!reduces_one_by_one() || element + 1 == prices_.elements.size()) return prices_.least;
   const auto behind = parameters(element + 1);
   return behind.all() < sharing_.gradient_bucket() ? strategies::Parameters{} : behind;
 }
@@ -166,15 +172,16 @@ void Frame::raise_to_peaks_of_last(std::vector<Layer>& layers) const {
 // is, and its first layer, the stage's last, frees nothing before.
 void Frame::find_peaks_as_last(std::vector<Layer>& layers) const {
   using enum ScheduleKind;
-  const bool in_rows = std::ranges::any_of(
-      prices_.ways, [](const Way& way) { return !way.recompute.every.empty(); });
-  if ((plan_.schedule != gpipe && plan_.schedule != one_f_one_b) || pairs() || in_rows ||
+  if ((plan_.schedule != gpipe && plan_.schedule != one_f_one_b) || pairs() || runs_rows() ||
       plan_.offload.activations)
     return;
   // Behind the head may be prediction modules.
-  for (std::size_t i = 0; i + 1 < layers.size(); ++i)
-    for (const auto& block : prices_.outlines[prices_.elements[i]])
-      layers[i].transient_as_last.push_back(block.backward_peak);
+  for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
+    auto& prices = layers[i].options_as_last = layers[i].options;
+    const auto& ways = prices_.outlines[prices_.elements[i]];
+    for (std::size_t w = 0; w < ways.size(); ++w)
+      prices[w].transient = std::max(prices[w].transient, ways[w].backward_peak);
+  }
 }
 
 Layer Frame::layer(std::size_t element) const {
@@ -199,15 +206,11 @@ Layer Frame::layer(std::size_t element) const {
   layer.update = least_of(element, [&](const Held& of) { return update(of); });
   layer.last_unit = layer.reduction;
   add_units(layer, element);
-  auto most_kept = outlines.front().kept;
-  for (const auto& block : outlines) most_kept = std::max(most_kept, block.kept);
+  // What runs takes the place of what the layers behind it have freed, perhaps: its peak counts
+  // only where there are none (raise_to_peaks_of_last).
   for (std::size_t w = 0; w < outlines.size(); ++w) {
     const auto& block = outlines[w];
     auto priced = price_beside(block);
-    const auto peak = peak_of(block);
-    // What a layer makes again takes the place of what those behind it have freed, perhaps.
-    const auto freed = std::max(most_kept, block.kept + block.recomputed);
-    priced.transient = std::max<ByteCount>(0, peak - freed);
     if (outlines.size() > 1 && prices_.ways[w].regrouped) {
       // States beyond those of a layer as the plan divides it, as if they were kept of every
       // microbatch that may be in flight.
@@ -285,6 +288,7 @@ PipelineProblem Frame::problem(const strategies::Costs& costs, double headroom) 
   find_edges(problem.chain.layers);
   raise_to_peaks_of_last(problem.chain.layers);
   find_peaks_as_last(problem.chain.layers);
+  add_crowding(problem, outline, costs);
   problem.rooms = rooms(problem.layout.virtual_stages());
   const double free = room(headroom) - whole_units();
   problem.capacity.assign(static_cast<std::size_t>(p),

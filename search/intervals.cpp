@@ -23,13 +23,6 @@ class Types {
   std::map<std::pair<int, std::vector<Price>>, FrontierId> known_;
 };
 
-std::vector<Price> options_as_last(const Layer& layer) {
-  auto options = layer.options;
-  for (std::size_t o = 0; o < layer.transient_as_last.size(); ++o)
-    options[o].transient = std::max(options[o].transient, layer.transient_as_last[o]);
-  return options;
-}
-
 }  // namespace
 
 Price checkpointed(std::span<const Price> row, ByteCount input) {
@@ -51,7 +44,8 @@ Intervals::Intervals(const Chain& chain, const std::atomic<bool>* stop)
   Types types(pool_);
   for (const auto& layer : chain.layers) {
     layer_types_.push_back(types.of(layer.options, 1));
-    last_types_.push_back(types.of(options_as_last(layer), 1));
+    last_types_.push_back(layer.options_as_last.empty() ? layer_types_.back()
+                                                        : types.of(layer.options_as_last, 1));
     fixed_.push_back(fixed_.back() + layer.fixed);
     exchanged_.back().last_unit = layer.last_unit;
     auto& sum = exchanged_.emplace_back(exchanged_.back());
@@ -61,6 +55,7 @@ Intervals::Intervals(const Chain& chain, const std::atomic<bool>* stop)
     sum.slowed_forward += layer.slowed_forward;
     sum.slowed_backward += layer.slowed_backward;
     sum.first_unit = layer.first_unit;
+    sum.crowded = layer.crowded;
     layer_less_.emplace_back(layer.less_slowed_forward, layer.less_slowed_backward);
   }
   const auto count = layers();

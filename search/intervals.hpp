@@ -23,9 +23,14 @@ struct Layer {
   // began; so much less of it, or of the last to be gathered, is slowed. And the first layer, as
   // the last one.
   Picoseconds first_unit = 0, less_slowed_forward = 0, less_slowed_backward = 0, last_unit = 0;
-  // By option: what it takes beside what is kept where no layer of its virtual stage is behind it,
-  // if that is more; none: it is not.
-  std::vector<ByteCount> transient_as_last = {};
+  // As the last layer of a virtual stage: what its backward pass takes longer right behind a
+  // forward pass (Parts::crowded), and the options' prices; none: as they are anywhere.
+  Picoseconds crowded = 0;
+  std::vector<Price> options_as_last = {};
+  const Price& price(int option, bool last) const {
+    const auto& prices = last && !options_as_last.empty() ? options_as_last : options;
+    return prices[static_cast<std::size_t>(option)];
+  }
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
@@ -72,7 +77,8 @@ class Intervals {
             .slowed_backward =
                 std::max<Picoseconds>(0, b.slowed_backward - a.slowed_backward -
                                              layer_less_[static_cast<std::size_t>(last)].second),
-            .update = b.update - a.update};
+            .update = b.update - a.update,
+            .crowded = b.crowded};
   }
   // Whether every part of a row keeps less and is faster than the row.
   bool monotone() const { return segments_.empty(); }

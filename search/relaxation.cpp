@@ -123,7 +123,8 @@ class Relaxation::Impl {
       ByteCount kept = 0, transient = 0;
       for (int i = first; i < last; ++i) {
         const auto type = prices_.type_of(i);
-        const auto& price = prices_.types()[type]->options[at(column.placing.taken[at(v)][type])];
+        const auto& price =
+            prices_.types()[type]->price(column.placing.taken[at(v)][type], i + 1 == last);
         times.forward += price.forward;
         times.backward += price.backward;
         times.weight += price.weight;

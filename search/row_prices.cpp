@@ -42,8 +42,9 @@ void RowPrices::count_layers(Picoseconds target) {
   std::vector<double> work;
   for (const auto* type : types_) {
     double least = infinite;
-    for (const auto& way : type->options)
-      least = std::min(least, static_cast<double>(way.forward + way.backward + way.weight));
+    for (const auto* ways : {&type->options, &type->options_as_last})
+      for (const auto& way : *ways)
+        least = std::min(least, static_cast<double>(way.forward + way.backward + way.weight));
     work.push_back(problem_.microbatches * least + static_cast<double>(type->update));
   }
   double between = infinite;
@@ -78,6 +79,18 @@ std::vector<RowPrices::BytePrices> RowPrices::byte_prices(const Multipliers& mul
   return prices;
 }
 
+namespace {
+
+// By how much backward passes of the last layer of a virtual stage are shorter, at most.
+Picoseconds less_as_last(const Layer& layer) {
+  Picoseconds most = 0;
+  for (std::size_t o = 0; o < layer.options_as_last.size(); ++o)
+    most = std::max(most, layer.options[o].backward - layer.options_as_last[o].backward);
+  return most;
+}
+
+}  // namespace
+
 RowPrices::StageCosts RowPrices::costs_of(int v, const Multipliers& multipliers,
                                           const BytePrices& bytes) const {
   const auto& weights = multipliers.stages[at(v)];
@@ -96,7 +109,9 @@ RowPrices::StageCosts RowPrices::costs_of(int v, const Multipliers& multipliers,
     costs.first.push_back(weights.last_unit * static_cast<double>(layer.last_unit));
     costs.last.push_back(weights.first_unit * static_cast<double>(layer.first_unit) -
                          weights.slowed_forward * static_cast<double>(layer.less_slowed_forward) -
-                         weights.slowed_backward * static_cast<double>(layer.less_slowed_backward));
+                         weights.slowed_backward * static_cast<double>(layer.less_slowed_backward) +
+                         weights.crowded * static_cast<double>(layer.crowded) -
+                         weights.backward * static_cast<double>(less_as_last(layer)));
   }
   costs.sum.push_back(0);
   for (const auto type : type_of_) costs.sum.push_back(costs.sum.back() + each[type]);

@@ -18,7 +18,8 @@ bool no_slower(const StageTimes& a, const StageTimes& b) {
 std::vector<Picoseconds> least_times(const Chain& chain) {
   std::vector<Picoseconds> least(chain.layers.size(), std::numeric_limits<Picoseconds>::max());
   for (std::size_t i = 0; i < least.size(); ++i)
-    for (const auto& option : chain.layers[i].options) least[i] = std::min(least[i], total(option));
+    for (const auto* options : {&chain.layers[i].options, &chain.layers[i].options_as_last})
+      for (const auto& option : *options) least[i] = std::min(least[i], total(option));
   for (const auto& segment : chain.segments)
     for (const auto& option : segment.options)
       for (int i = 0; i < segment.layers; ++i) {

@@ -112,12 +112,25 @@ struct Timetable::Builder {
     before = add_node(node);
   }
 
+  // A backward pass whose device waits for nothing but the forward pass before it.
+  void crowd(int stage, const strategies::Slot& slot) {
+    auto& device = table.devices_[static_cast<std::size_t>(stage)];
+    const bool alone = lane.crowds && !first_of_pair.paired && !device.empty();
+    if (!alone || slot.pass != strategies::Pass::backward) return;
+    const int v = virtual_stage(stage, slot);
+    constexpr auto ahead = static_cast<std::uint32_t>(strategies::Pass::forward);
+    if (table.passes_[device.back()].part != part_of(v, ahead)) return;
+    device.push_back(add_node(
+        {.device_before = device.back(), .part = part_of(v, crowded), .second_part = no_second()}));
+  }
+
   void add(int stage, const strategies::Slot& slot) {
     if (slot.paired) {
       first_of_pair = slot;
       return;
     }
     auto& device = table.devices_[static_cast<std::size_t>(stage)];
+    crowd(stage, slot);
     Pass pass{.device_before = device.empty() ? none : device.back(),
               .part = part(stage, slot),
               .second_part = no_second()};
@@ -193,9 +206,10 @@ Timetable::Durations Timetable::durations(std::span<const StageTimes> stages) co
   Durations result;
   result.reserve(kinds * stages.size() + 1);
   for (const auto& stage : stages)
-    for (const auto time : {stage.forward, stage.backward + stage.weight, stage.backward,
-                            stage.weight, stage.reduction, stage.gathering, stage.first_unit,
-                            stage.last_unit, stage.slowed_forward, stage.slowed_backward})
+    for (const auto time :
+         {stage.forward, stage.backward + stage.weight, stage.backward, stage.weight,
+          stage.reduction, stage.gathering, stage.first_unit, stage.last_unit, stage.slowed_forward,
+          stage.slowed_backward, stage.crowded})
       result.push_back(time);
   result.push_back(0);
   return result;
@@ -288,6 +302,7 @@ void Timetable::visit(Path& path, Index index) const {
     visits.last_unit += part % kinds == last_unit;
     visits.slowed_forward += part % kinds == slowed_forward;
     visits.slowed_backward += part % kinds == slowed_backward;
+    visits.crowded += part % kinds == crowded;
     if (part % kinds >= reduction) return;
     const auto pass = static_cast<strategies::Pass>(part % kinds);
     visits.forward += pass == strategies::Pass::forward;
@@ -371,13 +386,13 @@ std::vector<Path> Timetable::device_paths(std::span<const StageTimes> stages) co
   for (std::size_t device = 0; device < devices_.size(); ++device) {
     const auto& passes = devices_[device];
     if (passes.empty()) continue;
-    const auto forward = [&](Index index) {
-      return passes_[index].part % kinds == static_cast<std::uint32_t>(strategies::Pass::forward);
-    };
+    const auto kind_of = [&](Index index) { return passes_[index].part % kinds; };
+    constexpr auto forward = static_cast<std::uint32_t>(strategies::Pass::forward);
     std::size_t last_forward = 0, first_backward = passes.size() - 1;
     for (std::size_t i = 0; i < passes.size(); ++i) {
-      if (forward(passes[i])) last_forward = i;
-      if (!forward(passes[i])) first_backward = std::min(first_backward, i);
+      if (kind_of(passes[i]) == forward) last_forward = i;
+      if (kind_of(passes[i]) != forward && kind_of(passes[i]) != crowded)
+        first_backward = std::min(first_backward, i);
     }
     paths.push_back(through(passes, 0, passes.size() - 1));
     paths.push_back(through(passes, 0, last_forward));

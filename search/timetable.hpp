@@ -30,12 +30,15 @@ struct Parts {
   // end until the last ones have. What the passes beside which this runs take longer.
   T reduction{}, gathering{}, first_unit{}, last_unit{}, slowed_forward{}, slowed_backward{};
   T update{};  // after the gradients of all devices are reduced
+  // What a backward pass takes longer if it follows a forward pass at once: they share links with
+  // the message that was just sent.
+  T crowded{};
   friend auto operator<=>(const Parts&, const Parts&) = default;
 
-  static constexpr std::array<T Parts::*, 11> all() {
+  static constexpr std::array<T Parts::*, 12> all() {
     return {&Parts::forward,        &Parts::backward,        &Parts::weight,     &Parts::messages,
             &Parts::reduction,      &Parts::gathering,       &Parts::first_unit, &Parts::last_unit,
-            &Parts::slowed_forward, &Parts::slowed_backward, &Parts::update};
+            &Parts::slowed_forward, &Parts::slowed_backward, &Parts::update,     &Parts::crowded};
   }
 };
 
@@ -52,7 +55,7 @@ inline Picoseconds time_of(const Visits& n, const StageTimes& t, Picoseconds lat
          n.messages * latency + n.reduction * t.reduction + n.gathering * t.gathering +
          n.first_unit * t.first_unit + n.last_unit * t.last_unit +
          n.slowed_forward * t.slowed_forward + n.slowed_backward * t.slowed_backward +
-         n.update * t.update;
+         n.update * t.update + n.crowded * t.crowded;
 }
 
 // A path through a schedule, by virtual stage: whatever the stages' times, the step takes at least
@@ -73,6 +76,7 @@ struct DataLane {
   bool beside = true;          // the pass; otherwise behind it, and the device waits
   When gathers = When::never;  // parameters, before a forward pass is over
   bool gathers_again = false;  // before a backward pass is over
+  bool crowds = false;         // links that messages between stages use too (Parts::crowded)
   friend bool operator==(const DataLane&, const DataLane&) = default;
 };
 
@@ -108,6 +112,7 @@ class Timetable {
     last_unit,
     slowed_forward,
     slowed_backward,
+    crowded,
     kinds
   };
   // Beside what it waits for: which duration (see Durations) it takes, and a second one for pairs.

@@ -35,6 +35,30 @@ LeastTime least_time(const Pieces& pieces) {
   return time;
 }
 
+// The next piece waits for it, and the device with it.
+BlockOutline::Exchanged exchanged_in(const Pieces& pieces) {
+  BlockOutline::Exchanged all;
+  Picoseconds device = 0;
+  for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
+    device += sim::on_compute_lane(pieces[i].body);
+    const auto& then = pieces[i].then;
+    if (!then) continue;
+    const auto& sending = then->sending;
+    const auto leaves = device + to_ticks(sending.fixed), time = to_ticks(sending.time());
+    device += time;
+    if (then->group != FlowKind::expert || pieces[i + 1].waits_for != static_cast<int>(i)) continue;
+    const auto on_the_way = time - to_ticks(sending.fixed);
+    if (all.bytes <= 0) {
+      all.first_bytes = sending.bytes.value;
+      all.first_time = on_the_way;
+      all.first_leaves = leaves;
+    }
+    all.bytes += sending.bytes.value;
+    all.time += on_the_way;
+  }
+  return all;
+}
+
 LeastTime lesser(const LeastTime& a, const LeastTime& b) {
   return {std::min(a.device, b.device), std::min(a.host, b.host),
           std::min(a.computing, b.computing), std::min(a.exchanging, b.exchanging)};
@@ -51,7 +75,9 @@ BlockOutline outline_of(const PassWriter& writer, const Block& block, bool exper
     return least_time(writer.backward(alone, pass, slowdown));
   };
   outline.forward = forward(1.0);
-  outline.backward = backward(Pass::backward);
+  const auto pieces = writer.backward(alone, Pass::backward);
+  outline.backward = least_time(pieces);
+  outline.exchanged = exchanged_in(pieces);
   outline.backward_input = backward(Pass::backward_input);
   outline.backward_weight = backward(Pass::backward_weight);
   outline.forward_peak = cost.recomputed + cost.largest_growing;
@@ -77,6 +103,13 @@ void keep_lesser(BlockOutline& outline, const BlockOutline& other) {
   outline.backward = lesser(outline.backward, other.backward);
   outline.backward_input = lesser(outline.backward_input, other.backward_input);
   outline.backward_weight = lesser(outline.backward_weight, other.backward_weight);
+  // What sharing links adds grows with bytes, and shrinks with the time that they take alone.
+  auto& exchanged = outline.exchanged;
+  exchanged = {std::min(exchanged.bytes, other.exchanged.bytes),
+               std::min(exchanged.first_bytes, other.exchanged.first_bytes),
+               std::max(exchanged.time, other.exchanged.time),
+               std::max(exchanged.first_time, other.exchanged.first_time),
+               std::max(exchanged.first_leaves, other.exchanged.first_leaves)};
   const auto least = [&](double BlockOutline::Stretch::*of) {
     outline.stretch.*of = std::min(outline.stretch.*of, other.stretch.*of);
   };

@@ -37,6 +37,13 @@ struct BlockOutline {
   // both gradients, and in one of those of the inputs alone. What the last leaves for that of the
   // weights is `recomputed`.
   std::int64_t forward_peak = 0, backward_peak = 0, input_peak = 0, recomputed = 0;
+  // What experts exchange while nothing else runs in a backward pass of both gradients: bytes
+  // through each port, and how long they are on their way where nothing shares it. Of the first
+  // exchange also when its bytes leave, after the pass began.
+  struct Exchanged {
+    double bytes = 0, first_bytes = 0;
+    sim::Picoseconds time = 0, first_time = 0, first_leaves = 0;
+  } exchanged;
   Parameters parameters;  // on this rank, without what embedding and head share
   double cast = 0;        // those that narrow products read copies of
 };

@@ -88,9 +88,15 @@ topology::GroupShape everyone(const topology::Cluster& cluster) {
 
 // Collectives and kernels take less per byte the larger they are: the largest that there can be is
 // divided by its size.
-Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& whole,
-                 const Parameters& largest) {
+Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& blocks,
+                 const Parameters& block) {
   const Placement placement(job.plan);
+  const double words = static_cast<double>(extent_of(job.share()).vocab * job.model.hidden);
+  const bool copies = placement.pipeline() > 1 && placement.copies() == 1 &&
+                      (job.model.tied_embeddings || job.model.multi_token_prediction > 0);
+  // Where prediction modules need the embedding, the head's stage has it beside the head.
+  auto whole = blocks, largest = block;
+  if (copies && !job.model.tied_embeddings) whole.dense += words, largest.dense += words;
   const DataTraffic traffic(job, costs);
   overlaps_gradients_ = traffic.overlaps_gradients();
   overlaps_parameters_ = traffic.overlaps_parameters();
@@ -129,9 +135,7 @@ Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& whole,
     expert_shards = price(FlowKind::expert_ring, expert_shapes(placement, job.cluster),
                           whole.experts, largest.experts, reduction_.experts, gathering_.experts);
   }
-  if ((job.model.tied_embeddings || job.model.multi_token_prediction > 0) &&
-      placement.pipeline() > 1 && placement.copies() == 1) {
-    const double words = static_cast<double>(extent_of(job.share()).vocab * job.model.hidden);
+  if (copies) {
     const units::Bytes size{(job.plan.zero >= 2 ? words / dense_shards : words) *
                             traffic.gradient_bytes()};
     embedding_ = std::numeric_limits<sim::Picoseconds>::max();

@@ -10,9 +10,9 @@ namespace strategies {
 // less. Of groups that differ in what they cost, the cheapest.
 class Sharing {
  public:
-  // `whole`: the parameters of all blocks together; `largest`: of the one that has most. Both
-  // before division by ZeRO.
-  Sharing(const Job& job, const Costs& costs, const Parameters& whole, const Parameters& largest);
+  // `blocks`: the parameters of all together; `block`: of the one that has most. Both before
+  // division by ZeRO, and without a second copy of the embedding.
+  Sharing(const Job& job, const Costs& costs, const Parameters& blocks, const Parameters& block);
   // Nobody shares anything, and updates take no time: bounds all.
   Sharing() = default;
 

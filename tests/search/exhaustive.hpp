@@ -23,6 +23,7 @@ inline StageTimes exchanged(const std::vector<Layer>& layers, int first, int las
   }
   const auto& edge = layers[static_cast<std::size_t>(last) - 1];
   sum.first_unit = edge.first_unit;
+  sum.crowded = edge.crowded;
   sum.last_unit = layers[static_cast<std::size_t>(first)].last_unit;
   sum.slowed_forward = std::max<Picoseconds>(0, sum.slowed_forward - edge.less_slowed_forward);
   sum.slowed_backward = std::max<Picoseconds>(0, sum.slowed_backward - edge.less_slowed_backward);
@@ -86,8 +87,9 @@ inline std::optional<Picoseconds> best_of_cut(const PipelineProblem& problem,
     }
     if (static_cast<int>(layer) == cut[v + 1]) ++v;
     const auto before = placed[v];
-    for (const auto& option : layers[layer].options) {
-      placed[v].add(option);
+    const bool last = static_cast<int>(layer) + 1 == cut[v + 1];
+    for (int option = 0; option < static_cast<int>(layers[layer].options.size()); ++option) {
+      placed[v].add(layers[layer].price(option, last));
       choose(layer + 1, v);
       placed[v] = before;
     }
@@ -109,7 +111,9 @@ inline std::optional<Picoseconds> best_of_all(const PipelineProblem& problem) {
 
 inline DataLane random_lane(Draw& draw) {
   const auto when = [&] { return static_cast<DataLane::When>(draw(0, 2)); };
-  return {when(), draw(0, 1) == 0, when(), draw(0, 1) == 0};
+  DataLane lane{when(), draw(0, 1) == 0, when(), draw(0, 1) == 0};
+  lane.crowds = draw(0, 1) == 0;
+  return lane;
 }
 
 // What layers exchange: as much as they take, more or less.
@@ -123,13 +127,25 @@ inline void add_exchanges(Draw& draw, Layer& layer) {
   layer.last_unit = draw(0, layer.reduction);
 }
 
+// Now and then what a layer is at the end of its stage: crowded, and with other prices.
+inline void add_ends(Draw& draw, Layer& layer) {
+  layer.crowded = draw(0, 1) * draw(0, 3);
+  layer.options_as_last.clear();
+  if (draw(0, 1) == 0) return;
+  layer.options_as_last = layer.options;
+  for (auto& option : layer.options_as_last) {
+    option.backward -= draw(0, std::min(layer.crowded, option.backward));
+    option.transient += draw(0, 1) * draw(0, 5);
+  }
+}
+
 inline Chain random_exchanging_chain(Draw& draw, std::int64_t layers) {
   auto chain = random_chain(draw, layers, draw(1, 2));
   for (std::size_t i = 0; i < chain.layers.size(); ++i) {
     if (i > 0 && draw(0, 2) == 0)
       chain.layers[i] = chain.layers[i - 1];
     else
-      add_exchanges(draw, chain.layers[i]);
+      add_exchanges(draw, chain.layers[i]), add_ends(draw, chain.layers[i]);
   }
   return chain;
 }

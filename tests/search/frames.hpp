@@ -104,9 +104,11 @@ inline Partition random_partition(const Framed& framed, const PipelineProblem& p
       const auto& options = problem.chain.layers[static_cast<std::size_t>(i)].options;
       const auto way = alike ? usual % options.size() : below(options.size());
       choices.push_back({1, static_cast<int>(way)});
-      times.forward += options[way].forward;
-      times.backward += options[way].backward;
-      times.weight += options[way].weight;
+      const auto& price = problem.chain.layers[static_cast<std::size_t>(i)].price(
+          static_cast<int>(way), i + 1 == cut[at + 1]);
+      times.forward += price.forward;
+      times.backward += price.backward;
+      times.weight += price.weight;
     }
     result.stages.push_back(times);
   }

@@ -47,3 +47,14 @@ TEST_CASE("a row may end with a segment, or with its layers one by one") {
   CHECK(points(intervals, 2, 3) == std::vector<Price>{keep});  // not the half of a segment
   CHECK(intervals.of(0, 2) != intervals.of(1, 3));
 }
+
+TEST_CASE("the last layer of a row has prices of its own, and those before it have not") {
+  Layer end{0, {keep, recompute}}, inside = end;
+  end.options_as_last = {keep, {3, 2, 5, 1, 9}};
+  Intervals intervals(Chain{{end, end, inside}, {}});
+  CHECK(points(intervals, 0, 1) == std::vector<Price>{{3, 2, 5, 1, 9}, keep});
+  CHECK(
+      points(intervals, 0, 2) ==
+      std::vector<Price>{{6, 4, 11, 2, 9}, {13, 4, 9, 2, 9}, {13, 4, 10, 2, 5}, {20, 4, 8, 2, 1}});
+  CHECK(points(intervals, 2, 3) == std::vector<Price>{recompute, keep});
+}
