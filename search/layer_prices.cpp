@@ -163,8 +163,26 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   return layer_prices(scenario, plan, ways, ranks_of(scenario, plan), costs);
 }
 
+// Groups that are spread over nodes have more NICs between them: where stages or replicas lie
+// inside of them (Plan::rank_order), those of every pipeline count.
 std::vector<strategies::RankKind> ranks_of(const Scenario& scenario, const Plan& plan) {
-  return strategies::rank_kinds(on_one_stage(scenario, plan), scenario.cluster);
+  const auto& cluster = scenario.cluster;
+  auto kinds = strategies::rank_kinds(on_one_stage(scenario, plan), cluster);
+  const auto& order = plan.rank_order;
+  if (order[3] == strategies::Degree::data && order[4] == strategies::Degree::pipeline)
+    return kinds;
+  const auto ranks = cluster.gpus / (plan.tensor * plan.context);
+  for (std::int64_t p = 2; p <= std::min(ranks, scenario.model.layers); ++p) {
+    auto spread = on_one_stage(scenario, plan);
+    spread.rank_order = order;
+    spread.pipeline = p;
+    spread.data = ranks / p;
+    const auto experts = spread.expert * strategies::expert_tensor(spread);
+    if (ranks % p != 0 || plan.tensor * plan.context * spread.data % experts != 0) continue;
+    for (const auto& kind : strategies::rank_kinds(spread, cluster))
+      if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+  }
+  return kinds;
 }
 
 void keep_fastest_way(LayerPrices& prices) {

@@ -57,7 +57,7 @@ LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::P
 // All of the model on one stage of ranks that lie as close together as any pipeline and replicas
 // let them, nothing recomputed.
 strategies::Plan on_one_stage(const forecast::Scenario& scenario, const strategies::Plan& plan);
-// Of these ranks.
+// Kinds of these ranks, and of those of stages that lie otherwise. O(layers · ranks looked at)
 std::vector<strategies::RankKind> ranks_of(const forecast::Scenario& scenario,
                                            const strategies::Plan& plan);
 

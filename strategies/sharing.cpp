@@ -74,6 +74,16 @@ std::set<topology::GroupShape> embedding_shapes(const Placement& placement,
   return shapes;
 }
 
+// Of so many bytes of its gradients, in the pair where that is fastest.
+sim::Picoseconds embedding_sum(units::Bytes size, const Placement& placement,
+                               const topology::Cluster& cluster, const Costs& costs) {
+  auto least = std::numeric_limits<sim::Picoseconds>::max();
+  for (const auto& shape : embedding_shapes(placement, cluster))
+    least = std::min(
+        least, to_ticks(costs.collective(topology::Collective::all_reduce, size, shape).time()));
+  return least;
+}
+
 }  // namespace
 
 topology::GroupShape everyone(const topology::Cluster& cluster) {
@@ -85,6 +95,20 @@ topology::GroupShape everyone(const topology::Cluster& cluster) {
           .most_per_node = static_cast<int>(per_node),
           .parts = (1u << cluster.kinds()) - 1};
 }
+
+namespace {
+
+// The norm of all gradients, and the host's work before the update.
+sim::Picoseconds between_steps(const Job& job, const Costs& costs, const Placement& placement) {
+  auto time = to_ticks(job.software.step_overhead);
+  if (placement.ranks() > 1 && !post_validates(job.plan, job.software))
+    time += to_ticks(
+        costs.collective(topology::Collective::all_reduce, units::Bytes{8.0}, everyone(job.cluster))
+            .time());
+  return time;
+}
+
+}  // namespace
 
 // Collectives and kernels take less per byte the larger they are: the largest that there can be is
 // divided by its size.
@@ -138,11 +162,7 @@ Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& blocks,
   if (copies) {
     const units::Bytes size{(job.plan.zero >= 2 ? words / dense_shards : words) *
                             traffic.gradient_bytes()};
-    embedding_ = std::numeric_limits<sim::Picoseconds>::max();
-    for (const auto& shape : embedding_shapes(placement, job.cluster))
-      embedding_ = std::min(
-          embedding_,
-          to_ticks(costs.collective(topology::Collective::all_reduce, size, shape).time()));
+    embedding_ = embedding_sum(size, placement, job.cluster, costs);
   }
   if (job.plan.offload != Offload{}) return;
   const double bytes = optimizer_traffic(job.plan, job.training, job.software);
@@ -154,11 +174,7 @@ Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& blocks,
         costs.kernel({.kind = units::Kernel::Kind::stream, .traffic = {held * bytes}}, {kind, 1.0})
             .value);
   update_ = {least / held / dense_shards, least / held / expert_shards};
-  between_ = to_ticks(job.software.step_overhead);
-  if (placement.ranks() > 1 && !post_validates(job.plan, job.software))
-    between_ += to_ticks(
-        costs.collective(topology::Collective::all_reduce, units::Bytes{8.0}, everyone(job.cluster))
-            .time());
+  between_ = between_steps(job, costs, placement);
 }
 
 sim::Picoseconds Sharing::time(const PerParameter& each, const Parameters& of) {

@@ -102,6 +102,41 @@ TEST_CASE("where layers are recomputed in rows, what is found and proved is exac
   if (whole::fewer == 1) CHECK(found > 20);
 }
 
+TEST_CASE("bounds hold where stages or replicas are neighbours, and groups spread over nodes",
+          "[bounds]") {
+  using strategies::Degree;
+  int checked = 0;
+  for (unsigned seed = 0; seed < 320 / whole::fewer; ++seed) {
+    auto question = whole::draw_question(seed + 600000, 40);
+    auto& cluster = question.scenario.cluster;
+    if (!question.scenario.model.moe || cluster.nodes() == 1) continue;
+    auto& order = question.scenario.plan.rank_order;
+    if (seed % 2 == 0)
+      order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::expert, Degree::data};
+    else
+      order = {Degree::data, Degree::tensor, Degree::context, Degree::expert, Degree::pipeline};
+    // They have more NICs between them than a node has.
+    cluster.node.nics.count = cluster.node.gpus;
+    cluster.node.nvlink.bandwidth = 0.2 * cluster.node.nics.bandwidth;
+    const auto truth = whole::truth_of(question);
+    const auto costs = forecast::costs_on(cluster);
+    Divisions divisions(question.scenario, question.space, costs);
+    const Candidates candidates(question, costs, divisions);
+    CAPTURE(seed);
+    auto of = truth.degrees.begin();
+    for (std::size_t i = 0; i < divisions.size(); ++i) {
+      divisions.price(std::vector{i});
+      for_each_step(question.scenario, question.space, divisions.plan(i), [&](const auto& plan) {
+        CAPTURE(name_of(plan));
+        if (of->best)
+          CHECK(candidates.look(degrees_in(i, plan), unreachable).bound <= of->best->time);
+        ++of, ++checked;
+      });
+    }
+  }
+  if (whole::fewer == 1) CHECK(checked > 100);
+}
+
 TEST_CASE("where layers may be regrouped, what is found and proved is exact too", "[regrouped]") {
   int regrouped = 0;
   for (unsigned seed = 0; seed < 160 / whole::fewer; ++seed) {
