@@ -84,8 +84,7 @@ class Searcher {
   bool is_usual(const strategies::Plan& plan) const {
     const auto node = question_.scenario.cluster.node.gpus;
     return plan.tensor <= node && plan.context <= node && plan.micro_batch <= 4 &&
-           !plan.layer_tensor &&
-           (expert_tensor(plan) == 1 || expert_tensor(plan) == plan.tensor);
+           !plan.layer_tensor && (expert_tensor(plan) == 1 || expert_tensor(plan) == plan.tensor);
   }
 
   // Of several divisions.

@@ -108,6 +108,18 @@ sim::Picoseconds between_steps(const Job& job, const Costs& costs, const Placeme
   return time;
 }
 
+// Of so many parameters, on the fastest kind of device: seconds.
+double least_update(const Job& job, const Costs& costs, double held) {
+  const double bytes = optimizer_traffic(job.plan, job.training, job.software);
+  double least = HUGE_VAL;
+  for (std::size_t kind = 0; kind < job.cluster.kinds(); ++kind)
+    least = std::min(
+        least,
+        costs.kernel({.kind = units::Kernel::Kind::stream, .traffic = {held * bytes}}, {kind, 1.0})
+            .value);
+  return least;
+}
+
 }  // namespace
 
 // Collectives and kernels take less per byte the larger they are: the largest that there can be is
@@ -165,15 +177,9 @@ Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& blocks,
     embedding_ = embedding_sum(size, placement, job.cluster, costs);
   }
   if (job.plan.offload != Offload{}) return;
-  const double bytes = optimizer_traffic(job.plan, job.training, job.software);
   const double held = whole.dense / dense_shards + whole.experts / expert_shards;
-  double least = HUGE_VAL;
-  for (std::size_t kind = 0; kind < job.cluster.kinds(); ++kind)
-    least = std::min(
-        least,
-        costs.kernel({.kind = units::Kernel::Kind::stream, .traffic = {held * bytes}}, {kind, 1.0})
-            .value);
-  update_ = {least / held / dense_shards, least / held / expert_shards};
+  const double least = least_update(job, costs, held) / held;
+  update_ = {least / dense_shards, least / expert_shards};
   between_ = between_steps(job, costs, placement);
 }
 
