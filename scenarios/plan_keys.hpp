@@ -17,7 +17,7 @@ const std::vector<Named<strategies::ScheduleKind>>& schedules();
 Form recompute_ways_form();
 struct RecomputeWays {
   std::vector<strategies::Recompute> listed;
-  bool per_op_besides = false;  // with none listed
+  std::vector<strategies::Recompute> further;  // with none listed, beside all that are modules
 };
 RecomputeWays read_recompute_ways(const Cursor& at);
 

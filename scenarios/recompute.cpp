@@ -200,7 +200,9 @@ RecomputeWays read_recompute_ways(const Cursor& at) {
       one.complain("full_layers counts layers, and a search chooses layer by layer; write full");
   }
   if (!all) return {std::move(ways)};
-  return {{}, std::ranges::find(ways, Kind::per_op, &Recompute::kind) != ways.end()};
+  std::erase_if(ways,
+                [](const Recompute& one) { return one.kind != Kind::per_op && one.every.empty(); });
+  return {{}, std::move(ways)};
 }
 
 Key<Plan> layers_key() {

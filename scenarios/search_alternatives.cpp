@@ -85,33 +85,6 @@ bool disagrees(const Varied& one, const std::vector<Value>& values, const Value&
          std::ranges::find(values, given->text, &Value::text) == values.end();
 }
 
-// Layers that are recomputed in rows are so in the whole plan: each way to do that is a scenario of
-// its own, beside that of all others together.
-std::vector<Value> apart(const std::vector<Value>& all, const Value& document) {
-  const auto* asked = written(document, "search", "recompute");
-  if (asked == nullptr || !is_sound(recompute_ways_form(), *asked)) return all;
-  auto others = asked->kind == Value::Kind::list ? asked->items : std::vector<Value>{*asked};
-  const auto in_rows = [](const Value& way) { return way.find("checkpoint_every") != nullptr; };
-  const auto rows = std::stable_partition(others.begin(), others.end(), std::not_fn(in_rows));
-  if (rows == others.end() || written(document, "plan", "recompute") != nullptr) return all;
-  std::vector<Value> more;
-  for (const auto& before : all) {
-    if (rows != others.begin()) {
-      more.push_back(before);
-      auto& ways = member(member(more.back(), "search"), "recompute");
-      ways.kind = Value::Kind::list;
-      ways.items.assign(others.begin(), rows);
-    }
-    for (auto row = rows; row != others.end(); ++row) {
-      more.push_back(before);
-      member(member(more.back(), "plan"), "recompute") = *row;
-      std::erase_if(member(more.back(), "search").members,
-                    [](const Member& m) { return m.key.text == "recompute"; });
-    }
-  }
-  return more;
-}
-
 }  // namespace
 
 Table<Question> alternative_keys() {
@@ -144,7 +117,7 @@ std::vector<Value> alternatives_of(const Value& document, Reading& reading) {
       }
     all = std::move(more);
   }
-  return apart(all, document);
+  return all;
 }
 
 }  // namespace scenarios

@@ -326,7 +326,8 @@ Question reopened(const PublishedRow& row, std::span<const std::string> sets) {
   reading.throw_if_any();
   // As the run's framework does.
   const auto given = row.scenario->plan.recompute.kind;
-  question.space.per_op = question.space.per_op || given == strategies::Recompute::Kind::per_op;
+  if (given == strategies::Recompute::Kind::per_op && question.space.further_ways.empty())
+    question.space.further_ways.push_back({given});
   return question;
 }
 

@@ -157,9 +157,9 @@ Key<Question> recompute_ways_key() {
            "optimal: all but per-op", form},
           [form](Question& question, const Cursor& at) {
             if (!check(form, at)) return;
-            auto [listed, per_op] = read_recompute_ways(at);
+            auto [listed, further] = read_recompute_ways(at);
             question.space.recompute_ways = std::move(listed);
-            question.space.per_op = per_op;
+            question.space.further_ways = std::move(further);
           }};
 }
 

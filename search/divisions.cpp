@@ -18,7 +18,7 @@ std::vector<Recompute> ways_of(const forecast::Scenario& scenario, const Space& 
   if (space.recompute) {
     if (!space.recompute_ways.empty()) return space.recompute_ways;
     auto all = ways_of(scenario.model);
-    if (space.per_op) all.push_back({Recompute::Kind::per_op, 0, {}});
+    all.insert(all.end(), space.further_ways.begin(), space.further_ways.end());
     return all;
   }
   // Counted in layers of a rank, or told stage by stage: some layers are kept whole.

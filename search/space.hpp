@@ -32,7 +32,8 @@ struct Space {
   // Also the partitions of interleaved pipelines: chunks that differ by a layer, in any order.
   bool chunks = false;
   std::vector<strategies::Recompute> recompute_ways;  // of a layer, none full_layers; none: all
-  bool per_op = false;                                // of all, also torchtitan's
+  // Beside all: what is no set of modules (torchtitan's; rows of layers).
+  std::vector<strategies::Recompute> further_ways;
   // false: no replica has more microbatches in a step than its pipeline has ranks.
   bool accumulate = true;
   friend bool operator==(const Space&, const Space&) = default;

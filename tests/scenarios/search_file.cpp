@@ -78,8 +78,9 @@ TEST_CASE("schedules, sequence parallelism, recomputation and partition are limi
   CHECK_FALSE(space({"search.partition=optimal"}).chunks);
   CHECK(space({"search.partition=chunks"}).chunks);
   CHECK(space({"search.partition=chunks"}).partition);
-  CHECK_FALSE(space({"search.recompute=optimal"}).per_op);
-  CHECK(space({"search.recompute=[optimal, per-op]"}).per_op);
+  CHECK(space({"search.recompute=optimal"}).further_ways.empty());
+  CHECK(space({"search.recompute=[optimal, per-op]"}).further_ways ==
+        std::vector<Recompute>{{Recompute::Kind::per_op}});
   CHECK(space({"search.recompute=[optimal, per-op]"}).recompute_ways.empty());
   CHECK(space({"search.recompute=[none, per-op]"}).recompute_ways.size() == 2);
 }
@@ -112,19 +113,13 @@ TEST_CASE("what the plan gives is fixed") {
   CHECK(question.scenario.plan.bucket == units::Bytes{1e8});
 }
 
-TEST_CASE("rows of layers are searched as plans of their own, beside all other ways") {
-  const auto question = ask(
-      llama, {"search.recompute=[none, {checkpoint_every: 2}, full, {checkpoint_every: [4, 2]}]"});
-  CHECK(question.space.recompute);
-  CHECK(question.space.recompute_ways == std::vector<Recompute>{{}, {Recompute::Kind::full}});
-  REQUIRE(question.others.size() == 2);
-  for (const auto& other : question.others) CHECK_FALSE(other.space.recompute);
-  CHECK(question.others[0].scenario.plan.recompute == Recompute{Recompute::Kind::full, 0, {}, {2}});
-  CHECK(question.others[1].scenario.plan.recompute ==
-        Recompute{Recompute::Kind::full, 0, {}, {4, 2}});
-  const auto alone = ask(llama, {"search.recompute={checkpoint_every: 2}"});
-  CHECK(alone.others.empty());
-  CHECK(alone.scenario.plan.recompute == Recompute{Recompute::Kind::full, 0, {}, {2}});
+TEST_CASE("rows of layers are ways to run a layer beside all others") {
+  const Recompute rows{Recompute::Kind::full, 0, {}, {2}};
+  const auto listed = space({"search.recompute=[none, {checkpoint_every: 2}]"});
+  CHECK(listed.recompute_ways == std::vector<Recompute>{{}, rows});
+  const auto all = space({"search.recompute=[optimal, {checkpoint_every: 2}, full]"});
+  CHECK(all.recompute_ways.empty());
+  CHECK(all.further_ways == std::vector<Recompute>{rows});
 }
 
 TEST_CASE("recompute: optimal leaves the choice to the search") {

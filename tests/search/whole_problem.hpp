@@ -174,7 +174,15 @@ inline Plan in_ways(Plan plan, const std::vector<Way>& ways,
     strategies::LayerStrategy own{layer, layer};
     if (!alike && recompute != Recompute{}) own.recompute = recompute;
     if (regrouped) plan.layer_tensor = own.tensor = tensor;
-    if (own.recompute || own.tensor) plan.layers.push_back(own);
+    if (!own.recompute && !own.tensor) continue;
+    // Rows go on.
+    auto& all = plan.layers;
+    const bool on = !all.empty() && all.back().to == layer - 1 &&
+                    all.back().recompute == own.recompute && all.back().tensor == own.tensor;
+    if (on)
+      all.back().to = layer;
+    else
+      all.push_back(own);
   }
   return plan;
 }

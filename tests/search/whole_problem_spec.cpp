@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "search/candidates.hpp"
+#include "strategies/checkpoints.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
@@ -84,7 +85,8 @@ TEST_CASE("where layers are recomputed in rows, what is found and proved is exac
   int found = 0;
   for (unsigned seed = 0; seed < 60 / whole::fewer; ++seed) {
     auto question = whole::draw_question(seed, 40);
-    question.space.recompute = question.space.per_op = false;
+    question.space.recompute = false;
+    question.space.further_ways.clear();
     question.space.recompute_ways.clear();
     auto& plan = question.scenario.plan;
     plan.offload.activations = false;
@@ -135,6 +137,31 @@ TEST_CASE("bounds hold where stages or replicas are neighbours, and groups sprea
     }
   }
   if (whole::fewer == 1) CHECK(checked > 100);
+}
+
+TEST_CASE("where some layers of a stage may be recomputed in rows, what is found is exact too",
+          "[rows]") {
+  int in_rows = 0;
+  for (unsigned seed = 0; seed < 160 / whole::fewer; ++seed) {
+    auto question = whole::draw_question(seed + 700000, 12);
+    const strategies::Recompute row{strategies::Recompute::Kind::full, 0, {}, {2}};
+    question.space.recompute = true;
+    question.space.recompute_ways = {{}, row};
+    if (seed % 2 == 0) question.space.recompute_ways.push_back({strategies::Recompute::Kind::full});
+    question.scenario.plan.offload.activations = false;
+    question.scenario.plan.recompute = {};
+    if (whole::simulations_of(question, 200) > 200) continue;
+    const auto truth = whole::truth_of(question);
+    const auto answer = searched(question);
+    CAPTURE(seed);
+    CHECK(answer.plans.empty() == !truth.best);
+    if (!truth.best || answer.plans.empty()) continue;
+    CAPTURE(name_of(answer.plans.front().plan), name_of(truth.best->plan));
+    CHECK(ticks(answer.plans.front().forecast.step.time) == truth.best->time);
+    CHECK(answer.optimal);
+    in_rows += strategies::has_rows(answer.plans.front().plan);
+  }
+  if (whole::fewer == 1) CHECK(in_rows > 5);
 }
 
 TEST_CASE("where layers may be regrouped, what is found and proved is exact too", "[regrouped]") {
