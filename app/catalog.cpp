@@ -42,7 +42,7 @@ std::string fabric_answer(const std::string& name, std::string_view yaml, const 
 }
 
 // What a model's entry does not say itself; an entry that this version cannot run yet says why.
-std::string facts_of(const std::string& model) {
+std::string catalog_facts(const std::string& model) {
   try {
     return report::model_facts(scenarios::catalog_model(model));
   } catch (const scenarios::Error& wrong) {
@@ -79,7 +79,7 @@ int catalog_show(const std::string& kind_text, const std::string& name, const Fa
   switch (kind) {
     case Kind::model: {
       answer = common.json ? report::model_json(scenarios::catalog_model(name))
-                           : std::string(*text) + facts_of(name);
+                           : std::string(*text) + catalog_facts(name);
       break;
     }
     case Kind::device:

@@ -23,7 +23,7 @@ fs::path sweeps_folder(const std::string& asked) {
   throw Mistake("the folder of measured collectives is not there; name it with --data FOLDER");
 }
 
-std::string unknown(const std::string& name, const std::vector<std::string>& known) {
+std::string unknown_name(const std::string& name, const std::vector<std::string>& known) {
   std::string text = "unknown table '" + name + "'; expected one of:";
   for (const auto& one : known) text += "\n  " + one;
   return text;
@@ -44,7 +44,7 @@ int validate_collectives(std::vector<std::string> tables, const std::string& fol
   const auto where = sweeps_folder(folder);
   const auto known = scenarios::sweep_names(where);
   for (const auto& name : tables)
-    if (std::ranges::find(known, name) == known.end()) throw Mistake(unknown(name, known));
+    if (std::ranges::find(known, name) == known.end()) throw Mistake(unknown_name(name, known));
   if (tables.empty()) tables = known;
   std::vector<topology::SweepScore> scores;
   for (const auto& name : tables)

@@ -42,7 +42,8 @@ class Searches {
   bool stopped_ = false;
 };
 
-void warn(const search::Purchase& purchase, const search::Decision& decision, Streams streams) {
+void warn_purchase(const search::Purchase& purchase, const search::Decision& decision,
+                   Streams streams) {
   for (std::size_t i = 0; i < decision.options.size(); ++i)
     for (const auto& plan : decision.options[i].found.workloads)
       for (const auto& warning : plan.forecast.warnings)
@@ -68,7 +69,7 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
   if (shows) streams.err << "\r\x1b[K" << std::flush;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
 
-  if (!common.quiet) warn(asked, decision, streams);
+  if (!common.quiet) warn_purchase(asked, decision, streams);
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   const auto document = report::purchase_json(asked, decision, STEPCAST_VERSION, {took.count()});

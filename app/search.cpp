@@ -99,8 +99,8 @@ std::string launch_text(const forecast::Scenario& scenario, report::Framework fr
 constexpr std::size_t most_slices = 200'000;
 
 // With a timeline of the best plan, and of those after it as long as the page stays small.
-std::string page_of(const search::Outcome& outcome, const search::Why& why, units::Seconds wall,
-                    const std::optional<search::Corrected>& corrected) {
+std::string search_page(const search::Outcome& outcome, const search::Why& why, units::Seconds wall,
+                        const std::optional<search::Corrected>& corrected) {
   std::vector<forecast::Scenario> scenarios;
   std::vector<forecast::Forecast> forecasts;
   std::size_t slices = 0;
@@ -161,7 +161,7 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
       write_trace(common.trace, forecast.timeline, best.cluster.gpus);
     }
     if (!common.report.empty())
-      write_file(common.report, page_of(outcome, *why, {took.count()}, corrected));
+      write_file(common.report, search_page(outcome, *why, {took.count()}, corrected));
     for (const auto& [name, framework] : report::framework_names)
       if (request.emit == name) launch = launch_text(best, framework, common, streams);
   } else {

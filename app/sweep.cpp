@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SweepClock = std::chrono::steady_clock;
 
 // Rows on their way from those who answer points to the one who writes them.
 class Queue {
@@ -107,7 +107,7 @@ class SweepLine {
   void add(const std::vector<store::Row>& rows, const Labels& labels) {
     progress_.done += static_cast<std::int64_t>(rows.size());
     progress_.fresh += static_cast<std::int64_t>(rows.size());
-    progress_.spent = {std::chrono::duration<double>(Clock::now() - began_).count()};
+    progress_.spent = {std::chrono::duration<double>(SweepClock::now() - began_).count()};
     if (!shown_) return;
     for (const auto& row : rows) {
       if (row.status != to_text(search::PointStatus::ok)) continue;
@@ -127,7 +127,7 @@ class SweepLine {
   int columns_;
   bool shown_;
   std::vector<std::string> names_;
-  Clock::time_point began_ = Clock::now();
+  SweepClock::time_point began_ = SweepClock::now();
   report::SweepProgress progress_;
 };
 

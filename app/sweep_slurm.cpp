@@ -16,14 +16,15 @@ namespace {
 
 constexpr int most_shards = 1000;  // a job array ends at 1001 unless its site says otherwise
 
-std::string quoted(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
 // What one point takes, in the mean of a few spread over the grid.
-units::Seconds measured(const scenarios::Grid& grid, const std::optional<Correcting>& correcting) {
+units::Seconds measured_arguments(const scenarios::Grid& grid,
+                                  const std::optional<Correcting>& correcting) {
   constexpr std::int64_t most_tried = 16;
   constexpr double long_enough = 10;
   using Clock = std::chrono::steady_clock;
@@ -54,7 +55,7 @@ int emit_slurm(const SweepRequest& request, const scenarios::Grid& grid, const C
   const auto points = count(grid);
   auto shards = static_cast<std::int64_t>(request.shards);
   if (shards == 0) {
-    const auto each = measured(grid, correcting);
+    const auto each = measured_arguments(grid, correcting);
     const double all = static_cast<double>(points) * each.value;
     shards = std::clamp<std::int64_t>(std::llround(std::ceil(all / (60 * request.minutes))), 1,
                                       std::min<std::int64_t>(most_shards, points));
@@ -69,10 +70,11 @@ int emit_slurm(const SweepRequest& request, const scenarios::Grid& grid, const C
       fs::absolute(request.store.empty() ? fs::path(request.file).replace_extension(".sqlite")
                                          : fs::path(request.store));
   std::string sets;
-  for (const auto& set : common.sets) sets += " --set " + quoted(set);
-  if (correcting) sets += " --corrections " + quoted(fs::absolute(common.corrections).string());
-  const auto all_shards = quoted((store.parent_path() / store.stem()).string() + ".shard-") + "*" +
-                          quoted("-of-" + n + store.extension().string());
+  for (const auto& set : common.sets) sets += " --set " + shell_quoted(set);
+  if (correcting)
+    sets += " --corrections " + shell_quoted(fs::absolute(common.corrections).string());
+  const auto all_shards = shell_quoted((store.parent_path() / store.stem()).string() + ".shard-") +
+                          "*" + shell_quoted("-of-" + n + store.extension().string());
   const std::string script =
       "#!/bin/bash\n"
       "# A sweep as a job array. Submit it with sbatch; submit it again for what failed: finished\n"
@@ -86,8 +88,9 @@ int emit_slurm(const SweepRequest& request, const scenarios::Grid& grid, const C
       "#SBATCH --requeue\n"
       "#SBATCH --open-mode=append\n"
       "task=$SLURM_ARRAY_TASK_ID\n" +
-      quoted(program.string()) + " sweep " + quoted(fs::absolute(request.file).string()) +
-      " --store " + quoted(store.string()) + " --shard \"$task/" + n +
+      shell_quoted(program.string()) + " sweep " +
+      shell_quoted(fs::absolute(request.file).string()) + " --store " +
+      shell_quoted(store.string()) + " --shard \"$task/" + n +
       "\" \\\n  --threads \"${SLURM_CPUS_PER_TASK:-1}\"" + sets +
       "\n"
       "status=$?\n"

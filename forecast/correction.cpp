@@ -8,13 +8,12 @@
 #include <numeric>
 #include <utility>
 
+#include "forecast/quantile.hpp"
+
 namespace forecast {
 namespace {
 
 using Eigen::Index;
-
-// Of a normal distribution 80 % lie within so many standard deviations of its mean.
-constexpr double tenth = 1.2816;
 
 double width_of(const Step& step) { return std::log(step.time_high / step.time_low); }
 
@@ -107,7 +106,7 @@ MeasuredStep measured_step(std::string name, units::Seconds measured, double noi
           measured,
           forecast.step.time,
           setting_of(scenario, forecast),
-          width_of(forecast.step) / (2 * tenth),
+          width_of(forecast.step) / (2 * normal_tenth),
           noise};
 }
 
@@ -119,7 +118,7 @@ Correction correction_of(const Scenario& scenario, const Forecast& forecast,
                          const Corrections& corrections) {
   const auto& step = forecast.step;
   const auto setting = setting_of(scenario, forecast);
-  const double deviation = width_of(step) / (2 * tenth);
+  const double deviation = width_of(step) / (2 * normal_tenth);
   const auto kriging = kriging_of(setting, deviation, corrections);
   Correction correction;
   double log_factor = 0;

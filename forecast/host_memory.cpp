@@ -10,12 +10,13 @@ using units::Bytes;
 
 namespace {
 
-struct Outside {
+struct HostOutside {
   Bytes host, nvme;
 };
 
 // Of one rank: whatever a plan keeps off the device.
-Outside outside_of(const Scenario& scenario, const strategies::ActorFacts& actor, int shards) {
+HostOutside held_on_host(const Scenario& scenario, const strategies::ActorFacts& actor,
+                         int shards) {
   const auto states =
       strategies::static_memory(actor, scenario.plan, scenario.training, scenario.software, shards);
   return {states.host + actor.host_activations, states.nvme};
@@ -36,14 +37,14 @@ void add_host_memory(Memory& memory, const Scenario& scenario, const strategies:
   memory.host_capacity = cluster.node.host.memory;
   memory.nvme_capacity = cluster.node.nvme.capacity;
   if (scenario.plan.offload == strategies::Offload{}) return;
-  std::vector<Outside> of_stage(static_cast<std::size_t>(scenario.plan.pipeline));
+  std::vector<HostOutside> of_stage(static_cast<std::size_t>(scenario.plan.pipeline));
   for (const auto& actor : lowered.actors)
     of_stage[static_cast<std::size_t>(actor.stage)] =
-        outside_of(scenario, actor, lowered.data_shards);
+        held_on_host(scenario, actor, lowered.data_shards);
   const strategies::Placement placement(scenario.plan);
   memory.host_capacity = memory.nvme_capacity = {};
   for (std::int64_t first = 0; first < cluster.gpus; first += cluster.node.gpus) {
-    Outside node;
+    HostOutside node;
     for (auto rank = first; rank < std::min(cluster.gpus, first + cluster.node.gpus); ++rank) {
       const auto& held = of_stage[static_cast<std::size_t>(placement.at(rank).pipeline)];
       node.host += held.host;

@@ -16,8 +16,6 @@ namespace {
 
 using Regime = std::vector<std::string>;
 
-constexpr double tenth = 1.2816;  // of a standard normal distribution lies a tenth beyond
-
 // A host that leaves the device idle for more than this share of the step sets the pace.
 constexpr double host_bound = 0.1;
 
@@ -204,7 +202,7 @@ Interval interval_of(const Circumstances& run, const Intervals& intervals) {
         std::equal(one.regime.begin(), one.regime.end(), run.regime.begin()))
       narrowest = &one;
   auto outside = outside_of(run, intervals.devices);
-  const double beyond = outside.count * std::pow(tenth * intervals.between, 2);
+  const double beyond = outside.count * std::pow(normal_tenth * intervals.between, 2);
   const auto widened = [&](double side) { return std::sqrt(side * side + beyond); };
   return {-widened(std::min(0.0, narrowest->low)),
           widened(std::max(0.0, narrowest->high)),

@@ -186,7 +186,7 @@ double rounded(double value) {
 }
 
 // By the table without the row itself.
-double left_out(std::size_t i, const Measured& measured, const Timed& row, Device device) {
+double left_out_kernel(std::size_t i, const Measured& measured, const Timed& row, Device device) {
   auto& e = device.efficiency;
   e.products = measured.products;
   e.attention = measured.attention;
@@ -271,7 +271,7 @@ CalibrationSummary fit_kernels(const Measured& measured, const Device& device) {
   Sets sets;
   for (std::size_t i = 0; i < rows.size(); ++i)
     sets.add(rows[i].set, residual(rows[i], start), sure.residuals[i],
-             left_out(i, measured, rows[i], fitted));
+             left_out_kernel(i, measured, rows[i], fitted));
   sets.finish(summary);
   return summary;
 }

@@ -30,7 +30,7 @@ Figures figures_of(const Likeness& likeness) {
   return figures;
 }
 
-Likeness likeness_of(const Figures& figures) {
+Likeness likeness_from(const Figures& figures) {
   Likeness likeness;
   std::copy_n(figures.begin(), word_dimensions.size(), likeness.difference.begin());
   std::copy_n(figures.begin() + word_dimensions.size(), number_dimensions.size(),
@@ -120,7 +120,7 @@ Likeness fit_likeness(const std::vector<Family>& families, const Likeness& usual
         better = true;
       }
   }
-  return likeness_of(best);
+  return likeness_from(best);
 }
 
 }  // namespace forecast

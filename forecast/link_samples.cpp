@@ -9,13 +9,13 @@ namespace forecast {
 
 namespace {
 
-struct Change {
+struct RateChange {
   sim::Picoseconds when;
   double share;  // of the bandwidth; negative where traffic ends
 };
 
-std::vector<LinkSample> summed(std::size_t link, std::vector<Change>& changes) {
-  std::ranges::stable_sort(changes, {}, &Change::when);
+std::vector<LinkSample> summed(std::size_t link, std::vector<RateChange>& changes) {
+  std::ranges::stable_sort(changes, {}, &RateChange::when);
   std::vector<LinkSample> samples;
   double share = 0;
   std::int64_t sending = 0;
@@ -63,7 +63,7 @@ std::vector<LinkSample> link_samples(const strategies::Lowered& lowered, const s
   const auto& program = lowered.program;
   std::vector<std::size_t> place(program.links().size(), none);
   for (std::size_t l = 0; l < links.size(); ++l) place[static_cast<std::size_t>(links[l])] = l;
-  std::vector<std::vector<Change>> changes(links.size());
+  std::vector<std::vector<RateChange>> changes(links.size());
   const auto add = [&](const auto& uses, double bytes, sim::Picoseconds from, sim::Picoseconds to) {
     if (to <= from) return;
     for (const auto& [link, times] : uses) {

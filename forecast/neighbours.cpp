@@ -6,12 +6,12 @@
 #include <cmath>
 #include <utility>
 
+#include "forecast/quantile.hpp"
+
 namespace forecast {
 namespace {
 
 using Eigen::Index;
-
-constexpr double tenth = 1.2816;  // as in correction.cpp
 
 // A run with its prior.
 struct Judged {
@@ -28,12 +28,12 @@ Intervals intervals_without(const std::vector<MeasuredSet>& sets, const Measured
   return intervals_of(residuals);
 }
 
-std::vector<Judged> judged(const MeasuredSet& set, const Intervals& intervals) {
+std::vector<Judged> judged_runs(const MeasuredSet& set, const Intervals& intervals) {
   std::vector<Judged> all;
   for (const auto& run : set.runs) {
     const auto interval = interval_of(run.run, intervals);
     Judged one{{run.setting}, std::log(run.measured / run.forecast), interval.low, interval.high};
-    one.spread = (one.high - one.low) / (2 * tenth);
+    one.spread = (one.high - one.low) / (2 * normal_tenth);
     if (!(one.spread > usual_noise)) continue;
     one.deviation.value = one.log_ratio / one.spread;
     one.deviation.shared = 1 - std::pow(usual_noise / one.spread, 2);
@@ -42,7 +42,7 @@ std::vector<Judged> judged(const MeasuredSet& set, const Intervals& intervals) {
   return all;
 }
 
-Family family_of(const std::vector<Judged>& runs) {
+Family family_in(const std::vector<Judged>& runs) {
   Family family;
   for (const auto& run : runs) family.push_back(run.deviation);
   return family;
@@ -90,8 +90,8 @@ void add_rest(Sum& sum, const std::vector<Judged>& runs, const Eigen::MatrixXd& 
   }
 }
 
-NeighbourScore score(const std::string& name, const std::vector<Judged>& runs,
-                     const Likeness& likeness) {
+NeighbourScore score_runs(const std::string& name, const std::vector<Judged>& runs,
+                          const Likeness& likeness) {
   const auto size = static_cast<Index>(runs.size());
   Eigen::MatrixXd correlations = Eigen::MatrixXd::Identity(size, size);
   for (Index i = 0; i < size; ++i)
@@ -121,7 +121,7 @@ NeighbourScore score(const std::string& name, const std::vector<Judged>& runs,
 Likeness likeness_of(const std::vector<MeasuredSet>& sets) {
   const auto intervals = intervals_without(sets, nullptr);
   std::vector<Family> families;
-  for (const auto& set : sets) families.push_back(family_of(judged(set, intervals)));
+  for (const auto& set : sets) families.push_back(family_in(judged_runs(set, intervals)));
   return fit_likeness(families, usual_likeness());
 }
 
@@ -132,10 +132,10 @@ std::vector<NeighbourScore> score_neighbours(const std::vector<MeasuredSet>& set
     const auto intervals = intervals_without(sets, &set);
     std::vector<Family> others;
     for (const auto& other : sets)
-      if (&other != &set) others.push_back(family_of(judged(other, intervals)));
+      if (&other != &set) others.push_back(family_in(judged_runs(other, intervals)));
     const auto likeness = fit_likeness(others, usual_likeness());
-    const auto runs = judged(set, intervals);
-    if (runs.size() > 1) scores.push_back(score(set.name, runs, likeness));
+    const auto runs = judged_runs(set, intervals);
+    if (runs.size() > 1) scores.push_back(score_runs(set.name, runs, likeness));
   }
   return scores;
 }

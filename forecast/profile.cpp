@@ -20,7 +20,9 @@ std::string_view to_text(GpuWork work) {
 
 namespace {
 
-Seconds seconds(std::int64_t nanoseconds) { return {static_cast<double>(nanoseconds) * 1e-9}; }
+Seconds seconds_of_ns(std::int64_t nanoseconds) {
+  return {static_cast<double>(nanoseconds) * 1e-9};
+}
 
 std::vector<ProfiledStep> steps_of(const Profile& profile) {
   auto steps = profile.steps;
@@ -38,7 +40,7 @@ std::vector<ProfiledStep> steps_of(const Profile& profile) {
   return steps;
 }
 
-struct Change {
+struct KindChange {
   std::int64_t when;
   GpuWork kind;
   int by;
@@ -49,7 +51,7 @@ class Sweep {
  public:
   explicit Sweep(const std::vector<ProfiledStep>& steps) : steps_(steps), out_(steps.size()) {}
 
-  std::vector<StepBreakdown> run(const std::vector<Change>& changes) {
+  std::vector<StepBreakdown> run(const std::vector<KindChange>& changes) {
     for (const auto& change : changes) {
       account_until(change.when);
       going_on_[static_cast<std::size_t>(change.kind)] += change.by;
@@ -59,12 +61,12 @@ class Sweep {
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       auto& step = found.emplace_back();
       step.name = steps_[s].name;
-      step.time = seconds(steps_[s].end_ns - steps_[s].start_ns);
+      step.time = seconds_of_ns(steps_[s].end_ns - steps_[s].start_ns);
       for (std::size_t kind = 0; kind < gpu_works; ++kind)
-        step.exposed[kind] = seconds(out_[s].exposed[kind]);
-      step.idle = seconds(out_[s].idle);
-      step.communicating = seconds(out_[s].communicating);
-      step.hidden = seconds(out_[s].hidden);
+        step.exposed[kind] = seconds_of_ns(out_[s].exposed[kind]);
+      step.idle = seconds_of_ns(out_[s].idle);
+      step.communicating = seconds_of_ns(out_[s].communicating);
+      step.hidden = seconds_of_ns(out_[s].hidden);
     }
     return found;
   }
@@ -122,7 +124,7 @@ std::vector<StreamBreakdown> streams_of(const Profile& profile) {
   for (const auto& [stream, busy] : streams) {
     std::int64_t sum = 0;
     for (auto time : busy.on) sum += time;
-    found.push_back({stream, busy.works, seconds(sum),
+    found.push_back({stream, busy.works, seconds_of_ns(sum),
                      static_cast<GpuWork>(std::ranges::max_element(busy.on) - busy.on.begin())});
   }
   return found;
@@ -132,13 +134,13 @@ std::vector<StreamBreakdown> streams_of(const Profile& profile) {
 
 Breakdown break_down(const Profile& profile) {
   if (profile.work.empty()) throw std::invalid_argument("the profile has no work of a GPU");
-  std::vector<Change> changes;
+  std::vector<KindChange> changes;
   changes.reserve(2 * profile.work.size());
   for (const auto& work : profile.work) {
     changes.push_back({work.start_ns, work.kind, 1});
     changes.push_back({work.end_ns, work.kind, -1});
   }
-  std::ranges::stable_sort(changes, {}, &Change::when);
+  std::ranges::stable_sort(changes, {}, &KindChange::when);
   const auto steps = steps_of(profile);
   Breakdown found;
   found.steps = Sweep(steps).run(changes);

@@ -31,7 +31,7 @@ using units::Seconds;
 
 namespace {
 
-Seconds seconds(sim::Picoseconds ticks) { return {static_cast<double>(ticks) * 1e-12}; }
+Seconds seconds_of(sim::Picoseconds ticks) { return {static_cast<double>(ticks) * 1e-12}; }
 
 // Of the average GPU.
 units::FlopsPerSecond peak_of(const topology::Cluster& cluster, units::Precision precision) {
@@ -47,7 +47,7 @@ Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
   const auto& training = scenario.training;
   const auto gpus = static_cast<double>(scenario.cluster.gpus);
   Step step;
-  step.time = step.time_low = step.time_high = seconds(measures.length);
+  step.time = step.time_low = step.time_high = seconds_of(measures.length);
   step.tokens = static_cast<double>(training.global_batch * training.sequence_length);
   step.tokens_per_second = step.tokens / step.time.value;
   step.tokens_per_second_per_gpu = step.tokens_per_second / gpus;
@@ -83,7 +83,7 @@ TimeParts parts_of(const sim::Spent& spent) {
   const auto on = [&](std::initializer_list<Activity> list) {
     sim::Picoseconds sum = 0;
     for (auto activity : list) sum += spent.on[activity];
-    return seconds(sum);
+    return seconds_of(sum);
   };
   TimeParts parts;
   parts.compute = on({strategies::forward_compute, strategies::input_gradient_compute,
@@ -99,8 +99,8 @@ TimeParts parts_of(const sim::Spent& spent) {
   parts.data_comm = on({strategies::data_comm});
   parts.offload = on({strategies::offloading});
   parts.optimizer = on({strategies::optimizer_compute});
-  parts.bubble = seconds(spent.idle);
-  parts.other = seconds(spent.host) + on({strategies::data_loading});
+  parts.bubble = seconds_of(spent.idle);
+  parts.other = seconds_of(spent.host) + on({strategies::data_loading});
   return parts;
 }
 
@@ -155,7 +155,7 @@ void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
       sum.add(once, runs[body]);
   }
   const auto per_microbatch = [&](sim::Picoseconds total) {
-    return seconds(total) / static_cast<double>(lowered.microbatches);
+    return seconds_of(total) / static_cast<double>(lowered.microbatches);
   };
   const auto again =
       sum.on[strategies::recompute_compute] + sum.on[strategies::recompute_tensor_comm] +
@@ -180,8 +180,8 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
     const auto found = std::ranges::find(lowered.actors, s, &strategies::ActorFacts::stage);
     const auto actor = static_cast<std::uint32_t>(found - lowered.actors.begin());
     StageTimes stage{.stage = s, .layers = found->layers};
-    stage.busy = seconds(measures.busy[actor]);
-    stage.bubble = seconds(measures.of_actor[actor].idle);
+    stage.busy = seconds_of(measures.busy[actor]);
+    stage.bubble = seconds_of(measures.of_actor[actor].idle);
     stage.peak_in_flight =
         strategies::peak_in_flight(lowered.order[static_cast<std::size_t>(s)], layout.parts());
     add_pass_times(stage, lowered, runs[actor], exchanges[actor]);
@@ -202,7 +202,7 @@ LayerTimes layer_of(const Scenario& scenario, const strategies::PassWriter& writ
       if (block.kind == strategies::Block::Kind::layer && block.experts >= middle.experts)
         middle = block;
   const auto time = [](const strategies::Pieces& pieces) {
-    return seconds(strategies::alone(pieces).total());
+    return seconds_of(strategies::alone(pieces).total());
   };
   LayerTimes layer;
   layer.attention_forward = time(writer.forward_part(middle, model::Part::attention));
@@ -253,7 +253,8 @@ std::vector<sim::LinkId> add_network(Forecast& forecast, const strategies::Lower
   for (const auto& [of, by, where, lost] : sim::slowed(lowered.program, trace))
     forecast.slowed.push_back({strategies::to_text(static_cast<strategies::LabelKind>(of)),
                                strategies::to_text(static_cast<strategies::LabelKind>(by)),
-                               lowered.link_names[static_cast<std::size_t>(where)], seconds(lost)});
+                               lowered.link_names[static_cast<std::size_t>(where)],
+                               seconds_of(lost)});
   return links;
 }
 

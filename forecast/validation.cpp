@@ -86,7 +86,7 @@ class Tally {
   std::vector<std::pair<std::string, std::vector<Sample>>> sets_;
 };
 
-std::optional<double> share(std::optional<bool> inside) {
+std::optional<double> share_true(std::optional<bool> inside) {
   return inside ? std::optional(*inside ? 1.0 : 0.0) : std::nullopt;
 }
 
@@ -114,8 +114,8 @@ DatasetScore score_one(DatasetRows dataset) {
     if (row.status == Row::Status::ok) ++result.supported;
     time.add(result.name, row.id, counted_error(row));
     memory.add(result.name, row.id, counted_memory_error(row));
-    inside.add(share(inside_interval(row)));
-    inside_left_out.add(share(row.inside_left_out));
+    inside.add(share_true(inside_interval(row)));
+    inside_left_out.add(share_true(row.inside_left_out));
     add_outcome(result.outcomes, row);
   }
   result.time = time.errors();
@@ -198,7 +198,7 @@ std::optional<double> counted_error(const Row& row) {
 namespace {
 
 // log(measured / predicted) of a row whose error counts.
-std::optional<double> log_ratio(const Row& row) {
+std::optional<double> row_log_ratio(const Row& row) {
   if (!row.run || !counted_error(row) || !(row.predicted_s->value > 0)) return std::nullopt;
   return std::log(*row.measured_s / *row.predicted_s);
 }
@@ -209,7 +209,7 @@ std::vector<Residual> residuals_of(const std::vector<DatasetRows>& datasets) {
   std::vector<Residual> residuals;
   for (const auto& dataset : datasets)
     for (const Row& row : dataset.rows)
-      if (const auto off = log_ratio(row)) residuals.push_back({dataset.name, *row.run, *off});
+      if (const auto off = row_log_ratio(row)) residuals.push_back({dataset.name, *row.run, *off});
   return residuals;
 }
 
@@ -221,7 +221,7 @@ void leave_out(std::vector<DatasetRows>& datasets) {
     if (others.empty()) continue;
     const auto intervals = intervals_of(others);
     for (Row& row : dataset.rows) {
-      const auto off = log_ratio(row);
+      const auto off = row_log_ratio(row);
       if (!off) continue;
       const auto interval = interval_of(*row.run, intervals);
       row.inside_left_out = interval.low <= *off && *off <= interval.high;

@@ -15,7 +15,7 @@ using forecast::Alert;
 using forecast::AlertRule;
 using forecast::AlertUnit;
 
-std::string words_of(AlertUnit unit, double value) {
+std::string value_words(AlertUnit unit, double value) {
   switch (unit) {
     case AlertUnit::share:
       return percent(value);
@@ -34,7 +34,7 @@ std::string words_of(AlertUnit unit, double value) {
 }
 
 std::string value_words(const Alert& alert) {
-  return alert.value ? words_of(alert.rule.unit, *alert.value) : std::string();
+  return alert.value ? value_words(alert.rule.unit, *alert.value) : std::string();
 }
 
 Document unit_document(AlertUnit unit) {
@@ -93,8 +93,8 @@ std::string state_words(const Alert& alert, const TextOptions& options) {
 std::string remark(const Alert& alert) {
   if (!alert.certain)
     return fmt::format("not certain: the threshold lies inside the 80 % interval, {} to {}",
-                       words_of(alert.rule.unit, *alert.low),
-                       words_of(alert.rule.unit, *alert.high));
+                       value_words(alert.rule.unit, *alert.low),
+                       value_words(alert.rule.unit, *alert.high));
   if (alert.state == Alert::State::raised)
     return std::string(forecast::facts_of(alert.rule.figure).meaning);
   return alert.why_not;

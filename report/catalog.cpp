@@ -12,7 +12,7 @@ namespace report {
 namespace {
 
 // An entry is written as the scenario that holds it would be.
-Document part_of(const forecast::Scenario& scenario, std::initializer_list<const char*> path) {
+Document part_at(const forecast::Scenario& scenario, std::initializer_list<const char*> path) {
   Document at = scenario_document(scenario);
   for (const char* key : path) at = Document(at[key]);
   return at;
@@ -21,7 +21,7 @@ Document part_of(const forecast::Scenario& scenario, std::initializer_list<const
 Document model_document_of(const model::Transformer& model) {
   forecast::Scenario scenario;
   scenario.model = model;
-  return part_of(scenario, {"model"});
+  return part_at(scenario, {"model"});
 }
 
 }  // namespace
@@ -54,25 +54,25 @@ std::string model_json(const model::Transformer& model) {
 std::string device_json(const topology::Device& device) {
   forecast::Scenario scenario;
   scenario.cluster.node.device = device;
-  return dump(part_of(scenario, {"cluster", "node", "device"}));
+  return dump(part_at(scenario, {"cluster", "node", "device"}));
 }
 
 std::string node_json(const topology::Node& node) {
   forecast::Scenario scenario;
   scenario.cluster.node = node;
-  return dump(part_of(scenario, {"cluster", "node"}));
+  return dump(part_at(scenario, {"cluster", "node"}));
 }
 
 std::string fabric_json(const topology::Fabric& fabric) {
   forecast::Scenario scenario;
   scenario.cluster.fabric = fabric;
-  return dump(part_of(scenario, {"cluster", "fabric"}));
+  return dump(part_at(scenario, {"cluster", "fabric"}));
 }
 
 std::string software_json(const strategies::Software& software) {
   forecast::Scenario scenario;
   scenario.software = software;
-  return dump(part_of(scenario, {"software"}));
+  return dump(part_at(scenario, {"software"}));
 }
 
 std::string model_yaml(const model::Transformer& model) {

@@ -16,10 +16,9 @@ namespace report {
 namespace {
 
 using topology::SweepErrors;
-using topology::SweepRow;
 using topology::SweepScore;
 
-Document row_document(const SweepRow& row) {
+Document sweep_row_document(const topology::SweepRow& row) {
   return Object()
       .put("id", topology::to_text(row.point))
       .put("status", "ok")
@@ -42,9 +41,9 @@ Document errors_document(const SweepErrors& errors) {
       .take();
 }
 
-Document dataset_document(const SweepScore& score) {
+Document sweep_document(const SweepScore& score) {
   Document rows = Document::array();
-  for (const auto& row : score.rows) rows.push_back(row_document(row));
+  for (const auto& row : score.rows) rows.push_back(sweep_row_document(row));
   const auto& worst = score.rows[score.worst];
   return Object()
       .put("name", score.name)
@@ -73,14 +72,14 @@ std::optional<double> mean(const std::vector<SweepScore>& scores, SweepErrors Sw
   return sum / count;
 }
 
-std::string row_line(const SweepRow& row) {
+std::string sweep_row_line(const topology::SweepRow& row) {
   return fmt::format("  {}  {}  {}  {}\n", left(topology::to_text(row.point), 32),
                      right(units::short_text(row.point.measured), 10),
                      right(units::short_text(row.predicted), 10),
                      right(signed_percent(row.error), 9));
 }
 
-std::string errors_text(const SweepErrors& errors) {
+std::string sweep_errors_text(const SweepErrors& errors) {
   if (errors.rows == 0) return fmt::format("  {:>5}  {:>8}  {:>9}", "-", "-", "-");
   return fmt::format("  {:>5}  {}  {}", errors.rows, right(percent(*errors.absolute), 8),
                      right(signed_percent(*errors.signed_mean), 9));
@@ -92,7 +91,7 @@ int width_for(const std::vector<SweepScore>& scores) {
   return widest;
 }
 
-std::string table(const std::vector<SweepScore>& scores, const TextOptions& options) {
+std::string sweeps_table(const std::vector<SweepScore>& scores, const TextOptions& options) {
   const int width = width_for(scores);
   std::string text = toned(left("table", width) +
                                "   rows  >= 32 MiB     signed   rows   < 32 MiB     signed"
@@ -101,7 +100,7 @@ std::string table(const std::vector<SweepScore>& scores, const TextOptions& opti
                      '\n';
   for (const auto& score : scores)
     text += fmt::format("{}{} {}  {}{}\n", left(printable(score.name, options.unicode), width),
-                        errors_text(score.large), errors_text(score.small),
+                        sweep_errors_text(score.large), sweep_errors_text(score.small),
                         right(signed_percent(score.rows[score.worst].error), 9),
                         score.framework ? "  through a framework" : "");
   const auto shown = [](std::optional<double> share) { return share ? percent(*share) : "-"; };
@@ -117,7 +116,7 @@ std::string collectives_json(const std::vector<SweepScore>& scores) {
   Document datasets = Document::array();
   std::size_t rows = 0;
   for (const auto& score : scores) {
-    datasets.push_back(dataset_document(score));
+    datasets.push_back(sweep_document(score));
     rows += score.rows.size();
   }
   return dump(Object()
@@ -134,10 +133,10 @@ std::string collectives_text(const std::vector<SweepScore>& scores, const TextOp
   std::string text;
   for (const auto& score : scores) {
     text += toned(printable(score.name, options.unicode), Tone::strong, options) + '\n';
-    for (const auto& row : score.rows) text += row_line(row);
+    for (const auto& row : score.rows) text += sweep_row_line(row);
     text += '\n';
   }
-  return text + table(scores, options);
+  return text + sweeps_table(scores, options);
 }
 
 }  // namespace report

@@ -52,13 +52,13 @@ std::vector<std::uint64_t> row_numbers(const std::vector<Column>& columns) {
   return numbers;
 }
 
-struct Row {
+struct ColumnRow {
   std::size_t first = 0, count = 0;
 };
 
 // By number: where each row appears first, and how often it does.
-std::vector<Row> rows_of(const std::vector<std::uint64_t>& numbers) {
-  std::vector<Row> rows;
+std::vector<ColumnRow> column_rows_of(const std::vector<std::uint64_t>& numbers) {
+  std::vector<ColumnRow> rows;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (numbers[i] == rows.size()) rows.push_back({i, 0});
     ++rows[numbers[i]].count;
@@ -68,7 +68,7 @@ std::vector<Row> rows_of(const std::vector<std::uint64_t>& numbers) {
 
 Document by_distinct_rows(const std::vector<Column>& columns) {
   auto index = row_numbers(columns);
-  const auto rows = rows_of(index);
+  const auto rows = column_rows_of(index);
   std::vector<std::size_t> order(rows.size()), place(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(),

@@ -126,15 +126,15 @@ std::string effects_text(const Compared& from, const Compared& to,
 }
 
 template <class Quantity>
-struct Row {
+struct ComparedRow {
   std::string name;
   Quantity from, to;
 };
 
 // Three columns: against, with, and the difference.
 template <class Quantity>
-std::string table(const std::string& title, const std::vector<Row<Quantity>>& rows,
-                  const TextOptions& options) {
+std::string compared_table(const std::string& title, const std::vector<ComparedRow<Quantity>>& rows,
+                           const TextOptions& options) {
   std::string lines;
   for (const auto& [name, from, to] : rows)
     if (from.value != 0 || to.value != 0)
@@ -143,7 +143,8 @@ std::string table(const std::string& title, const std::vector<Row<Quantity>>& ro
   return lines.empty() ? lines : heading(title, options) + lines;
 }
 
-std::vector<Row<Seconds>> time_rows(const forecast::TimeParts& a, const forecast::TimeParts& b) {
+std::vector<ComparedRow<Seconds>> time_rows(const forecast::TimeParts& a,
+                                            const forecast::TimeParts& b) {
   return {{"compute", a.compute, b.compute},
           {"recompute", a.recompute, b.recompute},
           {"tensor comm", a.tensor_comm, b.tensor_comm},
@@ -164,8 +165,9 @@ Seconds mean_idle(const forecast::Pipeline& pipeline, std::size_t cause) {
   return {sum / static_cast<double>(std::max<std::size_t>(1, pipeline.stages.size()))};
 }
 
-std::vector<Row<Seconds>> idle_rows(const forecast::Pipeline& a, const forecast::Pipeline& b) {
-  std::vector<Row<Seconds>> rows;
+std::vector<ComparedRow<Seconds>> idle_rows(const forecast::Pipeline& a,
+                                            const forecast::Pipeline& b) {
+  std::vector<ComparedRow<Seconds>> rows;
   for (std::size_t c = 0; c < forecast::idle_causes; ++c)
     rows.push_back({std::string(to_text(static_cast<forecast::IdleCause>(c))), mean_idle(a, c),
                     mean_idle(b, c)});
@@ -177,8 +179,8 @@ forecast::StageMemory fullest(const forecast::Memory& memory) {
   return stage < memory.stages.size() ? memory.stages[stage] : forecast::StageMemory{};
 }
 
-std::vector<Row<Bytes>> memory_rows(const forecast::Memory& memory_a,
-                                    const forecast::Memory& memory_b) {
+std::vector<ComparedRow<Bytes>> memory_rows(const forecast::Memory& memory_a,
+                                            const forecast::Memory& memory_b) {
   const auto a = fullest(memory_a), b = fullest(memory_b);
   return {
       {"weights", a.weights, b.weights},       {"gradients", a.gradients, b.gradients},
@@ -187,12 +189,12 @@ std::vector<Row<Bytes>> memory_rows(const forecast::Memory& memory_a,
       {"framework", a.framework, b.framework}, {"peak", a.peak, b.peak}};
 }
 
-std::vector<Row<Seconds>> path_rows(const std::vector<forecast::PathPart>& a,
-                                    const std::vector<forecast::PathPart>& b) {
-  std::vector<Row<Seconds>> rows;
+std::vector<ComparedRow<Seconds>> path_rows(const std::vector<forecast::PathPart>& a,
+                                            const std::vector<forecast::PathPart>& b) {
+  std::vector<ComparedRow<Seconds>> rows;
   for (const auto* path : {&a, &b})
     for (const auto& part : *path) {
-      auto row = std::ranges::find(rows, part.kind, &Row<Seconds>::name);
+      auto row = std::ranges::find(rows, part.kind, &ComparedRow<Seconds>::name);
       if (row == rows.end()) row = rows.insert(rows.end(), {part.kind, {}, {}});
       (path == &a ? row->from : row->to) = part.time;
     }
@@ -259,14 +261,14 @@ std::string compare_text(const Compared& from, const Compared& to,
          compared_alerts_text(from.scenario, from.forecast, to.scenario, to.forecast, options) +
          changed_text(changes_between(from.scenario, to.scenario), options) +
          effects_text(from, to, effects, options) +
-         table("Where the time went (exposed; against, now, difference)",
-               time_rows(from.forecast.time, to.forecast.time), options) +
-         table("Idle time of the average stage by cause",
-               idle_rows(from.forecast.pipeline, to.forecast.pipeline), options) +
-         table("Memory of the fullest stage", memory_rows(from.forecast.memory, to.forecast.memory),
-               options) +
-         table("Critical path", path_rows(from.forecast.critical_path, to.forecast.critical_path),
-               options);
+         compared_table("Where the time went (exposed; against, now, difference)",
+                        time_rows(from.forecast.time, to.forecast.time), options) +
+         compared_table("Idle time of the average stage by cause",
+                        idle_rows(from.forecast.pipeline, to.forecast.pipeline), options) +
+         compared_table("Memory of the fullest stage",
+                        memory_rows(from.forecast.memory, to.forecast.memory), options) +
+         compared_table("Critical path",
+                        path_rows(from.forecast.critical_path, to.forecast.critical_path), options);
 }
 
 std::string compare_json(const Compared& from, const Compared& to,

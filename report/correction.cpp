@@ -20,7 +20,7 @@ constexpr std::size_t most_rows = 6;
 constexpr double suspicious = 3;  // standard deviations
 constexpr double felt = 0.005;    // weights below round to nothing
 
-double error_of(const MeasuredHere& measured, const forecast::Forecast& forecast) {
+double measured_error(const MeasuredHere& measured, const forecast::Forecast& forecast) {
   return forecast.step.time / measured.step.measured - 1;
 }
 
@@ -82,7 +82,7 @@ std::string measured_text(const MeasuredHere& measured, const forecast::Forecast
   text += item("measured",
                fmt::format("{}: the forecast is {} off, and it lies {} the 80 % interval",
                            units::short_text(measured.step.measured),
-                           signed_percent(error_of(measured, forecast)),
+                           signed_percent(measured_error(measured, forecast)),
                            is_inside(measured, forecast) ? "inside" : "outside"),
                options);
   text += item("factor", fmt::format("{:.3f} (measured / simulated)", factor), options);
@@ -171,7 +171,7 @@ Document correction_document(const Correction& correction) {
 Document measured_document(const MeasuredHere& measured, const forecast::Forecast& forecast) {
   return Object()
       .quantity("time_s", measured.step.measured)
-      .number("error", error_of(measured, forecast))
+      .number("error", measured_error(measured, forecast))
       .put("inside_interval", is_inside(measured, forecast))
       .number("factor", factor_of(measured.step))
       .number("deviations", forecast::deviations(measured.step))

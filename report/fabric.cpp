@@ -12,15 +12,15 @@
 namespace report {
 namespace {
 
-std::string count(std::int64_t number, const char* one, const char* several) {
+std::string counted(std::int64_t number, const char* one, const char* several) {
   return fmt::format("{} {}", grouped(static_cast<double>(number)), number == 1 ? one : several);
 }
 
 std::string tier_line(const topology::FabricTier& tier, std::size_t index) {
   const auto* below = index == 0 ? "to NICs" : "to the tier below";
   return fmt::format("#   {}  {}, {} {}\n", left(tier.name, 6),
-                     count(tier.switches, "switch", "switches"),
-                     count(tier.cables_down, "cable", "cables"), below);
+                     counted(tier.switches, "switch", "switches"),
+                     counted(tier.cables_down, "cable", "cables"), below);
 }
 
 Document tier_document(const topology::FabricTier& tier) {
@@ -54,18 +54,18 @@ Document fabric_plan_document(const topology::FabricPlan& plan, const topology::
 
 std::string fabric_facts(const topology::FabricPlan& plan, const topology::Cluster& cluster) {
   std::string text =
-      fmt::format("\n# {} of {}, {} on the fabric\n", count(plan.nodes, "node", "nodes"),
-                  cluster.node.name, count(plan.endpoints, "NIC", "NICs"));
+      fmt::format("\n# {} of {}, {} on the fabric\n", counted(plan.nodes, "node", "nodes"),
+                  cluster.node.name, counted(plan.endpoints, "NIC", "NICs"));
   text += fmt::format("# tiers: {}\n", plan.tiers.size());
   for (std::size_t i = 0; i < plan.tiers.size(); ++i) text += tier_line(plan.tiers[i], i);
   if (plan.cables_across > 0)
     text += fmt::format("#   {} between switches of one tier\n",
-                        count(plan.cables_across, "cable", "cables"));
+                        counted(plan.cables_across, "cable", "cables"));
   text += fmt::format("# switches: {}\n# cables: {}\n", grouped(static_cast<double>(plan.switches)),
                       grouped(static_cast<double>(plan.cables)));
   text += fmt::format("# bisection: {} one way\n", units::short_text(plan.bisection));
   text += fmt::format("# furthest nodes: {} apart, {} on the wire\n",
-                      count(plan.hops, "switch", "switches"), units::short_text(plan.latency));
+                      counted(plan.hops, "switch", "switches"), units::short_text(plan.latency));
   text += "# power of the switches: " +
           (plan.power ? units::short_text(*plan.power) : std::string("not known")) + '\n';
   return text + "# price of the switches: " +

@@ -47,7 +47,7 @@ Totals totals_of(const std::vector<GivenPlans>& all) {
   return totals;
 }
 
-Document row_document(const GivenPlan& row) {
+Document given_plan_document(const GivenPlan& row) {
   Object object;
   object.put("id", row.id).put("status", row.comparison ? "ok" : "unsupported");
   if (!row.comparison) return object.put("reason", row.reason).take();
@@ -69,13 +69,13 @@ Document row_document(const GivenPlan& row) {
   return object.take();
 }
 
-std::string joined(const std::vector<std::string_view>& keys) {
+std::string joined_keys(const std::vector<std::string_view>& keys) {
   std::string text;
   for (const auto key : keys) text += (text.empty() ? "" : ", ") + std::string(key);
   return text;
 }
 
-std::string row_line(const GivenPlan& row, int width) {
+std::string given_plan_line(const GivenPlan& row, int width) {
   const auto& comparison = *row.comparison;
   const auto found = found_time(comparison);
   std::string line =
@@ -87,18 +87,18 @@ std::string row_line(const GivenPlan& row, int width) {
                   right(units::short_text(row.wall), 8));
   if (!comparison.given_fits) line += "  theirs does not fit";
   if (!is_no_slower(comparison)) line += "  SLOWER";
-  if (!comparison.outside.empty()) line += "  outside: " + joined(comparison.outside);
+  if (!comparison.outside.empty()) line += "  outside: " + joined_keys(comparison.outside);
   return line + '\n';
 }
 
-std::string table(const GivenPlans& dataset, const TextOptions& options) {
+std::string given_plans_table(const GivenPlans& dataset, const TextOptions& options) {
   int width = 4;
   for (const auto& row : dataset.rows) width = std::max(width, columns(row.id));
   std::string text =
       toned(printable(dataset.dataset, options.unicode), Tone::strong, options) +
       fmt::format("\n  {}     theirs      found     less      gap      took\n", left("row", width));
   for (const auto& row : dataset.rows)
-    if (row.comparison) text += row_line(row, width);
+    if (row.comparison) text += given_plan_line(row, width);
   return text + '\n';
 }
 
@@ -108,7 +108,7 @@ std::string given_plans_json(const std::vector<GivenPlans>& all) {
   Document datasets = Document::array();
   for (const auto& dataset : all) {
     Document rows = Document::array();
-    for (const auto& row : dataset.rows) rows.push_back(row_document(row));
+    for (const auto& row : dataset.rows) rows.push_back(given_plan_document(row));
     datasets.push_back(Object().put("name", dataset.dataset).put("rows", std::move(rows)).take());
   }
   const auto totals = totals_of(all);
@@ -125,7 +125,7 @@ std::string given_plans_text(const std::vector<GivenPlans>& all, const TextOptio
   std::string text;
   std::map<std::string, int> reasons;
   for (const auto& dataset : all) {
-    text += table(dataset, options);
+    text += given_plans_table(dataset, options);
     for (const auto& row : dataset.rows)
       if (!row.comparison) ++reasons[row.reason];
   }

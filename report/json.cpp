@@ -127,7 +127,7 @@ Document memory_document(const forecast::Memory& memory) {
       .take();
 }
 
-Document path_document(const std::vector<forecast::PathPart>& path) {
+Document path_parts_document(const std::vector<forecast::PathPart>& path) {
   Document parts = Document::array();
   for (const auto& part : path)
     parts.push_back(Object().put("kind", part.kind).quantity("seconds", part.time).take());
@@ -186,7 +186,7 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
       .put("pipeline", pipeline_document(forecast.pipeline))
       .put("layer", layer_document(forecast.layer))
       .put("memory", memory_document(forecast.memory))
-      .put("critical_path", path_document(forecast.critical_path))
+      .put("critical_path", path_parts_document(forecast.critical_path))
       .put("network", network_document(forecast))
       .put("validated", validated_document(forecast.validated));
   if (!scenario.alerts.empty()) object.put("alerts", alerts_document(scenario, forecast));

@@ -16,7 +16,7 @@ namespace {
 
 // PyTorch computes on stream 7; others are numbered behind it.
 constexpr std::int64_t first_stream = 7;
-constexpr std::int64_t device = 0, host = 1;  // pids; threads of the host: 1
+constexpr std::int64_t device_pid = 0, host_pid = 1;  // pids; threads of the host: 1
 
 // "reduce gradients" of "reduce gradients m3 c1".
 std::string_view without_numbers(std::string_view name) {
@@ -27,13 +27,13 @@ std::string_view without_numbers(std::string_view name) {
   return name;
 }
 
-struct Kind {
+struct SliceKind {
   const char* category;
   std::string name;
   bool communicates = false;
 };
 
-Kind kind_of(const forecast::Slice& slice) {
+SliceKind kind_of(const forecast::Slice& slice) {
   const auto name = without_numbers(slice.name);
   if (slice.lane == "compute") return {"kernel", std::string(name)};
   if (slice.lane == "offload") return {"gpu_memcpy", "Memcpy DtoH (Device -> Pinned)"};
@@ -44,12 +44,12 @@ Kind kind_of(const forecast::Slice& slice) {
   return {"kernel", kernel, true};
 }
 
-void add_slice(Events& events, const forecast::Slice& slice, std::int64_t stream,
+void add_event(Events& events, const forecast::Slice& slice, std::int64_t stream,
                std::int64_t number) {
   const auto start = nanoseconds(slice.start_ps);
   const auto kind = kind_of(slice);
   const bool on_host = slice.lane == "data loader";
-  events.begin('X', on_host ? host : device, on_host ? 1 : stream)
+  events.begin('X', on_host ? host_pid : device_pid, on_host ? 1 : stream)
       .raw(",\"cat\":\"")
       .raw(kind.category)
       .raw("\",\"name\":")
@@ -58,7 +58,7 @@ void add_slice(Events& events, const forecast::Slice& slice, std::int64_t stream
       .microseconds(",\"dur\":", nanoseconds(slice.end_ps) - start)
       .number(",\"args\":{\"External id\":", number);
   if (!on_host)
-    events.number(",\"device\":", device)
+    events.number(",\"device\":", device_pid)
         .number(",\"stream\":", stream)
         .number(",\"correlation\":", number);
   if (kind.communicates) events.string(",\"Process Group Description\":", slice.lane);
@@ -70,7 +70,7 @@ void add_slice(Events& events, const forecast::Slice& slice, std::int64_t stream
 }
 
 void add_step(Events& events, std::int64_t start, std::int64_t end) {
-  events.begin('X', host, 1)
+  events.begin('X', host_pid, 1)
       .raw(",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#0\"")
       .microseconds(",\"ts\":", start)
       .microseconds(",\"dur\":", end - start)
@@ -102,7 +102,7 @@ std::string kineto_trace(const forecast::Timeline& timeline, std::int64_t rank,
     if (tracks.processes[track.process].rank != rank) continue;
     for (const std::size_t i : track.slices) {
       const auto& slice = timeline.slices[i];
-      add_slice(events, slice, first_stream + track.thread, ++number);
+      add_event(events, slice, first_stream + track.thread, ++number);
       first = std::min(first, nanoseconds(slice.start_ps));
       last = std::max(last, nanoseconds(slice.end_ps));
     }

@@ -147,7 +147,7 @@ void lose_stage(const Scenario& s, Sentences& lost) {
   lost.push_back(fmt::format("zero {}: DeepSpeed {}; {} is written instead", wanted, why, stage));
 }
 
-Document device(Tier tier) {
+Document device_word(Tier tier) {
   Object object;
   object.put("device", word(tier));
   if (tier == Tier::nvme) object.put("nvme_path", "/local_nvme");
@@ -159,7 +159,7 @@ void put_state_offload(const Scenario& s, Object& zero, Sentences& lost) {
   const auto stage = stage_of(s);
   if (offload.optimizer != Tier::none && stage > 0) {
     const bool drives = offload.optimizer == Tier::nvme && stage == 3;
-    zero.put("offload_optimizer", device(drives ? Tier::nvme : Tier::cpu));
+    zero.put("offload_optimizer", device_word(drives ? Tier::nvme : Tier::cpu));
     if (offload.optimizer == Tier::nvme && !drives)
       lost.push_back(
           "offload.optimizer nvme: DeepSpeed needs zero 3 for it; host memory is written instead");
@@ -178,7 +178,7 @@ void put_state_offload(const Scenario& s, Object& zero, Sentences& lost) {
         "optimizer's states under zero 2 and 3 only; here they stay on the device");
   if (offload.parameters == Tier::none) return;
   if (stage == 3)
-    zero.put("offload_param", device(offload.parameters));
+    zero.put("offload_param", device_word(offload.parameters));
   else
     lost.push_back(
         fmt::format("offload.parameters {}: DeepSpeed needs zero 3 for it; here they "
@@ -235,7 +235,7 @@ void put_zero(const Scenario& s, Object& config, Sentences& lost) {
 
 // --- the degrees besides data
 
-void lose_pipeline(const Scenario& s, const Stages& stages, Sentences& lost) {
+void lose_deepspeed_pipeline(const Scenario& s, const Stages& stages, Sentences& lost) {
   const auto& plan = s.plan;
   if (plan.schedule != ScheduleKind::one_f_one_b)
     lost.push_back(fmt::format("schedule {}: DeepSpeed's pipelines run 1f1b", word(plan.schedule)));
@@ -253,7 +253,7 @@ void lose_pipeline(const Scenario& s, const Stages& stages, Sentences& lost) {
     lost.push_back("overlap.pipeline true: DeepSpeed's pipelines wait for their transfers");
 }
 
-void put_tensor(const Scenario& s, Object& config, Sentences& lost) {
+void put_deepspeed_tensor(const Scenario& s, Object& config, Sentences& lost) {
   const auto& plan = s.plan;
   if (plan.tensor == 1) return;
   config.put("tensor_parallel", Object()
@@ -266,7 +266,7 @@ void put_tensor(const Scenario& s, Object& config, Sentences& lost) {
         "divide whole on each rank");
 }
 
-void put_context(const Scenario& s, Object& config, Sentences& lost) {
+void put_deepspeed_context(const Scenario& s, Object& config, Sentences& lost) {
   const auto& plan = s.plan;
   if (plan.context == 1) return;
   config.put("sequence_parallel_size", plan.context);
@@ -277,7 +277,7 @@ void put_context(const Scenario& s, Object& config, Sentences& lost) {
                     word(plan.context_method)));
 }
 
-void put_experts(const Scenario& s, Object& config, Sentences& lost) {
+void put_deepspeed_experts(const Scenario& s, Object& config, Sentences& lost) {
   const auto& plan = s.plan;
   if (plan.expert > 1) {
     config.put("expert_parallel",
@@ -333,10 +333,10 @@ Launch launch_deepspeed(const Scenario& s) {
   put_precision(s, config, lost);
   put_optimizer(s, config, lost);
   put_zero(s, config, lost);
-  put_tensor(s, config, lost);
-  put_context(s, config, lost);
-  put_experts(s, config, lost);
-  lose_pipeline(s, stages, lost);
+  put_deepspeed_tensor(s, config, lost);
+  put_deepspeed_context(s, config, lost);
+  put_deepspeed_experts(s, config, lost);
+  lose_deepspeed_pipeline(s, stages, lost);
   put_activations(s, stages, config, lost);
   lose_rank_order(s.plan, "DeepSpeed", lost);
   lose_common(s, "DeepSpeed", lost);

@@ -243,7 +243,7 @@ void write_expert_overlap(const Scenario& s, bool whole_layers, bool interleaves
 
 // Reductions run under weight gradients only if kernels start in the order of their launch
 // (before Blackwell); Megatron-FSDP wants several queues.
-std::string preamble(const Scenario& s) {
+std::string megatron_preamble(const Scenario& s) {
   const auto machines = machines_of(s.cluster);
   auto text = fmt::format(
       "# Megatron-LM @d98e8a64dd (2026-08-22): {}\n"
@@ -285,7 +285,7 @@ Launch launch_megatron(const forecast::Scenario& s) {
   write_offload(s, stages.recompute(), flags, lost);
   lose_gradient_compression(s.plan, "Megatron-LM", lost);
   lose_common(s, "Megatron-LM", lost);
-  out.text = preamble(s) + flags.text() + "\n";
+  out.text = megatron_preamble(s) + flags.text() + "\n";
   return out;
 }
 

@@ -43,7 +43,7 @@ void lose_model(const model::Transformer& m, Sentences& lost) {
        fmt::format("head_dim {} other than hidden / heads", m.head_dim));
 }
 
-std::string model_text(const Scenario& s, Sentences& lost) {
+std::string nanotron_model(const Scenario& s, Sentences& lost) {
   using enum Precision;
   const auto& m = s.model;
   lose_model(m, lost);
@@ -86,7 +86,7 @@ std::string model_text(const Scenario& s, Sentences& lost) {
 
 // --- training
 
-std::string optimizer_text(const Scenario& s, Sentences& lost) {
+std::string nanotron_optimizer(const Scenario& s, Sentences& lost) {
   using enum strategies::Optimizer;
   const auto optimizer = s.training.optimizer;
   const auto gradients = gradient_precision_of(s);
@@ -145,7 +145,7 @@ bool recomputes_layers(const Scenario& s, Sentences& lost) {
   return true;
 }
 
-void lose_overlaps(const Scenario& s, Sentences& lost) {
+void lose_nanotron_overlaps(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
   const auto overlaps = overlaps_of(s);
   if (!overlaps.data && sharers_of(plan) > 1)
@@ -162,7 +162,7 @@ void lose_overlaps(const Scenario& s, Sentences& lost) {
         "for their sums");
 }
 
-void lose_pipeline(const Scenario& s, Sentences& lost) {
+void lose_nanotron_pipeline(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
   const bool known =
       plan.schedule == ScheduleKind::one_f_one_b || plan.schedule == ScheduleKind::gpipe;
@@ -197,7 +197,7 @@ void lose_experts(const Scenario& s, Sentences& lost) {
 std::string parallelism_text(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
   const auto experts = plan.data % plan.expert == 0 ? plan.expert : 1;
-  lose_pipeline(s, lost);
+  lose_nanotron_pipeline(s, lost);
   lose_experts(s, lost);
   if (plan.context > 1)
     lost.push_back(fmt::format(
@@ -226,7 +226,7 @@ std::string parallelism_text(const Scenario& s, Sentences& lost) {
       plan.tensor, scatters && overlaps_of(s).tensor, scatters ? "REDUCE_SCATTER" : "ALL_REDUCE");
 }
 
-std::string preamble(const Scenario& s) {
+std::string nanotron_preamble(const Scenario& s) {
   const auto machines = machines_of(s.cluster);
   return fmt::format(
       "# nanotron @2411b022: {}\n"
@@ -240,9 +240,9 @@ std::string preamble(const Scenario& s) {
 Launch launch_nanotron(const Scenario& s) {
   Launch out;
   auto& lost = out.not_expressed;
-  out.text = preamble(s) + model_text(s, lost) + optimizer_text(s, lost);
+  out.text = nanotron_preamble(s) + nanotron_model(s, lost) + nanotron_optimizer(s, lost);
   out.text += parallelism_text(s, lost) + tokens_text(s);
-  lose_overlaps(s, lost);
+  lose_nanotron_overlaps(s, lost);
   for (const auto& key : offloads(s.plan.offload))
     lost.push_back(fmt::format("{}: nanotron keeps it on the device", key));
   lose_gradient_compression(s.plan, "nanotron", lost);

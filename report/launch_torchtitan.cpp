@@ -29,7 +29,7 @@ constexpr Flavor flavors[] = {
     {"deepseek-v3", "deepseek_v3", "671B", 61, 7168, 18432, 129280},
 };
 
-std::string model_text(const Scenario& s, Sentences& lost) {
+std::string torchtitan_model(const Scenario& s, Sentences& lost) {
   const auto& m = s.model;
   const auto known = std::ranges::find_if(flavors, [&](const Flavor& f) {
     return f.model == m.name && f.layers == m.layers && f.hidden == m.hidden && f.ffn == m.ffn &&
@@ -79,7 +79,7 @@ std::string quantization_text(const Scenario& s, Sentences& lost) {
       .text();
 }
 
-std::string optimizer_text(const Scenario& s, Sentences& lost) {
+std::string torchtitan_optimizer(const Scenario& s, Sentences& lost) {
   using enum strategies::Optimizer;
   const auto optimizer = s.training.optimizer;
   if (optimizer != adamw && optimizer != adam)
@@ -133,7 +133,7 @@ std::string training_text(const Scenario& s, Sentences& lost) {
       .text();
 }
 
-void lose_overlaps(const Scenario& s, Sentences& lost) {
+void lose_torchtitan_overlaps(const Scenario& s, Sentences& lost) {
   const auto overlaps = overlaps_of(s);
   if (sharers_of(s.plan) == 1) return;
   if (!overlaps.data)
@@ -142,7 +142,7 @@ void lose_overlaps(const Scenario& s, Sentences& lost) {
     lost.push_back("overlap.parameters false: torchtitan gathers parameters ahead");
 }
 
-std::string preamble(const Scenario& s) {
+std::string torchtitan_preamble(const Scenario& s) {
   const auto machines = machines_of(s.cluster);
   return fmt::format(
       "# torchtitan 0.2: {}\n"
@@ -160,11 +160,11 @@ Launch launch_torchtitan(const forecast::Scenario& s) {
   Launch out;
   auto& lost = out.not_expressed;
   const auto pipeline = pipeline_of(s, lost);
-  out.text = preamble(s) + model_text(s, lost) + quantization_text(s, lost) +
-             optimizer_text(s, lost) + training_text(s, lost);
+  out.text = torchtitan_preamble(s) + torchtitan_model(s, lost) + quantization_text(s, lost) +
+             torchtitan_optimizer(s, lost) + training_text(s, lost);
   out.text += parallelism_text(s, pipeline, lost) + activations_text(s, pipeline, lost);
   out.text += Table("compile").put("enable", s.software.compile).text();
-  lose_overlaps(s, lost);
+  lose_torchtitan_overlaps(s, lost);
   lose_gradient_compression(s.plan, "torchtitan", lost);
   lose_common(s, "torchtitan", lost);
   return out;

@@ -58,7 +58,7 @@ std::string figures_yaml(const Names& names, const Figures& figures) {
   return text;
 }
 
-std::string row(const std::string& name, const NeighbourScore& score, int name_width) {
+std::string score_row(const std::string& name, const NeighbourScore& score, int name_width) {
   std::string text = "  " + left(fitted(name, name_width), name_width);
   text += right(grouped(static_cast<double>(score.runs)), 6);
   for (const auto& one : {score.plain, score.any, score.nearest, score.rest})
@@ -108,8 +108,8 @@ std::string neighbours_text(const std::vector<NeighbourScore>& scores, const Lik
       left("data set", name_width) + right("runs", 6);
   for (int i = 0; i < 4; ++i) text += right("error", 9) + right("in %", 5);
   text += '\n';
-  for (const auto& score : scores) text += row(score.name, score, name_width);
-  text += row("mean", mean_of(scores), name_width);
+  for (const auto& score : scores) text += score_row(score.name, score, name_width);
+  text += score_row("mean", mean_of(scores), name_width);
   text += '\n' + wrapped(
                      "Each run is forecast as it stands; corrected by one other measured run of "
                      "its data set (the mean over all choices, and the run most like it); and "

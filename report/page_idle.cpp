@@ -22,7 +22,7 @@
 namespace report {
 namespace {
 
-std::int64_t number(std::size_t slice) {
+std::int64_t slice_number(std::size_t slice) {
   return slice == forecast::no_slice ? 0 : static_cast<std::int64_t>(slice) + 1;
 }
 
@@ -55,7 +55,7 @@ class AwaitedColumns {
 
   // Its number, and how that is written.
   std::pair<std::int64_t, std::int64_t> entry_of(const forecast::Awaited& awaited) {
-    if (const auto slice = number(awaited.slice); slice != 0) return {slice, slice};
+    if (const auto slice = slice_number(awaited.slice); slice != 0) return {slice, slice};
     const Sort sort{awaited.stage, awaited.rank, awaited.lane, awaited.name};
     const auto [found, fresh] =
         numbers_.try_emplace(sort, static_cast<std::int64_t>(sorts_.size()));
@@ -121,13 +121,13 @@ Document idle_document(const forecast::Timeline& timeline) {
     gap.push_back(idle.start_ps - end);
     duration.push_back(idle.end_ps - idle.start_ps);
     cause.push_back(static_cast<std::int64_t>(idle.cause));
-    until.push_back(number(idle.until) - until_before);
+    until.push_back(slice_number(idle.until) - until_before);
     links.push_back(static_cast<std::int64_t>(idle.chain.size()));
     for (std::size_t i = 0; i < by_cause.size(); ++i) by_cause[i].push_back(idle.by_cause[i]);
     chain.begin_list();
     for (const auto& link : idle.chain) chain.add(link);
     lane_before = found->second;
-    until_before = number(idle.until);
+    until_before = slice_number(idle.until);
     end = idle.end_ps;
   }
   Document causes = Document::array();

@@ -83,7 +83,7 @@ class Slices {
   std::int64_t end_ = 0, microbatch_ = 0;
 };
 
-void add_arrows(Object& object, std::vector<forecast::Arrow> arrows) {
+void add_page_arrows(Object& object, std::vector<forecast::Arrow> arrows) {
   std::ranges::sort(arrows, {}, [](const auto& arrow) { return std::tie(arrow.from, arrow.to); });
   Column from, over;
   std::int64_t last = 0;
@@ -96,7 +96,7 @@ void add_arrows(Object& object, std::vector<forecast::Arrow> arrows) {
   object.put("arrows", table_document({from, over}));
 }
 
-Document memory_document(const forecast::Timeline& timeline) {
+Document timeline_memory_document(const forecast::Timeline& timeline) {
   const auto& samples = timeline.memory;
   Document stages = Document::array();
   for (std::size_t first = 0, end = 0; first < samples.size(); first = end) {
@@ -151,8 +151,8 @@ Document timeline_document(const forecast::Timeline& timeline) {
   for (const auto& slice : timeline.slices) slices.add(slice);
   Object object;
   slices.write(object);
-  add_arrows(object, timeline.arrows);
-  object.put("memory", memory_document(timeline))
+  add_page_arrows(object, timeline.arrows);
+  object.put("memory", timeline_memory_document(timeline))
       .put("links", links_document(timeline))
       .put("idle", idle_document(timeline))
       .put("path", path_document(timeline));

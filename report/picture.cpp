@@ -39,7 +39,7 @@ struct Cell {
   Shade shade = Shade::idle;
 };
 
-struct Scale {
+struct PictureScale {
   double begin = 0, per_cell = 1;
   int cells = 0;
   double position(double time) const {
@@ -58,7 +58,7 @@ std::string glyph(Shade shade, const TextOptions& options) {
 // cell is given to later marks as far as it goes, and the rest is idle.
 using Shares = std::vector<std::array<double, shades>>;
 
-Shares shares_of(const PictureRow& row, const Scale& scale) {
+Shares shares_of(const PictureRow& row, const PictureScale& scale) {
   Shares shares(static_cast<std::size_t>(scale.cells));
   std::vector<double> room(shares.size(), 1.0);
   for (const Mark& mark : row.marks) {
@@ -79,7 +79,8 @@ Shares shares_of(const PictureRow& row, const Scale& scale) {
 
 // Every shade saves up the share that it was not shown; of those present in a cell, the one that
 // is owed most is drawn. Alternations finer than a cell so keep their proportions.
-std::vector<Cell> shaded(const PictureRow& row, const Scale& scale, const TextOptions& options) {
+std::vector<Cell> shaded(const PictureRow& row, const PictureScale& scale,
+                         const TextOptions& options) {
   std::vector<Cell> cells;
   std::array<double, shades> owed{};
   for (const auto& share : shares_of(row, scale)) {
@@ -98,7 +99,8 @@ std::vector<Cell> shaded(const PictureRow& row, const Scale& scale, const TextOp
   return cells;
 }
 
-std::vector<Cell> labelled(const PictureRow& row, const Scale& scale, const TextOptions& options) {
+std::vector<Cell> labelled(const PictureRow& row, const PictureScale& scale,
+                           const TextOptions& options) {
   std::vector<Cell> cells(static_cast<std::size_t>(scale.cells),
                           {glyph(Shade::idle, options), Shade::idle});
   for (auto mark = row.marks.rbegin(); mark != row.marks.rend(); ++mark) {
@@ -113,7 +115,7 @@ std::vector<Cell> labelled(const PictureRow& row, const Scale& scale, const Text
   return cells;
 }
 
-bool labels_fit(const std::vector<PictureRow>& rows, const Scale& scale) {
+bool labels_fit(const std::vector<PictureRow>& rows, const PictureScale& scale) {
   const bool any = std::ranges::any_of(rows, [](const PictureRow& row) {
     return std::ranges::any_of(row.marks, [](const Mark& mark) { return !mark.label.empty(); });
   });
@@ -175,7 +177,7 @@ std::string picture(const std::vector<PictureRow>& rows, double begin, double en
   for (const PictureRow& row : rows) title_width = std::max(title_width, columns(row.title));
   const int cells = std::max(10, width_of(options) - title_width - 4);
   if (!(end > begin)) return {};
-  const Scale scale{begin, (end - begin) / cells, cells};
+  const PictureScale scale{begin, (end - begin) / cells, cells};
   const bool labels = labels_fit(rows, scale);
 
   std::string text;

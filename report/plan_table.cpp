@@ -17,7 +17,7 @@ namespace {
 using search::Ranked;
 using strategies::Plan;
 
-struct Column {
+struct PlanColumn {
   const char* title;
   std::function<std::string(const Plan&)> cell;
   std::string_view unless;  // left out where all cells are this
@@ -37,7 +37,7 @@ std::string offload_words(const strategies::Offload& offload) {
   return words;
 }
 
-std::vector<Column> degree_columns() {
+std::vector<PlanColumn> degree_columns() {
   const auto number = [](std::int64_t Plan::*degree) {
     return [degree](const Plan& plan) { return std::to_string(plan.*degree); };
   };

@@ -21,7 +21,7 @@ using units::Seconds;
 namespace {
 
 // "tensor_comm_s" of "tensor comm", "all_reduce_s" of "all-reduce"; copies are what offloading is.
-std::string key_of(GpuWork kind) {
+std::string work_key(GpuWork kind) {
   if (kind == GpuWork::copy) return "offload_s";
   std::string key(to_text(kind));
   std::ranges::replace_if(
@@ -29,10 +29,10 @@ std::string key_of(GpuWork kind) {
   return key + "_s";
 }
 
-Document time_document(const forecast::StepBreakdown& step) {
+Document breakdown_document(const forecast::StepBreakdown& step) {
   Object time;
   for (std::size_t kind = 0; kind < forecast::gpu_works; ++kind)
-    time.quantity(key_of(static_cast<GpuWork>(kind)).c_str(), step.exposed[kind]);
+    time.quantity(work_key(static_cast<GpuWork>(kind)).c_str(), step.exposed[kind]);
   return time.quantity("bubble_s", step.idle).take();
 }
 
@@ -42,7 +42,7 @@ Document steps_document(const forecast::Breakdown& breakdown) {
     steps.push_back(Object()
                         .put("name", step.name)
                         .quantity("time_s", step.time)
-                        .put("time", time_document(step))
+                        .put("time", breakdown_document(step))
                         .quantity("communication_s", step.communicating)
                         .quantity("hidden_s", step.hidden)
                         .take());
@@ -62,7 +62,7 @@ Document streams_document(const forecast::Breakdown& breakdown) {
 }
 
 // What both sides know: real, forecast.
-struct Row {
+struct ProfileRow {
   std::string name;
   Seconds real, forecast;
 };
@@ -74,7 +74,8 @@ Seconds communication(const forecast::StepBreakdown& step) {
   return sum;
 }
 
-std::vector<Row> rows_of(const forecast::StepBreakdown& real, const forecast::TimeParts& parts) {
+std::vector<ProfileRow> profile_rows_of(const forecast::StepBreakdown& real,
+                                        const forecast::TimeParts& parts) {
   const auto on = [&](GpuWork kind) { return real.exposed[static_cast<std::size_t>(kind)]; };
   const auto sent = parts.tensor_comm + parts.context_comm + parts.expert_comm +
                     parts.pipeline_comm + parts.data_comm;
@@ -94,7 +95,7 @@ std::string beside_text(const forecast::StepBreakdown& real, const forecast::For
   std::string text = heading("The median step beside the forecast (exposed times)", options);
   text += fmt::format("  {}  {}  {}  {}\n", left("", 14), right("real", 12), right("forecast", 12),
                       right("off by", 9));
-  auto rows = rows_of(real, forecast.time);
+  auto rows = profile_rows_of(real, forecast.time);
   rows.push_back({"step", real.time, forecast.step.time});
   for (const auto& [name, measured, predicted] : rows) {
     if (measured.value == 0 && predicted.value == 0) continue;
@@ -106,7 +107,7 @@ std::string beside_text(const forecast::StepBreakdown& real, const forecast::For
   return text;
 }
 
-std::string time_text(const forecast::StepBreakdown& step, const TextOptions& options) {
+std::string breakdown_text(const forecast::StepBreakdown& step, const TextOptions& options) {
   std::string text = heading("Where the time of the median step went (exposed)", options);
   const auto line = [&](std::string_view name, Seconds time) {
     if (time.value == 0) return;
@@ -168,7 +169,7 @@ std::string profile_text(const ProfileReport& report, const TextOptions& options
         report.profile.world_size ? fmt::format(" of {}", *report.profile.world_size) : "");
   text += fmt::format("\n  step time   {} (median of {})\n", units::short_text(step.time),
                       report.breakdown.steps.size());
-  text += time_text(step, options);
+  text += breakdown_text(step, options);
   if (report.forecast) text += beside_text(step, *report.forecast, options);
   return text + steps_text(report.breakdown, options) + streams_text(report.breakdown, options);
 }
@@ -184,7 +185,7 @@ std::string profile_json(const ProfileReport& report, std::string_view version) 
                   .put("rank", whole(report.profile.rank))
                   .put("world_size", whole(report.profile.world_size))
                   .put("step", Object().quantity("time_s", step.time).take())
-                  .put("time", time_document(step))
+                  .put("time", breakdown_document(step))
                   .quantity("communication_s", step.communicating)
                   .quantity("hidden_s", step.hidden)
                   .put("steps", steps_document(report.breakdown))

@@ -16,8 +16,8 @@ namespace {
 using search::Decision;
 using search::Purchase;
 
-std::string pareto_text(const Purchase& purchase, const Decision& decision,
-                        const TextOptions& options) {
+std::string purchase_pareto_text(const Purchase& purchase, const Decision& decision,
+                                 const TextOptions& options) {
   if (decision.pareto.size() < 2) return {};
   std::string names;
   for (const auto i : decision.pareto)
@@ -28,7 +28,7 @@ std::string pareto_text(const Purchase& purchase, const Decision& decision,
 }
 
 // "price 20 % up or down", once for what is the same both ways.
-std::string change_words(const search::Sensitivity& row, bool both) {
+std::string sensitivity_words(const search::Sensitivity& row, bool both) {
   auto what = fmt::format("{} {:.0f} % {}", row.parameter, 100 * std::abs(row.change),
                           both             ? "up or down"
                           : row.change > 0 ? "up"
@@ -46,7 +46,7 @@ std::string sensitivity_text(const Purchase& purchase, const Decision& decision,
     const auto& row = rows[i];
     const bool both = i + 1 < rows.size() && rows[i + 1].parameter == row.parameter &&
                       rows[i + 1].recommended == row.recommended;
-    const auto what = change_words(row, both);
+    const auto what = sensitivity_words(row, both);
     if (row.recommended == decision.recommended->option)
       same += (same.empty() ? "the same with " : ", ") + what;
     else
@@ -117,7 +117,8 @@ std::string notes_text(const Purchase& purchase, const Decision& decision,
 
 std::string choice_text(const Purchase& purchase, const Decision& decision, const MoneyScale& money,
                         const TextOptions& options) {
-  return pareto_text(purchase, decision, options) + sensitivity_text(purchase, decision, options) +
+  return purchase_pareto_text(purchase, decision, options) +
+         sensitivity_text(purchase, decision, options) +
          fabric_text(purchase, decision, money, options) + notes_text(purchase, decision, options);
 }
 

@@ -17,7 +17,7 @@ using search::Purchase;
 
 using Number = std::optional<double>;
 
-double days(units::Seconds time) { return time.value / seconds_per_day; }
+double days_of(units::Seconds time) { return time.value / seconds_per_day; }
 
 Document goodput_document(const search::Goodput& goodput) {
   return Object()
@@ -53,7 +53,7 @@ Document workload_document(const Purchase& purchase, const Assessed& option, std
       .quantity("step_time_low_s", step.time_low)
       .quantity("step_time_high_s", step.time_high)
       .number("mfu", step.mfu)
-      .number("days", days(option.assessment.times[i]))
+      .number("days", days_of(option.assessment.times[i]))
       .put("goodput", goodput_document(option.assessment.goodputs[i]))
       .number("gap", plan.gap)
       .put("interrupted", plan.interrupted);
@@ -63,15 +63,15 @@ Document workload_document(const Purchase& purchase, const Assessed& option, std
   return object.put("outside", std::move(outside)).take();
 }
 
-Document fabric_document(const Assessed& option) {
+Document option_fabric_document(const Assessed& option) {
   Document all = Document::array();
   for (const auto& [what, changed] : option.fabric)
     all.push_back(
         Object()
             .put("what", what)
-            .number("days", days(changed.time))
+            .number("days", days_of(changed.time))
             .quantity("total_cost", changed.costs.total())
-            .number("days_change", days(changed.time - option.assessment.time))
+            .number("days_change", days_of(changed.time - option.assessment.time))
             .quantity("cost_change", changed.costs.total() - option.assessment.costs.total())
             .take());
   return all;
@@ -92,10 +92,10 @@ void add_figures(Object& object, const Purchase& purchase, const Assessed& optio
   if (there && first->correction) object.put("correction", correction_document(*first->correction));
   figure("mfu", there ? first->forecast.step.mfu : 0);
   figure("goodput", a.goodput);
-  figure("days", days(a.time));
-  figure("days_low", days(a.time_low));
-  figure("days_high", days(a.time_high));
-  figure("days_until_done", days(a.until_done));
+  figure("days", days_of(a.time));
+  figure("days_low", days_of(a.time_low));
+  figure("days_high", days_of(a.time_high));
+  figure("days_until_done", days_of(a.until_done));
   figure("capital", a.costs.capital.value);
   object.quantity("capital_full", a.capital_full);
   figure("energy_cost", a.costs.energy.value);
@@ -113,7 +113,7 @@ void add_figures(Object& object, const Purchase& purchase, const Assessed& optio
   Document workloads = Document::array();
   for (std::size_t i = 0; there && i < option.found.workloads.size(); ++i)
     workloads.push_back(workload_document(purchase, option, i));
-  object.put("workloads", std::move(workloads)).put("what_if", fabric_document(option));
+  object.put("workloads", std::move(workloads)).put("what_if", option_fabric_document(option));
 }
 
 Document option_document(const Purchase& purchase, const Decision& decision, std::size_t i) {
@@ -137,7 +137,7 @@ Document option_document(const Purchase& purchase, const Decision& decision, std
       .take();
 }
 
-Document name_of(const Purchase& purchase, std::optional<std::size_t> option) {
+Document option_name(const Purchase& purchase, std::optional<std::size_t> option) {
   return option ? Document(purchase.options[*option].name) : Document(nullptr);
 }
 
@@ -151,10 +151,10 @@ Document recommended_document(const Purchase& purchase, const Decision& decision
   const auto& chosen = decision.recommended;
   if (!chosen) return nullptr;
   return Object()
-      .put("name", name_of(purchase, chosen->option))
+      .put("name", option_name(purchase, chosen->option))
       .put("reason", recommendation_words(purchase, decision))
       .optional("margin", chosen->second ? Number(chosen->margin) : Number())
-      .put("second", name_of(purchase, chosen->second))
+      .put("second", option_name(purchase, chosen->second))
       .optional("uncertainty", chosen->second ? Number(chosen->uncertainty) : Number())
       .put("tie", !chosen->ties.empty())
       .put("ties", names(purchase, chosen->ties))
@@ -167,7 +167,7 @@ Document sensitivity_document(const Purchase& purchase, const Decision& decision
     all.push_back(Object()
                       .put("parameter", parameter)
                       .number("change", change)
-                      .put("recommended", name_of(purchase, recommended))
+                      .put("recommended", option_name(purchase, recommended))
                       .take());
   return all;
 }

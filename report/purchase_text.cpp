@@ -21,7 +21,9 @@ using search::Assessment;
 using search::Decision;
 using search::Purchase;
 
-std::string count(std::int64_t number) { return units::with_commas(std::to_string(number)); }
+std::string grouped_count(std::int64_t number) {
+  return units::with_commas(std::to_string(number));
+}
 
 std::string workloads_text(const Purchase& purchase, const TextOptions& options) {
   std::string text;
@@ -50,7 +52,7 @@ std::string constraints_text(const Purchase& purchase, const TextOptions& option
   return text.empty() ? "" : wrapped(text, 2, width_of(options));
 }
 
-std::string verdict(const Decision& decision, std::size_t i) {
+std::string option_verdict(const Decision& decision, std::size_t i) {
   const auto& option = decision.options[i];
   if (!option.assessment.feasible()) return shortfall_words(option);
   const auto& chosen = *decision.recommended;
@@ -61,7 +63,7 @@ std::string verdict(const Decision& decision, std::size_t i) {
 std::vector<std::string> option_row(const Purchase& purchase, const Decision& decision,
                                     std::size_t i, const MoneyScale& money) {
   const auto& a = decision.options[i].assessment;
-  std::vector<std::string> row{purchase.options[i].name, count(a.gpus)};
+  std::vector<std::string> row{purchase.options[i].name, grouped_count(a.gpus)};
   if (a.planned) {
     const auto& step = decision.options[i].found.workloads.front().forecast.step;
     row.insert(row.end(), {units::short_text(step.time), percent(step.mfu), percent(a.goodput),
@@ -92,7 +94,7 @@ std::string options_text(const Purchase& purchase, const Decision& decision,
                              options) +
                      aligned(rows, options);
   for (std::size_t i = 0; i < decision.options.size(); ++i)
-    if (const auto said = verdict(decision, i); !said.empty())
+    if (const auto said = option_verdict(decision, i); !said.empty())
       text += wrapped(printable(purchase.options[i].name, options.unicode) + ": " + said, 2,
                       width_of(options));
   return text;
@@ -160,7 +162,7 @@ std::string goodput_text(const Purchase& purchase, const Decision& decision,
 
 std::string plan_words(const search::Planned& plan) {
   auto text = degrees_words(plan.scenario.plan) +
-              fmt::format(", batch {}", count(plan.scenario.training.global_batch));
+              fmt::format(", batch {}", grouped_count(plan.scenario.training.global_batch));
   if (plan.gap > 0)
     text += fmt::format("; none is faster by more than {}",
                         percent(std::ceil(plan.gap * 1000 - 1e-9) / 1000));

@@ -15,7 +15,7 @@ namespace {
 using search::Decision;
 using search::Purchase;
 
-std::string listed(const std::vector<std::string>& names) {
+std::string listed_names(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
     text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
@@ -36,7 +36,7 @@ std::string tie_words(const Purchase& purchase, const search::Recommended& chose
   return fmt::format(
       " It is a tie with {}: forecasts of both may be off by more than that ({} of the cost, "
       "80 %).",
-      listed(names), percent(chosen.uncertainty));
+      listed_names(names), percent(chosen.uncertainty));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::string rows_words(const std::vector<std::int64_t>& every) {
   return words;
 }
 
-std::string recompute_words(const strategies::Recompute& recompute) {
+std::string recompute_phrase(const strategies::Recompute& recompute) {
   switch (recompute.kind) {
     case strategies::Recompute::Kind::none:
       return "no recomputation";
@@ -86,7 +86,7 @@ std::string question_text(const forecast::Scenario& scenario, const TextOptions&
   const bool by_layer = std::ranges::any_of(
       plan.layers, [](const auto& range) { return range.recompute.has_value(); });
   how += by_layer                          ? "recomputation layer by layer"
-         : plan.recompute_of_stage.empty() ? recompute_words(plan.recompute)
+         : plan.recompute_of_stage.empty() ? recompute_phrase(plan.recompute)
                                            : "recomputation stage by stage";
   using enum strategies::Offload::Tier;
   const auto& offload = plan.offload;

@@ -19,7 +19,7 @@ using strategies::Drop;
 using Counts = std::map<std::string, std::int64_t>;
 
 // Layers whose input is not kept are told apart.
-std::string words_of(const strategies::Block& block) {
+std::string recomputed_words(const strategies::Block& block) {
   const auto& drop = block.drop;
   if (drop.kind == Drop::everything) return block.checkpoint > 0 ? "full with input" : "full";
   if (drop.kind == Drop::per_op) return "per-op";
@@ -37,7 +37,7 @@ Recomputed ordered(std::int64_t layers, const Counts& counts) {
   return all;
 }
 
-std::string words_of(const Recomputed& stage) {
+std::string recomputed_words(const Recomputed& stage) {
   if (stage.choices.empty()) return "nothing";
   std::string words;
   for (const auto& [what, layers] : stage.choices) {
@@ -63,7 +63,7 @@ std::vector<Recomputed> recomputed_by_stage(const model::Transformer& model,
   std::vector<std::int64_t> layers(counts.size(), 0);
   const auto add = [&](std::size_t stage, const strategies::Block& block) {
     ++layers[stage];
-    if (block.drop.kind != Drop::nothing) ++counts[stage][words_of(block)];
+    if (block.drop.kind != Drop::nothing) ++counts[stage][recomputed_words(block)];
   };
   for (std::size_t v = 0; v < blocks.size(); ++v)
     for (const auto& block : blocks[v]) {
@@ -81,8 +81,8 @@ std::vector<Recomputed> recomputed_by_stage(const model::Transformer& model,
 std::string words_of(const std::vector<Recomputed>& stages) {
   std::string words;
   for (std::size_t first = 0, last = 0; first < stages.size(); first = ++last) {
-    const auto here = words_of(stages[first]);
-    while (last + 1 < stages.size() && words_of(stages[last + 1]) == here) ++last;
+    const auto here = recomputed_words(stages[first]);
+    while (last + 1 < stages.size() && recomputed_words(stages[last + 1]) == here) ++last;
     if (first == 0 && last + 1 == stages.size()) return here;
     words += words.empty() ? "" : "; ";
     words += first == last ? fmt::format("stage {}: ", first)
@@ -97,7 +97,7 @@ std::string short_words(const model::Transformer& model, const strategies::Plan&
   for (const auto& stage : strategies::blocks_of(model, plan))
     for (const auto& block : stage)
       if (block.kind == strategies::Block::Kind::layer && block.drop.kind != Drop::nothing)
-        ++counts[words_of(block)];
+        ++counts[recomputed_words(block)];
   const auto all = ordered(model.layers, counts);
   if (all.choices.empty()) return "none";
   if (all.choices.front().second == all.layers) return all.choices.front().first;

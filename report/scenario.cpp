@@ -167,7 +167,7 @@ Document node_document(const topology::Node& node) {
       .take();
 }
 
-Document measured_document(const topology::MeasuredCollective& measured) {
+Document measured_collective_document(const topology::MeasuredCollective& measured) {
   Document points = Document::array();
   for (const auto& [size, time] : measured.points) points.push_back({size.value, time.value});
   return Object()
@@ -194,7 +194,7 @@ Document fabric_document(const topology::Fabric& fabric) {
       .unless_zero("switch_price", fabric.switch_price);
   if (fabric.measured.empty()) return object.take();
   Document measured = Document::array();
-  for (const auto& table : fabric.measured) measured.push_back(measured_document(table));
+  for (const auto& table : fabric.measured) measured.push_back(measured_collective_document(table));
   return object.put("measured", std::move(measured)).take();
 }
 

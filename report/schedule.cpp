@@ -50,13 +50,13 @@ std::string operation_line(const ScheduleOperation& operation) {
       finite("start", operation.start), finite("end", operation.end));
 }
 
-Shade shade_of(const std::string& pass) {
+Shade shade_of_pass(const std::string& pass) {
   if (pass == "F") return Shade::forward;
   if (pass == "B" || pass == "BW") return Shade::backward;
   return pass == "W" ? Shade::weight : Shade::other;
 }
 
-const char* kind_of(const std::string& pass) {
+const char* pass_kind_of(const std::string& pass) {
   if (pass == "F") return "forward";
   if (pass == "B") return "backward_input";
   return pass == "W" ? "backward_weight" : "backward";
@@ -113,7 +113,7 @@ std::vector<PictureRow> rows_of(const ScheduleReport& schedule) {
     const double middle = (operation.start + operation.end) / 2;
     rows.at(static_cast<std::size_t>(operation.stage))
         .marks.push_back({second ? middle : operation.start,
-                          operation.paired ? middle : operation.end, shade_of(operation.pass),
+                          operation.paired ? middle : operation.end, shade_of_pass(operation.pass),
                           pass_label(letter, operation.microbatch, operation.chunk, chunks)});
     second = operation.paired;
   }
@@ -183,7 +183,7 @@ forecast::Timeline schedule_timeline(const ScheduleReport& schedule) {
          .lane = "compute",
          .name = pass_label(operation.pass.empty() ? '?' : operation.pass.front(),
                             operation.microbatch, operation.chunk, chunks),
-         .kind = kind_of(operation.pass),
+         .kind = pass_kind_of(operation.pass),
          .microbatch = operation.microbatch,
          .chunk = operation.chunk,
          .start_ps = at(operation.start),

@@ -14,7 +14,7 @@ using search::Answer;
 using search::Question;
 using search::Ranked;
 
-Document recompute_document(const model::Transformer& model, const strategies::Plan& plan) {
+Document chosen_recompute_document(const model::Transformer& model, const strategies::Plan& plan) {
   const auto by_stage = recomputed_by_stage(model, plan);
   Document stages = Document::array();
   for (std::size_t stage = 0; stage < by_stage.size(); ++stage) {
@@ -44,7 +44,7 @@ Document ranked_document(const Question& question, const Ranked& ranked, std::si
       .number("tokens_per_s", step.tokens_per_second)
       .number("mfu", step.mfu)
       .quantity("peak_bytes", ranked.forecast.memory.peak)
-      .put("recompute", recompute_document(question.scenario.model, ranked.plan));
+      .put("recompute", chosen_recompute_document(question.scenario.model, ranked.plan));
   const auto& scenario = question.scenario_of(ranked.alternative);
   if (!scenario.alerts.empty()) object.put("alerts", alerts_document(scenario, ranked.forecast));
   const auto precision = scenario.training.precision;

@@ -15,9 +15,11 @@ namespace {
 
 using search::Outcome;
 using search::Tried;
-using Kind = search::Objective::Kind;
+using ObjectiveKind = search::Objective::Kind;
 
-std::string count(std::int64_t number) { return units::with_commas(std::to_string(number)); }
+std::string objective_count(std::int64_t number) {
+  return units::with_commas(std::to_string(number));
+}
 
 struct Words {
   const char* name;     // in scenarios
@@ -27,19 +29,19 @@ struct Words {
   const char* fits;     // of the sizes tried, the chosen one is …
 };
 
-Words words_of(Kind kind) {
+Words objective_words(ObjectiveKind kind) {
   switch (kind) {
-    case Kind::smallest_cluster:
+    case ObjectiveKind::smallest_cluster:
       return {"smallest_cluster", "The smallest cluster", "nodes", "cluster.nodes", "the fewest"};
-    case Kind::cost:
+    case ObjectiveKind::cost:
       return {"cost", "The cheapest cluster", "nodes", "cluster.nodes", "the cheapest"};
-    case Kind::largest_batch:
+    case ObjectiveKind::largest_batch:
       return {"largest_batch", "The largest batch that is held at once", "sequences",
               "training.global_batch", "the largest batch"};
-    case Kind::largest_sequence:
+    case ObjectiveKind::largest_sequence:
       return {"largest_sequence", "The largest sequence", "tokens", "training.sequence_length",
               "the longest sequence"};
-    case Kind::step_time:
+    case ObjectiveKind::step_time:
       break;
   }
   return {"step_time", "", "", "", ""};
@@ -49,22 +51,22 @@ std::string sizes_words(const Outcome& outcome) {
   std::string text;
   const auto& tried = outcome.tried;
   for (std::size_t i = 0; i < tried.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == tried.size() ? " and " : ", ") + count(tried[i].size);
+    text += (i == 0 ? "" : i + 1 == tried.size() ? " and " : ", ") + objective_count(tried[i].size);
   return text;
 }
 
 std::string chosen_sentence(const Outcome& outcome) {
   const auto& objective = outcome.question.objective;
-  const auto words = words_of(objective.kind);
+  const auto words = objective_words(objective.kind);
   const auto size = outcome.tried[*outcome.chosen].size;
-  std::string text = fmt::format("{} {}", count(size), words.size);
+  std::string text = fmt::format("{} {}", objective_count(size), words.size);
   if (outcome.tried.size() > 1)
     text += fmt::format(": {} of {}", words.fits, sizes_words(outcome));
   else
     text += ", the only size that was tried";
   if (objective.rate)
     text += fmt::format(" with at least {} tokens/s", grouped(*objective.rate));
-  else if (objective.kind != Kind::cost)
+  else if (objective.kind != ObjectiveKind::cost)
     text += " on which something fits";
   return text;
 }
@@ -74,10 +76,10 @@ bool priced(const Outcome& outcome) {
                              [](const Tried& one) { return one.cost.per_token.has_value(); });
 }
 
-std::string row(const Outcome& outcome, std::size_t i, bool prices) {
+std::string outcome_row(const Outcome& outcome, std::size_t i, bool prices) {
   const auto& one = outcome.tried[i];
-  std::string text =
-      fmt::format("  {}{}", outcome.chosen == i ? "* " : "  ", right(count(one.size), 11));
+  std::string text = fmt::format("  {}{}", outcome.chosen == i ? "* " : "  ",
+                                 right(objective_count(one.size), 11));
   if (!one.step) return text + (one.possible ? "  nothing fits\n" : "  no degrees divide it\n");
   text += fmt::format("{}{}{}", right(units::short_text(one.step->time), 11),
                       right(grouped(one.step->tokens_per_second), 12),
@@ -90,14 +92,14 @@ std::string row(const Outcome& outcome, std::size_t i, bool prices) {
 
 std::string objective_text(const Outcome& outcome, const TextOptions& options) {
   if (!outcome.chosen) return {};
-  const auto words = words_of(outcome.question.objective.kind);
+  const auto words = objective_words(outcome.question.objective.kind);
   const bool prices = priced(outcome);
   std::string text =
       heading(words.heading, options) + wrapped(chosen_sentence(outcome), 2, width_of(options)) +
       '\n' +
       fmt::format("    {}{}{}{}{}\n", right(words.size, 11), right("time", 11),
                   right("tokens/s", 12), right("GPU-hours", 14), prices ? right("USD", 10) : "");
-  for (std::size_t i = 0; i < outcome.tried.size(); ++i) text += row(outcome, i, prices);
+  for (std::size_t i = 0; i < outcome.tried.size(); ++i) text += outcome_row(outcome, i, prices);
   return text + wrapped(prices ? "(per billion tokens; USD: the price of nodes and switches over "
                                  "four years, without power)"
                                : "(per billion tokens; prices of the nodes are not known)",
@@ -123,9 +125,9 @@ Document objective_document(const Outcome& outcome) {
   Document value = nullptr;
   if (outcome.chosen) value = outcome.tried[*outcome.chosen].size;
   return Object()
-      .put("kind", words_of(objective.kind).name)
+      .put("kind", objective_words(objective.kind).name)
       .optional("rate_tokens_per_s", objective.rate)
-      .put("key", words_of(objective.kind).key)
+      .put("key", objective_words(objective.kind).key)
       .put("value", std::move(value))
       .put("tried", std::move(tried))
       .take();
@@ -133,7 +135,7 @@ Document objective_document(const Outcome& outcome) {
 
 std::string chosen_words(const Outcome& outcome) {
   if (!outcome.chosen) return {};
-  return fmt::format("{}: {}", words_of(outcome.question.objective.kind).key,
+  return fmt::format("{}: {}", objective_words(outcome.question.objective.kind).key,
                      outcome.tried[*outcome.chosen].size);
 }
 
@@ -146,8 +148,8 @@ std::string not_enough_text(const Outcome& outcome) {
   return fmt::format(
       "too slow: of {} nodes, the fastest are {}, with {} of the {} tokens/s that are asked for; "
       "ask for less, or try more nodes with search.nodes",
-      sizes_words(outcome), count(fastest->size), grouped(fastest->step->tokens_per_second),
-      grouped(*rate));
+      sizes_words(outcome), objective_count(fastest->size),
+      grouped(fastest->step->tokens_per_second), grouped(*rate));
 }
 
 }  // namespace report

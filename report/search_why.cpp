@@ -64,7 +64,7 @@ std::string runner_words(const search::Answer& answer, const Why& why) {
   return text;
 }
 
-std::string_view name_of(Resource resource, bool nvlink) {
+std::string_view resource_name(Resource resource, bool nvlink) {
   switch (resource) {
     case Resource::flops:
       return "flops";
@@ -88,8 +88,8 @@ std::string helps_words(const search::Question& question, const Why& why) {
   const bool nvlink = question.scenario.cluster.node.nvlink.kind != topology::NvLink::Kind::none;
   std::string text;
   for (const auto& [resource, gain, share] : why.helps)
-    text += fmt::format("{}{}: {}{}", text.empty() ? "10 % more " : ", ", name_of(resource, nvlink),
-                        change_words(share),
+    text += fmt::format("{}{}: {}{}", text.empty() ? "10 % more " : ", ",
+                        resource_name(resource, nvlink), change_words(share),
                         std::abs(share) < least_share ? "" : " (" + signed_text(-1 * gain) + ")");
   return text;
 }

@@ -15,7 +15,7 @@
 namespace report {
 namespace {
 
-constexpr int height = 16, margin = 12;  // rows of the picture; columns of the scale
+constexpr int plot_rows = 16, margin = 12;  // rows of the picture; columns of the scale
 constexpr std::array<std::string_view, most_lines> shapes{"●", "○", "■", "□", "▲", "△", "◆", "◇"};
 constexpr std::array<std::string_view, most_lines> letters{"o", "x", "*", "+", "#", "%", "@", "&"};
 
@@ -23,15 +23,15 @@ std::string_view mark(std::size_t line, const TextOptions& options) {
   return options.unicode ? shapes[line] : letters[line];
 }
 
-double share_of(int row) { return static_cast<double>(row) / (height - 1); }
+double share_of(int row) { return static_cast<double>(row) / (plot_rows - 1); }
 int row_of(const Scale& scale, double value) {
-  return static_cast<int>(std::lround(scale.share(value) * (height - 1)));
+  return static_cast<int>(std::lround(scale.share(value) * (plot_rows - 1)));
 }
 
 class Canvas {
  public:
   explicit Canvas(int width)
-      : cells_(height, std::vector<std::string_view>(static_cast<std::size_t>(width), " ")) {}
+      : cells_(plot_rows, std::vector<std::string_view>(static_cast<std::size_t>(width), " ")) {}
   void put(int column, int row, std::string_view what, bool over) {
     auto& cell = cells_[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
     if (over || cell == " ") cell = what;
@@ -55,7 +55,7 @@ class Canvas {
   }
   std::string text(const Scale& scale, const TextOptions& options) const {
     std::string all;
-    for (int row = height - 1; row >= 0; --row) {
+    for (int row = plot_rows - 1; row >= 0; --row) {
       const bool labelled = row % 5 == 0;
       std::string line;
       for (const auto cell : cells_[static_cast<std::size_t>(row)]) line += cell;
@@ -163,8 +163,8 @@ std::string heading_of(const Plot& plot, const Scale& up, const Columns& columns
   return text;
 }
 
-std::string key_of(const Plot& plot, const std::vector<PlotLine>& lines,
-                   const TextOptions& options) {
+std::string legend_of(const Plot& plot, const std::vector<PlotLine>& lines,
+                      const TextOptions& options) {
   std::string key = plot.by.empty() ? "" : plot.by + ":";
   for (std::size_t i = 0; !plot.by.empty() && i < lines.size(); ++i)
     key += fmt::format("  {} {}", mark(i, options), printable(lines[i].name, options.unicode));
@@ -201,7 +201,7 @@ std::string sweep_plot(const Plot& plot, const TextOptions& options) {
   text += pad + ' ' + printable(right, options.unicode) + '\n';
   if (!plot.where.empty())
     text += wrapped("where " + printable(plot.where, options.unicode), margin, width_of(options));
-  if (const auto key = key_of(plot, lines, options); !key.empty())
+  if (const auto key = legend_of(plot, lines, options); !key.empty())
     text += wrapped(key, margin, width_of(options));
   if (lines.size() < plot.lines.size())
     text +=

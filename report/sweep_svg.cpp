@@ -46,13 +46,13 @@ std::string escaped(std::string_view text) {
 }
 
 // How a column of figures is written on an axis, and what its values are divided by.
-struct Words {
+struct FigureWords {
   std::string text;
   double unit = 1;
 };
 
-Words words_of(std::string_view figure, bool relative) {
-  Words words;
+FigureWords figure_words(std::string_view figure, bool relative) {
+  FigureWords words;
   if (figure.starts_with("tokens_per_s"))
     words.text = figure.ends_with("_per_gpu") ? "tokens/s per GPU" : "tokens/s";
   else if (figure == "mfu" || figure == "hfu")
@@ -69,7 +69,7 @@ Words words_of(std::string_view figure, bool relative) {
 }
 
 // "16,384", "0.05", "1e+12"
-std::string number(double value) {
+std::string coordinate(double value) {
   const bool whole = value == std::round(value) && std::abs(value) < 1e12;
   return whole && std::abs(value) >= 1000 ? grouped(value) : fmt::format("{:.6g}", value);
 }
@@ -77,7 +77,7 @@ std::string number(double value) {
 std::string place_name(const std::string& place) {
   const bool digits =
       !place.empty() && std::ranges::all_of(place, [](char c) { return c >= '0' && c <= '9'; });
-  return digits && place.size() < 10 ? number(std::stod(place)) : place;
+  return digits && place.size() < 10 ? coordinate(std::stod(place)) : place;
 }
 
 std::string text_at(double x, double y, std::string_view kind, std::string_view text) {
@@ -131,13 +131,13 @@ class Sheet {
   explicit Sheet(const Plot& plot)
       : plot_(plot),
         lines_(drawn_lines(plot)),
-        up_words_(words_of(plot.figure, plot.relative)),
-        right_words_(words_of(plot.against, plot.relative)),
+        up_words_(figure_words(plot.figure, plot.relative)),
+        right_words_(figure_words(plot.against, plot.relative)),
         up_(upward_scale(plot, lines_)),
         right_(rightward_scale(lines_)),
         up_ticks_(ticks_of(up_, up_words_.unit)) {
     for (const double tick : up_ticks_)
-      left_margin_ = std::max(left_margin_, 20 + 8.0 * columns(number(tick)));
+      left_margin_ = std::max(left_margin_, 20 + 8.0 * columns(coordinate(tick)));
     if (!plot.against.empty()) right_ticks_ = ticks_of(right_, right_words_.unit);
   }
 
@@ -201,7 +201,7 @@ class Sheet {
       const double at = y(tick * up_words_.unit);
       text += fmt::format("<path class=\"grid\" d=\"M{:.1f},{:.1f}h{:.1f}\"/>\n", left_margin_, at,
                           plot_width);
-      text += text_at(left_margin_ - 8, at + 4, "faint end", number(tick));
+      text += text_at(left_margin_ - 8, at + 4, "faint end", coordinate(tick));
     }
     return text;
   }
@@ -215,7 +215,7 @@ class Sheet {
     };
     if (!plot_.against.empty()) {
       for (const double tick : right_ticks_)
-        label(x_of(right_.share(tick * right_words_.unit)), number(tick));
+        label(x_of(right_.share(tick * right_words_.unit)), coordinate(tick));
     } else {
       double end = 0;
       for (std::size_t i = 0; i < plot_.places.size(); ++i) {
@@ -290,14 +290,14 @@ class Sheet {
                   "height=\"12\"/>\n",
                   at, down - 10) +
               text_at(at + 18, down, "",
-                      number(plot_.band->low / up_words_.unit) + " to " +
-                          number(plot_.band->high / up_words_.unit));
+                      coordinate(plot_.band->low / up_words_.unit) + " to " +
+                          coordinate(plot_.band->high / up_words_.unit));
     return text;
   }
 
   const Plot& plot_;
   std::vector<PlotLine> lines_;
-  Words up_words_, right_words_;
+  FigureWords up_words_, right_words_;
   Scale up_, right_;
   std::vector<double> up_ticks_, right_ticks_;
   double left_margin_ = 68;

@@ -11,13 +11,13 @@
 namespace report {
 namespace {
 
-std::string count(std::int64_t number) { return units::with_commas(std::to_string(number)); }
+std::string points_count(std::int64_t number) { return units::with_commas(std::to_string(number)); }
 
 std::string points(std::int64_t number) {
-  return count(number) + (number == 1 ? " point" : " points");
+  return points_count(number) + (number == 1 ? " point" : " points");
 }
 
-double figure(const SweepRow& row, std::string_view name) {
+double figure_of_row(const SweepRow& row, std::string_view name) {
   for (std::size_t i = 0; i < row.figures.size(); ++i)
     if (search::figures()[i].name == name) return row.figures[i];
   return 0;
@@ -41,15 +41,16 @@ std::string alerts_item(const SweepRow& row, const TextOptions& options) {
   return item("", names.empty() ? "no alert is raised" : "alerts raised: " + names, options);
 }
 
-std::string best_text(const std::string& name, const SweepRow& row,
-                      const std::vector<std::string>& axis_names, const TextOptions& options) {
+std::string best_point_text(const std::string& name, const SweepRow& row,
+                            const std::vector<std::string>& axis_names,
+                            const TextOptions& options) {
   return item(name,
               fmt::format("{} tokens/s, {} per GPU on {} GPUs, step {}, {} MFU",
-                          grouped(figure(row, "tokens_per_s")),
-                          grouped(figure(row, "tokens_per_s_per_gpu")),
-                          count(static_cast<std::int64_t>(figure(row, "gpus"))),
-                          units::short_text(units::Seconds{figure(row, "step_time_s")}),
-                          percent(figure(row, "mfu"))),
+                          grouped(figure_of_row(row, "tokens_per_s")),
+                          grouped(figure_of_row(row, "tokens_per_s_per_gpu")),
+                          points_count(static_cast<std::int64_t>(figure_of_row(row, "gpus"))),
+                          units::short_text(units::Seconds{figure_of_row(row, "step_time_s")}),
+                          percent(figure_of_row(row, "mfu"))),
               options) +
          item("", printable(place_words(axis_names, row.axes), options.unicode), options) +
          alerts_item(row, options);
@@ -58,7 +59,7 @@ std::string best_text(const std::string& name, const SweepRow& row,
 }  // namespace
 
 std::string sweep_progress(const SweepProgress& progress) {
-  std::string text = fmt::format("{} of {}", count(progress.done), points(progress.all));
+  std::string text = fmt::format("{} of {}", points_count(progress.done), points(progress.all));
   if (progress.fresh > 0 && progress.spent.value > 0) {
     const double rate = static_cast<double>(progress.fresh) / progress.spent.value;
     text += fmt::format(", {:.3g}/s, {} left", rate,
@@ -75,19 +76,21 @@ std::string sweep_text(const SweepSummary& summary, const TextOptions& options) 
   std::string counts;
   for (const auto& [status, number] : summary.counts) {
     done += number;
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count(number), status);
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", points_count(number), status);
   }
-  std::string text = heading(
-      fmt::format("{}: {}{}", printable(summary.name, options.unicode),
-                  done == summary.all ? points(done)
-                                      : fmt::format("{} of {}", count(done), points(summary.all)),
-                  std::string(summary.mode == "search" ? ", each searched" : "") +
-                      (summary.corrected ? ", corrected by measured steps" : "")),
-      options);
+  std::string text =
+      heading(fmt::format("{}: {}{}", printable(summary.name, options.unicode),
+                          done == summary.all
+                              ? points(done)
+                              : fmt::format("{} of {}", points_count(done), points(summary.all)),
+                          std::string(summary.mode == "search" ? ", each searched" : "") +
+                              (summary.corrected ? ", corrected by measured steps" : "")),
+              options);
   if (!counts.empty()) text += item("status", counts, options);
-  if (summary.fastest) text += best_text("fastest", *summary.fastest, summary.axis_names, options);
+  if (summary.fastest)
+    text += best_point_text("fastest", *summary.fastest, summary.axis_names, options);
   if (summary.thriftiest && summary.thriftiest->id != summary.fastest->id)
-    text += best_text("per GPU", *summary.thriftiest, summary.axis_names, options);
+    text += best_point_text("per GPU", *summary.thriftiest, summary.axis_names, options);
   if (done < summary.all)
     text += item("missing", points(summary.all - done) + "; the same command goes on", options);
   return text;

@@ -96,7 +96,7 @@ Document group_document(const forecast::GroupScore& group) {
   return object.take();
 }
 
-Document causes_document(const forecast::Score& score) {
+Document cause_scores_document(const forecast::Score& score) {
   Object causes;
   for (const auto& cause : score.causes) {
     Document groups = Document::array();
@@ -130,7 +130,7 @@ std::string validate_json(const forecast::Score& score) {
                   .optional("coverage_left_out", score.coverage_left_out)
                   .put("outcomes", outcomes_document(score.outcomes))
                   .put("passes", passes_document(score))
-                  .put("causes", causes_document(score))
+                  .put("causes", cause_scores_document(score))
                   .put("rows", score.rows)
                   .put("unsupported", score.unsupported)
                   .take());

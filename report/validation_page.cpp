@@ -7,7 +7,7 @@ namespace report {
 namespace {
 
 // Rows as `validate --json` has them, and with them what they are grouped by.
-Document rows_document(Document rows, const forecast::DatasetScore& dataset) {
+Document dataset_rows_document(Document rows, const forecast::DatasetScore& dataset) {
   for (std::size_t i = 0; i < dataset.rows.size(); ++i) {
     const auto& row = dataset.rows[i];
     rows[i]["groups"] = row.groups;
@@ -23,7 +23,7 @@ std::string validate_page(const forecast::Score& score) {
   auto& datasets = document["datasets"];
   for (std::size_t i = 0; i < score.datasets.size(); ++i) {
     auto& rows = datasets[i]["rows"];
-    rows = rows_document(std::move(rows), score.datasets[i]);
+    rows = dataset_rows_document(std::move(rows), score.datasets[i]);
   }
   return page_of(Object().put("kind", "validate").put("validation", std::move(document)).take());
 }

@@ -10,6 +10,7 @@
 #include "forecast/alerts.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/named.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -22,18 +23,11 @@ using forecast::AlertUnit;
 constexpr Range percents{0, 1000, "a share in percent"};
 constexpr Range shares{0, 1, "without a percent sign it is a share of one; 80 % is 0.8"};
 constexpr Range times{0, 1e6, "a step ends within days"};
-constexpr Range sizes{0, 1e18, "no machine here holds an exabyte"};
+constexpr Range operand_sizes{0, 1e18, "no machine here holds an exabyte"};
 constexpr Range rates{0, 1e15, "tokens per second"};
 constexpr Range failure_rates{0, 1e6, "failures per second"};
 constexpr Range mtbf_range{60, 1e5 * 365 * 86400,
                            "a part works a minute at least between two failures"};
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank = " \t\r\n";
-  const auto first = text.find_first_not_of(blank);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -74,11 +68,11 @@ Written split(std::string_view text) {
   const auto length = static_cast<std::size_t>(end - text.data());
   const auto number = text.substr(0, length);
   if (number.find_first_not_of("0123456789.eE+-") != number.npos) return {{}, text};  // inf, nan
-  return {number, trimmed(text.substr(length))};
+  return {number, units::trimmed(text.substr(length))};
 }
 
 // A condition while it is read: what of it is complained of stands at `at`.
-struct Reader {
+struct ConditionReader {
   const AlertFigureFacts& facts;
   const Cursor& at;
 
@@ -112,7 +106,7 @@ struct Reader {
     return value ? std::optional(units::parse_duration(value->text).value) : std::nullopt;
   }
   std::optional<double> size(std::string_view text) const {
-    const auto value = of_form(Type::bytes, sizes, text);
+    const auto value = of_form(Type::bytes, operand_sizes, text);
     return value ? std::optional(units::parse_bytes(value->text).value) : std::nullopt;
   }
   // So many of something in a time: what follows the number is `per` and a time, or "1 " and it.
@@ -135,13 +129,14 @@ struct Reader {
     constexpr std::string_view of_tokens = "tokens/";
     if (!digits.empty() && unit.empty()) return number(rates, digits);
     if (!unit.starts_with(of_tokens)) return refuse(text, "rate of tokens");
-    return rate(text, digits, trimmed(unit.substr(of_tokens.size())), rates, "rate of tokens");
+    return rate(text, digits, units::trimmed(unit.substr(of_tokens.size())), rates,
+                "rate of tokens");
   }
   std::optional<double> failures(std::string_view text) const {
     const auto [digits, unit] = split(text);
     for (const std::string_view per : {"/", "per "})
       if (unit.starts_with(per))
-        return rate(text, digits, trimmed(unit.substr(per.size())), failure_rates,
+        return rate(text, digits, units::trimmed(unit.substr(per.size())), failure_rates,
                     "rate of failures");
     return refuse(text, "rate of failures");
   }
@@ -189,8 +184,8 @@ constexpr std::array<Comparison, 6> comparisons{{{"<=", "<=", AlertRule::Raised:
 
 // Reads "> 90 %" into the rule; false after complaining.
 bool read_condition(const AlertFigureFacts& facts, AlertRule& rule, const Cursor& at) {
-  const Reader reader{facts, at};
-  const auto text = trimmed(at.value().text);
+  const ConditionReader reader{facts, at};
+  const auto text = units::trimmed(at.value().text);
   const auto* found = std::ranges::find_if(
       comparisons, [&](const Comparison& one) { return text.starts_with(one.word); });
   if (found == comparisons.end()) {
@@ -199,7 +194,7 @@ bool read_condition(const AlertFigureFacts& facts, AlertRule& rule, const Cursor
                 "a threshold" + reader.example());
     return false;
   }
-  const auto threshold = trimmed(text.substr(found->word.size()));
+  const auto threshold = units::trimmed(text.substr(found->word.size()));
   if (threshold.empty()) {
     at.complain(quoted(text) + " has no threshold" + reader.example());
     return false;

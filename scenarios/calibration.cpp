@@ -85,7 +85,7 @@ void check_file(const FittedKey& key, const Cursor& at) {
 }
 
 // Reads an entry as a scenario that names it would.
-void read_entry(Kind kind, const Cursor& at) {
+void read_fitted(Kind kind, const Cursor& at) {
   switch (kind) {
     case Kind::model:
       read_model(at);
@@ -114,7 +114,7 @@ std::string verdict(const Entry& entry, const FittedKey& key, double value) {
                                     exact_text(key, value));
     const auto document = parse_yaml(changed, key.file);
     Reading reading(key.file, {});
-    read_entry(entry.kind, Cursor(document, "", reading));
+    read_fitted(entry.kind, Cursor(document, "", reading));
     reading.throw_if_any();
   } catch (const Error& wrong) {
     return wrong.complaints.front().text;
@@ -195,7 +195,7 @@ void read_sets(Calibration& calibration, const Cursor& at) {
   }
 }
 
-const Table<Calibration>& table() {
+const Table<Calibration>& calibration_table() {
   static const Table<Calibration> made{
       number<Calibration>("noise", "0.08", {1e-4, 10, "an error of some percent"},
                           "Error that nobody would wonder at", &Calibration::noise),
@@ -213,7 +213,7 @@ Calibration read_calibration(std::string_view text, const std::string& file_name
   apply_sets(document, sets, reading);
   const Cursor root(document, "", reading);
   Calibration calibration;
-  read_map(table(), calibration, root);
+  read_map(calibration_table(), calibration, root);
   require({"datasets", "parameters"}, "a calibration needs datasets and parameters", root);
   reading.throw_if_any();
   return calibration;

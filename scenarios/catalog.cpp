@@ -26,7 +26,7 @@ std::optional<std::string_view> file_text(const std::string& path) {
   return found->text;
 }
 
-Value scalar(std::string_view text) {
+Value name_scalar(std::string_view text) {
   Value value;
   value.kind = Value::Kind::scalar;
   value.text = text;
@@ -37,7 +37,7 @@ Value scalar(std::string_view text) {
 template <class Read>
 auto entry(std::string_view name, Read read) {
   Reading reading("catalog", {});
-  const Value value = scalar(name);
+  const Value value = name_scalar(name);
   auto result = read(Cursor(value, "", reading));
   reading.throw_if_any();
   return result;
@@ -99,9 +99,9 @@ topology::Cluster catalog_cluster(std::string_view node, std::string_view fabric
                                   std::int64_t nodes) {
   Value value;
   value.kind = Value::Kind::map;
-  value.members = {{scalar("node"), scalar(node)},
-                   {scalar("nodes"), scalar(std::to_string(nodes))},
-                   {scalar("fabric"), scalar(fabric)}};
+  value.members = {{name_scalar("node"), name_scalar(node)},
+                   {name_scalar("nodes"), name_scalar(std::to_string(nodes))},
+                   {name_scalar("fabric"), name_scalar(fabric)}};
   Reading reading("catalog", {});
   auto cluster = read_cluster(Cursor(value, "", reading));
   reading.throw_if_any();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scenarios/faults.hpp"
+#include "scenarios/judge.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
 #include "topology/fabric_plan.hpp"
@@ -25,8 +26,6 @@ struct ClusterDraft {
 };
 
 constexpr Range machine{1, 10'000'000, "no cluster is that large"};
-
-std::string digits(std::int64_t number) { return std::to_string(number); }
 
 const Table<Part>& part_table() {
   static const Table<Part> table{

@@ -204,7 +204,7 @@ Condition::Condition(std::string_view text) {
 
 namespace {
 
-std::string in_words(const Operand& value) {
+std::string operand_words(const Operand& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return "'" + *text + "'";
   if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
   char digits[32];
@@ -212,14 +212,14 @@ std::string in_words(const Operand& value) {
   return {digits, end};
 }
 
-double number_of(const Operand& value, std::size_t at) {
+double operand_number(const Operand& value, std::size_t at) {
   if (const auto* number = std::get_if<double>(&value)) return *number;
-  throw ConditionError(at, in_words(value) + " is no number to calculate with");
+  throw ConditionError(at, operand_words(value) + " is no number to calculate with");
 }
 
 bool truth_of(const Operand& value, std::size_t at) {
   if (const auto* truth = std::get_if<bool>(&value)) return *truth;
-  throw ConditionError(at, in_words(value) + " is neither true nor false; compare it");
+  throw ConditionError(at, operand_words(value) + " is neither true nor false; compare it");
 }
 
 double nonzero(double divisor, std::size_t at) {
@@ -238,20 +238,20 @@ Operand Condition::value_of(std::size_t index, std::span<const Operand> values) 
   if (node.op == Op::negation) return !truth_of(left, node.at);
   if (node.op == Op::either) return truth_of(left, node.at) || truth_of(right(), node.at);
   if (node.op == Op::both) return truth_of(left, node.at) && truth_of(right(), node.at);
-  if (node.op == Op::sign) return -number_of(left, node.at);
+  if (node.op == Op::sign) return -operand_number(left, node.at);
   const auto other = right();
   if (node.op >= Op::less && node.op <= Op::unequal) {
     if (left.index() != other.index())
-      throw ConditionError(node.at, in_words(left) + " and " + in_words(other) +
+      throw ConditionError(node.at, operand_words(left) + " and " + operand_words(other) +
                                         " cannot be compared: they are of different kinds");
     if (node.op == Op::equal) return left == other;
     if (node.op == Op::unequal) return left != other;
-    const double a = number_of(left, node.at), b = number_of(other, node.at);
+    const double a = operand_number(left, node.at), b = operand_number(other, node.at);
     if (node.op == Op::less) return a < b;
     if (node.op == Op::less_equal) return a <= b;
     return node.op == Op::greater ? a > b : a >= b;
   }
-  const double a = number_of(left, node.at), b = number_of(other, node.at);
+  const double a = operand_number(left, node.at), b = operand_number(other, node.at);
   if (node.op == Op::plus) return a + b;
   if (node.op == Op::minus) return a - b;
   if (node.op == Op::times) return a * b;

@@ -12,32 +12,33 @@
 namespace scenarios {
 namespace {
 
-struct Draft {
+struct StepDraft {
   MeasuredEntry entry;
   std::optional<Cursor> scenario, set;
 };
 
-const Table<Draft>& table() {
-  static const Table<Draft> made{
+const Table<StepDraft>& step_table() {
+  static const Table<StepDraft> made{
       {{"scenario",
         "What ran: a scenario file, or the scenario itself",
         "",
         {.type = Type::either, .forms = {{.type = Type::text}, {.type = Type::map}}}},
-       [](Draft& d, const Cursor& at) { d.scenario = at; }},
+       [](StepDraft& d, const Cursor& at) { d.scenario = at; }},
       {{"set", "Values changed in it: paths and what stands there", "none", {.type = Type::map}},
-       [](Draft& d, const Cursor& at) { d.set = at; }},
-      quantity<Draft>(Type::duration, units::parse_duration, "measured", "",
-                      {1e-6, 1e6, "a step takes a while, and ends within days"},
-                      "Measured time of one step",
-                      [](Draft& d) -> units::Seconds& { return d.entry.measured; }),
-      number<Draft>("noise", "0.015",
-                    {0.001, 0.5, "no measurement is the same again, nor of use if it is far off"},
-                    "How far the same step is off when it is measured again: a share, one standard "
-                    "deviation",
-                    [](Draft& d) -> double& { return d.entry.noise; }),
-      text<Draft>("name", "A name for reports",
-                  [](Draft& d) -> std::string& { return d.entry.name; }),
-      unread<Draft>("source", {.type = Type::text}, "Where and how it was measured")};
+       [](StepDraft& d, const Cursor& at) { d.set = at; }},
+      quantity<StepDraft>(Type::duration, units::parse_duration, "measured", "",
+                          {1e-6, 1e6, "a step takes a while, and ends within days"},
+                          "Measured time of one step",
+                          [](StepDraft& d) -> units::Seconds& { return d.entry.measured; }),
+      number<StepDraft>(
+          "noise", "0.015",
+          {0.001, 0.5, "no measurement is the same again, nor of use if it is far off"},
+          "How far the same step is off when it is measured again: a share, one standard "
+          "deviation",
+          [](StepDraft& d) -> double& { return d.entry.noise; }),
+      text<StepDraft>("name", "A name for reports",
+                      [](StepDraft& d) -> std::string& { return d.entry.name; }),
+      unread<StepDraft>("source", {.type = Type::text}, "Where and how it was measured")};
   return made;
 }
 
@@ -80,7 +81,7 @@ std::string words_of(const Value& value) {
   return value.kind == Value::Kind::scalar ? value.text : json_of(value);
 }
 
-std::string usual_name(const Draft& draft) {
+std::string usual_name(const StepDraft& draft) {
   const auto& at = draft.scenario->value();
   std::string name = at.kind == Value::Kind::scalar ? at.text : draft.entry.scenario.name;
   if (draft.set)
@@ -96,7 +97,7 @@ forecast::Scenario read_source(const Source& source) {
   return scenario;
 }
 
-void read_scenario(Draft& draft, const std::string& file) {
+void read_step_scenario(StepDraft& draft, const std::string& file) {
   const auto& at = *draft.scenario;
   auto source = source_of(at, file);
   if (!source) return;
@@ -120,19 +121,19 @@ void read_scenario(Draft& draft, const std::string& file) {
 
 std::optional<MeasuredEntry> read_entry(const Cursor& at, const std::string& file) {
   if (!check({.type = Type::map}, at, false)) return {};
-  Draft draft;
+  StepDraft draft;
   draft.entry.noise = forecast::usual_noise;
-  read_map(table(), draft, at);
+  read_map(step_table(), draft, at);
   require({"scenario", "measured"}, "a measured step is a scenario and the time that it took", at);
   if (!draft.scenario) return {};
-  read_scenario(draft, file);
+  read_step_scenario(draft, file);
   if (draft.entry.name.empty()) draft.entry.name = usual_name(draft);
   return std::move(draft.entry);
 }
 
 }  // namespace
 
-std::vector<Field> measured_entry_fields() { return fields_of(table()); }
+std::vector<Field> measured_entry_fields() { return fields_of(step_table()); }
 
 std::vector<MeasuredEntry> read_corrections(std::string_view text, const std::string& file_name,
                                             const std::filesystem::path& folder) {

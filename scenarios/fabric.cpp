@@ -9,16 +9,14 @@ namespace {
 
 using topology::Fabric;
 
-using Draft = FabricDraft;
-
 template <class T>
 auto of_fabric(T Fabric::*member) {
-  return [member](Draft& draft) -> T& { return draft.fabric.*member; };
+  return [member](FabricDraft& draft) -> T& { return draft.fabric.*member; };
 }
 
 constexpr Range blocking{1, 1000, "ports down over ports up, 1 is non-blocking"};
 
-void read_oversubscription(Draft& draft, const Cursor& at) {
+void read_oversubscription(FabricDraft& draft, const Cursor& at) {
   Form form{.type = Type::either,
             .forms = {{.type = Type::number, .range = blocking},
                       {.type = Type::list,
@@ -40,7 +38,7 @@ const Form& point_form() {
 }
 
 // [bytes, seconds], both with or without a unit.
-void read_points(Measured& measured, const Cursor& at) {
+void read_measured_points(Measured& measured, const Cursor& at) {
   const Form size{.type = Type::bytes, .range = {1, 1e18, "a buffer holds something"}};
   const Form time{.type = Type::duration, .range = {1e-9, 1e6, "a collective takes some time"}};
   for (std::size_t i = 0; i < at.value().items.size(); ++i) {
@@ -54,7 +52,7 @@ void read_points(Measured& measured, const Cursor& at) {
   }
 }
 
-const Table<Measured>& measured_table() {
+const Table<Measured>& measured_collective_table() {
   using enum topology::Collective;
   static const Table<Measured> table{
       choice<Measured, topology::Collective Measured::*, topology::Collective>(
@@ -74,11 +72,11 @@ const Table<Measured>& measured_table() {
         "Size of the whole buffer and time, sizes rising",
         "",
         {.type = Type::list, .range = {1, 1000, "a table has a point"}, .forms = {point_form()}}},
-       read_points}};
+       read_measured_points}};
   return table;
 }
 
-void read_measured(Draft& draft, const Cursor& at) {
+void read_measured(FabricDraft& draft, const Cursor& at) {
   draft.fabric.measured.clear();
   for (std::size_t i = 0; i < at.value().items.size(); ++i) {
     Measured measured;
@@ -88,27 +86,27 @@ void read_measured(Draft& draft, const Cursor& at) {
       continue;
     }
     require({"collective", "ranks", "nodes", "points"}, "a measured table needs all four", item);
-    read_map(measured_table(), measured, item);
+    read_map(measured_collective_table(), measured, item);
     draft.fabric.measured.push_back(std::move(measured));
   }
 }
 
-Table<Draft> make_table() {
+Table<FabricDraft> make_fabric_table() {
   using enum Fabric::Kind;
   const std::vector<Named<Fabric::Kind>> kinds{
       {"fat-tree", fat_tree},   {"rail-fat-tree", rail_fat_tree},
       {"rail-only", rail_only}, {"dragonfly-plus", dragonfly_plus},
       {"torus-3d", torus_3d},   {"single-switch", single_switch}};
-  Table<Draft> table{
-      choice<Draft>("kind", "rail-fat-tree", kinds, "How the switches are joined",
-                    of_fabric(&Fabric::kind)),
-      bandwidth<Draft>("link_bandwidth", "", "Per link and direction",
-                       of_fabric(&Fabric::link_bandwidth)),
-      duration<Draft>("latency", "1 us", "Per hop", of_fabric(&Fabric::latency)),
-      whole<Draft>("tiers", "as many as the size needs", {1, 5, "layers of switches"},
-                   "Layers of switches", of_fabric(&Fabric::tiers)),
-      whole<Draft>("radix", "40", {2, 4096, "ports of one switch"}, "Ports per switch",
-                   of_fabric(&Fabric::radix)),
+  Table<FabricDraft> table{
+      choice<FabricDraft>("kind", "rail-fat-tree", kinds, "How the switches are joined",
+                          of_fabric(&Fabric::kind)),
+      bandwidth<FabricDraft>("link_bandwidth", "", "Per link and direction",
+                             of_fabric(&Fabric::link_bandwidth)),
+      duration<FabricDraft>("latency", "1 us", "Per hop", of_fabric(&Fabric::latency)),
+      whole<FabricDraft>("tiers", "as many as the size needs", {1, 5, "layers of switches"},
+                         "Layers of switches", of_fabric(&Fabric::tiers)),
+      whole<FabricDraft>("radix", "40", {2, 4096, "ports of one switch"}, "Ports per switch",
+                         of_fabric(&Fabric::radix)),
       {{"oversubscription",
         "One number, or one per tier, lowest first",
         "1",
@@ -116,34 +114,37 @@ Table<Draft> make_table() {
          .forms = {{.type = Type::number, .range = blocking},
                    {.type = Type::list, .forms = {{.type = Type::number, .range = blocking}}}}}},
        read_oversubscription},
-      number<Draft>("efficiency", "0.9", {0.01, 1, "payload is part of what the wire carries"},
-                    "Payload over link rate", of_fabric(&Fabric::efficiency)),
-      yes_no<Draft>("collectives_in_network", "false", "Reduction inside the switches (SHARP)",
-                    of_fabric(&Fabric::collectives_in_network)),
-      duration<Draft>("launch", "0 us", "What its software adds to a collective between nodes",
-                      of_fabric(&Fabric::launch)),
-      number<Draft>("ramp", "0.7", {0, 10, "0 is no ramp at all, 3 the slowest that was seen"},
-                    "How slowly collectives between nodes gain speed with size",
-                    of_fabric(&Fabric::ramp)),
-      quantity<Draft>(Type::power, units::parse_power, "switch_power", "not known",
-                      {0, 1e6, "no switch draws a megawatt"}, "Power of one switch",
-                      of_fabric(&Fabric::switch_power)),
-      quantity<Draft>(Type::money, units::parse_money, "switch_price", "not known",
-                      {0, 1e8, "no switch costs so much"}, "Price of one switch",
-                      of_fabric(&Fabric::switch_price)),
-      whole<Draft>("nics_per_node", "all", {1, 1024, "a node has so many slots at most"},
-                   "NICs of a node that this fabric connects", &Draft::nics_per_node),
+      number<FabricDraft>("efficiency", "0.9",
+                          {0.01, 1, "payload is part of what the wire carries"},
+                          "Payload over link rate", of_fabric(&Fabric::efficiency)),
+      yes_no<FabricDraft>("collectives_in_network", "false",
+                          "Reduction inside the switches (SHARP)",
+                          of_fabric(&Fabric::collectives_in_network)),
+      duration<FabricDraft>("launch", "0 us",
+                            "What its software adds to a collective between nodes",
+                            of_fabric(&Fabric::launch)),
+      number<FabricDraft>(
+          "ramp", "0.7", {0, 10, "0 is no ramp at all, 3 the slowest that was seen"},
+          "How slowly collectives between nodes gain speed with size", of_fabric(&Fabric::ramp)),
+      quantity<FabricDraft>(Type::power, units::parse_power, "switch_power", "not known",
+                            {0, 1e6, "no switch draws a megawatt"}, "Power of one switch",
+                            of_fabric(&Fabric::switch_power)),
+      quantity<FabricDraft>(Type::money, units::parse_money, "switch_price", "not known",
+                            {0, 1e8, "no switch costs so much"}, "Price of one switch",
+                            of_fabric(&Fabric::switch_price)),
+      whole<FabricDraft>("nics_per_node", "all", {1, 1024, "a node has so many slots at most"},
+                         "NICs of a node that this fabric connects", &FabricDraft::nics_per_node),
       {{"measured",
         "Collectives measured on this fabric, used instead of the model",
         "none",
-        {.type = Type::list, .forms = {map_of(fields_of(measured_table()))}}},
+        {.type = Type::list, .forms = {map_of(fields_of(measured_collective_table()))}}},
        read_measured}};
   add_entry_keys(table);
   return table;
 }
 
-const Table<Draft>& table() {
-  static const auto made = make_table();
+const Table<FabricDraft>& fabric_table() {
+  static const auto made = make_fabric_table();
   return made;
 }
 
@@ -158,11 +159,11 @@ void refuse_tiers(Fabric::Kind kind, const Cursor& at) {
 
 }  // namespace
 
-std::vector<Field> fabric_fields() { return fields_of(table()); }
+std::vector<Field> fabric_fields() { return fields_of(fabric_table()); }
 
 FabricDraft read_fabric(const Cursor& at) {
-  Draft draft;
-  const auto name = read_named(Kind::fabric, table(), draft, at);
+  FabricDraft draft;
+  const auto name = read_named(Kind::fabric, fabric_table(), draft, at);
   if (!name)
     require({"kind", "link_bandwidth"}, "a fabric without `base` needs kind and link_bandwidth",
             at);

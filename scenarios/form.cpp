@@ -33,7 +33,7 @@ std::optional<bool> as_yes_no(const std::string& text) {
 
 bool is_quantity(Type type) { return type >= Type::bytes && type <= Type::money; }
 
-double quantity(Type type, const std::string& text) {
+double read_quantity(Type type, const std::string& text) {
   switch (type) {
     case Type::bytes:
       return units::parse_bytes(text).value;
@@ -92,7 +92,7 @@ bool check_number(const Form& form, const Cursor& at) {
 
 bool check_quantity(const Form& form, const Cursor& at) {
   try {
-    return check_range(form, quantity(form.type, at.value().text), at, at.value().text);
+    return check_range(form, read_quantity(form.type, at.value().text), at, at.value().text);
   } catch (const std::invalid_argument& wrong) {
     at.complain(wrong.what());
     return false;

@@ -16,7 +16,7 @@ namespace {
 using Parse = std::optional<double> (*)(const Value&);
 
 template <auto parse>
-std::optional<double> quantity(const Value& value) {
+std::optional<double> axis_quantity(const Value& value) {
   if (value.kind != Value::Kind::scalar) return {};
   try {
     return parse(value.text).value;
@@ -28,10 +28,10 @@ std::optional<double> quantity(const Value& value) {
 // By what values of an axis compare: numbers, or quantities of one kind.
 Parse measure_of(const std::vector<const Value*>& values) {
   for (const Parse parse :
-       {Parse(number_of), Parse(quantity<units::parse_bytes>),
-        Parse(quantity<units::parse_bandwidth>), Parse(quantity<units::parse_flop_rate>),
-        Parse(quantity<units::parse_duration>), Parse(quantity<units::parse_power>),
-        Parse(quantity<units::parse_money>)})
+       {Parse(number_of), Parse(axis_quantity<units::parse_bytes>),
+        Parse(axis_quantity<units::parse_bandwidth>), Parse(axis_quantity<units::parse_flop_rate>),
+        Parse(axis_quantity<units::parse_duration>), Parse(axis_quantity<units::parse_power>),
+        Parse(axis_quantity<units::parse_money>)})
     if (std::ranges::all_of(values, [&](const Value* value) { return parse(*value).has_value(); }))
       return parse;
   return number_of;

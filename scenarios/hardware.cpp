@@ -63,7 +63,7 @@ Key<Target> watts(std::string_view name, std::string_view description, Get get) 
 }
 
 template <class Target, class Get>
-Key<Target> money(std::string_view name, std::string_view description, Get get) {
+Key<Target> price_key(std::string_view name, std::string_view description, Get get) {
   return quantity<Target>(Type::money, units::parse_money, name, "not known",
                           {0, 1e9, "no node costs a thousand million"}, description, get);
 }
@@ -153,7 +153,7 @@ Table<DeviceDraft> make_device_table() {
       whole<DeviceDraft>("sms", "not known", {0, 100'000, "a device has so many at most"},
                          "Streaming multiprocessors or compute units", of_device(&Device::sms)),
       watts<DeviceDraft>("power", "Power limit", of_device(&Device::power)),
-      money<DeviceDraft>("price", "Price of one", of_device(&Device::price)),
+      price_key<DeviceDraft>("price", "Price of one", of_device(&Device::price)),
       inner<DeviceDraft>("efficiency", "How much of the data sheet kernels reach",
                          efficiency_table(), of_device(&Device::efficiency)),
       {{"kernels",
@@ -251,7 +251,7 @@ Table<NodeDraft> make_node_table() {
       inner<NodeDraft>("host", "The host", host_table(), of_node(&Node::host)),
       inner<NodeDraft>("nvme", "Local storage", nvme_table(), of_node(&Node::nvme)),
       watts<NodeDraft>("power", "Power of a whole node under load", &NodeDraft::power),
-      money<NodeDraft>("price", "Price of a whole node", of_node(&Node::price)),
+      price_key<NodeDraft>("price", "Price of a whole node", of_node(&Node::price)),
       text<NodeDraft>("usual_fabric", "Fabric that a cluster of such nodes has if none is named",
                       of_node(&Node::usual_fabric))};
   add_entry_keys(table);
@@ -287,7 +287,7 @@ void read_device(topology::Device& device, const Cursor& at) {
 namespace {
 
 // NICs and GPUs that are written side by side.
-void check_nics(const topology::Node& node, const Cursor& at) {
+void check_node_nics(const topology::Node& node, const Cursor& at) {
   const auto nics = at.find("nics");
   const auto count = nics ? nics->find("count") : std::nullopt;
   if (count && !nics_match(node)) count->complain(nics_mismatch(node));
@@ -325,7 +325,7 @@ topology::Node read_node(const Cursor& at) {
   draft.node.nvlink.kind = NvLink::Kind::none;
   const auto name = read_named(Kind::node, node_table(), draft, at);
   if (!name) require({"device"}, "a node without `base` needs at least its device", at);
-  check_nics(draft.node, at);
+  check_node_nics(draft.node, at);
   check_bandwidths(draft.node, at);
   draft.node.name = name.value_or("node");
   return std::move(draft.node);

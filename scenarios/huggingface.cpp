@@ -25,7 +25,7 @@ constexpr auto type_names = [] {
   return names;
 }();
 
-json parse(std::string_view text, const std::string& file) {
+json parse_config(std::string_view text, const std::string& file) {
   try {
     auto object = json::parse(text);
     if (!object.is_object())
@@ -144,7 +144,7 @@ void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) 
       static_cast<int>(std::min<std::int64_t>(fields.count({"num_nextn_predict_layers"}), 64));
 }
 
-void read_window(model::Transformer& t, const Family& family, Fields& fields) {
+void read_sliding_window(model::Transformer& t, const Family& family, Fields& fields) {
   if (!fields.has({"sliding_window"}) || !fields.yes_no("use_sliding_window", true, nullptr))
     return;
   const auto size = fields.whole({"sliding_window"}).value_or(t.max_sequence);
@@ -157,7 +157,7 @@ void read_window(model::Transformer& t, const Family& family, Fields& fields) {
 }
 
 // The file says it, or its name does: "llama3.1-70b.config.json", "Llama-3.1-70B/config.json".
-std::string name_of(Fields& fields, const std::string& file_name) {
+std::string model_name(Fields& fields, const std::string& file_name) {
   const auto written = fields.word({"_name_or_path"});
   const std::filesystem::path path(written.empty() ? file_name : written);
   auto name = written.empty() ? path.stem().string() : path.filename().string();
@@ -171,7 +171,7 @@ std::span<const std::string_view> huggingface_types() { return type_names; }
 
 model::Transformer read_huggingface(std::string_view text, const std::string& file_name,
                                     std::vector<std::string>* defaulted) {
-  auto object = parse(text, file_name);
+  auto object = parse_config(text, file_name);
   flatten(object);
   const auto& family = family_of(object, file_name);
   Fields fields(object, file_name, defaulted);
@@ -185,7 +185,7 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
   read_activation(t, family, fields);
   read_biases(t, family, fields);
   read_peculiar(t, family, fields);
-  read_window(t, family, fields);
+  read_sliding_window(t, family, fields);
   if (family.experts) read_experts(t, family.type, fields);
   t.tied_embeddings = fields.yes_no("tie_word_embeddings", family.tied, "tied_embeddings");
   t.dropout = fields.share(
@@ -195,7 +195,7 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
                     std::to_string(t.heads) + " heads");
   if (!family.approximation.empty())
     fields.note("approximated: " + std::string(family.approximation));
-  t.name = name_of(fields, file_name);
+  t.name = model_name(fields, file_name);
   fields.throw_if_any();
   return t;
 }

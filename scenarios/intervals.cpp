@@ -52,7 +52,7 @@ const Table<RegimeSpread>& regime_table() {
   return table;
 }
 
-const Table<MeasuredDevice>& device_table() {
+const Table<MeasuredDevice>& device_ranges_table() {
   using One = MeasuredDevice;
   static const Table<One> table{
       text<One>("name", "Family of devices", &One::device),
@@ -62,12 +62,12 @@ const Table<MeasuredDevice>& device_table() {
   return table;
 }
 
-const Table<Intervals>& table() {
+const Table<Intervals>& intervals_table() {
   static const Table<Intervals> table{
       number<Intervals>("between", "", logarithm, "Standard deviation between data sets",
                         &Intervals::between),
       elements("regimes", "Quantiles of each regime", regime_table(), &Intervals::regimes),
-      elements("devices", "What was measured on each", device_table(), &Intervals::devices)};
+      elements("devices", "What was measured on each", device_ranges_table(), &Intervals::devices)};
   return table;
 }
 
@@ -78,7 +78,7 @@ forecast::Intervals read_intervals(std::string_view text, const std::string& fil
   Reading reading(file, {});
   Intervals intervals;
   const Cursor root(document, "", reading);
-  read_map(table(), intervals, root);
+  read_map(intervals_table(), intervals, root);
   if (intervals.regimes.empty() || !intervals.regimes.front().regime.empty())
     root.complain_at("regimes", "the first regime must be that of all runs, {of: [], …}");
   reading.throw_if_any();

@@ -8,6 +8,7 @@
 
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -21,23 +22,17 @@ bool is_figure(const TableFact& fact) {
   return fact.key.starts_with(peak) || std::ranges::find(figures, fact.key) != figures.end();
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\r')) text.remove_suffix(1);
-  return text;
-}
-
 // "# key: value"; a comment that is none of these says nothing.
 void add_fact(KernelTable& table, std::string_view comment, int line) {
-  const auto text = trimmed(comment.substr(1));
+  const auto text = units::trimmed(comment.substr(1));
   const auto colon = text.find(": ");
   if (colon == std::string_view::npos || text.substr(0, colon).find(' ') != std::string_view::npos)
     return;
-  table.facts.push_back(
-      {std::string(text.substr(0, colon)), std::string(trimmed(text.substr(colon + 1))), line});
+  table.facts.push_back({std::string(text.substr(0, colon)),
+                         std::string(units::trimmed(text.substr(colon + 1))), line});
 }
 
-Value scalar(std::string_view text, int line) {
+Value cell_scalar(std::string_view text, int line) {
   Value value;
   value.kind = Value::Kind::scalar;
   value.text = text;
@@ -46,10 +41,10 @@ Value scalar(std::string_view text, int line) {
 }
 
 // The data sheet as a mapping whose values stand in the table's comments.
-Value document(const KernelTable& table, const std::string& base) {
+Value kernel_document(const KernelTable& table, const std::string& base) {
   Value map;
   map.kind = Value::Kind::map;
-  if (!base.empty()) map.members.push_back({scalar("base", 1), scalar(base, 1)});
+  if (!base.empty()) map.members.push_back({cell_scalar("base", 1), cell_scalar(base, 1)});
   Value peaks;
   peaks.kind = Value::Kind::map;
   for (const auto& fact : table.facts) {
@@ -57,9 +52,9 @@ Value document(const KernelTable& table, const std::string& base) {
     const bool of_peak = fact.key.starts_with(peak);
     const auto key = std::string_view(fact.key).substr(of_peak ? peak.size() : 0);
     (of_peak ? peaks : map)
-        .members.push_back({scalar(key, fact.line), scalar(fact.value, fact.line)});
+        .members.push_back({cell_scalar(key, fact.line), cell_scalar(fact.value, fact.line)});
   }
-  if (!peaks.members.empty()) map.members.push_back({scalar("peak", 1), std::move(peaks)});
+  if (!peaks.members.empty()) map.members.push_back({cell_scalar("peak", 1), std::move(peaks)});
   return map;
 }
 
@@ -110,7 +105,7 @@ KernelTable load_kernel_table(const std::filesystem::path& file) {
 }
 
 topology::Device device_of(const KernelTable& table, const std::string& base) {
-  const auto sheet = document(table, base);
+  const auto sheet = kernel_document(table, base);
   Reading reading(table.file, {});
   const Cursor at(sheet, "", reading);
   require_sheet(sheet, base, at);

@@ -34,7 +34,7 @@ const Table<Likeness>& doublings() {
   return table;
 }
 
-const Table<Likeness>& table() {
+const Table<Likeness>& likeness_table() {
   const auto itself = [](Likeness& likeness) -> Likeness& { return likeness; };
   static const Table<Likeness> all{
       number<Likeness>("own", "", {0, 0.99, "a share of the variance, and some is shared"},
@@ -57,8 +57,8 @@ Likeness read_likeness(std::string_view text, const std::string& file) {
   Reading reading(file, {});
   Likeness likeness;
   const Cursor root(document, "", reading);
-  read_map(table(), likeness, root);
-  require_all(fields_of(table()), root);
+  read_map(likeness_table(), likeness, root);
+  require_all(fields_of(likeness_table()), root);
   if (const auto at = root.find("difference")) require_all(fields_of(differences()), *at);
   if (const auto at = root.find("doubling")) require_all(fields_of(doublings()), *at);
   reading.throw_if_any();

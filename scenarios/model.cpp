@@ -12,7 +12,7 @@ namespace {
 
 using model::Transformer;
 
-struct Draft {
+struct ModelDraft {
   Transformer transformer;
   std::optional<bool> qkv_biases;
   void finish() {}
@@ -20,83 +20,86 @@ struct Draft {
 
 template <class T>
 auto of(T Transformer::*member) {
-  return [member](Draft& draft) -> T& { return draft.transformer.*member; };
+  return [member](ModelDraft& draft) -> T& { return draft.transformer.*member; };
 }
 
-constexpr Range sizes{1, 16'777'216, "no published transformer is near that"};
+constexpr Range model_sizes{1, 16'777'216, "no published transformer is near that"};
 
 // --- the table
 
-void add_sizes(Table<Draft>& table) {
-  const Table<Draft> keys{
-      whole<Draft>("layers", "", {1, 10'000, "no published transformer is near that"},
-                   "Transformer layers", of(&Transformer::layers)),
-      whole<Draft>("hidden", "", sizes, "Width of the residual stream", of(&Transformer::hidden)),
-      whole<Draft>("heads", "", {1, 65'536, "no published transformer is near that"},
-                   "Attention heads", of(&Transformer::heads)),
-      whole<Draft>("kv_heads", "heads", {1, 65'536, "no published transformer is near that"},
-                   "Heads of keys and values", of(&Transformer::kv_heads)),
-      whole<Draft>("head_dim", "hidden / heads", {1, 65'536, "the size of one head"},
-                   "Size of one head", of(&Transformer::head_dim)),
-      whole<Draft>("ffn", "4 x hidden", sizes, "Width of one projection of the MLP",
-                   of(&Transformer::ffn)),
-      whole<Draft>("vocab", "", sizes, "Vocabulary before padding", of(&Transformer::vocab)),
-      whole<Draft>("max_sequence", "the sequence length",
-                   {1, 1e9, "no published transformer is near that"},
-                   "Longest sequence that the model was made for", of(&Transformer::max_sequence))};
+void add_sizes(Table<ModelDraft>& table) {
+  const Table<ModelDraft> keys{
+      whole<ModelDraft>("layers", "", {1, 10'000, "no published transformer is near that"},
+                        "Transformer layers", of(&Transformer::layers)),
+      whole<ModelDraft>("hidden", "", model_sizes, "Width of the residual stream",
+                        of(&Transformer::hidden)),
+      whole<ModelDraft>("heads", "", {1, 65'536, "no published transformer is near that"},
+                        "Attention heads", of(&Transformer::heads)),
+      whole<ModelDraft>("kv_heads", "heads", {1, 65'536, "no published transformer is near that"},
+                        "Heads of keys and values", of(&Transformer::kv_heads)),
+      whole<ModelDraft>("head_dim", "hidden / heads", {1, 65'536, "the size of one head"},
+                        "Size of one head", of(&Transformer::head_dim)),
+      whole<ModelDraft>("ffn", "4 x hidden", model_sizes, "Width of one projection of the MLP",
+                        of(&Transformer::ffn)),
+      whole<ModelDraft>("vocab", "", model_sizes, "Vocabulary before padding",
+                        of(&Transformer::vocab)),
+      whole<ModelDraft>(
+          "max_sequence", "the sequence length", {1, 1e9, "no published transformer is near that"},
+          "Longest sequence that the model was made for", of(&Transformer::max_sequence))};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 
-void add_shape(Table<Draft>& table) {
+void add_shape(Table<ModelDraft>& table) {
   using model::Activation;
   using model::Norm;
   using model::Position;
-  const Table<Draft> keys{
-      choice<Draft>("activation", "gelu",
-                    std::vector<Named<Activation>>{{"gelu", Activation::gelu},
-                                                   {"relu", Activation::relu},
-                                                   {"squared_relu", Activation::squared_relu},
-                                                   {"swiglu", Activation::swiglu},
-                                                   {"geglu", Activation::geglu}},
-                    "Activation of the MLP", of(&Transformer::activation)),
-      choice<Draft>(
+  const Table<ModelDraft> keys{
+      choice<ModelDraft>("activation", "gelu",
+                         std::vector<Named<Activation>>{{"gelu", Activation::gelu},
+                                                        {"relu", Activation::relu},
+                                                        {"squared_relu", Activation::squared_relu},
+                                                        {"swiglu", Activation::swiglu},
+                                                        {"geglu", Activation::geglu}},
+                         "Activation of the MLP", of(&Transformer::activation)),
+      choice<ModelDraft>(
           "norm", "layernorm",
           std::vector<Named<Norm>>{{"layernorm", Norm::layernorm}, {"rmsnorm", Norm::rmsnorm}},
           "Normalisation", of(&Transformer::norm)),
-      choice<Draft>("position", "learned",
-                    std::vector<Named<Position>>{{"learned", Position::learned},
-                                                 {"rope", Position::rope},
-                                                 {"alibi", Position::alibi},
-                                                 {"none", Position::none}},
-                    "How positions enter", of(&Transformer::position)),
-      yes_no<Draft>("tied_embeddings", "true", "Embedding and head share their weights",
-                    of(&Transformer::tied_embeddings)),
-      yes_no<Draft>("biases", "true", "Biases on every linear layer", of(&Transformer::biases)),
-      yes_no<Draft>("qkv_biases", "as biases", "Biases on query, key and value",
-                    &Draft::qkv_biases),
-      yes_no<Draft>("output_bias", "as biases", "A bias on attention's output projection",
-                    of(&Transformer::output_bias)),
-      yes_no<Draft>("parallel_block", "false", "Attention and MLP read the same input",
-                    of(&Transformer::parallel_block)),
-      whole<Draft>("norms_per_layer", "2", {0, 8, "norms of one layer"}, "Norms of one layer",
-                   of(&Transformer::norms_per_layer)),
-      yes_no<Draft>("query_key_norm", "false", "A norm per head on queries and keys",
-                    of(&Transformer::query_key_norm)),
-      yes_no<Draft>("attention_sinks", "false", "A learned score per head in the softmax",
-                    of(&Transformer::attention_sinks)),
-      number<Draft>("dropout", "0.1", {0, 0.99, "the share of values that are dropped"},
-                    "Dropout probability", of(&Transformer::dropout)),
-      yes_no<Draft>("causal", "true", "Each token sees only those before it",
-                    of(&Transformer::causal))};
+      choice<ModelDraft>("position", "learned",
+                         std::vector<Named<Position>>{{"learned", Position::learned},
+                                                      {"rope", Position::rope},
+                                                      {"alibi", Position::alibi},
+                                                      {"none", Position::none}},
+                         "How positions enter", of(&Transformer::position)),
+      yes_no<ModelDraft>("tied_embeddings", "true", "Embedding and head share their weights",
+                         of(&Transformer::tied_embeddings)),
+      yes_no<ModelDraft>("biases", "true", "Biases on every linear layer",
+                         of(&Transformer::biases)),
+      yes_no<ModelDraft>("qkv_biases", "as biases", "Biases on query, key and value",
+                         &ModelDraft::qkv_biases),
+      yes_no<ModelDraft>("output_bias", "as biases", "A bias on attention's output projection",
+                         of(&Transformer::output_bias)),
+      yes_no<ModelDraft>("parallel_block", "false", "Attention and MLP read the same input",
+                         of(&Transformer::parallel_block)),
+      whole<ModelDraft>("norms_per_layer", "2", {0, 8, "norms of one layer"}, "Norms of one layer",
+                        of(&Transformer::norms_per_layer)),
+      yes_no<ModelDraft>("query_key_norm", "false", "A norm per head on queries and keys",
+                         of(&Transformer::query_key_norm)),
+      yes_no<ModelDraft>("attention_sinks", "false", "A learned score per head in the softmax",
+                         of(&Transformer::attention_sinks)),
+      number<ModelDraft>("dropout", "0.1", {0, 0.99, "the share of values that are dropped"},
+                         "Dropout probability", of(&Transformer::dropout)),
+      yes_no<ModelDraft>("causal", "true", "Each token sees only those before it",
+                         of(&Transformer::causal))};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 
 auto of_transformer(void (*read)(Transformer&, const Cursor&)) {
-  return [read](Draft& draft, const Cursor& at) { read(draft.transformer, at); };
+  return [read](ModelDraft& draft, const Cursor& at) { read(draft.transformer, at); };
 }
 
-Table<Draft> make_table() {
-  Table<Draft> table;
+Table<ModelDraft> make_model_table() {
+  Table<ModelDraft> table;
   add_sizes(table);
   add_shape(table);
   table.push_back({{"attention_window", "Tokens that each layer, or every so many, looks back",
@@ -107,22 +110,22 @@ Table<Draft> make_table() {
        of_transformer(read_attention)});
   table.push_back({{"moe", "Mixture-of-experts layers", "none", map_of(moe_fields())},
                    of_transformer(read_moe)});
-  table.push_back(whole<Draft>(
+  table.push_back(whole<ModelDraft>(
       "multi_token_prediction", "0", {0, 64, "modules that predict further tokens"},
       "Modules that predict further tokens", of(&Transformer::multi_token_prediction)));
-  table.push_back(text<Draft>("name", "A name for reports", of(&Transformer::name)));
-  table.push_back(unread<Draft>("huggingface", {.type = Type::text},
-                                "Path of a config.json to start from, relative to the file"));
+  table.push_back(text<ModelDraft>("name", "A name for reports", of(&Transformer::name)));
+  table.push_back(unread<ModelDraft>("huggingface", {.type = Type::text},
+                                     "Path of a config.json to start from, relative to the file"));
   add_entry_keys(table);
   return table;
 }
 
-const Table<Draft>& table() {
-  static const auto made = make_table();
+const Table<ModelDraft>& model_table() {
+  static const auto made = make_model_table();
   return made;
 }
 
-void read_config(Draft& draft, const Cursor& place) {
+void read_config(ModelDraft& draft, const Cursor& place) {
   const auto& name = place.value().text;
   const auto path = (place.reading().base() / name).string();
   try {
@@ -138,7 +141,7 @@ void read_config(Draft& draft, const Cursor& place) {
 }
 
 // The config.json that the mapping starts from, if it names one.
-bool read_foreign(Draft& draft, const Cursor& at) {
+bool read_foreign(ModelDraft& draft, const Cursor& at) {
   for (const auto& member : at.value().members) {
     if (member.key.text != "huggingface" || member.value.kind != Value::Kind::scalar) continue;
     const auto place = at.member(member);
@@ -239,7 +242,7 @@ void derive_moe(Transformer& t, const Cursor& at) {
   if (moe.shared_experts > 0 && moe.shared_ffn == 0) moe.shared_ffn = moe.expert_ffn;
 }
 
-void derive(Draft& draft, const Cursor& at) {
+void derive(ModelDraft& draft, const Cursor& at) {
   auto& t = draft.transformer;
   t.qkv_biases = draft.qkv_biases.value_or(t.biases);
   derive_latent(t, at);
@@ -251,12 +254,12 @@ void derive(Draft& draft, const Cursor& at) {
 
 }  // namespace
 
-std::vector<Field> model_fields() { return fields_of(table()); }
+std::vector<Field> model_fields() { return fields_of(model_table()); }
 
 Transformer read_model(const Cursor& at) {
-  Draft draft;
+  ModelDraft draft;
   const bool foreign = read_foreign(draft, at);
-  const auto name = read_named(Kind::model, table(), draft, at);
+  const auto name = read_named(Kind::model, model_table(), draft, at);
   if (!name && !foreign)
     require({"layers", "hidden", "heads", "vocab"},
             "a model without `base` or `huggingface` needs layers, hidden, heads and vocab", at);

@@ -10,7 +10,7 @@ using model::LatentAttention;
 using model::Moe;
 using model::Transformer;
 
-constexpr Range sizes{1, 16'777'216, "no published transformer is near that"};
+constexpr Range part_sizes{1, 16'777'216, "no published transformer is near that"};
 constexpr Range experts{0, 65'536, "no published transformer is near that"};
 constexpr Range counts{0, 1'000'000, "no published transformer is near that"};
 
@@ -52,7 +52,8 @@ const Table<Moe>& moe_table() {
   static const Table<Moe> table{
       whole<Moe>("experts", "", experts, "Routed experts of a layer", &Moe::experts),
       whole<Moe>("top_k", "", {1, 256, experts.reason}, "Experts that see a token", &Moe::top_k),
-      whole<Moe>("expert_ffn", "ffn", sizes, "Width of one expert's projection", &Moe::expert_ffn),
+      whole<Moe>("expert_ffn", "ffn", part_sizes, "Width of one expert's projection",
+                 &Moe::expert_ffn),
       whole<Moe>("shared_experts", "0", counts, "Experts that see every token",
                  &Moe::shared_experts),
       whole<Moe>("shared_ffn", "expert_ffn", counts, "Width of one shared expert",
@@ -97,11 +98,11 @@ void read_moe(Transformer& t, const Cursor& at) {
 const Form& window_form() {
   static const Form form{
       .type = Type::either,
-      .forms = {{.type = Type::whole, .range = sizes},
+      .forms = {{.type = Type::whole, .range = part_sizes},
                 map_of({{"size",
                          "Tokens that a layer looks back",
                          "",
-                         {.type = Type::whole, .range = sizes}},
+                         {.type = Type::whole, .range = part_sizes}},
                         {"every",
                          "Every so many layers have the window",
                          "1",

@@ -21,7 +21,7 @@ using topology::Collective;
 
 using Words = std::vector<std::string_view>;
 
-Words words_of(std::string_view line) {
+Words words_in(std::string_view line) {
   Words words;
   for (std::size_t at = 0; at < line.size();) {
     const auto begin = line.find_first_not_of(" \t\r", at);
@@ -34,7 +34,7 @@ Words words_of(std::string_view line) {
 }
 
 template <class Number>
-std::optional<Number> number(std::string_view word) {
+std::optional<Number> log_number(std::string_view word) {
   Number value{};
   const auto [end, wrong] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (wrong != std::errc{} || end != word.data() + word.size()) return {};
@@ -67,20 +67,20 @@ std::optional<Collective> named_program(std::string_view line) {
   return {};
 }
 
-class Reader {
+class LogReader {
  public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+  explicit LogReader(std::string file) : file_(std::move(file)) {}
 
   void take(std::string_view line) {
     ++line_;
     if (const auto tag = line.find("<stdout>:"); tag != std::string_view::npos)
       line.remove_prefix(tag + 9);
-    const auto words = words_of(line);
+    const auto words = words_in(line);
     if (words.empty()) return;
     if (const auto collective = named_program(line)) announced_ = collective;
     if (words.front().starts_with('#'))
       comment(line, words);
-    else if (number<double>(words.front()))
+    else if (log_number<double>(words.front()))
       row(words);
   }
 
@@ -109,7 +109,7 @@ class Reader {
   void comment(std::string_view, const Words& words) {
     const std::size_t first = words.front() == "#" ? 1 : 0;
     if (words.size() < first + 2 || (words[first] != "Rank" && words[first] != "#Rank")) return;
-    const auto rank = number<int>(words[first + 1]);
+    const auto rank = log_number<int>(words[first + 1]);
     const auto on = std::ranges::find(words, "on");
     if (!rank || on == words.end() || on + 1 == words.end())
       return complain(line_, "expected '# Rank N … on HOST device N'");
@@ -124,14 +124,14 @@ class Reader {
     constexpr std::string_view expected =
         "expected a row of size, count, type, redop, root, time, algbw, busbw and #wrong";
     if (words.size() < 8) return complain(line_, std::string(expected));
-    const auto size = number<double>(words[0]), time = number<double>(words[5]),
-               algorithm = number<double>(words[6]), bus = number<double>(words[7]);
+    const auto size = log_number<double>(words[0]), time = log_number<double>(words[5]),
+               algorithm = log_number<double>(words[6]), bus = log_number<double>(words[7]);
     if (!size || !time || !algorithm || !bus) return complain(line_, std::string(expected));
     if (*size == 0) return;  // the smallest sizes of many ranks round down to nothing
     if (!(*size > 0 && *time > 0 && std::isfinite(*time)))
       return complain(line_, "size and time must be more than zero");
     if (words.size() > 8)
-      if (const auto wrong = number<double>(words[8]); wrong && *wrong > 0)
+      if (const auto wrong = log_number<double>(words[8]); wrong && *wrong > 0)
         return complain(line_, "the run computed wrong results (#wrong " + std::string(words[8]) +
                                    "); it measures nothing");
     Test& test = open(false);
@@ -202,7 +202,7 @@ topology::MeasuredCollective table_of(const Test& test) {
 }  // namespace
 
 topology::Fabric read_nccl_tests(std::string_view text, const std::string& file_name) {
-  Reader reader(file_name);
+  LogReader reader(file_name);
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     reader.take(text.substr(0, end));

@@ -58,7 +58,7 @@ Table<Plan> stages() {
           layers_per_stage_key(), rank_order_key()};
 }
 
-Table<Plan> memory() {
+Table<Plan> memory_keys() {
   using strategies::ActivationCompression;
   using strategies::ShardGroup;
   const std::vector<Named<ShardGroup>> groups{{"all", ShardGroup::all}, {"node", ShardGroup::node}};
@@ -98,15 +98,15 @@ Table<Plan> traffic() {
           bucket_key()};
 }
 
-Table<Plan> make_table() {
+Table<Plan> make_plan_table() {
   Table<Plan> table;
-  for (const auto& part : {degrees(), stages(), memory(), traffic()})
+  for (const auto& part : {degrees(), stages(), memory_keys(), traffic()})
     table.insert(table.end(), part.begin(), part.end());
   return table;
 }
 
-const Table<Plan>& table() {
-  static const auto made = make_table();
+const Table<Plan>& plan_table() {
+  static const auto made = make_plan_table();
   return made;
 }
 
@@ -121,8 +121,8 @@ const std::vector<Named<strategies::ScheduleKind>>& schedules() {
   return named;
 }
 
-std::vector<Field> plan_fields() { return fields_of(table()); }
+std::vector<Field> plan_fields() { return fields_of(plan_table()); }
 
-void read_plan(Plan& plan, const Cursor& at) { read_map(table(), plan, at); }
+void read_plan(Plan& plan, const Cursor& at) { read_map(plan_table(), plan, at); }
 
 }  // namespace scenarios

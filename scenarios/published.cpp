@@ -14,7 +14,7 @@ namespace {
 
 constexpr Limits limits{.bytes = std::uintmax_t{64} << 20, .nodes = 5'000'000, .depth = 64};
 constexpr Range seconds{0, 1e7, "a step ends within months"};
-constexpr Range memory{0, 1e15, "memory of one device"};
+constexpr Range memory_range{0, 1e15, "memory of one device"};
 
 void read_pass_times(PublishedRow& row, const Cursor& at) {
   for (const auto& member : at.value().members)
@@ -22,14 +22,14 @@ void read_pass_times(PublishedRow& row, const Cursor& at) {
       row.pass_times_s.emplace_back(member.key.text, to_number(member.value));
 }
 
-const Table<PublishedRow>& measured_table() {
+const Table<PublishedRow>& measured_step_table() {
   using Row = PublishedRow;
   static const Table<Row> table{
       number<Row>("step_time_s", "none", seconds, "Measured time of one step",
                   &Row::measured_step_time_s),
       text<Row>("from", "How the time was derived", &Row::time_from),
       yes_no<Row>("time_counts", "false", "Fit for judging times", &Row::time_counts),
-      number<Row>("memory_bytes", "none", memory, "Measured memory", &Row::measured_bytes),
+      number<Row>("memory_bytes", "none", memory_range, "Measured memory", &Row::measured_bytes),
       choice<Row>("memory_kind", "",
                   std::vector<Named<std::string>>{{"allocated", "allocated"},
                                                   {"reserved", "reserved"},
@@ -63,7 +63,7 @@ const Table<PublishedRow>& row_table() {
   static const Table<Row> table{
       text<Row>("id", "Name of the row", &Row::id),
       unread<Row>("scenario", {.type = Type::map}, "The run"),
-      inner<Row>("measured", "What was measured", measured_table(), itself),
+      inner<Row>("measured", "What was measured", measured_step_table(), itself),
       inner<Row>("group", "Where the row counts", group_table(), itself),
       {{"assumed",
         "What the source does not state",

@@ -19,7 +19,7 @@ using search::Question;
 
 constexpr double usual_gap = 0.02;
 
-struct Draft {
+struct PurchaseDraft {
   Purchase purchase;
   std::vector<Cursor> workloads, options;
   std::optional<Cursor> search;
@@ -35,27 +35,27 @@ void take_maps(std::vector<Cursor>& maps, const Cursor& list) {
     if (check({.type = Type::map}, list.item(i))) maps.push_back(list.item(i));
 }
 
-const Table<Draft>& table() {
-  static const Table<Draft> made{
-      text<Draft>("name", "A name for reports",
-                  [](Draft& d) -> std::string& { return d.purchase.name; }),
+const Table<PurchaseDraft>& purchase_table() {
+  static const Table<PurchaseDraft> made{
+      text<PurchaseDraft>("name", "A name for reports",
+                          [](PurchaseDraft& d) -> std::string& { return d.purchase.name; }),
       {{"workload", "What is trained", "", map_of(workload_fields())},
-       [](Draft& d, const Cursor& at) { d.workloads.push_back(at); }},
+       [](PurchaseDraft& d, const Cursor& at) { d.workloads.push_back(at); }},
       {{"workloads", "The same, several", "", list_of(workload_fields(), "workloads")},
-       [](Draft& d, const Cursor& at) { take_maps(d.workloads, at); }},
+       [](PurchaseDraft& d, const Cursor& at) { take_maps(d.workloads, at); }},
       {{"constraints", "What is allowed at most", "", map_of(constraint_fields())},
-       [](Draft& d, const Cursor& at) { read_constraints(d.purchase.constraints, at); }},
+       [](PurchaseDraft& d, const Cursor& at) { read_constraints(d.purchase.constraints, at); }},
       {{"economics", "What money and energy cost", "", map_of(economics_fields())},
-       [](Draft& d, const Cursor& at) { read_economics(d.purchase.economics, at); }},
+       [](PurchaseDraft& d, const Cursor& at) { read_economics(d.purchase.economics, at); }},
       {{"reliability", "How often things fail", "never", map_of(reliability_fields())},
-       [](Draft& d, const Cursor& at) { read_reliability(d.purchase.reliability, at); }},
+       [](PurchaseDraft& d, const Cursor& at) { read_reliability(d.purchase.reliability, at); }},
       {{"options", "Clusters to choose from", "", list_of(option_fields(), "options")},
-       [](Draft& d, const Cursor& at) { take_maps(d.options, at); }},
+       [](PurchaseDraft& d, const Cursor& at) { take_maps(d.options, at); }},
       {{"search",
         "Limits of the search for plans, for every workload without its own",
         "gap 0.02",
         {.type = Type::map}},
-       [](Draft& d, const Cursor& at) { d.search = at; }}};
+       [](PurchaseDraft& d, const Cursor& at) { d.search = at; }}};
   return made;
 }
 
@@ -72,7 +72,7 @@ void refuse_currencies(const Cursor& at, const std::string& currency) {
       refuse_currencies(at.member(member), currency);
 }
 
-std::string name_of(const Cursor& workload) {
+std::string workload_name(const Cursor& workload) {
   const auto name = name_place(*workload.find("model"));
   return name ? name->value().text : "workload";
 }
@@ -80,7 +80,7 @@ std::string name_of(const Cursor& workload) {
 // Joins workloads and clusters to questions, whose complaints come out under their paths here.
 class Joining {
  public:
-  Joining(const Draft& draft, Reading& reading, const std::string& file)
+  Joining(const PurchaseDraft& draft, Reading& reading, const std::string& file)
       : draft_(draft), reading_(reading), file_(file) {}
 
   // Nothing after complaining.
@@ -120,12 +120,12 @@ class Joining {
   }
 
  private:
-  const Draft& draft_;
+  const PurchaseDraft& draft_;
   Reading& reading_;
   const std::string& file_;
 };
 
-void read_workloads(Draft& draft, const Cursor& root) {
+void read_workloads(PurchaseDraft& draft, const Cursor& root) {
   const bool one = root.find("workload").has_value(), several = root.find("workloads").has_value();
   if (one && several)
     root.complain_at("workloads", "both workload and workloads are given; keep one of them");
@@ -134,7 +134,7 @@ void read_workloads(Draft& draft, const Cursor& root) {
     auto& workload = draft.purchase.workloads.emplace_back();
     read_workload(workload, at);
     require({"model", "training", "tokens"}, "a workload needs model, training and tokens", at);
-    if (workload.name.empty() && at.find("model")) workload.name = name_of(at);
+    if (workload.name.empty() && at.find("model")) workload.name = workload_name(at);
   }
 }
 
@@ -142,7 +142,8 @@ bool is_whole(const Cursor& workload) {
   return workload.find("model") && workload.find("training");
 }
 
-void check_batch(const search::Workload& workload, const Question& question, const Cursor& at) {
+void check_workload_batch(const search::Workload& workload, const Question& question,
+                          const Cursor& at) {
   const auto batch = question.scenario.training.global_batch;
   if (workload.max_global_batch && *workload.max_global_batch < batch)
     at.complain_at("max_global_batch",
@@ -151,7 +152,7 @@ void check_batch(const search::Workload& workload, const Question& question, con
 }
 
 // One option of the file: with a list of numbers of nodes, or of fabrics, several.
-void read_options(Draft& draft, const Cursor& at, Joining& joining) {
+void read_options(PurchaseDraft& draft, const Cursor& at, Joining& joining) {
   OptionDraft read;
   read_option(read, at);
   require({"name", "cluster"}, "an option has a name and a cluster", at);
@@ -166,7 +167,7 @@ void read_options(Draft& draft, const Cursor& at, Joining& joining) {
       if (!is_whole(workload)) continue;
       auto question = joining.question(workload, value, cluster->path());
       if (!question) continue;
-      check_batch(draft.purchase.workloads[i], *question, workload);
+      check_workload_batch(draft.purchase.workloads[i], *question, workload);
       one.option.questions.push_back(std::move(*question));
     }
     if (one.option.questions.empty()) continue;
@@ -186,12 +187,12 @@ void check_names(const std::vector<Cursor>& options) {
 
 Purchase read(const Value& document, Reading& reading, const std::string& file) {
   const Cursor root(document, "", reading);
-  Draft draft;
+  PurchaseDraft draft;
   if (document.kind != Value::Kind::map) {
     root.complain("expected a map with workload and options");
     return {};
   }
-  read_map(table(), draft, root);
+  read_map(purchase_table(), draft, root);
   if (!root.find("options")) root.missing("options", "a purchase chooses among options");
   refuse_currencies(root, draft.purchase.economics.currency);
   read_workloads(draft, root);

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "units/text.hpp"
+
 namespace scenarios {
 namespace {
 
@@ -17,7 +19,8 @@ using units::Seconds;
 
 constexpr double day = 86400, year = 365 * day;
 constexpr Range any_time{0, 100 * year, "plans reach no further than a century"};
-constexpr Range mtbf_range{60, 1e5 * year, "a part works a minute at least between two failures"};
+constexpr Range node_mtbf_range{60, 1e5 * year,
+                                "a part works a minute at least between two failures"};
 constexpr Range any_money{0, 1e15, "there is not more money"};
 constexpr Range tokens_range{1, 1e18, "a training has some tokens"};
 
@@ -29,8 +32,8 @@ Key<Target> time(std::string_view name, std::string_view fallback, Range range,
 }
 
 template <class Target, class Get>
-Key<Target> money(std::string_view name, std::string_view fallback, std::string_view description,
-                  Get get) {
+Key<Target> money_key(std::string_view name, std::string_view fallback,
+                      std::string_view description, Get get) {
   return quantity<Target>(Type::money, units::parse_money, name, fallback, any_money, description,
                           get);
 }
@@ -39,12 +42,6 @@ template <class Target, class Get>
 Key<Target> power(std::string_view name, std::string_view fallback, Range range,
                   std::string_view description, Get get) {
   return quantity<Target>(Type::power, units::parse_power, name, fallback, range, description, get);
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  return text;
 }
 
 // --- Workloads
@@ -84,7 +81,7 @@ const Table<Constraints>& constraint_table() {
   static const Table<Constraints> table{
       time<Constraints>("deadline", "none", {60, 100 * year, "a minute to a century"},
                         "From the order until the last token", &Constraints::deadline),
-      money<Constraints>("budget", "none", "Of the total cost", &Constraints::budget),
+      money_key<Constraints>("budget", "none", "Of the total cost", &Constraints::budget),
       power<Constraints>("power", "none", {1, 1e12, "of the whole site"},
                          "Of the site, with PUE and switches", &Constraints::power),
       number<Constraints>("racks", "none", {1, 1e7, "racks of nodes"}, "Racks that nodes may fill",
@@ -98,14 +95,14 @@ void read_energy_price(Economics& economics, const Cursor& at) {
       {{"kWh", 3.6e6}, {"MWh", 3.6e9}}};
   const std::string_view written = at.value().text;
   const auto slash = written.find('/');
-  const auto unit = slash == written.npos ? "" : trimmed(written.substr(slash + 1));
+  const auto unit = slash == written.npos ? "" : units::trimmed(written.substr(slash + 1));
   const auto known = std::ranges::find(per, unit, &std::pair<std::string_view, double>::first);
   const auto refuse = [&] {
     at.complain("unknown price of energy '" + at.value().text + "'; write e.g. '0.08 USD/kWh'");
   };
   if (known == per.end()) return refuse();
   auto amount = at.value();
-  amount.text = trimmed(written.substr(0, slash));
+  amount.text = units::trimmed(written.substr(0, slash));
   if (currency_of(amount.text).empty()) return refuse();
   const Form form{.type = Type::money, .range = {0, 1e6, "of one unit of energy"}};
   if (check(form, at.instead(amount, at.value())))
@@ -131,10 +128,10 @@ const Table<Economics>& economics_table() {
                         &Economics::utilisation),
       number<Economics>("discount_rate", "0", {0, 1, "a year; 0.08 is 8 %"},
                         "Interest on what is bought, a year", &Economics::discount_rate),
-      money<Economics>("staff_per_year", "0", "Wages of those who run it, a year",
-                       &Economics::staff_per_year),
-      money<Economics>("storage", "0", "Price of the storage, which lives as long as nodes",
-                       &Economics::storage),
+      money_key<Economics>("staff_per_year", "0", "Wages of those who run it, a year",
+                           &Economics::staff_per_year),
+      money_key<Economics>("storage", "0", "Price of the storage, which lives as long as nodes",
+                           &Economics::storage),
       {{"currency", "Three capitals; all money is in it", "USD", {.type = Type::text}},
        read_currency}};
   return table;
@@ -143,10 +140,10 @@ const Table<Economics>& economics_table() {
 // --- Reliability
 
 using Stragglers = Reliability::Stragglers;
-const Table<Stragglers>& straggler_table() {
+const Table<Stragglers>& straggler_odds_table() {
   static const Table<Stragglers> table{
-      time<Stragglers>("mtbf", "never", mtbf_range, "Of one GPU, between two times of slowness",
-                       &Stragglers::mtbf),
+      time<Stragglers>("mtbf", "never", node_mtbf_range,
+                       "Of one GPU, between two times of slowness", &Stragglers::mtbf),
       number<Stragglers>("slowdown", "1", {1, 1000, "a straggler is not faster"},
                          "Of the step while one GPU is slow", &Stragglers::slowdown),
       time<Stragglers>("found", "1 day", any_time, "Until it is replaced", &Stragglers::found)};
@@ -156,13 +153,13 @@ const Table<Stragglers>& straggler_table() {
 const Table<Reliability>& reliability_table() {
   using enum Reliability::Checkpoint;
   static const Table<Reliability> table{
-      time<Reliability>("gpu_mtbf", "never", mtbf_range, "Mean time between failures of one GPU",
-                        &Reliability::gpu_mtbf),
-      time<Reliability>("node_mtbf", "never", mtbf_range, "The same of one node, besides its GPUs",
-                        &Reliability::node_mtbf),
-      time<Reliability>("nic_mtbf", "never", mtbf_range, "The same of one NIC",
+      time<Reliability>("gpu_mtbf", "never", node_mtbf_range,
+                        "Mean time between failures of one GPU", &Reliability::gpu_mtbf),
+      time<Reliability>("node_mtbf", "never", node_mtbf_range,
+                        "The same of one node, besides its GPUs", &Reliability::node_mtbf),
+      time<Reliability>("nic_mtbf", "never", node_mtbf_range, "The same of one NIC",
                         &Reliability::nic_mtbf),
-      time<Reliability>("switch_mtbf", "never", mtbf_range, "The same of one switch",
+      time<Reliability>("switch_mtbf", "never", node_mtbf_range, "The same of one switch",
                         &Reliability::switch_mtbf),
       time<Reliability>("detection", "0 s", any_time, "Until a failure is noticed",
                         &Reliability::detection),
@@ -182,14 +179,14 @@ const Table<Reliability>& reliability_table() {
                          "Nodes of each option, beyond those that train", &Reliability::spares),
       time<Reliability>("repair", "1 day", any_time, "Until a node that failed is whole again",
                         &Reliability::repair),
-      inner<Reliability>("stragglers", "GPUs that are slow now and then", straggler_table(),
+      inner<Reliability>("stragglers", "GPUs that are slow now and then", straggler_odds_table(),
                          &Reliability::stragglers)};
   return table;
 }
 
 // --- Options
 
-using search::Price;
+using search::QuotedPrice;
 using search::Rent;
 
 const Table<OptionDraft>& price_table() {
@@ -213,12 +210,12 @@ const Table<OptionDraft>& price_table() {
 const Table<Rent>& rent_table() {
   using enum Rent::Kind;
   static const Table<Rent> table{
-      money<Rent>("per_gpu_hour", "", "Of one GPU, for an hour; power and space are in it",
-                  &Rent::per_gpu_hour),
+      money_key<Rent>("per_gpu_hour", "", "Of one GPU, for an hour; power and space are in it",
+                      &Rent::per_gpu_hour),
       choice<Rent, Rent::Kind Rent::*, Rent::Kind>(
           "kind", "on-demand", {{"reserved", reserved}, {"on-demand", on_demand}, {"spot", spot}},
           "Whether it is promised, and may be taken away", &Rent::kind),
-      time<Rent>("preemption_mtbf", "never", mtbf_range,
+      time<Rent>("preemption_mtbf", "never", node_mtbf_range,
                  "With kind spot: mean time until one node is taken away", &Rent::preemption_mtbf),
       time<Rent>("minimum_term", "none", any_time, "Paid for at least", &Rent::minimum_term)};
   return table;
@@ -236,13 +233,15 @@ void read_rent(OptionDraft& draft, const Cursor& at) {
     at.missing("preemption_mtbf", "spot nodes are taken away; write how often, e.g. 30 days");
 }
 
-const Table<search::Draw>& power_table() {
+const Table<search::PowerDraw>& power_table() {
   constexpr Range of_node{0, 1e6, "of one node, not of all"};
-  static const Table<search::Draw> table{
-      power<search::Draw>("nameplate", "the catalog's", of_node,
-                          "What one node draws at most, without PUE", &search::Draw::nameplate),
-      power<search::Draw>("idle", "the nameplate: it draws that all the time", of_node,
-                          "What one node draws while its GPUs wait", &search::Draw::idle)};
+  static const Table<search::PowerDraw> table{
+      power<search::PowerDraw>("nameplate", "the catalog's", of_node,
+                               "What one node draws at most, without PUE",
+                               &search::PowerDraw::nameplate),
+      power<search::PowerDraw>("idle", "the nameplate: it draws that all the time", of_node,
+                               "What one node draws while its GPUs wait",
+                               &search::PowerDraw::idle)};
   return table;
 }
 
@@ -255,7 +254,8 @@ Key<OptionDraft> amount(std::string_view name, std::string_view description, Get
             auto value = at.value();
             const bool share = value.text.ends_with('%');
             if (share) {
-              value.text = trimmed(std::string_view(value.text).substr(0, value.text.size() - 1));
+              value.text =
+                  units::trimmed(std::string_view(value.text).substr(0, value.text.size() - 1));
               value.quoted = false;  // as text with a unit may be
             }
             const Form form{.type = share ? Type::number : Type::money,
@@ -329,11 +329,11 @@ std::vector<Field> option_fields() { return fields_of(option_table()); }
 
 std::string_view currency_of(std::string_view text) {
   text = text.substr(0, text.find('/'));
-  text = trimmed(text);
+  text = units::trimmed(text);
   constexpr std::string_view capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   if (text.size() < 4) return {};
   const auto word = text.substr(text.size() - 3);
-  const auto number = trimmed(text.substr(0, text.size() - 3));
+  const auto number = units::trimmed(text.substr(0, text.size() - 3));
   const bool figures = !number.empty() &&
                        number.find_first_not_of("0123456789.+-eE") == number.npos &&
                        number.back() >= '0' && number.back() <= '9';

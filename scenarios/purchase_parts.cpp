@@ -127,7 +127,7 @@ std::string text_on_price(const Value& entry, std::string_view key) {
   return {};
 }
 
-void add_source(search::Price& price, const Cursor& cluster) {
+void add_source(search::QuotedPrice& price, const Cursor& cluster) {
   const auto node = cluster.find("node");
   const auto name = node ? name_place(*node) : std::nullopt;
   const auto yaml = name ? catalog_text(Kind::node, name->value().text) : std::nullopt;

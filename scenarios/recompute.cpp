@@ -11,13 +11,13 @@ namespace {
 using strategies::Module;
 using strategies::Plan;
 using strategies::Recompute;
-using Kind = Recompute::Kind;
+using RecomputeKind = Recompute::Kind;
 
-const std::vector<Named<Kind>>& kinds() {
-  static const std::vector<Named<Kind>> named{{"none", Kind::none},
-                                              {"selective", Kind::selective},
-                                              {"full", Kind::full},
-                                              {"per-op", Kind::per_op}};
+const std::vector<Named<RecomputeKind>>& kinds() {
+  static const std::vector<Named<RecomputeKind>> named{{"none", RecomputeKind::none},
+                                                       {"selective", RecomputeKind::selective},
+                                                       {"full", RecomputeKind::full},
+                                                       {"per-op", RecomputeKind::per_op}};
   return named;
 }
 
@@ -84,7 +84,7 @@ std::vector<std::int64_t> read_every(const Cursor& at) {
   return every == std::vector<std::int64_t>{1} ? std::vector<std::int64_t>{} : every;
 }
 
-Recompute read_map(const Cursor& at) {
+Recompute read_recompute_map(const Cursor& at) {
   const auto layers = at.find("full_layers"), rows = at.find("checkpoint_every"),
              chosen = at.find("selective");
   if ((layers || rows) == chosen.has_value()) {
@@ -92,17 +92,17 @@ Recompute read_map(const Cursor& at) {
     return {};
   }
   if (!chosen)
-    return {layers ? Kind::full_layers : Kind::full,
+    return {layers ? RecomputeKind::full_layers : RecomputeKind::full,
             layers ? to_whole(layers->value()) : 0,
             {},
             rows ? read_every(*rows) : std::vector<std::int64_t>{}};
   if (auto named = meanings(modules(), *chosen); named != std::vector{Module::core_attn})
-    return {Kind::modules, 0, std::move(named)};
-  return {Kind::selective, 0, {}};
+    return {RecomputeKind::modules, 0, std::move(named)};
+  return {RecomputeKind::selective, 0, {}};
 }
 
 Recompute read_one(const Cursor& at) {
-  return at.value().kind == Value::Kind::map ? read_map(at) : read_word(at);
+  return at.value().kind == Value::Kind::map ? read_recompute_map(at) : read_word(at);
 }
 
 void read_recompute(Plan& plan, const Cursor& at) {
@@ -139,12 +139,12 @@ Form layer_form() {
         {.type = Type::whole, .range = {0, 3, "ZeRO stages"}}}});
 }
 
-Form layers_form() {
+Form recompute_layers_form() {
   return {.type = Type::list, .range = {0, 10'000, ""}, .forms = {layer_form()}};
 }
 
 void read_layers(Plan& plan, const Cursor& at) {
-  if (!check(layers_form(), at)) return;
+  if (!check(recompute_layers_form(), at)) return;
   for (std::size_t i = 0; i < at.value().items.size(); ++i) {
     const auto item = at.item(i);
     const auto from = item.find("from"), to = item.find("to"), chosen = item.find("recompute"),
@@ -156,7 +156,7 @@ void read_layers(Plan& plan, const Cursor& at) {
     }
     strategies::LayerStrategy range{to_whole(from->value()), to_whole(to->value()), {}, {}};
     if (chosen) range.recompute = read_one(*chosen);
-    if (range.recompute && range.recompute->kind == Kind::full_layers)
+    if (range.recompute && range.recompute->kind == RecomputeKind::full_layers)
       chosen->complain("full_layers counts layers, and these are counted already; write full");
     if (tensor) range.tensor = to_whole(tensor->value());
     if (const auto data = item.find("data")) range.data = to_whole(data->value());
@@ -196,18 +196,19 @@ RecomputeWays read_recompute_ways(const Cursor& at) {
       continue;
     }
     ways.push_back(read_one(one));
-    if (ways.back().kind == Kind::full_layers)
+    if (ways.back().kind == RecomputeKind::full_layers)
       one.complain("full_layers counts layers, and a search chooses layer by layer; write full");
   }
   if (!all) return {std::move(ways)};
-  std::erase_if(ways,
-                [](const Recompute& one) { return one.kind != Kind::per_op && one.every.empty(); });
+  std::erase_if(ways, [](const Recompute& one) {
+    return one.kind != RecomputeKind::per_op && one.every.empty();
+  });
   return {{}, std::move(ways)};
 }
 
 Key<Plan> layers_key() {
   return {{"layers", "Layers with a choice of their own, whatever `recompute` says", "all alike",
-           layers_form()},
+           recompute_layers_form()},
           read_layers};
 }
 

@@ -27,7 +27,7 @@ const std::vector<Field>& published_fields() {
   return fields;
 }
 
-Table<Question> make_table() {
+Table<Question> make_scenario_table() {
   return {text<Question>("name", "A name for reports",
                          [](Question& q) -> std::string& { return q.scenario.name; }),
           {{"model", "The model: a catalog name or a mapping", "", name_or_map(model_fields())},
@@ -54,8 +54,8 @@ Table<Question> make_table() {
                            "What such a run was measured to take")};
 }
 
-const Table<Question>& table() {
-  static const auto made = make_table();
+const Table<Question>& scenario_table() {
+  static const auto made = make_scenario_table();
   return made;
 }
 
@@ -85,7 +85,7 @@ void complete_names(Scenario& scenario) {
 
 }  // namespace
 
-std::vector<Field> scenario_fields() { return fields_of(table()); }
+std::vector<Field> scenario_fields() { return fields_of(scenario_table()); }
 
 Question read_sections(const Value& document, Reading& reading) {
   const Cursor root(document, "", reading);
@@ -94,7 +94,7 @@ Question read_sections(const Value& document, Reading& reading) {
     root.complain("expected a map with model, cluster, training and plan");
     return question;
   }
-  read_map(table(), question, root);
+  read_map(scenario_table(), question, root);
   require({"model", "cluster", "training"}, "a scenario needs model, cluster and training", root);
   if (document.find("software") == nullptr) question.scenario.software = usual_software(root);
   complete_names(question.scenario);

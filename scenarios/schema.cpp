@@ -36,7 +36,7 @@ Json object(const Form& form) {
 
 // A quantity is a number in the SI base unit or text with a unit; both follow the same range, which
 // a schema can only state for numbers.
-Json quantity(const Form& form) {
+Json quantity_schema(const Form& form) {
   Json number{{"type", "number"}, {"minimum", form.range.least}, {"maximum", form.range.most}};
   return {{"anyOf", Json::array({number, {{"type", "string"}, {"pattern", "^\\s*[-+0-9.]"}}})}};
 }
@@ -77,7 +77,7 @@ Json schema_of(const Form& form) {
       return {{"anyOf", any}};
     }
     default:
-      return quantity(form);
+      return quantity_schema(form);
   }
 }
 

@@ -34,7 +34,7 @@ Field field_of(const Varied& one) {
 }
 
 // One value or a list of them.
-Form form_of(const Varied& one) {
+Form varied_form(const Varied& one) {
   const auto single = field_of(one).form;
   Form form{.type = Type::either};
   form.forms = single.type == Type::either ? single.forms : std::vector{single};
@@ -44,7 +44,7 @@ Form form_of(const Varied& one) {
 
 Key<Question> key_of(const Varied& one) {
   const auto field = field_of(one);
-  const auto form = form_of(one);
+  const auto form = varied_form(one);
   return {{field.name, field.description, "as the scenario has it", form},
           [form](Question&, const Cursor& at) { check(form, at); }};
 }
@@ -97,7 +97,7 @@ std::vector<Value> alternatives_of(const Value& document, Reading& reading) {
   std::vector<Value> all{document};
   for (const auto& one : varied()) {
     const auto* asked = written(document, "search", one.key);
-    if (asked == nullptr || !is_sound(form_of(one), *asked)) continue;
+    if (asked == nullptr || !is_sound(varied_form(one), *asked)) continue;
     const auto values =
         asked->kind == Value::Kind::list ? asked->items : std::vector<Value>{*asked};
     const std::string key(one.key);

@@ -265,7 +265,7 @@ void check_objective(const Question& question, const Judge& judge) {
     wrong("cluster names single GPUs or links; leave stragglers and degraded_links out");
 }
 
-Question read_one(Value& document, Reading& reading) {
+Question read_alternative(Value& document, Reading& reading) {
   leave_optimal(document);
   auto question = read_sections(document, reading);
   Fixing(question, document, reading).run();
@@ -287,9 +287,9 @@ Question read_one(Value& document, Reading& reading) {
 Question read_question(const Value& document, Reading& reading) {
   if (document.kind != Value::Kind::map) return read_sections(document, reading);
   auto alternatives = alternatives_of(document, reading);
-  auto question = read_one(alternatives.front(), reading);
+  auto question = read_alternative(alternatives.front(), reading);
   for (std::size_t i = 1; i < alternatives.size() && !reading.complains(); ++i) {
-    auto other = read_one(alternatives[i], reading);
+    auto other = read_alternative(alternatives[i], reading);
     question.others.push_back({std::move(other.scenario), std::move(other.space)});
   }
   return question;

@@ -8,6 +8,7 @@
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/search_alternatives.hpp"
 #include "scenarios/tables.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -23,14 +24,8 @@ const Field& plan_field(std::string_view name) {
 
 // --- Degrees: a number, a list of numbers, or bounds
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 std::optional<std::int64_t> number_in(std::string_view text) {
-  text = trimmed(text);
+  text = units::trimmed(text);
   std::int64_t number = 0;
   const auto [stop, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || wrong != std::errc() || stop != text.data() + text.size()) return {};
@@ -45,7 +40,7 @@ bool is_number(const std::string& text) {
 
 // Tightens the values by "<= 64", ">= 8" or "4 .. 64"; false if the text is none of them.
 bool tighten(Values& values, std::string_view text) {
-  text = trimmed(text);
+  text = units::trimmed(text);
   std::optional<std::int64_t> least, most;
   if (const auto dots = text.find(".."); dots != std::string_view::npos) {
     least = number_in(text.substr(0, dots));
@@ -92,7 +87,7 @@ Form values_form(const Range& range) {
                     {.type = Type::text}}};
 }
 
-Values read_values(const Form& form, const Cursor& at) {
+Values read_choices(const Form& form, const Cursor& at) {
   const auto& value = at.value();
   Values values;
   if (!check(form, at)) return values;
@@ -114,7 +109,7 @@ Key<Question> degree_key(const SearchedDegree& degree) {
   const auto form = values_form(field.form.range);
   return {{field.name, field.description, "all that fit", form},
           [form, values = degree.values](Question& question, const Cursor& at) {
-            question.space.*values = read_values(form, at);
+            question.space.*values = read_choices(form, at);
           }};
 }
 
@@ -186,7 +181,7 @@ Key<Question> layers_key_of_search() {
           [form, map](Question& question, const Cursor& at) {
             if (!check(map, at)) return;
             if (const auto tensor = at.find("tensor"))
-              question.space.layer_tensor = read_values(form, *tensor);
+              question.space.layer_tensor = read_choices(form, *tensor);
           }};
 }
 
@@ -225,7 +220,7 @@ Key<Question> rate_key() {
         auto value = at.value();
         if (value.text.ends_with(unit)) {
           value.text.resize(value.text.size() - unit.size());
-          value.text = trimmed(value.text);
+          value.text = units::trimmed(value.text);
         }
         if (!is_number(value.text))
           return at.complain("'" + at.value().text + "' is no rate; write e.g. '500e3 tokens/s'");
@@ -238,11 +233,11 @@ Key<Question> nodes_key() {
   const auto form = values_form({1, 10'000'000, "no cluster is that large"});
   return {{"nodes", "Numbers of nodes to try", "1 to cluster.nodes", form},
           [form](Question& question, const Cursor& at) {
-            question.objective.nodes = read_values(form, at);
+            question.objective.nodes = read_choices(form, at);
           }};
 }
 
-Table<Question> make_table() {
+Table<Question> make_search_table() {
   Table<Question> table;
   for (const auto& degree : searched_degrees()) table.push_back(degree_key(degree));
   const Table<Question> rest{
@@ -265,8 +260,8 @@ Table<Question> make_table() {
   return table;
 }
 
-const Table<Question>& table() {
-  static const auto made = make_table();
+const Table<Question>& search_table() {
+  static const auto made = make_search_table();
   return made;
 }
 
@@ -288,8 +283,8 @@ const std::vector<SearchedDegree>& searched_degrees() {
   return degrees;
 }
 
-void read_search(Question& question, const Cursor& at) { read_map(table(), question, at); }
+void read_search(Question& question, const Cursor& at) { read_map(search_table(), question, at); }
 
-std::vector<Field> search_fields() { return fields_of(table()); }
+std::vector<Field> search_fields() { return fields_of(search_table()); }
 
 }  // namespace scenarios

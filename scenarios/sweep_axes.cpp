@@ -33,7 +33,7 @@ const Table<Span>& span_table() {
 }
 
 // In as many digits as people write, so that sums of tenths are tenths.
-Value number(double value, const Value& at) {
+Value axis_number(double value, const Value& at) {
   char digits[40];
   const bool whole = value == std::floor(value) && std::abs(value) < 0x1p53;
   const auto end =
@@ -72,7 +72,7 @@ std::vector<Value> values_of(const Span& span, const Value& at) {
     const double value =
         span.step ? *span.from + i * *span.step : *span.from * std::pow(*span.factor, i);
     if ((value - *span.to) * (span.step.value_or(1) < 0 ? -1 : 1) > slack) return values;
-    values.push_back(number(value, at));
+    values.push_back(axis_number(value, at));
   }
 }
 
@@ -87,7 +87,7 @@ std::optional<std::vector<Value>> read_range(const Cursor& at) {
   return values_of(span, at.value());
 }
 
-std::optional<std::vector<Value>> read_values(const Cursor& at) {
+std::optional<std::vector<Value>> read_axis_values(const Cursor& at) {
   if (at.value().kind == Value::Kind::map) return read_range(at);
   if (at.value().kind != Value::Kind::list) {
     at.complain("expected a list of values, or a range such as {from: 1, to: 8, factor: 2}");
@@ -123,7 +123,7 @@ Form joined_axes_form() {
 void read_axes(Grid& grid, const Cursor& at) {
   for (const auto& member : at.value().members) {
     const auto here = at.member(member);
-    auto values = read_values(here);
+    auto values = read_axis_values(here);
     if (!values) continue;
     Axis axis{{member.key.text}, {}};
     for (auto& value : *values) axis.values.push_back({std::move(value)});
@@ -144,7 +144,7 @@ void read_joined_axes(Grid& grid, const Cursor& at) {
     bool right = true;
     for (const auto& member : map.value().members) {
       const auto here = map.member(member);
-      auto values = read_values(here);
+      auto values = read_axis_values(here);
       if (!values) {
         right = false;
         continue;

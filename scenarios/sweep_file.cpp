@@ -18,7 +18,7 @@
 namespace scenarios {
 namespace {
 
-constexpr Limits limits{.bytes = std::uintmax_t{64} << 20, .nodes = 5'000'000, .depth = 64};
+constexpr Limits grid_limits{.bytes = std::uintmax_t{64} << 20, .nodes = 5'000'000, .depth = 64};
 
 // --- Overrides
 
@@ -97,7 +97,7 @@ void read_base(Grid& grid, const Cursor& at) {
     at.complain(file.string() + " holds no scenario; expected a map with model, cluster, training");
 }
 
-void read_condition(Grid& grid, const Cursor& at) { grid.only_if = at.value().text; }
+void read_where(Grid& grid, const Cursor& at) { grid.only_if = at.value().text; }
 
 // A path that is varied once, and leads somewhere.
 void check_paths(const Grid& grid, const Cursor& root) {
@@ -189,13 +189,13 @@ const Table<Grid>& sweep_table() {
         "Condition over paths: plan.tensor * plan.pipeline <= 64",
         "every combination",
         {.type = Type::text}},
-       read_condition}};
+       read_where}};
   return table;
 }
 
 Grid read_grid(std::string_view text, const std::string& file_name,
                std::span<const std::string> sets, const std::filesystem::path& folder) {
-  Value document = parse_yaml(text, file_name, limits);
+  Value document = parse_yaml(text, file_name, grid_limits);
   Reading reading(file_name, folder);
   apply_to_sweep(document, sets, reading);
   auto grid = read_sweep(document, sets, reading);
@@ -204,7 +204,7 @@ Grid read_grid(std::string_view text, const std::string& file_name,
 }
 
 Grid load_grid(const std::filesystem::path& file, std::span<const std::string> sets) {
-  auto grid = read_grid(read_file(file, limits), file.string(), sets, file.parent_path());
+  auto grid = read_grid(read_file(file, grid_limits), file.string(), sets, file.parent_path());
   if (grid.name.empty()) grid.name = file.stem().string();
   return grid;
 }

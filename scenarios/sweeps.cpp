@@ -18,7 +18,7 @@ namespace {
 using topology::Sweep;
 using topology::SweepPoint;
 
-Table<Sweep> make_table() {
+Table<Sweep> make_collectives_sweep_table() {
   return {text<Sweep>("source", "Where the figures come from", &Sweep::source),
           text<Sweep>("note", "What the source does not say", &Sweep::note),
           yes_no<Sweep>("framework", "false", "Taken through a framework", &Sweep::framework),
@@ -28,8 +28,8 @@ Table<Sweep> make_table() {
            [](Sweep& sweep, const Cursor& at) { sweep.cluster = read_cluster(at); }}};
 }
 
-const Table<Sweep>& table() {
-  static const auto made = make_table();
+const Table<Sweep>& collectives_sweep_table() {
+  static const auto made = make_collectives_sweep_table();
   return made;
 }
 
@@ -111,7 +111,7 @@ SweepPoint point_of(const CsvRow& row, const topology::Cluster& cluster) {
   return point;
 }
 
-void read_points(Sweep& sweep, const std::filesystem::path& file) {
+void read_sweep_points(Sweep& sweep, const std::filesystem::path& file) {
   const auto content = read_file(file, {.bytes = std::uintmax_t{16} << 20});
   std::string_view rest = content;
   std::vector<std::string> columns;
@@ -152,10 +152,10 @@ SweepFile load_sweep_file(const std::filesystem::path& folder, const std::string
   apply_sets(document, sets, reading);
   Sweep sweep{.name = name};
   const Cursor root(document, "", reading);
-  read_map(table(), sweep, root);
+  read_map(collectives_sweep_table(), sweep, root);
   require({"cluster", "source"}, "a table needs its machine and its source", root);
   reading.throw_if_any();
-  read_points(sweep, folder / (name + ".csv"));
+  read_sweep_points(sweep, folder / (name + ".csv"));
   return {std::move(sweep), std::make_shared<const Value>(std::move(document))};
 }
 
@@ -168,7 +168,7 @@ topology::Cluster read_again(const SweepFile& file, const Entries& entries,
                              std::set<std::string>* named) {
   Reading reading(file.sweep.name, {}, entries);
   Sweep sweep;
-  read_map(table(), sweep, Cursor(*file.description, "", reading));
+  read_map(collectives_sweep_table(), sweep, Cursor(*file.description, "", reading));
   reading.throw_if_any();
   if (named != nullptr) *named = reading.named();
   return sweep.cluster;

@@ -36,7 +36,7 @@ const std::vector<Named<strategies::Optimizer>>& optimizers() {
   return named;
 }
 
-const Table<Training>& table() {
+const Table<Training>& training_table() {
   static const Table<Training> made{
       whole<Training>("sequence_length", "", {1, 134'217'728, "tokens of one sequence"},
                       "Tokens of a whole sequence", &Training::sequence_length),
@@ -54,8 +54,10 @@ const Table<Training>& table() {
 
 }  // namespace
 
-std::vector<Field> training_fields() { return fields_of(table()); }
+std::vector<Field> training_fields() { return fields_of(training_table()); }
 
-void read_training(Training& training, const Cursor& at) { read_map(table(), training, at); }
+void read_training(Training& training, const Cursor& at) {
+  read_map(training_table(), training, at);
+}
 
 }  // namespace scenarios

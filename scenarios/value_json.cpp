@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json scalar(const Value& value) {
+Json json_scalar(const Value& value) {
   if (value.quoted) return value.text;
   if (value.text == "true") return true;
   if (value.text == "false") return false;
@@ -22,21 +22,21 @@ Json scalar(const Value& value) {
   return value.text;
 }
 
-Json document(const Value& value) {
+Json json_document(const Value& value) {
   switch (value.kind) {
     case Value::Kind::null:
       return nullptr;
     case Value::Kind::scalar:
-      return scalar(value);
+      return json_scalar(value);
     case Value::Kind::list: {
       Json list = Json::array();
-      for (const auto& item : value.items) list.push_back(document(item));
+      for (const auto& item : value.items) list.push_back(json_document(item));
       return list;
     }
     case Value::Kind::map: {
       Json map = Json::object();
       for (const auto& member : value.members)
-        if (!map.contains(member.key.text)) map[member.key.text] = document(member.value);
+        if (!map.contains(member.key.text)) map[member.key.text] = json_document(member.value);
       return map;
     }
   }
@@ -46,7 +46,7 @@ Json document(const Value& value) {
 }  // namespace
 
 std::string json_of(const Value& value) {
-  return document(value).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_document(value).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::optional<double> number_of(const Value& value) {

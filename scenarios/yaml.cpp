@@ -20,10 +20,11 @@ std::string place(const std::string& file, int line, int column) {
   return file + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
-std::size_t count(const Value& value) {
+std::size_t count_values(const Value& value) {
   std::size_t nodes = 1;
-  for (const auto& item : value.items) nodes += count(item);
-  for (const auto& member : value.members) nodes += count(member.key) + count(member.value);
+  for (const auto& item : value.items) nodes += count_values(item);
+  for (const auto& member : value.members)
+    nodes += count_values(member.key) + count_values(member.value);
   return nodes;
 }
 
@@ -48,7 +49,7 @@ class Builder final : public YAML::EventHandler {
     const auto known = anchor <= anchors_.size() && anchors_[anchor - 1].kind != Value::Kind::null;
     if (!known) fail(mark, "this alias names no value that is complete; write the value out");
     Value copy = anchors_[anchor - 1];
-    spend(mark, count(copy));
+    spend(mark, count_values(copy));
     add(std::move(copy), 0);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,

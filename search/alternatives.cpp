@@ -22,15 +22,15 @@ void append(std::vector<Ranked>& all, std::vector<Ranked>&& more, std::size_t al
   std::ranges::stable_sort(all, {}, [](const Ranked& one) { return one.forecast.step.time; });
 }
 
-units::Bytes missing(const Misfit& misfit) { return misfit.needed - misfit.capacity; }
+units::Bytes memory_missing(const Misfit& misfit) { return misfit.needed - misfit.capacity; }
 
-void join(Answer& all, Answer&& one, std::size_t alternative) {
+void join_answers(Answer& all, Answer&& one, std::size_t alternative) {
   append(all.plans, std::move(one.plans), alternative);
   append(all.pareto, std::move(one.pareto), alternative);
   add(all.space, one.space);
   all.lower_bound = std::min(all.lower_bound, one.lower_bound);
   all.interrupted = all.interrupted || one.interrupted;
-  if (one.misfit && (!all.misfit || missing(*one.misfit) < missing(*all.misfit)))
+  if (one.misfit && (!all.misfit || memory_missing(*one.misfit) < memory_missing(*all.misfit)))
     all.misfit = std::move(one.misfit);
 }
 
@@ -59,11 +59,11 @@ Answer search(const Question& question, const Options& options) {
   auto all = search_alone(question, options);
   for (std::size_t i = 1; i <= question.others.size(); ++i) {
     const auto one = alone(question, i);
-    join(all,
-         all.plans.empty()
-             ? search_alone(one, options)
-             : search_alone(one, options, ticks(all.plans.front().forecast.step.time)),
-         i);
+    join_answers(all,
+                 all.plans.empty()
+                     ? search_alone(one, options)
+                     : search_alone(one, options, ticks(all.plans.front().forecast.step.time)),
+                 i);
   }
   if (question.others.empty() || all.plans.empty()) return all;
   keep_pareto(all.pareto);

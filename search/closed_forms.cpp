@@ -8,13 +8,13 @@ namespace search {
 namespace {
 
 // Stages so far.
-struct Label {
+struct ClosedLabel {
   Picoseconds sum = 0, largest = 0;
 };
 
 // Leaves labels that no other is no worse than.
-void prune(std::vector<Label>& labels) {
-  std::ranges::sort(labels, [](const Label& a, const Label& b) {
+void prune(std::vector<ClosedLabel>& labels) {
+  std::ranges::sort(labels, [](const ClosedLabel& a, const ClosedLabel& b) {
     return a.sum != b.sum ? a.sum < b.sum : a.largest < b.largest;
   });
   std::size_t kept = 0;
@@ -26,9 +26,9 @@ void prune(std::vector<Label>& labels) {
 // Every way to cut the layers into stages that fit, as Pareto labels. `stage_time(time, last)` is
 // what a stage counts for.
 template <class StageTime>
-std::vector<Label> cut(const TimedPipeline& pipeline, StageTime stage_time) {
+std::vector<ClosedLabel> cut(const TimedPipeline& pipeline, StageTime stage_time) {
   const auto count = pipeline.layers.size();
-  std::vector<std::vector<Label>> labels(count + 1), next;
+  std::vector<std::vector<ClosedLabel>> labels(count + 1), next;
   labels[0].push_back({});
   for (int stage = 0; stage < pipeline.stages; ++stage) {
     const auto in_flight = std::min(pipeline.microbatches, pipeline.stages - stage);
@@ -54,7 +54,7 @@ std::vector<Label> cut(const TimedPipeline& pipeline, StageTime stage_time) {
 }
 
 template <class Value>
-std::optional<Picoseconds> least(const std::vector<Label>& labels, Value value) {
+std::optional<Picoseconds> least(const std::vector<ClosedLabel>& labels, Value value) {
   std::optional<Picoseconds> best;
   for (const auto& label : labels)
     if (!best || value(label) < *best) best = value(label);
@@ -65,7 +65,7 @@ std::optional<Picoseconds> least(const std::vector<Label>& labels, Value value) 
 
 std::optional<Picoseconds> least_bottleneck(const TimedPipeline& pipeline) {
   const auto labels = cut(pipeline, [](Picoseconds time, std::size_t) { return time; });
-  return least(labels, [](const Label& label) { return label.largest; });
+  return least(labels, [](const ClosedLabel& label) { return label.largest; });
 }
 
 std::optional<Picoseconds> least_latency(const TimedPipeline& pipeline) {
@@ -73,7 +73,7 @@ std::optional<Picoseconds> least_latency(const TimedPipeline& pipeline) {
   const auto labels = cut(pipeline, [&](Picoseconds time, std::size_t last) {
     return time + (last < count ? 2 * pipeline.layers[last - 1].cut : 0);
   });
-  return least(labels, [&](const Label& label) {
+  return least(labels, [&](const ClosedLabel& label) {
     return label.sum + (pipeline.microbatches - 1) * label.largest;
   });
 }

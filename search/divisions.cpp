@@ -151,13 +151,13 @@ struct Divisions::Division::Passes {
         times({scenario.model, scenario.training, plan, scenario.software, scenario.cluster},
               ranks_of(scenario, division), costs, chain) {}
   Plan plan;
-  strategies::PassTimes::Segment chain;
-  strategies::PassTimes times;
+  strategies::PassCosts::Segment chain;
+  strategies::PassCosts times;
 };
 
 void Divisions::with_passes(
     std::size_t i,
-    const std::function<void(const strategies::PassTimes::Segment&, strategies::PassTimes&)>& use) {
+    const std::function<void(const strategies::PassCosts::Segment&, strategies::PassCosts&)>& use) {
   auto& division = *all_[i];
   const std::lock_guard lock(division.mutex);
   if (!division.passes)

@@ -41,8 +41,8 @@ class Divisions {
     return ways_.size() > 1 || ways_.front() == strategies::Recompute{};
   }
   // Calls `use` with the model's blocks and the times of their passes, nothing recomputed.
-  void with_passes(std::size_t i, const std::function<void(const strategies::PassTimes::Segment&,
-                                                           strategies::PassTimes&)>& use);
+  void with_passes(std::size_t i, const std::function<void(const strategies::PassCosts::Segment&,
+                                                           strategies::PassCosts&)>& use);
   // To keep more is never slower: nothing that is kept is compressed or copied.
   bool keeping_is_free() const;
   // The same of the plans of a division: no layer can be regrouped instead.

@@ -10,7 +10,7 @@
 #include "forecast/scenario.hpp"
 #include "search/layer_prices.hpp"
 #include "search/partition.hpp"
-#include "strategies/pass_times.hpp"
+#include "strategies/pass_costs.hpp"
 #include "strategies/sharing.hpp"
 
 namespace strategies {
@@ -43,8 +43,8 @@ class Frame {
   std::optional<sim::Picoseconds> least_time_as_cut(const PipelineProblem& problem) const;
   // The same of DualPipe, slot by slot, where nothing is recomputed: pairs of passes wait for
   // what they exchange. `chain`: the model's blocks. O(slots)
-  sim::Picoseconds least_time_of_pairs(const strategies::PassTimes::Segment& chain,
-                                       strategies::PassTimes& times) const;
+  sim::Picoseconds least_time_of_pairs(const strategies::PassCosts::Segment& chain,
+                                       strategies::PassCosts& times) const;
   // Whether only one partition is looked at: the given one, or the even one where the order of
   // passes follows from their times, stages mirror each other, or devices hold several chunks,
   // unless `chunks_move`.

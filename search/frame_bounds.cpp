@@ -357,15 +357,15 @@ SlotCounts counts_of(const std::vector<strategies::Slot>& slots) {
 
 }  // namespace
 
-Picoseconds Frame::least_time_of_pairs(const strategies::PassTimes::Segment& chain,
-                                       strategies::PassTimes& times) const {
+Picoseconds Frame::least_time_of_pairs(const strategies::PassCosts::Segment& chain,
+                                       strategies::PassCosts& times) const {
   const auto layout = layout_of(plan_);
   const auto m = static_cast<int>(strategies::microbatches_of(plan_, scenario_.training));
   const auto first = cut();
   const auto segment = [&](int v) {
     const bool last = static_cast<std::size_t>(v) + 2 == first.size();
     const auto end = last ? chain.end() : chain.begin() + first[static_cast<std::size_t>(v) + 1];
-    return strategies::PassTimes::Segment(chain.begin() + first[static_cast<std::size_t>(v)], end);
+    return strategies::PassCosts::Segment(chain.begin() + first[static_cast<std::size_t>(v)], end);
   };
   double time = 0, update = 0;
   const auto devices = devices_as_cut();

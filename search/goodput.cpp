@@ -12,11 +12,11 @@ namespace {
 
 using units::Seconds;
 
-double count(std::int64_t number) { return static_cast<double>(number); }
+double real(std::int64_t number) { return static_cast<double>(number); }
 
 Rate rate_of(const std::optional<Seconds>& mtbf, std::int64_t parts) {
   if (!mtbf || !(mtbf->value > 0)) return {};
-  return {count(parts) / mtbf->value};
+  return {real(parts) / mtbf->value};
 }
 
 // In units of the mean time between failures: u with e^(u + c) (1 - u) = 1, the stationary point of
@@ -52,8 +52,8 @@ FailureRates failure_rates(const Reliability& reliability, const Inventory& part
 units::Bytes checkpoint_bytes(const forecast::Scenario& scenario) {
   const auto& model = scenario.model;
   strategies::ActorFacts whole;
-  whole.parameters = count(model::parameters(model) + model::prediction_parameters(model));
-  const double tables = count(model.vocab) * count(model.hidden) * (model.tied_embeddings ? 1 : 2);
+  whole.parameters = real(model::parameters(model) + model::prediction_parameters(model));
+  const double tables = real(model.vocab) * real(model.hidden) * (model.tied_embeddings ? 1 : 2);
   whole.matrices.dense = whole.parameters - tables;
   const auto held =
       strategies::static_memory(whole, strategies::Plan{}, scenario.training, scenario.software, 1);
@@ -62,11 +62,11 @@ units::Bytes checkpoint_bytes(const forecast::Scenario& scenario) {
 
 Saving saving_of(units::Bytes bytes, const Reliability& reliability,
                  const topology::Cluster& cluster) {
-  const auto nvme = count(cluster.nodes()) * cluster.node.nvme.write;
+  const auto nvme = real(cluster.nodes()) * cluster.node.nvme.write;
   const auto bandwidth = reliability.checkpoint_bandwidth.value_or(nvme);
   const Seconds write = bandwidth.value > 0 ? bytes / bandwidth : Seconds{};
   if (reliability.checkpoint == Reliability::Checkpoint::sync) return {write, {}};
-  return {bytes / count(cluster.gpus) / cluster.node.pcie.bandwidth, write};
+  return {bytes / real(cluster.gpus) / cluster.node.pcie.bandwidth, write};
 }
 
 double progress(const Renewal& run, Seconds interval) {
@@ -101,13 +101,13 @@ double availability(Rate failures, Seconds repair, std::int64_t spares) {
   const double load = failures.value * repair.value;
   double blocked = 1;  // Erlang B of 0 servers, then of one more each
   for (std::int64_t servers = 1; servers <= spares + 1; ++servers)
-    blocked = load * blocked / (count(servers) + load * blocked);
+    blocked = load * blocked / (real(servers) + load * blocked);
   return 1 - blocked;
 }
 
 double straggling(const Reliability::Stragglers& stragglers, std::int64_t gpus) {
   if (!(stragglers.mtbf.value > 0)) return 1;
-  const double slow = -std::expm1(-count(gpus) * (stragglers.found / stragglers.mtbf));
+  const double slow = -std::expm1(-real(gpus) * (stragglers.found / stragglers.mtbf));
   return 1 - slow + slow / stragglers.slowdown;
 }
 

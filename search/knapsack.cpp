@@ -9,16 +9,16 @@ namespace search {
 
 namespace {
 
-struct Label {
+struct KnapsackLabel {
   ByteCount size;
   Picoseconds value;
   int taken;           // place in the order of density; −1: nothing
   std::size_t before;  // the label without it
 };
 
-class Search {
+class KnapsackSearch {
  public:
-  Search(std::span<const Item> items, ByteCount budget) : items_(items), budget_(budget) {
+  KnapsackSearch(std::span<const Item> items, ByteCount budget) : items_(items), budget_(budget) {
     for (int i = 0; i < static_cast<int>(items.size()); ++i)
       if (at(i).value > 0) order_.push_back(i);
     std::ranges::stable_sort(order_, [&](int a, int b) {
@@ -97,7 +97,7 @@ class Search {
   std::vector<int> order_;  // densest first
   std::vector<ByteCount> sizes_;
   std::vector<Picoseconds> values_;  // of the first so many in that order
-  std::vector<Label> pool_;
+  std::vector<KnapsackLabel> pool_;
   std::size_t best_ = 0;
 };
 
@@ -105,7 +105,7 @@ class Search {
 
 Saved knapsack(std::span<const Item> items, ByteCount budget) {
   if (budget < 0) return {};
-  return Search(items, budget).run();
+  return KnapsackSearch(items, budget).run();
 }
 
 }  // namespace search

@@ -8,7 +8,7 @@ namespace search {
 
 namespace {
 
-constexpr Picoseconds never = std::numeric_limits<Picoseconds>::max() / 4;
+constexpr Picoseconds not_reached = std::numeric_limits<Picoseconds>::max() / 4;
 
 // Rows that one virtual stage may hold from one first layer on.
 struct Row {
@@ -16,10 +16,10 @@ struct Row {
   std::size_t begin = 0, end = 0;  // in the list of options
 };
 
-class Search {
+class Labelling {
  public:
-  Search(StageOptions& options, const Trellis& trellis, Picoseconds latency, Picoseconds target,
-         const std::vector<bool>& watched)
+  Labelling(StageOptions& options, const Trellis& trellis, Picoseconds latency, Picoseconds target,
+            const std::vector<bool>& watched)
       : options_(options),
         trellis_(trellis),
         latency_(latency),
@@ -175,7 +175,7 @@ class Search {
   }
   void bound_ways_on(int stage, int layer) {
     const auto& rows = rows_[place(stage, layer)];
-    std::vector<Picoseconds> least(states(stage), never), most(states(stage), -1);
+    std::vector<Picoseconds> least(states(stage), not_reached), most(states(stage), -1);
     std::vector<Picoseconds> low(states(stage)), high(states(stage));
     for (const auto& row : rows) {
       const auto& next = to_go_[place(stage + 1, row.last)];
@@ -320,7 +320,7 @@ class Search {
 LabelSearch search_labels(StageOptions& options, const Trellis& trellis, Picoseconds latency,
                           Picoseconds target, const std::vector<bool>& watched,
                           std::size_t most_comparisons, std::size_t most_found) {
-  return Search(options, trellis, latency, target, watched).run(most_comparisons, most_found);
+  return Labelling(options, trellis, latency, target, watched).run(most_comparisons, most_found);
 }
 
 }  // namespace search

@@ -14,9 +14,9 @@ constexpr std::uint32_t no_label = ~std::uint32_t{0};
 // λ counts picoseconds per 2^shift bytes: prices of memory far below one picosecond per byte.
 constexpr int shift = 20;
 
-class Search {
+class StrategySearch {
  public:
-  Search(std::span<const StrategyLayer> layers, ByteCount capacity)
+  StrategySearch(std::span<const StrategyLayer> layers, ByteCount capacity)
       : layers_(layers), capacity_(capacity), strategies_(layers.front().time.size()) {
     for (const auto& layer : layers_)
       if (layer.time.size() != strategies_ || layer.memory.size() != strategies_ ||
@@ -226,7 +226,7 @@ std::optional<StrategyChoice> layer_strategies(std::span<const StrategyLayer> la
                                                ByteCount capacity) {
   if (layers.empty()) return capacity < 0 ? std::nullopt : std::optional(StrategyChoice{});
   if (layers.front().time.empty()) return std::nullopt;
-  return Search(layers, capacity).run();
+  return StrategySearch(layers, capacity).run();
 }
 
 }  // namespace search

@@ -20,10 +20,10 @@ struct Done {
   int forward = 0, backward = 0, weight = 0;
   friend auto operator<=>(const Done&, const Done&) = default;
 };
-using Counts = std::vector<Done>;  // by stage
+using DoneByStage = std::vector<Done>;  // by stage
 
-struct Label {
-  Counts counts;
+struct OrderLabel {
+  DoneByStage counts;
   // By stage, when it is ready; then, by stage, when forward outputs that the next stage has not
   // taken yet arrive there, and input gradients at the stage before. Never earlier than their
   // receiver is ready: earlier would not help.
@@ -35,7 +35,7 @@ struct Label {
   Picoseconds bound = 0;
 };
 
-bool no_later(const Label& a, const Label& b) {
+bool no_later(const OrderLabel& a, const OrderLabel& b) {
   const auto each = [](const std::vector<Picoseconds>& x, const std::vector<Picoseconds>& y) {
     return std::ranges::equal(x, y, std::ranges::less_equal{});
   };
@@ -43,9 +43,9 @@ bool no_later(const Label& a, const Label& b) {
          std::ranges::equal(a.gradients, b.gradients, each);
 }
 
-class Search {
+class OrderSearch {
  public:
-  explicit Search(const SmallPipeline& pipeline)
+  explicit OrderSearch(const SmallPipeline& pipeline)
       : pipeline_(pipeline), stages_(pipeline.stages.size()) {}
 
   std::optional<OptimalOrder> run(std::size_t most_labels) {
@@ -88,7 +88,7 @@ class Search {
       for (const auto pass : {Pass::forward, Pass::backward_input, Pass::backward_weight})
         if (may_run(pool_[from], stage, pass)) add(after(from, stage, pass));
   }
-  bool may_run(const Label& label, std::size_t stage, Pass pass) const {
+  bool may_run(const OrderLabel& label, std::size_t stage, Pass pass) const {
     const auto& done = label.counts[stage];
     switch (pass) {
       case Pass::forward:
@@ -103,8 +103,8 @@ class Search {
     }
   }
 
-  Label after(std::size_t from, std::size_t stage, Pass pass) const {
-    Label label = pool_[from];
+  OrderLabel after(std::size_t from, std::size_t stage, Pass pass) const {
+    OrderLabel label = pool_[from];
     label.before = from;
     label.stage = static_cast<int>(stage);
     label.pass = pass;
@@ -133,7 +133,7 @@ class Search {
     settle(label);
     return label;
   }
-  void settle(Label& label) const {
+  void settle(OrderLabel& label) const {
     const auto clamp = [&](std::vector<Picoseconds>& arrivals, std::size_t receiver) {
       for (auto& time : arrivals) time = std::max(time, label.ready[receiver]);
     };
@@ -145,7 +145,7 @@ class Search {
     for (std::size_t s = 0; s < stages_; ++s) label.bound = std::max(label.bound, bound(label, s));
   }
   // What stage s still has to do; its last gradient's way up; its last output's way down and up.
-  Picoseconds bound(const Label& label, std::size_t s) const {
+  Picoseconds bound(const OrderLabel& label, std::size_t s) const {
     const auto& done = label.counts[s];
     const auto m = pipeline_.microbatches;
     const auto& own = times(s);
@@ -164,7 +164,7 @@ class Search {
     return bound;
   }
 
-  void add(Label label) {
+  void add(OrderLabel label) {
     if (best_ && label.bound >= best_->makespan) return;
     auto& same = next_[label.counts];
     for (const auto other : same)
@@ -192,8 +192,8 @@ class Search {
 
   const SmallPipeline& pipeline_;
   std::size_t stages_;
-  std::vector<Label> pool_;
-  std::map<Counts, std::vector<std::size_t>> next_;
+  std::vector<OrderLabel> pool_;
+  std::map<DoneByStage, std::vector<std::size_t>> next_;
   std::optional<OptimalOrder> best_;
 };
 
@@ -205,7 +205,7 @@ std::optional<OptimalOrder> optimal_order(const SmallPipeline& pipeline, std::si
     throw std::invalid_argument("optimal orders are for 1 to 5 stages and 1 to 15 microbatches");
   if (pipeline.limit && *pipeline.limit < 1)
     throw std::invalid_argument("a stage must be allowed to hold one microbatch");
-  return Search(pipeline).run(most_labels);
+  return OrderSearch(pipeline).run(most_labels);
 }
 
 }  // namespace search

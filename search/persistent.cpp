@@ -9,7 +9,7 @@ namespace search {
 
 namespace {
 
-using Kind = ChainOperation::Kind;
+using OperationKind = ChainOperation::Kind;
 
 class Persistent {
  public:
@@ -114,17 +114,17 @@ class Persistent {
   void write(int first, int last, std::size_t step, std::vector<ChainOperation>& out) const {
     const auto& chosen = steps(first, last)[step];
     if (first == last) {
-      out.push_back({Kind::forward_save, first});
-      out.push_back({Kind::backward, first});
+      out.push_back({OperationKind::forward_save, first});
+      out.push_back({OperationKind::backward, first});
     } else if (chosen.kept < 0) {
-      out.push_back({Kind::forward_save, first});
+      out.push_back({OperationKind::forward_save, first});
       write(first + 1, last, chosen.behind, out);
-      out.push_back({Kind::backward, first});
+      out.push_back({OperationKind::backward, first});
     } else {
-      out.push_back({Kind::forward_keep, first});
+      out.push_back({OperationKind::forward_keep, first});
       for (int j = first + 1; j < chosen.kept; ++j) {
-        out.push_back({Kind::forward_keep, j});
-        out.push_back({Kind::drop_input, j});
+        out.push_back({OperationKind::forward_keep, j});
+        out.push_back({OperationKind::drop_input, j});
       }
       write(chosen.kept, last, chosen.behind, out);
       write(first, chosen.kept - 1, chosen.again, out);

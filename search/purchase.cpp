@@ -36,7 +36,7 @@ struct Machines {
     return gpus + spares * option.cluster().node.gpus;
   }
   // Spares are on, and idle.
-  Watts draw(const Draw& power, double busy) const {
+  Watts draw(const PowerDraw& power, double busy) const {
     const auto idle = power.idle.value_or(power.nameplate);
     return count(nodes) * (idle + busy * (power.nameplate - idle)) + count(spares) * idle +
            switches;
@@ -166,7 +166,7 @@ void hold(std::vector<Shortfall>& shortfalls, const char* what, Quantity is,
 }
 
 // `without`: why there are no figures; empty: there are.
-void judge(Assessment& result, const Constraints& constraints, const std::string& without) {
+void judge_result(Assessment& result, const Constraints& constraints, const std::string& without) {
   auto& shortfalls = result.shortfalls;
   if (!result.planned) {
     shortfalls.push_back({without, 0});
@@ -210,7 +210,7 @@ Assessment assess(const Purchase& purchase, const PurchaseOption& option,
       result.deadline_probability =
           probability(result, *deadline - option.lead_time - option.burn_in);
   }
-  judge(result, purchase.constraints, plans.empty() ? "plan" : "failures");
+  judge_result(result, purchase.constraints, plans.empty() ? "plan" : "failures");
   return result;
 }
 

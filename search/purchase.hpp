@@ -58,7 +58,7 @@ struct Amount {
   units::Money of(units::Money whole) const { return fixed + share * whole; }
 };
 
-struct Price {
+struct QuotedPrice {
   units::Money node, network_per_node;
   std::string source;  // of prices that the option does not give; empty: it gives all
   bool estimated = false;
@@ -72,7 +72,7 @@ struct Rent {
   units::Seconds minimum_term{0};
 };
 
-struct Draw {
+struct PowerDraw {
   units::Watts nameplate;            // of one node
   std::optional<units::Watts> idle;  // absent: it draws its nameplate all the time
 };
@@ -81,12 +81,12 @@ struct Draw {
 struct PurchaseOption {
   std::string name;
   std::vector<Question> questions;
-  std::optional<Price> price;  // bought, or
-  std::optional<Rent> rent;    // rented: power, space, spare parts included
+  std::optional<QuotedPrice> price;  // bought, or
+  std::optional<Rent> rent;          // rented: power, space, spare parts included
   units::Seconds lead_time{0}, burn_in{0};
   std::optional<units::Seconds> lifetime;  // absent: as economics has it
   Amount residual_value, support_per_year;
-  Draw power;
+  PowerDraw power;
   double nodes_per_rack = 1;
 
   const topology::Cluster& cluster() const { return questions.front().scenario.cluster; }

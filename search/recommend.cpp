@@ -8,12 +8,12 @@
 namespace search {
 namespace {
 
-double total(const Assessment& option) { return option.costs.total().value; }
+double total_cost(const Assessment& option) { return option.costs.total().value; }
 
 // Whether a is at least as good as b in everything and better in something.
 bool dominates(const Assessment& a, const Assessment& b) {
   const auto figures = [](const Assessment& one) {
-    return std::array{one.until_done.value, total(one), one.energy.value};
+    return std::array{one.until_done.value, total_cost(one), one.energy.value};
   };
   const auto of_a = figures(a), of_b = figures(b);
   for (std::size_t i = 0; i < of_a.size(); ++i)
@@ -23,12 +23,13 @@ bool dominates(const Assessment& a, const Assessment& b) {
 
 // By how much the difference of both costs may be off, over the first's.
 double uncertainty_of(const Assessment& best, const Assessment& other) {
-  return std::hypot(best.total_high.value - total(best), total(other) - other.total_low.value) /
-         total(best);
+  return std::hypot(best.total_high.value - total_cost(best),
+                    total_cost(other) - other.total_low.value) /
+         total_cost(best);
 }
 
 double lead_of(const Assessment& best, const Assessment& other) {
-  return total(best) > 0 ? total(other) / total(best) - 1 : 0;
+  return total_cost(best) > 0 ? total_cost(other) / total_cost(best) - 1 : 0;
 }
 
 struct Variation {
@@ -64,7 +65,7 @@ std::optional<Recommended> recommend(const std::vector<Assessment>& options) {
   for (std::size_t i = 0; i < options.size(); ++i)
     if (options[i].feasible()) feasible.push_back(i);
   if (feasible.empty()) return {};
-  std::ranges::stable_sort(feasible, {}, [&](std::size_t i) { return total(options[i]); });
+  std::ranges::stable_sort(feasible, {}, [&](std::size_t i) { return total_cost(options[i]); });
   Recommended chosen{.option = feasible.front()};
   const auto& best = options[chosen.option];
   for (std::size_t i = 1; i < feasible.size(); ++i) {

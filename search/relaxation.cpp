@@ -17,7 +17,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 // Sums of doubles are this close; bounds are rounded down by it.
 constexpr double rounding = 1e-9;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 Picoseconds rounded_down(double value) {
   return static_cast<Picoseconds>(std::floor(value - rounding * std::abs(value)));
@@ -35,11 +35,11 @@ class Relaxation::Impl {
         stages_(problem.layout.virtual_stages()),
         layers_(static_cast<int>(problem.chain.layers.size())),
         prices_(problem, groups_),
-        membership_(at(stages_)),
+        membership_(index(stages_)),
         intervals_(problem.chain, problem.stop) {
     for (std::size_t g = 0; g < groups_.size(); ++g)
       for (std::size_t m = 0; m < groups_[g].members.size(); ++m)
-        membership_[at(groups_[g].members[m])] = {g, m};
+        membership_[index(groups_[g].members[m])] = {g, m};
   }
 
   const Timetable& timetable() const { return timetable_; }
@@ -48,8 +48,8 @@ class Relaxation::Impl {
   std::optional<Picoseconds> bound(Multipliers multipliers) {
     multipliers.layers.clear();
     std::erase_if(multipliers.bytes, [&](const Multipliers::BytePrice& price) {
-      return at(price.group) >= groups_.size() ||
-             at(price.load) >= groups_[at(price.group)].loads.size();
+      return index(price.group) >= groups_.size() ||
+             index(price.load) >= groups_[index(price.group)].loads.size();
     });
     auto open = prices_.rows();
     const auto value = prices_.cheapest(multipliers, open, infinite).cost;
@@ -116,22 +116,22 @@ class Relaxation::Impl {
     Column column{std::move(placing), {}, {}, std::vector<double>(groups_.size(), 0.0)};
     for (const auto& group : groups_) column.usage.emplace_back(group);
     for (int v = 0; v < stages_; ++v) {
-      const int first = column.placing.first_layer[at(v)],
-                last = column.placing.first_layer[at(v) + 1];
+      const int first = column.placing.first_layer[index(v)],
+                last = column.placing.first_layer[index(v) + 1];
       auto& times = column.times.emplace_back(intervals_.exchanged(first, last));
       for (const auto part : StageTimes::all()) times.*part += prices_.besides(v).*part;
       ByteCount kept = 0, transient = 0;
       for (int i = first; i < last; ++i) {
         const auto type = prices_.type_of(i);
         const auto& price =
-            prices_.types()[type]->price(column.placing.taken[at(v)][type], i + 1 == last);
+            prices_.types()[type]->price(column.placing.taken[index(v)][type], i + 1 == last);
         times.forward += price.forward;
         times.backward += price.backward;
         times.weight += price.weight;
         kept += price.kept;
         transient = std::max(transient, price.transient);
       }
-      const auto [group, member] = membership_[at(v)];
+      const auto [group, member] = membership_[index(v)];
       column.usage[group].add(groups_[group], member, intervals_.fixed(first, last), kept,
                               transient);
       for (int i = first; i < last; ++i) column.layers[group] += prices_.counts(i) ? 1 : 0;
@@ -169,11 +169,11 @@ class Relaxation::Impl {
                                                              }) -
                                     options.begin());
     }
-    even.taken.assign(at(stages_), fastest);
+    even.taken.assign(index(stages_), fastest);
     add(std::move(even));
     auto paths = timetable_.device_paths(columns_.back().times);
     Multipliers mean;
-    mean.stages.resize(at(stages_));
+    mean.stages.resize(index(stages_));
     const double share = 3.0 / static_cast<double>(paths.size());
     const auto visits = Visits::all();
     const auto weights = Parts<double>::all();
@@ -236,7 +236,7 @@ class Relaxation::Impl {
 
   Multipliers multipliers_of(const Mixture& mixture) const {
     Multipliers result;
-    result.stages.resize(at(stages_));
+    result.stages.resize(index(stages_));
     const auto visits = Visits::all();
     const auto weights = Parts<double>::all();
     const double sum = mixture.on_paths < 1e-12 ? 1 : mixture.on_paths;
@@ -365,7 +365,7 @@ class Relaxation::Impl {
     if (sum <= 0) return false;
     const auto parts = StageTimes::all();
     const auto means = Parts<double>::all();
-    std::vector<Parts<double>> mean(at(stages_));
+    std::vector<Parts<double>> mean(index(stages_));
     std::vector<std::vector<double>> held;
     for (const auto& group : groups_) held.emplace_back(group.loads.size(), 0.0);
     for (std::size_t i = 0; i < mixture.columns.size(); ++i) {
@@ -417,11 +417,11 @@ class Relaxation::Impl {
       double mean = 0;
       for (std::size_t i = 0; i < mixture.columns.size(); ++i)
         mean += mixture.solution.values[i] / sum *
-                columns_[mixture.columns[i]].placing.first_layer[at(v)];
+                columns_[mixture.columns[i]].placing.first_layer[index(v)];
       double spread = 0;
       for (std::size_t i = 0; i < mixture.columns.size(); ++i)
         spread += mixture.solution.values[i] / sum *
-                  std::abs(columns_[mixture.columns[i]].placing.first_layer[at(v)] - mean);
+                  std::abs(columns_[mixture.columns[i]].placing.first_layer[index(v)] - mean);
       if (spread <= widest) continue;
       widest = spread;
       boundary = v;

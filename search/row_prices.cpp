@@ -8,9 +8,9 @@ namespace search {
 
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double no_bound = std::numeric_limits<double>::infinity();
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+std::size_t index_of(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ RowPrices::RowPrices(const PipelineProblem& problem, const std::vector<StageGrou
       stages_(problem.layout.virtual_stages()),
       layers_(static_cast<int>(problem.chain.layers.size())),
       besides_(problem.besides) {
-  besides_.resize(at(stages_));
+  besides_.resize(index_of(stages_));
   find_types();
   counted_.assign(types_.size(), false);
 }
@@ -41,17 +41,17 @@ void RowPrices::count_layers(Picoseconds target) {
   const auto usual = static_cast<std::size_t>(std::ranges::max_element(many) - many.begin());
   std::vector<double> work;
   for (const auto* type : types_) {
-    double least = infinite;
+    double least = no_bound;
     for (const auto* ways : {&type->options, &type->options_as_last})
       for (const auto& way : *ways)
         least = std::min(least, static_cast<double>(way.forward + way.backward + way.weight));
     work.push_back(problem_.microbatches * least + static_cast<double>(type->update));
   }
-  double between = infinite;
+  double between = no_bound;
   for (const auto& group : groups_) {
     double sum = 0;
     for (const auto v : group.members)
-      sum += static_cast<double>(std::max<Picoseconds>(0, besides_[at(v)].update));
+      sum += static_cast<double>(std::max<Picoseconds>(0, besides_[index_of(v)].update));
     between = std::min(between, sum);
   }
   counted_.assign(types_.size(), false);
@@ -61,21 +61,21 @@ void RowPrices::count_layers(Picoseconds target) {
       static_cast<double>(problem_.order.size()) / static_cast<double>(groups_.size());
   most_layers_ =
       devices * std::floor((static_cast<double>(target) - between) / std::max(1.0, work[usual]));
-  if (devices != 1 || most_layers_ >= layers_) most_layers_ = infinite;
+  if (devices != 1 || most_layers_ >= layers_) most_layers_ = no_bound;
 }
 
 std::vector<RowPrices::BytePrices> RowPrices::byte_prices(const Multipliers& multipliers) const {
-  std::vector<BytePrices> prices(at(stages_));
+  std::vector<BytePrices> prices(index_of(stages_));
   for (const auto& [group, load, price] : multipliers.bytes) {
-    const auto& g = groups_[at(group)];
+    const auto& g = groups_[index_of(group)];
     for (std::size_t m = 0; m < g.members.size(); ++m) {
-      auto& of = prices[at(g.members[m])];
-      of.kept += price * g.loads[at(load)].in_flight[m];
+      auto& of = prices[index_of(g.members[m])];
+      of.kept += price * g.loads[index_of(load)].in_flight[m];
       of.fixed += price;
     }
   }
   for (std::size_t g = 0; g < multipliers.layers.size(); ++g)
-    for (const auto v : groups_[g].members) prices[at(v)].layer = multipliers.layers[g];
+    for (const auto v : groups_[g].members) prices[index_of(v)].layer = multipliers.layers[g];
   return prices;
 }
 
@@ -93,8 +93,8 @@ Picoseconds less_as_last(const Layer& layer) {
 
 RowPrices::StageCosts RowPrices::costs_of(int v, const Multipliers& multipliers,
                                           const BytePrices& bytes) const {
-  const auto& weights = multipliers.stages[at(v)];
-  const auto& more = besides_[at(v)];
+  const auto& weights = multipliers.stages[index_of(v)];
+  const auto& more = besides_[index_of(v)];
   StageCosts costs{.taken = std::vector<int>(types_.size(), 0)};
   const auto parts = StageTimes::all();
   const auto weigh = Parts<double>::all();
@@ -120,7 +120,7 @@ RowPrices::StageCosts RowPrices::costs_of(int v, const Multipliers& multipliers,
 
 double RowPrices::cheapest_option(const Layer& layer, const Parts<double>& weights,
                                   const BytePrices& bytes, int& taken) {
-  double least = infinite;
+  double least = no_bound;
   for (std::size_t o = 0; o < layer.options.size(); ++o) {
     const auto& price = layer.options[o];
     const double cost = weights.forward * static_cast<double>(price.forward) +
@@ -143,37 +143,38 @@ RowPrices::Costs RowPrices::costs_of(const Multipliers& multipliers) const {
   const auto bytes = byte_prices(multipliers);
   Costs costs;
   for (const auto& [group, load, price] : multipliers.bytes)
-    costs.constant -= price * static_cast<double>(groups_[at(group)].loads[at(load)].capacity);
+    costs.constant -=
+        price * static_cast<double>(groups_[index_of(group)].loads[index_of(load)].capacity);
   for (const double price : multipliers.layers)
     if (price > 0) costs.constant -= price * most_layers_;
   for (int v = 0; v < stages_; ++v) {
-    costs.stages.push_back(costs_of(v, multipliers, bytes[at(v)]));
+    costs.stages.push_back(costs_of(v, multipliers, bytes[index_of(v)]));
     costs.constant += costs.stages.back().constant;
   }
   return costs;
 }
 
 double RowPrices::cost_of(const Costs& costs, int v, int first, int last) const {
-  const auto& c = costs.stages[at(v)];
-  return c.sum[at(last + v + 1)] - c.sum[at(first + v)] + c.first[type_of_[at(first + v)]] +
-         c.last[type_of_[at(last + v)]];
+  const auto& c = costs.stages[index_of(v)];
+  return c.sum[index_of(last + v + 1)] - c.sum[index_of(first + v)] +
+         c.first[type_of_[index_of(first + v)]] + c.last[type_of_[index_of(last + v)]];
 }
 
 RowPrices::Ways RowPrices::ways_to(const Costs& costs, Rows& rows) const {
   const int width = rows.width();
-  Ways ways{{at(stages_) + 1, std::vector<double>(at(width), infinite)},
-            {at(stages_), std::vector<int>(at(width), -1)}};
+  Ways ways{{index_of(stages_) + 1, std::vector<double>(index_of(width), no_bound)},
+            {index_of(stages_), std::vector<int>(index_of(width), -1)}};
   ways.cost[0][0] = costs.constant;
   for (int v = 0; v < stages_; ++v)
     for (int first = 0; first < width; ++first) {
-      const double here = ways.cost[at(v)][at(first)];
-      if (here == infinite) continue;
+      const double here = ways.cost[index_of(v)][index_of(first)];
+      if (here == no_bound) continue;
       for (int last = first; last < width; ++last) {
         if (!rows.open(v, first, last)) continue;
         const double cost = here + cost_of(costs, v, first, last);
-        if (cost >= ways.cost[at(v) + 1][at(last)]) continue;
-        ways.cost[at(v) + 1][at(last)] = cost;
-        ways.from[at(v)][at(last)] = first;
+        if (cost >= ways.cost[index_of(v) + 1][index_of(last)]) continue;
+        ways.cost[index_of(v) + 1][index_of(last)] = cost;
+        ways.from[index_of(v)][index_of(last)] = first;
       }
     }
   return ways;
@@ -182,40 +183,40 @@ RowPrices::Ways RowPrices::ways_to(const Costs& costs, Rows& rows) const {
 // Closes rows on no way that costs less than `most`; false if none is left.
 bool RowPrices::close(const Costs& costs, const Ways& ways, Rows& rows, double most) {
   const int width = rows.width();
-  std::vector<double> behind(at(width), infinite), next(at(width));
-  behind[at(width) - 1] = 0;
+  std::vector<double> behind(index_of(width), no_bound), next(index_of(width));
+  behind[index_of(width) - 1] = 0;
   for (int v = stages_; v-- > 0;) {
-    std::ranges::fill(next, infinite);
+    std::ranges::fill(next, no_bound);
     for (int first = 0; first < width; ++first)
       for (int last = first; last < width; ++last) {
         auto& open = rows.open(v, first, last);
         if (!open) continue;
-        const double cost = cost_of(costs, v, first, last) + behind[at(last)];
-        const double whole_way = ways.cost[at(v)][at(first)] + cost;
+        const double cost = cost_of(costs, v, first, last) + behind[index_of(last)];
+        const double whole_way = ways.cost[index_of(v)][index_of(first)] + cost;
         if (whole_way < most) {
-          next[at(first)] = std::min(next[at(first)], cost);
+          next[index_of(first)] = std::min(next[index_of(first)], cost);
         } else {
           open = 0;
-          struck_out_ |= whole_way < infinite;
+          struck_out_ |= whole_way < no_bound;
         }
       }
     std::swap(behind, next);
   }
-  return behind[0] < infinite;
+  return behind[0] < no_bound;
 }
 
 RowPrices::Cheapest RowPrices::cheapest(const Multipliers& multipliers, Rows& rows, double most) {
   const auto costs = costs_of(multipliers);
   const auto ways = ways_to(costs, rows);
-  Cheapest result{.cost = ways.cost[at(stages_)].back()};
-  if (result.cost == infinite) return result;
-  result.placing.first_layer.assign(at(stages_) + 1, layers_);
+  Cheapest result{.cost = ways.cost[index_of(stages_)].back()};
+  if (result.cost == no_bound) return result;
+  result.placing.first_layer.assign(index_of(stages_) + 1, layers_);
   for (int v = stages_, last = rows.width() - 1; v-- > 0;) {
-    last = ways.from[at(v)][at(last)];
-    result.placing.first_layer[at(v)] = last + v;
+    last = ways.from[index_of(v)][index_of(last)];
+    result.placing.first_layer[index_of(v)] = last + v;
   }
   for (const auto& stage : costs.stages) result.placing.taken.push_back(stage.taken);
-  if (most < infinite && !close(costs, ways, rows, most)) result.cost = infinite;
+  if (most < no_bound && !close(costs, ways, rows, most)) result.cost = no_bound;
   return result;
 }
 
@@ -224,7 +225,7 @@ Rows RowPrices::rows() const {
   for (int v = 0; v < static_cast<int>(problem_.rooms.size()); ++v)
     for (int first = 0; first < rows.width(); ++first)
       for (int last = first; last < rows.width(); ++last)
-        if (!problem_.rooms[at(v)].takes(last - first + 1)) rows.open(v, first, last) = 0;
+        if (!problem_.rooms[index_of(v)].takes(last - first + 1)) rows.open(v, first, last) = 0;
   return rows;
 }
 

@@ -25,9 +25,9 @@ constexpr std::size_t wave = 16;
 // Nobody needs a good bound of what a modest one rules out: each time it is raised by so much.
 constexpr double step = 1.02;
 
-constexpr Picoseconds never = std::numeric_limits<Picoseconds>::max() / 4;
+constexpr Picoseconds longest = std::numeric_limits<Picoseconds>::max() / 4;
 
-units::Seconds seconds(Picoseconds time) { return {static_cast<double>(time) * 1e-12}; }
+units::Seconds seconds_of(Picoseconds time) { return {static_cast<double>(time) * 1e-12}; }
 
 struct Open {
   Picoseconds bound = 0;
@@ -91,7 +91,7 @@ class Searcher {
   struct Bounded {
     std::vector<std::pair<Degrees, Picoseconds>> open;
     std::int64_t enumerated = 0, too_large = 0;
-    Picoseconds left = never;  // the least bound of those left out
+    Picoseconds left = longest;  // the least bound of those left out
   };
 
   void bound(const std::vector<std::size_t>& divisions) {
@@ -227,8 +227,8 @@ class Searcher {
 
   // No plan that takes as long is of interest.
   Picoseconds threshold() const {
-    const auto best = std::min(best_.value_or(never), known_);
-    if (best == never) return never;
+    const auto best = std::min(best_.value_or(longest), known_);
+    if (best == longest) return longest;
     return static_cast<Picoseconds>(static_cast<double>(best) * (1 - question_.gap));
   }
 
@@ -292,7 +292,7 @@ class Searcher {
     if (!played.best) return;
     const auto time = ticks(played.best->forecast.step.time);
     best_ = std::min(best_.value_or(time), time);
-    played.best->bound = seconds(bound);
+    played.best->bound = seconds_of(bound);
     const auto same = std::ranges::find_if(
         found_, [&](const Ranked& ranked) { return ranked.plan == played.best->plan; });
     if (same == found_.end())
@@ -302,7 +302,7 @@ class Searcher {
   }
 
   Picoseconds lower_bound() const {
-    auto low = std::min(left_, best_.value_or(never));
+    auto low = std::min(left_, best_.value_or(longest));
     if (!open_.empty()) low = std::min(low, open_.top().bound);
     return low;
   }
@@ -311,8 +311,8 @@ class Searcher {
     if (!options_.progress) return;
     Progress progress{.enumerated = counts_.enumerated,
                       .open = static_cast<std::int64_t>(open_.size()),
-                      .bound = seconds(lower_bound())};
-    if (best_) progress.best = seconds(*best_);
+                      .bound = seconds_of(lower_bound())};
+    if (best_) progress.best = seconds_of(*best_);
     options_.progress(progress);
   }
 
@@ -335,7 +335,7 @@ class Searcher {
 
   Answer answer() {
     Answer answer;
-    if (!best_ && known_ == never && !stopped()) answer.misfit = misfit();
+    if (!best_ && known_ == longest && !stopped()) answer.misfit = misfit();
     std::ranges::stable_sort(found_, {},
                              [](const Ranked& ranked) { return ranked.forecast.step.time; });
     for (const auto& ranked : found_)
@@ -346,7 +346,7 @@ class Searcher {
     answer.plans = std::move(found_);
     answer.interrupted = stopped();
     const auto low = lower_bound();
-    answer.lower_bound = seconds(low);
+    answer.lower_bound = seconds_of(low);
     if (best_) {
       answer.gap = static_cast<double>(*best_ - low) / static_cast<double>(*best_);
       answer.optimal = low == *best_;
@@ -372,7 +372,7 @@ class Searcher {
   std::set<std::uint32_t> tried_;  // degrees of which an even plan was played
   std::vector<Ranked> found_;
   std::optional<Picoseconds> best_;
-  Picoseconds left_ = never;  // the least bound of what is closed
+  Picoseconds left_ = longest;  // the least bound of what is closed
   Counts counts_;
 };
 

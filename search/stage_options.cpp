@@ -8,7 +8,9 @@ namespace search {
 
 namespace {
 
-Picoseconds total(const Price& price) { return price.forward + price.backward + price.weight; }
+Picoseconds option_time(const Price& price) {
+  return price.forward + price.backward + price.weight;
+}
 
 bool no_slower(const StageTimes& a, const StageTimes& b) {
   return a.forward <= b.forward && a.backward <= b.backward && a.weight <= b.weight;
@@ -19,12 +21,12 @@ std::vector<Picoseconds> least_times(const Chain& chain) {
   std::vector<Picoseconds> least(chain.layers.size(), std::numeric_limits<Picoseconds>::max());
   for (std::size_t i = 0; i < least.size(); ++i)
     for (const auto* options : {&chain.layers[i].options, &chain.layers[i].options_as_last})
-      for (const auto& option : *options) least[i] = std::min(least[i], total(option));
+      for (const auto& option : *options) least[i] = std::min(least[i], option_time(option));
   for (const auto& segment : chain.segments)
     for (const auto& option : segment.options)
       for (int i = 0; i < segment.layers; ++i) {
         auto& time = least[static_cast<std::size_t>(segment.first + i)];
-        time = std::min(time, total(option) / segment.layers);
+        time = std::min(time, option_time(option) / segment.layers);
       }
   std::vector<Picoseconds> sums{0};
   for (const auto time : least)

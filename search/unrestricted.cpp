@@ -13,7 +13,7 @@ namespace search {
 
 namespace {
 
-using Kind = ChainOperation::Kind;
+using OperationKind = ChainOperation::Kind;
 using Set = std::uint32_t;
 
 struct State {
@@ -32,7 +32,7 @@ class Unrestricted {
 
   UnrestrictedPlan run(std::size_t most_states) {
     if (stages_ > 31) return {};
-    reach({stages_, bit(0), 0}, 0, 0, {Kind::forward_save, 0});
+    reach({stages_, bit(0), 0}, 0, 0, {OperationKind::forward_save, 0});
     while (!open_.empty()) {
       const auto [bound, index] = open_.top();
       open_.pop();
@@ -98,12 +98,12 @@ class Unrestricted {
       auto less = state;
       if (state.inputs & bit(i)) {
         less.inputs ^= bit(i);
-        reach(less, node.time, index, {Kind::drop_input, i});
+        reach(less, node.time, index, {OperationKind::drop_input, i});
       }
       less = state;
       if (state.saved & bit(i)) {
         less.saved ^= bit(i);
-        reach(less, node.time, index, {Kind::drop_saved, i});
+        reach(less, node.time, index, {OperationKind::drop_saved, i});
       }
     }
     const int last = state.gradient - 1;
@@ -111,19 +111,19 @@ class Unrestricted {
         bytes + input(last) + chain_.backward_transient[at(last)] > limit_)
       return;
     const State next{last, state.inputs & (bit(last) - 1), state.saved & (bit(last) - 1)};
-    reach(next, node.time + chain_.backward[at(last)], index, {Kind::backward, last});
+    reach(next, node.time + chain_.backward[at(last)], index, {OperationKind::backward, last});
   }
   void run_forward(const Node& node, std::size_t index, int i, ByteCount bytes) {
     if (i + 1 < stages_) bytes += chain_.forward_transient[at(i)];
     auto more = node.state;
     more.saved |= bit(i);
     if (more != node.state && bytes + chain_.saved[at(i)] <= limit_)
-      reach(more, node.time + forward(i), index, {Kind::forward_save, i});
+      reach(more, node.time + forward(i), index, {OperationKind::forward_save, i});
     if (i + 1 >= node.state.gradient || available(node.state, i + 1)) return;
     more = node.state;
     more.inputs |= bit(i + 1);
     if (bytes + input(i + 1) <= limit_)
-      reach(more, node.time + forward(i), index, {Kind::forward_keep, i});
+      reach(more, node.time + forward(i), index, {OperationKind::forward_keep, i});
   }
 
   ChainPlan plan(std::size_t index) const {

@@ -17,7 +17,7 @@ using strategies::Plan;
 using topology::Node;
 using units::Seconds;
 
-constexpr double tenth = 1.1;  // of a resource on top of what there is
+constexpr double one_tenth_more = 1.1;  // of a resource on top of what there is
 constexpr std::array resources{Resource::flops, Resource::memory_bandwidth, Resource::node_links,
                                Resource::network};
 constexpr std::array changes{-0.2, -0.1, 0.1, 0.2, 0.3, 0.4, 0.5};
@@ -79,20 +79,20 @@ void enlarge(Node& node, Resource resource) {
   auto& device = node.device;
   switch (resource) {
     case Resource::flops:
-      for (auto& peak : device.peak) peak = tenth * peak;
-      device.vector_peak = tenth * device.vector_peak;
+      for (auto& peak : device.peak) peak = one_tenth_more * peak;
+      device.vector_peak = one_tenth_more * device.vector_peak;
       break;
     case Resource::memory_bandwidth:
-      device.memory_bandwidth = tenth * device.memory_bandwidth;
+      device.memory_bandwidth = one_tenth_more * device.memory_bandwidth;
       break;
     case Resource::node_links:
       if (node.nvlink.kind == topology::NvLink::Kind::none)
-        node.pcie.bandwidth = tenth * node.pcie.bandwidth;
+        node.pcie.bandwidth = one_tenth_more * node.pcie.bandwidth;
       else
-        node.nvlink.bandwidth = tenth * node.nvlink.bandwidth;
+        node.nvlink.bandwidth = one_tenth_more * node.nvlink.bandwidth;
       break;
     case Resource::network:
-      node.nics.bandwidth = tenth * node.nics.bandwidth;
+      node.nics.bandwidth = one_tenth_more * node.nics.bandwidth;
       break;
   }
 }
@@ -101,7 +101,7 @@ topology::Cluster enlarged(topology::Cluster cluster, Resource resource) {
   enlarge(cluster.node, resource);
   for (auto& part : cluster.others) enlarge(part.node, resource);
   if (resource == Resource::network)
-    cluster.fabric.link_bandwidth = tenth * cluster.fabric.link_bandwidth;
+    cluster.fabric.link_bandwidth = one_tenth_more * cluster.fabric.link_bandwidth;
   return cluster;
 }
 

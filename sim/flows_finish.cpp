@@ -11,7 +11,7 @@ namespace sim {
 namespace {
 
 // Ticks so fine that the time in which all flows would pass one after the other has 61 bits.
-double ticks_for(std::span<const double> capacities, std::span<const NetworkFlow> flows) {
+double steps_for(std::span<const double> capacities, std::span<const NetworkFlow> flows) {
   if (capacities.empty()) return 1;
   const double narrowest = *std::ranges::min_element(capacities);
   double last = 0, busy = 0;
@@ -30,7 +30,7 @@ double ticks_for(std::span<const double> capacities, std::span<const NetworkFlow
 
 std::vector<double> finish_times(std::span<const double> capacities,
                                  std::span<const NetworkFlow> flows) {
-  const double ticks_per_second = ticks_for(capacities, flows);
+  const double ticks_per_second = steps_for(capacities, flows);
   SharedNetwork network(capacities, ticks_per_second);
   std::size_t hops = 0;
   for (const auto& flow : flows) hops += flow.links.size() + 1;

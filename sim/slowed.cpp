@@ -14,7 +14,7 @@ namespace sim {
 
 namespace {
 
-constexpr std::uint32_t none = 0xffffffffu;
+constexpr std::uint32_t unnumbered = 0xffffffffu;
 
 // The traffic of one op, and what it lost.
 struct Sender {
@@ -28,7 +28,7 @@ struct Sender {
 class Kinds {
  public:
   explicit Kinds(const std::vector<Sender>& senders) {
-    number_.fill(none);
+    number_.fill(unnumbered);
     for (const auto& sender : senders) number_[sender.kind] = 0;
     for (std::uint32_t kind = 0; kind < number_.size(); ++kind)
       if (number_[kind] == 0) {
@@ -56,7 +56,7 @@ class Blame {
         others_(then_.size(), 0.0),
         most_(senders_.size(), 0.0),
         demand_(senders_.size(), 0.0),
-        where_(senders_.size(), LinkId{none}) {
+        where_(senders_.size(), LinkId{unnumbered}) {
     // Only links on which something was lost are looked at.
     std::vector<bool> lossy(program.links().size(), false);
     const auto on_links = [&](auto seen) {
@@ -165,7 +165,7 @@ class Blame {
   }
 
   void divide(std::uint32_t sender) {
-    if (where_[sender] == LinkId{none}) return;
+    if (where_[sender] == LinkId{unnumbered}) return;
     const auto first = others_.begin() + at(sender, 0);
     const auto last = first + static_cast<std::ptrdiff_t>(kinds_.count());
     const auto heaviest = std::max_element(first, last);

@@ -43,7 +43,8 @@ double gathered_width(const Share& share, const model::Extent& extent) {
          width(extent.kv_heads, share.model.head_dim + share.model.v_head_dim());
 }
 
-units::Bytes bytes_of(const Share& share, const model::Extent& extent, double values_per_token) {
+units::Bytes exchanged_bytes(const Share& share, const model::Extent& extent,
+                             double values_per_token) {
   const double element = model::wide_bytes(share.training.precision);
   return {static_cast<double>(extent.tokens()) * values_per_token * element};
 }
@@ -54,7 +55,7 @@ units::Bytes context_buffer(const Share& share) {
   const auto parts = share.plan.context;
   if (parts == 1 || share.plan.context_method == ContextMethod::ulysses) return {};
   const auto extent = extent_of(share);
-  const auto whole = bytes_of(share, extent, gathered_width(share, extent));
+  const auto whole = exchanged_bytes(share, extent, gathered_width(share, extent));
   if (share.plan.context_method == ContextMethod::all_gather) return whole;
   return (2 / static_cast<double>(parts)) * whole;
 }
@@ -64,7 +65,8 @@ ContextExchanges context_exchanges(const Share& share, const Costs& costs) {
   if (parts == 1) return {};
   const auto extent = extent_of(share);
   const auto time = [&](Collective kind, double values_per_token) {
-    return costs.collective(kind, bytes_of(share, extent, values_per_token), share.context_shape);
+    return costs.collective(kind, exchanged_bytes(share, extent, values_per_token),
+                            share.context_shape);
   };
   const auto dim = share.model.head_dim, value_dim = share.model.v_head_dim();
   const double gathered = gathered_width(share, extent);

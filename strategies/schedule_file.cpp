@@ -13,7 +13,7 @@ namespace {
 
 constexpr int most = 1'000'000;  // virtual stages, microbatches
 
-struct Cell {
+struct TableCell {
   int virtual_stage, line, number;
   Slot slot;
 };
@@ -54,7 +54,7 @@ std::optional<Pass> pass_of(char letter) {
   }
 }
 
-Cell cell_of(std::string_view text, int line, int number) {
+TableCell cell_of(std::string_view text, int line, int number) {
   int virtual_stage = -1, microbatch = -1;
   const auto* end = text.data() + text.size();
   const auto stage = std::from_chars(text.data(), end, virtual_stage);
@@ -70,7 +70,7 @@ Cell cell_of(std::string_view text, int line, int number) {
 }
 
 // "(3F1;4B0)OVERLAP_F_B", or a single pass.
-void read_cell(std::string_view text, int line, int number, std::vector<Cell>& cells) {
+void read_cell(std::string_view text, int line, int number, std::vector<TableCell>& cells) {
   constexpr std::string_view together = ")OVERLAP_F_B";
   if (!text.starts_with('(')) {
     cells.push_back(cell_of(text, line, number));
@@ -91,8 +91,8 @@ void read_cell(std::string_view text, int line, int number, std::vector<Cell>& c
   cells.push_back(backward);
 }
 
-std::vector<std::vector<Cell>> cells_of(std::string_view csv) {
-  std::vector<std::vector<Cell>> devices;
+std::vector<std::vector<TableCell>> cells_of(std::string_view csv) {
+  std::vector<std::vector<TableCell>> devices;
   int line = 0;
   for (const auto row : split(csv, '\n')) {
     ++line;
@@ -109,14 +109,15 @@ std::vector<std::vector<Cell>> cells_of(std::string_view csv) {
 }
 
 // A V if the second half of 2p virtual stages comes back up; else a loop.
-Layout layout_of_cells(const std::vector<std::vector<Cell>>& devices) {
+Layout layout_of_cells(const std::vector<std::vector<TableCell>>& devices) {
   const auto p = static_cast<int>(devices.size());
   int last = 0;
   for (const auto& device : devices)
     for (const auto& cell : device) last = std::max(last, cell.virtual_stage);
   const bool v = p > 1 && last == 2 * p - 1 &&
-                 std::ranges::any_of(devices.front(),
-                                     [&](const Cell& cell) { return cell.virtual_stage == last; });
+                 std::ranges::any_of(devices.front(), [&](const TableCell& cell) {
+                   return cell.virtual_stage == last;
+                 });
   return {v ? Layout::Kind::v : Layout::Kind::loop, p, last / p + 1};
 }
 
@@ -126,7 +127,7 @@ struct Seen {
 };
 using AllSeen = std::map<std::pair<int, int>, Seen>;
 
-void take(const Cell& cell, const std::string& name, Seen& seen) {
+void take(const TableCell& cell, const std::string& name, Seen& seen) {
   const auto pass = cell.slot.pass;
   const bool again = pass == Pass::forward           ? seen.forward
                      : pass == Pass::backward_weight ? seen.weight

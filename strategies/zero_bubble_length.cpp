@@ -17,9 +17,9 @@ Edge edge_to(const std::optional<ChunkPlace>& to, int stage, const LineInput& in
           to->stage == stage ? 0 : in.latency};
 }
 
-class Player {
+class LinePlayer {
  public:
-  Player(const LineInput& input, const Order& order)
+  LinePlayer(const LineInput& input, const Order& order)
       : in_(input),
         order_(order),
         stages_(order.size()),
@@ -105,6 +105,8 @@ class Player {
 
 }  // namespace
 
-Length length_of(const LineInput& input, const Order& order) { return Player(input, order).play(); }
+Length length_of(const LineInput& input, const Order& order) {
+  return LinePlayer(input, order).play();
+}
 
 }  // namespace strategies

@@ -31,7 +31,8 @@ std::span<const CatalogFile> catalog_files() { return {}; }
 }  // namespace scenarios
 ")
   endif()
-  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${files}")
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${files}"
+                                                   SKIP_UNITY_BUILD_INCLUSION ON)
   set(${variable} ${source} PARENT_SCOPE)
 endfunction()
 
@@ -40,6 +41,7 @@ function(embed_page variable)
   set(EMBED_PAGE ${PROJECT_SOURCE_DIR}/report/page/template.html)
   set(source ${PROJECT_BINARY_DIR}/page_template.cpp)
   configure_file(${PROJECT_SOURCE_DIR}/tools/page_template.cpp.in ${source} @ONLY)
-  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${EMBED_PAGE})
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${EMBED_PAGE}
+                                                   SKIP_UNITY_BUILD_INCLUSION ON)
   set(${variable} ${source} PARENT_SCOPE)
 endfunction()

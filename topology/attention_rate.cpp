@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "topology/product_rate.hpp"
+
 namespace topology {
 namespace {
 
@@ -17,7 +19,6 @@ constexpr double backward_share = 0.88;
 constexpr double backward_flops = 2.5;  // of the forward pass
 // Sequence at which half of the rate is reached, where nothing is measured: from the same figures.
 constexpr double half_sequence = 190, half_sequence_causal = 550;
-constexpr double fastest = 0.95;
 // Blocks that run while others wait for a processor, in waves: fitted to attention of 4 to 32
 // heads in MooreThreads/SimuMax @4dcaae5 configs/system/a100_pcie.json.
 constexpr double idle_waves = 1.2;
@@ -77,7 +78,7 @@ double on_line(Point a, Point b, double s) {
   const double safe = between ? slope : std::max(0.0, slope);
   const Point near = s <= a.sequence ? a : b;
   // A line drawn beyond measurements that rise steeply would cross zero.
-  return 1 / std::max(1 / fastest, 1 / near.efficiency + safe * (1 / s - 1 / near.sequence));
+  return 1 / std::max(1 / most_of_peak, 1 / near.efficiency + safe * (1 / s - 1 / near.sequence));
 }
 
 struct Series {
@@ -193,7 +194,7 @@ units::FlopsPerSecond attention_rate(const Kernel& kernel, const Device& device)
         of_heads(like, head_dim, 128) / of_heads(units::FusedAttention::flash_2, head_dim, 128);
     *efficiency *= over_flash_2(kernel.fused, pass, device);
   }
-  const double reached = std::min(fastest, *efficiency * busy(kernel, device));
+  const double reached = std::min(most_of_peak, *efficiency * busy(kernel, device));
   return device.peak_of(kernel.precision) * (reached * device.clock());
 }
 

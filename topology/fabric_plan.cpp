@@ -6,23 +6,24 @@
 
 #include "topology/paths.hpp"
 #include "topology/wiring.hpp"
+#include "units/ceil_div.hpp"
 
 namespace topology {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+using units::ceil_div;
 
-void need(bool holds, const char* what) {
+void need_fabric(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
 }
 
-void check(const Cluster& cluster) {
-  need(cluster.gpus > 0 && cluster.node.gpus > 0, "a cluster needs at least one GPU");
-  need(cluster.node.nics.count > 0, "several nodes need at least one NIC each");
-  need(cluster.node.nics.bandwidth.value > 0, "the NIC bandwidth must be more than zero");
-  need(cluster.fabric.link_bandwidth.value > 0 && cluster.fabric.efficiency > 0,
-       "the link bandwidth of the fabric must be more than zero");
-  need(cluster.fabric.radix >= 2, "a switch needs at least two ports");
+void check_fabric(const Cluster& cluster) {
+  need_fabric(cluster.gpus > 0 && cluster.node.gpus > 0, "a cluster needs at least one GPU");
+  need_fabric(cluster.node.nics.count > 0, "several nodes need at least one NIC each");
+  need_fabric(cluster.node.nics.bandwidth.value > 0, "the NIC bandwidth must be more than zero");
+  need_fabric(cluster.fabric.link_bandwidth.value > 0 && cluster.fabric.efficiency > 0,
+              "the link bandwidth of the fabric must be more than zero");
+  need_fabric(cluster.fabric.radix >= 2, "a switch needs at least two ports");
 }
 
 class Counter {
@@ -135,7 +136,7 @@ void total(FabricPlan& plan, const Cluster& cluster) {
 }  // namespace
 
 FabricPlan plan_of(const Cluster& cluster) {
-  check(cluster);
+  check_fabric(cluster);
   Counter counter(cluster);
   switch (cluster.fabric.kind) {
     case Fabric::Kind::single_switch:

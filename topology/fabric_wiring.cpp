@@ -6,14 +6,15 @@
 
 #include "topology/paths.hpp"
 #include "topology/wiring.hpp"
+#include "units/ceil_div.hpp"
 
 namespace topology {
 namespace {
 
-using Kind = Link::Kind;
+using LinkKind = Link::Kind;
 using Switches = std::vector<std::uint32_t>;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+using units::ceil_div;
 
 double oversubscription(std::size_t tier, const Fabric& fabric) {
   const auto& all = fabric.oversubscription;
@@ -71,7 +72,7 @@ class Weaver {
       for (std::int64_t b = a + 1; b < groups; ++b)
         for (std::int64_t i = 0; i < half; ++i)
           join(spines[static_cast<std::size_t>(a * half + i)],
-               spines[static_cast<std::size_t>(b * half + i)], Kind::spine_core,
+               spines[static_cast<std::size_t>(b * half + i)], LinkKind::spine_core,
                static_cast<double>(half) / static_cast<double>(groups - 1));
   }
 
@@ -100,11 +101,11 @@ class Weaver {
   }
 
   void plug(const Plug& nic, std::uint32_t to) {
-    wiring_.join(nic.vertex, to, Kind::nic, units::BytesPerSecond{nic_rate(cluster_)},
+    wiring_.join(nic.vertex, to, LinkKind::nic, units::BytesPerSecond{nic_rate(cluster_)},
                  cluster_.node.nics.latency);
   }
 
-  void join(std::uint32_t a, std::uint32_t b, Kind kind, double cables) {
+  void join(std::uint32_t a, std::uint32_t b, LinkKind kind, double cables) {
     wiring_.join(a, b, kind, cables * cable_, fabric_.latency);
   }
 
@@ -125,7 +126,7 @@ class Weaver {
   void trunk(const Switches& leaves, const Switches& spines, int up) {
     const double cables = static_cast<double>(up) / static_cast<double>(spines.size());
     for (const auto leaf : leaves)
-      for (const auto spine : spines) join(leaf, spine, Kind::leaf_spine, cables);
+      for (const auto spine : spines) join(leaf, spine, LinkKind::leaf_spine, cables);
   }
 
   void pods(const Switches& leaves, int up) {
@@ -137,7 +138,7 @@ class Weaver {
       const auto mine = part(spines, p * up, up);
       trunk(part(leaves, p * half, half), mine, up);
       for (std::size_t i = 0; i < mine.size(); ++i)
-        join(mine[i], cores[i], Kind::spine_core,
+        join(mine[i], cores[i], LinkKind::spine_core,
              static_cast<double>(half) / oversubscription(1, fabric_));
     }
   }
@@ -150,7 +151,7 @@ class Weaver {
       if (size == 2 && place == 1) continue;  // one cable, not one each way round
       const std::int64_t next = at + ((place + 1) % size - place) * stride;
       join(routers[static_cast<std::size_t>(at)], routers[static_cast<std::size_t>(next)],
-           Kind::leaf_spine, 1);
+           LinkKind::leaf_spine, 1);
     }
   }
 

@@ -122,7 +122,7 @@ std::array<std::size_t, columns.size()> header(std::string_view text, int line) 
 
 using Places = std::array<std::size_t, columns.size()>;
 
-Row row_of(std::string_view text, const Places& places, std::size_t width, int line) {
+Row read_row(std::string_view text, const Places& places, std::size_t width, int line) {
   const auto cells = split(text, ',');
   Row row{{}, line};
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -181,7 +181,7 @@ Measured parse_measured(std::string_view csv, std::vector<MeasuredMistake>& mist
     if (text.empty() || text.starts_with('#')) continue;
     try {
       if (places) {
-        add(table, row_of(text, *places, width, line));
+        add(table, read_row(text, *places, width, line));
       } else {
         width = split(text, ',').size();
         places = header(text, line);

@@ -8,9 +8,9 @@
 namespace topology {
 namespace {
 
-using Point = std::pair<units::Bytes, units::Seconds>;
+using Measurement = std::pair<units::Bytes, units::Seconds>;
 
-void check(const MeasuredCollective& table) {
+void check_table(const MeasuredCollective& table) {
   if (table.points.empty()) throw std::invalid_argument("a measured collective has no points");
   for (std::size_t i = 0; i < table.points.size(); ++i) {
     const auto& [size, time] = table.points[i];
@@ -21,11 +21,11 @@ void check(const MeasuredCollective& table) {
   }
 }
 
-double slope(const Point& a, const Point& b) {
+double slope(const Measurement& a, const Measurement& b) {
   return std::log(b.second / a.second) / std::log(b.first / a.first);
 }
 
-units::Seconds along(const Point& from, double slope, units::Bytes size) {
+units::Seconds along(const Measurement& from, double slope, units::Bytes size) {
   return {from.second.value * std::pow(size / from.first, slope)};
 }
 
@@ -42,9 +42,9 @@ const MeasuredCollective* measured_for(Collective collective, const GroupShape& 
 }
 
 units::Seconds interpolated(const MeasuredCollective& table, units::Bytes size) {
-  check(table);
+  check_table(table);
   const auto& points = table.points;
-  const auto above = std::ranges::lower_bound(points, size, {}, &Point::first);
+  const auto above = std::ranges::lower_bound(points, size, {}, &Measurement::first);
   if (above == points.end()) return points.back().second * (size / points.back().first);
   if (above->first == size) return above->second;
   if (above != points.begin()) return along(above[-1], slope(above[-1], *above), size);

@@ -11,12 +11,14 @@
 #include "topology/wiring.hpp"
 
 namespace topology {
-namespace {
 
 // Boost ids of vertices are those of the wiring; each edge knows its link.
 struct Cable {
   std::uint32_t link = 0;
 };
+
+namespace {
+
 using Adjacency =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Cable>;
 using Hops = std::vector<std::int32_t>;

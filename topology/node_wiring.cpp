@@ -9,7 +9,7 @@
 namespace topology {
 namespace {
 
-using Kind = Link::Kind;
+using LinkKind = Link::Kind;
 
 // Cables between the eight GPUs of the hybrid cube mesh (DGX-1V, nvidia-smi topo), (mem).
 constexpr std::array<std::array<int, 8>, 8> cube{{{0, 1, 1, 2, 2, 0, 0, 0},
@@ -53,7 +53,7 @@ void wire_mesh(Wiring& wiring, std::uint32_t first, int gpus, const Node& node) 
           partial ? cube[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] : 1;
       if (count > 0)
         wiring.join(first + static_cast<std::uint32_t>(a), first + static_cast<std::uint32_t>(b),
-                    Kind::nvlink, count * one, node.nvlink.latency);
+                    LinkKind::nvlink, count * one, node.nvlink.latency);
     }
 }
 
@@ -64,7 +64,7 @@ void wire_nvlink(Wiring& wiring, std::uint32_t first, int gpus, const Node& node
     case NvLink::Kind::nvswitch: {
       const auto hub = wiring.add("nvswitch" + number);
       for (int i = 0; i < gpus; ++i)  // to the switch is half of the way
-        wiring.join(first + static_cast<std::uint32_t>(i), hub, Kind::nvlink, rate,
+        wiring.join(first + static_cast<std::uint32_t>(i), hub, LinkKind::nvlink, rate,
                     node.nvlink.latency / 2);
       break;
     }
@@ -74,7 +74,7 @@ void wire_nvlink(Wiring& wiring, std::uint32_t first, int gpus, const Node& node
     case NvLink::Kind::pairs:
       for (int i = 0; i + 1 < gpus; i += 2)
         wiring.join(first + static_cast<std::uint32_t>(i),
-                    first + static_cast<std::uint32_t>(i + 1), Kind::nvlink, rate,
+                    first + static_cast<std::uint32_t>(i + 1), LinkKind::nvlink, rate,
                     node.nvlink.latency);
       break;
     case NvLink::Kind::none:
@@ -89,7 +89,7 @@ void wire_host(Wiring& wiring, std::uint32_t first, int gpus, const Node& node,
   if (joined || gpus < 2) return;
   const auto host = wiring.add("pcie" + number);
   for (int i = 0; i < gpus; ++i)
-    wiring.join(first + static_cast<std::uint32_t>(i), host, Kind::pcie, node.pcie.bandwidth,
+    wiring.join(first + static_cast<std::uint32_t>(i), host, LinkKind::pcie, node.pcie.bandwidth,
                 node.pcie.latency / 2);
 }
 
@@ -105,12 +105,12 @@ void wire_nics(Wiring& wiring, std::vector<Plug>& plugs, std::int64_t at, std::u
       const bool near =
           count >= node.gpus ? j * node.gpus / count == i : i * count / node.gpus == j;
       if (near)
-        wiring.join(first + static_cast<std::uint32_t>(i), nic, Kind::pcie, node.pcie.bandwidth,
+        wiring.join(first + static_cast<std::uint32_t>(i), nic, LinkKind::pcie, node.pcie.bandwidth,
                     node.pcie.latency);
       served = served || near;
     }
     if (!served)  // in a last node that is not full
-      wiring.join(first, nic, Kind::pcie, node.pcie.bandwidth, node.pcie.latency);
+      wiring.join(first, nic, LinkKind::pcie, node.pcie.bandwidth, node.pcie.latency);
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 using constants::Generation;
 using units::Precision;
 
-void check(const GroupShape& group) {
+void check_group(const GroupShape& group) {
   if (group.ranks < 1 || group.nodes < 1 || group.sharing < 1)
     throw std::invalid_argument("a group needs at least one rank, one node and one sharer");
   if (group.least_per_node < 1 || group.most_per_node < group.least_per_node)
@@ -71,7 +71,7 @@ constexpr const char* no_way_inside = "the GPUs of a node have no link between t
 constexpr const char* no_way_out =
     "the group spans nodes, but the nodes have no NIC or the fabric no bandwidth";
 
-void need(double rate, const char* what) {
+void need_rate(double rate, const char* what) {
   if (!(rate > 0)) throw std::invalid_argument(what);
 }
 
@@ -141,7 +141,7 @@ double port_rate(const GroupShape& group, const Cluster& cluster) {
       slowest =
           std::min(slowest, group.nodes > 1 ? nic_rate(cluster, kind)
                                             : gpu_port(group.most_per_node, cluster.kind(kind)));
-  need(slowest, group.nodes > 1 ? no_way_out : no_way_inside);
+  need_rate(slowest, group.nodes > 1 ? no_way_out : no_way_inside);
   return slowest;
 }
 
@@ -151,7 +151,7 @@ void check_parts(const GroupShape& group, const Cluster& cluster) {
 }
 
 Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind) {
-  check(group);
+  check_group(group);
   check_room(group, cluster);
   const Node& node = cluster.kind(kind);
   Paths paths{.generation = generation_of(node.device),
@@ -163,7 +163,7 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind
   paths.multicast = paths.nvlink && node.nvlink.multicast &&
                     group.least_per_node == group.most_per_node &&
                     group.most_per_node >= constants::nvls_ranks_least;
-  if (group.most_per_node > 1) need(paths.intra, no_way_inside);
+  if (group.most_per_node > 1) need_rate(paths.intra, no_way_inside);
   paths.direct = paths.nvlink && node.nvlink.kind == NvLink::Kind::mesh && !cube_mesh(node);
   paths.launch = node.nvlink.launch.value_or(usual_launch(paths)).value;
   paths.ramp = node.nvlink.ramp.value_or(constants::ring_ramp[paths.row()]);
@@ -173,7 +173,7 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind
 
   const double nics = nics_for(group.least_per_node, group.sharing, node);
   paths.inter = nics * nic_rate(cluster, kind);
-  need(paths.inter, no_way_out);
+  need_rate(paths.inter, no_way_out);
   paths.in_network = cluster.fabric.collectives_in_network;
   paths.launch += cluster.fabric.launch.value;
   paths.ramp = paths.switch_ramp = cluster.fabric.ramp.value_or(constants::network_ramp);

@@ -9,7 +9,7 @@
 namespace topology {
 namespace {
 
-using Kind = Port::Kind;
+using PortKind = Port::Kind;
 
 constexpr std::array<const char*, 6> steps{"x+", "x-", "y+", "y-", "z+", "z-"};
 
@@ -39,17 +39,17 @@ std::string Ports::name(const Port& port) const {
   const char* way = port.out ? ":out" : ":in";
   const char* up = port.out ? ":up" : ":down";
   switch (port.kind) {
-    case Kind::nvlink:
+    case PortKind::nvlink:
       return "gpu" + number(port.index) + ".nvlink" + way;
-    case Kind::pcie:
+    case PortKind::pcie:
       return "gpu" + number(port.index) + ".pcie" + way;
-    case Kind::nic:
+    case PortKind::nic:
       return "nic" + number(port.index / nics) + "." + number(port.index % nics) + way;
-    case Kind::leaf_spine:
+    case PortKind::leaf_spine:
       return "leaf" + number(port.index) + up;
-    case Kind::spine_core:
+    case PortKind::spine_core:
       return "pod" + number(port.index) + up;
-    case Kind::torus:
+    case PortKind::torus:
       return "node" + number(port.index / 6) + "." +
              steps[static_cast<std::size_t>(port.index % 6)];
   }
@@ -66,44 +66,44 @@ std::optional<Port> Ports::taken(std::string_view& text) const {
     if (text.starts_with(nvlink)) {
       text.remove_prefix(nvlink.size());
       if (kind == NvLink::Kind::none) return {};
-      return Port{Kind::nvlink, true, *gpu};
+      return Port{PortKind::nvlink, true, *gpu};
     }
     if (text.starts_with(pcie)) {
       text.remove_prefix(pcie.size());
-      return Port{Kind::pcie, true, *gpu};
+      return Port{PortKind::pcie, true, *gpu};
     }
-    return Port{kind == NvLink::Kind::none ? Kind::pcie : Kind::nvlink, true, *gpu};
+    return Port{kind == NvLink::Kind::none ? PortKind::pcie : PortKind::nvlink, true, *gpu};
   }
   if (cluster_.nodes() == 1) return {};
   if (const auto node = take(text, "nic")) {
     const auto nic = take(text, ".");
     if (!nic || *node >= cluster_.nodes() || *nic >= nics) return {};
-    return Port{Kind::nic, true, *node * nics + *nic};
+    return Port{PortKind::nic, true, *node * nics + *nic};
   }
   if (const auto leaf = take(text, "leaf")) {
     if (*leaf >= leaves_ || leaf_capacity_ == 0) return {};
-    return Port{Kind::leaf_spine, true, *leaf};
+    return Port{PortKind::leaf_spine, true, *leaf};
   }
   if (const auto pod = take(text, "pod")) {
     if (*pod >= pods_) return {};
-    return Port{Kind::spine_core, true, *pod};
+    return Port{PortKind::spine_core, true, *pod};
   }
   if (const auto node = take(text, "node"); node && torus_ && *node < cluster_.nodes())
     for (std::size_t i = 0; i < steps.size(); ++i)
       if (text.starts_with("." + std::string(steps[i]))) {
         text.remove_prefix(3);
-        return Port{Kind::torus, true, 6 * *node + static_cast<std::int64_t>(i)};
+        return Port{PortKind::torus, true, 6 * *node + static_cast<std::int64_t>(i)};
       }
   return {};
 }
 
 // The other end of a cable of the port: 1 if the port is that cable, a part if it has several.
 std::optional<double> Ports::share_to(const Port& port, std::string_view& text) const {
-  if (port.kind == Kind::nic) {
+  if (port.kind == PortKind::nic) {
     const auto leaf = take(text, "leaf");
     return leaf && !torus_ && *leaf == leaf_of(port.index) ? std::optional(1.0) : std::nullopt;
   }
-  if (port.kind == Kind::leaf_spine) {
+  if (port.kind == PortKind::leaf_spine) {
     const auto spine = take(text, "spine");
     const auto first = pods_ > 0 ? pod_of(port.index) * spines_ : 0;
     if (!spine || *spine < first || *spine >= first + spines_) return {};
@@ -125,8 +125,8 @@ std::optional<Ports::Named> Ports::named(std::string_view link) const {
     what.share = *share;
     what.cable = end.substr(0, end.size() - text.size());
   }
-  if (port->kind == Kind::torus) return text.empty() ? std::optional(what) : std::nullopt;
-  const bool upward = port->kind == Kind::leaf_spine || port->kind == Kind::spine_core;
+  if (port->kind == PortKind::torus) return text.empty() ? std::optional(what) : std::nullopt;
+  const bool upward = port->kind == PortKind::leaf_spine || port->kind == PortKind::spine_core;
   auto back = *port;
   back.out = false;
   if (text.empty())

@@ -8,15 +8,16 @@
 
 #include "topology/paths.hpp"
 #include "topology/wiring.hpp"
+#include "units/ceil_div.hpp"
 
 namespace topology {
 namespace {
 
-using Kind = Port::Kind;
+using PortKind = Port::Kind;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+using units::ceil_div;
 
-void add(std::vector<PortUse>& uses, const Port& port, std::size_t times = 1) {
+void add_use(std::vector<PortUse>& uses, const Port& port, std::size_t times = 1) {
   uses.push_back({port, static_cast<std::uint32_t>(times)});
 }
 
@@ -118,8 +119,8 @@ void Ports::degrade() {
     for (const auto& port : what.ports) {
       auto& left = factor_.try_emplace(port, 1.0).first->second;
       left = std::max(0.0, left - what.share * (1 - factor));
-      leaves_bind_ = leaves_bind_ || port.kind == Kind::leaf_spine;
-      pods_bind_ = pods_bind_ || port.kind == Kind::spine_core;
+      leaves_bind_ = leaves_bind_ || port.kind == PortKind::leaf_spine;
+      pods_bind_ = pods_bind_ || port.kind == PortKind::spine_core;
     }
   }
 }
@@ -136,17 +137,17 @@ void Ports::check_connected() const {
   };
   for (const auto& [port, left] : factor_) {
     if (left > 0) continue;
-    if (port.kind == Kind::torus)
+    if (port.kind == PortKind::torus)
       throw std::invalid_argument(
           "the routes of a torus do not go round a link that failed: give " + name(port) +
           " a factor above zero");
-    const bool spare = port.kind == Kind::nvlink && on_pcie_only(port.index);  // PCIe remains
+    const bool spare = port.kind == PortKind::nvlink && on_pcie_only(port.index);  // PCIe remains
     if (spare) continue;
-    if (port.kind != Kind::nic) cut_off(name(port).substr(0, name(port).find_first_of(".:")));
+    if (port.kind != PortKind::nic) cut_off(name(port).substr(0, name(port).find_first_of(".:")));
     const std::int64_t count = cluster_.node.nics.count, node = port.index / count;
     bool works = false;
     for (std::int64_t nic = node * count; nic < (node + 1) * count; ++nic)
-      works = works || !(failed({Kind::nic, true, nic}) || failed({Kind::nic, false, nic}));
+      works = works || !(failed({PortKind::nic, true, nic}) || failed({PortKind::nic, false, nic}));
     if (!works) cut_off(numbered("node ", node));
   }
 }
@@ -154,21 +155,21 @@ void Ports::check_connected() const {
 double Ports::sound_capacity(const Port& port) const {
   const auto& fabric = cluster_.fabric;
   switch (port.kind) {
-    case Kind::nvlink: {
+    case PortKind::nvlink: {
       const auto& nvlink = cluster_.node_of(port.index).nvlink;
       return nvlink.bandwidth.value * nvlink.efficiency;
     }
-    case Kind::pcie:
+    case PortKind::pcie:
       return cluster_.node_of(port.index).pcie.bandwidth.value;
-    case Kind::nic: {
+    case PortKind::nic: {
       const auto node = port.index / cluster_.node.nics.count;
       return nic_rate(cluster_, cluster_.kind_of_node(node));
     }
-    case Kind::leaf_spine:
+    case PortKind::leaf_spine:
       return leaf_capacity_;
-    case Kind::spine_core:
+    case PortKind::spine_core:
       return pod_capacity_;
-    case Kind::torus:
+    case PortKind::torus:
       return fabric.link_bandwidth.value * fabric.efficiency;
   }
   return 0;
@@ -185,16 +186,16 @@ std::int64_t Ports::lowest_gpu(const Port& port) const {
     return leaf / side_by_side() * leaf_nodes_ * per_node;
   };
   switch (port.kind) {
-    case Kind::nvlink:
-    case Kind::pcie:
+    case PortKind::nvlink:
+    case PortKind::pcie:
       return port.index;
-    case Kind::nic:
+    case PortKind::nic:
       return port.index / cluster_.node.nics.count * per_node;
-    case Kind::leaf_spine:
+    case PortKind::leaf_spine:
       return of_leaf(port.index);
-    case Kind::spine_core:
+    case PortKind::spine_core:
       return of_leaf(port.index * pod_leaves_);
-    case Kind::torus:
+    case PortKind::torus:
       return port.index / 6 * per_node;
   }
   return 0;
@@ -202,16 +203,16 @@ std::int64_t Ports::lowest_gpu(const Port& port) const {
 
 std::int64_t Ports::number_of(const Port& port) const {
   switch (port.kind) {
-    case Kind::nvlink:
-    case Kind::pcie:
+    case PortKind::nvlink:
+    case PortKind::pcie:
       return 0;
-    case Kind::nic:
+    case PortKind::nic:
       return port.index % cluster_.node.nics.count;
-    case Kind::leaf_spine:
+    case PortKind::leaf_spine:
       return port.index % side_by_side();
-    case Kind::spine_core:
+    case PortKind::spine_core:
       return port.index;
-    case Kind::torus:
+    case PortKind::torus:
       return port.index % 6;
   }
   return 0;
@@ -234,7 +235,7 @@ std::vector<std::int64_t> Ports::nics_near(std::span<const std::int64_t> gpus,
   const std::int64_t count = cluster_.node.nics.count, per_node = cluster_.node.gpus;
   const auto first = gpus.front() / per_node * count;
   const auto works = [&](std::int64_t nic) {
-    return !failed({Kind::nic, true, nic}) && !failed({Kind::nic, false, nic});
+    return !failed({PortKind::nic, true, nic}) && !failed({PortKind::nic, false, nic});
   };
   std::vector<std::int64_t> near;
   for (const auto gpu : gpus) {
@@ -255,7 +256,7 @@ std::vector<std::int64_t> Ports::nics_near(std::span<const std::int64_t> gpus,
 
 // NVLink where it joins the ends, else PCIe.
 Port Ports::local(std::int64_t gpu, bool out, bool linked) {
-  return {linked ? Kind::nvlink : Kind::pcie, out, gpu};
+  return {linked ? PortKind::nvlink : PortKind::pcie, out, gpu};
 }
 
 bool Ports::linked(std::int64_t a, std::int64_t b) const {
@@ -264,8 +265,8 @@ bool Ports::linked(std::int64_t a, std::int64_t b) const {
     case NvLink::Kind::mesh:
       return true;
     case NvLink::Kind::pairs:
-      return a / 2 == b / 2 && !failed({Kind::nvlink, true, a}) &&
-             !failed({Kind::nvlink, false, b});
+      return a / 2 == b / 2 && !failed({PortKind::nvlink, true, a}) &&
+             !failed({PortKind::nvlink, false, b});
     case NvLink::Kind::none:
       return false;
   }
@@ -281,8 +282,8 @@ void Ports::message(std::int64_t from, std::int64_t to, std::vector<PortUse>& us
   if (from == to) return;
   const std::int64_t per_node = cluster_.node.gpus;
   if (from / per_node == to / per_node) {
-    add(uses, local(from, true, linked(from, to)));
-    add(uses, local(to, false, linked(from, to)));
+    add_use(uses, local(from, true, linked(from, to)));
+    add_use(uses, local(to, false, linked(from, to)));
     return;
   }
   // By rail a message goes to the GPU next to the receiver's rail first, over NVLink.
@@ -293,15 +294,15 @@ void Ports::message(std::int64_t from, std::int64_t to, std::vector<PortUse>& us
   const auto in = nics_near({&to, 1}, ~std::size_t{0});
   if (out.front() % cluster_.node.nics.count !=
       nics_near({&from, 1}, 1).front() % cluster_.node.nics.count) {
-    add(uses, local(from, true, true), out.size());
-    add(uses, local(leaves_at, false, true), out.size());
+    add_use(uses, local(from, true, true), out.size());
+    add_use(uses, local(leaves_at, false, true), out.size());
   }
-  if (counts_pcie(leaves_at, true)) add(uses, {Kind::pcie, true, leaves_at}, out.size());
-  if (counts_pcie(to, false)) add(uses, {Kind::pcie, false, to}, out.size());
+  if (counts_pcie(leaves_at, true)) add_use(uses, {PortKind::pcie, true, leaves_at}, out.size());
+  if (counts_pcie(to, false)) add_use(uses, {PortKind::pcie, false, to}, out.size());
   for (std::size_t c = 0; c < out.size(); ++c) {
-    add(uses, {Kind::nic, true, out[c]});
+    add_use(uses, {PortKind::nic, true, out[c]});
     across(out[c], in[c % in.size()], true, true, uses);
-    add(uses, {Kind::nic, false, in[c % in.size()]});
+    add_use(uses, {PortKind::nic, false, in[c % in.size()]});
   }
 }
 
@@ -319,18 +320,19 @@ void Ports::ring_part(std::span<const std::int64_t> before, std::span<const std:
   const auto times = by_nvlink ? inside : alone ? 1 : channels;
   for (const auto gpu : here)
     for (const bool out : {true, false}) {
-      if (times > 0 && (members > 1 || !by_nvlink)) add(uses, local(gpu, out, by_nvlink), times);
+      if (times > 0 && (members > 1 || !by_nvlink))
+        add_use(uses, local(gpu, out, by_nvlink), times);
       // Each NIC is reached by the members next to it.
       if (!alone && by_nvlink && counts_pcie(gpu, out))
-        add(uses, {Kind::pcie, out, gpu}, (channels + members - 1) / members);
+        add_use(uses, {PortKind::pcie, out, gpu}, (channels + members - 1) / members);
     }
   if (alone) return;
   const auto own = nics_near(here, channels);
   const auto from = nics_near(before, channels), to = nics_near(after, channels);
   for (std::size_t c = 0; c < own.size(); ++c) {
-    add(uses, {Kind::nic, true, own[c]});
+    add_use(uses, {PortKind::nic, true, own[c]});
     across(own[c], to[c % to.size()], true, false, uses);
-    add(uses, {Kind::nic, false, own[c]});
+    add_use(uses, {PortKind::nic, false, own[c]});
     across(from[c % from.size()], own[c], false, true, uses);
   }
 }
@@ -346,11 +348,11 @@ void Ports::across(std::int64_t from_nic, std::int64_t to_nic, bool leaves, bool
   if (!leaves_bind_ && !pods_bind_) return;
   const auto from = leaf_of(from_nic), to = leaf_of(to_nic);
   if (from == to) return;
-  if (leaves_bind_ && leaves) add(uses, {Kind::leaf_spine, true, from});
-  if (leaves_bind_ && enters) add(uses, {Kind::leaf_spine, false, to});
+  if (leaves_bind_ && leaves) add_use(uses, {PortKind::leaf_spine, true, from});
+  if (leaves_bind_ && enters) add_use(uses, {PortKind::leaf_spine, false, to});
   if (!pods_bind_ || pod_of(from) == pod_of(to)) return;
-  if (leaves) add(uses, {Kind::spine_core, true, pod_of(from)});
-  if (enters) add(uses, {Kind::spine_core, false, pod_of(to)});
+  if (leaves) add_use(uses, {PortKind::spine_core, true, pod_of(from)});
+  if (enters) add_use(uses, {PortKind::spine_core, false, pod_of(to)});
 }
 
 void Ports::around(std::int64_t from, std::int64_t to, std::vector<PortUse>& uses) const {
@@ -360,7 +362,7 @@ void Ports::around(std::int64_t from, std::int64_t to, std::vector<PortUse>& use
     const auto forward = (to / stride % size - at / stride % size + size) % size;
     const bool back = forward > size - forward;
     for (auto hops = back ? size - forward : forward; hops > 0; --hops) {
-      add(uses, {Kind::torus, true, 6 * at + 2 * dimension + (back ? 1 : 0)});
+      add_use(uses, {PortKind::torus, true, 6 * at + 2 * dimension + (back ? 1 : 0)});
       const auto place = at / stride % size;
       at += ((place + (back ? size - 1 : 1)) % size - place) * stride;
     }

@@ -7,7 +7,7 @@
 
 namespace topology {
 
-using Kind = Port::Kind;
+using PortKind = Port::Kind;
 
 // What the members on a node send and receive on their own ports. `elsewhere_at`: members on other
 // nodes, by place.
@@ -25,8 +25,8 @@ void Ports::pass_on(std::span<const std::int64_t> here, std::span<const std::int
         return other != gpu && (out ? linked(gpu, other) : linked(other, gpu));
       });
       const auto by_pcie = std::ssize(here) - 1 - by_nvlink;
-      add({Kind::nvlink, out, gpu}, by_nvlink);
-      add({Kind::pcie, out, gpu}, by_pcie + (counts_pcie(gpu, out) ? elsewhere : 0));
+      add({PortKind::nvlink, out, gpu}, by_nvlink);
+      add({PortKind::pcie, out, gpu}, by_pcie + (counts_pcie(gpu, out) ? elsewhere : 0));
     }
   if (!rails_ || cluster_.node_of(first).nvlink.kind != NvLink::Kind::nvswitch) return;
   const auto rail = [&](std::int64_t gpu) { return nics_near({&gpu, 1}, 1).front(); };
@@ -38,8 +38,8 @@ void Ports::pass_on(std::span<const std::int64_t> here, std::span<const std::int
     const auto next_to = rail(first + place);
     for (std::size_t i = 0; i < here.size(); ++i) {
       if (rails[i] == next_to) continue;
-      add({Kind::nvlink, true, here[i]}, messages);
-      add({Kind::nvlink, false, first + place}, messages);
+      add({PortKind::nvlink, true, here[i]}, messages);
+      add({PortKind::nvlink, false, first + place}, messages);
     }
   }
 }
@@ -64,7 +64,7 @@ std::uint32_t Ports::all_to_all(std::span<const std::vector<std::int64_t>> nodes
     }
     all += std::ssize(here);
   }
-  const auto add = [&](Kind kind, bool out, std::int64_t index, std::int64_t shares) {
+  const auto add = [&](PortKind kind, bool out, std::int64_t index, std::int64_t shares) {
     uses.push_back({{kind, out, index}, static_cast<std::uint32_t>(shares)});
   };
   for (const auto& here : nodes) {
@@ -75,16 +75,16 @@ std::uint32_t Ports::all_to_all(std::span<const std::vector<std::int64_t>> nodes
     pass_on(here, elsewhere_at, nics, uses);
     for (const auto nic : nics_near(here, static_cast<std::size_t>(nics))) {
       const auto leaf = leaf_of(nic);
-      for (const bool out : {true, false}) add(Kind::nic, out, nic, leaving);
+      for (const bool out : {true, false}) add(PortKind::nic, out, nic, leaving);
       for (const auto& [first, members_there] : under) {
         const auto other = keeps_rail ? first + nic % count : first;
         if (other == leaf) continue;
         const auto there =
             members_there - (keeps_rail ? 0 : std::ranges::count(here, first, leaf_at));
         for (const bool out : {true, false}) {
-          if (leaves_bind_) add(Kind::leaf_spine, out, leaf, members * there);
+          if (leaves_bind_) add(PortKind::leaf_spine, out, leaf, members * there);
           if (pods_bind_ && pod_of(other) != pod_of(leaf))
-            add(Kind::spine_core, out, pod_of(leaf), members * there);
+            add(PortKind::spine_core, out, pod_of(leaf), members * there);
         }
       }
     }

@@ -18,7 +18,6 @@ constexpr double narrow_share = 0.93;
 // Rows that do not start on 16 bytes rule out the widest loads; 10-50 % slower, (mem).
 constexpr double misaligned_share = 0.75;
 constexpr double alignment_bytes = 16;
-constexpr double fastest = 0.95;  // no kernel is taken to reach more of the peak
 constexpr double fade = 4.0;
 constexpr double layout_distance = 2.0;
 
@@ -27,12 +26,12 @@ struct Shape {
   double batch, m, n, k;
 };
 
-Shape shape_of(const Kernel& kernel) {
+Shape product_shape(const Kernel& kernel) {
   return {kernel.layout, static_cast<double>(kernel.batch), static_cast<double>(kernel.m),
           static_cast<double>(kernel.n), static_cast<double>(kernel.k)};
 }
 
-Shape shape_of(const MeasuredProduct& row) {
+Shape product_shape(const MeasuredProduct& row) {
   return {row.layout, static_cast<double>(row.batch), static_cast<double>(row.m),
           static_cast<double>(row.n), static_cast<double>(row.k)};
 }
@@ -147,7 +146,7 @@ ProductRates::ProductRates(const Device& device) : device_(&device) {
   const double startup = device.efficiency.kernel_gap.value * machine.peak;
   double product = 1, logs = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto shape = shape_of(rows[i]);
+    const auto shape = product_shape(rows[i]);
     const double c = model_work(shape, machine) / measured_work(shape, rows[i].efficiency, startup);
     measured_.push_back({place_of(shape), c});
     product *= c;
@@ -172,11 +171,11 @@ double ProductRates::correction(const Place& here) const {
 }
 
 units::FlopsPerSecond ProductRates::rate(const Kernel& kernel) const {
-  const auto shape = shape_of(kernel);
+  const auto shape = product_shape(kernel);
   const auto peak = device_->peak_of(kernel.precision);
   const auto machine = machine_for(kernel.precision, peak.value, *device_);
   double efficiency = flops_of(shape) / model_work(shape, machine) * correction(place_of(shape));
-  efficiency = std::min(efficiency, fastest);
+  efficiency = std::min(efficiency, most_of_peak);
   if (misaligned(kernel)) efficiency *= misaligned_share;
   return peak * (efficiency * device_->clock());
 }

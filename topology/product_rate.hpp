@@ -20,6 +20,9 @@
 
 namespace topology {
 
+// No kernel is taken to reach more of the dense peak.
+constexpr double most_of_peak = 0.95;
+
 // Rates of one device's products. The device must outlive it.
 class ProductRates {
  public:

@@ -36,6 +36,9 @@ std::string short_text(FlopsPerSecond);
 std::string short_text(Seconds);
 std::string short_text(Watts);
 
+// The text without blanks, tabs and line ends at both ends.
+std::string_view trimmed(std::string_view text);
+
 // A whole number's digits in groups of three: "-1234567" as "-1,234,567".
 std::string with_commas(std::string digits);
 

@@ -12,6 +12,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace alerts_spec {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -143,3 +145,5 @@ TEST_CASE("mistakes in rules end the program with each at its place") {
   CHECK_THAT(run.err, STEPCAST_HOLDS("--set 2: alerts.memry: unknown key"));
   CHECK_THAT(run.err, STEPCAST_HOLDS("did you mean 'memory'?"));
 }
+
+}  // namespace alerts_spec

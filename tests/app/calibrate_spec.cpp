@@ -8,6 +8,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace calibrate_spec {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -199,3 +201,5 @@ TEST_CASE("--kernels asks for a name, and tells every wrong line") {
   CHECK(run.err == csv + ":2: unknown kind 'gemm'; expected product, attention or stream\n" + csv +
                        ":3: n must be a positive number, not 'x'\n");
 }
+
+}  // namespace calibrate_spec

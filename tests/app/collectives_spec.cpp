@@ -5,6 +5,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace collectives_spec {
+
 using nlohmann::json;
 using tests::stepcast;
 
@@ -55,3 +57,5 @@ TEST_CASE("catalog show fabric counts switches and cables for a size") {
   CHECK(wrong.status == app::wrong_input);
   CHECK_THAT(wrong.err, STEPCAST_HOLDS("did you mean 'dgx-h100'"));
 }
+
+}  // namespace collectives_spec

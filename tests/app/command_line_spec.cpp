@@ -7,6 +7,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace command_line_spec {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -339,3 +341,5 @@ TEST_CASE("schedule plays an order written by hand, and names the cell that it c
   CHECK_THAT(wrong.err, STEPCAST_HOLDS("0X1"));
   std::filesystem::remove(file);
 }
+
+}  // namespace command_line_spec

@@ -10,6 +10,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace corrections_spec {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -249,3 +251,5 @@ TEST_CASE("the example of measured steps brings a forecast nearer to what was me
   CHECK(std::abs(step_time(corrected) - published) < std::abs(step_time(plain) - published));
   CHECK(corrected["correction"]["width"] < corrected["correction"]["width_without"]);
 }
+
+}  // namespace corrections_spec

@@ -9,6 +9,8 @@
 #include "tests/report/golden.hpp"
 #include "units/text.hpp"
 
+namespace examples_spec {
+
 TEST_CASE("every example forecasts what it did") {
   namespace fs = std::filesystem;
   std::vector<fs::path> files;
@@ -28,3 +30,5 @@ TEST_CASE("every example forecasts what it did") {
   }
   golden::check("examples.txt", all);
 }
+
+}  // namespace examples_spec

@@ -11,6 +11,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace intervals_spec {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,3 +83,5 @@ TEST_CASE("intervals are made from all data sets, and not from collectives") {
   CHECK(stepcast({"validate", "collectives", "--report", "out.html"}).err ==
         "stepcast: --report and --intervals are of training runs; leave them out\n");
 }
+
+}  // namespace intervals_spec

@@ -9,6 +9,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace manual_spec {
+
 using tests::stepcast;
 
 namespace {
@@ -104,3 +106,5 @@ TEST_CASE("texts are as wide as the terminal, and ASCII where it cannot show mor
   CHECK(drawn("COLUMNS", "90", 132).width == 90);
   CHECK(drawn("COLUMNS", "", 0).width == report::TextOptions{}.width);
 }
+
+}  // namespace manual_spec

@@ -9,6 +9,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
+namespace plan_round_trip_spec {
+
 namespace {
 
 strategies::Plan read(const std::string& text) {
@@ -74,3 +76,5 @@ TEST_CASE("of a plan only what matters is printed") {
   recompute: [{full_layers: 3}, none]
 )");
 }
+
+}  // namespace plan_round_trip_spec

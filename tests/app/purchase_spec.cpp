@@ -7,6 +7,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace purchase_spec {
+
 namespace {
 
 using nlohmann::json;
@@ -99,3 +101,5 @@ TEST_CASE("mistakes in a purchase are found before anything is searched") {
   CHECK_THAT(run.err, STEPCAST_HOLDS("--set 1: options.0.pric: unknown key"));
   CHECK_THAT(run.err, STEPCAST_HOLDS("did you mean 'price'?"));
 }
+
+}  // namespace purchase_spec

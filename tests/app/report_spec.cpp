@@ -8,6 +8,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace report_spec {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -93,3 +95,5 @@ TEST_CASE("a page that cannot be written is a mistake, not a fault") {
   CHECK(run.status == app::wrong_input);
   CHECK_THAT(run.err, STEPCAST_HOLDS("cannot write 'no/such/folder/page.html'"));
 }
+
+}  // namespace report_spec

@@ -10,6 +10,8 @@
 #include "strategies/partition.hpp"
 #include "tests/catch.hpp"
 
+namespace resolved_spec {
+
 namespace {
 
 // Whether it can be simulated or not.
@@ -244,3 +246,5 @@ training: {sequence_length: 8192, global_batch: 128}
     CHECK(again.software == scenario.software);
   }
 }
+
+}  // namespace resolved_spec

@@ -9,6 +9,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace search_spec {
+
 namespace {
 
 using nlohmann::json;
@@ -109,3 +111,5 @@ TEST_CASE("what ends before its limit leaves neither timer nor handler") {
   const app::Stopping next({});
   CHECK_FALSE(next.flag());
 }
+
+}  // namespace search_spec

@@ -11,6 +11,8 @@
 #include "search/points.hpp"
 #include "tests/report/golden.hpp"
 
+namespace studies_spec {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,3 +71,5 @@ TEST_CASE("the page of studies names every study, and shows the pictures that ar
     pictures.insert(entry.path().filename().string());
   CHECK(between(page, "](studies/", ')') == pictures);
 }
+
+}  // namespace studies_spec

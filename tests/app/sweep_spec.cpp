@@ -20,6 +20,8 @@
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
 
+namespace sweep_spec {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -368,3 +370,5 @@ TEST_CASE("mistakes in the command line of a sweep") {
     CHECK_THAT(run.err, STEPCAST_HOLDS(said));
   }
 }
+
+}  // namespace sweep_spec

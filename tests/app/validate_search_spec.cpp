@@ -6,6 +6,8 @@
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
+namespace validate_search_spec {
+
 using nlohmann::json;
 using tests::stepcast;
 
@@ -38,3 +40,5 @@ TEST_CASE("data sets that nobody tuned are left out, and unknown ones are a mist
   const auto page = stepcast({"validate", "search", "--report", "page.html"});
   CHECK(page.status == app::wrong_input);
 }
+
+}  // namespace validate_search_spec

@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 
+namespace activations_spec {
+
 using forecast::simulate;
 using strategies::Module;
 using strategies::Recompute;
@@ -151,3 +153,5 @@ TEST_CASE("a data loader that sets the pace is named, with its time") {
             "the data loader sets the pace: it needs 400 ms for the 4 sequences that a GPU takes "
             "in a step; raise software.data_loader.samples_per_second"});
 }
+
+}  // namespace activations_spec

@@ -5,6 +5,8 @@
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/forecast/small_llama.hpp"
 
+namespace alerts_spec {
+
 using namespace units::literals;
 using forecast::Alert;
 using forecast::AlertFigure;
@@ -168,3 +170,5 @@ TEST_CASE("all GPUs count as they do when each is simulated; none waits longer t
   CHECK(folded.gpus.longest_wait.value >= last.value * (1 - 1e-12));
   for (const auto& stage : folded.pipeline.stages) CHECK(folded.gpus.longest_wait >= stage.bubble);
 }
+
+}  // namespace alerts_spec

@@ -5,6 +5,8 @@
 #include "forecast/calibration.hpp"
 #include "tests/catch.hpp"
 
+namespace calibration_spec {
+
 namespace {
 
 using forecast::FitProblem;
@@ -143,3 +145,5 @@ TEST_CASE("a fit without observations, or from outside its bounds, is refused") 
   CHECK_THROWS_AS(forecast::minimise(problem({{1, 0, 2}}, 0), residuals), std::invalid_argument);
   CHECK_THROWS_AS(forecast::minimise(problem({{3, 0, 2}}, 1), residuals), std::invalid_argument);
 }
+
+}  // namespace calibration_spec

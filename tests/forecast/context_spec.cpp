@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
+namespace context_spec {
+
 using forecast::simulate;
 using strategies::ContextMethod;
 
@@ -57,3 +59,5 @@ TEST_CASE("a straggler holds up the parts of its sequences, and no other replica
   CHECK(folded.time.context_comm == full.time.context_comm);
   CHECK(folded.simulation.ranks_simulated < 32);
 }
+
+}  // namespace context_spec

@@ -8,6 +8,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 
+namespace correction_spec {
+
 using forecast::Corrections;
 using forecast::Likeness;
 using forecast::MeasuredStep;
@@ -277,3 +279,5 @@ TEST_CASE("where a cluster is off throughout, one measured step takes most of th
   CHECK(scores.front().plain.error == Approx(plain));
   CHECK(forecast::mean_of(scores).runs == 16);
 }
+
+}  // namespace correction_spec

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
+namespace dual_spec {
+
 using forecast::simulate;
 using strategies::ScheduleKind;
 
@@ -93,3 +95,5 @@ TEST_CASE("overlap.expert warns where it hides nothing") {
   CHECK(simulate(s).warnings ==
         std::vector<std::string>{"overlap.expert hides nothing: no experts are spread over ranks"});
 }
+
+}  // namespace dual_spec

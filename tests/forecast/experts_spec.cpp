@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 
+namespace experts_spec {
+
 using forecast::simulate;
 
 namespace {
@@ -112,3 +114,5 @@ TEST_CASE("a prediction module is work of the last stage") {
         without.memory.stages[1].weights.value +
             s.software.weight_bytes * static_cast<double>(more));
 }
+
+}  // namespace experts_spec

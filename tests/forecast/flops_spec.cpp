@@ -3,6 +3,8 @@
 #include "tests/forecast/checks.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
+namespace flops_spec {
+
 using forecast::simulate;
 
 namespace {
@@ -58,3 +60,5 @@ TEST_CASE("the passes of one layer-sized model compute what a pencil says") {
     if (slice.kind == "optimizer") CHECK(slice.flops.value == 0);
   }
 }
+
+}  // namespace flops_spec

@@ -11,6 +11,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
+namespace idle_spec {
+
 using forecast::Forecast, forecast::Idle, forecast::IdleByCause, forecast::IdleCause;
 using forecast::no_slice, forecast::simulate;
 
@@ -378,3 +380,5 @@ TEST_CASE("who waits for those that wait for a straggler waits for the straggler
   for (std::size_t stage = 1; stage < 4; ++stage)
     CHECK(share_of(IdleCause::straggler, stage) > 0.7);
 }
+
+}  // namespace idle_spec

@@ -6,6 +6,8 @@
 #include "forecast/validation.hpp"
 #include "tests/catch.hpp"
 
+namespace intervals_spec {
+
 using forecast::Circumstances;
 using forecast::Residual;
 
@@ -183,3 +185,5 @@ TEST_CASE("a regime has the family of its device, and what bounds the step") {
         std::vector<std::string>{"h100", "megatron-core", "host-bound", "bf16", "above 512 GPUs"});
   CHECK(run.traits == std::vector<std::string>{"bf16", "megatron-core", "mixture of experts"});
 }
+
+}  // namespace intervals_spec

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "topology/kernel_time.hpp"
 
+namespace kernel_fit_spec {
+
 namespace {
 
 using units::Kernel;
@@ -90,3 +92,5 @@ TEST_CASE("an empty table, or a device without a peak, cannot be fitted") {
   CHECK_THROWS_WITH(forecast::fit_kernels(table, powerless),
                     "one has no peak in bf16 or fp16, of which efficiencies are a share; give one");
 }
+
+}  // namespace kernel_fit_spec

@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 
+namespace kernels_spec {
+
 using forecast::simulate;
 using strategies::ContextMethod;
 
@@ -83,3 +85,5 @@ TEST_CASE("graphs free a step from a slow host") {
   s.software.cuda_graphs = true;
   CHECK(simulate(s).step.time < 0.5 * slow.step.time);
 }
+
+}  // namespace kernels_spec

@@ -6,9 +6,11 @@
 
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
-#include "strategies/pass_times.hpp"
+#include "strategies/pass_costs.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
+
+namespace outline_spec {
 
 using namespace strategies;
 
@@ -82,7 +84,7 @@ TEST_CASE("no step is shorter than what a device's passes and pairs take one aft
     CAPTURE(drawn);
     const auto stages = blocks_of(s.model, plan, s.software.keep_sent_outputs);
     const auto costs = forecast::costs_on(s.cluster);
-    PassTimes times({s.model, s.training, plan, s.software, s.cluster}, rank_kinds(plan, s.cluster),
+    PassCosts times({s.model, s.training, plan, s.software, s.cluster}, rank_kinds(plan, s.cluster),
                     costs, distinct(stages));
     const auto layout = layout_of(plan.schedule, static_cast<int>(plan.pipeline), 2);
     const auto m = static_cast<int>(microbatches_of(plan, s.training));
@@ -114,3 +116,5 @@ TEST_CASE("no step is shorter than what a device's passes and pairs take one aft
   CHECK(pairs >= 40);
   CHECK(shorter > 0);
 }
+
+}  // namespace outline_spec

@@ -6,6 +6,8 @@
 #include "forecast/profile.hpp"
 #include "tests/catch.hpp"
 
+namespace profile_spec {
+
 using namespace forecast;
 
 namespace {
@@ -99,3 +101,5 @@ TEST_CASE("the parts of every step sum to it, as counted nanosecond by nanosecon
     CHECK(found.steps[s].hidden.value == Approx(static_cast<double>(hidden) * 1e-9));
   }
 }
+
+}  // namespace profile_spec

@@ -2,6 +2,8 @@
 #include "forecast/quantile.hpp"
 #include "tests/catch.hpp"
 
+namespace quantile_spec {
+
 using forecast::Vote;
 
 TEST_CASE("a quantile is the nearest rank, of votes instead of values") {
@@ -19,3 +21,5 @@ TEST_CASE("the median stands between the two in the middle, where the votes are 
   CHECK(forecast::median({{4, 1}, {1, 1}, {2, 1}, {3, 1}}) == 2.5);
   CHECK(forecast::median({{4, 3}, {1, 1}, {2, 2}}) == 3);  // 3 votes to 3
 }
+
+}  // namespace quantile_spec

@@ -7,6 +7,8 @@
 #include "forecast/schedule_waits.hpp"
 #include "tests/catch.hpp"
 
+namespace schedule_waits_spec {
+
 using namespace strategies;
 using forecast::IdleCause, forecast::waits_of;
 
@@ -101,3 +103,5 @@ TEST_CASE("where messages take long a bubble waits for communication") {
     sending += each.by_cause[static_cast<std::size_t>(IdleCause::communication)];
   CHECK(sending > all.idle[0]);
 }
+
+}  // namespace schedule_waits_spec

@@ -6,6 +6,8 @@
 #include "tests/forecast/random_scenario.hpp"
 #include "units/text.hpp"
 
+namespace sharding_spec {
+
 using forecast::simulate;
 using tests::check_same;
 
@@ -144,3 +146,5 @@ TEST_CASE("Sophia's Hessian costs 5 % of the passes, LAMB reads 12 bytes a param
   CHECK((simulate(s).time.optimizer - adam.time.optimizer).value ==
         Approx(12 * parameters / (0.85 * 2000e9)).epsilon(1e-3));
 }
+
+}  // namespace sharding_spec

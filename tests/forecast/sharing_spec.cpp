@@ -10,6 +10,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
+namespace sharing_spec {
+
 namespace {
 
 strategies::Lowered lowered(const forecast::Scenario& s) {
@@ -125,3 +127,5 @@ TEST_CASE("two kinds of device in one cluster: the slower one sets the pace") {
   // Peak and so MFU are those of the average GPU.
   CHECK(both.step.mfu * (312e12 + 100e12) / 2 == Approx(both.step.flops_per_gpu.value));
 }
+
+}  // namespace sharing_spec

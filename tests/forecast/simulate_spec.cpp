@@ -7,6 +7,8 @@
 #include "tests/forecast/checks.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
+namespace simulate_spec {
+
 using forecast::Forecast;
 using forecast::simulate;
 using tests::check_adds_up, tests::check_same;
@@ -220,3 +222,5 @@ TEST_CASE("times beyond 64 bits of picoseconds are refused, not wrapped") {
   s.training.global_batch = 1'000'000;
   CHECK_THROWS_AS(simulate(s), std::invalid_argument);
 }
+
+}  // namespace simulate_spec

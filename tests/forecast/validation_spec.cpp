@@ -2,6 +2,8 @@
 #include "forecast/validation.hpp"
 #include "tests/catch.hpp"
 
+namespace validation_spec {
+
 using Catch::Matchers::WithinRel;
 using forecast::Row;
 using namespace units::literals;
@@ -174,3 +176,5 @@ TEST_CASE("errors by cause: sizes in order of size, a data set one vote in its g
   for (const auto& group : total.causes[3].groups) scales += group.group + " ";
   CHECK(scales == "<=8 <=64 <=512 >512 ");
 }
+
+}  // namespace validation_spec

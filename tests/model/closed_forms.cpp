@@ -3,6 +3,8 @@
 #include "model/layer.hpp"
 #include "tests/catch.hpp"
 
+namespace closed_forms_spec {
+
 using namespace model;
 using units::Precision;
 
@@ -206,3 +208,5 @@ TEST_CASE(
   const double replicated = 4 * 1024 + 2 * 1024;  // two norms, two output biases
   CHECK(here == (whole_layer - replicated) / 2 + replicated);
 }
+
+}  // namespace closed_forms_spec

@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
 
+namespace expert_products_spec {
+
 using namespace model;
 using namespace small_models;
 using units::Kernel;
@@ -103,3 +105,5 @@ TEST_CASE("weighted biases cost 28 bytes of each value forward and 40 backward")
   CHECK(named(with, "expert up projection").forward ==
         named(without, "expert up projection").forward);
 }
+
+}  // namespace expert_products_spec

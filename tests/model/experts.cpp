@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
 
+namespace experts_spec {
+
 using namespace model;
 using namespace small_models;
 
@@ -234,3 +236,5 @@ TEST_CASE("sizes that no model has are counted without overflow") {
 TEST_CASE("a dense model has no layer with experts") {
   CHECK_THROWS_AS(experts_of(llama(), whole(llama(), 1, 16)), std::invalid_argument);
 }
+
+}  // namespace experts_spec

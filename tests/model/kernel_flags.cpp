@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
 
+namespace kernel_flags_spec {
+
 using namespace model;
 using units::Precision;
 
@@ -216,3 +218,5 @@ TEST_CASE("fewer key and value heads move and keep fewer bytes: MHA, GQA, MQA") 
   CHECK(traffic(mha).forward > traffic(gqa).forward);
   CHECK(traffic(gqa).forward > traffic(mqa).forward);
 }
+
+}  // namespace kernel_flags_spec

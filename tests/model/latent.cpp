@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
 
+namespace latent_spec {
+
 using namespace model;
 using namespace small_models;
 
@@ -87,3 +89,5 @@ TEST_CASE("the seams of latent attention are as narrow as its ranks") {
   const auto direct = layer(small(0), whole(small(0), 1, 32), flash, bf16);
   CHECK(named(direct, "query projection").exchanged.value == 2 * 32 * 64);
 }
+
+}  // namespace latent_spec

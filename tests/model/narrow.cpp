@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
 
+namespace narrow_spec {
+
 using namespace model;
 using namespace small_models;
 using units::Kernel;
@@ -212,3 +214,5 @@ TEST_CASE("a prediction module's projection is narrow, its head is not") {
   CHECK(kept_tensor(ops, "prediction projection input") == 16 * 128);
   CHECK(named(ops, "LM head").forward.back().precision == bf16);
 }
+
+}  // namespace narrow_spec

@@ -12,6 +12,8 @@
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
 
+namespace alerts_spec {
+
 using forecast::AlertFigure;
 using forecast::AlertRule;
 using forecast::AlertUnit;
@@ -164,3 +166,5 @@ TEST_CASE("a condition cannot send commands to the terminal") {
   scenario.alerts.front().condition = "< 80\x1b[2J %";
   CHECK_FALSE(golden::contains(report::alerts_text(scenario, judged(), {}), "\x1b"));
 }
+
+}  // namespace alerts_spec

@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"
 
+namespace bubbles_spec {
+
 using forecast::Awaited, forecast::IdleCause;
 
 namespace {
@@ -56,3 +58,5 @@ TEST_CASE("causes that show are said with their share, and a remedy for the grea
   unknown.pipeline.stages[1].bubble_by_cause.reset();
   CHECK(report::bubbles_text(examples::scenario(), unknown, {}).empty());
 }
+
+}  // namespace bubbles_spec

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
 
+namespace calibration_spec {
+
 namespace {
 
 forecast::CalibrationSummary example() {
@@ -55,3 +57,5 @@ TEST_CASE("a parameter on its bound has no standard error") {
   CHECK(json["parameters"][0]["standard_error"] == 0.32);
   CHECK(json["left_out_over_after"] == Approx(1.25));
 }
+
+}  // namespace calibration_spec

@@ -6,6 +6,8 @@
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
 
+namespace compare_spec {
+
 using nlohmann::json;
 using report::Change;
 
@@ -102,3 +104,5 @@ TEST_CASE("the JSON of a comparison is that of the one scenario with the other i
   CHECK(against["effects"][1]["step_time_s"].is_null());
   CHECK(against["effects"][1]["reason"] == "it does not divide");
 }
+
+}  // namespace compare_spec

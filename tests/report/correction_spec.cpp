@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
 
+namespace correction_spec {
+
 namespace {
 
 // Two steps were measured; the forecast before correction took 10 s.
@@ -46,3 +48,5 @@ TEST_CASE("a likeness that is written is read back") {
   CHECK(yaml.find("  precision: 0.8\n") != std::string::npos);
   CHECK(yaml.find("  sequence: 0\n") != std::string::npos);
 }
+
+}  // namespace correction_spec

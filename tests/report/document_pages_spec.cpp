@@ -9,6 +9,8 @@
 #include "tests/catch.hpp"
 #include "tests/report/columns_back.hpp"
 
+namespace document_pages_spec {
+
 using namespace columns;
 
 namespace {
@@ -104,3 +106,5 @@ TEST_CASE("the bubbles of a schedule's page meet its passes, in any unit") {
   CHECK(table_of(data["timeline"]["idle"]["intervals"])[2][0] == 2'000'000'000'000);
   CHECK(data["remedies"]["drain"].get<std::string>().find("more microbatches") == 0);
 }
+
+}  // namespace document_pages_spec

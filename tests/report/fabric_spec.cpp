@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
 
+namespace fabric_spec {
+
 namespace {
 
 topology::Cluster pod() {
@@ -79,3 +81,5 @@ TEST_CASE("collectives beside their measurements read as kept, frameworks outsid
   CHECK(json["mape_from_32_mib"] == first["from_32_mib"]["mape"]);
   CHECK(json["mape_below_32_mib"] == first["below_32_mib"]["mape"]);
 }
+
+}  // namespace fabric_spec

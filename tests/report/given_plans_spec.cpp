@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"
 
+namespace given_plans_spec {
+
 using namespace units::literals;
 
 namespace {
@@ -65,3 +67,5 @@ TEST_CASE("the JSON of plans beside those found has every row") {
   CHECK(rows[3]["status"] == "unsupported");
   CHECK(rows[3]["reason"] == "no such device");
 }
+
+}  // namespace given_plans_spec

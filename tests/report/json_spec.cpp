@@ -9,6 +9,8 @@
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
 
+namespace json_spec {
+
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("a parameterised recomputation is the mapping that plans take") {
   CHECK(rows({4}) == R"({"checkpoint_every":4})");
   CHECK(rows({8, 2}) == R"({"checkpoint_every":[8,2]})");
 }
+
+}  // namespace json_spec

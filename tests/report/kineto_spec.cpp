@@ -10,6 +10,8 @@
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/report/examples.hpp"
 
+namespace kineto_spec {
+
 using nlohmann::json;
 
 namespace {
@@ -135,3 +137,5 @@ TEST_CASE("communication that it finds exposed is what a forecast calls exposed"
         Approx(f.time.data_comm.value).epsilon(1e-3));
   CHECK(found.idle * 1e-6 <= f.time.bubble.value + f.time.other.value + 1e-6);
 }
+
+}  // namespace kineto_spec

@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
+namespace launch_effect_spec {
+
 using forecast::Scenario;
 
 namespace {
@@ -113,3 +115,5 @@ TEST_CASE("what changes a forecast changes every launch configuration, or is nam
   }
   CHECK(effects > 200);
 }
+
+}  // namespace launch_effect_spec

@@ -10,6 +10,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
+namespace launch_files_spec {
+
 using report::Framework;
 
 TEST_CASE("DeepSpeed's batch is its microbatches on its replicas") {
@@ -82,3 +84,5 @@ TEST_CASE("torchtitan's degrees are its GPUs, and every layer is on one stage") 
     }
   }
 }
+
+}  // namespace launch_files_spec

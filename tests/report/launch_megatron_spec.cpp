@@ -14,6 +14,8 @@
 #include "tests/report/golden.hpp"
 #include "tests/report/launch_scenarios.hpp"
 
+namespace launch_megatron_spec {
+
 using forecast::Scenario;
 using strategies::Drop;
 using Words = std::vector<std::string>;
@@ -330,3 +332,5 @@ TEST_CASE("interleaving wants whole groups of microbatches") {
   CHECK_FALSE(command_line(report::launch(s, report::Framework::megatron).text)
                   .has("--num-virtual-stages-per-pipeline-rank"));
 }
+
+}  // namespace launch_megatron_spec

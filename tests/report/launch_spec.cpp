@@ -10,6 +10,8 @@
 #include "tests/report/golden.hpp"
 #include "tests/report/launch_scenarios.hpp"
 
+namespace launch_spec {
+
 using forecast::Scenario;
 using report::Framework;
 using strategies::Plan;
@@ -352,3 +354,5 @@ TEST_CASE("what a framework lacks becomes the nearest it has, and a sentence") {
       CHECK(names(launch.not_expressed, sentence));
   }
 }
+
+}  // namespace launch_spec

@@ -6,6 +6,8 @@
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
 
+namespace offload_spec {
+
 using namespace units::literals;
 
 namespace {
@@ -41,3 +43,5 @@ TEST_CASE("JSON says what hosts and drives hold of what they could") {
   CHECK_THAT(text, STEPCAST_HOLDS("\"nvme_bytes\": 1000000000000"));
   CHECK_THAT(text, STEPCAST_HOLDS("\"nvme_capacity_bytes\": 2000000000000"));
 }
+
+}  // namespace offload_spec

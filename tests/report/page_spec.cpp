@@ -12,6 +12,8 @@
 #include "tests/report/columns_back.hpp"
 #include "tests/report/examples.hpp"
 
+namespace page_spec {
+
 using nlohmann::json;
 
 namespace {
@@ -296,3 +298,5 @@ TEST_CASE("a page allows one script and one style, and asks for nothing") {
   CHECK(page.find("href=\"http") == std::string::npos);
   CHECK(page.size() < 190'000);
 }
+
+}  // namespace page_spec

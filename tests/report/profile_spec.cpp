@@ -6,6 +6,8 @@
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
 
+namespace profile_spec {
+
 using forecast::GpuWork;
 using nlohmann::json;
 
@@ -63,3 +65,5 @@ TEST_CASE("the JSON of a profile has the median step, all steps, streams, and th
   const auto alone = json::parse(report::profile_json({"rank8.json", real, breakdown}, "1.2.3"));
   CHECK(alone["against"].is_null());
 }
+
+}  // namespace profile_spec

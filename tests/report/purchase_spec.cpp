@@ -7,6 +7,8 @@
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
 
+namespace purchase_spec {
+
 using nlohmann::json;
 using units::Money;
 using units::Seconds;
@@ -33,7 +35,8 @@ search::Purchase purchase() {
   purchase.reliability.gpu_mtbf = Seconds{320 * day};
   purchase.reliability.checkpoint_bandwidth = units::BytesPerSecond{1e9};
   search::PurchaseOption bought{.name = "bought", .questions = {question(2)}};
-  bought.price = search::Price{{300e3}, {20e3}, "catalog, toy-node: a spreadsheet, 2024", true};
+  bought.price =
+      search::QuotedPrice{{300e3}, {20e3}, "catalog, toy-node: a spreadsheet, 2024", true};
   bought.power.nameplate = {10e3};
   bought.lead_time = {30 * day};
   bought.support_per_year = {{}, 0.05};
@@ -157,3 +160,5 @@ TEST_CASE("where nothing is feasible, it is said what is in the way of each") {
   CHECK(document["recommended"] == nullptr);
   CHECK(document["options"].size() == 3);
 }
+
+}  // namespace purchase_spec

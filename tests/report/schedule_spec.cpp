@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
 
+namespace schedule_spec {
+
 using golden::contains;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE("a schedule given in nanoseconds still has a timeline") {
   schedule.operations = {{0, 0, 0, "F", 0, 5e9}};
   CHECK(report::schedule_timeline(schedule).slices[0].end_ps == 5'000'000'000'000'000'000 / 1000);
 }
+
+}  // namespace schedule_spec

@@ -9,6 +9,8 @@
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
 
+namespace search_spec {
+
 using namespace units::literals;
 using strategies::Recompute;
 using strategies::ScheduleKind;
@@ -308,3 +310,5 @@ TEST_CASE("plans of alternatives say what they differ in") {
   CHECK(document["plans"][1]["precision"] == "bf16");
   CHECK(document["scenario"]["training"]["precision"] == "fp8");
 }
+
+}  // namespace search_spec

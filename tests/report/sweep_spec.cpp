@@ -8,6 +8,8 @@
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
 
+namespace sweep_spec {
+
 namespace {
 
 using nlohmann::json;
@@ -251,3 +253,5 @@ TEST_CASE("of more lines than there are marks some are drawn, the first and the 
   CHECK_THAT(text, STEPCAST_HOLDS("& line19"));
   CHECK_THAT(text, STEPCAST_HOLDS("(12 between these are not shown)"));
 }
+
+}  // namespace sweep_spec

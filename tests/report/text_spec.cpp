@@ -9,6 +9,8 @@
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
 
+namespace text_spec {
+
 using golden::contains;
 using namespace units::literals;
 
@@ -195,3 +197,5 @@ TEST_CASE("of many rows the first, the last and some between are drawn") {
   CHECK(report::spread(1, 4) == std::vector{0});
   CHECK(report::spread(0, 4).empty());
 }
+
+}  // namespace text_spec

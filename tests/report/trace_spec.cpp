@@ -14,6 +14,8 @@
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
 
+namespace trace_spec {
+
 using nlohmann::json;
 
 namespace {
@@ -303,3 +305,5 @@ TEST_CASE("protoc reads a Perfetto trace and knows every field") {
   golden::check("trace.pftrace.txt", golden::read((folder / "text").string()));
   std::filesystem::remove_all(folder);
 }
+
+}  // namespace trace_spec

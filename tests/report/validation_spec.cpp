@@ -7,6 +7,8 @@
 #include "tests/report/columns_back.hpp"
 #include "tests/report/golden.hpp"
 
+namespace validation_spec {
+
 using golden::contains;
 using namespace units::literals;
 
@@ -118,3 +120,5 @@ TEST_CASE("a page of two thousand rows stays below a megabyte") {
   }
   CHECK(report::validate_page(forecast::score({set})).size() < 1'000'000);
 }
+
+}  // namespace validation_spec

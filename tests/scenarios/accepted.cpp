@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
+namespace accepted_spec {
+
 TEST_CASE("schedules, experts, sharding, offloading and compression are read in every form") {
   for (const std::string how :
        {"schedule=zb-h1", "schedule=zb-h2", "schedule=zb-v", "schedule=v-half", "schedule=v-min",
@@ -54,3 +56,5 @@ TEST_CASE("every precision of the device is simulated, fp8 with every recipe") {
     CHECK_NOTHROW(
         tests::read(tests::llama, {"training.precision=fp8", "training.fp8_recipe=" + recipe}));
 }
+
+}  // namespace accepted_spec

@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
+namespace alerts_spec {
+
 using forecast::AlertFigure;
 using forecast::AlertRule;
 using forecast::AlertUnit;
@@ -198,3 +200,5 @@ TEST_CASE("a question has the same rules, in every alternative") {
   CHECK(question.scenario.alerts.size() == 1);
   CHECK(question.others.front().scenario.alerts == question.scenario.alerts);
 }
+
+}  // namespace alerts_spec

@@ -10,6 +10,8 @@
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
+namespace calibration_spec {
+
 namespace {
 
 using scenarios::Calibration;
@@ -205,3 +207,5 @@ TEST_CASE("a published row is read again with other figures in the catalog") {
   CHECK(named.contains("device/a100-80gb-sxm"));
   CHECK_FALSE(named.contains("software/nemo"));
 }
+
+}  // namespace calibration_spec

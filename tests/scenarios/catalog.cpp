@@ -11,6 +11,8 @@
 #include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
+namespace catalog_spec {
+
 using scenarios::Kind;
 
 namespace {
@@ -188,3 +190,5 @@ TEST_CASE("an unknown name is answered with those that exist and the nearest") {
                     STEPCAST_HOLDS("did you mean 'llama3-8b'?"));
   CHECK_THROWS_WITH(scenarios::catalog_software("zzzzzz"), !STEPCAST_HOLDS("did you mean"));
 }
+
+}  // namespace catalog_spec

@@ -6,6 +6,8 @@
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 
+namespace cluster_spec {
+
 namespace {
 
 using topology::Cluster;
@@ -109,3 +111,5 @@ TEST_CASE("NICs and GPUs of a node divide each other") {
         "cluster.node.nics: {count, bandwidth}");
   CHECK(complaint("{node: {base: dgx-h100, nics: {count: 0}}, nodes: 1}") == "no complaint");
 }
+
+}  // namespace cluster_spec

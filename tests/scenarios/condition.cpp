@@ -6,6 +6,8 @@
 
 #include "tests/catch.hpp"
 
+namespace condition_spec {
+
 namespace {
 
 using scenarios::Condition;
@@ -112,3 +114,5 @@ TEST_CASE("sums and products of random numbers are what they are worked out by h
     CHECK(holds(text + " == " + (sum < 0 ? "-" : "") + std::to_string(std::abs(sum))));
   }
 }
+
+}  // namespace condition_spec

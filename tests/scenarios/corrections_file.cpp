@@ -10,6 +10,8 @@
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
+namespace corrections_file_spec {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -163,3 +165,5 @@ TEST_CASE("a likeness without a figure, or with one that is none, is refused") {
         "missing key 'difference'; every dimension has its figure\n"
         "missing key 'doubling'; every dimension has its figure");
 }
+
+}  // namespace corrections_file_spec

@@ -11,6 +11,8 @@
 #include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
+namespace huggingface_spec {
+
 using scenarios::read_huggingface;
 
 namespace {
@@ -246,3 +248,5 @@ TEST_CASE("a mistake in a config.json is reported with its place") {
       "c.json: hidden size 1 is not divisible by 8 heads, and there is no head_dim\n"
       "c.json: intermediate_size: -1 where a whole number from 1 to 1,000,000,000 belongs");
 }
+
+}  // namespace huggingface_spec

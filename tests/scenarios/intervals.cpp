@@ -4,6 +4,8 @@
 #include "scenarios/error.hpp"
 #include "tests/catch.hpp"
 
+namespace intervals_spec {
+
 TEST_CASE("a table of intervals reads as it is written") {
   const auto intervals = scenarios::read_intervals(
       "between: 0.12\n"
@@ -37,3 +39,5 @@ TEST_CASE("the program carries a table that speaks of all runs first") {
   CHECK(intervals.between > 0);
   CHECK(intervals.devices.size() >= 3);
 }
+
+}  // namespace intervals_spec

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
+namespace kernel_table_spec {
+
 namespace {
 
 const std::string header = "kind,pass,batch,m,n,k,causal,implementation,efficiency,precision\n";
@@ -78,3 +80,5 @@ TEST_CASE("a table without a data sheet needs a base, and a wrong sheet is told 
   wrong.replace(wrong.find("80 GiB"), 6, "80 GiX");
   CHECK_THAT(complaint_of(wrong), STEPCAST_HOLDS("t.csv:5:1: memory: "));
 }
+
+}  // namespace kernel_table_spec

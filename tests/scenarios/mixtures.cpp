@@ -8,6 +8,8 @@
 #include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
+namespace mixtures_spec {
+
 namespace {
 
 // A model read for itself, as an entry of the catalog is.
@@ -115,3 +117,5 @@ TEST_CASE("a scenario may hold a mixture, latent attention and prediction module
     CHECK_NOTHROW(simulate(model));
   }
 }
+
+}  // namespace mixtures_spec

@@ -11,6 +11,8 @@
 #include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
+namespace nasty_spec {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -117,3 +119,5 @@ TEST_CASE("a scenario with damaged bytes gives a scenario or an Error, never any
     CHECK_FALSE(answer(text).empty());
   }
 }
+
+}  // namespace nasty_spec

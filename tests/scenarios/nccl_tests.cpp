@@ -8,6 +8,8 @@
 #include "tests/catch.hpp"
 #include "topology/collective.hpp"
 
+namespace nccl_tests_spec {
+
 using scenarios::read_nccl_tests;
 using topology::Collective;
 
@@ -136,3 +138,5 @@ TEST_CASE("a scenario may carry a measured table, and mistakes in it have a plac
              STEPCAST_HOLDS("points.0.1: '3 GiB' is a size, not a duration"));
   CHECK_THAT(wrong("[{ranks: 4}]"), STEPCAST_HOLDS("missing key 'points'"));
 }
+
+}  // namespace nccl_tests_spec

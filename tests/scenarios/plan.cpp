@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
+namespace plan_spec {
+
 namespace {
 
 using strategies::Plan;
@@ -158,3 +160,5 @@ TEST_CASE("--set turns a word or a size into the mapping that it stands for") {
   CHECK(plan({"plan.zero=3", "plan.wrap=model", "plan.wrap.layers=4"}).wrap.layers == 4);
   CHECK(plan({"plan.recompute=full", "plan.recompute.full_layers=2"}).recompute.layers == 2);
 }
+
+}  // namespace plan_spec

@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
+namespace plan_mistakes_spec {
+
 namespace {
 
 using strategies::Plan;
@@ -372,3 +374,5 @@ TEST_CASE("FlashAttention-3 runs where it was measured") {
       "software.attention: unknown value 'flash2'; expected one of unfused, fused, flash, flash1, "
       "flash3, memory-efficient; did you mean 'flash'?");
 }
+
+}  // namespace plan_mistakes_spec

@@ -12,6 +12,8 @@
 #include "scenarios/error.hpp"
 #include "tests/catch.hpp"
 
+namespace profiler_trace_spec {
+
 using forecast::GpuWork;
 
 namespace {
@@ -136,3 +138,5 @@ TEST_CASE("what is wrong with a trace is said with its place") {
   CHECK_THROWS_WITH(scenarios::load_profiler_trace(folder),
                     folder.string() + ": cannot be read; is it there?");
 }
+
+}  // namespace profiler_trace_spec

@@ -9,6 +9,8 @@
 #include "scenarios/error.hpp"
 #include "tests/catch.hpp"
 
+namespace published_spec {
+
 namespace {
 const auto folder = std::filesystem::path(STEPCAST_SOURCE_DIR) / "scenarios/published";
 }
@@ -86,3 +88,5 @@ TEST_CASE("an unknown data set is answered with the nearest") {
                     STEPCAST_HOLDS("did you mean 'mt_nlg_530b'?"));
   CHECK_THROWS_AS(scenarios::dataset_names(folder / "none"), scenarios::Error);
 }
+
+}  // namespace published_spec

@@ -10,6 +10,8 @@
 #include "tests/scenarios/complaints.hpp"
 #include "topology/fabric_plan.hpp"
 
+namespace purchase_file_spec {
+
 using units::Money;
 using units::Seconds;
 
@@ -327,3 +329,5 @@ TEST_CASE("a purchase that is cut off or has nonsense in it is read or refused")
       CHECK(survived);
     }
 }
+
+}  // namespace purchase_file_spec

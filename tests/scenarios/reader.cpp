@@ -11,6 +11,8 @@
 #include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
+namespace reader_spec {
+
 using scenarios::read_scenario;
 namespace fs = std::filesystem;
 
@@ -212,3 +214,5 @@ TEST_CASE("experts and attention that contradict themselves are refused") {
              STEPCAST_HOLDS("mqa has 1 kv_heads, but the model has 8; write gqa, or leave one of "
                             "the two out"));
 }
+
+}  // namespace reader_spec

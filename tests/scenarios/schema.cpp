@@ -14,6 +14,8 @@
 #include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
+namespace schema_spec {
+
 using nlohmann::json;
 
 namespace {
@@ -202,3 +204,5 @@ TEST_CASE("every key of the schema says what it means") {
   visit(json::parse(scenarios::scenario_schema()));
   visit(json::parse(scenarios::sweep_schema()));
 }
+
+}  // namespace schema_spec

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
+namespace search_file_spec {
+
 using search::Space;
 using search::Values;
 using strategies::Recompute;
@@ -382,3 +384,5 @@ TEST_CASE("simulate checks the section that it does not use") {
   CHECK(tests::complaint({"search={tensor: [1, 2], time_limit: 60 s}"}) == "no complaint");
   CHECK(tests::complaint({"search.tensor=few"}) == "search.tensor: 'few" + bound_text);
 }
+
+}  // namespace search_file_spec

@@ -9,6 +9,8 @@
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
+namespace sweep_file_spec {
+
 namespace {
 
 using scenarios::Grid;
@@ -111,7 +113,7 @@ TEST_CASE("a point is the base with its values, read as any scenario") {
 }
 
 TEST_CASE("a point reads as the file with the same --set does") {
-  const auto grid = ::grid(R"(vary:
+  const auto grid = sweep_file_spec::grid(R"(vary:
   cluster.nodes: [16, 64]
   cluster.node.nics.latency: [1 us, 3 us]
   model.layers: [48, 96]
@@ -265,3 +267,5 @@ TEST_CASE("files that scenarios name belong to a sweep") {
         "my.csv\nkernels");
   std::filesystem::remove_all(folder);
 }
+
+}  // namespace sweep_file_spec

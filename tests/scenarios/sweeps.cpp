@@ -9,6 +9,8 @@
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 
+namespace sweeps_spec {
+
 using scenarios::load_sweep;
 
 namespace {
@@ -121,3 +123,5 @@ TEST_CASE("NICs that do not match the GPUs, and links without bandwidth, are ref
   CHECK_THAT(refused("{node: dgx-h100, nodes: 2, fabric: {base: efa-100g, link_bandwidth: 0}}"),
              STEPCAST_HOLDS("cluster.fabric.link_bandwidth: 0 is out of range"));
 }
+
+}  // namespace sweeps_spec

@@ -14,6 +14,8 @@
 #include "strategies/pipeline.hpp"
 #include "tests/catch.hpp"
 
+namespace zero_bubble_spec {
+
 using namespace strategies;
 
 namespace {
@@ -166,3 +168,5 @@ TEST_CASE("ZB-2p is within 1 % above and 7 % below, with more bubble than the au
   CHECK(range.most < 0.01);
   CHECK(bubble_rate(profiles[2], ScheduleKind::zb_h2) > 0.04);  // theirs: 0.0026
 }
+
+}  // namespace zero_bubble_spec

@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
+namespace alternatives_spec {
+
 using namespace search;
 using whole::name_of;
 
@@ -80,3 +82,5 @@ TEST_CASE("where nothing fits in any alternative the one that misses by least is
     CHECK(answer.misfit->needed <= one.misfit->needed);
   }
 }
+
+}  // namespace alternatives_spec

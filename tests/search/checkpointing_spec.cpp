@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/oracle.hpp"
 
+namespace checkpointing_spec {
+
 using namespace search;
 
 namespace {
@@ -164,3 +166,5 @@ TEST_CASE("a chain that can keep every input runs no stage forward more than twi
   CHECK(tight->time <= 9 + 20 + 9);
   CHECK(tight->time > 9 + 20);
 }
+
+}  // namespace checkpointing_spec

@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/oracle.hpp"
 
+namespace closed_forms_spec {
+
 using namespace search;
 
 TEST_CASE("closed forms of pipelines equal their known least values") {
@@ -26,3 +28,5 @@ TEST_CASE("closed forms of pipelines equal their known least values") {
   CHECK(rows == 60);
   CHECK(latencies == 52);
 }
+
+}  // namespace closed_forms_spec

@@ -6,6 +6,8 @@
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/search/frames.hpp"
 
+namespace crowding_spec {
+
 using namespace frames;
 
 namespace {
@@ -147,3 +149,5 @@ TEST_CASE("a stage of 1F1B needs what its last layer's backward pass does") {
   }
   CHECK(exact > 60);
 }
+
+}  // namespace crowding_spec

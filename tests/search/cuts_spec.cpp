@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/exhaustive.hpp"
 
+namespace cuts_spec {
+
 using namespace search;
 using namespace pipelines;
 
@@ -88,3 +90,5 @@ TEST_CASE("ways that fit are never faster than the best of their cut, and mostly
   CHECK(found > cuts * 95 / 100);
   CHECK(best > cuts * 90 / 100);
 }
+
+}  // namespace cuts_spec

@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/purchases.hpp"
 
+namespace decide_spec {
+
 using namespace tests;
 
 namespace {
@@ -165,3 +167,5 @@ TEST_CASE("another fabric is played with the same plan, at the same price") {
   scenario.cluster = tests::cluster_of(8, 8, 8);
   CHECK(fabric_effects(asked, option, {plan}, {}).empty());  // one node has no fabric
 }
+
+}  // namespace decide_spec

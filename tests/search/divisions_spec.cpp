@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
+namespace divisions_spec {
+
 using namespace search;
 
 namespace {
@@ -51,3 +53,5 @@ TEST_CASE("divisions cost the same priced together as each alone") {
   CHECK(compared > 500);
   CHECK(with_experts > 100);
 }
+
+}  // namespace divisions_spec

@@ -6,6 +6,8 @@
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/search/frames.hpp"
 
+namespace frame_spec {
+
 using namespace frames;
 
 namespace {
@@ -131,3 +133,5 @@ TEST_CASE("every way to recompute is there once, none first") {
     for (std::size_t i = 0; i < ways.size(); ++i) CHECK(std::ranges::count(ways, ways[i]) == 1);
   }
 }
+
+}  // namespace frame_spec

@@ -5,6 +5,8 @@
 #include "search/frontier.hpp"
 #include "tests/catch.hpp"
 
+namespace frontier_spec {
+
 using namespace search;
 
 namespace {
@@ -141,3 +143,5 @@ TEST_CASE("making a frontier is given up once that is asked for") {
   stop = true;
   CHECK_THROWS_AS(pool.sum(layer, layer), Stopped);
 }
+
+}  // namespace frontier_spec

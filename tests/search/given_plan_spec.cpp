@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
+namespace given_plan_spec {
+
 using namespace search;
 using strategies::Plan;
 using strategies::Recompute;
@@ -109,3 +111,5 @@ TEST_CASE("what is found is no slower than a plan inside of the space that fits"
     CHECK(compared.answer.plans.front().forecast.step.time <= compared.given);
   }
 }
+
+}  // namespace given_plan_spec

@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 
+namespace goodput_spec {
+
 using namespace search;
 using units::Seconds;
 
@@ -208,3 +210,5 @@ TEST_CASE("Llama 3 405B kept above 90 % effective time, and so does the formula"
   const Renewal worse{run.failures, 4 * run.stall, {0}, {1200}};
   CHECK(progress(worse, best_interval(worse)) == Approx(0.855).epsilon(0.01));
 }
+
+}  // namespace goodput_spec

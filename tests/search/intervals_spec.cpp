@@ -4,6 +4,8 @@
 #include "search/intervals.hpp"
 #include "tests/catch.hpp"
 
+namespace intervals_spec {
+
 using namespace search;
 
 namespace {
@@ -58,3 +60,5 @@ TEST_CASE("the last layer of a row has prices of its own, and those before it ha
       std::vector<Price>{{6, 4, 11, 2, 9}, {13, 4, 9, 2, 9}, {13, 4, 10, 2, 5}, {20, 4, 8, 2, 1}});
   CHECK(points(intervals, 2, 3) == std::vector<Price>{recompute, keep});
 }
+
+}  // namespace intervals_spec

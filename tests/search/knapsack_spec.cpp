@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/oracle.hpp"
 
+namespace knapsack_spec {
+
 using namespace search;
 
 namespace {
@@ -95,3 +97,5 @@ TEST_CASE("bytes and picoseconds of real size do not overflow") {
       {64 * gib, 100 * second}, {40 * gib, 70 * second}, {39 * gib, 69 * second}};
   CHECK(knapsack(items, 79 * gib).items == std::vector<int>{1, 2});
 }
+
+}  // namespace knapsack_spec

@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/exhaustive.hpp"
 
+namespace lane_spec {
+
 using namespace search;
 using namespace pipelines;
 using When = DataLane::When;
@@ -141,3 +143,5 @@ TEST_CASE("exchanges never make a step shorter") {
     CHECK(with.makespan(stages) >= without.makespan(stages));
   }
 }
+
+}  // namespace lane_spec

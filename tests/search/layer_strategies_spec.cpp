@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/oracle.hpp"
 
+namespace layer_strategies_spec {
+
 using namespace search;
 
 namespace {
@@ -131,3 +133,5 @@ TEST_CASE("layers must agree on how many strategies there are") {
   CHECK_THROWS_WITH(layer_strategies(layers, 10),
                     "every layer needs a time and a memory for every strategy");
 }
+
+}  // namespace layer_strategies_spec

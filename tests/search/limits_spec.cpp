@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
+namespace limits_spec {
+
 using namespace search;
 using Names = std::vector<std::string_view>;
 
@@ -26,3 +28,5 @@ TEST_CASE("a limit is to blame if there are plans without it") {
   space.pipeline.listed = {7};
   CHECK(reliefs(scenario, space).empty());
 }
+
+}  // namespace limits_spec

@@ -9,6 +9,8 @@
 #include "search/linear_program.hpp"
 #include "tests/catch.hpp"
 
+namespace linear_program_spec {
+
 using namespace search;
 
 namespace {
@@ -123,3 +125,5 @@ TEST_CASE("programs of three rows and columns reach the best of all corners, at 
     CHECK(dual == Approx(best).margin(1e-6));
   }
 }
+
+}  // namespace linear_program_spec

@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 
+namespace objectives_spec {
+
 using namespace search;
 using Kind = Objective::Kind;
 
@@ -172,3 +174,5 @@ TEST_CASE("what is stopped before anything was searched has no answer") {
   CHECK_FALSE(outcome.chosen);
   CHECK(outcome.answer.interrupted);
 }
+
+}  // namespace objectives_spec

@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/oracle.hpp"
 
+namespace orders_spec {
+
 using namespace search;
 
 namespace {
@@ -53,3 +55,5 @@ TEST_CASE("a search for the best order gives up beyond its labels and its sizes"
   CHECK_THROWS_WITH(optimal_order({std::vector<StageTimes>(2, {1, 1, 1}), 4, 0, 0}),
                     "a stage must be allowed to hold one microbatch");
 }
+
+}  // namespace orders_spec

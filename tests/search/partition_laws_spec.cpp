@@ -5,6 +5,8 @@
 #include "tests/search/pipelines.hpp"
 #include "tests/search/random_chains.hpp"
 
+namespace partition_laws_spec {
+
 using namespace search;
 using namespace pipelines;
 
@@ -210,3 +212,5 @@ TEST_CASE("a partition needs a capacity for every device, and segments inside th
   problem.capacity.pop_back();
   CHECK_THROWS_WITH(partition(problem), "every device of a pipeline needs a capacity");
 }
+
+}  // namespace partition_laws_spec

@@ -6,6 +6,8 @@
 #include "tests/search/pipelines.hpp"
 #include "tests/search/random_chains.hpp"
 
+namespace partition_spec {
+
 using namespace search;
 using namespace pipelines;
 
@@ -95,3 +97,5 @@ TEST_CASE("partitions of longer chains equal the best of all cuts") {
   }
   CHECK(fitting > 150);
 }
+
+}  // namespace partition_spec

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/purchases.hpp"
 
+namespace purchase_spec {
+
 using namespace tests;
 using units::Watts;
 
@@ -200,3 +202,5 @@ TEST_CASE("the chance to be in time is that of a log-normal forecast") {
   CHECK(a.spread_high == Approx(std::sqrt(100 * 3600. * 3600.) / (100 * day)).epsilon(0.1));
   CHECK(a.spread_low == a.spread_high);
 }
+
+}  // namespace purchase_spec

@@ -38,7 +38,7 @@ inline Question question(int nodes) {
 // Ten nodes at 90,000 and 10,000 for their network, which draw 10 kW each.
 inline PurchaseOption bought(int nodes = 10) {
   PurchaseOption option{.name = "bought", .questions = {question(nodes)}};
-  option.price = Price{.node = {90e3}, .network_per_node = {10e3}};
+  option.price = QuotedPrice{.node = {90e3}, .network_per_node = {10e3}};
   option.power.nameplate = {10e3};
   return option;
 }

@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/exhaustive.hpp"
 
+namespace relaxation_spec {
+
 using namespace search;
 using namespace pipelines;
 
@@ -122,3 +124,5 @@ TEST_CASE("what bounds one problem bounds others with the same order") {
     }
   }
 }
+
+}  // namespace relaxation_spec

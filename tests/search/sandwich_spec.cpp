@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
+namespace sandwich_spec {
+
 using namespace search;
 using strategies::Plan;
 using strategies::Recompute;
@@ -80,3 +82,5 @@ TEST_CASE("what is found lies between its bound and every usual plan", "[sandwic
     if (memory_fraction < 1) CHECK(fitting < usual);
   }
 }
+
+}  // namespace sandwich_spec

@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
+namespace seeds_spec {
+
 using namespace search;
 using strategies::ScheduleKind;
 
@@ -68,3 +70,5 @@ TEST_CASE("guesses sort most choices of degrees as their even partitions do") {
   REQUIRE(pairs > 20);
   if (whole::fewer == 1) CHECK(right > 0.8 * pairs);  // of some thousand pairs, not of a hundred
 }
+
+}  // namespace seeds_spec

@@ -10,6 +10,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 
+namespace space_spec {
+
 using namespace search;
 using strategies::Plan;
 using strategies::ScheduleKind;
@@ -103,3 +105,5 @@ TEST_CASE("experts are spread over ranks of a stage, and may be divided otherwis
     CHECK(forecast::simulate(s).step.time.value > 0);
   }
 }
+
+}  // namespace space_spec

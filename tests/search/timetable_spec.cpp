@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/pipelines.hpp"
 
+namespace timetable_spec {
+
 using namespace search;
 using namespace pipelines;
 
@@ -90,3 +92,5 @@ TEST_CASE("the device paths of 1F1B fold into a handful of states per stage") {
   const auto trellis = fold(table.device_paths(std::vector<StageTimes>(16, {10, 10, 10})));
   CHECK(*std::ranges::max_element(trellis.states) <= 6);
 }
+
+}  // namespace timetable_spec

@@ -9,6 +9,8 @@
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
+namespace whole_problem_spec {
+
 using namespace search;
 using whole::degrees_of, whole::name_of;
 
@@ -446,3 +448,5 @@ TEST_CASE("where nothing fits no plan is found, and an empty space has nothing i
   CHECK(answer.space.enumerated == 0);
   CHECK(!answer.misfit);
 }
+
+}  // namespace whole_problem_spec

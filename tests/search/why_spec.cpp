@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 
+namespace why_spec {
+
 using namespace search;
 using namespace units::literals;
 
@@ -131,3 +133,5 @@ TEST_CASE("more memory never makes the best plan slower, and less never makes it
   }
   CHECK(*why.rooms.back().time == roomy.plans.front().forecast.step.time);
 }
+
+}  // namespace why_spec

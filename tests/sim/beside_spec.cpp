@@ -2,6 +2,8 @@
 #include "sim/measures.hpp"
 #include "tests/catch.hpp"
 
+namespace beside_spec {
+
 TEST_CASE("what an actor waits for on two lanes at once is counted once, for the earlier") {
   // data     0 ──────── 6
   // offload     4 ────────── 9
@@ -23,3 +25,5 @@ TEST_CASE("what an actor waits for on two lanes at once is counted once, for the
   CHECK(spent.idle == 0);
   CHECK(spent.host == 0);
 }
+
+}  // namespace beside_spec

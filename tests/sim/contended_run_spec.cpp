@@ -9,6 +9,8 @@
 #include "sim/measures.hpp"
 #include "tests/catch.hpp"
 
+namespace contended_run_spec {
+
 using namespace sim;
 
 namespace {
@@ -212,3 +214,5 @@ TEST_CASE("under contention too nothing starts before what it waits for, and tim
   for (const auto& spent : measures.of_actor) CHECK(spent.total() == trace.finish);
   CHECK(measures.critical_path.total() == trace.finish);
 }
+
+}  // namespace contended_run_spec

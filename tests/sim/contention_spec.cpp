@@ -6,6 +6,8 @@
 #include "sim/measures.hpp"
 #include "tests/catch.hpp"
 
+namespace contention_spec {
+
 using namespace sim;
 
 namespace {
@@ -157,3 +159,5 @@ TEST_CASE("links and traffic that make no sense are refused") {
   CHECK_THROWS_WITH(program.send_over_links(op, 0),
                     "only collectives and transfers send traffic already added");
 }
+
+}  // namespace contention_spec

@@ -6,6 +6,8 @@
 #include "sim/pass_matrix.hpp"
 #include "tests/catch.hpp"
 
+namespace engine_spec {
+
 using namespace sim;
 
 namespace {
@@ -293,3 +295,5 @@ TEST_CASE("of actors that a collective lets end together, the one that it waited
   CHECK(measures.of_actor[1].idle == 0);
   CHECK(measures.of_actor[0].idle + measures.of_actor[0].on[1] == 7);
 }
+
+}  // namespace engine_spec

@@ -2,6 +2,8 @@
 #include "sim/fair_share.hpp"
 #include "tests/catch.hpp"
 
+namespace fair_share_spec {
+
 namespace {
 
 using Routes = std::vector<std::vector<std::size_t>>;
@@ -38,3 +40,5 @@ TEST_CASE("impossible sharing problems are refused") {
   CHECK_THROWS_WITH(rates({1}, {{0}}, {}, {1, 1}),
                     "every flow needs a weight above zero, or none has one");
 }
+
+}  // namespace fair_share_spec

@@ -6,6 +6,8 @@
 #include "sim/flows.hpp"
 #include "tests/catch.hpp"
 
+namespace flows_alone_spec {
+
 using namespace sim;
 
 namespace {
@@ -114,3 +116,5 @@ TEST_CASE("one completion at a time, not later than one has time for") {
   CHECK(network.now() == 7);
   CHECK_THROWS_WITH(network.advance_to_completion(6), "time does not go back");
 }
+
+}  // namespace flows_alone_spec

@@ -11,6 +11,8 @@
 #include "sim/flows.hpp"
 #include "tests/catch.hpp"
 
+namespace flows_cases_spec {
+
 namespace {
 
 struct Case {
@@ -77,3 +79,5 @@ TEST_CASE("32 networks finish their flows when progressive filling and SimGrid s
   }
   CHECK(cases == 32);
 }
+
+}  // namespace flows_cases_spec

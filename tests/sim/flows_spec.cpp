@@ -7,6 +7,8 @@
 #include "sim/flows.hpp"
 #include "tests/catch.hpp"
 
+namespace flows_spec {
+
 using namespace sim;
 
 namespace {
@@ -301,3 +303,5 @@ TEST_CASE("impossible networks and flows are refused") {
   CHECK_THROWS_WITH(finish_times(std::vector{1.0}, std::vector<NetworkFlow>{{{0}, 1, -1.0}}),
                     "a flow must not start before time zero");
 }
+
+}  // namespace flows_spec

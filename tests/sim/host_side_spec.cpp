@@ -6,6 +6,8 @@
 #include "sim/measures.hpp"
 #include "tests/catch.hpp"
 
+namespace host_side_spec {
+
 using namespace sim;
 
 namespace {
@@ -68,3 +70,5 @@ TEST_CASE("copies out and copies back run side by side, each kind in order") {
   const auto trace = run(program);
   CHECK(trace.end == std::vector<Picoseconds>{10, 10, 20, 20});
 }
+
+}  // namespace host_side_spec

@@ -5,6 +5,8 @@
 #include "sim/measures.hpp"
 #include "tests/catch.hpp"
 
+namespace mixed_pass_spec {
+
 using namespace sim;
 
 namespace {
@@ -238,3 +240,5 @@ TEST_CASE("a mixed pass needs a body for each actor, alike but for time and memo
   other.steps[2].activity = comm;
   refuses(other);
 }
+
+}  // namespace mixed_pass_spec

@@ -7,6 +7,8 @@
 #include "sim/contention.hpp"
 #include "tests/catch.hpp"
 
+namespace slowed_spec {
+
 using namespace sim;
 
 namespace {
@@ -225,3 +227,5 @@ TEST_CASE("k groups alike lose as much as one of them whose traffic counts k tim
   }
   CHECK(slowed(folded, run(folded)) == slowed(full, run(full)));
 }
+
+}  // namespace slowed_spec

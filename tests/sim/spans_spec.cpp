@@ -3,6 +3,8 @@
 #include "sim/measures.hpp"
 #include "tests/catch.hpp"
 
+namespace spans_spec {
+
 using namespace sim;
 
 namespace {
@@ -64,3 +66,5 @@ TEST_CASE("an actor that begins late is measured from its beginning, and so is i
   CHECK(measures.critical_path.on[1] == 12);
   CHECK(measures.critical_path.total() == 15);
 }
+
+}  // namespace spans_spec

@@ -5,6 +5,8 @@
 #include "sim/measures.hpp"
 #include "tests/catch.hpp"
 
+namespace waits_spec {
+
 using namespace sim;
 
 namespace {
@@ -131,3 +133,5 @@ TEST_CASE("a pass is held back by the one before it, though that still exchanges
   CHECK(found.waits.critical_path[1].start == 0);
   CHECK(found.waits.critical_path[1].end == 5);
 }
+
+}  // namespace waits_spec

@@ -11,6 +11,8 @@
 #include "store/store.hpp"
 #include "tests/catch.hpp"
 
+namespace store_spec {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -235,3 +237,5 @@ TEST_CASE("a disk that takes no more is told, and what was there before stays") 
   store.add(std::span(&large, 1));
   CHECK(store.placed() == 2);
 }
+
+}  // namespace store_spec

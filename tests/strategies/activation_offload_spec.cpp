@@ -4,6 +4,8 @@
 #include "tests/model/small_models.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace activation_offload_spec {
+
 using namespace strategies;
 
 namespace {
@@ -136,3 +138,5 @@ TEST_CASE("what is fetched is freed: memory returns to where it started under ev
   const auto step = run(world);
   for (const auto& held : sim::memory_held(step.step.program)) CHECK(held.left == 0);
 }
+
+}  // namespace activation_offload_spec

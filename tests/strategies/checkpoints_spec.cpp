@@ -7,6 +7,8 @@
 #include "tests/model/small_models.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace checkpoints_spec {
+
 using namespace strategies;
 
 namespace {
@@ -156,3 +158,5 @@ TEST_CASE("what rows hold between split backward passes is freed with the gradie
     CHECK(held(writer.forward(blocks)) + held(writer.backward(blocks, Pass::backward)) == 0);
   }
 }
+
+}  // namespace checkpoints_spec

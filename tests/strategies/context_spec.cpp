@@ -8,6 +8,8 @@
 #include "tests/strategies/groups.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace context_spec {
+
 using namespace strategies;
 using tests::costs_of;
 
@@ -211,3 +213,5 @@ TEST_CASE("the context-parallel rank is placed where the order says") {
     }
   }
 }
+
+}  // namespace context_spec

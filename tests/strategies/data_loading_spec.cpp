@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace data_loading_spec {
+
 using namespace strategies;
 
 namespace {
@@ -96,3 +98,5 @@ TEST_CASE("a step lasts no less than its passes, nor than its loads, nor longer 
     CHECK(step(world) <= time);
   }
 }
+
+}  // namespace data_loading_spec

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
+namespace exchange_buffers_spec {
+
 using namespace strategies;
 using counting::World;
 
@@ -61,3 +63,5 @@ TEST_CASE("the all-gather dispatcher holds the rows of all ranks while it choose
   world.plan.expert = 1;
   CHECK(gathered_rows(share(world)).value == 0);
 }
+
+}  // namespace exchange_buffers_spec

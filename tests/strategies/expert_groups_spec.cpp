@@ -11,6 +11,8 @@
 #include "tests/strategies/expert_world.hpp"
 #include "tests/strategies/groups.hpp"
 
+namespace expert_groups_spec {
+
 using namespace strategies;
 using tests::cluster_of;
 
@@ -243,3 +245,5 @@ TEST_CASE("between leaves an exchange is as slow as what its members send across
   CHECK(longest(1) == Approx(5).epsilon(1e-9));
   CHECK(longest(3) == Approx(9).epsilon(1e-9));
 }
+
+}  // namespace expert_groups_spec

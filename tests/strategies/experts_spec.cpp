@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/expert_world.hpp"
 
+namespace experts_spec {
+
 using namespace strategies;
 using namespace tests;
 
@@ -273,3 +275,5 @@ TEST_CASE("where each rank has all experts none is fuller than the mean") {
   world.plan.sequence_parallel = true;
   CHECK(world.dispatched() == 2 * 0.5 * 16 * 2 * 64 * 2);
 }
+
+}  // namespace experts_spec

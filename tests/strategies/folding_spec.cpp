@@ -9,6 +9,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace folding_spec {
+
 using namespace strategies;
 using tests::cluster_of;
 
@@ -135,3 +137,5 @@ TEST_CASE("a second kind of node is a second kind of rank") {
   const Folding folding(Placement({.tensor = 8, .data = 8}), cluster, false, Ranks::folded);
   CHECK(folding.multiplicity() == std::vector<std::int64_t>{32, 32});
 }
+
+}  // namespace folding_spec

@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
+namespace gradient_precision_spec {
+
 using namespace strategies;
 using counting::World;
 using units::Precision;
@@ -78,3 +80,5 @@ TEST_CASE("sums of weight gradients are read and written in their precision") {
   const double weights = 8 * (64 * 192 + 64 * 64 + 2 * 64 * 256) + 64 * 512;
   CHECK(wide - traffic(world, label_backward) == Approx(2 * 2 * weights));
 }
+
+}  // namespace gradient_precision_spec

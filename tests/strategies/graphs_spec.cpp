@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace graphs_spec {
+
 using namespace strategies;
 
 namespace {
@@ -135,3 +137,5 @@ TEST_CASE("no graph holds a wait of the host: what follows is another launch") {
     }
   CHECK(waits == 2);
 }
+
+}  // namespace graphs_spec

@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/expert_world.hpp"
 
+namespace layers_spec {
+
 using namespace strategies;
 using namespace tests;
 
@@ -109,3 +111,5 @@ TEST_CASE("latent attention gathers what it projects up, not whole rows") {
       alone(writer.backward_part(world.layer(), model::Part::attention)).on[backward_tensor_comm] ==
       row * (64 + 2 * (24 + 12 + 6)));
 }
+
+}  // namespace layers_spec

@@ -7,6 +7,8 @@
 #include "tests/strategies/counting.hpp"
 #include "tests/strategies/groups.hpp"
 
+namespace lower_spec {
+
 using namespace strategies;
 using counting::lowered, counting::traffic, counting::World;
 
@@ -135,3 +137,5 @@ TEST_CASE("fp32 training reduces fp32 gradients") {
   world.training.precision = units::Precision::fp32;
   CHECK(traffic(world) == Approx(4.0).epsilon(1e-4));  // in units of two bytes a parameter
 }
+
+}  // namespace lower_spec

@@ -4,6 +4,8 @@
 #include "strategies/memory.hpp"
 #include "tests/catch.hpp"
 
+namespace memory_spec {
+
 using namespace strategies;
 
 namespace {
@@ -172,3 +174,5 @@ TEST_CASE("experts are sharded over the ranks that hold them, the rest over all"
   const Plan kept{.data = 8, .zero = 3, .reshard_after_forward = false};
   CHECK(gigabytes(static_memory(alone, kept, training, {}, 8)) == 18 * (1.0 / 8 + 2) + 2 * 1);
 }
+
+}  // namespace memory_spec

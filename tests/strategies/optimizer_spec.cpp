@@ -8,6 +8,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
+namespace optimizer_spec {
+
 using namespace strategies;
 using counting::World;
 
@@ -172,3 +174,5 @@ TEST_CASE("Sophia's estimate takes a share of the passes that the rank itself ru
   CHECK(*estimates.rbegin() - *estimates.begin() ==
         Approx(0.05 * (4 * 8 + 2 + 3) * (1e6 - 1e3)).epsilon(1e-3));
 }
+
+}  // namespace optimizer_spec

@@ -10,6 +10,8 @@
 #include "tests/strategies/recorded.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace pairs_spec {
+
 using namespace strategies;
 
 namespace {
@@ -326,3 +328,5 @@ TEST_CASE("with post-validation no stage of a zero-bubble schedule waits for the
   world.plan.schedule = ScheduleKind::one_f_one_b;
   CHECK(played(world).count(label_gradient_norm) == 1);
 }
+
+}  // namespace pairs_spec

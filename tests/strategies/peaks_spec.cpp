@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/expert_world.hpp"
 
+namespace peaks_spec {
+
 using namespace strategies;
 using tests::World;
 
@@ -81,3 +83,5 @@ TEST_CASE("inputs that were gathered are kept whole, and not gathered again") {
   CHECK(kept() - parts == 2 * rows / 2);
   CHECK(twice - sent() == 2 * rows);  // a tick for every byte of the whole
 }
+
+}  // namespace peaks_spec

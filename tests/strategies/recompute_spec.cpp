@@ -11,6 +11,8 @@
 #include "tests/model/small_models.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace recompute_spec {
+
 using namespace strategies;
 
 namespace {
@@ -237,3 +239,5 @@ TEST_CASE("a compiler does not fuse the search for the largest value with the ca
   // The inputs of the four linear layers are read once more.
   CHECK(ticks(Fp8Recipe::tensorwise) - ticks(Fp8Recipe::delayed) == 2 * 32 * (64 + 64 + 64 + 192));
 }
+
+}  // namespace recompute_spec

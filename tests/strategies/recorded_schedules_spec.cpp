@@ -2,6 +2,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/recorded.hpp"
 
+namespace recorded_schedules_spec {
+
 using namespace strategies;
 using recorded::length_of, recorded::Row;
 
@@ -119,3 +121,5 @@ TEST_CASE("DualPipe and DualPipe-V run their passes in the recorded order") {
   }
   CHECK(rows == 68);
 }
+
+}  // namespace recorded_schedules_spec

@@ -8,6 +8,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace regrouping_spec {
+
 using namespace strategies;
 using namespace tests;
 
@@ -148,3 +150,5 @@ TEST_CASE("a smaller group holds more of a layer, which as many more replicas su
                          [](const sim::Label& label) { return LabelKind{label.kind}; });
   CHECK(reductions == 2);
 }
+
+}  // namespace regrouping_spec

@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/recorded.hpp"
 
+namespace schedule_spec {
+
 using namespace strategies;
 using recorded::Length, recorded::length_of;
 
@@ -121,3 +123,5 @@ TEST_CASE("a shorter last group holds no more than a full one and takes no longe
   CHECK(play(ScheduleKind::interleaved, p, v, m, times).makespan <=
         play(ScheduleKind::interleaved, p, v, padded, times).makespan);
 }
+
+}  // namespace schedule_spec

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
+namespace sharded_memory_spec {
+
 using namespace strategies;
 using counting::World;
 
@@ -83,3 +85,5 @@ TEST_CASE("whole gradients take the bytes of those that stay") {
   CHECK(memory.gradients.value == 4e9 / 8);
   CHECK(memory.gathered.value == 4e8);
 }
+
+}  // namespace sharded_memory_spec

@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
+namespace sharding_spec {
+
 using namespace strategies;
 using counting::traffic, counting::World;
 
@@ -190,3 +192,5 @@ TEST_CASE("the copies of a tied embedding sum what ZeRO-2 leaves a rank of its g
   CHECK(counting::per_parameter(result, {label_tied_embedding}) * copies ==
         Approx(world.plan.zero >= 2 ? all_reduced / 4 : all_reduced));
 }
+
+}  // namespace sharding_spec

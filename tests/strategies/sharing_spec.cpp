@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace sharing_spec {
+
 using namespace strategies;
 
 namespace {
@@ -192,3 +194,5 @@ TEST_CASE("the slow stage of a pipeline sets the pace of its steady state") {
   cluster.stragglers = {{{3}, 1.5}};
   CHECK(more(9) - more(8) == Approx(1.5 * even).epsilon(1e-5));
 }
+
+}  // namespace sharing_spec

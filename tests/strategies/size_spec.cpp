@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace size_spec {
+
 using namespace strategies;
 
 namespace {
@@ -53,3 +55,5 @@ TEST_CASE("a step is refused for the events that it would have, what layers exch
   const auto batch = 2 * static_cast<std::int64_t>(std::ceil(2e7 / each));
   CHECK(refused(world, batch) == Approx(each * static_cast<double>(batch) / 1e6).epsilon(0.05));
 }
+
+}  // namespace size_spec

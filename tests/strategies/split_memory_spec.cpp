@@ -8,6 +8,8 @@
 #include "tests/model/small_models.hpp"
 #include "tests/strategies/counting.hpp"
 
+namespace split_memory_spec {
+
 using namespace strategies;
 
 namespace {
@@ -71,3 +73,5 @@ TEST_CASE("full recomputation saves ZB-H1 nothing between the halves, and 1F1B a
   world.plan.recompute = {};
   CHECK(dropped <= held(ScheduleKind::zb_h1));
 }
+
+}  // namespace split_memory_spec

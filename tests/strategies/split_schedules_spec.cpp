@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/recorded.hpp"
 
+namespace split_schedules_spec {
+
 using namespace strategies;
 using recorded::Length, recorded::length_of;
 
@@ -276,3 +278,5 @@ TEST_CASE("mistakes in a written order are named by line and cell") {
     CHECK_THROWS_WITH(read_order(text), says);
   }
 }
+
+}  // namespace split_schedules_spec

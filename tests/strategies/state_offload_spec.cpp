@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
+namespace state_offload_spec {
+
 using namespace strategies;
 using counting::World;
 using Tier = Offload::Tier;
@@ -119,3 +121,5 @@ TEST_CASE("the ZeRO paper's 7.5 B on one GPU: 14 bytes a parameter leave it (ZeR
   CHECK(infinity.host.value == Approx(2 * 7.5e9 / 64));
   CHECK(infinity.nvme.value == Approx(14 * 7.5e9 / 64));
 }
+
+}  // namespace state_offload_spec

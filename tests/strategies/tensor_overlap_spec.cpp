@@ -9,6 +9,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/small_world.hpp"
 
+namespace tensor_overlap_spec {
+
 using namespace strategies;
 
 namespace {
@@ -128,3 +130,5 @@ TEST_CASE("communication slows the computation that it runs beside, as long as i
   // Inputs are gathered beside two of four products in any case.
   CHECK(backward(world, 200) == 2 * (200 + 400) + 2 * (500 + 200));
 }
+
+}  // namespace tensor_overlap_spec

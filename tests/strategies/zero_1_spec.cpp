@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
+namespace zero_1_spec {
+
 using namespace strategies;
 using counting::World;
 using topology::Collective;
@@ -77,3 +79,5 @@ TEST_CASE("no more ranks own something than there are tensors") {
   const double parameters = counting::lowered(world).actors[0].parameters;
   CHECK(ticks(world, label_gather_parameters) == Approx(64.0 * tensors + 2 * parameters));
 }
+
+}  // namespace zero_1_spec

@@ -7,7 +7,9 @@
 #include "tests/topology/samples.hpp"
 #include "topology/ports.hpp"
 
-namespace topology {
+namespace all_to_all_spec {
+
+using namespace topology;
 namespace {
 
 using samples::a100;
@@ -85,4 +87,4 @@ TEST_CASE("what crosses between leaves is what goes to members under other leave
   CHECK(shares.at("leaf1:down") == 9);
 }
 
-}  // namespace topology
+}  // namespace all_to_all_spec

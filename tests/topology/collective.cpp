@@ -9,7 +9,9 @@
 #include "tests/topology/samples.hpp"
 #include "topology/paths.hpp"
 
-namespace topology {
+namespace collective_spec {
+
+using namespace topology;
 namespace {
 
 using Catch::Matchers::WithinRel;
@@ -293,4 +295,4 @@ TEST_CASE("impossible groups are refused with a reason") {
 }
 
 }  // namespace
-}  // namespace topology
+}  // namespace collective_spec

@@ -10,7 +10,9 @@
 #include "tests/topology/samples.hpp"
 #include "topology/network.hpp"
 
-namespace topology {
+namespace fabric_plan_spec {
+
+using namespace topology;
 namespace {
 
 // Nodes of eight NICs on switches of 64 ports of 50 GB/s, of which payload is everything.
@@ -151,4 +153,4 @@ TEST_CASE("a fabric has as many tiers as its size needs") {
 }
 
 }  // namespace
-}  // namespace topology
+}  // namespace fabric_plan_spec

@@ -3,6 +3,8 @@
 
 #include "tests/catch.hpp"
 
+namespace host_time_spec {
+
 using topology::host_time;
 
 TEST_CASE("a host is shared by the GPUs of its node, and its slowest part counts") {
@@ -24,3 +26,5 @@ TEST_CASE("a host is shared by the GPUs of its node, and its slowest part counts
   cluster.gpus = 4;  // half a node
   CHECK(time({.touched = {30e9}}) == Approx(0.5));
 }
+
+}  // namespace host_time_spec

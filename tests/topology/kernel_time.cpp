@@ -7,7 +7,9 @@
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
 
-namespace topology {
+namespace kernel_time_spec {
+
+using namespace topology;
 namespace {
 
 using Catch::Matchers::WithinRel;
@@ -288,4 +290,4 @@ TEST_CASE("a product with work but without size is refused") {
 }
 
 }  // namespace
-}  // namespace topology
+}  // namespace kernel_time_spec

@@ -8,7 +8,9 @@
 
 #include "tests/catch.hpp"
 
-namespace topology {
+namespace measured_spec {
+
+using namespace topology;
 namespace {
 
 const std::string head = "# source\nkind,pass,batch,m,n,k,causal,implementation,efficiency\n";
@@ -95,4 +97,4 @@ TEST_CASE("the tables of the catalog can be read") {
 }
 
 }  // namespace
-}  // namespace topology
+}  // namespace measured_spec

@@ -7,7 +7,9 @@
 #include "tests/topology/samples.hpp"
 #include "topology/sweep.hpp"
 
-namespace topology {
+namespace measured_collective_spec {
+
+using namespace topology;
 namespace {
 
 using Catch::Matchers::WithinRel;
@@ -103,4 +105,4 @@ TEST_CASE("collectives are named as in code, with either dash") {
 }
 
 }  // namespace
-}  // namespace topology
+}  // namespace measured_collective_spec

@@ -7,7 +7,9 @@
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
 
-namespace topology {
+namespace network_spec {
+
+using namespace topology;
 namespace {
 
 using samples::a100;
@@ -206,4 +208,4 @@ TEST_CASE("impossible clusters are refused with a reason") {
 }
 
 }  // namespace
-}  // namespace topology
+}  // namespace network_spec

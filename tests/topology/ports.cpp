@@ -8,7 +8,9 @@
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
 
-namespace topology {
+namespace ports_spec {
+
+using namespace topology;
 namespace {
 
 using samples::a100;
@@ -244,4 +246,4 @@ TEST_CASE("every name of a port is understood again") {
   }
 }
 
-}  // namespace topology
+}  // namespace ports_spec

@@ -8,7 +8,9 @@
 #include "topology/collective.hpp"
 #include "topology/paths.hpp"
 
-namespace topology {
+namespace sending_spec {
+
+using namespace topology;
 namespace {
 
 using Catch::Matchers::WithinRel;
@@ -225,4 +227,4 @@ TEST_CASE("alone a message takes its closed form and no port sends more than it 
 }
 
 }  // namespace
-}  // namespace topology
+}  // namespace sending_spec

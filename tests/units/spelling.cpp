@@ -6,6 +6,8 @@
 
 #include "tests/catch.hpp"
 
+namespace spelling_spec {
+
 using namespace units;
 
 TEST_CASE("the edit distance counts insertions, deletions and replacements") {
@@ -27,3 +29,5 @@ TEST_CASE("the nearest word is the one a person meant") {
   CHECK(nearest_word("x", keys).empty());
   CHECK(nearest_word(std::string(100'000, 'z'), keys).empty());
 }
+
+}  // namespace spelling_spec

@@ -9,6 +9,8 @@
 
 #include "tests/catch.hpp"
 
+namespace text_spec {
+
 using namespace units;
 
 TEST_CASE("bytes over a rate are seconds") {
@@ -247,3 +249,5 @@ TEST_CASE("a precision is read by its name, and a misspelt one is refused with t
   CHECK_THROWS_WITH(parse_precision("half"),
                     "unknown precision 'half'; one of fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4");
 }
+
+}  // namespace text_spec

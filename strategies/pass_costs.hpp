@@ -12,11 +12,11 @@
 namespace strategies {
 
 // Asked for again, a time is only looked up. All arguments must outlive it; one thread at a time.
-class PassTimes {
+class PassCosts {
  public:
   using Segment = std::vector<Block>;  // in model order
   // Of ranks of these kinds, the fastest; of segments of `blocks`.
-  PassTimes(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
+  PassCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
             const Segment& blocks);
 
   // From when the device is free and all is there to when it is free again. O(operators)

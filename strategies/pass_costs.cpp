@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/pass_times.hpp"
+#include "strategies/pass_costs.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -57,7 +57,7 @@ Picoseconds on_device(Running pass) {
 
 }  // namespace
 
-PassTimes::PassTimes(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
+PassCosts::PassCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
                      const Segment& blocks)
     : software_(job.software) {
   for (const auto& kind : kinds)
@@ -65,7 +65,7 @@ PassTimes::PassTimes(const Job& job, const std::vector<RankKind>& kinds, const C
         std::make_unique<PassWriter>(share_of(job, kind), costs, std::vector<Segment>{blocks}));
 }
 
-Picoseconds PassTimes::alone(const Segment& segment, Pass pass) {
+Picoseconds PassCosts::alone(const Segment& segment, Pass pass) {
   const auto [found, fresh] = alone_.try_emplace({segment, pass});
   if (!fresh) return found->second;
   auto& least = found->second = std::numeric_limits<Picoseconds>::max();
@@ -76,7 +76,7 @@ Picoseconds PassTimes::alone(const Segment& segment, Pass pass) {
   return least;
 }
 
-Picoseconds PassTimes::pair(const Segment& forward, const Segment& backward) {
+Picoseconds PassCosts::pair(const Segment& forward, const Segment& backward) {
   const auto [found, fresh] = pairs_.try_emplace({forward, backward});
   if (!fresh) return found->second;
   // Where collectives of data parallelism cut its passes, they run one after the other.
