@@ -40,6 +40,9 @@ struct Streams {
   int columns = 0;            // of the terminal; 0: not known
 };
 
+// Throws Mistake where standard output did not take what it was told.
+void check_told(Streams streams);
+
 // Writes an answer to --output, or to standard output. Throws Mistake if the file cannot be
 // written.
 void deliver(const std::string& answer, const Common& common, Streams streams);

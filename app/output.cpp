@@ -31,10 +31,15 @@ bool speaks_unicode() {
 
 }  // namespace
 
+void check_told(Streams streams) {
+  streams.out << std::flush;
+  if (!streams.out) throw Mistake("cannot write the answer to standard output");
+}
+
 void deliver(const std::string& answer, const Common& common, Streams streams) {
   if (!common.output.empty()) return write_file(common.output, answer);
-  streams.out << answer << std::flush;
-  if (!streams.out) throw Mistake("cannot write the answer to standard output");
+  streams.out << answer;
+  check_told(streams);
 }
 
 void check_trace_name(const std::string& path) {

@@ -179,9 +179,7 @@ void deliver_stream(const std::function<void(std::ostream&)>& write, const std::
                     Streams streams) {
   if (file.empty()) {
     write(streams.out);
-    streams.out << std::flush;
-    if (!streams.out) throw Mistake("cannot write the answer to standard output");
-    return;
+    return check_told(streams);
   }
   write_file(file, write);
 }

@@ -275,3 +275,25 @@ TEST_CASE("--output /dev/stdout goes where standard output goes, behind what is 
   CHECK(shell(program + " catalog list --output /dev/stdout | cat > " + file) == app::success);
   CHECK(folder.read("x") == listed());
 }
+
+TEST_CASE("what is printed into a full or closed standard output is an exit status of 2") {
+  for (const auto* arguments :
+       {"--help", "--version", "simulate --help", "catalog list", "man", "completion bash"})
+    for (const auto* output : {" > /dev/full", " >&-"}) {
+      const Folder folder;
+      CAPTURE(arguments, output);
+      CHECK(shell(program + " " + arguments + output + " 2> " + folder / "err") ==
+            app::wrong_input);
+      CHECK(folder.read("err") == "stepcast: cannot write the answer to standard output\n");
+    }
+}
+
+TEST_CASE("no file takes the place of a standard output that is closed") {
+  const Folder folder;
+  folder.write("s.yaml", scenario);
+  const auto grid = folder.write("g.yaml", sweep), store = folder / "g.sqlite";
+  const auto told = " >&- 2> " + folder / "err";
+  CHECK(shell(program + " sweep " + grid + " --store " + store + told) == app::wrong_input);
+  CHECK(folder.read("err") == "stepcast: cannot write the answer to standard output\n");
+  CHECK(stepcast({"sweep", "status", store}).status == app::success);
+}
