@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
+#include <set>
 #include <thread>
 
 #include "app/calibration_runs.hpp"
@@ -34,6 +35,29 @@ std::vector<std::string> write(const std::map<std::string, std::string>& texts,
   return written;
 }
 
+// What is read besides the catalog, which is read to be written anew.
+scenarios::Files read_by(const scenarios::Calibration& calibration, const fs::path& published) {
+  scenarios::Files read;
+  for (const auto& set : calibration.sets) {
+    const bool table = set.measure == scenarios::CalibrationSet::Measure::collectives;
+    const auto folder = table ? checkout("collectives") : published;
+    for (const char* ending : {".yaml", ".csv"}) read.push_back(folder / (set.name + ending));
+  }
+  return read;
+}
+
+std::vector<Output> outputs_of(const scenarios::Calibration& calibration, const fs::path& catalog) {
+  std::set<std::string> files;
+  for (const auto& key : calibration.keys) files.insert((catalog / key.file).string());
+  std::erase_if(files, [](const auto& file) {  // their folders are made
+    std::error_code wrong;
+    return !fs::exists(file, wrong);
+  });
+  std::vector<Output> outputs;
+  for (const auto& file : files) outputs.push_back({"--catalog", file});
+  return outputs;
+}
+
 forecast::CalibrationSummary fit(CalibrationRuns& runs, const Common& common, Streams streams) {
   const auto problem = runs.problem();
   const auto residuals = [&](const std::vector<forecast::Point>& points) {
@@ -62,8 +86,12 @@ int calibrate(const CalibrationRequest& request, const Common& common, Streams s
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
   const auto catalog = request.catalog.empty() ? checkout("catalog") : fs::path(request.catalog);
-  CalibrationRuns runs(calibration, published_folder(request.data), checkout("collectives"),
-                       catalog, threads);
+  const auto published = published_folder(request.data);
+  const Outputs outputs(
+      common, request.only_print ? std::vector<Output>{} : outputs_of(calibration, catalog));
+  outputs.spare({file});
+  outputs.spare(read_by(calibration, published));
+  CalibrationRuns runs(calibration, published, checkout("collectives"), catalog, threads);
   if (runs.refused() > 0 && !common.quiet)
     streams.err << "warning: " << runs.refused() << " rows cannot be simulated and are left out\n";
   auto summary = fit(runs, common, streams);

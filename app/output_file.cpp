@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <ostream>
 #include <random>
 #include <streambuf>
@@ -230,6 +229,23 @@ void write_file(const std::string& path, const std::string& bytes) {
   write_file(path, [&](std::ostream& out) {
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   });
+}
+
+void check_writable(const std::string& path) { writable(path); }
+
+std::optional<Place> place_of_folder(const fs::path& folder) {
+  struct stat status {};
+  if (stat(folder.empty() ? "." : folder.c_str(), &status) != 0) return {};
+  return Place{status.st_dev, status.st_ino, {}};
+}
+
+std::optional<Place> place_of(const fs::path& file) {
+  const auto target = target_of(file);
+  if (target.wrong != 0 || !target.replaceable()) return {};
+  if (target.there) return Place{target.status.st_dev, target.status.st_ino, {}};
+  auto place = place_of_folder(target.folder());
+  if (place) place->name = target.file.filename().string();
+  return place;
 }
 
 }  // namespace app

@@ -72,6 +72,11 @@ bool is_corrected(const store::Identity& identity);
 std::vector<store::Column> figure_columns();
 report::SweepFacts facts_of(const scenarios::Grid& grid);
 
+// Of all shards together.
+std::filesystem::path store_of(const SweepRequest& request);
+// The store as an output that is added to; `option`: as it was given, empty where it was not.
+Output store_output(const std::string& option, const std::filesystem::path& store);
+
 // Throws Mistake for what is not "i/N" with 0 ≤ i ≤ N; 0 stands for N, for those who count from
 // zero.
 store::Shard parse_shard(const std::string& text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands write: nothing that was there is harmed.
+// What commands write: nothing that was there is harmed, and nothing that they read.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -87,6 +87,21 @@ std::string last_of(const std::vector<std::string>& words) {
   std::string text;
   for (const auto& word : words) text += word + ' ';
   return text;
+}
+
+// Refused with both names, and every file is what it was.
+void check_refused(const Folder& folder, const std::string& input,
+                   const std::vector<std::string>& command) {
+  CAPTURE(last_of(command));
+  const auto before = folder.read(input);
+  const auto names = folder.names();
+  const auto run = stepcast(command);
+  CHECK(run.status == app::wrong_input);
+  CHECK_THAT(run.err,
+             STEPCAST_HOLDS(command[command.size() - 2] + " " + command.back() + " would"));
+  CHECK_THAT(run.err, STEPCAST_HOLDS("overwrite '" + folder / input + "'"));
+  CHECK(folder.read(input) == before);
+  CHECK(folder.names() == names);
 }
 
 // What the program itself does; its arguments as a shell reads them.
@@ -274,6 +289,203 @@ TEST_CASE("--output /dev/stdout goes where standard output goes, behind what is 
   CHECK(folder.read("x") == "first\n" + listed());
   CHECK(shell(program + " catalog list --output /dev/stdout | cat > " + file) == app::success);
   CHECK(folder.read("x") == listed());
+}
+
+TEST_CASE("no output overwrites what the command reads") {
+  const Folder folder;
+  const auto file = folder.write("s.yaml", scenario), other = folder.write("o.yaml", scenario);
+  fs::create_symlink("s.yaml", folder / "link.json");
+  fs::create_hard_link(file, folder / "page.html");
+  check_refused(folder, "s.yaml", {"simulate", file, "--output", file});
+  check_refused(folder, "s.yaml", {"simulate", file, "--output", folder / "./s.yaml"});
+  check_refused(folder, "s.yaml", {"simulate", file, "--trace", folder / "link.json"});
+  check_refused(folder, "s.yaml", {"simulate", file, "--report", folder / "page.html"});
+  check_refused(folder, "o.yaml", {"simulate", file, "--against", other, "--output", other});
+  check_refused(folder, "s.yaml", {"simulate", file, "--against", other, "--output", file});
+  check_refused(folder, "s.yaml", {"search", file, "--output", file});
+  const auto order = folder.write("order.csv", "0F0,0B0\n");
+  check_refused(
+      folder, "order.csv",
+      {"schedule", "--order", order, "--forward", "1", "--backward", "2", "--output", order});
+  const auto trace = folder.write("trace.json", "{}");
+  check_refused(folder, "trace.json", {"trace", trace, "--output", trace});
+  check_refused(folder, "s.yaml", {"trace", trace, "--against", file, "--output", file});
+  const auto config = folder.write("config.json", "{}");
+  check_refused(folder, "config.json", {"import", "huggingface", config, "--output", config});
+  check_refused(folder, "config.json", {"import", "nccl-tests", config, "--output", config});
+  fs::copy("scenarios/examples/purchase-a100-kept.yaml", folder / "buy.yaml");
+  check_refused(folder, "buy.yaml",
+                {"purchase", folder / "buy.yaml", "--output", folder / "buy.yaml"});
+}
+
+TEST_CASE("no output overwrites a file that an input names") {
+  const Folder folder;
+  const auto config = folder / "config.json", kernels = folder / "mine.csv";
+  fs::copy("scenarios/examples/configs/llama3.1-70b.config.json", config);
+  fs::copy("scenarios/catalog/kernels/h100.csv", kernels);
+  const auto file = folder.write("s.yaml",
+                                 "model: {huggingface: config.json}\n"
+                                 "cluster:\n"
+                                 "  node: {base: dgx-h100, device: {base: h100-80gb-sxm,\n"
+                                 "    kernels: mine.csv}}\n"
+                                 "  nodes: 8\n"
+                                 "training: {sequence_length: 4096, global_batch: 64}\n"
+                                 "plan: {tensor: 8, zero: 1}\n");
+  const auto corrections = folder.write("measured.yaml", "- {scenario: s.yaml, measured: 10 s}\n");
+  const auto plain = folder.write("plain.yaml", scenario);
+  REQUIRE(stepcast({"simulate", file, "--quiet"}).err.empty());
+  for (const auto* command : {"simulate", "search"}) {
+    check_refused(folder, "config.json", {command, file, "--output", config});
+    check_refused(folder, "mine.csv", {command, file, "--output", kernels});
+    for (const auto* named : {"measured.yaml", "s.yaml", "config.json", "mine.csv"})
+      check_refused(folder, named,
+                    {command, plain, "--corrections", corrections, "--output", folder / named});
+  }
+  const auto grid = folder.write("g.yaml", sweep);
+  const auto store = folder / "g.sqlite";
+  for (const auto* named : {"g.yaml", "s.yaml", "config.json", "mine.csv"}) {
+    check_refused(folder, named, {"sweep", grid, "--store", store, "--csv", folder / named});
+    check_refused(folder, named, {"sweep", grid, "--store", folder / named});
+    check_refused(folder, named,
+                  {"sweep", grid, "--store", store, "--emit", "slurm", "--output", folder / named});
+  }
+  const auto varied =
+      folder.write("v.yaml", "base: plain.yaml\nvary: {model.huggingface: [config.json]}\n");
+  check_refused(folder, "config.json", {"sweep", varied, "--store", store, "--csv", config});
+  check_refused(
+      folder, "measured.yaml",
+      {"sweep", grid, "--store", store, "--corrections", corrections, "--csv", corrections});
+}
+
+TEST_CASE("no output overwrites the measurements that validate and calibrate read") {
+  const Folder folder;
+  for (const auto* file : {"published/mt_nlg_530b.yaml", "collectives/v100_1x8_allreduce_oci.yaml",
+                           "collectives/v100_1x8_allreduce_oci.csv"}) {
+    fs::create_directories(fs::path(folder / file).parent_path());
+    fs::copy(fs::path("scenarios") / file, folder / file);
+  }
+  const auto published = folder / "published", collectives = folder / "collectives";
+  const std::string set = "published/mt_nlg_530b.yaml";
+  for (const auto* option : {"--output", "--report", "--intervals"})
+    check_refused(folder, set, {"validate", "--data", published, option, folder / set});
+  check_refused(folder, set, {"validate", "search", "--data", published, "--output", folder / set});
+  check_refused(folder, set,
+                {"validate", "corrections", "--data", published, "--likeness", folder / set});
+  for (const auto* ending : {".yaml", ".csv"}) {
+    const auto table = std::string("collectives/v100_1x8_allreduce_oci") + ending;
+    check_refused(folder, table,
+                  {"validate", "collectives", "--data", collectives, "--output", folder / table});
+  }
+  const auto parameters = folder.write(
+      "few.yaml",
+      "datasets: [mt_nlg_530b]\n"
+      "parameters:\n"
+      "  - {file: software/megatron-2021.yaml, key: launch_forward, unit: us, start: 40, low: 5,\n"
+      "     high: 100, width: 0.5, meaning: host time of a kernel}\n");
+  for (const auto& input : {std::string("few.yaml"), set})
+    check_refused(folder, input,
+                  {"calibrate", "--parameters", parameters, "--data", published, "--only-print",
+                   "--output", folder / input});
+}
+
+TEST_CASE("a table of measured kernels may lie where its entry is written") {
+  const Folder folder;
+  folder.write("my-gpu.csv",
+               "# device: My GPU\n# power: 350 W\n"
+               "kind,pass,batch,m,n,k,causal,implementation,efficiency\n"
+               "product,forward,1,4096,4096,4096,,,0.6\n"
+               "product,forward,1,8192,8192,8192,,,0.65\n"
+               "stream,copy,,,1000000,,,,0.06\nstream,add,,,1000000000,,,,0.8\n");
+  const auto before = folder.read("my-gpu.csv");
+  const std::vector<std::string> command{"calibrate",  "--kernels", folder / "my-gpu.csv",
+                                         "--name",     "my-gpu",    "--catalog",
+                                         folder / ".", "--base",    "h100-80gb-sxm"};
+  CHECK(stepcast(command).status == app::success);
+  CHECK(folder.read("my-gpu.csv") == before);
+  CHECK(fs::exists(folder / "my-gpu.yaml"));
+  auto into = command;
+  into.insert(into.end(), {"--output", folder / "my-gpu.csv"});
+  check_refused(folder, "my-gpu.csv", into);
+}
+
+TEST_CASE("no output overwrites a store, nor what SQLite keeps beside it") {
+  const Folder folder;
+  folder.write("s.yaml", scenario);
+  const auto grid = folder.write("g.yaml", sweep), store = folder / "s.sqlite";
+  REQUIRE(stepcast({"sweep", grid, "--store", store}).status == app::success);
+  fs::create_symlink("s.sqlite", folder / "link.sqlite");
+  for (const auto& name : {store, folder / "link.sqlite"}) {
+    check_refused(folder, "s.sqlite", {"sweep", "export", store, "--csv", store});
+    for (const auto* command : {"status", "export", "plot"})
+      check_refused(folder, "s.sqlite", {"sweep", command, store, "--output", name});
+    for (const auto* option : {"--csv", "--output"}) {
+      const auto before = folder.read("s.sqlite");
+      CHECK_THAT(stepcast({"sweep", grid, "--store", store, option, name}).err,
+                 STEPCAST_HOLDS(" are one file; name two\n"));
+      CHECK(folder.read("s.sqlite") == before);
+    }
+    for (const auto* suffix : {"-wal", "-shm", "-journal", ".part"})
+      check_refused(folder, std::string("s.sqlite") + suffix,
+                    {"sweep", "status", name, "--output", store + suffix});
+  }
+  check_refused(folder, "s.sqlite-wal",
+                {"sweep", "merge", store, "--store", folder / "s.sqlite-wal"});
+  fs::create_hard_link(store, folder / "page.html");
+  const auto page = stepcast({"sweep", "export", store, "--report", folder / "page.html"});
+  CHECK_THAT(page.err, STEPCAST_HOLDS("page.html would overwrite '" + store + "', a store of"));
+  CHECK(stepcast({"sweep", "status", store}).status == app::success);
+}
+
+TEST_CASE("a store is a plain file") {
+  const Folder folder;
+  folder.write("s.yaml", scenario);
+  const auto grid = folder.write("g.yaml", sweep), pipe = folder / "pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THAT(stepcast({"sweep", grid, "--store", pipe}).err,
+             STEPCAST_HOLDS("--store " + pipe + ": a store is a plain file"));
+}
+
+TEST_CASE("two outputs are two files; a device may be both") {
+  const Folder folder;
+  const auto file = folder.write("s.yaml", scenario), grid = folder.write("g.yaml", sweep);
+  folder.write("ranks/rank-0.json", "old");
+  fs::create_symlink("x.html", folder / "x.json");
+  const auto x = folder / "x.html", ranks = folder / "ranks/";
+  const std::vector<std::string> twice[] = {
+      {"simulate", file, "--report", x, "--output", x},
+      {"simulate", file, "--report", x, "--output", folder / "./x.html"},
+      {"simulate", file, "--report", x, "--trace", folder / "x.json"},
+      {"simulate", file, "--trace", ranks, "--output", ranks + "rank-0.json"},
+      {"simulate", file, "--trace", ranks, "--output", ranks + "rank-8.json"},
+      {"sweep", grid, "--store", x, "--csv", x},
+      {"sweep", grid, "--store", folder / "g.sqlite", "--csv", x, "--output", x}};
+  const auto names = folder.names();
+  for (const auto& command : twice) {
+    CAPTURE(last_of(command));
+    const auto run = stepcast(command);
+    CHECK(run.status == app::wrong_input);
+    CHECK_THAT(run.err, STEPCAST_HOLDS(" are one file; name two\n"));
+    CHECK(folder.names() == names);
+  }
+  CHECK(stepcast({"simulate", file, "--trace", ranks, "--output", ranks + "x.json"}).status ==
+        app::success);
+  CHECK(folder.read("ranks/rank-0.json") != "old");
+  const auto null = folder.device("null", null_device);
+  if (null.empty()) return;
+  CHECK(stepcast({"sweep", grid, "--store", folder / "g.sqlite", "--csv", null, "--output", null})
+            .status == app::success);
+}
+
+TEST_CASE("what cannot be written is refused before anything is computed") {
+  const Folder folder;
+  folder.write("s.yaml", scenario);
+  const auto grid = folder.write("g.yaml", sweep), store = folder / "g.sqlite";
+  for (const auto& output : {folder / "no/such.csv", folder / "."}) {
+    const auto run = stepcast({"sweep", grid, "--store", store, "--csv", output});
+    CHECK(run.status == app::wrong_input);
+    CHECK_THAT(run.err, STEPCAST_HOLDS("cannot write '" + output + "'"));
+    CHECK_FALSE(fs::exists(store));
+  }
 }
 
 TEST_CASE("what is printed into a full or closed standard output is an exit status of 2") {
