@@ -190,6 +190,16 @@ bool is_finished(const fs::path& file, const store::Identity& identity) {
   return true;
 }
 
+// Says where results are kept, if nobody said where to keep them.
+void tell_of(const fs::path& store, const SweepRequest& request, const Common& common,
+             Streams streams) {
+  if (!request.store.empty() || common.quiet) return;
+  std::error_code wrong;
+  streams.err << "stepcast: " << (fs::exists(store, wrong) ? "goes on with" : "keeps")
+              << " the results in '" << fs::absolute(store, wrong).string()
+              << "'; --store names another file\n";
+}
+
 void answer(const SweepRequest& request, const fs::path& file, const Common& common,
             Streams streams) {
   const Rows rows({file.string()});
@@ -220,6 +230,7 @@ int sweep(const SweepRequest& request, const Common& common, Streams streams) {
   const auto grid = scenarios::load_grid(request.file, common.sets, &read);
   outputs.spare(read);
   const auto correcting = load_correcting(common, outputs);
+  tell_of(file, request, common, streams);
   if (!runs) return emit_slurm(request, grid, common, correcting, streams);
   const Labels labels(grid);
   auto work = work_of(grid, labels, shard);

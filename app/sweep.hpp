@@ -21,7 +21,7 @@ namespace app {
 
 struct SweepRequest {
   std::string file;
-  std::string store;  // empty: beside the file, of the same name
+  std::string store;  // empty: in the current folder, named after the file
   std::string csv;    // empty: none
   std::string shard;  // "3/20"; empty: all
   std::string emit;   // "slurm"; empty: run it

@@ -101,7 +101,7 @@ fs::path shard_file(const fs::path& store, const store::Shard& shard) {
 }
 
 fs::path store_of(const SweepRequest& request) {
-  return request.store.empty() ? fs::path(request.file).replace_extension(".sqlite")
+  return request.store.empty() ? fs::path(request.file).filename().replace_extension(".sqlite")
                                : fs::path(request.store);
 }
 

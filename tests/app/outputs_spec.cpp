@@ -509,3 +509,25 @@ TEST_CASE("no file takes the place of a standard output that is closed") {
   CHECK(folder.read("err") == "stepcast: cannot write the answer to standard output\n");
   CHECK(stepcast({"sweep", "status", store}).status == app::success);
 }
+
+TEST_CASE("a store that nobody named is in the current folder, and the program says so") {
+  const Folder folder;
+  fs::create_directories(folder / "here");
+  folder.write("source/s.yaml", scenario);
+  folder.write("source/g.yaml", sweep);
+  const auto go = "cd " + folder / "here" + " && " + fs::absolute(program).string();
+  const auto told = "'" + folder / "here/g.sqlite" + "'; --store names another file\n";
+  CHECK(shell(go + " sweep ../source/g.yaml > out 2> err") == app::success);
+  CHECK(folder.read("here/err") == "stepcast: keeps the results in " + told);
+  CHECK(fs::exists(folder / "here/g.sqlite"));
+  CHECK_FALSE(fs::exists(folder / "source/g.sqlite"));
+  CHECK(shell(go + " sweep ../source/g.yaml > out 2> err") == app::success);
+  CHECK(folder.read("here/err") == "stepcast: goes on with the results in " + told);
+  CHECK(shell(go + " sweep ../source/g.yaml --shard 1/2 > out 2> err") == app::success);
+  CHECK_THAT(folder.read("here/err"), STEPCAST_HOLDS("here/g.shard-1-of-2.sqlite'"));
+  CHECK(shell(go + " sweep ../source/g.yaml --emit slurm --shards 2 > out 2> err") == app::success);
+  CHECK_THAT(folder.read("here/out"), STEPCAST_HOLDS("--store '" + folder / "here/g.sqlite'"));
+  CHECK_THAT(folder.read("here/err"), STEPCAST_HOLDS(told));
+  CHECK(shell(go + " sweep ../source/g.yaml --store named.sqlite > out 2> err") == app::success);
+  CHECK(folder.read("here/err").empty());
+}
