@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
+#include <set>
 #include <thread>
 
 #include "app/calibration_runs.hpp"
@@ -22,7 +23,7 @@ fs::path checkout(const std::string& name) {
 }
 
 // Writes the files, and names them.
-std::vector<std::string> write(const std::map<std::string, std::string>& texts,
+std::vector<std::string> write_tables(const std::map<std::string, std::string>& texts,
                                const fs::path& folder) {
   std::vector<std::string> written;
   for (const auto& [path, text] : texts) {
@@ -32,6 +33,29 @@ std::vector<std::string> write(const std::map<std::string, std::string>& texts,
     written.push_back(path);
   }
   return written;
+}
+
+// What is read besides the catalog, which is read to be written anew.
+scenarios::Files read_by(const scenarios::Calibration& calibration, const fs::path& published) {
+  scenarios::Files read;
+  for (const auto& set : calibration.sets) {
+    const bool table = set.measure == scenarios::CalibrationSet::Measure::collectives;
+    const auto folder = table ? checkout("collectives") : published;
+    for (const char* ending : {".yaml", ".csv"}) read.push_back(folder / (set.name + ending));
+  }
+  return read;
+}
+
+std::vector<Output> outputs_of(const scenarios::Calibration& calibration, const fs::path& catalog) {
+  std::set<std::string> files;
+  for (const auto& key : calibration.keys) files.insert((catalog / key.file).string());
+  std::erase_if(files, [](const auto& file) {  // their folders are made
+    std::error_code wrong;
+    return !fs::exists(file, wrong);
+  });
+  std::vector<Output> outputs;
+  for (const auto& file : files) outputs.push_back({"--catalog", file});
+  return outputs;
 }
 
 forecast::CalibrationSummary fit(CalibrationRuns& runs, const Common& common, Streams streams) {
@@ -62,15 +86,19 @@ int calibrate(const CalibrationRequest& request, const Common& common, Streams s
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
   const auto catalog = request.catalog.empty() ? checkout("catalog") : fs::path(request.catalog);
-  CalibrationRuns runs(calibration, published_folder(request.data), checkout("collectives"),
-                       catalog, threads);
+  const auto published = published_folder(request.data);
+  const Outputs outputs(
+      common, request.only_print ? std::vector<Output>{} : outputs_of(calibration, catalog));
+  outputs.spare({file});
+  outputs.spare(read_by(calibration, published));
+  CalibrationRuns runs(calibration, published, checkout("collectives"), catalog, threads);
   if (runs.refused() > 0 && !common.quiet)
     streams.err << "warning: " << runs.refused() << " rows cannot be simulated and are left out\n";
   auto summary = fit(runs, common, streams);
   if (!request.only_print) {
     std::vector<double> values;
     for (const auto& parameter : summary.parameters) values.push_back(parameter.value);
-    summary.files = write(runs.texts(values), catalog);
+    summary.files = write_tables(runs.texts(values), catalog);
   }
   const auto answer = common.json ? report::calibrate_json(summary)
                                   : report::calibrate_text(summary, text_options(streams));

@@ -21,6 +21,23 @@ std::string figure(const forecast::FittedParameter& parameter) {
   return scenarios::exact_text(key, parameter.value);
 }
 
+// The entry and, unless it lies there already, its table; names both.
+std::vector<std::string> write_device(const CalibrationRequest& request, const std::string& yaml,
+                               const Common& common) {
+  const fs::path folder = request.catalog.empty() ? "." : request.catalog;
+  std::error_code wrong;
+  fs::create_directories(folder, wrong);  // writing says what is wrong
+  const auto entry = folder / (request.name + ".yaml"), table = folder / (request.name + ".csv");
+  const bool lies_there = place_of(table) == place_of(request.kernels);
+  const Outputs outputs(common, {{"--name", entry.string()},
+                                 {"--name", lies_there ? std::string() : table.string()}});
+  outputs.spare({request.kernels});
+  const auto text = scenarios::read_file(request.kernels, {.bytes = std::uintmax_t{64} << 20});
+  write_file(entry.string(), yaml);
+  if (!lies_there) write_file(table.string(), text);
+  return {entry.lexically_normal().string(), table.lexically_normal().string()};
+}
+
 }  // namespace
 
 int calibrate_kernels(const CalibrationRequest& request, const Common& common, Streams streams) {
@@ -28,6 +45,7 @@ int calibrate_kernels(const CalibrationRequest& request, const Common& common, S
     throw Mistake("--kernels needs --name NAME, the name of the device, such as my-gpu");
   if (!common.sets.empty())
     throw Mistake("--set changes the file of --parameters, which --kernels does not read");
+  Outputs(common).spare({request.kernels});
   const auto table = scenarios::load_kernel_table(request.kernels);
   const auto device = scenarios::device_of(table, request.base);
   auto summary = forecast::fit_kernels(table.measured, device);
@@ -39,17 +57,8 @@ int calibrate_kernels(const CalibrationRequest& request, const Common& common, S
     yaml = scenarios::with_value(yaml, parameter.file, parameter.key, figure(parameter));
     keys.push_back(parameter.key);
   }
-  if (!request.only_print) {
-    const fs::path folder = request.catalog.empty() ? "." : request.catalog;
-    std::error_code wrong;
-    fs::create_directories(folder, wrong);
-    const auto text = scenarios::read_file(request.kernels, {.bytes = std::uintmax_t{64} << 20});
-    for (const auto& [file, content] :
-         {std::pair{request.name + ".yaml", scenarios::with_origin(yaml, keys)}, {csv, text}}) {
-      write_file((folder / file).string(), content);
-      summary.files.push_back((folder / file).lexically_normal().string());
-    }
-  }
+  if (!request.only_print)
+    summary.files = write_device(request, scenarios::with_origin(yaml, keys), common);
   deliver(common.json ? report::calibrate_json(summary)
                       : report::calibrate_text(summary, text_options(streams)),
           common, streams);

@@ -46,9 +46,12 @@ int validate_collectives(std::vector<std::string> tables, const std::string& fol
   for (const auto& name : tables)
     if (std::ranges::find(known, name) == known.end()) throw Mistake(unknown_name(name, known));
   if (tables.empty()) tables = known;
+  const Outputs outputs(common);
+  scenarios::Files read;
   std::vector<topology::SweepScore> scores;
   for (const auto& name : tables)
-    scores.push_back(scored(scenarios::load_sweep(where, name, common.sets)));
+    scores.push_back(scored(scenarios::load_sweep(where, name, common.sets, &read)));
+  outputs.spare(read);
   deliver(common.json ? report::collectives_json(scores)
                       : report::collectives_text(scores, text_options(streams)),
           common, streams);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/files.hpp"
 #include "report/text.hpp"
 
 namespace app {
@@ -39,12 +40,12 @@ struct Streams {
   int columns = 0;            // of the terminal; 0: not known
 };
 
+// Throws Mistake where standard output did not take what it was told.
+void check_told(Streams streams);
+
 // Writes an answer to --output, or to standard output. Throws Mistake if the file cannot be
 // written.
 void deliver(const std::string& answer, const Common& common, Streams streams);
-
-// Writes a file whole or not at all. Throws Mistake.
-void write_file(const std::string& path, const std::string& bytes);
 
 // .json: Chrome trace events; .pftrace: Perfetto; a folder, ending in /: rank-N.json of every rank
 // drawn, of so many in all, in the shape of PyTorch's profiler. Throws Mistake for any other

@@ -60,8 +60,11 @@ int compare(const std::string& file, const std::string& against, bool full, cons
             Streams streams) {
   check_trace_name(common.trace);
   check_report_name(common.report);
-  const auto from = scenarios::load_scenario(against, {});
-  const auto to = scenarios::load_scenario(file, common.sets);
+  const Outputs outputs(common);
+  scenarios::Files read;
+  const auto from = scenarios::load_scenario(against, {}, &read);
+  const auto to = scenarios::load_scenario(file, common.sets, &read);
+  outputs.spare(read);
   const bool page = !common.report.empty();
   const auto before = forecast_of(from, {.full = full, .timeline = page, .causes = true});
   const auto after =

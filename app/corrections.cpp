@@ -13,9 +13,11 @@
 
 namespace app {
 
-std::optional<Correcting> load_correcting(const Common& common) {
+std::optional<Correcting> load_correcting(const Common& common, const Outputs& outputs) {
   if (common.corrections.empty()) return {};
-  const auto entries = scenarios::load_corrections(common.corrections);
+  scenarios::Files read;
+  const auto entries = scenarios::load_corrections(common.corrections, &read);
+  outputs.spare(read);
   const auto intervals = scenarios::catalog_intervals();
   Correcting correcting;
   correcting.corrections.likeness = scenarios::catalog_likeness();

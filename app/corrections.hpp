@@ -19,8 +19,9 @@ struct Correcting {
 };
 
 // Of --corrections; nothing where it was not given. Simulates every entry, on several threads.
-// Throws scenarios::Error, or Mistake for a step that cannot be simulated.
-std::optional<Correcting> load_correcting(const Common& common);
+// Throws scenarios::Error, or Mistake for a step that cannot be simulated and where an output would
+// overwrite what it reads.
+std::optional<Correcting> load_correcting(const Common& common, const Outputs& outputs);
 
 // The correction of a forecast that has its interval, applied to it; nothing without any.
 std::optional<forecast::Correction> correct(forecast::Forecast& forecast,

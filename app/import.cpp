@@ -10,6 +10,7 @@
 namespace app {
 
 int import_huggingface(const std::string& file, const Common& common, Streams streams) {
+  Outputs(common).spare({file});
   std::vector<std::string> defaulted;
   const auto model = scenarios::load_huggingface(file, &defaulted);
   if (!common.quiet)
@@ -19,6 +20,7 @@ int import_huggingface(const std::string& file, const Common& common, Streams st
 }
 
 int import_nccl_tests(const std::string& file, const Common& common, Streams streams) {
+  Outputs(common).spare({file});
   const auto fabric = scenarios::load_nccl_tests(file);
   deliver(common.json ? report::fabric_json(fabric) : report::fabric_yaml(fabric, file), common,
           streams);

@@ -3,7 +3,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <ostream>
 
 #include "app/command.hpp"
@@ -32,25 +31,15 @@ bool speaks_unicode() {
 
 }  // namespace
 
-void write_file(const std::string& path, const std::string& bytes) {
-  namespace fs = std::filesystem;
-  std::error_code wrong;
-  if (fs::is_directory(path, wrong)) throw Mistake("cannot write '" + path + "': it is a folder");
-  const auto part = path + ".part";
-  std::ofstream file(part, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (file) fs::rename(part, path, wrong);
-  if (!file || wrong) {
-    fs::remove(part, wrong);
-    throw Mistake("cannot write '" + path + "'; is its folder there, writable and not full?");
-  }
+void check_told(Streams streams) {
+  streams.out << std::flush;
+  if (!streams.out) throw Mistake("cannot write the answer to standard output");
 }
 
 void deliver(const std::string& answer, const Common& common, Streams streams) {
   if (!common.output.empty()) return write_file(common.output, answer);
-  streams.out << answer << std::flush;
-  if (!streams.out) throw Mistake("cannot write the answer to standard output");
+  streams.out << answer;
+  check_told(streams);
 }
 
 void check_trace_name(const std::string& path) {

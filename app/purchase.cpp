@@ -54,8 +54,11 @@ void warn_purchase(const search::Purchase& purchase, const search::Decision& dec
 
 int purchase(const std::string& file, const Common& common, Streams streams) {
   check_report_name(common.report);
-  const auto asked = scenarios::load_purchase(file, common.sets);
-  const auto correcting = load_correcting(common);
+  const Outputs outputs(common);
+  scenarios::Files read;
+  const auto asked = scenarios::load_purchase(file, common.sets, &read);
+  outputs.spare(read);
+  const auto correcting = load_correcting(common, outputs);
   const auto began = std::chrono::steady_clock::now();
   Searches searches(common);
   search::Purchasing how{.solve = std::ref(searches), .intervals = scenarios::catalog_intervals()};

@@ -193,7 +193,11 @@ int run(int argc, const char* const* argv, Streams streams) {
   } catch (const CLI::ParseError& wrong) {
     const bool asked_for_help = wrong.get_exit_code() == 0;
     program.exit(wrong, streams.out, streams.err);
-    return asked_for_help ? success : wrong_input;
+    if (!asked_for_help) return wrong_input;
+    action = [](Streams to) {
+      check_told(to);
+      return success;
+    };
   }
   return guarded(action, streams);
 }

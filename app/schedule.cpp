@@ -189,6 +189,8 @@ strategies::WrittenOrder order_of(ScheduleRequest& request) {
 int schedule(const ScheduleRequest& asked, const Common& common, Streams streams) {
   check_trace_name(common.trace);
   check_report_name(common.report);
+  const Outputs outputs(common);
+  if (!asked.order.empty()) outputs.spare({asked.order});
   auto request = asked;
   const auto [order, layout, microbatches] = order_of(request);
   const auto times = times_of(request, layout);

@@ -133,8 +133,11 @@ void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast
 int search(const SearchRequest& request, const Common& common, Streams streams) {
   check_trace_name(common.trace);
   check_report_name(common.report);
-  const auto asked = scenarios::load_question(request.file, common.sets);
-  const auto correcting = load_correcting(common);
+  const Outputs outputs(common);
+  scenarios::Files read;
+  const auto asked = scenarios::load_question(request.file, common.sets, &read);
+  outputs.spare(read);
+  const auto correcting = load_correcting(common, outputs);
   if (correcting) check_objective(asked);
 
   const auto began = Clock::now();

@@ -33,8 +33,11 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   check_trace_name(common.trace);
   check_report_name(common.report);
   if (!request.measured.empty()) parse_measured(request.measured);
-  const auto scenario = scenarios::load_scenario(request.file, common.sets);
-  const auto correcting = load_correcting(common);
+  const Outputs outputs(common);
+  scenarios::Files read;
+  const auto scenario = scenarios::load_scenario(request.file, common.sets, &read);
+  outputs.spare(read);
+  const auto correcting = load_correcting(common, outputs);
 
   const auto began = std::chrono::steady_clock::now();
   auto forecast = forecast::simulate(

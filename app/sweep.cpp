@@ -177,12 +177,6 @@ void run_points(const Work& work, const scenarios::Grid& grid, const Labels& lab
     if (one) std::rethrow_exception(one);
 }
 
-fs::path store_of(const SweepRequest& request, const store::Shard& shard) {
-  auto file = fs::path(request.store);
-  if (file.empty()) file = fs::path(request.file).replace_extension(".sqlite");
-  return shard.count > 1 ? shard_file(file, shard) : file;
-}
-
 // A shard that was finished before, of these very points.
 bool is_finished(const fs::path& file, const store::Identity& identity) {
   std::error_code wrong;
@@ -194,6 +188,16 @@ bool is_finished(const fs::path& file, const store::Identity& identity) {
                        ": is a finished shard of another sweep or program; move it away, or name "
                        "another --store");
   return true;
+}
+
+// Says where results are kept, if nobody said where to keep them.
+void tell_of(const fs::path& store, const SweepRequest& request, const Common& common,
+             Streams streams) {
+  if (!request.store.empty() || common.quiet) return;
+  std::error_code wrong;
+  streams.err << "stepcast: " << (fs::exists(store, wrong) ? "goes on with" : "keeps")
+              << " the results in '" << fs::absolute(store, wrong).string()
+              << "'; --store names another file\n";
 }
 
 void answer(const SweepRequest& request, const fs::path& file, const Common& common,
@@ -215,11 +219,19 @@ void answer(const SweepRequest& request, const fs::path& file, const Common& com
 
 int sweep(const SweepRequest& request, const Common& common, Streams streams) {
   check_report_name(common.report);
-  const auto grid = scenarios::load_grid(request.file, common.sets);
-  const auto correcting = load_correcting(common);
-  if (!request.emit.empty()) return emit_slurm(request, grid, common, correcting, streams);
   const auto shard = request.shard.empty() ? store::Shard{} : parse_shard(request.shard);
-  const auto file = store_of(request, shard);
+  const auto whole = store_of(request);
+  const auto file = shard.count > 1 ? shard_file(whole, shard) : whole;
+  const bool runs = request.emit.empty();
+  const Outputs outputs(common, {{"--csv", runs ? request.csv : ""},
+                                 store_output(request.store, runs ? file : fs::path())});
+  outputs.spare_store(file);
+  scenarios::Files read;
+  const auto grid = scenarios::load_grid(request.file, common.sets, &read);
+  outputs.spare(read);
+  const auto correcting = load_correcting(common, outputs);
+  tell_of(file, request, common, streams);
+  if (!runs) return emit_slurm(request, grid, common, correcting, streams);
   const Labels labels(grid);
   auto work = work_of(grid, labels, shard);
   const auto identity = identity_of(grid, shard, work.points, correcting);

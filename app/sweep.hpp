@@ -21,7 +21,7 @@ namespace app {
 
 struct SweepRequest {
   std::string file;
-  std::string store;  // empty: beside the file, of the same name
+  std::string store;  // empty: in the current folder, named after the file
   std::string csv;    // empty: none
   std::string shard;  // "3/20"; empty: all
   std::string emit;   // "slurm"; empty: run it
@@ -71,6 +71,11 @@ store::Identity identity_of(const scenarios::Grid& grid, const store::Shard& sha
 bool is_corrected(const store::Identity& identity);
 std::vector<store::Column> figure_columns();
 report::SweepFacts facts_of(const scenarios::Grid& grid);
+
+// Of all shards together.
+std::filesystem::path store_of(const SweepRequest& request);
+// The store as an output that is added to; `option`: as it was given, empty where it was not.
+Output store_output(const std::string& option, const std::filesystem::path& store);
 
 // Throws Mistake for what is not "i/N" with 0 ≤ i ≤ N; 0 stands for N, for those who count from
 // zero.

@@ -75,7 +75,7 @@ void add_sweep(CLI::App& program, Common& common, Action& action) {
   command->add_option("sweep", asked->file, "Sweep file (YAML): `base`, `vary`, `only_if`");
   command
       ->add_option("--store", asked->store,
-                   "SQLite file of results (default: beside the sweep, of the same name)")
+                   "SQLite file of results (default: in this folder, named after the sweep)")
       ->type_name("FILE");
   command->add_option("--csv", asked->csv, "Write the table of points to FILE")->type_name("FILE");
   auto* shard = command

@@ -172,6 +172,8 @@ report::Plot::Band band_of(const std::vector<double>& ends) {
 int sweep_plot(const StoresRequest& request, const Common& common, Streams streams) {
   if (common.json)
     throw Mistake("sweep plot: --json: a picture is no document; `sweep export --json` has points");
+  const Outputs outputs(common);
+  for (const auto& file : request.stores) outputs.spare_store(file);
   const Rows rows(request.stores);
   const bool narrow = !request.where.empty();
   const auto grid = narrow ? slice_of(rows.grid(), request.where) : rows.grid();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stores of sweeps hold, in the order of their axes' values.
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <ostream>
 #include <utility>
@@ -12,8 +11,6 @@
 #include "store/digest.hpp"
 
 namespace app {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -74,7 +71,7 @@ store::Identity identity_of(const scenarios::Grid& grid, const store::Shard& sha
           .fingerprint = store::digest(program + '\n' + scenarios::definition(unnamed) + '\n' +
                                        scenarios::files_beside(grid) +
                                        (correcting ? '\n' + correcting->text : "")),
-          .folder = (fs::current_path() / grid.folder).string(),
+          .folder = (std::filesystem::current_path() / grid.folder).string(),
           .shard = shard,
           .points = points};
 }
@@ -182,20 +179,9 @@ void deliver_stream(const std::function<void(std::ostream&)>& write, const std::
                     Streams streams) {
   if (file.empty()) {
     write(streams.out);
-    streams.out << std::flush;
-    if (!streams.out) throw Mistake("cannot write the answer to standard output");
-    return;
+    return check_told(streams);
   }
-  std::error_code wrong;
-  if (fs::is_directory(file, wrong)) throw Mistake("cannot write '" + file + "': it is a folder");
-  const auto part = file + ".part";
-  std::ofstream out(part, std::ios::binary | std::ios::trunc);
-  if (out) write(out);
-  out.close();
-  if (out) fs::rename(part, file, wrong);
-  if (out && !wrong) return;
-  fs::remove(part, wrong);
-  throw Mistake("cannot write '" + file + "'; is its folder there, writable and not full?");
+  write_file(file, write);
 }
 
 }  // namespace app

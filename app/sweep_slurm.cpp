@@ -66,9 +66,7 @@ int emit_slurm(const SweepRequest& request, const scenarios::Grid& grid, const C
   const auto n = std::to_string(shards);
   std::error_code wrong;
   const auto program = fs::read_symlink("/proc/self/exe", wrong);
-  auto store =
-      fs::absolute(request.store.empty() ? fs::path(request.file).replace_extension(".sqlite")
-                                         : fs::path(request.store));
+  const auto store = fs::absolute(store_of(request));
   std::string sets;
   for (const auto& set : common.sets) sets += " --set " + shell_quoted(set);
   if (correcting)

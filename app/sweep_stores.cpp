@@ -100,6 +100,15 @@ fs::path shard_file(const fs::path& store, const store::Shard& shard) {
                                 "-of-" + std::to_string(shard.count) + store.extension().string());
 }
 
+fs::path store_of(const SweepRequest& request) {
+  return request.store.empty() ? fs::path(request.file).filename().replace_extension(".sqlite")
+                               : fs::path(request.store);
+}
+
+Output store_output(const std::string& option, const fs::path& store) {
+  return {option.empty() ? "the store" : "--store", store.string(), true};
+}
+
 std::string page_of(const Rows& rows) {
   std::ostringstream document;
   rows.write_json(document);
@@ -107,6 +116,8 @@ std::string page_of(const Rows& rows) {
 }
 
 int sweep_status(const StoresRequest& request, const Common& common, Streams streams) {
+  const Outputs outputs(common);
+  for (const auto& file : request.stores) outputs.spare_store(file);
   const Rows rows(request.stores);
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
@@ -118,6 +129,8 @@ int sweep_status(const StoresRequest& request, const Common& common, Streams str
 
 int sweep_export(const StoresRequest& request, const Common& common, Streams streams) {
   check_report_name(common.report);
+  const Outputs outputs(common, {{"--csv", request.csv}});
+  for (const auto& file : request.stores) outputs.spare_store(file);
   const Rows rows(request.stores);
   warn_of_missing(rows, common, streams);
   const auto table = [&](std::ostream& out) { rows.write_csv(out); };
@@ -131,6 +144,11 @@ int sweep_export(const StoresRequest& request, const Common& common, Streams str
 }
 
 int sweep_merge(const StoresRequest& request, const Common& common, Streams streams) {
+  const auto into =
+      request.into.empty() ? whole_of(request.stores.front()) : fs::path(request.into);
+  const Outputs outputs(common, {store_output(request.into, into)});
+  outputs.spare_store(into);
+  for (const auto& file : request.stores) outputs.spare_store(file);
   bool damaged = false;
   std::vector<std::string> sound;
   std::optional<store::Identity> identity;
@@ -149,8 +167,6 @@ int sweep_merge(const StoresRequest& request, const Common& common, Streams stre
   const auto grid = scenarios::read_grid(identity->definition, sound.front(), {}, identity->folder);
   identity->shard = {};
   identity->points = count(grid);
-  const auto into =
-      request.into.empty() ? whole_of(request.stores.front()) : fs::path(request.into);
   auto store = store::Store::writer(into, *identity, figure_columns());
   for (const auto& file : sound) {
     std::error_code none;

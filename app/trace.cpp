@@ -15,10 +15,14 @@ int trace(const std::string& file, const std::string& against, const Common& com
   if (against.empty() && !common.sets.empty())
     throw Mistake(
         "--set changes the scenario that a trace is held against; name it with --against");
+  const Outputs outputs(common);
+  outputs.spare({file});
   std::optional<forecast::Scenario> scenario;
   std::optional<forecast::Forecast> forecast;
   if (!against.empty()) {
-    scenario = scenarios::load_scenario(against, common.sets);
+    scenarios::Files read;
+    scenario = scenarios::load_scenario(against, common.sets, &read);
+    outputs.spare(read);
     forecast = forecast::simulate(*scenario, {.causes = true});
     forecast::add_interval(*forecast, *scenario, scenarios::catalog_intervals());
   }

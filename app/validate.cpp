@@ -148,11 +148,15 @@ int validate(const ValidateRequest& request, const Common& common, Streams strea
   check_names(datasets, known);
   if (!request.intervals.empty() && !datasets.empty())
     throw Mistake("--intervals is made from all data sets; name none");
+  const Outputs outputs(common, {{"--report", request.page}, {"--intervals", request.intervals}});
+  scenarios::Files read;
+  const auto published = scenarios::load_datasets(where, datasets, &read);
+  outputs.spare(read);
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
   const auto intervals = scenarios::catalog_intervals();
   std::vector<forecast::DatasetRows> all;
-  for (const auto& dataset : scenarios::load_datasets(where, datasets)) {
+  for (const auto& dataset : published) {
     if (!common.quiet && streams.terminal) streams.err << dataset.name << '\n';
     all.push_back(rows_of(dataset, intervals, threads));
   }

@@ -45,8 +45,12 @@ int validate_corrections(const std::vector<std::string>& datasets, const std::st
     throw Mistake("validate corrections: judges each data set by all others; name none");
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  const Outputs outputs(common, {{"--likeness", likeness_file}});
+  scenarios::Files read;
+  const auto published = scenarios::load_datasets(published_folder(folder), {}, &read);
+  outputs.spare(read);
   std::vector<forecast::MeasuredSet> sets;
-  for (const auto& dataset : scenarios::load_datasets(published_folder(folder))) {
+  for (const auto& dataset : published) {
     if (!common.quiet && streams.err_terminal) streams.err << dataset.name << '\n';
     if (auto set = measured_set(dataset, threads); !set.runs.empty())
       sets.push_back(std::move(set));

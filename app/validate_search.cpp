@@ -50,9 +50,13 @@ int validate_search(const std::vector<std::string>& datasets, const std::string&
                     const Common& common, Streams streams) {
   const auto where = published_folder(folder);
   check_names(datasets, scenarios::dataset_names(where));
+  const Outputs outputs(common);
+  scenarios::Files read;
+  const auto published = scenarios::load_datasets(where, datasets, &read);
+  outputs.spare(read);
   std::vector<report::GivenPlans> all;
   bool ended = false;
-  for (const auto& dataset : scenarios::load_datasets(where, datasets)) {
+  for (const auto& dataset : published) {
     if (!dataset.tuned) continue;
     auto& into = all.emplace_back(report::GivenPlans{dataset.name, {}});
     for (const auto& row : dataset.rows) {

@@ -65,8 +65,8 @@ std::optional<Source> source_of(const Cursor& at, const std::string& file) {
   if (at.value().kind == Value::Kind::map) return Source{at.value(), file, base};
   const auto path = base / at.value().text;
   try {
-    return Source{parse_yaml(read_file(path), path.string()), path.string(), path.parent_path(),
-                  true};
+    return Source{parse_yaml(at.reading().text_of(path), path.string()), path.string(),
+                  path.parent_path(), true};
   } catch (const Error& wrong) {
     // A file that is not there is this list's mistake; what is no YAML has its own place.
     const bool placed = wrong.complaints.front().place != path.string();
@@ -90,10 +90,12 @@ std::string usual_name(const StepDraft& draft) {
   return name;
 }
 
-forecast::Scenario read_source(const Source& source) {
+// The files that it names are added to those of the list.
+forecast::Scenario read_source(const Source& source, Reading& list) {
   Reading reading(source.file, source.folder);
   auto scenario = read_document(source.document, reading);
   reading.throw_if_any();
+  list.add_files(reading.files());
   return scenario;
 }
 
@@ -102,7 +104,7 @@ void read_step_scenario(StepDraft& draft, const std::string& file) {
   auto source = source_of(at, file);
   if (!source) return;
   try {
-    draft.entry.scenario = read_source(*source);
+    draft.entry.scenario = read_source(*source, at.reading());
   } catch (const Error& wrong) {
     return pass_on(wrong, at, true, source->named ? "" : at.path() + ": ");
   }
@@ -113,7 +115,7 @@ void read_step_scenario(StepDraft& draft, const std::string& file) {
     for (const auto& [path, value] : draft.set->value().members)
       set_value(source->document, path.text, value, reading);
     reading.throw_if_any();
-    draft.entry.scenario = read_source(*source);
+    draft.entry.scenario = read_source(*source, at.reading());
   } catch (const Error& wrong) {
     pass_on(wrong, *draft.set, false, draft.set->path() + ": ");
   }
@@ -136,7 +138,7 @@ std::optional<MeasuredEntry> read_entry(const Cursor& at, const std::string& fil
 std::vector<Field> measured_entry_fields() { return fields_of(step_table()); }
 
 std::vector<MeasuredEntry> read_corrections(std::string_view text, const std::string& file_name,
-                                            const std::filesystem::path& folder) {
+                                            const std::filesystem::path& folder, Files* read) {
   const Value document = parse_yaml(text, file_name);
   Reading reading(file_name, folder);
   const Cursor root(document, "", reading);
@@ -149,11 +151,13 @@ std::vector<MeasuredEntry> read_corrections(std::string_view text, const std::st
   for (std::size_t i = 0; i < document.items.size() && i < most_measured; ++i)
     if (auto entry = read_entry(root.item(i), file_name)) entries.push_back(std::move(*entry));
   reading.throw_if_any();
+  reading.tell(read);
   return entries;
 }
 
-std::vector<MeasuredEntry> load_corrections(const std::filesystem::path& file) {
-  return read_corrections(read_file(file), file.string(), file.parent_path());
+std::vector<MeasuredEntry> load_corrections(const std::filesystem::path& file, Files* read) {
+  if (read != nullptr) read->push_back(file);
+  return read_corrections(read_file(file), file.string(), file.parent_path(), read);
 }
 
 }  // namespace scenarios

@@ -8,6 +8,7 @@
 
 #include "forecast/scenario.hpp"
 #include "scenarios/form.hpp"
+#include "scenarios/yaml.hpp"
 #include "units/quantity.hpp"
 
 namespace scenarios {
@@ -23,12 +24,14 @@ inline constexpr std::size_t most_measured = 200;  // steps of one file
 
 // Reads a list of {scenario, set, measured, noise, name, source} from YAML text; scenarios that are
 // named are read from `folder`. Throws Error with every mistake: those inside of a scenario file
-// with their place in it.
+// with their place in it. `read` receives the files that the list and its scenarios name.
 std::vector<MeasuredEntry> read_corrections(std::string_view text, const std::string& file_name,
-                                            const std::filesystem::path& folder = {});
+                                            const std::filesystem::path& folder = {},
+                                            Files* read = nullptr);
 
-// The same from a file, which paths in it start from.
-std::vector<MeasuredEntry> load_corrections(const std::filesystem::path& file);
+// The same from a file, which paths in it start from; `read` receives it too.
+std::vector<MeasuredEntry> load_corrections(const std::filesystem::path& file,
+                                            Files* read = nullptr);
 
 // The keys of an entry, for the schema.
 std::vector<Field> measured_entry_fields();

@@ -30,6 +30,7 @@ void Reading::complain(const Value& where, Complaint complaint) {
 
 void Reading::adopt(const Reading& part,
                     const std::function<std::string(const std::string&)>& renamed) {
+  add_files(part.files_);
   for (auto found : part.found_) {
     found.complaint.text = renamed(found.complaint.text);
     if (std::ranges::find(found_, found.complaint, &Found::complaint) == found_.end())

@@ -31,9 +31,19 @@ class Reading {
       : file_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
 
   const std::filesystem::path& base() const { return base_; }
+  // Reads a file that the document names, and remembers it. Throws Error as read_file.
+  std::string text_of(const std::filesystem::path& file, const Limits& limits = {}) {
+    files_.push_back(file);
+    return read_file(file, limits);
+  }
+  const Files& files() const { return files_; }  // that the document named
+  void tell(Files* read) const {                 // of them; nobody where it is null
+    if (read != nullptr) read->insert(read->end(), files_.begin(), files_.end());
+  }
+  void add_files(const Files& more) { files_.insert(files_.end(), more.begin(), more.end()); }
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
-  // Takes over what the reading of a document made of parts of this file complains of, each once;
-  // `renamed` says how its path is called here.
+  // Takes over what the reading of a document made of parts of this file complains of, each once,
+  // and the files that it read; `renamed` says how its path is called here.
   void adopt(const Reading& part, const std::function<std::string(const std::string&)>& renamed);
   // A key whose value could not be read, so that nothing more is concluded from it.
   void doubt(const std::string& path) { doubts_.push_back(path); }
@@ -60,6 +70,7 @@ class Reading {
   };
   std::string file_;
   std::filesystem::path base_;
+  Files files_;
   std::vector<Found> found_;
   std::vector<std::string> doubts_;
   const Entries* overlay_ = nullptr;

@@ -120,7 +120,8 @@ void read_kernels(DeviceDraft& draft, const Cursor& at) {
   if (found == known.end()) {
     try {
       const auto shipped = catalog_kernels(name);
-      const auto csv = shipped ? std::string(*shipped) : read_file(at.reading().base() / name);
+      const auto csv =
+          shipped ? std::string(*shipped) : at.reading().text_of(at.reading().base() / name);
       found = known.emplace(name, topology::parse_measured(csv)).first;
     } catch (const std::exception& wrong) {
       at.complain(wrong.what());

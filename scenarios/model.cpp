@@ -129,7 +129,7 @@ void read_config(ModelDraft& draft, const Cursor& place) {
   const auto& name = place.value().text;
   const auto path = (place.reading().base() / name).string();
   try {
-    draft.transformer = read_huggingface(read_file(path), path, nullptr);
+    draft.transformer = read_huggingface(place.reading().text_of(path), path, nullptr);
     draft.qkv_biases = draft.transformer.qkv_biases;
   } catch (const Error& wrong) {
     for (const auto& one : wrong.complaints) {  // in the words of the file: not where it lies

@@ -112,7 +112,7 @@ PublishedRow read_row(const Value& value, const Document& document, const std::s
 Dataset read_dataset(const std::filesystem::path& file, Reading& reading) {
   const auto name = file.string();
   const auto document =
-      std::make_shared<const Value>(parse_yaml(read_file(file, limits), name, limits));
+      std::make_shared<const Value>(parse_yaml(reading.text_of(file, limits), name, limits));
   const auto* rows = document->find("rows");
   if (rows == nullptr || rows->kind != Value::Kind::list)
     throw Error({{name + ":1:1", "expected a data set: a map with dataset, source and rows"}});
@@ -169,7 +169,7 @@ std::vector<std::string> dataset_names(const std::filesystem::path& folder) {
 }
 
 std::vector<Dataset> load_datasets(const std::filesystem::path& folder,
-                                   std::vector<std::string> names) {
+                                   std::vector<std::string> names, Files* read) {
   const auto all = dataset_names(folder);
   if (names.empty()) names = all;
   const std::vector<std::string_view> known(all.begin(), all.end());
@@ -181,6 +181,7 @@ std::vector<Dataset> load_datasets(const std::filesystem::path& folder,
                                          listed(known) + suggestion(name, known)}});
     datasets.push_back(read_dataset(folder / (name + ".yaml"), reading));
   }
+  reading.tell(read);
   return datasets;
 }
 

@@ -185,7 +185,7 @@ void check_names(const std::vector<Cursor>& options) {
     }
 }
 
-Purchase read(const Value& document, Reading& reading, const std::string& file) {
+Purchase purchase_of(const Value& document, Reading& reading, const std::string& file) {
   const Cursor root(document, "", reading);
   PurchaseDraft draft;
   if (document.kind != Value::Kind::map) {
@@ -205,17 +205,21 @@ Purchase read(const Value& document, Reading& reading, const std::string& file) 
 }  // namespace
 
 Purchase read_purchase(std::string_view text, const std::string& file_name,
-                       std::span<const std::string> sets, const std::filesystem::path& base) {
+                       std::span<const std::string> sets, const std::filesystem::path& base,
+                       Files* read) {
   Value document = parse_yaml(text, file_name);
   Reading reading(file_name, base);
   apply_sets(document, sets, reading);
-  auto purchase = read(document, reading, file_name);
+  auto purchase = purchase_of(document, reading, file_name);
   reading.throw_if_any();
+  reading.tell(read);
   return purchase;
 }
 
-Purchase load_purchase(const std::filesystem::path& file, std::span<const std::string> sets) {
-  return read_purchase(read_file(file), file.string(), sets, file.parent_path());
+Purchase load_purchase(const std::filesystem::path& file, std::span<const std::string> sets,
+                       Files* read) {
+  if (read != nullptr) read->push_back(file);
+  return read_purchase(read_file(file), file.string(), sets, file.parent_path(), read);
 }
 
 }  // namespace scenarios

@@ -111,17 +111,21 @@ Scenario read_document(const Value& document, Reading& reading) {
 }
 
 Scenario read_scenario(std::string_view text, const std::string& file_name,
-                       std::span<const std::string> sets, const std::filesystem::path& base) {
+                       std::span<const std::string> sets, const std::filesystem::path& base,
+                       Files* read) {
   Value document = parse_yaml(text, file_name);
   Reading reading(file_name, base);
   apply_sets(document, sets, reading);
   auto scenario = read_document(document, reading);
   reading.throw_if_any();
+  reading.tell(read);
   return scenario;
 }
 
-Scenario load_scenario(const std::filesystem::path& file, std::span<const std::string> sets) {
-  return read_scenario(read_file(file), file.string(), sets, file.parent_path());
+Scenario load_scenario(const std::filesystem::path& file, std::span<const std::string> sets,
+                       Files* read) {
+  if (read != nullptr) read->push_back(file);
+  return read_scenario(read_file(file), file.string(), sets, file.parent_path(), read);
 }
 
 std::optional<Published> read_published(std::string_view text, const std::string& file_name) {

@@ -10,6 +10,7 @@
 
 #include "forecast/scenario.hpp"
 #include "scenarios/error.hpp"
+#include "scenarios/yaml.hpp"
 #include "units/quantity.hpp"
 
 namespace scenarios {
@@ -17,14 +18,14 @@ namespace scenarios {
 // Reads a scenario from YAML text. `sets` are "path.to.key=value", applied to the document first;
 // a value of `null` removes the key. `base` is the folder that paths in the file start from.
 // Throws Error with every mistake, in file order. Derived values are filled in: data-parallel
-// degree, head size, fabric.
+// degree, head size, fabric. `read` receives the files that the document names.
 forecast::Scenario read_scenario(std::string_view text, const std::string& file_name,
                                  std::span<const std::string> sets = {},
-                                 const std::filesystem::path& base = {});
+                                 const std::filesystem::path& base = {}, Files* read = nullptr);
 
-// The same from a file, which paths in it start from.
+// The same from a file, which paths in it start from; `read` receives it too.
 forecast::Scenario load_scenario(const std::filesystem::path& file,
-                                 std::span<const std::string> sets = {});
+                                 std::span<const std::string> sets = {}, Files* read = nullptr);
 
 // What a run of the scenario was measured to take, where the file says so.
 struct Published {

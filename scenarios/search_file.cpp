@@ -296,17 +296,21 @@ Question read_question(const Value& document, Reading& reading) {
 }
 
 Question read_question(std::string_view text, const std::string& file_name,
-                       std::span<const std::string> sets, const std::filesystem::path& base) {
+                       std::span<const std::string> sets, const std::filesystem::path& base,
+                       Files* read) {
   Value document = parse_yaml(text, file_name);
   Reading reading(file_name, base);
   apply_sets(document, sets, reading);
   auto question = read_question(document, reading);
   reading.throw_if_any();
+  reading.tell(read);
   return question;
 }
 
-Question load_question(const std::filesystem::path& file, std::span<const std::string> sets) {
-  return read_question(read_file(file), file.string(), sets, file.parent_path());
+Question load_question(const std::filesystem::path& file, std::span<const std::string> sets,
+                       Files* read) {
+  if (read != nullptr) read->push_back(file);
+  return read_question(read_file(file), file.string(), sets, file.parent_path(), read);
 }
 
 Question reopened(const PublishedRow& row, std::span<const std::string> sets) {

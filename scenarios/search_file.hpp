@@ -12,15 +12,15 @@
 namespace scenarios {
 
 // Reads a scenario as a question: keys of `plan` that are given are fixed, those of `search` limit
-// the others, all else is searched. Text, sets, base and Error as read_scenario's. Only what is
-// given is judged; that nothing may be left to choose from is for the search to find.
+// the others, all else is searched. Text, sets, base, read and Error as read_scenario's. Only what
+// is given is judged; that nothing may be left to choose from is for the search to find.
 search::Question read_question(std::string_view text, const std::string& file_name,
                                std::span<const std::string> sets = {},
-                               const std::filesystem::path& base = {});
+                               const std::filesystem::path& base = {}, Files* read = nullptr);
 
-// The same from a file, which paths in it start from.
+// The same from a file, which paths in it start from; `read` receives it too.
 search::Question load_question(const std::filesystem::path& file,
-                               std::span<const std::string> sets = {});
+                               std::span<const std::string> sets = {}, Files* read = nullptr);
 
 // A published run as a question: of its plan stays what no search varies. Errors as above.
 search::Question reopened(const PublishedRow& row, std::span<const std::string> sets = {});

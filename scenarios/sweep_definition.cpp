@@ -52,7 +52,10 @@ std::string definition(const Grid& grid) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string files_beside(const Grid& grid) {
+namespace {
+
+// As the scenarios name them, tables of the catalog left out.
+std::set<std::string> named_beside(const Grid& grid) {
   std::set<std::string> files;
   add_files(grid.base, files);
   for (const auto& axis : grid.axes)
@@ -64,9 +67,21 @@ std::string files_beside(const Grid& grid) {
             (name.ends_with(".huggingface") || name.ends_with(".kernels")))
           files.insert(values[path].text);
       }
+  std::erase_if(files, [](const auto& file) { return catalog_kernels(file).has_value(); });
+  return files;
+}
+
+}  // namespace
+
+Files names_beside(const Grid& grid) {
+  Files files;
+  for (const auto& name : named_beside(grid)) files.push_back(grid.folder / name);
+  return files;
+}
+
+std::string files_beside(const Grid& grid) {
   std::string all;
-  for (const auto& file : files) {
-    if (catalog_kernels(file)) continue;
+  for (const auto& file : named_beside(grid)) {
     try {
       all += file + '\n' + read_file(grid.folder / file, {.bytes = std::uintmax_t{64} << 20});
     } catch (const Error&) {  // points that name it will say so

@@ -88,7 +88,7 @@ void read_base(Grid& grid, const Cursor& at) {
   if (at.value().kind != Value::Kind::scalar) return;
   const auto file = at.reading().base() / at.value().text;
   try {
-    grid.base = parse_yaml(read_file(file), file.string());
+    grid.base = parse_yaml(at.reading().text_of(file), file.string());
     grid.folder = file.parent_path();
   } catch (const Error& wrong) {
     return at.complain("cannot be read: " + std::string(wrong.what()));
@@ -194,17 +194,22 @@ const Table<Grid>& sweep_table() {
 }
 
 Grid read_grid(std::string_view text, const std::string& file_name,
-               std::span<const std::string> sets, const std::filesystem::path& folder) {
+               std::span<const std::string> sets, const std::filesystem::path& folder,
+               Files* read) {
   Value document = parse_yaml(text, file_name, grid_limits);
   Reading reading(file_name, folder);
   apply_to_sweep(document, sets, reading);
   auto grid = read_sweep(document, sets, reading);
   reading.throw_if_any();
+  if (read != nullptr) reading.add_files(names_beside(grid));
+  reading.tell(read);
   return grid;
 }
 
-Grid load_grid(const std::filesystem::path& file, std::span<const std::string> sets) {
-  auto grid = read_grid(read_file(file, grid_limits), file.string(), sets, file.parent_path());
+Grid load_grid(const std::filesystem::path& file, std::span<const std::string> sets, Files* read) {
+  if (read != nullptr) read->push_back(file);
+  auto grid =
+      read_grid(read_file(file, grid_limits), file.string(), sets, file.parent_path(), read);
   if (grid.name.empty()) grid.name = file.stem().string();
   return grid;
 }

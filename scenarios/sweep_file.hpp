@@ -20,12 +20,15 @@ inline constexpr std::int64_t most_positions = 10'000'000;  // of one grid
 // Reads a sweep from YAML text; a base that is named is read from `folder`. Of `sets`, those that
 // begin with a key of a sweep change it (vary.plan.tensor=[1, 2]), the others its base. Throws
 // Error with every mistake of the sweep; whether a combination of values makes a scenario is for
-// the points to find. O(text + positions), the condition being tried everywhere.
+// the points to find. O(text + positions), the condition being tried everywhere. `read` receives
+// the files that the sweep names, and those that its points will read.
 Grid read_grid(std::string_view text, const std::string& file_name,
-               std::span<const std::string> sets = {}, const std::filesystem::path& folder = {});
+               std::span<const std::string> sets = {}, const std::filesystem::path& folder = {},
+               Files* read = nullptr);
 
-// The same from a file, which paths in it start from.
-Grid load_grid(const std::filesystem::path& file, std::span<const std::string> sets = {});
+// The same from a file, which paths in it start from; `read` receives it too.
+Grid load_grid(const std::filesystem::path& file, std::span<const std::string> sets = {},
+               Files* read = nullptr);
 
 // The grid as a sweep file in JSON that needs no other file but those that scenarios name. Grids
 // with equal text have the same points at the same positions, if those files are the same.
@@ -34,6 +37,8 @@ std::string definition(const Grid& grid);
 // What stands in the files that the grid's scenarios name: configs of models, measured kernels.
 // Empty where they name none.
 std::string files_beside(const Grid& grid);
+// The paths of those files, sorted, whether they are there or not.
+Files names_beside(const Grid& grid);
 
 // JSON Schema (draft 2020-12) of a sweep file.
 std::string sweep_schema();

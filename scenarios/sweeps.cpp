@@ -111,8 +111,8 @@ SweepPoint point_of(const CsvRow& row, const topology::Cluster& cluster) {
   return point;
 }
 
-void read_sweep_points(Sweep& sweep, const std::filesystem::path& file) {
-  const auto content = read_file(file, {.bytes = std::uintmax_t{16} << 20});
+void read_sweep_points(Sweep& sweep, const std::filesystem::path& file, Reading& reading) {
+  const auto content = reading.text_of(file, {.bytes = std::uintmax_t{16} << 20});
   std::string_view rest = content;
   std::vector<std::string> columns;
   for (int number = 1; !rest.empty(); ++number) {
@@ -145,23 +145,24 @@ std::vector<std::string> sweep_names(const std::filesystem::path& folder) {
 }
 
 SweepFile load_sweep_file(const std::filesystem::path& folder, const std::string& name,
-                          std::span<const std::string> sets) {
+                          std::span<const std::string> sets, Files* read) {
   const auto file = folder / (name + ".yaml");
-  Value document = parse_yaml(read_file(file), file.string());
   Reading reading(file.string(), folder);
+  Value document = parse_yaml(reading.text_of(file), file.string());
   apply_sets(document, sets, reading);
   Sweep sweep{.name = name};
   const Cursor root(document, "", reading);
   read_map(collectives_sweep_table(), sweep, root);
   require({"cluster", "source"}, "a table needs its machine and its source", root);
   reading.throw_if_any();
-  read_sweep_points(sweep, folder / (name + ".csv"));
+  read_sweep_points(sweep, folder / (name + ".csv"), reading);
+  reading.tell(read);
   return {std::move(sweep), std::make_shared<const Value>(std::move(document))};
 }
 
 Sweep load_sweep(const std::filesystem::path& folder, const std::string& name,
-                 std::span<const std::string> sets) {
-  return load_sweep_file(folder, name, sets).sweep;
+                 std::span<const std::string> sets, Files* read) {
+  return load_sweep_file(folder, name, sets, read).sweep;
 }
 
 topology::Cluster read_again(const SweepFile& file, const Entries& entries,

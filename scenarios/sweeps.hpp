@@ -17,9 +17,10 @@ namespace scenarios {
 std::vector<std::string> sweep_names(const std::filesystem::path& folder);
 
 // Reads NAME.yaml and NAME.csv; `sets` are "cluster.node.…=value", applied to the YAML first.
-// Throws Error that names the file and the place of every mistake.
+// Throws Error that names the file and the place of every mistake. `read` receives both files and
+// those that the first one names.
 topology::Sweep load_sweep(const std::filesystem::path& folder, const std::string& name,
-                           std::span<const std::string> sets = {});
+                           std::span<const std::string> sets = {}, Files* read = nullptr);
 
 // A table with its description as written, and its machine read again with these entries in place
 // of the catalog's; `named` receives the names of all entries that it rests on.
@@ -28,7 +29,7 @@ struct SweepFile {
   std::shared_ptr<const Value> description;
 };
 SweepFile load_sweep_file(const std::filesystem::path& folder, const std::string& name,
-                          std::span<const std::string> sets = {});
+                          std::span<const std::string> sets = {}, Files* read = nullptr);
 topology::Cluster read_again(const SweepFile& file, const Entries& entries,
                              std::set<std::string>* named = nullptr);
 

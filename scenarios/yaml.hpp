@@ -40,6 +40,9 @@ struct Limits {
 // YAML, is empty, holds several documents or exceeds a limit. O(text).
 Value parse_yaml(std::string_view text, const std::string& file, const Limits& limits = {});
 
+// Files that reading something led to, in that order.
+using Files = std::vector<std::filesystem::path>;
+
 // The whole file. Throws Error for a missing file, a directory, or one beyond `limits.bytes`,
 // which is then not read.
 std::string read_file(const std::filesystem::path& file, const Limits& limits = {});

@@ -107,7 +107,8 @@ TEST_CASE("the example sweep: what its points and its pictures are") {
 
 TEST_CASE("every point is a row, sorted by its axes; those without answer say why") {
   const Folder folder;
-  const auto run = stepcast({"sweep", folder / "s.yaml", "--json", "--csv", folder / "s.csv"});
+  const auto run = stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--json",
+                             "--csv", folder / "s.csv"});
   CHECK(run.status == app::success);
   CHECK(run.err.empty());
   const auto document = json::parse(run.out);
@@ -142,7 +143,8 @@ TEST_CASE("every point is a row, sorted by its axes; those without answer say wh
 
 TEST_CASE("a point forecasts what simulate does") {
   const Folder folder;
-  const auto sweep = json::parse(stepcast({"sweep", folder / "s.yaml", "--json"}).out);
+  const auto sweep = json::parse(
+      stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--json"}).out);
   folder.write("one.yaml", R"(
 model: llama3-8b
 cluster: {node: dgx-1v, nodes: 1}
@@ -183,7 +185,8 @@ TEST_CASE("neither threads nor shards nor their order change a byte of what is e
 
 TEST_CASE("a sweep that is complete is not run again, one that has grown only where it is new") {
   const Folder folder;
-  CHECK(stepcast({"sweep", folder / "s.yaml"}).status == app::success);
+  CHECK(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"}).status ==
+        app::success);
   // A figure that nothing would forecast shows which rows were there before.
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open((folder / "s.sqlite").c_str(), &database) == SQLITE_OK);
@@ -191,10 +194,12 @@ TEST_CASE("a sweep that is complete is not run again, one that has grown only wh
                      nullptr) == SQLITE_OK);
   sqlite3_close(database);
   const auto before = csv({folder / "s.sqlite"});
-  CHECK(stepcast({"sweep", folder / "s.yaml"}).status == app::success);
-  CHECK(csv({folder / "s.sqlite"}) == before);
-  CHECK(stepcast({"sweep", folder / "s.yaml", "--set", "vary.plan.tensor=[1, 8, 2]"}).status ==
+  CHECK(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"}).status ==
         app::success);
+  CHECK(csv({folder / "s.sqlite"}) == before);
+  CHECK(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--set",
+                  "vary.plan.tensor=[1, 8, 2]"})
+            .status == app::success);
   std::istringstream grown(csv({folder / "s.sqlite"}));
   std::size_t kept = 0, all = 0;
   for (std::string line; std::getline(grown, line); ++all)
@@ -205,8 +210,10 @@ TEST_CASE("a sweep that is complete is not run again, one that has grown only wh
 
 TEST_CASE("Ctrl-C ends a sweep with what is finished, and the same command goes on") {
   const Folder folder;
-  const std::vector<std::string> many{"sweep", folder / "s.yaml", "--set",
-                                      "vary.training.sequence_length={from: 8, to: 1024, step: 8}"};
+  const std::vector<std::string> many{
+      "sweep",   folder / "s.yaml",
+      "--store", folder / "s.sqlite",
+      "--set",   "vary.training.sequence_length={from: 8, to: 1024, step: 8}"};
   std::thread user([store = folder / "s.sqlite"] {
     while (!fs::exists(store)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -225,14 +232,15 @@ TEST_CASE("Ctrl-C ends a sweep with what is finished, and the same command goes 
   CHECK(status["counts"]["missing"].get<int>() > 0);
   CHECK(stepcast(many).status == app::success);
   auto alone = many;
-  alone.insert(alone.end(), {"--store", folder / "alone.sqlite"});
+  alone[3] = folder / "alone.sqlite";
   CHECK(stepcast(alone).status == app::success);
   CHECK(csv({folder / "s.sqlite"}) == csv({folder / "alone.sqlite"}));
 }
 
 TEST_CASE("merge says which points are missing, and which shards to run") {
   const Folder folder;
-  for (const char* shard : {"1/3", "3/3"}) stepcast({"sweep", folder / "s.yaml", "--shard", shard});
+  for (const char* shard : {"1/3", "3/3"})
+    stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--shard", shard});
   const auto run = stepcast({"sweep", "merge", folder / "s.shard-1-of-3.sqlite",
                              folder / "s.shard-3-of-3.sqlite", "--store", folder / "m.sqlite"});
   CHECK(run.status == app::no_answer);
@@ -264,7 +272,8 @@ base:
   search: {zero: [0], pipeline: [1], recompute: [none]}
 vary: {cluster.gpus: [4, 8], training.sequence_length: [1024, 131072], plan.tensor: [4, 3]}
 )");
-  const auto document = json::parse(stepcast({"sweep", folder / "f.yaml", "--json"}).out);
+  const auto document = json::parse(
+      stepcast({"sweep", folder / "f.yaml", "--store", folder / "f.sqlite", "--json"}).out);
   REQUIRE(document["points"].size() == 8);
   std::string statuses;
   for (const auto& point : document["points"]) statuses += point["status"].get<std::string>()[0];
@@ -294,7 +303,7 @@ TEST_CASE("the script of a job array runs every shard, and again what failed") {
 TEST_CASE("a plot shows what --where leaves in, relative and against a figure if asked") {
   const Folder folder;
   const Environment unicode("LC_ALL", "C.UTF-8"), columns("COLUMNS", "");
-  stepcast({"sweep", folder / "s.yaml"});
+  stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"});
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"sweep", "plot", folder / "s.sqlite"});
     if (std::ranges::find(more, "--where") == more.end())
@@ -333,7 +342,7 @@ TEST_CASE("a plot shows what --where leaves in, relative and against a figure if
 
 TEST_CASE("mistakes in the command line of a sweep") {
   const Folder folder;
-  stepcast({"sweep", folder / "s.yaml"});
+  stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"});
   const std::pair<std::vector<std::string>, const char*> mistakes[] = {
       {{"sweep"}, "sweep: name a sweep file, or one of status, export, merge, plot"},
       {{"sweep", "no-such.yaml"}, "no-such.yaml: no such file"},

@@ -55,6 +55,21 @@ struct Folder {
 
 }  // namespace
 
+TEST_CASE("a reading says which files it led to") {
+  const Folder folder;
+  const auto list = folder.path / "c.yaml", config = folder.path / "config.json";
+  fs::copy_file(STEPCAST_SOURCE_DIR "/scenarios/examples/configs/llama3.1-70b.config.json", config,
+                fs::copy_options::overwrite_existing);
+  std::ofstream(folder.path / "run.yaml")
+      << "model: {huggingface: config.json}\n"
+         "cluster: {node: dgx-h100, nodes: 2}\n"
+         "training: {sequence_length: 8192, global_batch: 64}\n";
+  std::ofstream(list) << "- {scenario: run.yaml, measured: 12.3 s}\n";
+  scenarios::Files read;
+  scenarios::load_corrections(list, &read);
+  CHECK(read == scenarios::Files{list, folder.path / "run.yaml", config});
+}
+
 TEST_CASE("a list of measured steps names scenario files, or holds scenarios") {
   const Folder folder;
   const auto entries = folder.read(R"(

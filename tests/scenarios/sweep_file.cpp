@@ -265,6 +265,11 @@ TEST_CASE("files that scenarios name belong to a sweep") {
   CHECK(beside(base + "vary: {cluster.node.device.kernels: [my.csv]}") == "my.csv\nkernels");
   CHECK(beside("base: {cluster: {node: {device: {kernels: my.csv}}}}\nvary: {plan.tensor: [1]}") ==
         "my.csv\nkernels");
+  std::ofstream(folder / "s.yaml")
+      << base << "vary: {cluster.node.device.kernels: [my.csv, h100.csv]}";
+  scenarios::Files read;
+  scenarios::load_grid(folder / "s.yaml", {}, &read);  // h100.csv is the catalog's
+  CHECK(read == scenarios::Files{folder / "s.yaml", folder / "my.csv"});
   std::filesystem::remove_all(folder);
 }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that a command writes. What it reads, and what is nobody's to replace, stays whole.
+#pragma once
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace app {
+
+struct Common;
+
+// Writes a plain file whole or not at all: beside it, under a name of nobody else's, and then in
+// its place. A link stays, and what it leads to is written. The mode stays, and the owner where
+// that is allowed; a new file has the mode that the umask leaves. Of several hard links the others
+// keep what they had. Into a device, a pipe or an open stream (/dev/stdout) it writes, and replaces
+// nothing. Throws Mistake, and whatever `write` throws.
+void write_file(const std::string& path, const std::function<void(std::ostream&)>& write);
+void write_file(const std::string& path, const std::string& bytes);
+
+// Throws Mistake for what write_file would refuse as things stand, and touches nothing.
+void check_writable(const std::string& path);
+
+// What tells a file from all others, by whatever name: where it lies on which disk; of one that is
+// not there yet, where its folder lies, and its name.
+struct Place {
+  dev_t disk = 0;
+  ino_t number = 0;
+  std::string name;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+// None of a device, a pipe, an open stream or a folder, nor where the file's folder is not there.
+std::optional<Place> place_of(const std::filesystem::path& file);
+std::optional<Place> place_of_folder(const std::filesystem::path& folder);  // "": this one
+
+struct Output {
+  std::string option;  // "--csv"
+  std::string path;    // empty: not asked for
+  bool store = false;  // it is added to, not replaced
+};
+
+// What one command is asked to write. Made before anything is computed, it refuses what could only
+// fail, or harm, in the end. Devices and pipes harm nothing, and are never refused.
+class Outputs {
+ public:
+  // --output, --trace and --report, and what else there is. Throws Mistake for what cannot be
+  // written, and where two of them are one file.
+  explicit Outputs(const Common& common, const std::vector<Output>& others = {});
+
+  // Throws Mistake where one of them would overwrite one of these files.
+  void spare(const std::vector<std::filesystem::path>& read) const;
+  // The same for a store and what SQLite keeps beside it, also while it is unfinished. To add to it
+  // is no harm.
+  void spare_store(const std::filesystem::path& store) const;
+
+ private:
+  struct Written {
+    Output output;
+    Place place;
+  };
+  void add(const Output& output);
+  void add_trace(const std::string& path);
+  const Output* at(const std::filesystem::path& file) const;  // that file; null: none
+
+  std::vector<Written> written_;
+  std::optional<Written> ranks_;  // a trace that is a folder: any of its ranks may be written
+};
+
+}  // namespace app
