@@ -41,7 +41,7 @@ class Folder {
   }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
+    std::ofstream(path_ / name, std::ios::binary) << text;
   }
   std::string read(const std::string& name) const {
     std::ostringstream text;
@@ -88,6 +88,28 @@ std::string csv(const std::vector<std::string>& stores) {
   const auto run = stepcast(arguments);
   CHECK(run.status == app::success);
   return run.out;
+}
+
+// Makes a store of the same rows but for a figure that nothing would forecast, which then shows
+// what was there before.
+void put_figure(const std::string& file, const std::string& name, double value) {
+  std::vector<store::Row> rows;
+  std::optional<store::Identity> identity;
+  std::vector<store::Column> columns;
+  {
+    const auto store = store::Store::reader(file);
+    identity = store.identity();
+    columns = store.columns();
+    const auto at = std::ranges::find(columns, name, &store::Column::name) - columns.begin();
+    store.for_each_row([&](store::Row row) {
+      if (!row.figures.empty()) row.figures[static_cast<std::size_t>(at)] = value;
+      rows.push_back(std::move(row));
+    });
+  }
+  fs::remove(file);
+  auto store = store::Store::writer(file, *identity, columns);
+  store.add(rows);
+  store.close();
 }
 
 }  // namespace
@@ -182,12 +204,7 @@ TEST_CASE("neither threads nor shards nor their order change a byte of what is e
 TEST_CASE("a sweep that is complete is not run again, one that has grown only where it is new") {
   const Folder folder;
   CHECK(stepcast({"sweep", folder / "s.yaml"}).status == app::success);
-  // A figure that nothing would forecast shows which rows were there before.
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open((folder / "s.sqlite").c_str(), &database) == SQLITE_OK);
-  CHECK(sqlite3_exec(database, "UPDATE points SET mfu = 7 WHERE mfu IS NOT NULL", nullptr, nullptr,
-                     nullptr) == SQLITE_OK);
-  sqlite3_close(database);
+  put_figure(folder / "s.sqlite", "mfu", 7);
   const auto before = csv({folder / "s.sqlite"});
   CHECK(stepcast({"sweep", folder / "s.yaml"}).status == app::success);
   CHECK(csv({folder / "s.sqlite"}) == before);
