@@ -25,24 +25,31 @@ void remove_all_of(const fs::path& file) {
     fs::remove(beside(file, ending), ignored);
 }
 
-void copy_all_of(const fs::path& file, const fs::path& to) {
-  remove_all_of(to);
-  for (const auto* ending : {"", "-wal", "-journal"})
-    if (fs::exists(beside(file, ending))) fs::copy_file(beside(file, ending), beside(to, ending));
+// The file's name with an ending, and with a number where something has that name.
+fs::path free_name(const fs::path& file, const std::string& ending) {
+  auto name = beside(file, ending);
+  for (int i = 2; fs::exists(name); ++i) name = beside(file, ending + std::to_string(i));
+  return name;
 }
 
-// A copy that may be opened and changed, gone in the end.
-class Copy {
+// A name for a file that is gone in the end, unless it was renamed.
+class Scratch {
  public:
-  explicit Copy(const fs::path& file) : path_(beside(file, ".copy")) { copy_all_of(file, path_); }
-  ~Copy() { remove_all_of(path_); }
-  Copy(const Copy&) = delete;
-  Copy& operator=(const Copy&) = delete;
+  Scratch(const fs::path& file, const std::string& ending) : path_(free_name(file, ending)) {}
+  ~Scratch() { remove_all_of(path_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
   const fs::path& path() const { return path_; }
 
  private:
   fs::path path_;
 };
+
+void copy_all_of(const fs::path& file, const fs::path& to) {
+  fs::copy_file(file, to);
+  for (const auto* log : logs)
+    if (fs::exists(beside(file, log))) fs::copy_file(beside(file, log), beside(to, log));
+}
 
 bool is_sound(const fs::path& copy, const fs::path& file, const Identity& identity,
               const std::vector<Column>& columns) {
@@ -72,7 +79,6 @@ void save_rows(Database& damaged, const Meta& meta, const std::vector<Column>& c
 
 Digest make_anew(const fs::path& damaged, const fs::path& file, const Identity& identity,
                  const std::vector<Column>& columns) {
-  remove_all_of(file);
   Database database(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   database.run("PRAGMA synchronous = FULL");
   Transaction transaction(database);
@@ -92,8 +98,7 @@ Digest make_anew(const fs::path& damaged, const fs::path& file, const Identity& 
 
 // Keeps a file and its logs under the first name that is free.
 fs::path move_away(const fs::path& file) {
-  auto name = beside(file, ".damaged");
-  for (int i = 2; fs::exists(name); ++i) name = beside(file, ".damaged" + std::to_string(i));
+  const auto name = free_name(file, ".damaged");
   fs::copy_file(file, name);  // the file itself stays until another one takes its place
   for (const auto* log : logs)
     if (fs::exists(beside(file, log))) fs::rename(beside(file, log), beside(name, log));
@@ -103,15 +108,15 @@ fs::path move_away(const fs::path& file) {
 std::optional<Repaired> repaired(const fs::path& file, const fs::path& written,
                                  const Identity& identity, const std::vector<Column>& columns) {
   const Lock lock(file);
-  const Copy copy(file);
+  const Scratch copy(file, ".copy"), fresh(written, ".repaired");
+  copy_all_of(file, copy.path());  // SQLite changes files that it opens to take a change back
   if (is_sound(copy.path(), file, identity, columns)) return {};
-  const auto fresh = beside(written, ".repaired");
-  const auto digest = make_anew(copy.path(), fresh, identity, columns);
-  fs::permissions(fresh, fs::status(file).permissions());
+  const auto digest = make_anew(copy.path(), fresh.path(), identity, columns);
+  fs::permissions(fresh.path(), fs::status(file).permissions());
   Repaired made{move_away(file), digest.points.rows, digest.places.rows};
   if (file != written && fs::exists(written)) move_away(written);
   fs::remove(beside(written, "-shm"));
-  fs::rename(fresh, written);
+  fs::rename(fresh.path(), written);
   if (file != written) remove_all_of(file);
   return made;
 }

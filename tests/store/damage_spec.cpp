@@ -268,6 +268,8 @@ TEST_CASE("repair keeps what is sound, and the damaged file with its log under a
   CHECK_FALSE(store::repair(folder / "none", identity(), columns));
   flip(folder / "s", bytes_of(folder / "s").find(stored(4.257837564302)), 6);
   const auto damaged = bytes_of(folder / "s");
+  put_bytes(folder / "s.copy", "somebody's");
+  put_bytes(folder / "s.repaired", "somebody's");
   const auto made = store::repair(folder / "s", identity(), columns);
   REQUIRE(made);
   CHECK(made->points == 2);
@@ -289,7 +291,9 @@ TEST_CASE("repair keeps what is sound, and the damaged file with its log under a
   CHECK(again->points == 0);
   CHECK(again->damaged == folder / "s.damaged2");
   CHECK(bytes_of(folder / "s.damaged2") == std::string(5000, 'x'));
-  CHECK(std::distance(fs::directory_iterator((folder / "s").parent_path()), {}) == 3);
+  CHECK(bytes_of(folder / "s.copy") == "somebody's");
+  CHECK(bytes_of(folder / "s.repaired") == "somebody's");
+  CHECK(std::distance(fs::directory_iterator((folder / "s").parent_path()), {}) == 5);
 }
 
 TEST_CASE("repair of a finished shard leaves it unfinished; one of another sweep is left alone") {
