@@ -99,8 +99,10 @@ Store Store::reader(const fs::path& file) {
   if (!fs::exists(file, wrong)) throw Error(name + ": no such file");
   if (fs::is_directory(file, wrong))
     throw Error(name + ": is a folder; expected a store of a sweep");
+  if (!fs::is_regular_file(file, wrong))
+    throw Error(name + ": is no plain file; expected a store of a sweep");
   const bool has_log = fs::exists(name + "-wal", wrong);
-  if (fs::is_regular_file(file, wrong) && fs::file_size(file, wrong) == 0 && !has_log)
+  if (fs::file_size(file, wrong) == 0 && !has_log)
     throw Error(
         name +
         ": the file is empty: it holds no finished point; run its sweep, or name another file");

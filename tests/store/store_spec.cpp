@@ -152,6 +152,8 @@ TEST_CASE("what is no store says so") {
   CHECK_THAT(complaint([&] { Store::writer(folder / "folder", identity(), columns); }),
              STEPCAST_HOLDS("folder: cannot be opened for writing (Is a directory); is its folder "
                             "there, and writable?"));
+  CHECK(complaint([&] { Store::reader("/dev/null"); }) ==
+        "null: is no plain file; expected a store of a sweep");
   std::ofstream(folder / "empty");
   CHECK(
       complaint([&] { Store::reader(folder / "empty"); }) ==
