@@ -25,21 +25,23 @@ using Entries = std::map<std::string, std::shared_ptr<const Value>>;
 class Reading {
  public:
   Reading(std::string file, std::filesystem::path base)
-      : file_(std::move(file)), base_(std::move(base)) {}
+      : complaints_(std::move(file)), base_(std::move(base)) {}
   // A reading for which the catalog holds these entries, whatever else it holds under their names.
   Reading(std::string file, std::filesystem::path base, const Entries& overlay)
-      : file_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
+      : complaints_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
 
   const std::filesystem::path& base() const { return base_; }
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
   // Takes over what the reading of a document made of parts of this file complains of, each once;
   // `renamed` says how its path is called here.
-  void adopt(const Reading& part, const std::function<std::string(const std::string&)>& renamed);
+  void adopt(const Reading& part, const std::function<std::string(const std::string&)>& renamed) {
+    complaints_.adopt(part.complaints_, renamed);
+  }
   // A key whose value could not be read, so that nothing more is concluded from it.
   void doubt(const std::string& path) { doubts_.push_back(path); }
   bool doubtful(std::string_view path) const;  // it, something inside, or something around it
-  bool complains() const { return !found_.empty(); }
-  void throw_if_any();  // Error with all complaints in file order, `--set` after the file
+  bool complains() const { return complaints_.any(); }
+  void throw_if_any() { complaints_.throw_if_any(); }
 
   // The entry by "KIND/NAME", or null if it was neither laid over the catalog nor remembered.
   const Value* entry(const std::string& name);
@@ -48,19 +50,13 @@ class Reading {
   const std::set<std::string>& named() const { return named_; }
   std::map<std::string, topology::Measured>& kernels() { return kernels_; }  // by file name
   void start_over(std::string file) {
-    file_ = std::move(file);
-    found_.clear();
+    complaints_ = Complaints(std::move(file));
     doubts_.clear();
   }
 
  private:
-  struct Found {
-    int set, line, column;
-    Complaint complaint;
-  };
-  std::string file_;
+  Complaints complaints_;
   std::filesystem::path base_;
-  std::vector<Found> found_;
   std::vector<std::string> doubts_;
   const Entries* overlay_ = nullptr;
   Entries entries_;
