@@ -28,7 +28,8 @@ int calibrate_kernels(const CalibrationRequest& request, const Common& common, S
     throw Mistake("--kernels needs --name NAME, the name of the device, such as my-gpu");
   if (!common.sets.empty())
     throw Mistake("--set changes the file of --parameters, which --kernels does not read");
-  const auto table = scenarios::load_kernel_table(request.kernels);
+  const auto text = scenarios::read_file(request.kernels, scenarios::table_limits);
+  const auto table = scenarios::read_kernel_table(text, request.kernels);
   const auto device = scenarios::device_of(table, request.base);
   auto summary = forecast::fit_kernels(table.measured, device);
   const auto csv = request.name + ".csv";
@@ -43,7 +44,6 @@ int calibrate_kernels(const CalibrationRequest& request, const Common& common, S
     const fs::path folder = request.catalog.empty() ? "." : request.catalog;
     std::error_code wrong;
     fs::create_directories(folder, wrong);
-    const auto text = scenarios::read_file(request.kernels, {.bytes = std::uintmax_t{64} << 20});
     for (const auto& [file, content] :
          {std::pair{request.name + ".yaml", scenarios::with_origin(yaml, keys)}, {csv, text}}) {
       write_file((folder / file).string(), content);

@@ -121,9 +121,14 @@ void read_kernels(DeviceDraft& draft, const Cursor& at) {
     try {
       const auto shipped = catalog_kernels(name);
       const auto csv = shipped ? std::string(*shipped) : read_file(at.reading().base() / name);
-      found = known.emplace(name, topology::parse_measured(csv)).first;
-    } catch (const std::exception& wrong) {
-      at.complain(wrong.what());
+      Complaints complaints(name);
+      auto table = topology::parse_measured(csv, [&](const topology::MeasuredMistake& mistake) {
+        complaints.add({mistake.line, mistake.column}, mistake.text);
+      });
+      complaints.throw_if_any();
+      found = known.emplace(name, std::move(table)).first;
+    } catch (const Error& wrong) {
+      for (const auto& one : wrong.complaints) at.complain(one.place + ": " + one.text);
       return;
     }
   }
