@@ -6,14 +6,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "app/command.hpp"
 #include "report/page.hpp"
+#include "scenarios/order_file.hpp"
 #include "strategies/pipeline.hpp"
-#include "strategies/schedule_file.hpp"
 #include "strategies/schedule_names.hpp"
 
 namespace app {
@@ -169,19 +167,12 @@ strategies::WrittenOrder order_of(ScheduleRequest& request) {
                                   times.latency, std::nullopt}),
             layout, request.microbatches};
   }
-  std::ifstream file(request.order);
-  if (!file) throw Mistake("--order " + request.order + ": cannot read the file");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  try {
-    auto written = strategies::read_order(text);
-    request.schedule = "order of " + request.order;
-    request.stages = written.layout.stages;
-    request.microbatches = written.microbatches;
-    check(request, ScheduleKind::interleaved);
-    return written;
-  } catch (const std::invalid_argument& why) {
-    throw Mistake(request.order + ": " + why.what());
-  }
+  auto written = scenarios::load_order(request.order);
+  request.schedule = "order of " + request.order;
+  request.stages = written.layout.stages;
+  request.microbatches = written.microbatches;
+  check(request, ScheduleKind::interleaved);
+  return written;
 }
 
 }  // namespace
