@@ -141,8 +141,4 @@ std::optional<Published> read_published(std::string_view text, const std::string
   return result;
 }
 
-std::optional<Published> load_published(const std::filesystem::path& file) {
-  return read_published(read_file(file), file.string());
-}
-
 }  // namespace scenarios
