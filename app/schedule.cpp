@@ -10,6 +10,7 @@
 
 #include "app/command.hpp"
 #include "report/page.hpp"
+#include "scenarios/error.hpp"
 #include "scenarios/order_file.hpp"
 #include "strategies/pipeline.hpp"
 #include "strategies/schedule_names.hpp"
@@ -175,16 +176,33 @@ strategies::WrittenOrder order_of(ScheduleRequest& request) {
   return written;
 }
 
+// An order that somebody wrote may wait for itself: then its file is wrong.
+strategies::PipelineRun run_of(const strategies::WrittenOrder& written,
+                               const strategies::PassTimes& times, const ScheduleRequest& request) {
+  const auto run = [&] {
+    return strategies::run_pipeline(written.order, written.layout, written.microbatches, times,
+                                    slow_of(request));
+  };
+  if (request.order.empty()) return run();
+  try {
+    return run();
+  } catch (const std::invalid_argument& wrong) {
+    throw scenarios::Error({{request.order + ":1:1", wrong.what()}});
+  }
+}
+
 }  // namespace
 
 int schedule(const ScheduleRequest& asked, const Common& common, Streams streams) {
   check_trace_name(common.trace);
   check_report_name(common.report);
   auto request = asked;
-  const auto [order, layout, microbatches] = order_of(request);
+  const auto written = order_of(request);
+  const auto& layout = written.layout;
   const auto times = times_of(request, layout);
-  const auto run = strategies::run_pipeline(order, layout, microbatches, times, slow_of(request));
-  auto result = report_of(request.schedule, order, layout, run, ticks_per_unit(request, layout));
+  const auto run = run_of(written, times, request);
+  auto result =
+      report_of(request.schedule, written.order, layout, run, ticks_per_unit(request, layout));
   if (!common.trace.empty())
     write_trace(common.trace, report::schedule_timeline(result),
                 static_cast<std::int64_t>(result.stages.size()));

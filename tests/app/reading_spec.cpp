@@ -134,6 +134,13 @@ TEST_CASE("a number that no double holds is a mistake of the file, not a fault o
   CHECK_THAT(run.err, STEPCAST_HOLDS(":1:40: hidden_size: 1e999 where a whole number from 1"));
 }
 
+TEST_CASE("an order whose stages wait for each other is a mistake of its file") {
+  const auto run = piped({"schedule", "--order", "PIPE", "--forward", "1", "--backward", "2"},
+                         "0F0,0B0,0F1,0B1\n1F0,1F1,1B1,1B0\n");
+  CHECK(run.status == app::wrong_input);
+  CHECK_THAT(run.err, STEPCAST_HOLDS(":1:1: the schedule's stages wait for each other for ever\n"));
+}
+
 TEST_CASE("a small archive of gigabytes is refused at once") {
   const auto file =
       fs::temp_directory_path() / ("bomb_" + std::to_string(std::random_device()()) + ".json.gz");
