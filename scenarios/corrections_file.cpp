@@ -64,8 +64,8 @@ std::optional<Source> source_of(const Cursor& at, const std::string& file) {
   if (at.value().kind == Value::Kind::map) return Source{at.value(), file, base};
   const auto path = base / at.value().text;
   try {
-    return Source{parse_yaml(read_file(path), path.string()), path.string(), path.parent_path(),
-                  true};
+    return Source{parse_yaml(at.reading().texts().of(path), path.string()), path.string(),
+                  path.parent_path(), true};
   } catch (const Error& wrong) {
     // A file that is not there is this list's mistake; what is no YAML has its own place.
     const bool placed = wrong.complaints.front().place != path.string();
@@ -89,8 +89,8 @@ std::string usual_name(const Draft& draft) {
   return name;
 }
 
-forecast::Scenario read_source(const Source& source) {
-  Reading reading(source.file, source.folder);
+forecast::Scenario read_source(const Source& source, const Reading& list) {
+  Reading reading(source.file, source.folder, list);
   auto scenario = read_document(source.document, reading);
   reading.throw_if_any();
   return scenario;
@@ -101,7 +101,7 @@ void read_scenario(Draft& draft, const std::string& file) {
   auto source = source_of(at, file);
   if (!source) return;
   try {
-    draft.entry.scenario = read_source(*source);
+    draft.entry.scenario = read_source(*source, at.reading());
   } catch (const Error& wrong) {
     return pass_on(wrong, at, true, source->named ? "" : at.path() + ": ");
   }
@@ -112,7 +112,7 @@ void read_scenario(Draft& draft, const std::string& file) {
     for (const auto& [path, value] : draft.set->value().members)
       set_value(source->document, path.text, value, reading);
     reading.throw_if_any();
-    draft.entry.scenario = read_source(*source);
+    draft.entry.scenario = read_source(*source, at.reading());
   } catch (const Error& wrong) {
     pass_on(wrong, *draft.set, false, draft.set->path() + ": ");
   }

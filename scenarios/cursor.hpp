@@ -30,7 +30,19 @@ class Reading {
   Reading(std::string file, std::filesystem::path base, const Entries& overlay)
       : complaints_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
 
+  // A reading of a part of what the other reads: it knows the same files.
+  Reading(std::string file, std::filesystem::path base, const Reading& whole)
+      : Reading(std::move(file), std::move(base)) {
+    texts_ = whole.texts_;
+  }
+  // One that begins with these files.
+  Reading(std::string file, std::filesystem::path base, Texts texts)
+      : Reading(std::move(file), std::move(base)) {
+    *texts_ = std::move(texts);
+  }
+
   const std::filesystem::path& base() const { return base_; }
+  Texts& texts() { return *texts_; }                       // of files that documents name
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
   // Takes over what the reading of a document made of parts of this file complains of, each once;
   // `renamed` says how its path is called here.
@@ -58,6 +70,7 @@ class Reading {
   Complaints complaints_;
   std::filesystem::path base_;
   std::vector<std::string> doubts_;
+  std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();  // shared with readings of parts
   const Entries* overlay_ = nullptr;
   Entries entries_;
   std::set<std::string> named_;

@@ -53,4 +53,15 @@ std::string read_file(const fs::path& file, const Limits& limits) {
   return text;
 }
 
+const std::string& Texts::of(const fs::path& file) {
+  const auto known = texts_.find(file);
+  return known != texts_.end() ? known->second
+                               : texts_.emplace(file, read_file(file)).first->second;
+}
+
+const std::string* Texts::find(const fs::path& file) const {
+  const auto known = texts_.find(file);
+  return known == texts_.end() ? nullptr : &known->second;
+}
+
 }  // namespace scenarios

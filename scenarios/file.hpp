@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 namespace scenarios {
@@ -27,5 +28,15 @@ std::filebuf open_file(const std::filesystem::path& file);
 // The whole file; a pipe or device is read to its end. Throws Error as above, for one beyond
 // `limits.bytes`, of which no more is read, and where reading fails.
 std::string read_file(const std::filesystem::path& file, const Limits& limits = {});
+
+// Texts of files that other files name: each is read once, however often it is asked for.
+class Texts {
+ public:
+  const std::string& of(const std::filesystem::path& file);          // as read_file
+  const std::string* find(const std::filesystem::path& file) const;  // null: not read yet
+
+ private:
+  std::map<std::filesystem::path, std::string> texts_;
+};
 
 }  // namespace scenarios

@@ -120,7 +120,8 @@ void read_kernels(DeviceDraft& draft, const Cursor& at) {
   if (found == known.end()) {
     try {
       const auto shipped = catalog_kernels(name);
-      const auto csv = shipped ? std::string(*shipped) : read_file(at.reading().base() / name);
+      const auto csv =
+          shipped ? std::string(*shipped) : at.reading().texts().of(at.reading().base() / name);
       Complaints complaints(name);
       auto table = topology::parse_measured(csv, [&](const topology::MeasuredMistake& mistake) {
         complaints.add({mistake.line, mistake.column}, mistake.text);

@@ -102,7 +102,7 @@ class Joining {
       if (const auto* value = workload.value().find(name)) add(name, *value);
     if (limits) add("search", limits->value());
     add("cluster", cluster);
-    Reading part(file_, reading_.base());
+    Reading part(file_, reading_.base(), reading_);
     auto question = read_question(document, part);
     reading_.adopt(part, [&](const std::string& text) {
       const auto section = text.substr(0, text.find_first_of(".:"));

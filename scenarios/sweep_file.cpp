@@ -161,6 +161,7 @@ Grid read_sweep(const Value& document, std::span<const std::string> sets, Readin
   apply_to_base(grid.base, sets, reading);
   check_paths(grid, root);
   if (!reading.complains()) check_size(grid, root);
+  read_beside(grid);
   check_condition(grid, root);
   // What a scenario is called follows from what it is.
   for (const std::string_view key : {"name", "published"})

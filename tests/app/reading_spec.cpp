@@ -100,6 +100,42 @@ TEST_CASE("files beside the first are taken from pipes too") {
   check_reads({"trace", third.path(), "--against", "PIPE"}, scenario);
 }
 
+TEST_CASE("a file that scenarios name is read once, however many are made of them") {
+  const auto folder =
+      fs::temp_directory_path() / ("beside_" + std::to_string(std::random_device()()));
+  fs::create_directories(folder);
+  const auto reads = [&](std::vector<std::string> arguments, const std::string& text) {
+    const Pipe config(corpus("huggingface/qwen3-0.6b"));
+    const auto file = folder / (arguments.front() + ".yaml");
+    std::ofstream(file) << "# " << arguments.front() << "\n"
+                        << std::string(text).replace(text.find("PIPE"), 4, config.path());
+    arguments.insert(arguments.begin() + 1, file.string());
+    const auto run = stepcast(arguments);
+    INFO(arguments.front());
+    CHECK(run.err == "");
+    CHECK(run.status == app::success);
+    return run.out;
+  };
+  const std::string one =
+      "model: {huggingface: PIPE}\ncluster: {node: dgx-h100, nodes: 1}\n"
+      "training: {sequence_length: 2048, global_batch: 16}\n";
+  reads({"simulate", "--json"}, one);
+  reads({"search", "--quiet"}, one + small_search);
+  const auto swept =
+      reads({"sweep", "--quiet", "--json", "--threads", "2"},
+            "base: {model: {huggingface: PIPE}, cluster: {node: dgx-h100, nodes: 1}, "
+            "training: {sequence_length: 2048, global_batch: 16}}\n"
+            "vary: {plan.tensor: [1, 2, 4]}\n");
+  CHECK_THAT(swept, !STEPCAST_HOLDS("empty"));
+  reads({"purchase", "--quiet"},
+        "workload: {model: {huggingface: PIPE}, training: {sequence_length: 2048, global_batch: "
+        "64}, tokens: 1e11}\n" +
+            small_search +
+            "options: [{name: rented, cluster: {node: dgx-h100, nodes: [1, 2]}, rent: "
+            "{per_gpu_hour: 2.5 USD}}]\n");
+  fs::remove_all(folder);
+}
+
 TEST_CASE("what is no file of the kind is refused with exit status 2, whatever reads it") {
   const std::vector<std::vector<std::string>> readers{
       {"simulate"},
