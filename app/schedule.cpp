@@ -6,14 +6,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "app/command.hpp"
 #include "report/page.hpp"
+#include "scenarios/error.hpp"
+#include "scenarios/order_file.hpp"
 #include "strategies/pipeline.hpp"
-#include "strategies/schedule_file.hpp"
 #include "strategies/schedule_names.hpp"
 
 namespace app {
@@ -169,18 +168,26 @@ strategies::WrittenOrder order_of(ScheduleRequest& request) {
                                   times.latency, std::nullopt}),
             layout, request.microbatches};
   }
-  std::ifstream file(request.order);
-  if (!file) throw Mistake("--order " + request.order + ": cannot read the file");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto written = scenarios::load_order(request.order);
+  request.schedule = "order of " + request.order;
+  request.stages = written.layout.stages;
+  request.microbatches = written.microbatches;
+  check(request, ScheduleKind::interleaved);
+  return written;
+}
+
+// An order that somebody wrote may wait for itself: then its file is wrong.
+strategies::PipelineRun run_of(const strategies::WrittenOrder& written,
+                               const strategies::PassTimes& times, const ScheduleRequest& request) {
+  const auto run = [&] {
+    return strategies::run_pipeline(written.order, written.layout, written.microbatches, times,
+                                    slow_of(request));
+  };
+  if (request.order.empty()) return run();
   try {
-    auto written = strategies::read_order(text);
-    request.schedule = "order of " + request.order;
-    request.stages = written.layout.stages;
-    request.microbatches = written.microbatches;
-    check(request, ScheduleKind::interleaved);
-    return written;
-  } catch (const std::invalid_argument& why) {
-    throw Mistake(request.order + ": " + why.what());
+    return run();
+  } catch (const std::invalid_argument& wrong) {
+    throw scenarios::Error({{request.order + ":1:1", wrong.what()}});
   }
 }
 
@@ -192,10 +199,12 @@ int schedule(const ScheduleRequest& asked, const Common& common, Streams streams
   const Outputs outputs(common);
   if (!asked.order.empty()) outputs.spare({asked.order});
   auto request = asked;
-  const auto [order, layout, microbatches] = order_of(request);
+  const auto written = order_of(request);
+  const auto& layout = written.layout;
   const auto times = times_of(request, layout);
-  const auto run = strategies::run_pipeline(order, layout, microbatches, times, slow_of(request));
-  auto result = report_of(request.schedule, order, layout, run, ticks_per_unit(request, layout));
+  const auto run = run_of(written, times, request);
+  auto result =
+      report_of(request.schedule, written.order, layout, run, ticks_per_unit(request, layout));
   if (!common.trace.empty())
     write_trace(common.trace, report::schedule_timeline(result),
                 static_cast<std::int64_t>(result.stages.size()));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <filesystem>
 #include <ostream>
 
 #include "app/command.hpp"
@@ -9,6 +10,7 @@
 #include "report/correction.hpp"
 #include "report/json.hpp"
 #include "report/page.hpp"
+#include "scenarios/file.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 
@@ -34,8 +36,11 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   check_report_name(common.report);
   if (!request.measured.empty()) parse_measured(request.measured);
   const Outputs outputs(common);
+  outputs.spare({request.file});
   scenarios::Files read;
-  const auto scenario = scenarios::load_scenario(request.file, common.sets, &read);
+  const auto text = scenarios::read_file(request.file);  // once, so that it may be a pipe
+  const auto scenario = scenarios::read_scenario(
+      text, request.file, common.sets, std::filesystem::path(request.file).parent_path(), &read);
   outputs.spare(read);
   const auto correcting = load_correcting(common, outputs);
 
@@ -69,7 +74,7 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   if (!common.output.empty()) options.colour = false;
   // The measurement belongs to the file as it stands, not to what --set made of it.
   if (common.sets.empty())
-    if (const auto published = scenarios::load_published(request.file))
+    if (const auto published = scenarios::read_published(text, request.file))
       options.published = report::Published{published->step_time, published->source};
   deliver(report::simulate_text(scenario, forecast, options, beside), common, streams);
   return success;

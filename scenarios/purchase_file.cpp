@@ -102,7 +102,7 @@ class Joining {
       if (const auto* value = workload.value().find(name)) add(name, *value);
     if (limits) add("search", limits->value());
     add("cluster", cluster);
-    Reading part(file_, reading_.base());
+    Reading part(file_, reading_.base(), reading_);
     auto question = read_question(document, part);
     reading_.adopt(part, [&](const std::string& text) {
       const auto section = text.substr(0, text.find_first_of(".:"));
@@ -212,7 +212,7 @@ Purchase read_purchase(std::string_view text, const std::string& file_name,
   apply_sets(document, sets, reading);
   auto purchase = purchase_of(document, reading, file_name);
   reading.throw_if_any();
-  reading.tell(read);
+  reading.texts().tell(read);
   return purchase;
 }
 

@@ -118,7 +118,7 @@ Scenario read_scenario(std::string_view text, const std::string& file_name,
   apply_sets(document, sets, reading);
   auto scenario = read_document(document, reading);
   reading.throw_if_any();
-  reading.tell(read);
+  reading.texts().tell(read);
   return scenario;
 }
 
@@ -143,10 +143,6 @@ std::optional<Published> read_published(std::string_view text, const std::string
   if (const auto time = word("step_time"); !time.empty())
     result.step_time = units::parse_duration(time);
   return result;
-}
-
-std::optional<Published> load_published(const std::filesystem::path& file) {
-  return read_published(read_file(file), file.string());
 }
 
 }  // namespace scenarios

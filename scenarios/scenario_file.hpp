@@ -33,7 +33,6 @@ struct Published {
   std::string source, note;
 };
 std::optional<Published> read_published(std::string_view text, const std::string& file_name);
-std::optional<Published> load_published(const std::filesystem::path& file);
 
 // What is allowed but may not be meant, with advice.
 std::vector<std::string> warnings(const forecast::Scenario& scenario);

@@ -303,7 +303,7 @@ Question read_question(std::string_view text, const std::string& file_name,
   apply_sets(document, sets, reading);
   auto question = read_question(document, reading);
   reading.throw_if_any();
-  reading.tell(read);
+  reading.texts().tell(read);
   return question;
 }
 
