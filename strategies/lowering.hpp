@@ -37,6 +37,16 @@ struct Group {
   operator Sharers() const { return {shape, ring}; }
 };
 
+// What takes more memory or time than there is, told from the plan's numbers: throws Refusal.
+void check_numbers(const Job& job);
+// Passes, one after the other, that take longer than any step may: throws Refusal.
+void check_ticks(double ticks);
+void check_ticks(const Pieces& pass);
+// Searching an order adds up the times of all its passes in 64 bits. Where a stage takes weeks, or
+// all together months, every time is divided by the same power of two: orders follow from how times
+// compare.
+void shorten(OrderInput& input);
+
 class Lowering {
  public:
   Lowering(const Job& job, const Costs& costs, Ranks ranks);
@@ -48,6 +58,7 @@ class Lowering {
 
   void check_size() const;
   void check_length() const;
+  void check_links() const;
   double events_of_exchanges() const;
   void find_cells();
   Cell cell_of(int stage, const std::vector<std::int64_t>& group) const;

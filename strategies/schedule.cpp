@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "strategies/limits.hpp"
 #include "strategies/zero_bubble.hpp"
 
 namespace strategies {
@@ -125,6 +126,8 @@ void check(const OrderInput& input) {
     throw std::invalid_argument("a stage must be able to hold at least one microbatch");
   if (!input.times.empty() && input.times.size() != static_cast<std::size_t>(input.stages))
     throw std::invalid_argument("pass times are needed for every stage, or for none");
+  if (const auto refused = too_large({kind, input.stages, input.chunks, input.microbatches}))
+    throw Refusal(*refused);
 }
 
 std::vector<Slot> fixed_order(const OrderInput& input, int stage) {

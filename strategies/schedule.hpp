@@ -75,7 +75,7 @@ std::optional<int> memory_limit(ScheduleKind schedule, int stages);
 
 // Throws std::invalid_argument when stages, chunks or microbatches are less than one, when a
 // schedule cannot have this number of chunks, stages or microbatches, or when the limit is one that
-// the schedule does not take. Deterministic.
+// the schedule does not take; Refusal when the pipeline is too large (limits.hpp). Deterministic.
 Order order_of(const OrderInput& input);
 Order order_of(ScheduleKind schedule, int stages, int chunks, int microbatches);
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <stdexcept>
 
+#include "strategies/refusal.hpp"
 #include "strategies/zero_bubble_blocks.hpp"
 #include "strategies/zero_bubble_length.hpp"
 #include "strategies/zero_bubble_polish.hpp"
@@ -194,7 +194,8 @@ Order zero_bubble(const OrderInput& asked) {
   auto best = best_of(recipes, input);
   if (best.empty() && !line) best = best_of(greedy_recipes_for_v(), input);
   if (best.empty())
-    throw std::invalid_argument("no order of this schedule stays inside its memory limit");
+    throw Refusal({"plan.schedule", "search.schedule"},
+                  "no order of this schedule stays inside its memory limit; write another one");
   return best;
 }
 
