@@ -49,11 +49,20 @@ void warn(const search::Purchase& purchase, const search::Decision& decision, St
         streams.err << "warning: " << purchase.options[i].name << ": " << warning << '\n';
 }
 
+search::Decision decided(const scenarios::PlacedPurchase& read, const search::Purchasing& how) {
+  try {
+    return search::decide(read.value, how);
+  } catch (const search::PurchaseRefusal& refused) {
+    throw scenarios::Error({scenarios::placed(refused, read)});
+  }
+}
+
 }  // namespace
 
 int purchase(const std::string& file, const Common& common, Streams streams) {
   check_report_name(common.report);
-  const auto asked = scenarios::load_purchase(file, common.sets);
+  const auto read = scenarios::load_placed_purchase(file, common.sets);
+  const auto& asked = read.value;
   const auto correcting = load_correcting(common);
   const auto began = std::chrono::steady_clock::now();
   Searches searches(common);
@@ -64,7 +73,7 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
     how.progress = [&](std::size_t i, std::size_t n, const std::string& name) {
       streams.err << "\r\x1b[K" << i + 1 << " of " << n << ": plans for " << name << std::flush;
     };
-  const auto decision = search::decide(asked, how);
+  const auto decision = decided(read, how);
   if (shows) streams.err << "\r\x1b[K" << std::flush;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
 

@@ -10,6 +10,7 @@
 #include "app/command.hpp"
 #include "app/corrections.hpp"
 #include "app/parallel.hpp"
+#include "app/placing.hpp"
 #include "app/stopping.hpp"
 #include "forecast/intervals.hpp"
 #include "report/launch.hpp"
@@ -133,13 +134,15 @@ void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast
 int search(const SearchRequest& request, const Common& common, Streams streams) {
   check_trace_name(common.trace);
   check_report_name(common.report);
-  const auto asked = scenarios::load_question(request.file, common.sets);
+  const auto [asked, origin] = scenarios::load_placed_question(request.file, common.sets);
   const auto correcting = load_correcting(common);
   if (correcting) check_objective(asked);
 
   const auto began = Clock::now();
   const Stopping stopping(asked.time_limit);
-  auto [outcome, why] = searched(asked, request.top, common, stopping, streams);
+  auto [outcome, why] = placing(origin, [&, &asked = asked] {
+    return searched(asked, request.top, common, stopping, streams);
+  });
   const auto& question = outcome.question;
   auto& answer = outcome.answer;
   const std::chrono::duration<double> took = Clock::now() - began;

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "app/command.hpp"
+#include "app/placing.hpp"
 #include "forecast/intervals.hpp"
 #include "report/profile.hpp"
 #include "scenarios/intervals.hpp"
@@ -18,8 +19,10 @@ int trace(const std::string& file, const std::string& against, const Common& com
   std::optional<forecast::Scenario> scenario;
   std::optional<forecast::Forecast> forecast;
   if (!against.empty()) {
-    scenario = scenarios::load_scenario(against, common.sets);
-    forecast = forecast::simulate(*scenario, {.causes = true});
+    auto read = scenarios::load_placed_scenario(against, common.sets);
+    scenario = std::move(read.value);
+    forecast =
+        placing(read.origin, [&] { return forecast::simulate(*scenario, {.causes = true}); });
     forecast::add_interval(*forecast, *scenario, scenarios::catalog_intervals());
   }
   const auto profile = scenarios::load_profiler_trace(file);

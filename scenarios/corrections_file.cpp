@@ -122,6 +122,8 @@ std::optional<MeasuredEntry> read_entry(const Cursor& at, const std::string& fil
   if (!check({.type = Type::map}, at, false)) return {};
   Draft draft;
   draft.entry.noise = forecast::usual_noise;
+  draft.entry.place = at.reading().place_of(at.value());
+  draft.entry.path = at.path();
   read_map(table(), draft, at);
   require({"scenario", "measured"}, "a measured step is a scenario and the time that it took", at);
   if (!draft.scenario) return {};

@@ -20,12 +20,14 @@ std::string one_line(std::string text) {
 }  // namespace
 
 void Reading::complain(const Value& where, Complaint complaint) {
-  if (complaint.place.empty())
-    complaint.place = where.set > 0 ? "--set " + std::to_string(where.set)
-                                    : file_ + ":" + std::to_string(where.line) + ":" +
-                                          std::to_string(where.column);
+  if (complaint.place.empty()) complaint.place = place_of(where);
   complaint.text = one_line(std::move(complaint.text));
   found_.push_back({where.set, where.line, where.column, std::move(complaint)});
+}
+
+std::string Reading::place_of(const Value& where) const {
+  if (where.set > 0) return "--set " + std::to_string(where.set);
+  return file_ + ":" + std::to_string(where.line) + ":" + std::to_string(where.column);
 }
 
 void Reading::adopt(const Reading& part,

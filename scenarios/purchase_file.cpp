@@ -22,6 +22,7 @@ constexpr double usual_gap = 0.02;
 struct Draft {
   Purchase purchase;
   std::vector<Cursor> workloads, options;
+  std::vector<std::string> clusters;  // paths, by option of the purchase
   std::optional<Cursor> search;
 };
 
@@ -172,6 +173,7 @@ void read_options(Draft& draft, const Cursor& at, Joining& joining) {
     if (one.option.questions.empty()) continue;
     complete_option(one, draft.purchase.economics, at);
     draft.purchase.options.push_back(std::move(one.option));
+    draft.clusters.push_back(cluster->path());
   }
 }
 
@@ -184,12 +186,12 @@ void check_names(const std::vector<Cursor>& options) {
     }
 }
 
-Purchase read(const Value& document, Reading& reading, const std::string& file) {
+Draft read(const Value& document, Reading& reading, const std::string& file) {
   const Cursor root(document, "", reading);
   Draft draft;
   if (document.kind != Value::Kind::map) {
     root.complain("expected a map with workload and options");
-    return {};
+    return draft;
   }
   read_map(table(), draft, root);
   if (!root.find("options")) root.missing("options", "a purchase chooses among options");
@@ -198,23 +200,53 @@ Purchase read(const Value& document, Reading& reading, const std::string& file) 
   check_names(draft.options);
   Joining joining(draft, reading, file);
   for (const auto& option : draft.options) read_options(draft, option, joining);
-  return std::move(draft.purchase);
+  return draft;
+}
+
+PlacedPurchase read_placed(std::string_view text, const std::string& file_name,
+                           std::span<const std::string> sets, const std::filesystem::path& base) {
+  Value document = parse_yaml(text, file_name);
+  Reading reading(file_name, base);
+  apply_sets(document, sets, reading);
+  auto draft = read(document, reading, file_name);
+  reading.throw_if_any();
+  PlacedPurchase placed{.value = std::move(draft.purchase),
+                        .origin = {file_name, {}},
+                        .clusters = std::move(draft.clusters),
+                        .workloads = {}};
+  for (const auto& at : draft.workloads) placed.workloads.push_back(at.path());
+  placed.origin.document = std::move(document);
+  return placed;
 }
 
 }  // namespace
 
 Purchase read_purchase(std::string_view text, const std::string& file_name,
                        std::span<const std::string> sets, const std::filesystem::path& base) {
-  Value document = parse_yaml(text, file_name);
-  Reading reading(file_name, base);
-  apply_sets(document, sets, reading);
-  auto purchase = read(document, reading, file_name);
-  reading.throw_if_any();
-  return purchase;
+  return read_placed(text, file_name, sets, base).value;
 }
 
 Purchase load_purchase(const std::filesystem::path& file, std::span<const std::string> sets) {
-  return read_purchase(read_file(file), file.string(), sets, file.parent_path());
+  return load_placed_purchase(file, sets).value;
+}
+
+PlacedPurchase load_placed_purchase(const std::filesystem::path& file,
+                                    std::span<const std::string> sets) {
+  return read_placed(read_file(file), file.string(), sets, file.parent_path());
+}
+
+Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& purchase) {
+  const std::string cluster = "cluster", search = "search.";
+  const auto& workload = purchase.workloads.at(refused.workload);
+  std::vector<std::string> keys;
+  for (const auto& key : refused.keys)
+    if (key.starts_with(cluster)) {
+      keys.push_back(purchase.clusters.at(refused.option) + key.substr(cluster.size()));
+    } else {
+      keys.push_back(workload + '.' + key);
+      if (key.starts_with(search)) keys.push_back(key);
+    }
+  return placed(strategies::Refusal(keys, refused.what()), purchase.origin);
 }
 
 }  // namespace scenarios

@@ -5,7 +5,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "scenarios/placed.hpp"
 #include "search/purchase.hpp"
 
 namespace scenarios {
@@ -21,5 +23,17 @@ search::Purchase read_purchase(std::string_view text, const std::string& file_na
 // The same from a file, which paths in it start from.
 search::Purchase load_purchase(const std::filesystem::path& file,
                                std::span<const std::string> sets = {});
+
+// The same with the places of its keys, for what simulation refuses.
+struct PlacedPurchase {
+  search::Purchase value;
+  Origin origin;
+  std::vector<std::string> clusters, workloads;  // paths, by option and by workload
+};
+PlacedPurchase load_placed_purchase(const std::filesystem::path& file,
+                                    std::span<const std::string> sets = {});
+
+// The complaint about a plan that simulation refused (placed.hpp).
+Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& purchase);
 
 }  // namespace scenarios

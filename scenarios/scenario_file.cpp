@@ -110,18 +110,32 @@ Scenario read_document(const Value& document, Reading& reading) {
   return scenario;
 }
 
-Scenario read_scenario(std::string_view text, const std::string& file_name,
-                       std::span<const std::string> sets, const std::filesystem::path& base) {
+namespace {
+
+Placed<Scenario> read_placed(std::string_view text, const std::string& file_name,
+                             std::span<const std::string> sets, const std::filesystem::path& base) {
   Value document = parse_yaml(text, file_name);
   Reading reading(file_name, base);
   apply_sets(document, sets, reading);
   auto scenario = read_document(document, reading);
   reading.throw_if_any();
-  return scenario;
+  return {std::move(scenario), {file_name, std::move(document)}};
+}
+
+}  // namespace
+
+Scenario read_scenario(std::string_view text, const std::string& file_name,
+                       std::span<const std::string> sets, const std::filesystem::path& base) {
+  return read_placed(text, file_name, sets, base).value;
 }
 
 Scenario load_scenario(const std::filesystem::path& file, std::span<const std::string> sets) {
-  return read_scenario(read_file(file), file.string(), sets, file.parent_path());
+  return load_placed_scenario(file, sets).value;
+}
+
+Placed<Scenario> load_placed_scenario(const std::filesystem::path& file,
+                                      std::span<const std::string> sets) {
+  return read_placed(read_file(file), file.string(), sets, file.parent_path());
 }
 
 std::optional<Published> read_published(std::string_view text, const std::string& file_name) {

@@ -10,6 +10,7 @@
 
 #include "forecast/scenario.hpp"
 #include "scenarios/error.hpp"
+#include "scenarios/placed.hpp"
 #include "units/quantity.hpp"
 
 namespace scenarios {
@@ -25,6 +26,10 @@ forecast::Scenario read_scenario(std::string_view text, const std::string& file_
 // The same from a file, which paths in it start from.
 forecast::Scenario load_scenario(const std::filesystem::path& file,
                                  std::span<const std::string> sets = {});
+
+// The same with the places of its keys, for what simulation refuses.
+Placed<forecast::Scenario> load_placed_scenario(const std::filesystem::path& file,
+                                                std::span<const std::string> sets = {});
 
 // What a run of the scenario was measured to take, where the file says so.
 struct Published {

@@ -295,18 +295,32 @@ Question read_question(const Value& document, Reading& reading) {
   return question;
 }
 
-Question read_question(std::string_view text, const std::string& file_name,
-                       std::span<const std::string> sets, const std::filesystem::path& base) {
+namespace {
+
+Placed<Question> read_placed(std::string_view text, const std::string& file_name,
+                             std::span<const std::string> sets, const std::filesystem::path& base) {
   Value document = parse_yaml(text, file_name);
   Reading reading(file_name, base);
   apply_sets(document, sets, reading);
   auto question = read_question(document, reading);
   reading.throw_if_any();
-  return question;
+  return {std::move(question), {file_name, std::move(document)}};
+}
+
+}  // namespace
+
+Question read_question(std::string_view text, const std::string& file_name,
+                       std::span<const std::string> sets, const std::filesystem::path& base) {
+  return read_placed(text, file_name, sets, base).value;
 }
 
 Question load_question(const std::filesystem::path& file, std::span<const std::string> sets) {
-  return read_question(read_file(file), file.string(), sets, file.parent_path());
+  return load_placed_question(file, sets).value;
+}
+
+Placed<Question> load_placed_question(const std::filesystem::path& file,
+                                      std::span<const std::string> sets) {
+  return read_placed(read_file(file), file.string(), sets, file.parent_path());
 }
 
 Question reopened(const PublishedRow& row, std::span<const std::string> sets) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "scenarios/placed.hpp"
 #include "scenarios/published.hpp"
 #include "search/search.hpp"
 
@@ -21,6 +22,10 @@ search::Question read_question(std::string_view text, const std::string& file_na
 // The same from a file, which paths in it start from.
 search::Question load_question(const std::filesystem::path& file,
                                std::span<const std::string> sets = {});
+
+// The same with the places of its keys, for what simulation refuses.
+Placed<search::Question> load_placed_question(const std::filesystem::path& file,
+                                              std::span<const std::string> sets = {});
 
 // A published run as a question: of its plan stays what no search varies. Errors as above.
 search::Question reopened(const PublishedRow& row, std::span<const std::string> sets = {});
