@@ -82,7 +82,6 @@ void Lowering::find_order() {
       // At the rate of sound links, so that a fault somewhere does not change the order.
       input.latency += to_ticks(units::Seconds{sent.bytes / sent.cap});
     }
-    shorten(input);
   }
   out_.order = order_of(input);
   for (const auto& slots : out_.order) {

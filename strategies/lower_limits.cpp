@@ -64,21 +64,6 @@ void check_ticks(const Pieces& pass) {
   check_ticks(sum);
 }
 
-void shorten(OrderInput& input) {
-  constexpr double room = 1LL << 62, room_of_stage = 1LL << 60;
-  const auto ticks = [](std::int64_t time) { return static_cast<double>(time); };
-  double sum = 2 * ticks(input.latency);
-  for (const auto& times : input.times)
-    sum += ticks(times.forward) + ticks(times.backward) + ticks(times.weight);
-  sum *= static_cast<double>(input.chunks) * static_cast<double>(input.microbatches);
-  const double most = std::min(room, room_of_stage * static_cast<double>(input.stages));
-  for (; sum > most; sum /= 2) {
-    input.latency /= 2;
-    for (auto& times : input.times)
-      times = {times.forward / 2, times.backward / 2, times.weight / 2};
-  }
-}
-
 // What a pass of the longest virtual stage has for the exchanges inside its blocks: these, and the
 // pieces that they cut it into.
 double Lowering::events_of_exchanges() const {

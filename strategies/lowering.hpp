@@ -42,10 +42,6 @@ void check_numbers(const Job& job);
 // Passes, one after the other, that take longer than any step may: throws Refusal.
 void check_ticks(double ticks);
 void check_ticks(const Pieces& pass);
-// Searching an order adds up the times of all its passes in 64 bits. Where a stage takes weeks, or
-// all together months, every time is divided by the same power of two: orders follow from how times
-// compare.
-void shorten(OrderInput& input);
 
 class Lowering {
  public:
