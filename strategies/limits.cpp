@@ -12,6 +12,7 @@ namespace strategies {
 namespace {
 
 constexpr double most_passes = 2e7 / 3;
+constexpr std::int64_t most_stages = 10'000;
 constexpr double most_searched = 1 << 21;   // passes
 constexpr double most_searching = 1 << 27;  // passes times stages
 
@@ -35,6 +36,7 @@ double passes_of(const PipelineSize& size) {
 }
 
 std::int64_t most_microbatches(const PipelineSize& size) {
+  if (size.stages > most_stages) return 0;
   const double each = passes_of_a_microbatch(size);
   if (!searched(size.schedule)) return static_cast<std::int64_t>(most_passes / each);
   const auto stages = static_cast<double>(size.stages);
@@ -48,6 +50,9 @@ std::optional<Refusal> too_large(const PipelineSize& size) {
   if (size.microbatches <= most) return {};
   const auto number = [](std::int64_t value) { return std::to_string(value); };
   const std::string stages = number(size.stages) + " stages";
+  if (size.stages > most_stages)
+    return Refusal({"plan.pipeline"}, stages + " are more than the " + number(most_stages) +
+                                          " that are simulated; write fewer");
   if (!searched(size.schedule))
     return Refusal({"training.global_batch"},
                    number(size.microbatches) + " microbatches on " + stages + " are " +

@@ -19,10 +19,11 @@ struct PipelineSize {
 double passes_of(const PipelineSize& size);
 
 // The most microbatches that the schedule is played with on so many stages, zero for none. A step
-// has at most 20 million events, and a pass is at least three of them. Where the order is searched
-// for (zb_h1, zb_h2, zb_v, v_half, v_min), a stage is asked what it does next about as often as
-// there are stages for each pass, and several orders of a V are tried with as many microbatches as
-// stages, so passes times stages are limited to what takes some seconds, and passes to what takes a
+// has at most 20 million events, and a pass is at least three of them; it has at most 10,000
+// stages, because stages wait for each other in turn. Where the order is searched for (zb_h1,
+// zb_h2, zb_v, v_half, v_min), a stage is asked what it does next about as often as there are
+// stages for each pass, and several orders of a V are tried with as many microbatches as stages:
+// there passes times stages are limited to what takes some seconds, and passes to what takes a
 // gigabyte.
 std::int64_t most_microbatches(const PipelineSize& size);
 

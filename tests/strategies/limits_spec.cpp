@@ -55,10 +55,13 @@ TEST_CASE("an order beyond its limit is refused in words, without being tried") 
                     "16000 microbatches on 1000 stages are 32000000 forwards and backwards; at "
                     "most 6666666 are simulated: raise micro_batch, or lower global_batch, "
                     "pipeline or virtual_stages");
+  CHECK_THROWS_WITH(order_of(Kind::one_f_one_b, 100'000, 1, 8),
+                    "100000 stages are more than the 10000 that are simulated; write fewer");
 }
 
 TEST_CASE("a refusal names the keys that have most to do with it") {
   const auto keys = [](const PipelineSize& size) { return too_large(size)->keys; };
+  CHECK(keys({Kind::gpipe, 10'001, 1, 1}) == std::vector<std::string>{"plan.pipeline"});
   CHECK(keys({Kind::zb_v, 1000, 2, 16}) ==
         std::vector<std::string>{"plan.schedule", "search.schedule"});
   CHECK(keys({Kind::gpipe, 10, 1, 1'000'000}) == std::vector<std::string>{"training.global_batch"});
