@@ -123,6 +123,8 @@ std::optional<MeasuredEntry> read_entry(const Cursor& at, const std::string& fil
   if (!check({.type = Type::map}, at, false)) return {};
   StepDraft draft;
   draft.entry.noise = forecast::usual_noise;
+  draft.entry.place = at.reading().place_of(at.value());
+  draft.entry.path = at.path();
   read_map(step_table(), draft, at);
   require({"scenario", "measured"}, "a measured step is a scenario and the time that it took", at);
   if (!draft.scenario) return {};

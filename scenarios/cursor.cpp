@@ -22,6 +22,10 @@ const Value* Reading::remember(const std::string& name, Value entry) {
       .first->second.get();
 }
 
+std::string Reading::place_of(const Value& where) const {
+  return complaints_.text_of({where.line, where.column, where.set});
+}
+
 bool Reading::doubtful(std::string_view path) const {
   const auto inside = [](std::string_view part, std::string_view whole) {
     return whole.empty() || part == whole || (part.starts_with(whole) && part[whole.size()] == '.');

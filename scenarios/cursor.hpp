@@ -44,6 +44,7 @@ class Reading {
   const std::filesystem::path& base() const { return base_; }
   Texts& texts() { return *texts_; }                       // of files that documents name
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
+  std::string place_of(const Value& where) const;          // "FILE:LINE:COLUMN" or "--set N"
   // Takes over what the reading of a document made of parts of this file complains of, each once;
   // `renamed` says how its path is called here.
   void adopt(const Reading& part, const std::function<std::string(const std::string&)>& renamed) {

@@ -24,11 +24,6 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string text_of(const Place& at, const std::string& file) {
-  if (at.set > 0) return "--set " + std::to_string(at.set);
-  return file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
-}
-
 bool is_before(const Place& a, const Place& b) {
   return std::tie(a.set, a.line, a.column) < std::tie(b.set, b.line, b.column);
 }
@@ -42,10 +37,15 @@ bool only_unsupported(const Error& error) {
   return std::ranges::all_of(error.complaints, &Complaint::unsupported);
 }
 
+std::string Complaints::text_of(const Place& at) const {
+  if (at.set > 0) return "--set " + std::to_string(at.set);
+  return file_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
 void Complaints::add(const Place& at, Complaint complaint) {
   if (left_out_ >= enough) throw_if_any();
   if (full_ && !is_before(at, found_[most - 1].at)) return leave_out(complaint);
-  if (complaint.place.empty()) complaint.place = text_of(at, file_);
+  if (complaint.place.empty()) complaint.place = text_of(at);
   complaint.text = one_line(std::move(complaint.text));
   keep({at, std::move(complaint)});
 }

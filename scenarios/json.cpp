@@ -25,9 +25,9 @@ Value value_of(const JsonToken& token) {
   return value;
 }
 
-class Builder {
+class JsonBuilder {
  public:
-  Builder(JsonTokens& tokens, std::size_t nodes) : tokens_(tokens), left_(nodes) {}
+  JsonBuilder(JsonTokens& tokens, std::size_t nodes) : tokens_(tokens), left_(nodes) {}
 
   // The value that the token begins. Calls itself as deep as the document, which the tokens bound.
   Value build(const JsonToken& token) {
@@ -59,7 +59,7 @@ Value parse_json(std::string_view text, const std::string& file, const Limits& l
   JsonTokens tokens(*in.rdbuf(),
                     {.bytes = limits.bytes, .depth = static_cast<std::size_t>(limits.depth)});
   try {
-    Value value = Builder(tokens, limits.nodes).build(tokens.next());
+    Value value = JsonBuilder(tokens, limits.nodes).build(tokens.next());
     tokens.next();  // nothing may follow
     return value;
   } catch (const JsonMistake& wrong) {

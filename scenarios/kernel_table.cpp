@@ -28,7 +28,7 @@ void add_fact(KernelTable& table, std::string_view comment, int line) {
   const auto colon = text.find(": ");
   if (colon == std::string_view::npos || text.substr(0, colon).find(' ') != std::string_view::npos)
     return;
-  const auto value = trimmed(text.substr(colon + 1));
+  const auto value = units::trimmed(text.substr(colon + 1));
   table.facts.push_back({std::string(text.substr(0, colon)), std::string(value), line,
                          static_cast<int>(value.data() - comment.data()) + 1});
 }

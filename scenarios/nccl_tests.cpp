@@ -83,7 +83,7 @@ class LogReader {
     if (const auto collective = named_program(line)) announced_ = collective;
     if (words.front().starts_with('#'))
       comment(words);
-    else if (number<double>(words.front()))
+    else if (log_number<double>(words.front()))
       row(words);
   }
 
@@ -131,15 +131,15 @@ class LogReader {
         "expected a row of size, count, type, redop, root, time, algbw, busbw and #wrong";
     if (words.size() < 8) return complain(words.front(), std::string(expected));
     for (const auto column : {0, 5, 6, 7})
-      if (const auto word = words[static_cast<std::size_t>(column)]; !number<double>(word))
+      if (const auto word = words[static_cast<std::size_t>(column)]; !log_number<double>(word))
         return complain(word, std::string(expected));
-    const auto size = number<double>(words[0]), time = number<double>(words[5]),
-               algorithm = number<double>(words[6]), bus = number<double>(words[7]);
+    const auto size = log_number<double>(words[0]), time = log_number<double>(words[5]),
+               algorithm = log_number<double>(words[6]), bus = log_number<double>(words[7]);
     if (*size == 0) return;  // the smallest sizes of many ranks round down to nothing
     if (!(*size > 0 && *time > 0 && std::isfinite(*time)))
       return complain(*size > 0 ? words[5] : words[0], "size and time must be more than zero");
     if (words.size() > 8)
-      if (const auto wrong = number<double>(words[8]); wrong && *wrong > 0)
+      if (const auto wrong = log_number<double>(words[8]); wrong && *wrong > 0)
         return complain(words[8], "the run computed wrong results (#wrong " +
                                       std::string(words[8]) + "); it measures nothing");
     Test& test = open(false, words);

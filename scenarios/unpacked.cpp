@@ -9,7 +9,7 @@
 namespace scenarios {
 namespace {
 
-constexpr std::size_t block_size = std::size_t{1} << 18;
+constexpr std::size_t unpacked_block = std::size_t{1} << 18;
 constexpr int with_gzip_header = 15 + 16;  // zlib: the largest window, plus 16
 
 }  // namespace
@@ -30,7 +30,7 @@ struct Unpacked::Inflation {
 };
 
 Unpacked::Unpacked(std::streambuf& packed, const UnpackLimits& limits)
-    : packed_(packed), limits_(limits), output_(block_size) {
+    : packed_(packed), limits_(limits), output_(unpacked_block) {
   fill();
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(input_[i]); };
   if (input_.size() < 2 || byte(0) != 0x1F || byte(1) != 0x8B) return;
@@ -42,8 +42,8 @@ Unpacked::Unpacked(std::streambuf& packed, const UnpackLimits& limits)
 Unpacked::~Unpacked() = default;
 
 bool Unpacked::fill() {
-  input_.resize(block_size);
-  const auto got = packed_.sgetn(input_.data(), static_cast<std::streamsize>(block_size));
+  input_.resize(unpacked_block);
+  const auto got = packed_.sgetn(input_.data(), static_cast<std::streamsize>(unpacked_block));
   input_.resize(static_cast<std::size_t>(got));
   taken_ += input_.size();
   return !input_.empty();

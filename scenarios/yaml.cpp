@@ -28,9 +28,9 @@ std::size_t count_values(const Value& value) {
 
 // Builds the value from the parser's events. A library of events wants a derived class; the
 // library's own tree cannot bound its depth, shares aliased nodes and loses the marks of keys.
-class Builder final : public YAML::EventHandler {
+class YamlBuilder final : public YAML::EventHandler {
  public:
-  Builder(const std::string& file, const Limits& limits) : file_(file), limits_(limits) {}
+  YamlBuilder(const std::string& file, const Limits& limits) : file_(file), limits_(limits) {}
 
   Value take() { return std::move(root_); }
   bool empty() const { return !filled_; }
@@ -160,7 +160,7 @@ Value parse_yaml(std::string_view text, const std::string& file, const Limits& l
   if (text.size() > limits.bytes)
     throw Error({{file, "larger than " + std::to_string(limits.bytes >> 20) +
                             " MiB; no such file is that large"}});
-  Builder builder(file, limits);
+  YamlBuilder builder(file, limits);
   try {
     std::istringstream in{std::string(text)};
     YAML::Parser parser(in);
