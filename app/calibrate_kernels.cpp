@@ -23,7 +23,7 @@ std::string figure(const forecast::FittedParameter& parameter) {
 
 // The entry and, unless it lies there already, its table; names both.
 std::vector<std::string> write_device(const CalibrationRequest& request, const std::string& yaml,
-                               const Common& common) {
+                                      const std::string& csv, const Common& common) {
   const fs::path folder = request.catalog.empty() ? "." : request.catalog;
   std::error_code wrong;
   fs::create_directories(folder, wrong);  // writing says what is wrong
@@ -32,9 +32,8 @@ std::vector<std::string> write_device(const CalibrationRequest& request, const s
   const Outputs outputs(common, {{"--name", entry.string()},
                                  {"--name", lies_there ? std::string() : table.string()}});
   outputs.spare({request.kernels});
-  const auto text = scenarios::read_file(request.kernels, {.bytes = std::uintmax_t{64} << 20});
   write_file(entry.string(), yaml);
-  if (!lies_there) write_file(table.string(), text);
+  if (!lies_there) write_file(table.string(), csv);
   return {entry.lexically_normal().string(), table.lexically_normal().string()};
 }
 
@@ -46,7 +45,8 @@ int calibrate_kernels(const CalibrationRequest& request, const Common& common, S
   if (!common.sets.empty())
     throw Mistake("--set changes the file of --parameters, which --kernels does not read");
   Outputs(common).spare({request.kernels});
-  const auto table = scenarios::load_kernel_table(request.kernels);
+  const auto text = scenarios::read_file(request.kernels, scenarios::table_limits);
+  const auto table = scenarios::read_kernel_table(text, request.kernels);
   const auto device = scenarios::device_of(table, request.base);
   auto summary = forecast::fit_kernels(table.measured, device);
   const auto csv = request.name + ".csv";
@@ -58,7 +58,7 @@ int calibrate_kernels(const CalibrationRequest& request, const Common& common, S
     keys.push_back(parameter.key);
   }
   if (!request.only_print)
-    summary.files = write_device(request, scenarios::with_origin(yaml, keys), common);
+    summary.files = write_device(request, scenarios::with_origin(yaml, keys), text, common);
   deliver(common.json ? report::calibrate_json(summary)
                       : report::calibrate_text(summary, text_options(streams)),
           common, streams);

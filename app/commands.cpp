@@ -68,7 +68,9 @@ void add_trace_command(CLI::App& program, Common& common, Action& action) {
   command->add_option("--against", asked->against, "Forecast this scenario beside it")
       ->type_name("SCENARIO");
   add_common(*command, common);
-  command->footer("Example:\n  stepcast trace rank0.pt.trace.json.gz --against my-run.yaml");
+  command->footer(
+      "At most 4 GiB once unpacked, 20 million kernels and 1 million steps.\n"
+      "Example:\n  stepcast trace rank0.pt.trace.json.gz --against my-run.yaml");
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) {
       return trace(asked->file, asked->against, common, streams);

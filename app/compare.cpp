@@ -27,6 +27,29 @@ forecast::Forecast forecast_of(const forecast::Scenario& scenario, forecast::Opt
   return forecast;
 }
 
+struct Side {
+  const forecast::Scenario& scenario;
+  const scenarios::Origin& origin;
+  forecast::Options options;
+};
+
+// The forecasts of both, or what simulation refuses of either.
+std::pair<forecast::Forecast, forecast::Forecast> both(const Side& from, const Side& to) {
+  std::vector<scenarios::Complaint> refused;
+  const auto of = [&](const Side& side) -> forecast::Forecast {
+    try {
+      return forecast_of(side.scenario, side.options);
+    } catch (const std::invalid_argument& wrong) {
+      refused.push_back(scenarios::placed(wrong, side.origin));
+      return {};
+    }
+  };
+  auto before = of(from);
+  auto after = of(to);
+  if (!refused.empty()) throw scenarios::Error(std::move(refused));
+  return {std::move(before), std::move(after)};
+}
+
 // A complaint about the scenario with one change, without the place in a file that nobody wrote.
 std::string reason(std::string what) {
   what = what.substr(0, what.find('\n'));
@@ -61,14 +84,14 @@ int compare(const std::string& file, const std::string& against, bool full, cons
   check_trace_name(common.trace);
   check_report_name(common.report);
   const Outputs outputs(common);
-  scenarios::Files read;
-  const auto from = scenarios::load_scenario(against, {}, &read);
-  const auto to = scenarios::load_scenario(file, common.sets, &read);
-  outputs.spare(read);
+  const auto [from, from_where] = scenarios::load_placed_scenario(against, {});
+  const auto [to, to_where] = scenarios::load_placed_scenario(file, common.sets);
+  outputs.spare(from_where.read);
+  outputs.spare(to_where.read);
   const bool page = !common.report.empty();
-  const auto before = forecast_of(from, {.full = full, .timeline = page, .causes = true});
-  const auto after =
-      forecast_of(to, {.full = full, .timeline = page || !common.trace.empty(), .causes = true});
+  const auto [before, after] = both(
+      {from, from_where, {.full = full, .timeline = page, .causes = true}},
+      {to, to_where, {.full = full, .timeline = page || !common.trace.empty(), .causes = true}});
   if (!common.trace.empty()) write_trace(common.trace, after.timeline, to.cluster.gpus);
   if (!common.quiet)
     for (const auto& warning : after.warnings) streams.err << "warning: " << warning << '\n';

@@ -24,18 +24,21 @@ std::optional<Correcting> load_correcting(const Common& common, const Outputs& o
   correcting.corrections.steps.resize(entries.size());
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  std::vector<scenarios::Complaint> refused(entries.size());
   for_each_index(entries.size(), threads, [&](std::size_t i) {
-    const auto& [name, scenario, measured, noise] = entries[i];
+    const auto& [name, scenario, measured, noise, place, path] = entries[i];
     try {
       auto forecast = forecast::simulate(scenario);
       forecast::add_interval(forecast, scenario, intervals);
       correcting.corrections.steps[i] =
           forecast::measured_step(name, measured, noise, scenario, forecast);
     } catch (const std::invalid_argument& wrong) {
-      throw Mistake(common.corrections + ": " + name + ": " + wrong.what());
+      refused[i] = {place, path + ".scenario: " + wrong.what()};
     }
   });
-  for (const auto& [name, scenario, measured, noise] : entries)
+  std::erase_if(refused, [](const auto& complaint) { return complaint.text.empty(); });
+  if (!refused.empty()) throw scenarios::Error(std::move(refused));
+  for (const auto& [name, scenario, measured, noise, place, path] : entries)
     correcting.text += name + '\n' + report::scenario_line(scenario) + '\n' +
                        std::to_string(measured.value) + ' ' + std::to_string(noise) + '\n';
   return correcting;

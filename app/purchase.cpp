@@ -50,14 +50,22 @@ void warn_purchase(const search::Purchase& purchase, const search::Decision& dec
         streams.err << "warning: " << purchase.options[i].name << ": " << warning << '\n';
 }
 
+search::Decision decided(const scenarios::PlacedPurchase& read, const search::Purchasing& how) {
+  try {
+    return search::decide(read.value, how);
+  } catch (const search::PurchaseRefusal& refused) {
+    throw scenarios::Error({scenarios::placed(refused, read)});
+  }
+}
+
 }  // namespace
 
 int purchase(const std::string& file, const Common& common, Streams streams) {
   check_report_name(common.report);
   const Outputs outputs(common);
-  scenarios::Files read;
-  const auto asked = scenarios::load_purchase(file, common.sets, &read);
-  outputs.spare(read);
+  const auto read = scenarios::load_placed_purchase(file, common.sets);
+  outputs.spare(read.origin.read);
+  const auto& asked = read.value;
   const auto correcting = load_correcting(common, outputs);
   const auto began = std::chrono::steady_clock::now();
   Searches searches(common);
@@ -68,7 +76,7 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
     how.progress = [&](std::size_t i, std::size_t n, const std::string& name) {
       streams.err << "\r\x1b[K" << i + 1 << " of " << n << ": plans for " << name << std::flush;
     };
-  const auto decision = search::decide(asked, how);
+  const auto decision = decided(read, how);
   if (shows) streams.err << "\r\x1b[K" << std::flush;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
 

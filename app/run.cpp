@@ -4,6 +4,7 @@
 #include <functional>
 #include <new>
 #include <ostream>
+#include <stdexcept>
 
 #include "app/command.hpp"
 #include "app/commands.hpp"
@@ -139,6 +140,11 @@ std::string unknown_command(const CLI::App& program, int argc, const char* const
   return text + "\nTry 'stepcast --help'.\n";
 }
 
+constexpr const char* out_of_memory =
+    "stepcast: out of memory: the answer needs more than there is, or than a limit (ulimit -v) "
+    "leaves; ask for less: no --full, fewer microbatches or stages, a smaller file or grid, fewer "
+    "--threads\n";
+
 int guarded(const Action& action, Streams streams) {
   try {
     return action(streams);
@@ -151,8 +157,9 @@ int guarded(const Action& action, Streams streams) {
   } catch (const std::invalid_argument& wrong) {
     streams.err << "stepcast: " << wrong.what() << '\n';
   } catch (const std::bad_alloc&) {
-    streams.err << "stepcast: out of memory; ask for less (fewer ranks without --full)\n";
-    return own_fault;
+    streams.err << out_of_memory;
+  } catch (const std::length_error&) {  // of what is longer than any memory
+    streams.err << out_of_memory;
   } catch (const std::exception& fault) {
     streams.err << "stepcast: internal fault: " << fault.what() << "; please report it\n";
     return own_fault;

@@ -6,14 +6,14 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "app/command.hpp"
 #include "report/page.hpp"
+#include "scenarios/error.hpp"
+#include "scenarios/order_file.hpp"
+#include "strategies/limits.hpp"
 #include "strategies/pipeline.hpp"
-#include "strategies/schedule_file.hpp"
 #include "strategies/schedule_names.hpp"
 
 namespace app {
@@ -21,6 +21,8 @@ namespace app {
 namespace {
 
 using strategies::Pass, strategies::ScheduleKind;
+
+constexpr double most_operations = 2e6;  // forwards and backwards
 
 constexpr auto& schedules = strategies::schedule_names;
 
@@ -76,15 +78,15 @@ void check(const ScheduleRequest& request, ScheduleKind kind) {
   positive("--backward", request.backward, 0, 1e12);
   positive("--weight", request.weight, 0, 1e12);
   positive("--comm", request.comm, 0, 1e12);
-  const double slots = 2.0 * request.stages * request.microbatches * request.chunks;
-  if (slots > 2e6)
+  const strategies::PipelineSize size{kind, request.stages, chunks_of(request, kind),
+                                      request.microbatches};
+  const auto passes = strategies::passes_of(size);
+  if (passes > most_operations)
     throw Mistake("--stages x --microbatches x --chunks gives " +
-                  std::to_string(static_cast<std::int64_t>(slots)) +
+                  std::to_string(static_cast<std::int64_t>(passes)) +
                   " operations; at most 2 million are simulated");
-  if (strategies::memory_limit(kind, 1) && slots > 1e5)
-    throw Mistake("--schedule " + request.schedule + ": " +
-                  std::to_string(static_cast<std::int64_t>(slots)) +
-                  " forwards and backwards; an order is searched for at most 100000");
+  if (const auto refused = strategies::too_large(size))
+    throw Mistake("--schedule " + request.schedule + ": " + refused->what());
   const bool loop = strategies::layout_of(kind, 1, 1).kind == strategies::Layout::Kind::loop;
   if (loop && request.chunks > 1 && kind != ScheduleKind::interleaved)
     throw Mistake("--chunks " + std::to_string(request.chunks) +
@@ -169,19 +171,43 @@ strategies::WrittenOrder order_of(ScheduleRequest& request) {
                                   times.latency, std::nullopt}),
             layout, request.microbatches};
   }
-  std::ifstream file(request.order);
-  if (!file) throw Mistake("--order " + request.order + ": cannot read the file");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto written = scenarios::load_order(request.order);
+  request.schedule = "order of " + request.order;
+  request.stages = written.layout.stages;
+  request.microbatches = written.microbatches;
+  check(request, ScheduleKind::interleaved);
+  return written;
+}
+
+// An order that somebody wrote may wait for itself: then its file is wrong.
+strategies::PipelineRun run_of(const strategies::WrittenOrder& written,
+                               const strategies::PassTimes& times, const ScheduleRequest& request) {
+  const auto run = [&] {
+    return strategies::run_pipeline(written.order, written.layout, written.microbatches, times,
+                                    slow_of(request));
+  };
+  if (request.order.empty()) return run();
   try {
-    auto written = strategies::read_order(text);
-    request.schedule = "order of " + request.order;
-    request.stages = written.layout.stages;
-    request.microbatches = written.microbatches;
-    check(request, ScheduleKind::interleaved);
-    return written;
-  } catch (const std::invalid_argument& why) {
-    throw Mistake(request.order + ": " + why.what());
+    return run();
+  } catch (const std::invalid_argument& wrong) {
+    throw scenarios::Error({{request.order + ":1:1", wrong.what()}});
   }
+}
+
+struct Played {
+  report::ScheduleReport result;
+  forecast::ScheduleWaits waits;  // if asked for
+};
+
+// The order and its run are large, and gone before anything is written.
+Played played(ScheduleRequest request, bool with_waits) {
+  const auto written = order_of(request);
+  const auto& layout = written.layout;
+  const auto run = run_of(written, times_of(request, layout), request);
+  Played all{
+      report_of(request.schedule, written.order, layout, run, ticks_per_unit(request, layout)), {}};
+  if (with_waits) all.waits = forecast::waits_of(run, slow_of(request));
+  return all;
 }
 
 }  // namespace
@@ -191,16 +217,12 @@ int schedule(const ScheduleRequest& asked, const Common& common, Streams streams
   check_report_name(common.report);
   const Outputs outputs(common);
   if (!asked.order.empty()) outputs.spare({asked.order});
-  auto request = asked;
-  const auto [order, layout, microbatches] = order_of(request);
-  const auto times = times_of(request, layout);
-  const auto run = strategies::run_pipeline(order, layout, microbatches, times, slow_of(request));
-  auto result = report_of(request.schedule, order, layout, run, ticks_per_unit(request, layout));
+  auto [result, waits] = played(asked, !common.report.empty());
   if (!common.trace.empty())
     write_trace(common.trace, report::schedule_timeline(result),
                 static_cast<std::int64_t>(result.stages.size()));
   if (!common.report.empty()) {
-    result.waits = forecast::waits_of(run, slow_of(request));
+    result.waits = std::move(waits);
     write_file(common.report, report::schedule_page(result));
   }
   deliver(common.json ? report::schedule_json(result)

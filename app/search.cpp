@@ -10,6 +10,7 @@
 #include "app/command.hpp"
 #include "app/corrections.hpp"
 #include "app/parallel.hpp"
+#include "app/placing.hpp"
 #include "app/stopping.hpp"
 #include "forecast/intervals.hpp"
 #include "report/launch.hpp"
@@ -134,15 +135,16 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   check_trace_name(common.trace);
   check_report_name(common.report);
   const Outputs outputs(common);
-  scenarios::Files read;
-  const auto asked = scenarios::load_question(request.file, common.sets, &read);
-  outputs.spare(read);
+  const auto [asked, origin] = scenarios::load_placed_question(request.file, common.sets);
+  outputs.spare(origin.read);
   const auto correcting = load_correcting(common, outputs);
   if (correcting) check_objective(asked);
 
   const auto began = Clock::now();
   const Stopping stopping(asked.time_limit);
-  auto [outcome, why] = searched(asked, request.top, common, stopping, streams);
+  auto [outcome, why] = placing(origin, [&, &asked = asked] {
+    return searched(asked, request.top, common, stopping, streams);
+  });
   const auto& question = outcome.question;
   auto& answer = outcome.answer;
   const std::chrono::duration<double> took = Clock::now() - began;

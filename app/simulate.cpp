@@ -4,6 +4,7 @@
 
 #include "app/command.hpp"
 #include "app/corrections.hpp"
+#include "app/placing.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/intervals.hpp"
 #include "report/correction.hpp"
@@ -34,16 +35,17 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   check_report_name(common.report);
   if (!request.measured.empty()) parse_measured(request.measured);
   const Outputs outputs(common);
-  scenarios::Files read;
-  const auto scenario = scenarios::load_scenario(request.file, common.sets, &read);
-  outputs.spare(read);
+  const auto [scenario, origin] = scenarios::load_placed_scenario(request.file, common.sets);
+  outputs.spare(origin.read);
   const auto correcting = load_correcting(common, outputs);
 
   const auto began = std::chrono::steady_clock::now();
-  auto forecast = forecast::simulate(
-      scenario, {.full = request.full,
-                 .timeline = !common.json || !common.trace.empty() || !common.report.empty(),
-                 .causes = true});
+  const forecast::Options options{
+      .full = request.full,
+      .timeline = !common.json || !common.trace.empty() || !common.report.empty(),
+      .causes = true};
+  auto forecast =
+      placing(origin, [&, &scenario = scenario] { return forecast::simulate(scenario, options); });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   forecast.simulation.wall = {took.count()};
   forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
@@ -65,13 +67,13 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
     deliver(report::simulate_json(scenario, forecast, STEPCAST_VERSION, beside), common, streams);
     return success;
   }
-  auto options = text_options(streams);
-  if (!common.output.empty()) options.colour = false;
+  auto look = text_options(streams);
+  if (!common.output.empty()) look.colour = false;
   // The measurement belongs to the file as it stands, not to what --set made of it.
   if (common.sets.empty())
-    if (const auto published = scenarios::load_published(request.file))
-      options.published = report::Published{published->step_time, published->source};
-  deliver(report::simulate_text(scenario, forecast, options, beside), common, streams);
+    if (const auto published = scenarios::published_in(origin))
+      look.published = report::Published{published->step_time, published->source};
+  deliver(report::simulate_text(scenario, forecast, look, beside), common, streams);
   return success;
 }
 

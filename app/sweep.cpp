@@ -200,6 +200,18 @@ void tell_of(const fs::path& store, const SweepRequest& request, const Common& c
               << "'; --store names another file\n";
 }
 
+// Makes a damaged store, or shard, a sound one of fewer points, and says so.
+void repair(const fs::path& file, const store::Identity& identity, const Common& common,
+            Streams streams) {
+  const auto made = store::repair(file, identity, figure_columns());
+  if (!made || common.quiet) return;
+  streams.err << "stepcast: " << file.string() << " was damaged: " << made->points
+              << (made->points == 1 ? " point is" : " points are") << " kept, at " << made->placed
+              << " of " << identity.points
+              << " positions; what is missing is computed again; the damaged file is now "
+              << made->damaged.string() << '\n';
+}
+
 void answer(const SweepRequest& request, const fs::path& file, const Common& common,
             Streams streams) {
   const Rows rows({file.string()});
@@ -236,6 +248,7 @@ int sweep(const SweepRequest& request, const Common& common, Streams streams) {
   auto work = work_of(grid, labels, shard);
   const auto identity = identity_of(grid, shard, work.points, correcting);
   const Stopping stopping({});
+  if (request.repair) repair(file, identity, common, streams);
   if (!is_finished(file, identity)) {
     auto store = store::Store::writer(file, identity, figure_columns());
     leave_out_done(work, store);

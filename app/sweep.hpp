@@ -27,6 +27,7 @@ struct SweepRequest {
   std::string emit;   // "slurm"; empty: run it
   int shards = 0;     // that a script is for; 0: as many as take `minutes` each
   double minutes = 5;
+  bool repair = false;  // a damaged store
 };
 
 struct StoresRequest {

@@ -99,12 +99,19 @@ void add_sweep(CLI::App& program, Common& common, Action& action) {
       ->type_name("MINUTES")
       ->needs(emit)
       ->capture_default_str();
+  command
+      ->add_flag("--repair", asked->repair,
+                 "Of a damaged store keep the sound points, compute the rest again, and leave the "
+                 "damaged file beside it as FILE.damaged")
+      ->excludes(emit);
   add_common(*command, common);
   add_corrections(*command, common);
   add_report(*command, common, "any two axes, the best of groups, a table");
   command->require_subcommand(0, 1);
   command->footer(
       "Ctrl-C, a crash or a power cut loses what is in flight; the same command goes on.\n"
+      "Each row has a checksum, and a store a digest of all its rows: nothing is taken from one\n"
+      "that is damaged, and --repair mends it.\n"
       "Example:\n  stepcast sweep scenarios/examples/sweeps/gpt3-175b-a100.yaml --store "
       "gpt3.sqlite "
       "--csv gpt3.csv\n  stepcast sweep plot gpt3.sqlite --along plan.tensor");

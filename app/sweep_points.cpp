@@ -12,6 +12,7 @@
 #include "search/objectives.hpp"
 #include "search/points.hpp"
 #include "store/digest.hpp"
+#include "strategies/refusal.hpp"
 
 namespace app {
 namespace {
@@ -102,6 +103,8 @@ std::optional<store::Row> Answering::answer(std::int64_t position) {
   store::Row row{.position = position, .axes = labels_.object(position)};
   try {
     grid_.mode == scenarios::Grid::Mode::search ? search(row) : simulate(row);
+  } catch (const strategies::Refusal& refused) {
+    take(row, PointStatus::invalid, refused.keys.front() + ": " + refused.what());
   } catch (const std::invalid_argument& wrong) {
     take(row, PointStatus::invalid, wrong.what());
   } catch (const std::bad_alloc&) {

@@ -42,9 +42,16 @@ scenarios::Grid grid_of(const store::Identity& identity, const std::string& file
   return scenarios::read_grid(identity.definition, file, {}, identity.folder);
 }
 
-bool better(const std::optional<report::SweepRow>& a, const std::optional<report::SweepRow>& b,
-            std::size_t figure) {
-  return a && (!b || a->figures[figure] > b->figures[figure]);
+report::SweepRow reported(const Labels& labels, store::Row row) {
+  return {std::move(row.id),     labels.values(row.position), std::move(row.status),
+          std::move(row.reason), std::move(row.figures),      std::move(row.result)};
+}
+
+// The index of a figure among the columns.
+std::size_t index_of(std::string_view name) {
+  const auto figures = search::figures();
+  return static_cast<std::size_t>(std::ranges::find(figures, name, &search::Figure::name) -
+                                  figures.begin());
 }
 
 }  // namespace
@@ -119,9 +126,7 @@ void Rows::check_alike(const std::vector<std::string>& files) const {
 
 std::optional<report::SweepRow> Rows::row(std::int64_t position) const {
   for (const auto& store : stores_)
-    if (auto row = store.row(position))
-      return report::SweepRow{row->id,     labels_.values(position), row->status,
-                              row->reason, std::move(row->figures),  row->result};
+    if (auto row = store.row(position)) return reported(labels_, std::move(*row));
   return {};
 }
 
@@ -130,21 +135,19 @@ report::SweepSummary Rows::summary() const {
       grid_.name, mode_of(grid_), 0, {}, {}, {}, scenarios::axis_names(grid_)};
   summary.corrected = is_corrected(stores_.front().identity());
   std::map<std::string, std::int64_t> counts;
-  const auto figures = search::figures();
-  const auto index_of = [&](std::string_view name) {
-    return static_cast<std::size_t>(std::ranges::find(figures, name, &search::Figure::name) -
-                                    figures.begin());
+  const auto rate = index_of("tokens_per_s"), rate_per_gpu = index_of("tokens_per_s_per_gpu");
+  const auto keep_better = [&](const store::Row& row, std::size_t figure,
+                               std::optional<report::SweepRow>& best) {
+    if (row.status == "ok" && (!best || row.figures[figure] > best->figures[figure]))
+      best = reported(labels_, row);
   };
   for (const auto& store : stores_) {
     summary.all += store.identity().points;
-    for (const auto& [status, number] : store.counts()) counts[status] += number;
-    const auto best = [&](const char* figure, std::optional<report::SweepRow>& so_far) {
-      const auto position = store.most(figure, "ok");
-      auto found = position ? row(*position) : std::nullopt;
-      if (better(found, so_far, index_of(figure))) so_far = std::move(found);
-    };
-    best("tokens_per_s", summary.fastest);
-    best("tokens_per_s_per_gpu", summary.thriftiest);
+    store.for_each_row([&](const store::Row& row) {
+      ++counts[row.status];
+      keep_better(row, rate, summary.fastest);
+      keep_better(row, rate_per_gpu, summary.thriftiest);
+    });
   }
   summary.counts.assign(counts.begin(), counts.end());
   return summary;

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "app/command.hpp"
+#include "app/placing.hpp"
 #include "forecast/intervals.hpp"
 #include "report/profile.hpp"
 #include "scenarios/intervals.hpp"
@@ -20,10 +21,11 @@ int trace(const std::string& file, const std::string& against, const Common& com
   std::optional<forecast::Scenario> scenario;
   std::optional<forecast::Forecast> forecast;
   if (!against.empty()) {
-    scenarios::Files read;
-    scenario = scenarios::load_scenario(against, common.sets, &read);
-    outputs.spare(read);
-    forecast = forecast::simulate(*scenario, {.causes = true});
+    auto read = scenarios::load_placed_scenario(against, common.sets);
+    outputs.spare(read.origin.read);
+    scenario = std::move(read.value);
+    forecast =
+        placing(read.origin, [&] { return forecast::simulate(*scenario, {.causes = true}); });
     forecast::add_interval(*forecast, *scenario, scenarios::catalog_intervals());
   }
   const auto profile = scenarios::load_profiler_trace(file);

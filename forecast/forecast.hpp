@@ -60,6 +60,7 @@ struct LayerTimes {
   units::Bytes kept;
 };
 
+// Of the tightest device of a stage: the one with the largest share of its own memory in use.
 struct StageMemory {
   units::Bytes weights, gradients, optimizer, activations, temporary, communication, framework;
   units::Bytes peak, peak_allocated, peak_reserved;
@@ -67,6 +68,8 @@ struct StageMemory {
 
 struct Memory {
   bool fits = true, host_fits = true;  // host_fits: NVMe too
+  // Of the tightest device of all, on `peak_stage`. On mixed kinds of node another stage may need
+  // more bytes than `peak`, of a larger device.
   units::Bytes capacity, peak, peak_allocated, peak_reserved;
   units::Bytes host, host_capacity, nvme, nvme_capacity;  // of the fullest node
   int peak_stage = 0;
@@ -82,7 +85,7 @@ struct PathPart {
 struct LinkLoad {
   std::string name, kind;
   std::int64_t alike = 1;
-  double utilisation = 0;  // bytes over what it could have carried in the step
+  double utilisation = 0;  // bytes over what it could have carried in the step, at most 1
 };
 
 // What one rank lost in a step because its `what` had to share `link` with `by`: the rank that lost
@@ -133,7 +136,7 @@ struct MemorySample {
 };
 
 // Share of a link's bandwidth that is in use from `time_ps` on, everything that crosses it taken at
-// its mean rate; over the step it integrates to LinkLoad::utilisation.
+// its mean rate; over the step it integrates to LinkLoad::utilisation, where that is below 1.
 struct LinkSample {
   std::size_t link = 0;  // of Timeline::link_names
   std::int64_t time_ps = 0;

@@ -54,6 +54,7 @@ std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Tr
       load[at] += bytes * times / (lowered.program.links()[at] * seconds);
     }
   });
+  for (auto& share : load) share = std::min(share, 1.0);
   return load;
 }
 

@@ -11,8 +11,10 @@
 
 namespace forecast {
 
-// What links carried over what they could have carried in the run, by link. What passes send inside
-// themselves counts too: it shares links with nothing, so it is no traffic of the program.
+// What links carried over what they could have carried in the run, by link, at most 1. What passes
+// send inside themselves counts too. It shares links with nothing, so it is no traffic of the
+// program, and it can fill a link at the same time as that: a link that would have to carry more
+// than it can in the run, which is then too short, is full.
 // O(uses of links by ops).
 std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Trace& trace);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -24,27 +25,31 @@ double finite(const char* key, double value) {
   return value;
 }
 
-// An array with one element per line; small objects are readable that way, and so are diffs.
+// Adds to `text` an array with one element per line; small objects are readable that way, and so
+// are diffs. There may be millions of elements: each is written where it stays.
 template <class Element, class Write>
-std::string lines(const std::vector<Element>& elements, Write write) {
-  std::string text = "[";
+void add_lines(std::string& text, const std::vector<Element>& elements, Write write) {
+  text += "[";
   const char* separator = "\n    ";
   for (const Element& element : elements) {
-    text += separator + write(element);
+    text += separator;
+    write(text, element);
     separator = ",\n    ";
   }
-  return text + (elements.empty() ? "]" : "\n  ]");
+  text += elements.empty() ? "]" : "\n  ]";
 }
 
-std::string stage_line(const ScheduleStage& stage) {
-  return fmt::format(R"({{"work": {}, "idle": {}, "peak_in_flight": {}, "in_flight_vectors": {}}})",
-                     finite("work", stage.work), finite("idle", stage.idle),
-                     finite("peak_in_flight", stage.peak_in_flight),
-                     Document(stage.in_flight_vectors).dump());
+void add_stage(std::string& text, const ScheduleStage& stage) {
+  fmt::format_to(std::back_inserter(text),
+                 R"({{"work": {}, "idle": {}, "peak_in_flight": {}, "in_flight_vectors": {}}})",
+                 finite("work", stage.work), finite("idle", stage.idle),
+                 finite("peak_in_flight", stage.peak_in_flight),
+                 Document(stage.in_flight_vectors).dump());
 }
 
-std::string operation_line(const ScheduleOperation& operation) {
-  return fmt::format(
+void add_operation(std::string& text, const ScheduleOperation& operation) {
+  fmt::format_to(
+      std::back_inserter(text),
       R"({{"stage": {}, "chunk": {}, "microbatch": {}, "pass": {}, "start": {}, "end": {}}})",
       operation.stage, operation.chunk, operation.microbatch, json_string(operation.pass),
       finite("start", operation.start), finite("end", operation.end));
@@ -134,13 +139,19 @@ std::string stage_table(const ScheduleReport& schedule, const std::vector<int>& 
 }  // namespace
 
 std::string schedule_json(const ScheduleReport& schedule) {
-  return fmt::format(
+  auto text = fmt::format(
       "{{\n  \"makespan\": {},\n  \"span\": {},\n  \"bubble_fraction\": {},\n"
-      "  \"bubble_fraction_max_stage\": {},\n  \"stages\": {},\n  \"operations\": {}\n}}\n",
+      "  \"bubble_fraction_max_stage\": {},\n  \"stages\": ",
       finite("makespan", schedule.makespan), finite("span", schedule.span),
       finite("bubble_fraction", schedule.bubble_fraction),
-      finite("bubble_fraction_max_stage", schedule.bubble_fraction_max_stage),
-      lines(schedule.stages, stage_line), lines(schedule.operations, operation_line));
+      finite("bubble_fraction_max_stage", schedule.bubble_fraction_max_stage));
+  constexpr std::size_t usual_line = 100;
+  text.reserve(text.size() + usual_line * (schedule.stages.size() + schedule.operations.size()));
+  add_lines(text, schedule.stages, add_stage);
+  text += ",\n  \"operations\": ";
+  add_lines(text, schedule.operations, add_operation);
+  text += "\n}\n";
+  return text;
 }
 
 std::string schedule_text(const ScheduleReport& schedule, const TextOptions& options) {

@@ -65,7 +65,7 @@ std::optional<Source> source_of(const Cursor& at, const std::string& file) {
   if (at.value().kind == Value::Kind::map) return Source{at.value(), file, base};
   const auto path = base / at.value().text;
   try {
-    return Source{parse_yaml(at.reading().text_of(path), path.string()), path.string(),
+    return Source{parse_yaml(at.reading().texts().of(path), path.string()), path.string(),
                   path.parent_path(), true};
   } catch (const Error& wrong) {
     // A file that is not there is this list's mistake; what is no YAML has its own place.
@@ -90,12 +90,10 @@ std::string usual_name(const StepDraft& draft) {
   return name;
 }
 
-// The files that it names are added to those of the list.
-forecast::Scenario read_source(const Source& source, Reading& list) {
-  Reading reading(source.file, source.folder);
+forecast::Scenario read_source(const Source& source, const Reading& list) {
+  Reading reading(source.file, source.folder, list);
   auto scenario = read_document(source.document, reading);
   reading.throw_if_any();
-  list.add_files(reading.files());
   return scenario;
 }
 
@@ -125,6 +123,8 @@ std::optional<MeasuredEntry> read_entry(const Cursor& at, const std::string& fil
   if (!check({.type = Type::map}, at, false)) return {};
   StepDraft draft;
   draft.entry.noise = forecast::usual_noise;
+  draft.entry.place = at.reading().place_of(at.value());
+  draft.entry.path = at.path();
   read_map(step_table(), draft, at);
   require({"scenario", "measured"}, "a measured step is a scenario and the time that it took", at);
   if (!draft.scenario) return {};
@@ -151,7 +151,7 @@ std::vector<MeasuredEntry> read_corrections(std::string_view text, const std::st
   for (std::size_t i = 0; i < document.items.size() && i < most_measured; ++i)
     if (auto entry = read_entry(root.item(i), file_name)) entries.push_back(std::move(*entry));
   reading.throw_if_any();
-  reading.tell(read);
+  reading.texts().tell(read);
   return entries;
 }
 

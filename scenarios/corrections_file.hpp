@@ -17,7 +17,8 @@ struct MeasuredEntry {
   std::string name;  // left out: the file or the scenario's name, and what was set
   forecast::Scenario scenario;
   units::Seconds measured;
-  double noise = 0;  // standard deviation of the logarithm when it is measured again
+  double noise = 0;         // standard deviation of the logarithm when it is measured again
+  std::string place, path;  // of the entry: "FILE:LINE:COLUMN" and its number in the list
 };
 
 inline constexpr std::size_t most_measured = 200;  // steps of one file

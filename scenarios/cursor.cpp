@@ -2,58 +2,11 @@
 #include "scenarios/cursor.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace scenarios {
 
-namespace {
-
-// What a file quotes may be of any length and hold anything; a complaint is one line.
-std::string one_line(std::string text) {
-  constexpr std::size_t longest = 2000;
-  if (text.size() > longest) text = text.substr(0, longest) + "...";
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return text;
-}
-
-}  // namespace
-
 void Reading::complain(const Value& where, Complaint complaint) {
-  if (complaint.place.empty())
-    complaint.place = where.set > 0 ? "--set " + std::to_string(where.set)
-                                    : file_ + ":" + std::to_string(where.line) + ":" +
-                                          std::to_string(where.column);
-  complaint.text = one_line(std::move(complaint.text));
-  found_.push_back({where.set, where.line, where.column, std::move(complaint)});
-}
-
-void Reading::adopt(const Reading& part,
-                    const std::function<std::string(const std::string&)>& renamed) {
-  add_files(part.files_);
-  for (auto found : part.found_) {
-    found.complaint.text = renamed(found.complaint.text);
-    if (std::ranges::find(found_, found.complaint, &Found::complaint) == found_.end())
-      found_.push_back(std::move(found));
-  }
-}
-
-void Reading::throw_if_any() {
-  if (found_.empty()) return;
-  std::ranges::stable_sort(found_, {}, [](const Found& found) {
-    return std::tuple(found.set, found.line, found.column);
-  });
-  std::vector<Complaint> all;
-  for (auto& found : found_)
-    if (all.empty() || !(all.back() == found.complaint)) all.push_back(std::move(found.complaint));
-  constexpr std::size_t most = 100;  // nobody reads further before mending these
-  if (all.size() > most) {
-    const auto rest = std::to_string(all.size() - most);
-    all.resize(most);
-    all.push_back({file_, "and " + rest + " more mistakes"});
-  }
-  found_.clear();
-  throw Error(std::move(all));
+  complaints_.add({where.line, where.column, where.set}, std::move(complaint));
 }
 
 const Value* Reading::entry(const std::string& name) {
@@ -67,6 +20,10 @@ const Value* Reading::entry(const std::string& name) {
 const Value* Reading::remember(const std::string& name, Value entry) {
   return entries_.emplace(name, std::make_shared<const Value>(std::move(entry)))
       .first->second.get();
+}
+
+std::string Reading::place_of(const Value& where) const {
+  return complaints_.text_of({where.line, where.column, where.set});
 }
 
 bool Reading::doubtful(std::string_view path) const {

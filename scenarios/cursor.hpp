@@ -25,31 +25,36 @@ using Entries = std::map<std::string, std::shared_ptr<const Value>>;
 class Reading {
  public:
   Reading(std::string file, std::filesystem::path base)
-      : file_(std::move(file)), base_(std::move(base)) {}
+      : complaints_(std::move(file)), base_(std::move(base)) {}
   // A reading for which the catalog holds these entries, whatever else it holds under their names.
   Reading(std::string file, std::filesystem::path base, const Entries& overlay)
-      : file_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
+      : complaints_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
+
+  // A reading of a part of what the other reads: it knows the same files.
+  Reading(std::string file, std::filesystem::path base, const Reading& whole)
+      : Reading(std::move(file), std::move(base)) {
+    texts_ = whole.texts_;
+  }
+  // One that begins with these files.
+  Reading(std::string file, std::filesystem::path base, Texts texts)
+      : Reading(std::move(file), std::move(base)) {
+    *texts_ = std::move(texts);
+  }
 
   const std::filesystem::path& base() const { return base_; }
-  // Reads a file that the document names, and remembers it. Throws Error as read_file.
-  std::string text_of(const std::filesystem::path& file, const Limits& limits = {}) {
-    files_.push_back(file);
-    return read_file(file, limits);
-  }
-  const Files& files() const { return files_; }  // that the document named
-  void tell(Files* read) const {                 // of them; nobody where it is null
-    if (read != nullptr) read->insert(read->end(), files_.begin(), files_.end());
-  }
-  void add_files(const Files& more) { files_.insert(files_.end(), more.begin(), more.end()); }
+  Texts& texts() { return *texts_; }                       // of files that documents name
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
-  // Takes over what the reading of a document made of parts of this file complains of, each once,
-  // and the files that it read; `renamed` says how its path is called here.
-  void adopt(const Reading& part, const std::function<std::string(const std::string&)>& renamed);
+  std::string place_of(const Value& where) const;          // "FILE:LINE:COLUMN" or "--set N"
+  // Takes over what the reading of a document made of parts of this file complains of, each once;
+  // `renamed` says how its path is called here.
+  void adopt(const Reading& part, const std::function<std::string(const std::string&)>& renamed) {
+    complaints_.adopt(part.complaints_, renamed);
+  }
   // A key whose value could not be read, so that nothing more is concluded from it.
   void doubt(const std::string& path) { doubts_.push_back(path); }
   bool doubtful(std::string_view path) const;  // it, something inside, or something around it
-  bool complains() const { return !found_.empty(); }
-  void throw_if_any();  // Error with all complaints in file order, `--set` after the file
+  bool complains() const { return complaints_.any(); }
+  void throw_if_any() { complaints_.throw_if_any(); }
 
   // The entry by "KIND/NAME", or null if it was neither laid over the catalog nor remembered.
   const Value* entry(const std::string& name);
@@ -58,21 +63,15 @@ class Reading {
   const std::set<std::string>& named() const { return named_; }
   std::map<std::string, topology::Measured>& kernels() { return kernels_; }  // by file name
   void start_over(std::string file) {
-    file_ = std::move(file);
-    found_.clear();
+    complaints_ = Complaints(std::move(file));
     doubts_.clear();
   }
 
  private:
-  struct Found {
-    int set, line, column;
-    Complaint complaint;
-  };
-  std::string file_;
+  Complaints complaints_;
   std::filesystem::path base_;
-  Files files_;
-  std::vector<Found> found_;
   std::vector<std::string> doubts_;
+  std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();  // shared with readings of parts
   const Entries* overlay_ = nullptr;
   Entries entries_;
   std::set<std::string> named_;

@@ -37,17 +37,17 @@ Parse measure_of(const std::vector<const Value*>& values) {
   return number_of;
 }
 
-struct Place {
+struct AxisPlace {
   bool word;  // after all numbers
   double number;
   std::string text;
-  friend bool operator<(const Place& a, const Place& b) {
+  friend bool operator<(const AxisPlace& a, const AxisPlace& b) {
     return std::tie(a.word, a.number, a.text) < std::tie(b.word, b.number, b.text);
   }
 };
 
 std::vector<std::size_t> sorted(const Axis& axis) {
-  std::vector<std::vector<Place>> places(axis.values.size());
+  std::vector<std::vector<AxisPlace>> places(axis.values.size());
   for (std::size_t path = 0; path < axis.paths.size(); ++path) {
     std::vector<const Value*> column;
     for (const auto& values : axis.values) column.push_back(&values[path]);

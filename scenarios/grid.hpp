@@ -31,6 +31,7 @@ struct Grid {
   Mode mode = Mode::simulate;
   Value base;                    // the document that is varied
   std::filesystem::path folder;  // that paths in it start from
+  Texts texts;                   // of files that scenarios name
   std::vector<Axis> axes;
   std::string only_if;  // as it is written; empty: everywhere
   Condition condition;

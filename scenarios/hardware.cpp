@@ -121,10 +121,15 @@ void read_kernels(DeviceDraft& draft, const Cursor& at) {
     try {
       const auto shipped = catalog_kernels(name);
       const auto csv =
-          shipped ? std::string(*shipped) : at.reading().text_of(at.reading().base() / name);
-      found = known.emplace(name, topology::parse_measured(csv)).first;
-    } catch (const std::exception& wrong) {
-      at.complain(wrong.what());
+          shipped ? std::string(*shipped) : at.reading().texts().of(at.reading().base() / name);
+      Complaints complaints(name);
+      auto table = topology::parse_measured(csv, [&](const topology::MeasuredMistake& mistake) {
+        complaints.add({mistake.line, mistake.column}, mistake.text);
+      });
+      complaints.throw_if_any();
+      found = known.emplace(name, std::move(table)).first;
+    } catch (const Error& wrong) {
+      for (const auto& one : wrong.complaints) at.complain(one.place + ": " + one.text);
       return;
     }
   }

@@ -7,8 +7,8 @@
 
 #include "scenarios/huggingface_experts.hpp"
 #include "scenarios/huggingface_families.hpp"
+#include "scenarios/json.hpp"
 #include "scenarios/nearest.hpp"
-#include "scenarios/yaml.hpp"
 
 namespace scenarios {
 namespace {
@@ -17,7 +17,6 @@ constexpr std::int64_t most_layers = 10'000;
 
 using model::Activation;
 using model::Position;
-using nlohmann::json;
 
 constexpr auto type_names = [] {
   std::array<std::string_view, families.size()> names{};
@@ -25,69 +24,49 @@ constexpr auto type_names = [] {
   return names;
 }();
 
-json parse_config(std::string_view text, const std::string& file) {
-  try {
-    auto object = json::parse(text);
-    if (!object.is_object())
-      throw Error({{file, "expected a JSON object; is this a config.json?"}});
-    return object;
-  } catch (const json::parse_error& wrong) {
-    const auto end = std::min(wrong.byte > 0 ? wrong.byte - 1 : 0, text.size());
-    const auto before = text.substr(0, end);
-    const auto line = std::ranges::count(before, '\n') + 1;
-    const auto start = before.rfind('\n');
-    const auto column = end - (start == before.npos ? 0 : start + 1) + 1;
-    throw Error({{file + ":" + std::to_string(line) + ":" + std::to_string(column),
-                  text.find_first_not_of(" \t\r\n") == text.npos ? "the file is empty"
-                                                                 : "this is not JSON"}});
-  }
-}
+// Vocabularies of labels make some files long.
+constexpr Limits config_limits{.nodes = 1'000'000};
 
-// Some families keep what matters in mappings of their own; the outer fields win.
-void flatten(json& object) {
-  for (const char* key : {"text_config", "attn_config", "ffn_config"})
-    if (const auto inner = object.find(key); inner != object.end() && inner->is_object()) {
-      const json fields = *inner;
-      for (const auto& [name, value] : fields.items())
-        if (!object.contains(name)) object[name] = value;
-    }
-}
-
-const Family& family_of(const json& object, const std::string& file) {
-  const auto found = object.find("model_type");
-  if (found == object.end() || !found->is_string())
-    throw Error({{file, "missing key 'model_type'; it names the kind of model"}});
-  const auto type = found->get<std::string>();
+const Family* family_of(Fields& fields) {
+  const auto type = fields.word({"model_type"});
+  if (type.empty() && !fields.wrong())
+    fields.complain({"model_type"}, "missing key 'model_type'; it names the kind of model");
+  if (type.empty()) return nullptr;
   const auto family = std::ranges::find(families, type, &Family::type);
-  if (family != families.end()) return *family;
-  if (const auto no = std::ranges::find(refused, type, &Refused::type); no != refused.end())
-    throw Error(
-        {{file, "model_type '" + type + "' is not supported: " + std::string(no->reason), true}});
-  throw Error({{file,
-                "model_type '" + type + "' is not supported yet; supported: " + listed(type_names) +
-                    suggestion(type, type_names),
-                true}});
+  if (family != families.end()) return &*family;
+  const auto no = std::ranges::find(refused, type, &Refused::type);
+  fields.complain({"model_type"},
+                  "model_type '" + type + "' is not supported" +
+                      (no != refused.end() ? ": " + std::string(no->reason)
+                                           : " yet; supported: " + listed(type_names) +
+                                                 suggestion(type, type_names)),
+                  true);
+  return nullptr;
 }
+
+constexpr std::initializer_list<const char*> head_keys{"num_attention_heads", "n_head", "n_heads"};
+constexpr std::initializer_list<const char*> kv_head_keys{"num_key_value_heads", "num_kv_heads",
+                                                          "n_head_kv", "kv_n_heads"};
 
 void read_heads(model::Transformer& t, Fields& fields) {
-  t.kv_heads =
-      fields.whole_or({"num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads"}, t.heads,
-                      "kv_heads", "absent; every head has its own keys and values");
+  t.kv_heads = fields.whole_or(kv_head_keys, t.heads, "kv_heads",
+                               "absent; every head has its own keys and values");
   t.head_dim = fields.whole_or({"head_dim"}, std::max<std::int64_t>(1, t.hidden / t.heads),
                                "head_dim", "hidden / heads");
   if (!fields.has({"head_dim"}) && t.hidden % t.heads != 0)
-    fields.complain("hidden size " + std::to_string(t.hidden) + " is not divisible by " +
-                    std::to_string(t.heads) + " heads, and there is no head_dim");
+    fields.complain(head_keys, "hidden size " + std::to_string(t.hidden) + " is not divisible by " +
+                                   std::to_string(t.heads) + " heads, and there is no head_dim");
 }
 
 void read_sizes(model::Transformer& t, const Family& family, Fields& fields) {
-  t.layers = fields.needed({"num_hidden_layers", "n_layer", "n_layers"});
+  const auto layers = {"num_hidden_layers", "n_layer", "n_layers"};
+  t.layers = fields.needed(layers);
   if (t.layers > most_layers)
-    fields.complain("num_hidden_layers: " + std::to_string(t.layers) +
-                    " is out of range; expected 1 to " + std::to_string(most_layers) +
-                    ": no model is that deep");
+    fields.complain(layers, "num_hidden_layers: " + std::to_string(t.layers) +
+                                " is out of range; expected 1 to " + std::to_string(most_layers) +
+                                ": no model is that deep");
   t.hidden = fields.needed({"hidden_size", "n_embd", "d_model"});
-  t.heads = fields.needed({"num_attention_heads", "n_head", "n_heads"});
+  t.heads = fields.needed(head_keys);
   t.vocab = fields.needed({"vocab_size"});
   t.max_sequence =
       fields.whole_or({"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len"}, 2048,
@@ -171,10 +150,13 @@ std::span<const std::string_view> huggingface_types() { return type_names; }
 
 model::Transformer read_huggingface(std::string_view text, const std::string& file_name,
                                     std::vector<std::string>* defaulted) {
-  auto object = parse_config(text, file_name);
-  flatten(object);
-  const auto& family = family_of(object, file_name);
-  Fields fields(object, file_name, defaulted);
+  const auto document = parse_json(text, file_name, config_limits);
+  Fields fields(document, file_name, defaulted);
+  if (document.kind != Value::Kind::map)
+    fields.complain({}, "expected a JSON object; is this a config.json?");
+  const auto* known = document.kind == Value::Kind::map ? family_of(fields) : nullptr;
+  fields.throw_if_any();
+  const auto& family = *known;
   model::Transformer t;
   t.norm = family.norm;
   t.position = family.position;
@@ -191,8 +173,9 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
   t.dropout = fields.share(
       {"resid_pdrop", "residual_dropout", "hidden_dropout", "attention_dropout"}, family.dropout);
   if (t.heads % t.kv_heads != 0)
-    fields.complain(std::to_string(t.kv_heads) + " key and value heads do not divide " +
-                    std::to_string(t.heads) + " heads");
+    fields.complain(kv_head_keys, std::to_string(t.kv_heads) +
+                                      " key and value heads do not divide " +
+                                      std::to_string(t.heads) + " heads");
   if (!family.approximation.empty())
     fields.note("approximated: " + std::string(family.approximation));
   t.name = model_name(fields, file_name);

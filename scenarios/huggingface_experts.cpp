@@ -22,7 +22,8 @@ void read_pattern(model::Moe& moe, Fields& fields) {
   const auto dense = fields.list("mlp_only_layers");
   for (std::size_t i = 0; i < dense.size(); ++i)
     if (moe.every > 1 || dense[i] != static_cast<std::int64_t>(i))
-      return fields.complain("mlp_only_layers: only the first layers can be without experts");
+      return fields.complain({"mlp_only_layers"},
+                             "mlp_only_layers: only the first layers can be without experts");
   if (!dense.empty()) moe.first_dense_layers = static_cast<std::int64_t>(dense.size());
 }
 
@@ -56,13 +57,14 @@ void read_experts(model::Transformer& t, std::string_view type, Fields& fields) 
   auto& moe = t.moe.emplace();
   const auto experts = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"};
   moe.experts = fields.needed(experts);
-  moe.top_k = fields.needed({"num_experts_per_tok", "experts_per_token", "moe_top_k"});
+  const auto chosen = {"num_experts_per_tok", "experts_per_token", "moe_top_k"};
+  moe.top_k = fields.needed(chosen);
   if (moe.experts > most_experts)
-    fields.complain(std::to_string(moe.experts) + " experts; expected 1 to " +
-                    std::to_string(most_experts) + ": no model has so many");
+    fields.complain(experts, std::to_string(moe.experts) + " experts; expected 1 to " +
+                                 std::to_string(most_experts) + ": no model has so many");
   if (fields.has(experts) && moe.top_k > moe.experts)
-    fields.complain(std::to_string(moe.top_k) + " of " + std::to_string(moe.experts) +
-                    " experts per token; a token sees each at most once");
+    fields.complain(chosen, std::to_string(moe.top_k) + " of " + std::to_string(moe.experts) +
+                                " experts per token; a token sees each at most once");
   moe.expert_ffn = fields.whole({"moe_intermediate_size"}).value_or(t.ffn);
   if (type.starts_with("llama4"))  // prints the experts' width as intermediate_size
     t.ffn = fields.whole({"intermediate_size_mlp"}).value_or(t.ffn);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fields of a config.json, known under several names.
 #pragma once
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/error.hpp"
+#include "scenarios/yaml.hpp"
 
 namespace scenarios {
 
@@ -19,89 +18,42 @@ namespace scenarios {
 class Fields {
  public:
   using Names = std::initializer_list<const char*>;
-  Fields(const nlohmann::json& object, const std::string& file, std::vector<std::string>* defaulted)
-      : object_(object), file_(file), defaulted_(defaulted) {}
+  // Of the map, and of the maps inside it in which some families keep what matters; the outer
+  // fields win, and of a field that is given twice the last. The document must outlive the fields.
+  Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted);
 
-  bool has(Names names) const { return find(names).first != nullptr; }
+  bool has(Names names) const { return find(names).value != nullptr; }
 
-  std::optional<std::int64_t> whole(Names names, std::int64_t least = 1) {
-    const auto [value, name] = find(names);
-    if (value == nullptr) return {};
-    constexpr double most = 1e9;  // no size of a published model comes near
-    const double number = value->is_number() ? value->get<double>() : std::nan("");
-    if (number >= static_cast<double>(least) && number <= most && number == std::floor(number))
-      return static_cast<std::int64_t>(number);
-    complain(std::string(name) + ": " +
-             value->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 60) +
-             " where a whole number from " + std::to_string(least) + " to 1,000,000,000 belongs");
-    return {};
-  }
+  std::optional<std::int64_t> whole(Names names, std::int64_t least = 1);
   // How many of something that need not be there.
   std::int64_t count(Names names) { return whole(names, 0).value_or(0); }
-  std::int64_t needed(Names names) {
-    if (!has(names)) complain("missing key '" + std::string(*names.begin()) + "'");
-    return whole(names).value_or(1);
-  }
+  std::int64_t needed(Names names);
   std::int64_t whole_or(Names names, std::int64_t otherwise, const std::string& field,
-                        const std::string& why) {
-    if (has(names)) return whole(names).value_or(otherwise);
-    note(field + " = " + std::to_string(otherwise) + ": " + why);
-    return otherwise;
-  }
-  bool yes_no(const char* name, bool otherwise, const char* field) {
-    const auto* value = find({name}).first;
-    if (value != nullptr && value->is_boolean()) return value->get<bool>();
-    if (value != nullptr)
-      complain(std::string(name) + ": expected true or false");
-    else if (field != nullptr)
-      note(std::string(field) + " = " + (otherwise ? "true" : "false") + ": '" + name +
-           "' is absent; the family's default");
-    return otherwise;
-  }
-  double share(Names names, double otherwise) {
-    const auto [value, name] = find(names);
-    if (value == nullptr) return otherwise;
-    if (value->is_number() && value->get<double>() >= 0 && value->get<double>() < 1)
-      return value->get<double>();
-    complain(std::string(name) + ": expected a number from 0 to below 1");
-    return otherwise;
-  }
-  std::string word(Names names) {
-    const auto [value, name] = find(names);
-    if (value == nullptr) return {};
-    if (value->is_string()) return value->get<std::string>();
-    complain(std::string(name) + ": expected text");
-    return {};
-  }
-  std::vector<std::int64_t> list(const char* name) {
-    const auto* value = find({name}).first;
-    if (value == nullptr) return {};
-    const auto is_whole = [](const nlohmann::json& item) { return item.is_number_integer(); };
-    if (value->is_array() && std::ranges::all_of(*value, is_whole))
-      return value->get<std::vector<std::int64_t>>();
-    complain(std::string(name) + ": expected a list of whole numbers");
-    return {};
-  }
+                        const std::string& why);
+  bool yes_no(const char* name, bool otherwise, const char* field);
+  double share(Names names, double otherwise);
+  std::string word(Names names);
+  std::vector<std::int64_t> list(const char* name);
   void note(const std::string& text) {
     if (defaulted_ != nullptr) defaulted_->push_back(text);
   }
-  void complain(const std::string& text) { complaints_.push_back({file_, text, false}); }
-  void throw_if_any() {
-    if (!complaints_.empty()) throw Error(complaints_);
-  }
+  // At the field that has one of the names, else where the document begins.
+  void complain(Names names, const std::string& text, bool unsupported = false);
+  bool wrong() const { return complaints_.any(); }
+  void throw_if_any() { complaints_.throw_if_any(); }
 
  private:
-  std::pair<const nlohmann::json*, const char*> find(Names names) const {
-    for (const auto* name : names)
-      if (const auto found = object_.find(name); found != object_.end() && !found->is_null())
-        return {&*found, name};
-    return {nullptr, ""};
-  }
+  struct Field {
+    const Value* value = nullptr;
+    std::string name;
+  };
+  Field find(Names names) const;
+  void refuse(const Field& field, const std::string& text);
 
-  const nlohmann::json& object_;
-  const std::string& file_;
+  const Value& document_;
+  std::map<std::string_view, const Value*> fields_;
   std::vector<std::string>* defaulted_;
-  std::vector<Complaint> complaints_;
+  Complaints complaints_;
 };
 
 }  // namespace scenarios

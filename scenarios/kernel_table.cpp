@@ -28,15 +28,17 @@ void add_fact(KernelTable& table, std::string_view comment, int line) {
   const auto colon = text.find(": ");
   if (colon == std::string_view::npos || text.substr(0, colon).find(' ') != std::string_view::npos)
     return;
-  table.facts.push_back({std::string(text.substr(0, colon)),
-                         std::string(units::trimmed(text.substr(colon + 1))), line});
+  const auto value = units::trimmed(text.substr(colon + 1));
+  table.facts.push_back({std::string(text.substr(0, colon)), std::string(value), line,
+                         static_cast<int>(value.data() - comment.data()) + 1});
 }
 
-Value cell_scalar(std::string_view text, int line) {
+Value cell_scalar(std::string_view text, int line, int column = 1) {
   Value value;
   value.kind = Value::Kind::scalar;
   value.text = text;
   value.line = line;
+  value.column = column;
   return value;
 }
 
@@ -52,7 +54,8 @@ Value kernel_document(const KernelTable& table, const std::string& base) {
     const bool of_peak = fact.key.starts_with(peak);
     const auto key = std::string_view(fact.key).substr(of_peak ? peak.size() : 0);
     (of_peak ? peaks : map)
-        .members.push_back({cell_scalar(key, fact.line), cell_scalar(fact.value, fact.line)});
+        .members.push_back(
+            {cell_scalar(key, fact.line), cell_scalar(fact.value, fact.line, fact.column)});
   }
   if (!peaks.members.empty()) map.members.push_back({cell_scalar("peak", 1), std::move(peaks)});
   return map;
@@ -78,18 +81,17 @@ std::string_view KernelTable::fact(std::string_view key) const {
 
 KernelTable read_kernel_table(std::string_view csv, const std::string& file_name) {
   KernelTable table{.file = file_name};
-  std::vector<topology::MeasuredMistake> mistakes;
-  table.measured = topology::parse_measured(csv, mistakes);
-  std::vector<Complaint> complaints;
-  for (const auto& mistake : mistakes)
-    complaints.push_back({file_name + ":" + std::to_string(mistake.line), mistake.text});
+  Complaints complaints(file_name);
+  table.measured = topology::parse_measured(csv, [&](const topology::MeasuredMistake& mistake) {
+    complaints.add({mistake.line, mistake.column}, mistake.text);
+  });
   const auto& m = table.measured;
-  if (complaints.empty() && m.products.empty() && m.attention.empty() && m.narrow.empty() &&
+  if (!complaints.any() && m.products.empty() && m.attention.empty() && m.narrow.empty() &&
       m.streams.empty())
-    complaints.push_back({file_name,
-                          "the table has no row; expected a line of column names and "
-                          "rows such as 'product,forward,1,4096,4096,4096,,,0.75'"});
-  if (!complaints.empty()) throw Error(std::move(complaints));
+    complaints.add({},
+                   "the table has no row; expected a line of column names and "
+                   "rows such as 'product,forward,1,4096,4096,4096,,,0.75'");
+  complaints.throw_if_any();
   int line = 0;
   for (auto rest = csv; !rest.empty();) {
     const auto end = std::min(rest.find('\n'), rest.size());
@@ -98,10 +100,6 @@ KernelTable read_kernel_table(std::string_view csv, const std::string& file_name
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return table;
-}
-
-KernelTable load_kernel_table(const std::filesystem::path& file) {
-  return read_kernel_table(read_file(file, {.bytes = std::uintmax_t{64} << 20}), file.string());
 }
 
 topology::Device device_of(const KernelTable& table, const std::string& base) {

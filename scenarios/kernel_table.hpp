@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user's table of measured kernels, and the device entry that is made from it.
 #pragma once
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +13,7 @@ namespace scenarios {
 // "# memory: 80 GiB" of the comment lines.
 struct TableFact {
   std::string key, value;
-  int line;
+  int line, column;  // of the value
 };
 
 struct KernelTable {
@@ -25,9 +24,9 @@ struct KernelTable {
   std::string_view fact(std::string_view key) const;  // empty: it says nothing
 };
 
-// A table as topology::parse_measured takes it. Throws Error with every wrong line.
+// A table as topology::parse_measured takes it. Throws Error with the first mistake of
+// every wrong line.
 KernelTable read_kernel_table(std::string_view csv, const std::string& file_name);
-KernelTable load_kernel_table(const std::filesystem::path& file);
 
 // The device's data sheet as YAML: what the facts say over the catalog's `base`, if one is named,
 // and the table under the name `csv`. Throws Error for an unknown base, for facts that a device

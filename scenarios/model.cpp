@@ -129,7 +129,7 @@ void read_config(ModelDraft& draft, const Cursor& place) {
   const auto& name = place.value().text;
   const auto path = (place.reading().base() / name).string();
   try {
-    draft.transformer = read_huggingface(place.reading().text_of(path), path, nullptr);
+    draft.transformer = read_huggingface(place.reading().texts().of(path), path, nullptr);
     draft.qkv_biases = draft.transformer.qkv_biases;
   } catch (const Error& wrong) {
     for (const auto& one : wrong.complaints) {  // in the words of the file: not where it lies
@@ -161,7 +161,7 @@ bool knows(const Cursor& at, const char* key) {
 }
 
 // The mapping of that key, or where the model is named if it comes from elsewhere.
-Cursor place_of(const Cursor& at, std::string_view key) { return at.find(key).value_or(at); }
+Cursor place_of_key(const Cursor& at, std::string_view key) { return at.find(key).value_or(at); }
 
 void derive_latent(Transformer& t, const Cursor& at) {
   if (!t.latent) return;
@@ -172,7 +172,7 @@ void derive_latent(Transformer& t, const Cursor& at) {
       {"v_head_dim", t.latent->v_head_dim}};
   for (const auto& [key, value] : needed)
     if (value == 0)
-      require({key}, "latent attention has no usual sizes", place_of(at, "attention"));
+      require({key}, "latent attention has no usual sizes", place_of_key(at, "attention"));
   t.head_dim = std::max<std::int64_t>(1, t.latent->qk_head_dim());
   t.kv_heads = t.heads;
 }
@@ -220,7 +220,7 @@ void derive_ffn(Transformer& t, const Cursor& at) {
 void derive_moe(Transformer& t, const Cursor& at) {
   if (!t.moe) return;
   auto& moe = *t.moe;
-  const auto place = place_of(at, "moe");
+  const auto place = place_of_key(at, "moe");
   if (moe.experts == 0 || moe.top_k == 0) {  // `experts: 0` makes a model dense
     if (moe.experts == 0 && knows(at, "moe.experts"))
       require({"experts"}, "experts need their number", place);

@@ -21,9 +21,11 @@ using topology::Collective;
 
 using Words = std::vector<std::string_view>;
 
+// The first words of the line: no line of interest has more.
 Words words_in(std::string_view line) {
+  constexpr std::size_t most = 40;
   Words words;
-  for (std::size_t at = 0; at < line.size();) {
+  for (std::size_t at = 0; at < line.size() && words.size() < most;) {
     const auto begin = line.find_first_not_of(" \t\r", at);
     if (begin == std::string_view::npos) break;
     const auto end = std::min(line.find_first_of(" \t\r", begin), line.size());
@@ -43,7 +45,7 @@ std::optional<Number> log_number(std::string_view word) {
 
 // One program's output.
 struct Test {
-  int line = 0;  // where it begins
+  Place begin;
   std::optional<Collective> collective;
   std::set<int> ranks;
   std::set<std::string, std::less<>> hosts;
@@ -69,53 +71,57 @@ std::optional<Collective> named_program(std::string_view line) {
 
 class LogReader {
  public:
-  explicit LogReader(std::string file) : file_(std::move(file)) {}
+  explicit LogReader(std::string file) : complaints_(std::move(file)) {}
 
   void take(std::string_view line) {
     ++line_;
+    line_begin_ = line.data();
     if (const auto tag = line.find("<stdout>:"); tag != std::string_view::npos)
       line.remove_prefix(tag + 9);
     const auto words = words_in(line);
     if (words.empty()) return;
     if (const auto collective = named_program(line)) announced_ = collective;
     if (words.front().starts_with('#'))
-      comment(line, words);
+      comment(words);
     else if (log_number<double>(words.front()))
       row(words);
   }
 
   std::vector<Test> finish() {
-    if (complaints_.empty() && tests_.empty())
-      complain_of_file("no nccl-tests output: expected '# Rank' lines and rows of size and time");
+    if (!complaints_.any() && tests_.empty())
+      complaints_.add({},
+                      "no nccl-tests output: expected '# Rank' lines and rows of size and time");
     for (auto& test : tests_) judge(test);
-    if (!complaints_.empty()) throw Error(complaints_);
+    complaints_.throw_if_any();
     return std::move(tests_);
   }
 
  private:
-  void complain(int line, std::string what) {
-    complaints_.push_back({file_ + ':' + std::to_string(line), std::move(what)});
+  Place place_of(std::string_view word) const { return {line_, word.data() - line_begin_ + 1}; }
+  void complain(std::string_view word, std::string what) {
+    complaints_.add(place_of(word), std::move(what));
   }
-  void complain_of_file(std::string what) { complaints_.push_back({file_, std::move(what)}); }
+  void complain(const Test& test, std::string what) {
+    complaints_.add(test.begin, std::move(what));
+  }
 
-  Test& open(bool fresh) {
-    if (tests_.empty() || (fresh && !tests_.back().times.empty())) {
-      tests_.push_back({.line = line_});
-    }
+  Test& open(bool fresh, const Words& words) {
+    if (tests_.empty() || (fresh && !tests_.back().times.empty()))
+      tests_.push_back({.begin = place_of(words.front())});
     return tests_.back();
   }
 
   // "#  Rank  0 Group  0 Pid 1234 on host device  0 [0x07] NVIDIA H100 80GB HBM3"
-  void comment(std::string_view, const Words& words) {
+  void comment(const Words& words) {
     const std::size_t first = words.front() == "#" ? 1 : 0;
     if (words.size() < first + 2 || (words[first] != "Rank" && words[first] != "#Rank")) return;
     const auto rank = log_number<int>(words[first + 1]);
     const auto on = std::ranges::find(words, "on");
     if (!rank || on == words.end() || on + 1 == words.end())
-      return complain(line_, "expected '# Rank N … on HOST device N'");
-    Test& test = open(true);
+      return complain(words.front(), "expected '# Rank N … on HOST device N'");
+    Test& test = open(true, words);
     if (!test.ranks.insert(*rank).second)
-      complain(line_, "rank " + std::to_string(*rank) + " is listed twice");
+      complain(words[first + 1], "rank " + std::to_string(*rank) + " is listed twice");
     test.hosts.emplace(on[1]);
   }
 
@@ -123,18 +129,20 @@ class LogReader {
   void row(const Words& words) {
     constexpr std::string_view expected =
         "expected a row of size, count, type, redop, root, time, algbw, busbw and #wrong";
-    if (words.size() < 8) return complain(line_, std::string(expected));
+    if (words.size() < 8) return complain(words.front(), std::string(expected));
+    for (const auto column : {0, 5, 6, 7})
+      if (const auto word = words[static_cast<std::size_t>(column)]; !log_number<double>(word))
+        return complain(word, std::string(expected));
     const auto size = log_number<double>(words[0]), time = log_number<double>(words[5]),
                algorithm = log_number<double>(words[6]), bus = log_number<double>(words[7]);
-    if (!size || !time || !algorithm || !bus) return complain(line_, std::string(expected));
     if (*size == 0) return;  // the smallest sizes of many ranks round down to nothing
     if (!(*size > 0 && *time > 0 && std::isfinite(*time)))
-      return complain(line_, "size and time must be more than zero");
+      return complain(*size > 0 ? words[5] : words[0], "size and time must be more than zero");
     if (words.size() > 8)
       if (const auto wrong = log_number<double>(words[8]); wrong && *wrong > 0)
-        return complain(line_, "the run computed wrong results (#wrong " + std::string(words[8]) +
-                                   "); it measures nothing");
-    Test& test = open(false);
+        return complain(words[8], "the run computed wrong results (#wrong " +
+                                      std::string(words[8]) + "); it measures nothing");
+    Test& test = open(false, words);
     test.collective = announced_;
     test.operation = words[3];
     test.root = words[4];
@@ -149,18 +157,17 @@ class LogReader {
 
   void judge(Test& test) {
     if (test.ranks.empty())
-      return complain(test.line,
-                      "rows without '# Rank' lines: how many GPUs took part is not said");
+      return complain(test, "rows without '# Rank' lines: how many GPUs took part is not said");
     const int ranks = static_cast<int>(test.ranks.size());
     for (int rank = 0; rank < ranks; ++rank)
       if (!test.ranks.contains(rank))
-        return complain(test.line, "rank " + std::to_string(rank) + " is missing in the list of " +
-                                       std::to_string(ranks));
-    if (test.times.empty()) return complain(test.line, "no row of measurements follows the ranks");
-    if (ranks < 2) return complain(test.line, "one rank alone has nobody to communicate with");
+        return complain(test, "rank " + std::to_string(rank) + " is missing in the list of " +
+                                  std::to_string(ranks));
+    if (test.times.empty()) return complain(test, "no row of measurements follows the ranks");
+    if (ranks < 2) return complain(test, "one rank alone has nobody to communicate with");
     if (ranks % static_cast<int>(test.hosts.size()) != 0)
-      return complain(test.line, std::to_string(ranks) + " ranks do not lie evenly on " +
-                                     std::to_string(test.hosts.size()) + " hosts");
+      return complain(test, std::to_string(ranks) + " ranks do not lie evenly on " +
+                                std::to_string(test.hosts.size()) + " hosts");
     if (!test.collective) deduce(test, ranks);
   }
 
@@ -177,16 +184,16 @@ class LogReader {
     else if (test.root != "-1" && near(1))
       test.collective = reduces ? Collective::reduce : Collective::broadcast;
     else
-      complain(test.line,
+      complain(test,
                "which collective it is cannot be told; keep the line that names the program, such "
                "as '# Collective test starting: all_gather_perf'");
   }
 
-  std::string file_;
   int line_ = 0;
+  const char* line_begin_ = nullptr;  // with the tag of mpirun
   std::optional<Collective> announced_;
   std::vector<Test> tests_;
-  std::vector<Complaint> complaints_;
+  Complaints complaints_;
 };
 
 topology::MeasuredCollective table_of(const Test& test) {
@@ -219,12 +226,12 @@ topology::Fabric read_nccl_tests(std::string_view text, const std::string& file_
     fabric.measured.push_back(std::move(table));
   }
   if (!(fabric.link_bandwidth.value > 0))
-    throw Error({{file_name, "every bandwidth rounds to zero; larger sizes are needed"}});
+    throw Error({{file_name + ":1:1", "every bandwidth rounds to zero; larger sizes are needed"}});
   return fabric;
 }
 
 topology::Fabric load_nccl_tests(const std::filesystem::path& file) {
-  return read_nccl_tests(read_file(file, {.bytes = std::uintmax_t{64} << 20}), file.string());
+  return read_nccl_tests(read_file(file, log_limits), file.string());
 }
 
 }  // namespace scenarios

@@ -14,7 +14,7 @@ namespace scenarios {
 // then one row per size, of which the time out of place counts. Rows of one size are averaged.
 // What the lines do not say is taken from the measurements: `link_bandwidth` is the best bus
 // bandwidth over the ranks of a node. Other lines (of mpirun, of NCCL_DEBUG) are passed over, and
-// so is the tag that mpirun puts before a line. Throws Error with the line of every mistake.
+// so is the tag that mpirun puts before a line. Throws Error with the place of every mistake.
 topology::Fabric read_nccl_tests(std::string_view text, const std::string& file_name);
 
 topology::Fabric load_nccl_tests(const std::filesystem::path& file);

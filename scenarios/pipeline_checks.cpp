@@ -4,6 +4,7 @@
 #include <string>
 
 #include "scenarios/judge.hpp"
+#include "strategies/limits.hpp"
 #include "strategies/schedule_layout.hpp"
 
 namespace scenarios {
@@ -85,6 +86,23 @@ void check_dualpipe(const Scenario& s, const Judge& judge) {
                        digits(2 * plan.pipeline));
 }
 
+// Told here too, beside all other mistakes of the file.
+void check_passes(const Scenario& s, const Judge& judge) {
+  const auto& plan = s.plan;
+  const auto replicas = plan.micro_batch * plan.data;
+  if (!judge.knows({"plan.schedule", "plan.virtual_stages", "plan.pipeline", "plan.micro_batch",
+                    "plan.data", "plan.tensor", "plan.context", "cluster",
+                    "training.global_batch"}) ||
+      s.training.global_batch % replicas != 0)
+    return;
+  const auto refused = strategies::too_large(
+      {plan.schedule, plan.pipeline, plan.virtual_stages, s.training.global_batch / replicas});
+  if (!refused) return;
+  const auto& key = refused->keys.front();
+  const auto dot = key.find('.');
+  judge.complain(key.substr(0, dot), key.substr(dot + 1), refused->what());
+}
+
 }  // namespace
 
 bool two_chunks(ScheduleKind schedule) {
@@ -96,6 +114,7 @@ void check_pipeline(const Scenario& scenario, const Judge& judge) {
   check_chunks(scenario, judge);
   check_layers_per_stage(scenario, judge);
   check_dualpipe(scenario, judge);
+  check_passes(scenario, judge);
 }
 
 }  // namespace scenarios

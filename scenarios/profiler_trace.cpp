@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/profiler_trace.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <streambuf>
+#include <ios>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "scenarios/error.hpp"
+#include "scenarios/file.hpp"
+#include "scenarios/json_tokens.hpp"
+#include "scenarios/unpacked.hpp"
 
 namespace scenarios {
 
 using forecast::GpuWork;
 
 namespace {
-
-[[noreturn]] void fail(const std::string& place, const std::string& text) {
-  throw Error({{.place = place, .text = text}});
-}
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -92,135 +88,177 @@ struct Event {
   }
 };
 
-// Called by the parser as it goes; keeps one event.
-class Handler : public nlohmann::json_sax<nlohmann::json> {
+// Microseconds in a number of JSON.
+struct Number {
+  std::int64_t whole = 0, thousandfold = 0;
+  bool in_range = false;
+};
+
+// A start and a duration of as much still add up in 64 bits of nanoseconds.
+constexpr std::int64_t most_microseconds = 4'000'000'000'000'000;
+
+Number trace_number(const std::string& text) {
+  std::int64_t whole = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (wrong == std::errc() && end == text.data() + text.size()) {
+    const bool in_range = whole > -most_microseconds && whole < most_microseconds;
+    return {whole, in_range ? whole * 1000 : 0, in_range};
+  }
+  // Microseconds since 1970 keep a quarter of one; since the trace began, all their nanoseconds.
+  const double number = json_number(text);
+  if (!(std::abs(number) < static_cast<double>(most_microseconds)))
+    return {number > 0 ? most_microseconds : 0, 0, false};
+  const auto ns = static_cast<std::int64_t>(std::llround(number * 1000));
+  return {ns / 1000, ns, true};
+}
+
+constexpr std::string_view expected_trace =
+    "expected a trace as torch.profiler's export_chrome_trace writes it";
+
+// { "distributedInfo": { … }, "traceEvents": [ { … } ] }
+class Reader {
  public:
-  explicit Handler(std::string file) : file_(std::move(file)) {}
+  Reader(std::streambuf& text, const std::string& file) : tokens_(text), complaints_(file) {}
 
-  bool null() override { return other("null"); }
-  bool boolean(bool) override { return other("true or false"); }
-  bool number_integer(number_integer_t value) override {
-    const bool in_range = value > -most_microseconds;
-    return number(value, in_range ? value * 1000 : 0, in_range);
-  }
-  bool number_unsigned(number_unsigned_t value) override {
-    const bool in_range = value < static_cast<number_unsigned_t>(most_microseconds);
-    const auto whole = in_range ? static_cast<std::int64_t>(value) : most_microseconds;
-    return number(whole, whole * 1000, in_range);
-  }
-  bool number_float(number_float_t value, const string_t&) override {
-    // Microseconds since 1970 keep a quarter of one; since the trace began, all their nanoseconds.
-    const bool in_range = std::abs(value) < static_cast<double>(most_microseconds);
-    const auto ns = in_range ? static_cast<std::int64_t>(std::llround(value * 1000)) : 0;
-    return number(ns / 1000, ns, in_range);
-  }
-  bool string(string_t& value) override {
-    if (in_event() && depth_ == event_depth) {
-      if (key_ == "ph") event_.phase = value;
-      if (key_ == "cat") event_.category = value;
-      if (key_ == "name") event_.name = value;
-      if (is_time()) wrong("a text");
-    } else if (in_args() && key_ == "Process Group Description") {
-      event_.group = value;
+  forecast::Profile read() {
+    try {
+      document();
+      if (!complaints_.any()) judge();
+    } catch (const JsonMistake& wrong) {
+      complaints_.add(wrong.at, wrong.limit.empty()
+                                    ? "this is no JSON; " + std::string(expected_trace) + ", whole"
+                                    : wrong.limit);
+    } catch (const PackedMistake& wrong) {
+      complaints_.add(tokens_.here(), wrong.what());
     }
-    return true;
-  }
-  bool binary(binary_t&) override { return true; }
-
-  bool start_object(std::size_t) override {
-    ++depth_;
-    if (depth_ == 1) saw_object_ = true;
-    if (depth_ == 2) distributed_ = key_ == "distributedInfo";
-    if (depth_ == event_depth && events_) event_ = {};
-    if (depth_ == event_depth + 1) args_ = key_ == "args";
-    return true;
-  }
-  bool end_object() override {
-    if (in_event() && depth_ == event_depth) finish();
-    if (depth_ == event_depth + 1) args_ = false;
-    if (depth_ == 2) distributed_ = false;
-    --depth_;
-    return true;
-  }
-  bool start_array(std::size_t) override {
-    ++depth_;
-    // Old profilers wrote the events alone.
-    if (depth_ == 2 && key_ == "traceEvents") saw_events_ = events_ = true;
-    return true;
-  }
-  bool end_array() override {
-    if (depth_ == 2) events_ = false;
-    --depth_;
-    return true;
-  }
-  bool key(string_t& value) override {
-    key_ = value;
-    return true;
-  }
-  bool parse_error(std::size_t, const std::string&,
-                   const nlohmann::json::exception& wrong) override {
-    const std::string_view what = wrong.what();
-    const auto number_after = [&](std::string_view word) {
-      const auto at = what.find(word);
-      int value = 0;
-      if (at != what.npos)
-        std::from_chars(what.data() + at + word.size(), what.data() + what.size(), value);
-      return std::to_string(value);
-    };
-    fail(file_ + ":" + number_after("line ") + ":" + number_after("column "),
-         "this is no JSON; expected a trace as torch.profiler's export_chrome_trace writes it, "
-         "whole");
-  }
-
-  forecast::Profile take() {
-    if (!saw_object_ || !saw_events_)
-      fail(file_,
-           "no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace writes it");
-    if (profile_.work.empty())
-      fail(file_, "no work of a GPU among " + std::to_string(count_) +
-                      " events; profile with ProfilerActivity.CUDA");
+    complaints_.throw_if_any();
     profile_.steps = gpu_steps_.empty() ? std::move(host_steps_) : std::move(gpu_steps_);
     return std::move(profile_);
   }
 
  private:
-  // A start and a duration of as much still add up in 64 bits of nanoseconds.
-  static constexpr std::int64_t most_microseconds = 4'000'000'000'000'000;
-  static constexpr int event_depth = 3;  // { "traceEvents": [ { … } ] }
+  using Kind = JsonToken::Kind;
+  static constexpr std::size_t most_work = 20'000'000, most_steps = 1'000'000;
 
-  bool in_event() const { return events_ && depth_ >= event_depth; }
-  bool in_args() const { return in_event() && depth_ == event_depth + 1 && args_; }
-  bool is_time() const { return key_ == "ts" || key_ == "dur"; }
-
-  bool number(std::int64_t whole, std::int64_t thousandfold, bool in_range) {
-    if (in_event() && depth_ == event_depth && is_time()) {
-      if (!in_range) wrong("beyond what a time can be");
-      (key_ == "ts" ? event_.start_ns : event_.duration_ns) = thousandfold;
-    } else if (in_args() && key_ == "stream") {
-      event_.stream = whole;
-    } else if (distributed_ && depth_ == 2) {
-      if (key_ == "rank") profile_.rank = whole;
-      if (key_ == "world_size") profile_.world_size = whole;
+  // Calls of(key) with each key of a map whose beginning was the last token. It takes the value.
+  template <class Of>
+  void each_key(Of&& of) {
+    while (tokens_.next().kind == Kind::key) {
+      key_ = token_text();
+      of();
     }
-    return true;
   }
-  bool other(const char* what) {
-    if (in_event() && depth_ == event_depth && is_time()) wrong(what);
-    return true;
+  const std::string& token_text() { return tokens_.last().text; }
+  void pass_over_value() {
+    tokens_.next();
+    tokens_.skip();
   }
-  [[noreturn]] void wrong(const char* what) const {
-    fail(file_, "traceEvents[" + std::to_string(count_) + "]." + key_ + ": " + what +
-                    "; expected microseconds as a number");
+
+  void document() {
+    if (tokens_.next().kind != Kind::begin_map) {
+      tokens_.skip();
+    } else {
+      each_key([&] {
+        if (key_ == "traceEvents")
+          events();
+        else if (key_ == "distributedInfo")
+          distributed_info();
+        else
+          pass_over_value();
+      });
+    }
+    tokens_.next();  // nothing may follow
+  }
+
+  void distributed_info() {
+    if (tokens_.next().kind != Kind::begin_map) return tokens_.skip();
+    each_key([&] {
+      const auto& token = tokens_.next();
+      if (token.kind != Kind::number) return tokens_.skip();
+      if (key_ == "rank") profile_.rank = trace_number(token.text).whole;
+      if (key_ == "world_size") profile_.world_size = trace_number(token.text).whole;
+    });
+  }
+
+  void events() {
+    const auto& token = tokens_.next();
+    if (!events_at_) events_at_ = token.at;
+    if (token.kind != Kind::begin_list) return tokens_.skip();
+    saw_events_ = true;
+    while (tokens_.next().kind != Kind::end_list) {
+      if (tokens_.last().kind == Kind::begin_map)
+        event();
+      else
+        tokens_.skip();
+    }
+  }
+
+  void event() {
+    event_ = {};
+    duration_at_ = tokens_.last().at;
+    each_key([&] {
+      const auto& token = tokens_.next();
+      if (key_ == "ts" || key_ == "dur")
+        time(token);
+      else if (token.kind == Kind::text)
+        word(token);
+      else if (token.kind == Kind::begin_map && key_ == "args")
+        arguments();
+      else
+        tokens_.skip();
+    });
+    finish();
+  }
+
+  void time(const JsonToken& token) {
+    const auto place = token.at;
+    if (key_ == "dur") duration_at_ = place;
+    if (token.kind == Kind::number) {
+      const auto number = trace_number(token.text);
+      if (!number.in_range) wrong(place, key_, "beyond what a time can be");
+      (key_ == "ts" ? event_.start_ns : event_.duration_ns) = number.thousandfold;
+    } else if (token.kind == Kind::text) {
+      wrong(place, key_, "a text");
+    } else if (token.kind == Kind::truth || token.kind == Kind::null) {
+      wrong(place, key_, token.kind == Kind::null ? "null" : "true or false");
+    } else {
+      wrong(place, key_, token.kind == Kind::begin_map ? "a map" : "a list");
+      tokens_.skip();
+    }
+  }
+
+  void word(const JsonToken& token) {
+    if (key_ == "ph") event_.phase = token.text;
+    if (key_ == "cat") event_.category = token.text;
+    if (key_ == "name") event_.name = token.text;
+  }
+
+  void arguments() {
+    each_key([&] {
+      const auto& token = tokens_.next();
+      if (key_ == "stream" && token.kind == Kind::number)
+        event_.stream = trace_number(token.text).whole;
+      else if (key_ == "Process Group Description" && token.kind == Kind::text)
+        event_.group = token.text;
+      else
+        tokens_.skip();
+    });
+  }
+
+  void wrong(const Place& at, const std::string& key, const std::string& what) {
+    complaints_.add(at, "traceEvents[" + std::to_string(count_) + "]." + key + ": " + what +
+                            "; expected microseconds as a number");
   }
 
   void finish() {
     const bool step = event_.is_step();
     if (step || event_.is_gpu_work()) {
-      if (event_.duration_ns < 0) {
-        key_ = "dur";
-        wrong("negative");
-      }
+      if (event_.duration_ns < 0) wrong(duration_at_, "dur", "negative");
       const auto end = event_.start_ns + event_.duration_ns;
+      if (profile_.work.size() >= most_work || host_steps_.size() + gpu_steps_.size() >= most_steps)
+        throw JsonMistake(duration_at_,
+                          "more than 20 million kernels, or 1 million steps; profile "
+                          "fewer steps");
       if (step)
         (event_.category == "gpu_user_annotation" ? gpu_steps_ : host_steps_)
             .push_back({event_.name, event_.start_ns, end});
@@ -230,59 +268,42 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     ++count_;
   }
 
-  std::string file_, key_;
-  int depth_ = 0;
-  bool saw_object_ = false, saw_events_ = false, events_ = false;
-  bool args_ = false, distributed_ = false;
+  // The file is JSON: is it a trace?
+  void judge() {
+    if (!saw_events_)
+      complaints_.add(events_at_.value_or(Place{}),
+                      "no 'traceEvents'; " + std::string(expected_trace));
+    else if (profile_.work.empty())
+      complaints_.add(*events_at_, "no work of a GPU among " + std::to_string(count_) +
+                                       " events; profile with ProfilerActivity.CUDA");
+  }
+
+  JsonTokens tokens_;
+  Complaints complaints_;
+  std::string key_;
+  bool saw_events_ = false;
+  std::optional<Place> events_at_;
   std::size_t count_ = 0;  // events before this one
   Event event_;
+  Place duration_at_;  // of this event
   forecast::Profile profile_;
   std::vector<forecast::ProfiledStep> gpu_steps_, host_steps_;
 };
 
-// What a file holds, decompressed if it is compressed.
-class Unpacked : public std::streambuf {
- public:
-  explicit Unpacked(const std::filesystem::path& path)
-      : path_(path), file_(gzopen(path.c_str(), "rb"), &gzclose) {
-    std::error_code ignored;
-    if (!file_ || std::filesystem::is_directory(path, ignored))
-      fail(path.string(), "cannot be read; is it there?");
-    gzbuffer(file_.get(), 1 << 18);
-  }
-
- protected:
-  int_type underflow() override {
-    const int got = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size()));
-    int state = Z_OK;
-    gzerror(file_.get(), &state);
-    if (got < 0 || state != Z_OK)
-      fail(path_.string(), "cannot be unpacked; the compressed file is damaged or cut off");
-    if (got == 0) return traits_type::eof();
-    setg(buffer_.data(), buffer_.data(), buffer_.data() + got);
-    return traits_type::to_int_type(buffer_.front());
-  }
-
- private:
-  std::filesystem::path path_;
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
-  std::vector<char> buffer_ = std::vector<char>(1 << 18);
-};
-
 }  // namespace
 
-forecast::Profile read_profiler_trace(std::istream& text, const std::string& file_name) {
-  Handler handler(file_name);
-  // Exceptions of the buffer must come out, not set a flag of the stream.
-  text.exceptions(std::ios::badbit);
-  nlohmann::json::sax_parse(text, &handler);
-  return handler.take();
+forecast::Profile read_profiler_trace(std::streambuf& text, const std::string& file_name) {
+  Unpacked unpacked(text);
+  return Reader(unpacked, file_name).read();
 }
 
 forecast::Profile load_profiler_trace(const std::filesystem::path& file) {
-  Unpacked unpacked(file);
-  std::istream text(&unpacked);
-  return read_profiler_trace(text, file.string());
+  auto text = open_file(file);
+  try {
+    return read_profiler_trace(text, file.string());
+  } catch (const std::ios_base::failure& failed) {
+    throw Error({{file.string(), "cannot be read: " + failed.code().message()}});
+  }
 }
 
 }  // namespace scenarios

@@ -2,7 +2,7 @@
 // Traces of real runs as PyTorch's profiler (Kineto) exports them.
 #pragma once
 #include <filesystem>
-#include <istream>
+#include <streambuf>
 #include <string>
 
 #include "forecast/profile.hpp"
@@ -14,11 +14,12 @@ namespace scenarios {
 // "ProfilerStep#N" annotations if there are any, else the host's. Kernels whose name holds "nccl"
 // communicate, within the process group that they name as args["Process Group Description"] if its
 // name tells which parallelism it is of, else as the collective that the kernel's name tells.
-// Streams through the text: memory grows with GPU work, not with the file. Throws Error with the
-// place of what is no JSON, and with the event ("traceEvents[17].dur") of what is no time.
-forecast::Profile read_profiler_trace(std::istream& text, const std::string& file_name);
+// Reads text that may be compressed by gzip, as a stream: memory grows with GPU work, not with the
+// file, of which 4 GiB are read once unpacked. Throws Error with the place of what is no JSON, and
+// of every time that is none, by its event ("traceEvents[17].dur").
+forecast::Profile read_profiler_trace(std::streambuf& text, const std::string& file_name);
 
-// The same from a file, which may be compressed by gzip.
+// The same from a file.
 forecast::Profile load_profiler_trace(const std::filesystem::path& file);
 
 }  // namespace scenarios

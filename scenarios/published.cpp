@@ -12,7 +12,7 @@
 namespace scenarios {
 namespace {
 
-constexpr Limits limits{.bytes = std::uintmax_t{64} << 20, .nodes = 5'000'000, .depth = 64};
+constexpr Limits dataset_limits{.bytes = std::uintmax_t{64} << 20, .nodes = 5'000'000, .depth = 64};
 constexpr Range seconds{0, 1e7, "a step ends within months"};
 constexpr Range memory_range{0, 1e15, "memory of one device"};
 
@@ -109,36 +109,47 @@ PublishedRow read_row(const Value& value, const Document& document, const std::s
   return row;
 }
 
-Dataset read_dataset(const std::filesystem::path& file, Reading& reading) {
-  const auto name = file.string();
-  const auto document =
-      std::make_shared<const Value>(parse_yaml(reading.text_of(file, limits), name, limits));
-  const auto* rows = document->find("rows");
-  if (rows == nullptr || rows->kind != Value::Kind::list)
-    throw Error({{name + ":1:1", "expected a data set: a map with dataset, source and rows"}});
-  Dataset dataset;
-  if (const auto* title = document->find("dataset")) dataset.name = title->text;
-  if (const auto* source = document->find("source")) dataset.source = source->text;
-  if (const auto* tuned = document->find("tuned")) {
+// What the data set says of itself.
+void read_head(Dataset& dataset, MemoryStage& measured_in, const Value& document,
+               Complaints& complaints) {
+  if (const auto* title = document.find("dataset")) dataset.name = title->text;
+  if (const auto* source = document.find("source")) dataset.source = source->text;
+  const auto place = [](const Value& value) { return Place{value.line, value.column}; };
+  if (const auto* tuned = document.find("tuned")) {
     if (tuned->text != "true" && tuned->text != "false")
-      throw Error({{name + ":1:1", "tuned is true or false"}});
+      complaints.add(place(*tuned), "tuned is true or false");
     dataset.tuned = tuned->text == "true";
   }
-  const auto* stage = document->find("memory_stage");
-  auto measured_in = MemoryStage::fullest;
+  const auto* stage = document.find("memory_stage");
   if (stage != nullptr && stage->text != "first" && stage->text != "last")
-    throw Error({{name + ":1:1",
-                  "memory_stage is 'first' or 'last' where that pipeline stage was measured; leave "
-                  "it out for the fullest device"}});
+    complaints.add(place(*stage),
+                   "memory_stage is 'first' or 'last' where that pipeline stage was measured; "
+                   "leave it out for the fullest device");
   if (stage != nullptr)
     measured_in = stage->text == "first" ? MemoryStage::first : MemoryStage::last;
-  if (dataset.name.empty()) dataset.name = file.stem().string();
-  for (const auto& row : rows->items)
-    dataset.rows.push_back(read_row(row, document, name, reading));
-  if (const auto* others = document->find("not_expressible"))
-    for (const auto& row : others->items)
-      dataset.rows.push_back(read_row(row, document, name, reading));
-  for (auto& row : dataset.rows) row.memory_stage = measured_in;
+}
+
+Dataset read_dataset(std::string_view text, const std::string& name, Reading& reading) {
+  const auto document = std::make_shared<const Value>(parse_yaml(text, name, dataset_limits));
+  Complaints complaints(name);
+  const auto* rows = document->find("rows");
+  if (rows == nullptr || rows->kind != Value::Kind::list)
+    complaints.add({}, "expected a data set: a map with dataset, source and rows");
+  complaints.throw_if_any();
+  Dataset dataset;
+  auto measured_in = MemoryStage::fullest;
+  read_head(dataset, measured_in, *document, complaints);
+  if (dataset.name.empty()) dataset.name = std::filesystem::path(name).stem().string();
+  for (const auto* list : {rows, document->find("not_expressible")}) {
+    if (list == nullptr) continue;
+    for (const auto& row : list->items) try {
+        dataset.rows.push_back(read_row(row, document, name, reading));
+        dataset.rows.back().memory_stage = measured_in;
+      } catch (const Error& wrong) {
+        for (const auto& one : wrong.complaints) complaints.add({row.line, row.column}, one);
+      }
+  }
+  complaints.throw_if_any();
   return dataset;
 }
 
@@ -153,9 +164,14 @@ forecast::Scenario read_again(const PublishedRow& row, const Entries& entries,
   return scenario;
 }
 
+Dataset read_dataset(std::string_view text, const std::string& file_name,
+                     const std::filesystem::path& folder) {
+  Reading reading(file_name, folder);
+  return read_dataset(text, file_name, reading);
+}
+
 Dataset load_dataset(const std::filesystem::path& file) {
-  Reading reading(file.string(), file.parent_path());
-  return read_dataset(file, reading);
+  return read_dataset(read_file(file, dataset_limits), file.string(), file.parent_path());
 }
 
 std::vector<std::string> dataset_names(const std::filesystem::path& folder) {
@@ -179,9 +195,11 @@ std::vector<Dataset> load_datasets(const std::filesystem::path& folder,
     if (std::ranges::find(all, name) == all.end())
       throw Error({{folder.string(), "unknown data set '" + name + "'; expected one of " +
                                          listed(known) + suggestion(name, known)}});
-    datasets.push_back(read_dataset(folder / (name + ".yaml"), reading));
+    const auto file = folder / (name + ".yaml");
+    datasets.push_back(
+        read_dataset(reading.texts().of(file, dataset_limits), file.string(), reading));
   }
-  reading.tell(read);
+  reading.texts().tell(read);
   return datasets;
 }
 

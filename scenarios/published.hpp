@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,8 +44,12 @@ struct Dataset {
   std::vector<PublishedRow> rows;  // every row of the file, those beyond any scenario last
 };
 
-// Reads one file. Throws Error for a file that is no data set; a row whose scenario cannot be read
-// is kept, with the reason.
+// Reads one data set; paths in it start from `folder`. Throws Error with every mistake of what is
+// no data set; a row whose scenario cannot be read is kept, with the reason.
+Dataset read_dataset(std::string_view text, const std::string& file_name,
+                     const std::filesystem::path& folder = {});
+
+// The same from a file, which paths in it start from.
 Dataset load_dataset(const std::filesystem::path& file);
 
 // The names of the folder's data sets, sorted: "NAME" for NAME.yaml. Throws Error if it is none.

@@ -22,6 +22,7 @@ constexpr double usual_gap = 0.02;
 struct PurchaseDraft {
   Purchase purchase;
   std::vector<Cursor> workloads, options;
+  std::vector<std::string> clusters;  // paths, by option of the purchase
   std::optional<Cursor> search;
 };
 
@@ -102,7 +103,7 @@ class Joining {
       if (const auto* value = workload.value().find(name)) add(name, *value);
     if (limits) add("search", limits->value());
     add("cluster", cluster);
-    Reading part(file_, reading_.base());
+    Reading part(file_, reading_.base(), reading_);
     auto question = read_question(document, part);
     reading_.adopt(part, [&](const std::string& text) {
       const auto section = text.substr(0, text.find_first_of(".:"));
@@ -173,6 +174,7 @@ void read_options(PurchaseDraft& draft, const Cursor& at, Joining& joining) {
     if (one.option.questions.empty()) continue;
     complete_option(one, draft.purchase.economics, at);
     draft.purchase.options.push_back(std::move(one.option));
+    draft.clusters.push_back(cluster->path());
   }
 }
 
@@ -185,12 +187,12 @@ void check_names(const std::vector<Cursor>& options) {
     }
 }
 
-Purchase purchase_of(const Value& document, Reading& reading, const std::string& file) {
+PurchaseDraft draft_of(const Value& document, Reading& reading, const std::string& file) {
   const Cursor root(document, "", reading);
   PurchaseDraft draft;
   if (document.kind != Value::Kind::map) {
     root.complain("expected a map with workload and options");
-    return {};
+    return draft;
   }
   read_map(purchase_table(), draft, root);
   if (!root.find("options")) root.missing("options", "a purchase chooses among options");
@@ -199,27 +201,57 @@ Purchase purchase_of(const Value& document, Reading& reading, const std::string&
   check_names(draft.options);
   Joining joining(draft, reading, file);
   for (const auto& option : draft.options) read_options(draft, option, joining);
-  return std::move(draft.purchase);
+  return draft;
+}
+
+PlacedPurchase read_placed_purchase(std::string_view text, const std::string& file_name,
+                                    std::span<const std::string> sets,
+                                    const std::filesystem::path& base) {
+  Value document = parse_yaml(text, file_name);
+  Reading reading(file_name, base);
+  apply_sets(document, sets, reading);
+  auto draft = draft_of(document, reading, file_name);
+  reading.throw_if_any();
+  PlacedPurchase placed{.value = std::move(draft.purchase),
+                        .origin = {file_name, {}},
+                        .clusters = std::move(draft.clusters),
+                        .workloads = {}};
+  for (const auto& at : draft.workloads) placed.workloads.push_back(at.path());
+  placed.origin.document = std::move(document);
+  reading.texts().tell(&placed.origin.read);
+  return placed;
 }
 
 }  // namespace
 
 Purchase read_purchase(std::string_view text, const std::string& file_name,
-                       std::span<const std::string> sets, const std::filesystem::path& base,
-                       Files* read) {
-  Value document = parse_yaml(text, file_name);
-  Reading reading(file_name, base);
-  apply_sets(document, sets, reading);
-  auto purchase = purchase_of(document, reading, file_name);
-  reading.throw_if_any();
-  reading.tell(read);
-  return purchase;
+                       std::span<const std::string> sets, const std::filesystem::path& base) {
+  return read_placed_purchase(text, file_name, sets, base).value;
 }
 
-Purchase load_purchase(const std::filesystem::path& file, std::span<const std::string> sets,
-                       Files* read) {
-  if (read != nullptr) read->push_back(file);
-  return read_purchase(read_file(file), file.string(), sets, file.parent_path(), read);
+Purchase load_purchase(const std::filesystem::path& file, std::span<const std::string> sets) {
+  return load_placed_purchase(file, sets).value;
+}
+
+PlacedPurchase load_placed_purchase(const std::filesystem::path& file,
+                                    std::span<const std::string> sets) {
+  auto placed = read_placed_purchase(read_file(file), file.string(), sets, file.parent_path());
+  placed.origin.read.push_back(file);
+  return placed;
+}
+
+Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& purchase) {
+  const std::string cluster = "cluster", search = "search.";
+  const auto& workload = purchase.workloads.at(refused.workload);
+  std::vector<std::string> keys;
+  for (const auto& key : refused.keys)
+    if (key.starts_with(cluster)) {
+      keys.push_back(purchase.clusters.at(refused.option) + key.substr(cluster.size()));
+    } else {
+      keys.push_back(workload + '.' + key);
+      if (key.starts_with(search)) keys.push_back(key);
+    }
+  return placed(strategies::Refusal(keys, refused.what()), purchase.origin);
 }
 
 }  // namespace scenarios

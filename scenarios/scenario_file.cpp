@@ -110,29 +110,43 @@ Scenario read_document(const Value& document, Reading& reading) {
   return scenario;
 }
 
-Scenario read_scenario(std::string_view text, const std::string& file_name,
-                       std::span<const std::string> sets, const std::filesystem::path& base,
-                       Files* read) {
+namespace {
+
+Placed<Scenario> read_placed_scenario(std::string_view text, const std::string& file_name,
+                                      std::span<const std::string> sets,
+                                      const std::filesystem::path& base) {
   Value document = parse_yaml(text, file_name);
   Reading reading(file_name, base);
   apply_sets(document, sets, reading);
   auto scenario = read_document(document, reading);
   reading.throw_if_any();
-  reading.tell(read);
-  return scenario;
+  Files read;
+  reading.texts().tell(&read);
+  return {std::move(scenario), {file_name, std::move(document), std::move(read)}};
 }
 
-Scenario load_scenario(const std::filesystem::path& file, std::span<const std::string> sets,
-                       Files* read) {
-  if (read != nullptr) read->push_back(file);
-  return read_scenario(read_file(file), file.string(), sets, file.parent_path(), read);
+}  // namespace
+
+Scenario read_scenario(std::string_view text, const std::string& file_name,
+                       std::span<const std::string> sets, const std::filesystem::path& base) {
+  return read_placed_scenario(text, file_name, sets, base).value;
 }
 
-std::optional<Published> read_published(std::string_view text, const std::string& file_name) {
-  const Value document = parse_yaml(text, file_name);
-  const auto* published = document.find("published");
+Scenario load_scenario(const std::filesystem::path& file, std::span<const std::string> sets) {
+  return load_placed_scenario(file, sets).value;
+}
+
+Placed<Scenario> load_placed_scenario(const std::filesystem::path& file,
+                                      std::span<const std::string> sets) {
+  auto placed = read_placed_scenario(read_file(file), file.string(), sets, file.parent_path());
+  placed.origin.read.push_back(file);
+  return placed;
+}
+
+std::optional<Published> published_in(const Origin& origin) {
+  const auto* published = origin.document.find("published");
   if (published == nullptr) return {};
-  Reading reading(file_name, {});
+  Reading reading(origin.file, {});
   check(map_of(published_fields()), Cursor(*published, "published", reading));
   reading.throw_if_any();
   const auto word = [&](std::string_view key) {
@@ -143,10 +157,6 @@ std::optional<Published> read_published(std::string_view text, const std::string
   if (const auto time = word("step_time"); !time.empty())
     result.step_time = units::parse_duration(time);
   return result;
-}
-
-std::optional<Published> load_published(const std::filesystem::path& file) {
-  return read_published(read_file(file), file.string());
 }
 
 }  // namespace scenarios

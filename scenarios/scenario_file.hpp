@@ -10,7 +10,7 @@
 
 #include "forecast/scenario.hpp"
 #include "scenarios/error.hpp"
-#include "scenarios/yaml.hpp"
+#include "scenarios/placed.hpp"
 #include "units/quantity.hpp"
 
 namespace scenarios {
@@ -18,22 +18,25 @@ namespace scenarios {
 // Reads a scenario from YAML text. `sets` are "path.to.key=value", applied to the document first;
 // a value of `null` removes the key. `base` is the folder that paths in the file start from.
 // Throws Error with every mistake, in file order. Derived values are filled in: data-parallel
-// degree, head size, fabric. `read` receives the files that the document names.
+// degree, head size, fabric.
 forecast::Scenario read_scenario(std::string_view text, const std::string& file_name,
                                  std::span<const std::string> sets = {},
-                                 const std::filesystem::path& base = {}, Files* read = nullptr);
+                                 const std::filesystem::path& base = {});
 
-// The same from a file, which paths in it start from; `read` receives it too.
+// The same from a file, which paths in it start from.
 forecast::Scenario load_scenario(const std::filesystem::path& file,
-                                 std::span<const std::string> sets = {}, Files* read = nullptr);
+                                 std::span<const std::string> sets = {});
+
+// The same with the places of its keys, for what simulation refuses, and the files that were read.
+Placed<forecast::Scenario> load_placed_scenario(const std::filesystem::path& file,
+                                                std::span<const std::string> sets = {});
 
 // What a run of the scenario was measured to take, where the file says so.
 struct Published {
   units::Seconds step_time;
   std::string source, note;
 };
-std::optional<Published> read_published(std::string_view text, const std::string& file_name);
-std::optional<Published> load_published(const std::filesystem::path& file);
+std::optional<Published> published_in(const Origin& origin);
 
 // What is allowed but may not be meant, with advice.
 std::vector<std::string> warnings(const forecast::Scenario& scenario);

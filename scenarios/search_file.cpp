@@ -295,22 +295,37 @@ Question read_question(const Value& document, Reading& reading) {
   return question;
 }
 
-Question read_question(std::string_view text, const std::string& file_name,
-                       std::span<const std::string> sets, const std::filesystem::path& base,
-                       Files* read) {
+namespace {
+
+Placed<Question> read_placed_question(std::string_view text, const std::string& file_name,
+                                      std::span<const std::string> sets,
+                                      const std::filesystem::path& base) {
   Value document = parse_yaml(text, file_name);
   Reading reading(file_name, base);
   apply_sets(document, sets, reading);
   auto question = read_question(document, reading);
   reading.throw_if_any();
-  reading.tell(read);
-  return question;
+  Files read;
+  reading.texts().tell(&read);
+  return {std::move(question), {file_name, std::move(document), std::move(read)}};
 }
 
-Question load_question(const std::filesystem::path& file, std::span<const std::string> sets,
-                       Files* read) {
-  if (read != nullptr) read->push_back(file);
-  return read_question(read_file(file), file.string(), sets, file.parent_path(), read);
+}  // namespace
+
+Question read_question(std::string_view text, const std::string& file_name,
+                       std::span<const std::string> sets, const std::filesystem::path& base) {
+  return read_placed_question(text, file_name, sets, base).value;
+}
+
+Question load_question(const std::filesystem::path& file, std::span<const std::string> sets) {
+  return load_placed_question(file, sets).value;
+}
+
+Placed<Question> load_placed_question(const std::filesystem::path& file,
+                                      std::span<const std::string> sets) {
+  auto placed = read_placed_question(read_file(file), file.string(), sets, file.parent_path());
+  placed.origin.read.push_back(file);
+  return placed;
 }
 
 Question reopened(const PublishedRow& row, std::span<const std::string> sets) {

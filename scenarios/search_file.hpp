@@ -6,21 +6,26 @@
 #include <string>
 #include <string_view>
 
+#include "scenarios/placed.hpp"
 #include "scenarios/published.hpp"
 #include "search/search.hpp"
 
 namespace scenarios {
 
 // Reads a scenario as a question: keys of `plan` that are given are fixed, those of `search` limit
-// the others, all else is searched. Text, sets, base, read and Error as read_scenario's. Only what
+// the others, all else is searched. Text, sets, base and Error as read_scenario's. Only what
 // is given is judged; that nothing may be left to choose from is for the search to find.
 search::Question read_question(std::string_view text, const std::string& file_name,
                                std::span<const std::string> sets = {},
-                               const std::filesystem::path& base = {}, Files* read = nullptr);
+                               const std::filesystem::path& base = {});
 
-// The same from a file, which paths in it start from; `read` receives it too.
+// The same from a file, which paths in it start from.
 search::Question load_question(const std::filesystem::path& file,
-                               std::span<const std::string> sets = {}, Files* read = nullptr);
+                               std::span<const std::string> sets = {});
+
+// The same with the places of its keys, for what simulation refuses, and the files that were read.
+Placed<search::Question> load_placed_question(const std::filesystem::path& file,
+                                              std::span<const std::string> sets = {});
 
 // A published run as a question: of its plan stays what no search varies. Errors as above.
 search::Question reopened(const PublishedRow& row, std::span<const std::string> sets = {});

@@ -34,6 +34,22 @@ void add_files(const Value& value, std::set<std::string>& files) {
   }
 }
 
+std::set<std::string> names_beside(const Grid& grid) {
+  std::set<std::string> files;
+  add_files(grid.base, files);
+  for (const auto& axis : grid.axes)
+    for (const auto& values : axis.values)
+      for (std::size_t path = 0; path < values.size(); ++path) {
+        add_files(values[path], files);
+        const auto& name = axis.paths[path];
+        if (values[path].kind == Value::Kind::scalar &&
+            (name.ends_with(".huggingface") || name.ends_with(".kernels")))
+          files.insert(values[path].text);
+      }
+  std::erase_if(files, [](const std::string& file) { return catalog_kernels(file).has_value(); });
+  return files;
+}
+
 }  // namespace
 
 std::string definition(const Grid& grid) {
@@ -52,41 +68,17 @@ std::string definition(const Grid& grid) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-namespace {
-
-// As the scenarios name them, tables of the catalog left out.
-std::set<std::string> named_beside(const Grid& grid) {
-  std::set<std::string> files;
-  add_files(grid.base, files);
-  for (const auto& axis : grid.axes)
-    for (const auto& values : axis.values)
-      for (std::size_t path = 0; path < values.size(); ++path) {
-        add_files(values[path], files);
-        const auto& name = axis.paths[path];
-        if (values[path].kind == Value::Kind::scalar &&
-            (name.ends_with(".huggingface") || name.ends_with(".kernels")))
-          files.insert(values[path].text);
-      }
-  std::erase_if(files, [](const auto& file) { return catalog_kernels(file).has_value(); });
-  return files;
-}
-
-}  // namespace
-
-Files names_beside(const Grid& grid) {
-  Files files;
-  for (const auto& name : named_beside(grid)) files.push_back(grid.folder / name);
-  return files;
+void read_beside(Grid& grid) {
+  for (const auto& file : names_beside(grid)) try {
+      grid.texts.of(grid.folder / file);
+    } catch (const Error&) {  // points that name it will say so
+    }
 }
 
 std::string files_beside(const Grid& grid) {
   std::string all;
-  for (const auto& file : named_beside(grid)) {
-    try {
-      all += file + '\n' + read_file(grid.folder / file, {.bytes = std::uintmax_t{64} << 20});
-    } catch (const Error&) {  // points that name it will say so
-    }
-  }
+  for (const auto& file : names_beside(grid))
+    if (const auto* text = grid.texts.find(grid.folder / file)) all += file + '\n' + *text;
   return all;
 }
 

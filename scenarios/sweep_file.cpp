@@ -88,7 +88,7 @@ void read_base(Grid& grid, const Cursor& at) {
   if (at.value().kind != Value::Kind::scalar) return;
   const auto file = at.reading().base() / at.value().text;
   try {
-    grid.base = parse_yaml(at.reading().text_of(file), file.string());
+    grid.base = parse_yaml(at.reading().texts().of(file), file.string());
     grid.folder = file.parent_path();
   } catch (const Error& wrong) {
     return at.complain("cannot be read: " + std::string(wrong.what()));
@@ -161,6 +161,7 @@ Grid read_sweep(const Value& document, std::span<const std::string> sets, Readin
   apply_to_base(grid.base, sets, reading);
   check_paths(grid, root);
   if (!reading.complains()) check_size(grid, root);
+  read_beside(grid);
   check_condition(grid, root);
   // What a scenario is called follows from what it is.
   for (const std::string_view key : {"name", "published"})
@@ -201,8 +202,8 @@ Grid read_grid(std::string_view text, const std::string& file_name,
   apply_to_sweep(document, sets, reading);
   auto grid = read_sweep(document, sets, reading);
   reading.throw_if_any();
-  if (read != nullptr) reading.add_files(names_beside(grid));
-  reading.tell(read);
+  reading.texts().tell(read);
+  grid.texts.tell(read);
   return grid;
 }
 

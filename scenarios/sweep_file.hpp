@@ -37,8 +37,6 @@ std::string definition(const Grid& grid);
 // What stands in the files that the grid's scenarios name: configs of models, measured kernels.
 // Empty where they name none.
 std::string files_beside(const Grid& grid);
-// The paths of those files, sorted, whether they are there or not.
-Files names_beside(const Grid& grid);
 
 // JSON Schema (draft 2020-12) of a sweep file.
 std::string sweep_schema();

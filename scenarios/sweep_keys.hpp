@@ -23,4 +23,8 @@ void read_joined_axes(Grid& grid, const Cursor& at);
 // "vary." or "together.0.".
 std::pair<std::string, Value> axis_place(const std::string& path, bool last, const Cursor& root);
 
+// Reads the files that scenarios of the grid name, once for all its points. One that cannot be read
+// is left to the points that need it.
+void read_beside(Grid& grid);
+
 }  // namespace scenarios

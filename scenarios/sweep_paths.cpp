@@ -119,7 +119,7 @@ bool within(const std::string& path, std::string_view section) {
 
 class Terms {
  public:
-  explicit Terms(Grid& grid) : grid_(grid), reading_("", grid.folder) {}
+  explicit Terms(Grid& grid) : grid_(grid), reading_("", grid.folder, grid.texts) {}
 
   Term of(const Condition::Path& path) {
     const auto keys = keys_of(path.name);

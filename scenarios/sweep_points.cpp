@@ -42,7 +42,7 @@ PointRead<T> checked(T value, Reading& reading) {
 }  // namespace
 
 PointReader::PointReader(const Grid& grid)
-    : state_(std::make_unique<State>(State{grid, Reading("", grid.folder)})) {}
+    : state_(std::make_unique<State>(State{grid, Reading("", grid.folder, grid.texts)})) {}
 PointReader::~PointReader() = default;
 
 std::string PointReader::document(std::int64_t position) {

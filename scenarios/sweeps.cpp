@@ -33,34 +33,44 @@ const Table<Sweep>& collectives_sweep_table() {
   return made;
 }
 
+struct Cell {
+  std::string text;
+  int column = 1;  // from one
+};
+
 // Cells may stand in double quotes, and then hold commas.
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells(1);
+std::vector<Cell> cells_of(std::string_view line) {
+  std::vector<Cell> cells(1);
   bool quoted = false;
-  for (const char c : line) {
-    if (c == '"')
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"')
       quoted = !quoted;
-    else if (c == ',' && !quoted)
-      cells.emplace_back();
+    else if (line[i] == ',' && !quoted)
+      cells.push_back({{}, static_cast<int>(i) + 2});
     else
-      cells.back() += c;
+      cells.back().text += line[i];
   }
   return cells;
 }
 
+// What is wrong with a line, and in which column of it.
+struct CsvMistake {
+  int column;
+  std::string text;
+};
+
 // One line of a CSV file, its cells by the name of their column.
 class CsvRow {
  public:
-  CsvRow(const std::vector<std::string>& columns, std::string_view line, std::string place)
-      : place_(std::move(place)) {
+  CsvRow(const std::vector<Cell>& columns, std::string_view line) {
     auto cells = cells_of(line);
     for (std::size_t i = 0; i < std::min(cells.size(), columns.size()); ++i)
-      cells_[columns[i]] = std::move(cells[i]);
+      cells_[columns[i].text] = std::move(cells[i]);
   }
 
   std::string_view text(const std::string& column) const {
     const auto found = cells_.find(column);
-    return found == cells_.end() ? std::string_view() : std::string_view(found->second);
+    return found == cells_.end() ? std::string_view() : std::string_view(found->second.text);
   }
 
   double number(const std::string& column) const {
@@ -68,23 +78,25 @@ class CsvRow {
     double value = 0;
     const auto [end, wrong] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (wrong != std::errc{} || end != cell.data() + cell.size() || !(value > 0 && value < 1e18))
-      refuse(column + " must be a positive number, not '" + std::string(cell) + "'");
+      refuse(column, column + " must be a positive number, not '" + std::string(cell) + "'");
     return value;
   }
 
   int whole(const std::string& column) const {
     const double value = number(column);
-    if (value != static_cast<double>(static_cast<int>(value)) || value > 1e6)
-      refuse(column + " must be a whole number up to 1,000,000, not '" + std::string(text(column)) +
-             "'");
+    if (value > 1e6 || value != static_cast<double>(static_cast<int>(value)))
+      refuse(column, column + " must be a whole number up to 1,000,000, not '" +
+                         std::string(text(column)) + "'");
     return static_cast<int>(value);
   }
 
-  [[noreturn]] void refuse(const std::string& what) const { throw Error({{place_, what}}); }
+  [[noreturn]] void refuse(const std::string& column, const std::string& what) const {
+    const auto found = cells_.find(column);
+    throw CsvMistake{found == cells_.end() ? 1 : found->second.column, what};
+  }
 
  private:
-  std::string place_;
-  std::map<std::string, std::string> cells_;
+  std::map<std::string, Cell> cells_;
 };
 
 SweepPoint point_of(const CsvRow& row, const topology::Cluster& cluster) {
@@ -92,18 +104,20 @@ SweepPoint point_of(const CsvRow& row, const topology::Cluster& cluster) {
   const auto collective = topology::parse_collective(row.text("collective"));
   if (!collective)
     row.refuse(
+        "collective",
         "unknown collective '" + std::string(row.text("collective")) +
-        "'; expected all_reduce, all_gather, reduce_scatter, all_to_all, broadcast or reduce");
+            "'; expected all_reduce, all_gather, reduce_scatter, all_to_all, broadcast or reduce");
   point.collective = *collective;
   const int gpus = row.whole("gpus"), nodes = row.whole("nodes");
   if (gpus % nodes != 0)
-    row.refuse(std::to_string(gpus) + " GPUs do not lie evenly on " + std::to_string(nodes) +
-               " nodes");
+    row.refuse("nodes", std::to_string(gpus) + " GPUs do not lie evenly on " +
+                            std::to_string(nodes) + " nodes");
   const int each = gpus / nodes;
   if (each > cluster.node.gpus || nodes > cluster.nodes())
-    row.refuse("the group is larger than the cluster: " + std::to_string(nodes) + " nodes of " +
-               std::to_string(each) + " GPUs on " + std::to_string(cluster.nodes()) + " nodes of " +
-               std::to_string(cluster.node.gpus));
+    row.refuse("gpus", "the group is larger than the cluster: " + std::to_string(nodes) +
+                           " nodes of " + std::to_string(each) + " GPUs on " +
+                           std::to_string(cluster.nodes()) + " nodes of " +
+                           std::to_string(cluster.node.gpus));
   point.group = {.ranks = gpus, .nodes = nodes, .least_per_node = each, .most_per_node = each};
   point.in_switch = row.text("nvls") != "off";
   point.size = {row.number("size_bytes")};
@@ -111,10 +125,9 @@ SweepPoint point_of(const CsvRow& row, const topology::Cluster& cluster) {
   return point;
 }
 
-void read_sweep_points(Sweep& sweep, const std::filesystem::path& file, Reading& reading) {
-  const auto content = reading.text_of(file, {.bytes = std::uintmax_t{16} << 20});
-  std::string_view rest = content;
-  std::vector<std::string> columns;
+void read_sweep_points(Sweep& sweep, std::string_view rest, const std::string& file) {
+  Complaints complaints(file);
+  std::vector<Cell> columns;
   for (int number = 1; !rest.empty(); ++number) {
     const auto end = std::min(rest.find('\n'), rest.size());
     auto line = rest.substr(0, end);
@@ -125,11 +138,15 @@ void read_sweep_points(Sweep& sweep, const std::filesystem::path& file, Reading&
       columns = cells_of(line);
       continue;
     }
-    const CsvRow row(columns, line, file.string() + ':' + std::to_string(number));
-    sweep.points.push_back(point_of(row, sweep.cluster));
+    try {
+      sweep.points.push_back(point_of(CsvRow(columns, line), sweep.cluster));
+    } catch (const CsvMistake& wrong) {
+      complaints.add({number, wrong.column}, wrong.text);
+    }
   }
-  if (sweep.points.empty())
-    throw Error({{file.string(), "expected a header line and at least one measurement"}});
+  if (sweep.points.empty() && !complaints.any())
+    complaints.add({}, "expected a header line and at least one measurement");
+  complaints.throw_if_any();
 }
 
 }  // namespace
@@ -148,15 +165,16 @@ SweepFile load_sweep_file(const std::filesystem::path& folder, const std::string
                           std::span<const std::string> sets, Files* read) {
   const auto file = folder / (name + ".yaml");
   Reading reading(file.string(), folder);
-  Value document = parse_yaml(reading.text_of(file), file.string());
+  Value document = parse_yaml(reading.texts().of(file), file.string());
   apply_sets(document, sets, reading);
   Sweep sweep{.name = name};
   const Cursor root(document, "", reading);
   read_map(collectives_sweep_table(), sweep, root);
   require({"cluster", "source"}, "a table needs its machine and its source", root);
   reading.throw_if_any();
-  read_sweep_points(sweep, folder / (name + ".csv"), reading);
-  reading.tell(read);
+  const auto table = folder / (name + ".csv");
+  read_sweep_points(sweep, reading.texts().of(table, table_limits), table.string());
+  reading.texts().tell(read);
   return {std::move(sweep), std::make_shared<const Value>(std::move(document))};
 }
 

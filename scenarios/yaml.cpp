@@ -6,9 +6,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 #include "scenarios/error.hpp"
@@ -30,9 +28,9 @@ std::size_t count_values(const Value& value) {
 
 // Builds the value from the parser's events. A library of events wants a derived class; the
 // library's own tree cannot bound its depth, shares aliased nodes and loses the marks of keys.
-class Builder final : public YAML::EventHandler {
+class YamlBuilder final : public YAML::EventHandler {
  public:
-  Builder(const std::string& file, const Limits& limits) : file_(file), limits_(limits) {}
+  YamlBuilder(const std::string& file, const Limits& limits) : file_(file), limits_(limits) {}
 
   Value take() { return std::move(root_); }
   bool empty() const { return !filled_; }
@@ -162,43 +160,19 @@ Value parse_yaml(std::string_view text, const std::string& file, const Limits& l
   if (text.size() > limits.bytes)
     throw Error({{file, "larger than " + std::to_string(limits.bytes >> 20) +
                             " MiB; no such file is that large"}});
-  Builder builder(file, limits);
+  YamlBuilder builder(file, limits);
   try {
     std::istringstream in{std::string(text)};
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& wrong) {
-    throw Error({{place(file, wrong.mark.line + 1, wrong.mark.column + 1),
+    const auto mark = wrong.mark.is_null() ? YAML::Mark() : wrong.mark;
+    throw Error({{place(file, mark.line + 1, mark.column + 1),
                   "this is not YAML: " + wrong.msg + advice(wrong.msg)}});
   }
   if (builder.empty()) throw Error({{place(file, 1, 1), "the file is empty; expected YAML"}});
   return builder.take();
-}
-
-std::string read_file(const std::filesystem::path& file, const Limits& limits) {
-  namespace fs = std::filesystem;
-  const auto fail = [&](const std::string& text) -> std::string {
-    throw Error({{file.string(), text}});
-  };
-  std::error_code wrong;
-  const auto status = fs::status(file, wrong);
-  if (status.type() == fs::file_type::not_found) return fail("no such file");
-  if (wrong) return fail("cannot be read: " + wrong.message());
-  if (fs::is_directory(status)) return fail("is a directory; expected a file");
-  if (fs::is_regular_file(status) && fs::file_size(file, wrong) > limits.bytes)
-    return fail("larger than " + std::to_string(limits.bytes >> 20) +
-                " MiB; no such file is that large");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return fail("cannot be opened for reading; check its permissions");
-  // A pipe or device has no size: take one byte more than allowed and judge then.
-  std::string text;
-  std::vector<char> block(std::size_t{1} << 16);
-  while (text.size() <= limits.bytes && in) {
-    in.read(block.data(), static_cast<std::streamsize>(block.size()));
-    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
-  }
-  return text;
 }
 
 }  // namespace scenarios

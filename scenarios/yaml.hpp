@@ -2,10 +2,11 @@
 // A YAML document as a plain value that remembers where each part stands.
 #pragma once
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "scenarios/file.hpp"
 
 namespace scenarios {
 
@@ -29,22 +30,8 @@ struct Member {
   Value key, value;
 };
 
-// What a document may cost before it is refused.
-struct Limits {
-  std::uintmax_t bytes = std::uintmax_t{1} << 20;
-  std::size_t nodes = 30'000;  // after aliases are expanded
-  int depth = 64;
-};
-
 // Parses one document; aliases become copies. Throws Error, with the place, for text that is not
 // YAML, is empty, holds several documents or exceeds a limit. O(text).
 Value parse_yaml(std::string_view text, const std::string& file, const Limits& limits = {});
-
-// Files that reading something led to, in that order.
-using Files = std::vector<std::filesystem::path>;
-
-// The whole file. Throws Error for a missing file, a directory, or one beyond `limits.bytes`,
-// which is then not read.
-std::string read_file(const std::filesystem::path& file, const Limits& limits = {});
 
 }  // namespace scenarios

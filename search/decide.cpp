@@ -41,10 +41,16 @@ class Planning {
  public:
   Planning(const Purchase& purchase, const Purchasing& how) : purchase_(purchase), how_(how) {}
 
-  Found found(const PurchaseOption& option) {
+  Found found(std::size_t number) {
+    const auto& option = purchase_.options[number];
     Found found;
     for (std::size_t i = 0; i < purchase_.workloads.size(); ++i) {
-      auto plan = best(option.questions[i], purchase_.workloads[i], found);
+      std::optional<Planned> plan;
+      try {
+        plan = best(option.questions[i], purchase_.workloads[i], found);
+      } catch (const strategies::Refusal& refused) {
+        throw PurchaseRefusal(refused, number, i);
+      }
       if (!plan) {
         found.workloads.clear();
         return found;
@@ -100,7 +106,7 @@ Decision decide(const Purchase& purchase, const Purchasing& how) {
   for (std::size_t i = 0; i < purchase.options.size(); ++i) {
     const auto& option = purchase.options[i];
     if (how.progress) how.progress(i, purchase.options.size(), option.name);
-    Assessed one{planning.found(option), {}, {}};
+    Assessed one{planning.found(i), {}, {}};
     const auto& plans = one.found.workloads;
     one.assessment = assess(purchase, option, plans);
     if (one.found.misfit && plans.empty())

@@ -12,6 +12,7 @@
 #include "forecast/intervals.hpp"
 #include "search/goodput.hpp"
 #include "search/search.hpp"
+#include "strategies/refusal.hpp"
 #include "units/quantity.hpp"
 
 namespace search {
@@ -90,6 +91,13 @@ struct PurchaseOption {
   double nodes_per_rack = 1;
 
   const topology::Cluster& cluster() const { return questions.front().scenario.cluster; }
+};
+
+// Why no plan for a workload on an option can be simulated.
+struct PurchaseRefusal : strategies::Refusal {
+  PurchaseRefusal(const strategies::Refusal& why, std::size_t of_option, std::size_t of_workload)
+      : Refusal(why), option(of_option), workload(of_workload) {}
+  std::size_t option, workload;  // by number
 };
 
 struct Purchase {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "strategies/limits.hpp"
 #include "strategies/schedule_layout.hpp"
 #include "strategies/shard_groups.hpp"
 
@@ -167,6 +168,7 @@ class Walk {
   }
 
   void schedules() {
+    const auto microbatches = training_.global_batch / plan_.micro_batch / plan_.data;
     for (const auto schedule : every_schedule) {
       if (!runs(schedule)) continue;
       plan_.schedule = schedule;
@@ -178,6 +180,7 @@ class Walk {
       const auto most = many ? model_.layers / plan_.pipeline : least;
       for (auto v = least; v <= most; ++v) {
         if (!space_.virtual_stages.allow(v) || plan_.pipeline * v > model_.layers) continue;
+        if (microbatches > strategies::most_microbatches({schedule, plan_.pipeline, v})) continue;
         plan_.virtual_stages = v;
         visit_(plan_);
       }

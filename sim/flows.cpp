@@ -253,6 +253,16 @@ SharedNetwork::SharedNetwork(std::span<const double> capacities, double ticks_pe
     : state_(std::make_unique<State>(capacities, ticks_per_second)) {
   if (!(ticks_per_second > 0)) throw std::invalid_argument("a second must have ticks");
 }
+bool SharedNetwork::can_join(std::span<const double> capacities) {
+  double most = 0, least = std::numeric_limits<double>::infinity();
+  for (const auto capacity : capacities) {
+    most = std::max(most, capacity);
+    least = std::min(least, capacity);
+  }
+  if (!(most > 0)) return capacities.empty();
+  return std::isfinite(most) && std::ldexp(least, 59 - std::ilogb(most)) >= 0x1p24;
+}
+
 SharedNetwork::SharedNetwork(SharedNetwork&&) noexcept = default;
 SharedNetwork& SharedNetwork::operator=(SharedNetwork&&) noexcept = default;
 SharedNetwork::~SharedNetwork() = default;

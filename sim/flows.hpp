@@ -49,7 +49,11 @@ class SharedNetwork {
     friend auto operator<=>(const Completion&, const Completion&) = default;
   };
 
-  // capacities in bytes/s, above zero and within a factor 2^36 of one another.
+  // Whether one network can have such links: above zero, finite and about within a factor 2^36 of
+  // one another.
+  static bool can_join(std::span<const double> capacities);
+
+  // capacities in bytes/s, which can_join().
   explicit SharedNetwork(std::span<const double> capacities, double ticks_per_second = 1e12);
   SharedNetwork(SharedNetwork&&) noexcept;
   SharedNetwork& operator=(SharedNetwork&&) noexcept;

@@ -3,18 +3,13 @@
 
 #include <xxhash.h>
 
+#include "store/checksum.hpp"
+
 namespace store {
 
 std::string digest(std::string_view text) {
-  XXH128_canonical_t bytes;
-  XXH128_canonicalFromHash(&bytes, XXH3_128bits(text.data(), text.size()));
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string hex;
-  for (const auto byte : bytes.digest) {
-    hex += digits[byte >> 4];
-    hex += digits[byte & 15];
-  }
-  return hex;
+  const auto hash = XXH3_128bits(text.data(), text.size());
+  return to_text(Sum{hash.high64, hash.low64});
 }
 
 std::int64_t shard_of(std::string_view text, std::int64_t shards) {

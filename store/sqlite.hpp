@@ -9,19 +9,31 @@
 #include <string>
 #include <string_view>
 
+#include "store/checksum.hpp"
+
 namespace store {
+
+// What to do about a store that is damaged, behind a semicolon.
+constexpr const char* repair_words =
+    "run its sweep, or its shard, again with --repair: it keeps what is sound, and this file under "
+    "another name";
 
 class Database {
  public:
-  // `flags` are those of sqlite3_open_v2. Throws Error.
-  Database(const std::filesystem::path& file, int flags);
+  // `flags` are those of sqlite3_open_v2. For one thread at a time. Throws Error.
+  Database(const std::filesystem::path& file, int flags) : Database(file, flags, file) {}
+  // A file that errors are to call otherwise.
+  Database(const std::filesystem::path& file, int flags, const std::filesystem::path& name);
 
-  const std::filesystem::path& file() const { return file_; }
+  const std::filesystem::path& file() const { return file_; }  // as errors call it
   sqlite3* handle() const { return handle_.get(); }
   void run(const std::string& sql);         // statements without results
   std::string ask(const std::string& sql);  // the first column of the first row, or ""
+  std::int64_t changed() const { return sqlite3_changes(handle()); }  // rows, by the last statement
+  // Whether closing leaves the file and its log beside it as they are.
+  void leave_log(bool leave);
   void close() { handle_.reset(); }
-  [[noreturn]] void fail(int code) const;  // Throws Error
+  [[noreturn]] void fail(int code) const;  // Throws Error; Damaged where the file is
 
  private:
   struct Close {
@@ -40,15 +52,18 @@ class Statement {
   Statement& whole(int parameter, std::int64_t value);
   Statement& real(int parameter, double value);
   Statement& nothing(int parameter);
+  Statement& same(int parameter, const Statement& other, int column);  // a value, its type too
 
   bool step();   // whether there is a row
   void once();   // step to the end, and ready for the next values
   void reset();  // ready for the next values
 
-  std::string text(int column) const;
+  std::string text(int column) const { return std::string(view(column)); }
+  std::string_view view(int column) const;  // until the next step
   std::int64_t whole(int column) const { return sqlite3_column_int64(handle_.get(), column); }
   double real(int column) const { return sqlite3_column_double(handle_.get(), column); }
   bool empty(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
+  void put_into(Content& content, int column) const;  // the value with its type
 
  private:
   void check(int code) const;

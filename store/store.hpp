@@ -18,6 +18,12 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The file does not hold what was written to it, or nothing shows that it does. Names the rows that
+// are lost, the first twenty of them, and `repair`.
+struct Damaged : Error {
+  using Error::Error;
+};
+
 // A part of a sweep that is kept in a file of its own.
 struct Shard {
   std::int64_t index = 1, count = 1;  // 1 ≤ index ≤ count
@@ -50,15 +56,24 @@ struct Row {
 
 // Tables: points (one row for each id), places (which point is at which position), meta; and the
 // view `sweep`, which joins them. Not for threads to share.
+//
+// Every row carries a checksum of its table, its key and every bit of its values; a point's is
+// bound to the program, a place's to the fingerprint. Every transaction also writes, into meta, how
+// many rows there are and the sum of their checksums (modulo 2^128, so that their order does not
+// matter). Whoever opens a store reads every row, adds up what is there and compares; each row is
+// checked once more when it is read. So no row is read from a store of which a bit of a row has
+// changed, a page is lost, or a part has gone back to an older state; only a file that went back to
+// an older state as a whole is taken for what it then was. Chance hides damage with a probability
+// below 1e-30; a forger, who can compute checksums as well, is not kept out.
 class Store {
  public:
   // For writing: makes the file, or goes on with what it holds. One process at a time; a shard's
   // file ends in .part until it is finished, and a file system that other machines share will do.
   // A store of the same axes whose values have changed keeps its points, to be placed again.
-  // Throws Error.
+  // Throws Error, Damaged; then the file is as it was.
   static Store writer(const std::filesystem::path& file, const Identity& identity,
                       const std::vector<Column>& columns);
-  // For reading, also while another process writes. Throws Error.
+  // For reading what there is now, also while another process writes. Throws Error, Damaged.
   static Store reader(const std::filesystem::path& file);
 
   Store(Store&&) noexcept;
@@ -70,16 +85,16 @@ class Store {
 
   std::int64_t placed() const;  // positions with a point
   void for_each_place(const std::function<void(std::int64_t)>& visit) const;
-  std::vector<std::string> unplaced() const;            // ids of points at no position, sorted
-  std::optional<Row> row(std::int64_t position) const;  // without scenario
-  std::vector<std::pair<std::string, std::int64_t>> counts() const;  // by status, sorted
-  // The position with most of that figure among those of this status, the first of equals.
-  std::optional<std::int64_t> most(const std::string& column, const std::string& status) const;
+  std::vector<std::string> unplaced() const;  // ids of points at no position, sorted
+  // These two throw Damaged where a row is not what was written.
+  std::optional<Row> row(std::int64_t position) const;
+  void for_each_row(const std::function<void(const Row&)>& visit) const;  // by position
 
   // All or none, and on the disk when it returns. Points that are known are only placed. Throws
   // Error.
   void add(std::span<const Row> rows);
-  // Everything of another store of the same sweep. Throws Error, and then has taken nothing.
+  // Everything of another store of the same sweep. Throws Error, Damaged, and then has taken
+  // nothing.
   void take(const std::filesystem::path& other);
   // Makes it one plain file, which needs no writable folder to be read. Nothing can be added then.
   void close();
@@ -94,5 +109,20 @@ class Store {
 
 // Where a shard is written until it is finished.
 std::filesystem::path unfinished(const std::filesystem::path& file);
+
+// What was made of a damaged store.
+struct Repaired {
+  std::filesystem::path damaged;        // where it is now
+  std::int64_t points = 0, placed = 0;  // rows that were kept
+};
+
+// Where a store is damaged: moves it away, beside, with its log, and makes a sound one of the
+// points whose checksums show that they are what this program wrote, and of the positions that this
+// very sweep gave them. A row of an older state of the file is kept too: an id names question and
+// program, so that it is no less right. Where nothing can be read it holds no point. A shard is
+// unfinished then. Nothing where the store is sound, or is not there. Throws Error, and then the
+// file is as it was, as it does for a sound store of something else.
+std::optional<Repaired> repair(const std::filesystem::path& file, const Identity& identity,
+                               const std::vector<Column>& columns);
 
 }  // namespace store

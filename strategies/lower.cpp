@@ -49,11 +49,17 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
 // What the passes of a stage's chunk take, on the average.
 ChunkTimes Lowering::times_of(int stage) {
   const auto& cell = cells_[cells_of_stage_[static_cast<std::size_t>(stage)].front()];
+  double work = 0;  // of all microbatches
   const auto time = [&](Pass pass) {
     sim::Picoseconds sum = 0;
     for (int chunk = 0; chunk < chunks(); ++chunk) {
       const auto v = static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout_));
-      sum += alone(written(cell.writers.front(), blocks_[v], pass, {})).total();
+      const auto pieces = written(cell.writers.front(), blocks_[v], pass, {});
+      check_ticks(pieces);
+      const auto one = alone(pieces).total();
+      work += static_cast<double>(one) * static_cast<double>(out_.microbatches);
+      check_ticks(work);
+      sum += one;
     }
     return sum / chunks();
   };
@@ -309,11 +315,13 @@ Lowered Lowering::run() {
   if (!post_validates(job_.plan, job_.software)) gradient_norm();
   optimizer();
   check_length();
+  check_links();
   out_.writer = std::move(writers_.front());
   return std::move(out_);
 }
 
 Lowered lower(const Job& job, const Costs& costs, Ranks ranks) {
+  check_numbers(job);
   return Lowering(job, costs, ranks).run();
 }
 

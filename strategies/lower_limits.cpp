@@ -2,13 +2,67 @@
 // Steps that are too large to be simulated, or too long.
 #include <algorithm>
 #include <map>
-#include <stdexcept>
 #include <string>
 
 #include "sim/contention.hpp"
+#include "sim/flows.hpp"
+#include "strategies/limits.hpp"
 #include "strategies/lowering.hpp"
+#include "units/text.hpp"
 
 namespace strategies {
+
+namespace {
+
+// Times are 64-bit picoseconds.
+constexpr double longest = 8.64e18;  // 100 days
+
+// The keys of a scenario that say what a port carries.
+std::vector<std::string> keys_of(topology::Port::Kind kind) {
+  using enum topology::Port::Kind;
+  switch (kind) {
+    case nvlink:
+      return {"cluster.node.nvlink.bandwidth"};
+    case pcie:
+      return {"cluster.node.pcie.bandwidth"};
+    case nic:
+      return {"cluster.fabric.link_bandwidth", "cluster.node.nics.bandwidth"};
+    default:
+      return {"cluster.fabric.link_bandwidth"};
+  }
+}
+
+}  // namespace
+
+void check_numbers(const Job& job) {
+  constexpr std::int64_t most_ranks = std::int64_t{1} << 22;
+  const auto& plan = job.plan;
+  if (static_cast<double>(plan.tensor) * static_cast<double>(plan.context) *
+          static_cast<double>(plan.pipeline) * static_cast<double>(plan.data) >
+      static_cast<double>(most_ranks))
+    throw Refusal({"cluster.nodes", "cluster.gpus"},
+                  "a step on more than 4 million GPUs is not simulated; lower the number of nodes");
+  if (const auto refused = too_large(
+          {plan.schedule, plan.pipeline, plan.virtual_stages, microbatches_of(plan, job.training)}))
+    throw Refusal(*refused);
+}
+
+void check_ticks(double ticks) {
+  if (ticks > longest)
+    throw Refusal({"training.global_batch"},
+                  "the step would take longer than 100 days, which is not simulated; lower "
+                  "global_batch or sequence_length");
+}
+
+void check_ticks(const Pieces& pass) {
+  double sum = 0;
+  for (const auto& piece : pass) {
+    for (const auto& step : piece.body.steps)
+      sum += static_cast<double>(step.duration) + static_cast<double>(step.issue);
+    if (piece.then) sum += static_cast<double>(to_ticks(piece.then->sending.time()));
+  }
+  check_ticks(sum);
+}
 
 // What a pass of the longest virtual stage has for the exchanges inside its blocks: these, and the
 // pieces that they cut it into.
@@ -35,12 +89,9 @@ double Lowering::events_of_exchanges() const {
 // Refuses what would not fit into memory, before it is tried.
 void Lowering::check_size() const {
   constexpr double most_events = 2e7;
-  constexpr std::int64_t most_ranks = std::int64_t{1} << 22;
   const auto number = [](double value) {
     return std::to_string(static_cast<std::int64_t>(value / 1e6)) + " million";
   };
-  if (placement_.ranks() > most_ranks)
-    throw std::invalid_argument("a step on more than 4 million GPUs is not simulated");
   std::size_t segments = 1;
   if (job_.plan.zero >= 2 || job_.plan.offload.activations)
     for (int v = 0; v < layout_.virtual_stages(); ++v)
@@ -49,17 +100,19 @@ void Lowering::check_size() const {
                        static_cast<double>(arrived_forward_.size());
   const double events = slots * (3.0 * static_cast<double>(segments) + events_of_exchanges());
   if (events > most_events)
-    throw std::invalid_argument(
+    throw Refusal(
+        {"training.global_batch"},
         "the step would be " + number(events) + " events, more than " + number(most_events) + ": " +
-        std::to_string(arrived_forward_.size()) + " of its " + std::to_string(placement_.ranks()) +
-        " ranks differ from one another" +
-        (every_rank_ ? " with --full, which takes every rank apart"
-                     : "; stragglers, degraded links and oversubscribed leaves that hold no whole "
-                       "stages keep ranks from being alike") +
-        "; or raise micro_batch, lower global_batch or virtual_stages");
+            std::to_string(arrived_forward_.size()) + " of its " +
+            std::to_string(placement_.ranks()) + " ranks differ from one another" +
+            (every_rank_
+                 ? " with --full, which takes every rank apart"
+                 : "; stragglers, degraded links and oversubscribed leaves that hold no whole "
+                   "stages keep ranks from being alike") +
+            "; or raise micro_batch, lower global_batch or virtual_stages");
 }
 
-// Times are 64-bit picoseconds: even one thing after the other must end within 100 days.
+// Even one thing after the other must end within 100 days.
 void Lowering::check_length() const {
   double ticks = 0;
   std::vector<double> alone;
@@ -83,10 +136,22 @@ void Lowering::check_length() const {
     }
     if (op.traffic != sim::no_traffic) ticks += sending[op.traffic];
   }
-  if (ticks / stages() > 8.64e18)
-    throw std::invalid_argument(
-        "the step would take longer than 100 days, which is not simulated; lower global_batch or "
-        "sequence_length");
+  check_ticks(ticks / stages());
+}
+
+// Links that traffic shares are played in integers of 60 bits.
+void Lowering::check_links() const {
+  if (out_.program.traffic().empty() || sim::SharedNetwork::can_join(out_.program.links())) return;
+  const auto [least, most] = std::ranges::minmax_element(out_.links, {}, &LinkClass::capacity);
+  const auto words = [&](const LinkClass& link) {
+    return folding_.ports().name(link.port) + " carries " +
+           units::short_text(units::BytesPerSecond{link.capacity});
+  };
+  auto keys = keys_of(least->port.kind);
+  if (!job_.cluster.degraded_links.empty()) keys.insert(keys.begin(), "cluster.degraded_links");
+  throw Refusal(keys, words(*least) + " and " + words(*most) +
+                          ": links that a step shares differ by less than a factor 2^35; are the "
+                          "bandwidths of the scenario meant?");
 }
 
 }  // namespace strategies

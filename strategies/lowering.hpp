@@ -37,6 +37,12 @@ struct Group {
   operator Sharers() const { return {shape, ring}; }
 };
 
+// What takes more memory or time than there is, told from the plan's numbers: throws Refusal.
+void check_numbers(const Job& job);
+// Passes, one after the other, that take longer than any step may: throws Refusal.
+void check_ticks(double ticks);
+void check_ticks(const Pieces& pass);
+
 class Lowering {
  public:
   Lowering(const Job& job, const Costs& costs, Ranks ranks);
@@ -48,6 +54,7 @@ class Lowering {
 
   void check_size() const;
   void check_length() const;
+  void check_links() const;
   double events_of_exchanges() const;
   void find_cells();
   Cell cell_of(int stage, const std::vector<std::int64_t>& group) const;

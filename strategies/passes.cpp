@@ -14,9 +14,9 @@
 #include "strategies/passes.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "strategies/checkpoints.hpp"
+#include "strategies/refusal.hpp"
 #include "strategies/regrouping.hpp"
 #include "strategies/writer.hpp"
 
@@ -27,7 +27,8 @@ using sim::Picoseconds;
 sim::Picoseconds to_ticks(units::Seconds time) {
   constexpr double longest = 1e6;
   if (!(time.value <= longest))
-    throw std::invalid_argument(
+    throw Refusal(
+        {"cluster"},
         "one kernel, collective or message would take more than 10^6 seconds; are the sizes and "
         "bandwidths of the scenario meant?");
   return static_cast<sim::Picoseconds>(time.value * 1e12 + 0.5);

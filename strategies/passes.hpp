@@ -220,7 +220,7 @@ class PassWriter {
   class Backward;
 };
 
-// Whole picoseconds. Throws std::invalid_argument beyond 10^6 s: sums must stay within 64 bits.
+// Whole picoseconds. Throws Refusal beyond 10^6 s: sums must stay within 64 bits.
 sim::Picoseconds to_ticks(units::Seconds time);
 
 }  // namespace strategies

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "strategies/limits.hpp"
 #include "strategies/zero_bubble.hpp"
 
 namespace strategies {
@@ -79,9 +80,9 @@ std::vector<Slot> interleaved_pairs(int stage, int stages, int chunks, int micro
   return interleave(stage, stages, chunks, microbatches, true);
 }
 
-namespace {
+bool is_searched(ScheduleKind schedule) { return memory_limit(schedule, 1).has_value(); }
 
-bool searched(ScheduleKind schedule) { return memory_limit(schedule, 1).has_value(); }
+namespace {
 
 void check_dualpipe(const OrderInput& input) {
   const bool mirrored = input.schedule == ScheduleKind::dualpipe;
@@ -117,7 +118,7 @@ void check(const OrderInput& input) {
   check_chunks(input);
   const auto kind = input.schedule;
   if (kind == ScheduleKind::dualpipe || kind == ScheduleKind::dualpipe_v) check_dualpipe(input);
-  if (input.limit && !searched(kind))
+  if (input.limit && !is_searched(kind))
     throw std::invalid_argument("only the zero-bubble schedules take a memory limit");
   if (input.pairs && kind != ScheduleKind::one_f_one_b && kind != ScheduleKind::interleaved)
     throw std::invalid_argument("only 1f1b and interleaved pair their passes when asked to");
@@ -125,6 +126,8 @@ void check(const OrderInput& input) {
     throw std::invalid_argument("a stage must be able to hold at least one microbatch");
   if (!input.times.empty() && input.times.size() != static_cast<std::size_t>(input.stages))
     throw std::invalid_argument("pass times are needed for every stage, or for none");
+  if (const auto refused = too_large({kind, input.stages, input.chunks, input.microbatches}))
+    throw Refusal(*refused);
 }
 
 std::vector<Slot> fixed_order(const OrderInput& input, int stage) {
@@ -163,7 +166,7 @@ std::optional<int> memory_limit(ScheduleKind schedule, int stages) {
 
 Order order_of(const OrderInput& input) {
   check(input);
-  if (searched(input.schedule)) return zero_bubble(input);
+  if (is_searched(input.schedule)) return zero_bubble(input);
   Order order;
   for (int stage = 0; stage < input.stages; ++stage) order.push_back(fixed_order(input, stage));
   return order;

@@ -73,9 +73,12 @@ struct OrderInput {
 // for zb_h2, (p + 2) / 2 for v_half, (p + 4) / 3 for v_min; none for the others.
 std::optional<int> memory_limit(ScheduleKind schedule, int stages);
 
+// Whether the order depends on the times of passes and is searched for. Others are fixed.
+bool is_searched(ScheduleKind schedule);
+
 // Throws std::invalid_argument when stages, chunks or microbatches are less than one, when a
 // schedule cannot have this number of chunks, stages or microbatches, or when the limit is one that
-// the schedule does not take. Deterministic.
+// the schedule does not take; Refusal when the pipeline is too large (limits.hpp). Deterministic.
 Order order_of(const OrderInput& input);
 Order order_of(ScheduleKind schedule, int stages, int chunks, int microbatches);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <stdexcept>
 #include <string>
 
 namespace strategies {
@@ -14,13 +13,14 @@ namespace {
 constexpr int most = 1'000'000;  // virtual stages, microbatches
 
 struct TableCell {
-  int virtual_stage, line, number;
+  int virtual_stage, line, column;
   Slot slot;
 };
 
-[[noreturn]] void fail(int line, int number, const std::string& what) {
-  throw std::invalid_argument("line " + std::to_string(line) + ", cell " + std::to_string(number) +
-                              ": " + what);
+using Complain = std::function<void(const OrderMistake&)>;
+
+[[noreturn]] void fail(int line, int column, const std::string& what) {
+  throw OrderMistake{line, column, what};
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -54,7 +54,7 @@ std::optional<Pass> pass_of(char letter) {
   }
 }
 
-TableCell cell_of(std::string_view text, int line, int number) {
+TableCell cell_of(std::string_view text, int line, int column) {
   int virtual_stage = -1, microbatch = -1;
   const auto* end = text.data() + text.size();
   const auto stage = std::from_chars(text.data(), end, virtual_stage);
@@ -62,49 +62,79 @@ TableCell cell_of(std::string_view text, int line, int number) {
   const bool whole = pass && std::from_chars(stage.ptr + 1, end, microbatch).ptr == end &&
                      text.back() != *stage.ptr;
   if (!whole || virtual_stage < 0 || microbatch < 0 || virtual_stage >= most || microbatch >= most)
-    fail(line, number,
+    fail(line, column,
          "'" + std::string(text) +
              "' is not a pass; expected STAGE, F, B, I or W, MICROBATCH, "
              "e.g. 0F0");
-  return {virtual_stage, line, number, {*pass, microbatch, 0}};
+  return {virtual_stage, line, column, {*pass, microbatch, 0}};
 }
 
 // "(3F1;4B0)OVERLAP_F_B", or a single pass.
-void read_cell(std::string_view text, int line, int number, std::vector<TableCell>& cells) {
+void read_cell(std::string_view text, int line, int column, std::vector<TableCell>& cells) {
   constexpr std::string_view together = ")OVERLAP_F_B";
   if (!text.starts_with('(')) {
-    cells.push_back(cell_of(text, line, number));
+    cells.push_back(cell_of(text, line, column));
     return;
   }
   const auto parts = text.ends_with(together)
                          ? split(text.substr(1, text.size() - 1 - together.size()), ';')
                          : std::vector<std::string_view>{};
   if (parts.size() != 2)
-    fail(line, number,
+    fail(line, column,
          "'" + std::string(text) + "' is not a pair; expected e.g. (3F1;4B0)OVERLAP_F_B");
-  auto forward = cell_of(trimmed(parts[0]), line, number);
-  const auto backward = cell_of(trimmed(parts[1]), line, number);
+  auto forward = cell_of(trimmed(parts[0]), line, column);
+  const auto backward = cell_of(trimmed(parts[1]), line, column);
   if (forward.slot.pass != Pass::forward || backward.slot.pass != Pass::backward)
-    fail(line, number, "'" + std::string(text) + "' is not a forward and a whole backward");
+    fail(line, column, "'" + std::string(text) + "' is not a forward and a whole backward");
   forward.slot.paired = true;
   cells.push_back(forward);
   cells.push_back(backward);
 }
 
-std::vector<std::vector<TableCell>> cells_of(std::string_view csv) {
-  std::vector<std::vector<TableCell>> devices;
-  int line = 0;
-  for (const auto row : split(csv, '\n')) {
-    ++line;
-    if (trimmed(row).empty()) continue;
-    devices.emplace_back();
-    int number = 0;
-    for (const auto text : split(row, ',')) {
-      ++number;
-      if (!trimmed(text).empty()) read_cell(trimmed(text), line, number, devices.back());
+// The part of the text before the separator, which is taken off it.
+std::string_view first_part(std::string_view& text, char separator) {
+  const auto end = std::min(text.find(separator), text.size());
+  const auto part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+void read_row(std::string_view row, int line, std::vector<TableCell>& cells,
+              const Complain& complain) {
+  const auto* begin = row.data();
+  while (!row.empty()) {
+    const auto cell = trimmed(first_part(row, ','));
+    if (cell.empty()) continue;
+    try {
+      read_cell(cell, line, static_cast<int>(cell.data() - begin) + 1, cells);
+    } catch (const OrderMistake& wrong) {
+      complain(wrong);
     }
   }
-  if (devices.empty()) throw std::invalid_argument("no line holds a pass");
+}
+
+// The cells of each device, and the line that it stands in.
+struct Devices {
+  std::vector<std::vector<TableCell>> cells;
+  std::vector<int> lines;
+};
+
+Devices devices_of(std::string_view csv, const Complain& complain) {
+  Devices devices;
+  std::size_t passes = 0;
+  for (int line = 1; !csv.empty(); ++line) {
+    const auto row = first_part(csv, '\n');
+    if (trimmed(row).empty()) continue;
+    devices.lines.push_back(line);
+    read_row(row, line, devices.cells.emplace_back(), complain);
+    passes += devices.cells.back().size();
+    if (passes > most_passes) {
+      complain({line, 1,
+                "more than " + std::to_string(most_passes) + " passes; no such order is played"});
+      return devices;
+    }
+  }
+  if (devices.cells.empty()) complain({1, 1, "no line holds a pass"});
   return devices;
 }
 
@@ -132,54 +162,71 @@ void take(const TableCell& cell, const std::string& name, Seen& seen) {
   const bool again = pass == Pass::forward           ? seen.forward
                      : pass == Pass::backward_weight ? seen.weight
                                                      : seen.backward;
-  if (again) fail(cell.line, cell.number, name + " runs twice");
+  if (again) fail(cell.line, cell.column, name + " runs twice");
   if (pass != Pass::forward && !seen.forward)
-    fail(cell.line, cell.number, name + " runs before its forward");
+    fail(cell.line, cell.column, name + " runs before its forward");
   if (pass == Pass::backward_weight && !seen.backward)
-    fail(cell.line, cell.number, name + " runs before its input gradient");
+    fail(cell.line, cell.column, name + " runs before its input gradient");
   seen.forward = seen.forward || pass == Pass::forward;
   seen.backward = seen.backward || pass == Pass::backward || pass == Pass::backward_input;
   seen.weight = seen.weight || pass == Pass::backward || pass == Pass::backward_weight;
 }
 
-void check_whole(const AllSeen& all, int virtual_stages, int microbatches) {
-  for (int v = 0; v < virtual_stages; ++v)
-    for (int m = 0; m < microbatches; ++m) {
+// The first pass that is missing of each virtual stage.
+void check_whole(const AllSeen& all, const WrittenOrder& order, const std::vector<int>& lines,
+                 const Complain& complain) {
+  for (int v = 0; v < order.layout.virtual_stages(); ++v)
+    for (int m = 0; m < order.microbatches; ++m) {
       const auto found = all.find({v, m});
       const auto seen = found == all.end() ? Seen{} : found->second;
       const char* missing = !seen.forward    ? "forward"
                             : !seen.backward ? "backward"
                             : !seen.weight   ? "weight pass"
                                              : nullptr;
-      if (missing)
-        throw std::invalid_argument("virtual stage " + std::to_string(v) + " has no " + missing +
-                                    " of microbatch " + std::to_string(m));
+      if (missing == nullptr) continue;
+      const auto device = static_cast<std::size_t>(place_of(v, order.layout).stage);
+      complain({lines[device], 1,
+                "virtual stage " + std::to_string(v) + " has no " + missing + " of microbatch " +
+                    std::to_string(m)});
+      break;
     }
+}
+
+void add(const TableCell& cell, int device, WrittenOrder& result, AllSeen& all) {
+  const auto place = place_of(cell.virtual_stage, result.layout);
+  if (place.stage != device)
+    fail(cell.line, cell.column,
+         "virtual stage " + std::to_string(cell.virtual_stage) + " belongs to device " +
+             std::to_string(place.stage) + ", not " + std::to_string(device));
+  const auto name = "virtual stage " + std::to_string(cell.virtual_stage) +
+                    "'s pass of microbatch " + std::to_string(cell.slot.microbatch);
+  take(cell, name, all[{cell.virtual_stage, cell.slot.microbatch}]);
+  auto& slots = result.order[static_cast<std::size_t>(device)];
+  slots.push_back(cell.slot);
+  slots.back().chunk = place.chunk;
+  result.microbatches = std::max(result.microbatches, cell.slot.microbatch + 1);
 }
 
 }  // namespace
 
-WrittenOrder read_order(std::string_view csv) {
-  const auto devices = cells_of(csv);
-  WrittenOrder result{.layout = layout_of_cells(devices)};
+WrittenOrder read_order(std::string_view csv, const Complain& complain) {
+  bool sound = true;
+  const auto note = [&](const OrderMistake& wrong) {
+    sound = false;
+    complain(wrong);
+  };
+  const auto devices = devices_of(csv, note);
+  if (!sound) return {};
+  WrittenOrder result{.layout = layout_of_cells(devices.cells)};
+  result.order.resize(devices.cells.size());
   AllSeen all;
-  for (std::size_t device = 0; device < devices.size(); ++device) {
-    auto& slots = result.order.emplace_back();
-    for (const auto& cell : devices[device]) {
-      const auto place = place_of(cell.virtual_stage, result.layout);
-      if (place.stage != static_cast<int>(device))
-        fail(cell.line, cell.number,
-             "virtual stage " + std::to_string(cell.virtual_stage) + " belongs to device " +
-                 std::to_string(place.stage) + ", not " + std::to_string(device));
-      const auto name = "virtual stage " + std::to_string(cell.virtual_stage) +
-                        "'s pass of microbatch " + std::to_string(cell.slot.microbatch);
-      take(cell, name, all[{cell.virtual_stage, cell.slot.microbatch}]);
-      slots.push_back(cell.slot);
-      slots.back().chunk = place.chunk;
-      result.microbatches = std::max(result.microbatches, cell.slot.microbatch + 1);
-    }
-  }
-  check_whole(all, result.layout.virtual_stages(), result.microbatches);
+  for (std::size_t device = 0; device < devices.cells.size(); ++device)
+    for (const auto& cell : devices.cells[device]) try {
+        add(cell, static_cast<int>(device), result, all);
+      } catch (const OrderMistake& wrong) {
+        note(wrong);
+      }
+  if (sound) check_whole(all, result, devices.lines, complain);
   return result;
 }
 

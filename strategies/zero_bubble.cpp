@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <stdexcept>
 
+#include "strategies/refusal.hpp"
 #include "strategies/zero_bubble_blocks.hpp"
 #include "strategies/zero_bubble_length.hpp"
 #include "strategies/zero_bubble_polish.hpp"
@@ -181,6 +181,33 @@ Order best_of(const std::vector<Recipe>& recipes, const LineInput& input) {
   return best;
 }
 
+Order best_of_all(const LineInput& input) {
+  const bool line = input.layout.kind == Layout::Kind::loop;
+  auto recipes = line ? recipes_for_line() : recipes_for_v(input);
+  if (!line && small(input)) std::ranges::copy(greedy_recipes_for_v(), std::back_inserter(recipes));
+  auto best = best_of(recipes, input);
+  if (best.empty() && !line) best = best_of(greedy_recipes_for_v(), input);
+  return best;
+}
+
+// What a step of weeks takes is beyond `never` before its last pass. Divides all times by a power
+// of two until their sum is far below it: orders follow from how times compare. False if it was.
+bool shorten(LineInput& input) {
+  const auto ticks = [](std::int64_t time) { return static_cast<double>(time); };
+  double sum = 0;
+  for (const auto& times : input.times)
+    sum += ticks(times.forward) + ticks(times.backward) + ticks(times.weight) +
+           2 * ticks(input.latency);
+  sum *= static_cast<double>(input.layout.chunks) * static_cast<double>(input.microbatches);
+  if (sum < ticks(never)) return false;
+  for (; sum > ticks(never / 2); sum /= 2) {
+    input.latency /= 2;
+    for (auto& times : input.times)
+      times = {times.forward / 2, times.backward / 2, times.weight / 2};
+  }
+  return true;
+}
+
 }  // namespace
 
 Order zero_bubble(const OrderInput& asked) {
@@ -188,13 +215,11 @@ Order zero_bubble(const OrderInput& asked) {
   const int limit = asked.limit.value_or(memory_limit(asked.schedule, asked.stages).value_or(1));
   LineInput input{layout, asked.microbatches, asked.times, asked.latency, limit * layout.parts()};
   if (input.times.empty()) input.times.resize(static_cast<std::size_t>(asked.stages));
-  const bool line = layout.kind == Layout::Kind::loop;
-  auto recipes = line ? recipes_for_line() : recipes_for_v(input);
-  if (!line && small(input)) std::ranges::copy(greedy_recipes_for_v(), std::back_inserter(recipes));
-  auto best = best_of(recipes, input);
-  if (best.empty() && !line) best = best_of(greedy_recipes_for_v(), input);
+  auto best = best_of_all(input);
+  if (best.empty() && shorten(input)) best = best_of_all(input);
   if (best.empty())
-    throw std::invalid_argument("no order of this schedule stays inside its memory limit");
+    throw Refusal({"plan.schedule", "search.schedule"},
+                  "no order of this schedule stays inside its memory limit; write another one");
   return best;
 }
 

@@ -17,15 +17,20 @@ constexpr std::array<std::string_view, 10> columns{
 constexpr std::size_t required = 9;  // the last may be missing
 
 struct Row {
+  std::string_view text;
   std::array<std::string_view, columns.size()> cells;
   int line;
 
   std::string_view operator[](std::string_view column) const {
     return cells[static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin())];
   }
+  // A mistake in the cell of that column, or in the row where it has none.
+  [[noreturn]] void refuse(std::string_view column, const std::string& what) const {
+    const auto cell = (*this)[column];
+    throw MeasuredMistake{
+        line, cell.data() == nullptr ? 1 : static_cast<int>(cell.data() - text.data()) + 1, what};
+  }
 };
-
-[[noreturn]] void refuse(int line, const std::string& what) { throw MeasuredMistake{line, what}; }
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
@@ -43,14 +48,14 @@ Number number(const Row& row, std::string_view column) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value > 0))
-    refuse(row.line,
-           std::string(column) + " must be a positive number, not '" + std::string(text) + "'");
+    row.refuse(column,
+               std::string(column) + " must be a positive number, not '" + std::string(text) + "'");
   return value;
 }
 
 double efficiency(const Row& row) {
   const auto value = number<double>(row, "efficiency");
-  if (!(value <= 1.5)) refuse(row.line, "efficiency is a share of peak, not more than 1.5");
+  if (!(value <= 1.5)) row.refuse("efficiency", "efficiency is a share of peak, not more than 1.5");
   return value;
 }
 
@@ -59,8 +64,8 @@ units::Kernel::Layout layout_of(const Row& row) {
   if (row["pass"] == "forward") return Layout::forward;
   if (row["pass"] == "input_gradient") return Layout::input_gradient;
   if (row["pass"] == "weight_gradient") return Layout::weight_gradient;
-  refuse(row.line, "unknown pass '" + std::string(row["pass"]) +
-                       "'; expected forward, input_gradient or weight_gradient");
+  row.refuse("pass", "unknown pass '" + std::string(row["pass"]) +
+                         "'; expected forward, input_gradient or weight_gradient");
 }
 
 MeasuredAttention::Pass pass_of(const Row& row) {
@@ -68,14 +73,14 @@ MeasuredAttention::Pass pass_of(const Row& row) {
   if (row["pass"] == "forward") return Pass::forward;
   if (row["pass"] == "backward") return Pass::backward;
   if (row["pass"] == "both") return Pass::both;
-  refuse(row.line,
-         "unknown pass '" + std::string(row["pass"]) + "'; expected forward, backward or both");
+  row.refuse("pass",
+             "unknown pass '" + std::string(row["pass"]) + "'; expected forward, backward or both");
 }
 
 bool causal_of(const Row& row) {
   if (row["causal"] == "1") return true;
   if (row["causal"] == "0") return false;
-  refuse(row.line, "causal must be 0 or 1, not '" + std::string(row["causal"]) + "'");
+  row.refuse("causal", "causal must be 0 or 1, not '" + std::string(row["causal"]) + "'");
 }
 
 MeasuredProduct product_of(const Row& row) {
@@ -114,7 +119,7 @@ std::array<std::size_t, columns.size()> header(std::string_view text, int line) 
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto found = std::ranges::find(names, columns[i]);
     if (found == names.end() && i < required)
-      refuse(line, "column '" + std::string(columns[i]) + "' is missing");
+      throw MeasuredMistake{line, 1, "column '" + std::string(columns[i]) + "' is missing"};
     place[i] = static_cast<std::size_t>(found - names.begin());
   }
   return place;
@@ -124,10 +129,10 @@ using Places = std::array<std::size_t, columns.size()>;
 
 Row read_row(std::string_view text, const Places& places, std::size_t width, int line) {
   const auto cells = split(text, ',');
-  Row row{{}, line};
+  Row row{text, {}, line};
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (places[i] >= width) continue;  // a column that is not there
-    if (places[i] >= cells.size()) refuse(line, "the row has too few cells");
+    if (places[i] >= cells.size()) throw MeasuredMistake{line, 1, "the row has too few cells"};
     row.cells[i] = cells[places[i]];
   }
   return row;
@@ -137,14 +142,14 @@ bool is_narrow(const Row& row) {
   const auto precision = row["precision"];
   if (precision.empty() || precision == "bf16" || precision == "fp16") return false;
   if (precision == "fp8") return true;
-  refuse(row.line,
-         "unknown precision '" + std::string(precision) + "'; expected bf16, fp16 or fp8");
+  row.refuse("precision",
+             "unknown precision '" + std::string(precision) + "'; expected bf16, fp16 or fp8");
 }
 
 void add(Measured& table, const Row& row) {
   const bool narrow = is_narrow(row);
   if (narrow && row["kind"] != "product")
-    refuse(row.line, "only products are measured in fp8; leave the precision out");
+    row.refuse("precision", "only products are measured in fp8; leave the precision out");
   if (row["kind"] == "product") {
     (narrow ? table.narrow : table.products).push_back(product_of(row));
   } else if (row["kind"] == "attention") {
@@ -154,29 +159,28 @@ void add(Measured& table, const Row& row) {
                              units::Bytes{static_cast<double>(number<std::int64_t>(row, "n"))},
                              efficiency(row)});
   } else {
-    refuse(row.line, "unknown kind '" + std::string(row["kind"]) +
-                         "'; expected product, attention or stream");
+    row.refuse("kind", "unknown kind '" + std::string(row["kind"]) +
+                           "'; expected product, attention or stream");
   }
 }
 
 }  // namespace
 
 Measured parse_measured(std::string_view csv) {
-  std::vector<MeasuredMistake> mistakes;
-  auto table = parse_measured(csv, mistakes);
-  if (!mistakes.empty())
-    throw std::invalid_argument("line " + std::to_string(mistakes.front().line) + ": " +
-                                mistakes.front().text);
-  return table;
+  return parse_measured(csv, [](const MeasuredMistake& mistake) {
+    throw std::invalid_argument("line " + std::to_string(mistake.line) + ": " + mistake.text);
+  });
 }
 
-Measured parse_measured(std::string_view csv, std::vector<MeasuredMistake>& mistakes) {
+Measured parse_measured(std::string_view csv,
+                        const std::function<void(const MeasuredMistake&)>& complain) {
   Measured table;
   std::optional<Places> places;
   std::size_t width = 0;
-  int line = 0;
-  for (std::string_view text : split(csv, '\n')) {
-    ++line;
+  for (int line = 1; !csv.empty(); ++line) {
+    const auto end = std::min(csv.find('\n'), csv.size());
+    auto text = csv.substr(0, end);
+    csv.remove_prefix(std::min(end + 1, csv.size()));
     if (text.ends_with('\r')) text.remove_suffix(1);
     if (text.empty() || text.starts_with('#')) continue;
     try {
@@ -187,7 +191,7 @@ Measured parse_measured(std::string_view csv, std::vector<MeasuredMistake>& mist
         places = header(text, line);
       }
     } catch (const MeasuredMistake& mistake) {
-      mistakes.push_back(mistake);
+      complain(mistake);
       if (!places) return table;  // without columns no row means anything
     }
   }

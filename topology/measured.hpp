@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of measured kernels as text.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,11 +36,12 @@ struct Measured {
 // wrong. O(text).
 Measured parse_measured(std::string_view csv);
 
-// The same, with what is wrong in any line, for files of users.
+// The same for files of users: calls `complain` with what is wrong in any line, in file order.
 struct MeasuredMistake {
-  int line;
+  int line, column;  // from one, in bytes
   std::string text;
 };
-Measured parse_measured(std::string_view csv, std::vector<MeasuredMistake>& mistakes);
+Measured parse_measured(std::string_view csv,
+                        const std::function<void(const MeasuredMistake&)>& complain);
 
 }  // namespace topology

@@ -198,8 +198,8 @@ TEST_CASE("--kernels asks for a name, and tells every wrong line") {
         "stepcast: --kernels needs --name NAME, the name of the device, such as my-gpu\n");
   run = stepcast({"calibrate", "--kernels", csv, "--name", "mine"});
   CHECK(run.status == app::wrong_input);
-  CHECK(run.err == csv + ":2: unknown kind 'gemm'; expected product, attention or stream\n" + csv +
-                       ":3: n must be a positive number, not 'x'\n");
+  CHECK(run.err == csv + ":2:1: unknown kind 'gemm'; expected product, attention or stream\n" +
+                       csv + ":3:15: n must be a positive number, not 'x'\n");
 }
 
 }  // namespace calibrate_spec

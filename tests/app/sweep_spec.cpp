@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -43,7 +44,7 @@ class Folder {
   }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
+    std::ofstream(path_ / name, std::ios::binary) << text;
   }
   std::string read(const std::string& name) const {
     std::ostringstream text;
@@ -84,12 +85,42 @@ class Environment {
   std::optional<std::string> before_;
 };
 
+// The bytes by which SQLite keeps a real number.
+std::string stored(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(bits >> shift);
+  return bytes;
+}
+
 std::string csv(const std::vector<std::string>& stores) {
   std::vector<std::string> arguments{"sweep", "export"};
   arguments.insert(arguments.end(), stores.begin(), stores.end());
   const auto run = stepcast(arguments);
   CHECK(run.status == app::success);
   return run.out;
+}
+
+// Makes a store of the same rows but for a figure that nothing would forecast, which then shows
+// what was there before.
+void put_figure(const std::string& file, const std::string& name, double value) {
+  std::vector<store::Row> rows;
+  std::optional<store::Identity> identity;
+  std::vector<store::Column> columns;
+  {
+    const auto store = store::Store::reader(file);
+    identity = store.identity();
+    columns = store.columns();
+    const auto at = std::ranges::find(columns, name, &store::Column::name) - columns.begin();
+    store.for_each_row([&](store::Row row) {
+      if (!row.figures.empty()) row.figures[static_cast<std::size_t>(at)] = value;
+      rows.push_back(std::move(row));
+    });
+  }
+  fs::remove(file);
+  auto store = store::Store::writer(file, *identity, columns);
+  store.add(rows);
+  store.close();
 }
 
 }  // namespace
@@ -187,12 +218,7 @@ TEST_CASE("a sweep that is complete is not run again, one that has grown only wh
   const Folder folder;
   CHECK(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"}).status ==
         app::success);
-  // A figure that nothing would forecast shows which rows were there before.
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open((folder / "s.sqlite").c_str(), &database) == SQLITE_OK);
-  CHECK(sqlite3_exec(database, "UPDATE points SET mfu = 7 WHERE mfu IS NOT NULL", nullptr, nullptr,
-                     nullptr) == SQLITE_OK);
-  sqlite3_close(database);
+  put_figure(folder / "s.sqlite", "mfu", 7);
   const auto before = csv({folder / "s.sqlite"});
   CHECK(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"}).status ==
         app::success);
@@ -206,6 +232,105 @@ TEST_CASE("a sweep that is complete is not run again, one that has grown only wh
     if (before.find(line + '\n') != before.npos) ++kept;
   CHECK(all == 1 + 18);
   CHECK(kept == 1 + 12);
+}
+
+TEST_CASE("a damaged store is named and never used, and --repair computes what is lost") {
+  const Folder folder;
+  REQUIRE(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"}).status ==
+          app::success);
+  const auto sound = csv({folder / "s.sqlite"});
+  const auto step =
+      json::parse(stepcast({"sweep", "export", folder / "s.sqlite", "--json"}).out)["points"][4];
+  auto bytes = folder.read("s.sqlite");
+  const auto at = bytes.find(stored(step["step_time_s"].get<double>()));
+  REQUIRE(at != bytes.npos);
+  bytes[at] ^= 0x40;
+  folder.write("s.sqlite", bytes);
+  const auto said = "stepcast: " + (folder / "s.sqlite") +
+                    ": is damaged, and nothing of it is used: 23 of 24 points and 24 of 24 "
+                    "positions are sound\n  position ";
+  const std::vector<std::vector<std::string>> commands{
+      {"sweep", "export", folder / "s.sqlite"},
+      {"sweep", "export", folder / "s.sqlite", "--csv", folder / "s.csv"},
+      {"sweep", "export", folder / "s.sqlite", "--json", "--output", folder / "s.json"},
+      {"sweep", "status", folder / "s.sqlite"},
+      {"sweep", "plot", folder / "s.sqlite", "--output", folder / "s.svg"},
+      {"sweep", "merge", folder / "s.sqlite", "--store", folder / "m.sqlite"},
+      {"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--csv", folder / "s.csv"}};
+  for (const auto& command : commands) {
+    CAPTURE(command);
+    const auto run = stepcast(command);
+    CHECK(run.status == app::wrong_input);
+    CHECK(run.out.empty());
+    CHECK(run.err.starts_with(said));
+    CHECK_THAT(run.err, STEPCAST_HOLDS("\"plan.recompute\": \"full\"}: its point " +
+                                       step["id"].get<std::string>() + " is lost\n"));
+    CHECK(run.err.ends_with(
+        "run its sweep, or its shard, again with --repair: it keeps what is sound, and this file "
+        "under another name\n"));
+  }
+  CHECK(folder.read("s.sqlite") == bytes);
+  for (const auto* file : {"s.csv", "s.json", "s.svg", "m.sqlite"})
+    CHECK_FALSE(fs::exists(folder / file));
+
+  const auto run =
+      stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--repair"});
+  CHECK(run.status == app::success);
+  CHECK(run.err == "stepcast: " + (folder / "s.sqlite") +
+                       " was damaged: 23 points are kept, at 23 of 24 positions; what is missing "
+                       "is computed again; the damaged file is now " +
+                       (folder / "s.sqlite.damaged") + "\n");
+  CHECK(folder.read("s.sqlite.damaged") == bytes);
+  CHECK(csv({folder / "s.sqlite"}) == sound);
+  CHECK(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--repair"})
+            .err.empty());
+}
+
+TEST_CASE("--repair makes a new store of a file that cannot be read, and mends a finished shard") {
+  const Folder folder;
+  folder.write("s.sqlite", std::string(5000, 'x'));
+  CHECK(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"}).status ==
+        app::wrong_input);
+  CHECK(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--repair"}).status ==
+        app::success);
+  CHECK(folder.read("s.sqlite.damaged") == std::string(5000, 'x'));
+
+  const std::vector<std::string> shard{
+      "sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--shard", "1/2"};
+  REQUIRE(stepcast(shard).status == app::success);
+  const auto file = folder / "s.shard-1-of-2.sqlite";
+  const auto sound = csv({file});
+  auto bytes = folder.read("s.shard-1-of-2.sqlite");
+  std::fill(bytes.begin() + 16384, bytes.begin() + 20480, '\0');
+  folder.write("s.shard-1-of-2.sqlite", bytes);
+  CHECK(stepcast(shard).status == app::wrong_input);
+  auto repair = shard;
+  repair.emplace_back("--repair");
+  const auto run = stepcast(repair);
+  CHECK(run.status == app::success);
+  CHECK_THAT(run.err, STEPCAST_HOLDS(file + " was damaged: "));
+  CHECK(csv({file}) == sound);
+  CHECK_FALSE(fs::exists(file + ".part"));
+}
+
+TEST_CASE("an empty store, and one that was killed early, say so") {
+  const Folder folder;
+  folder.write("e.sqlite", "");
+  for (const auto* command : {"status", "export", "plot", "merge"}) {
+    const auto run = stepcast({"sweep", command, folder / "e.sqlite"});
+    CHECK(run.status == app::wrong_input);
+    CHECK(run.err == "stepcast: " + (folder / "e.sqlite") +
+                         ": the file is empty: it holds no finished point; run its sweep, or name "
+                         "another file\n");
+  }
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open((folder / "k.sqlite").c_str(), &database) == SQLITE_OK);
+  sqlite3_exec(database, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+  sqlite3_close(database);
+  REQUIRE_FALSE(folder.read("k.sqlite").empty());
+  CHECK_THAT(stepcast({"sweep", "export", folder / "k.sqlite"}).err,
+             STEPCAST_HOLDS("k.sqlite: holds no finished point: its sweep was stopped while it "
+                            "made it, or it was copied without "));
 }
 
 TEST_CASE("Ctrl-C ends a sweep with what is finished, and the same command goes on") {

@@ -66,6 +66,22 @@ TEST_CASE("no link carries more than it can") {
   }
 }
 
+// What tensor-parallel groups send inside a node meets no other traffic there.
+TEST_CASE("a link that is asked for more than it can carry is full, and no fuller") {
+  int full = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed + 5500);
+    auto s = tests::rough_scenario(random, true);
+    s.cluster.node.nvlink.bandwidth = units::BytesPerSecond{1e6};  // next to nothing but sending
+    for (const auto& link : forecast::simulate(s).links) {
+      CHECK(link.utilisation <= 1);
+      full += link.utilisation == 1 ? 1 : 0;
+    }
+  }
+  CHECK(full > 0);  // so that these scenarios try what they are for
+}
+
 // A group of two: each rank sends as much as it has in an all-reduce. Of b·s = 2·512 tokens of 1024
 // 2-byte elements, forward twice in each of 4 layers and once behind the embedding, backward twice
 // in each layer; of the loss three times 4 bytes a token; of the head's input gradient once.

@@ -46,7 +46,7 @@ inline std::string complaint(const Sets& sets) {
 
 inline std::string corpus(const std::string& name) {
   return scenarios::read_file(std::filesystem::path(STEPCAST_SOURCE_DIR) / "tests/fuzz/corpus" /
-                              name);
+                              "scenario" / name);
 }
 
 }  // namespace tests

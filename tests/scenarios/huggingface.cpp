@@ -122,13 +122,15 @@ TEST_CASE("every config here is read, or refused because of what its model compu
 }
 
 TEST_CASE("a model that computes what cannot be described is refused with the reason") {
-  CHECK_THROWS_WITH(config("deepseek-v3.2"),
-                    "deepseek-v3.2.json: model_type 'deepseek_v32' is not supported: an indexer "
-                    "chooses the tokens that each attention layer looks at, and neither its "
-                    "parameters nor its sparsity can be described");
-  CHECK_THROWS_WITH(config("nemotron-3-nano"),
-                    "nemotron-3-nano.json: model_type 'nemotron_h' is not supported: most of its "
-                    "layers are state-space models or have no attention");
+  CHECK_THROWS_WITH(
+      config("deepseek-v3.2"),
+      "deepseek-v3.2.json:20:17: model_type 'deepseek_v32' is not supported: an indexer "
+      "chooses the tokens that each attention layer looks at, and neither its "
+      "parameters nor its sparsity can be described");
+  CHECK_THROWS_WITH(
+      config("nemotron-3-nano"),
+      "nemotron-3-nano.json:27:17: model_type 'nemotron_h' is not supported: most of its "
+      "layers are state-space models or have no attention");
 }
 
 TEST_CASE("an imported model is named by its file, or by the folder of a bare config.json") {
@@ -222,14 +224,15 @@ TEST_CASE("what cannot be of a mixture is reported") {
         "c.json", nullptr);
   };
   CHECK_THROWS_WITH(read(R"("num_experts": 8, "num_experts_per_tok": 9)"),
-                    "c.json: 9 of 8 experts per token; a token sees each at most once");
+                    "c.json:2:123: 9 of 8 experts per token; a token sees each at most once");
   CHECK_THROWS_WITH(read(R"("num_experts": 70000, "num_experts_per_tok": 2)"),
-                    "c.json: 70000 experts; expected 1 to 65536: no model has so many");
-  CHECK_THROWS_WITH(read(R"("num_experts_per_tok": 2)"), "c.json: missing key 'num_local_experts'");
+                    "c.json:2:97: 70000 experts; expected 1 to 65536: no model has so many");
+  CHECK_THROWS_WITH(read(R"("num_experts_per_tok": 2)"),
+                    "c.json:1:1: missing key 'num_local_experts'");
   CHECK_THROWS_WITH(read(R"("num_experts": 8, "num_experts_per_tok": 2, "mlp_only_layers": [2])"),
-                    "c.json: mlp_only_layers: only the first layers can be without experts");
+                    "c.json:2:145: mlp_only_layers: only the first layers can be without experts");
   CHECK_THROWS_WITH(read(R"("num_experts": 8, "num_experts_per_tok": 2, "mlp_only_layers": 3)"),
-                    "c.json: mlp_only_layers: expected a list of whole numbers");
+                    "c.json:2:145: mlp_only_layers: expected a list of whole numbers");
   CHECK(read(R"("num_experts": 8, "num_experts_per_tok": 2, "mlp_only_layers": [0, 1])")
             .moe->first_dense_layers == 2);
 }
@@ -238,15 +241,48 @@ TEST_CASE("a mistake in a config.json is reported with its place") {
   const auto read = [](std::string_view text) { return read_huggingface(text, "c.json", nullptr); };
   CHECK_THROWS_WITH(read("{\"a\": 1,\n  \"b\" 2}"), "c.json:2:7: this is not JSON");
   CHECK_THROWS_WITH(read(""), "c.json:1:1: the file is empty");
-  CHECK_THROWS_WITH(read("[1]"), "c.json: expected a JSON object; is this a config.json?");
-  CHECK_THROWS_WITH(read("{}"), "c.json: missing key 'model_type'; it names the kind of model");
+  CHECK_THROWS_WITH(read("[1]"), "c.json:1:1: expected a JSON object; is this a config.json?");
+  CHECK_THROWS_WITH(read("{}"), "c.json:1:1: missing key 'model_type'; it names the kind of model");
   CHECK_THROWS_WITH(
       read(R"({"model_type": "llama", "num_hidden_layers": 2.5, "hidden_size": "big",
                "num_attention_heads": 8, "vocab_size": 100, "intermediate_size": -1})"),
-      "c.json: num_hidden_layers: 2.5 where a whole number from 1 to 1,000,000,000 belongs\n"
-      "c.json: hidden_size: \"big\" where a whole number from 1 to 1,000,000,000 belongs\n"
-      "c.json: hidden size 1 is not divisible by 8 heads, and there is no head_dim\n"
-      "c.json: intermediate_size: -1 where a whole number from 1 to 1,000,000,000 belongs");
+      "c.json:1:46: num_hidden_layers: 2.5 where a whole number from 1 to 1,000,000,000 belongs\n"
+      "c.json:1:66: hidden_size: \"big\" where a whole number from 1 to 1,000,000,000 belongs\n"
+      "c.json:2:39: hidden size 1 is not divisible by 8 heads, and there is no head_dim\n"
+      "c.json:2:82: intermediate_size: -1 where a whole number from 1 to 1,000,000,000 belongs");
+}
+
+TEST_CASE("a number beyond a double is a mistake where it is a size, and no matter elsewhere") {
+  const auto read = [](const std::string& more) {
+    return read_huggingface(R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64,
+ "num_attention_heads": 8, "vocab_size": 100,
+ )" + more + "}",
+                            "c.json", nullptr);
+  };
+  CHECK_THROWS_WITH(
+      read("\"intermediate_size\": 1e999"),
+      "c.json:3:23: intermediate_size: 1e999 where a whole number from 1 to 1,000,000,000 belongs");
+  CHECK_THROWS_WITH(read("\"intermediate_size\": NaN"),
+                    "c.json:3:23: intermediate_size: NaN where a whole number from 1 to "
+                    "1,000,000,000 belongs");
+  CHECK(read(R"("intermediate_size": 96, "a": 1e999, "b": Infinity, "c": [-Infinity, NaN])").ffn ==
+        96);
+}
+
+TEST_CASE("all mistakes of a config.json are told in the order of the file") {
+  CHECK_THROWS_WITH(
+      read_huggingface("{\"text_config\": {\"vocab_size\": [],\n \"hidden_act\": 3},\n"
+                       "\"tie_word_embeddings\": \"no\", \"model_type\": \"llama\"}",
+                       "c.json", nullptr),
+      "c.json:1:1: missing key 'num_hidden_layers'\n"
+      "c.json:1:1: missing key 'hidden_size'\n"
+      "c.json:1:1: missing key 'num_attention_heads'\n"
+      "c.json:1:1: missing key 'intermediate_size'\n"
+      "c.json:1:32: vocab_size: [] where a whole number from 1 to 1,000,000,000 belongs\n"
+      "c.json:2:16: hidden_act: expected text\n"
+      "c.json:3:24: tie_word_embeddings: expected true or false");
+  CHECK_THROWS_WITH(read_huggingface("{\"model_type\": 3}", "c.json", nullptr),
+                    "c.json:1:16: model_type: expected text");
 }
 
 }  // namespace huggingface_spec

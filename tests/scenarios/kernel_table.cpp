@@ -53,18 +53,18 @@ TEST_CASE("what the table does not say comes from the device it is laid over") {
         "base: h100-80gb-sxm\nsource: 'kernels measured'\nkernels: my.csv\n");
 }
 
-TEST_CASE("every wrong line of a measured table is told") {
+TEST_CASE("every wrong line of a measured table is told, with the cell that is wrong") {
   CHECK(complaint_of(header +
                      "gemm,forward,1,1,1,1,,,0.5,\nstream,copy,,,-3,,,,0.5,\n"
                      "product,forward,1,1,1,1,,,7,\nproduct,forward,1,1,1,1,,,0.5,int4\n") ==
-        "t.csv:2: unknown kind 'gemm'; expected product, attention or stream\n"
-        "t.csv:3: n must be a positive number, not '-3'\n"
-        "t.csv:4: efficiency is a share of peak, not more than 1.5\n"
-        "t.csv:5: unknown precision 'int4'; expected bf16, fp16 or fp8");
+        "t.csv:2:1: unknown kind 'gemm'; expected product, attention or stream\n"
+        "t.csv:3:15: n must be a positive number, not '-3'\n"
+        "t.csv:4:27: efficiency is a share of peak, not more than 1.5\n"
+        "t.csv:5:31: unknown precision 'int4'; expected bf16, fp16 or fp8");
   CHECK(complaint_of("kind,pass,batch,m,n,k,causal,implementation\n") ==
-        "t.csv:1: column 'efficiency' is missing");
+        "t.csv:1:1: column 'efficiency' is missing");
   CHECK(complaint_of("# nothing\n") ==
-        "t.csv: the table has no row; expected a line of column names and rows such as "
+        "t.csv:1:1: the table has no row; expected a line of column names and rows such as "
         "'product,forward,1,4096,4096,4096,,,0.75'");
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("a table without a data sheet needs a base, and a wrong sheet is told 
         "989 TFLOP/s', or name a device of the catalog with --base");
   auto wrong = table;
   wrong.replace(wrong.find("80 GiB"), 6, "80 GiX");
-  CHECK_THAT(complaint_of(wrong), STEPCAST_HOLDS("t.csv:5:1: memory: "));
+  CHECK_THAT(complaint_of(wrong), STEPCAST_HOLDS("t.csv:5:11: memory: "));
 }
 
 }  // namespace kernel_table_spec

@@ -100,8 +100,8 @@ TEST_CASE("files that are none, or far too large, are refused unread") {
 }
 
 TEST_CASE("a scenario with damaged bytes gives a scenario or an Error, never anything else") {
-  const std::string file =
-      GENERATE("scenarios/examples/bloom-176b-384-a100.yaml", "tests/fuzz/corpus/valid_every_key");
+  const std::string file = GENERATE("scenarios/examples/bloom-176b-384-a100.yaml",
+                                    "tests/fuzz/corpus/scenario/valid_every_key");
   const auto whole = scenarios::read_file(fs::path(STEPCAST_SOURCE_DIR) / file);
   const std::string marks = "{}[]:,-?&*!|>'\"%@#\n\t 0129x\xff";
   std::mt19937 random(7);

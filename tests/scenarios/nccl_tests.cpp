@@ -74,35 +74,37 @@ TEST_CASE("a log that does not name its program is told by its bandwidths") {
   CHECK(kind("8000000 2 float sum -1 100 80.0 60.0 0") == Collective::reduce_scatter);
   CHECK(kind("8000000 2 float none 0 100 80.0 80.0 0") == Collective::broadcast);
   CHECK(kind("8000000 2 float sum 0 100 80.0 80.0 0") == Collective::reduce);
-  CHECK(complaint(ranks + "8000000 2 float none -1 100 80.0 60.0 0") ==
-        "log:1: which collective it is cannot be told; keep the line that names the program, such "
-        "as '# Collective test starting: all_gather_perf'");
+  CHECK(
+      complaint(ranks + "8000000 2 float none -1 100 80.0 60.0 0") ==
+      "log:1:1: which collective it is cannot be told; keep the line that names the program, such "
+      "as '# Collective test starting: all_gather_perf'");
 }
 
 TEST_CASE("a malformed log is refused where it is wrong") {
   const std::string row = "1024 256 float sum -1 20.0 0.05 0.05 0 20.0 0.05 0.05 0\n";
   CHECK(complaint(two_ranks + row) == "none");
   CHECK(complaint("") ==
-        "log: no nccl-tests output: expected '# Rank' lines and rows of size and time");
+        "log:1:1: no nccl-tests output: expected '# Rank' lines and rows of size and time");
   CHECK(complaint(row) ==
-        "log:1: rows without '# Rank' lines: how many GPUs took part is not said");
-  CHECK(complaint(two_ranks) == "log:3: no row of measurements follows the ranks");
+        "log:1:1: rows without '# Rank' lines: how many GPUs took part is not said");
+  CHECK(complaint(two_ranks) == "log:3:1: no row of measurements follows the ranks");
   CHECK(complaint(two_ranks + "1024 256 float sum -1 20.0\n") ==
-        "log:5: expected a row of size, count, type, redop, root, time, algbw, busbw and #wrong\n"
-        "log:3: no row of measurements follows the ranks");
-  CHECK(complaint(two_ranks + row + "2048 512 float sum -1 2x.0 0.05 0.05 0\n") ==
-        "log:6: expected a row of size, count, type, redop, root, time, algbw, busbw and #wrong");
+        "log:3:1: no row of measurements follows the ranks\n"
+        "log:5:1: expected a row of size, count, type, redop, root, time, algbw, busbw and #wrong");
+  CHECK(
+      complaint(two_ranks + row + "2048 512 float sum -1 2x.0 0.05 0.05 0\n") ==
+      "log:6:23: expected a row of size, count, type, redop, root, time, algbw, busbw and #wrong");
   CHECK(complaint(two_ranks + row + "2048 512 float sum -1 0.0 0.05 0.05 0\n") ==
-        "log:6: size and time must be more than zero");
+        "log:6:23: size and time must be more than zero");
   CHECK(complaint(two_ranks + row + "2048 512 float sum -1 9.0 0.05 0.05 17\n") ==
-        "log:6: the run computed wrong results (#wrong 17); it measures nothing");
+        "log:6:37: the run computed wrong results (#wrong 17); it measures nothing");
   CHECK(complaint("# Rank 0 Pid 1 on a device 0\n# Rank 2 Pid 1 on a device 1\n" + row) ==
-        "log:1: rank 1 is missing in the list of 2");
+        "log:1:1: rank 1 is missing in the list of 2");
   CHECK(complaint("# Rank 0 Pid 1 on a device 0\n# Rank 0 Pid 1 on a device 1\n" + row) ==
-        "log:2: rank 0 is listed twice\nlog:1: one rank alone has nobody to communicate with");
+        "log:1:1: one rank alone has nobody to communicate with\nlog:2:8: rank 0 is listed twice");
   CHECK(complaint("# Rank 0 Pid 1\n" + row) ==
-        "log:1: expected '# Rank N … on HOST device N'\n"
-        "log:2: rows without '# Rank' lines: how many GPUs took part is not said");
+        "log:1:1: expected '# Rank N … on HOST device N'\n"
+        "log:2:1: rows without '# Rank' lines: how many GPUs took part is not said");
 }
 
 TEST_CASE("a scenario may carry a measured table, and mistakes in it have a place") {
@@ -137,6 +139,20 @@ TEST_CASE("a scenario may carry a measured table, and mistakes in it have a plac
   CHECK_THAT(wrong(head + "[[2 MiB, 3 GiB]]}]"),
              STEPCAST_HOLDS("points.0.1: '3 GiB' is a size, not a duration"));
   CHECK_THAT(wrong("[{ranks: 4}]"), STEPCAST_HOLDS("missing key 'points'"));
+}
+
+TEST_CASE("a log of a million mistakes is refused with the first hundred") {
+  std::string log;
+  for (int i = 0; i < 1'000'000; ++i) log += "# Rank  0\n";
+  const auto text = complaint(log);
+  CHECK(text.starts_with("log:1:1: expected '# Rank N … on HOST device N'\n"));
+  CHECK(text.ends_with("\nlog: and 100000 more mistakes, behind which nothing was read"));
+  CHECK(std::ranges::count(text, '\n') == 100);
+}
+
+TEST_CASE("a column counts from where the line begins, with the tag of mpirun") {
+  CHECK(complaint("[1,0]<stdout>:# Rank 0 Pid 1\n") ==
+        "log:1:15: expected '# Rank N … on HOST device N'");
 }
 
 }  // namespace nccl_tests_spec

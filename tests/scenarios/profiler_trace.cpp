@@ -23,7 +23,7 @@ const fs::path folder = fs::path(STEPCAST_SOURCE_DIR) / "tests/scenarios/profile
 
 forecast::Profile read(const std::string& text) {
   std::istringstream in(text);
-  return scenarios::read_profiler_trace(in, "trace.json");
+  return scenarios::read_profiler_trace(*in.rdbuf(), "trace.json");
 }
 
 std::string complaint(const std::string& text) {
@@ -73,7 +73,7 @@ TEST_CASE("a trace compressed by gzip reads the same, one that is cut off does n
   fs::resize_file(packed, fs::file_size(packed) / 2);
   CHECK_THROWS_WITH(
       scenarios::load_profiler_trace(packed),
-      packed.string() + ": cannot be unpacked; the compressed file is damaged or cut off");
+      packed.string() + ":13:29: cannot be unpacked; the compressed file is damaged or cut off");
   fs::remove(packed);
 }
 
@@ -112,31 +112,61 @@ TEST_CASE("what is wrong with a trace is said with its place") {
   CHECK(complaint("") ==
         "trace.json:1:1: this is no JSON; expected a trace as torch.profiler's "
         "export_chrome_trace writes it, whole");
-  CHECK(complaint("{\"model\": 7}") ==
-        "trace.json: no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace "
-        "writes it");
-  CHECK(complaint("[1, 2]") ==
-        "trace.json: no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace "
-        "writes it");
+  CHECK(
+      complaint("{\"model\": 7}") ==
+      "trace.json:1:1: no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace "
+      "writes it");
+  CHECK(
+      complaint("[1, 2]") ==
+      "trace.json:1:1: no 'traceEvents'; expected a trace as torch.profiler's export_chrome_trace "
+      "writes it");
   CHECK(complaint(with_event(R"({"ph": "X", "cat": "cpu_op", "ts": 1, "dur": 1})")) ==
-        "trace.json: no work of a GPU among 2 events; profile with ProfilerActivity.CUDA");
+        "trace.json:1:17: no work of a GPU among 2 events; profile with ProfilerActivity.CUDA");
   const std::string expected = "; expected microseconds as a number";
   CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": "soon"})")) ==
-        "trace.json: traceEvents[1].ts: a text" + expected);
+        "trace.json:1:66: traceEvents[1].ts: a text" + expected);
   CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1, "dur": null})")) ==
-        "trace.json: traceEvents[1].dur: null" + expected);
+        "trace.json:1:76: traceEvents[1].dur: null" + expected);
   CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1, "dur": -2})")) ==
-        "trace.json: traceEvents[1].dur: negative" + expected);
+        "trace.json:1:76: traceEvents[1].dur: negative" + expected);
   CHECK(complaint(with_event(R"({"ph": "X", "cat": "kernel", "ts": 1e300})")) ==
-        "trace.json: traceEvents[1].ts: beyond what a time can be" + expected);
+        "trace.json:1:66: traceEvents[1].ts: beyond what a time can be" + expected);
   for (const char* far : {"1e300", "-1e300", "18446744073709551615", "-9223372036854775808"})
     CHECK(
         complaint(with_event(R"({"ph": "X", "cat": "kernel", "dur": )" + std::string(far) + "}")) ==
-        "trace.json: traceEvents[1].dur: beyond what a time can be" + expected);
+        "trace.json:1:67: traceEvents[1].dur: beyond what a time can be" + expected);
   CHECK_THROWS_WITH(scenarios::load_profiler_trace("no-such-trace.json"),
-                    "no-such-trace.json: cannot be read; is it there?");
+                    "no-such-trace.json: no such file");
   CHECK_THROWS_WITH(scenarios::load_profiler_trace(folder),
-                    folder.string() + ": cannot be read; is it there?");
+                    folder.string() + ": is a directory; expected a file");
+}
+
+TEST_CASE("all mistakes of a trace are told, in the order of the file, also before it breaks off") {
+  CHECK(complaint("{\"traceEvents\": [\n{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1e999},\n"
+                  "{\"dur\": NaN, \"ts\": [{}]},\n{\"ph\": \"X\"") ==
+        "trace.json:2:36: traceEvents[0].ts: beyond what a time can be; expected microseconds as a "
+        "number\n"
+        "trace.json:3:9: traceEvents[1].dur: beyond what a time can be; expected microseconds as a "
+        "number\n"
+        "trace.json:3:20: traceEvents[1].ts: a list; expected microseconds as a number\n"
+        "trace.json:4:11: this is no JSON; expected a trace as torch.profiler's "
+        "export_chrome_trace writes it, whole");
+}
+
+TEST_CASE("numbers that matter to nobody may be anything in a trace") {
+  const auto profile = read(
+      R"({"schemaVersion": 1e999, "distributedInfo": {"rank": 2, "nccl": [NaN]}, "traceEvents": [
+      {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 2, "dur": 3,
+       "args": {"stream": 7, "flops": Infinity, "deep": {"er": 1e999}}}], "more": {"a": [{}]}})");
+  CHECK(profile.rank == 2);
+  REQUIRE(profile.work.size() == 1);
+  CHECK(profile.work[0].stream == 7);
+}
+
+TEST_CASE("a trace of blanks is refused at once") {
+  CHECK(complaint("{" + std::string(std::size_t{2} << 20, ' ') + "}") ==
+        "trace.json:1:1048579: more than 1048576 bytes of white space in a row; no such file needs "
+        "that");
 }
 
 }  // namespace profiler_trace_spec

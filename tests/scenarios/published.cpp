@@ -78,7 +78,7 @@ TEST_CASE("a data set says whose memory was measured if it is not that of the fu
   std::ofstream(file) << "memory_stage: second\nrows: []\n";
   CHECK_THROWS_WITH(scenarios::load_dataset(file),
                     file.string() +
-                        ":1:1: memory_stage is 'first' or 'last' where that pipeline stage was "
+                        ":1:15: memory_stage is 'first' or 'last' where that pipeline stage was "
                         "measured; leave it out for the fullest device");
   std::filesystem::remove(file);
 }

@@ -91,8 +91,9 @@ TEST_CASE("every example loads, without a warning") {
       CHECK_NOTHROW(scenarios::load_question(file));
       continue;
     }
-    CHECK(scenarios::warnings(scenarios::load_scenario(file)).empty());
-    const auto published = scenarios::load_published(file);
+    const auto [scenario, origin] = scenarios::load_placed_scenario(file);
+    CHECK(scenarios::warnings(scenario).empty());
+    const auto published = scenarios::published_in(origin);
     if (published) CHECK(published->step_time.value > 0);
     if (published) CHECK_FALSE(published->source.empty());
   }

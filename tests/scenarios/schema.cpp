@@ -105,7 +105,7 @@ TEST_CASE("every example satisfies the schema") {
 
 TEST_CASE("the schema takes every key that the reader takes") {
   const auto schema = json::parse(scenarios::scenario_schema());
-  const auto every = document("tests/fuzz/corpus", "valid_every_key");
+  const auto every = document("tests/fuzz/corpus/scenario", "valid_every_key");
   CHECK(valid(schema, every));
   // The document names every key, so that the schema has been asked about each; but those of the
   // search that its plan and training fix.

@@ -3,77 +3,18 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <filesystem>
 #include <fstream>
-#include <random>
 
 #include "store/digest.hpp"
-#include "store/store.hpp"
 #include "tests/catch.hpp"
+#include "tests/store/files.hpp"
 
 namespace store_spec {
-
-namespace fs = std::filesystem;
-
-namespace {
 
 using store::Identity;
 using store::Row;
 using store::Store;
-
-// A folder that is gone with the test.
-class Folder {
- public:
-  Folder()
-      : path_(fs::temp_directory_path() / ("store_" + std::to_string(std::random_device()()))) {
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  fs::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
-
-const std::vector<store::Column> columns{{"time_s", false}, {"gpus", true}};
-
-Identity identity(const std::string& fingerprint = "f") {
-  return {"1.0", "{}", "simulate over plan.tensor", fingerprint, "/", {}, 3};
-}
-
-Row row(std::int64_t position, double time = 1.5) {
-  return {position,
-          "id" + std::to_string(position),
-          "{\"plan.tensor\": 1}",
-          "ok",
-          "",
-          "{\"a\":1}",
-          "{\"b\":2}",
-          {time, 8}};
-}
-
-// What is complained of, without the folder.
-template <class Do>
-std::string complaint(Do&& act) {
-  try {
-    act();
-  } catch (const store::Error& wrong) {
-    const std::string text = wrong.what();
-    return text.substr(text.rfind('/', text.find(": ")) + 1);
-  }
-  return "none";
-}
-
-void overwrite(const fs::path& file, std::size_t at, std::size_t length) {
-  std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
-  out.seekp(static_cast<std::streamoff>(at));
-  out << std::string(length, '\x5a');
-}
-
-}  // namespace
+using namespace tests;
 
 TEST_CASE("a digest is XXH128 as xxhsum prints it") {
   CHECK(store::digest("") == "99aa06d3014798d86001c324468d497f");
@@ -108,10 +49,13 @@ TEST_CASE("what was added is there again, its numbers exact") {
   CHECK(store.row(1)->reason == "why, \"so\"");
   CHECK(store.row(1)->figures.empty());
   CHECK_FALSE(store.row(3));
-  CHECK(store.counts() ==
-        std::vector<std::pair<std::string, std::int64_t>>{{"invalid", 1}, {"ok", 2}});
-  CHECK(store.most("time_s", "ok") == 0);
-  CHECK_FALSE(store.most("time_s", "no-plan"));
+  std::string statuses;
+  store.for_each_row([&](const Row& one) {
+    CHECK(one.position == static_cast<std::int64_t>(statuses.size()));
+    statuses += one.status[0];
+    CHECK(one.scenario == (one.status == "ok" ? "{\"a\":1}" : "{}"));
+  });
+  CHECK(statuses == "oio");
 }
 
 TEST_CASE("a sweep whose values change keeps its points, to be placed again") {
@@ -198,21 +142,27 @@ TEST_CASE("shards are taken whole, and only those of the same sweep") {
 TEST_CASE("what is no store says so") {
   const Folder folder;
   std::ofstream(folder / "text") << std::string(5000, 'x');
-  CHECK(complaint([&] { Store::reader(folder / "text"); }) ==
-        "text: is no store of a sweep, or damaged; move it away or name another file (file is not "
-        "a database)");
-  CHECK(complaint([&] { Store::writer(folder / "text", identity(), columns); }) ==
-        "text: is no store of a sweep, or damaged; move it away or name another file (file is not "
-        "a database)");
+  const auto no_store =
+      "text: is no store of a sweep, or damaged; name another file, or run its sweep, or its "
+      "shard, again with --repair: it keeps what is sound, and this file under another name (file "
+      "is not a database)";
+  CHECK(complaint([&] { Store::reader(folder / "text"); }) == no_store);
+  CHECK(complaint([&] { Store::writer(folder / "text", identity(), columns); }) == no_store);
   fs::create_directory(folder / "folder");
   CHECK(complaint([&] { Store::reader(folder / "folder"); }) ==
         "folder: is a folder; expected a store of a sweep");
   CHECK_THAT(complaint([&] { Store::writer(folder / "folder", identity(), columns); }),
              STEPCAST_HOLDS("folder: cannot be opened for writing (Is a directory); is its folder "
                             "there, and writable?"));
+  CHECK(complaint([&] { Store::reader("/dev/null"); }) ==
+        "null: is no plain file; expected a store of a sweep");
   std::ofstream(folder / "empty");
-  CHECK_THAT(complaint([&] { Store::reader(folder / "empty"); }),
-             STEPCAST_HOLDS("empty: is a database, but no store of a sweep; name another file"));
+  CHECK(
+      complaint([&] { Store::reader(folder / "empty"); }) ==
+      "empty: the file is empty: it holds no finished point; run its sweep, or name another file");
+  execute(folder / "other", "CREATE TABLE points (x)");
+  CHECK(complaint([&] { Store::reader(folder / "other"); }) ==
+        "other: is a database, but no store of a sweep; name another file");
   CHECK_THAT(complaint([&] { Store::writer(folder / "no/such", identity(), columns); }),
              STEPCAST_HOLDS("No such file or directory"));
 }

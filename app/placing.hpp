@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What simulation refuses, said at the place in the file that asked for it.
+#pragma once
+#include <stdexcept>
+
+#include "scenarios/error.hpp"
+#include "scenarios/placed.hpp"
+
+namespace app {
+
+// Answers a question that was read from `origin`. Throws scenarios::Error for what answer() refuses
+// with std::invalid_argument.
+template <class Answer>
+auto placing(const scenarios::Origin& origin, Answer answer) {
+  try {
+    return answer();
+  } catch (const std::invalid_argument& refused) {
+    throw scenarios::Error({scenarios::placed(refused, origin)});
+  }
+}
+
+}  // namespace app

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/order_file.hpp"
+
+#include "scenarios/error.hpp"
+#include "scenarios/file.hpp"
+
+namespace scenarios {
+
+strategies::WrittenOrder read_order(std::string_view csv, const std::string& file_name) {
+  Complaints complaints(file_name);
+  auto order = strategies::read_order(csv, [&](const strategies::OrderMistake& wrong) {
+    complaints.add({wrong.line, wrong.column}, wrong.text);
+  });
+  complaints.throw_if_any();
+  return order;
+}
+
+strategies::WrittenOrder load_order(const std::filesystem::path& file) {
+  constexpr Limits limits{.bytes = std::uintmax_t{32} << 20};  // as many passes as are read
+  return read_order(read_file(file, limits), file.string());
+}
+
+}  // namespace scenarios

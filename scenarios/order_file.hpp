@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders of pipelines that users wrote down.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "strategies/schedule_file.hpp"
+
+namespace scenarios {
+
+// An order as strategies::read_order takes it. Throws Error with the place of every mistake.
+strategies::WrittenOrder read_order(std::string_view csv, const std::string& file_name);
+
+// The same from a file.
+strategies::WrittenOrder load_order(const std::filesystem::path& file);
+
+}  // namespace scenarios

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/placed.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "scenarios/cursor.hpp"
+#include "scenarios/document.hpp"
+#include "strategies/refusal.hpp"
+
+namespace scenarios {
+namespace {
+
+// Of a map by its key, of a list by its number.
+const Value* member_of(const Value& value, const std::string& key) {
+  if (value.kind != Value::Kind::list) return value.find(key);
+  std::size_t index = 0;
+  const auto* end = key.data() + key.size();
+  const bool number = std::from_chars(key.data(), end, index).ptr == end;
+  return number && index < value.items.size() ? &value.items[index] : nullptr;
+}
+
+// As much of a path as the document gives.
+struct Found {
+  const Value* value;
+  bool whole;
+};
+
+Found find_path(const Value& document, const std::string& path) {
+  const auto* value = &document;
+  for (const auto& key : keys_of(path)) {
+    const auto* inner = member_of(*value, key);
+    if (inner == nullptr) return {value, false};
+    value = inner;
+  }
+  return {value, true};
+}
+
+}  // namespace
+
+Complaint placed(const std::invalid_argument& refused, const Origin& origin,
+                 const std::string& inside) {
+  const Reading reading(origin.file, {});
+  const auto* refusal = dynamic_cast<const strategies::Refusal*>(&refused);
+  if (refusal == nullptr) return {reading.place_of(Value{}), refused.what()};
+  const auto path = [&](const std::string& key) {
+    return inside.empty() ? key : inside + '.' + key;
+  };
+  const auto& keys = refusal->keys;
+  const auto given = std::ranges::find_if(
+      keys, [&](const auto& key) { return find_path(origin.document, path(key)).whole; });
+  const auto chosen = path(given == keys.end() ? keys.front() : *given);
+  return {reading.place_of(*find_path(origin.document, chosen).value),
+          chosen + ": " + refused.what()};
+}
+
+}  // namespace scenarios

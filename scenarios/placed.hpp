@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a file says what only a simulation finds out: a step that is too large or too long.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+#include "scenarios/error.hpp"
+#include "scenarios/file.hpp"
+#include "scenarios/yaml.hpp"
+
+namespace scenarios {
+
+// What a file said, `--set` applied.
+struct Origin {
+  std::string file;
+  Value document;
+  Files read = {};  // the file, and those that it names; none where a text was read
+};
+
+// What was read from it.
+template <class T>
+struct Placed {
+  T value;
+  Origin origin;
+};
+
+// The complaint about a step that simulation refused. A strategies::Refusal stands at the first of
+// its keys that the document gives, or at the innermost map around the first; anything else at the
+// beginning of the file. `inside` is the path of the map that holds the scenario's keys; empty: the
+// document.
+Complaint placed(const std::invalid_argument& refused, const Origin& origin,
+                 const std::string& inside = {});
+
+}  // namespace scenarios

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mistakes of one file, collected.
+#include "scenarios/error.hpp"
+#include "tests/catch.hpp"
+
+namespace complaints_spec {
+
+using scenarios::Complaints;
+
+namespace {
+
+std::string said(Complaints& complaints) {
+  try {
+    complaints.throw_if_any();
+  } catch (const scenarios::Error& wrong) {
+    return wrong.what();
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+TEST_CASE("mistakes come out in the order of the file, those of --set last, each once") {
+  Complaints complaints("f");
+  CHECK(said(complaints) == "nothing");
+  complaints.add({.line = 10, .column = 2}, "c");
+  complaints.add({.line = 1, .column = 1, .set = 1}, "d");
+  complaints.add({.line = 9, .column = 3}, "b");
+  complaints.add({.line = 9, .column = 3}, "b");
+  complaints.add({.line = 9, .column = 1}, "a\nb");
+  CHECK(said(complaints) == "f:9:1: a b\nf:9:3: b\nf:10:2: c\n--set 1: d");
+  CHECK(said(complaints) == "nothing");
+}
+
+TEST_CASE("of many mistakes the first hundred are told, whatever the order they are found in") {
+  const bool backwards = GENERATE(false, true);
+  Complaints complaints("f");
+  for (int i = 0; i < 1234; ++i) complaints.add({.line = backwards ? 1234 - i : i + 1}, "wrong");
+  const auto text = said(complaints);
+  CHECK(text.starts_with("f:1:1: wrong\nf:2:1: wrong\n"));
+  CHECK_THAT(text, STEPCAST_HOLDS("\nf:100:1: wrong\nf: and 1134 more mistakes"));
+  CHECK(std::ranges::count(text, '\n') == 100);
+  for (int i = 0; i < 101; ++i) complaints.add({.line = i + 1}, "wrong");
+  CHECK_THAT(said(complaints),
+             STEPCAST_HOLDS("\nf: and 1 more mistake") && !STEPCAST_HOLDS("mistakes"));
+}
+
+TEST_CASE("a file that is nothing but mistakes is not read to its end") {
+  Complaints complaints("f");
+  int read = 0;
+  try {
+    for (; read < 10'000'000; ++read) complaints.add({.line = read + 1}, "wrong");
+  } catch (const scenarios::Error& wrong) {
+    CHECK(wrong.complaints.size() == 101);
+    CHECK(wrong.complaints.back().text ==
+          "and 100000 more mistakes, behind which nothing was read");
+  }
+  CHECK(read < 101'000);
+}
+
+TEST_CASE("a file asks for nothing but what is not supported if all its complaints say so") {
+  Complaints complaints("f");
+  for (int i = 0; i < 200; ++i) complaints.add({.line = i + 1}, {{}, "not yet", true});
+  try {
+    complaints.throw_if_any();
+  } catch (const scenarios::Error& wrong) {
+    CHECK(scenarios::only_unsupported(wrong));
+  }
+}
+
+}  // namespace complaints_spec
