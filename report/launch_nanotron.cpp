@@ -240,8 +240,12 @@ std::string nanotron_preamble(const Scenario& s) {
 Launch launch_nanotron(const Scenario& s) {
   Launch out;
   auto& lost = out.not_expressed;
-  out.text = nanotron_preamble(s) + nanotron_model(s, lost) + nanotron_optimizer(s, lost);
-  out.text += parallelism_text(s, lost) + tokens_text(s);
+  // A statement each: what is lost is told in the order of the text.
+  out.text = nanotron_preamble(s);
+  out.text += nanotron_model(s, lost);
+  out.text += nanotron_optimizer(s, lost);
+  out.text += parallelism_text(s, lost);
+  out.text += tokens_text(s);
   lose_nanotron_overlaps(s, lost);
   for (const auto& key : offloads(s.plan.offload))
     lost.push_back(fmt::format("{}: nanotron keeps it on the device", key));

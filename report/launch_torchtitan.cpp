@@ -160,9 +160,14 @@ Launch launch_torchtitan(const forecast::Scenario& s) {
   Launch out;
   auto& lost = out.not_expressed;
   const auto pipeline = pipeline_of(s, lost);
-  out.text = torchtitan_preamble(s) + torchtitan_model(s, lost) + quantization_text(s, lost) +
-             torchtitan_optimizer(s, lost) + training_text(s, lost);
-  out.text += parallelism_text(s, pipeline, lost) + activations_text(s, pipeline, lost);
+  // A statement each: what is lost is told in the order of the text.
+  out.text = torchtitan_preamble(s);
+  out.text += torchtitan_model(s, lost);
+  out.text += quantization_text(s, lost);
+  out.text += torchtitan_optimizer(s, lost);
+  out.text += training_text(s, lost);
+  out.text += parallelism_text(s, pipeline, lost);
+  out.text += activations_text(s, pipeline, lost);
   out.text += Table("compile").put("enable", s.software.compile).text();
   lose_torchtitan_overlaps(s, lost);
   lose_gradient_compression(s.plan, "torchtitan", lost);

@@ -2,7 +2,9 @@
 // What a plan's passes take and hold, block by block, before any program is written: what a search
 // bounds and chooses by. Nothing here is more than what a simulated step makes of it.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -16,9 +18,12 @@ namespace strategies {
 // that computes, and of the lane that it exchanges on.
 struct LeastTime {
   sim::Picoseconds device = 0, host = 0, computing = 0, exchanging = 0;
+  // No part of a sum counts beyond this: no step takes as long, and no sum leaves 64 bits.
+  static constexpr sim::Picoseconds longest = std::numeric_limits<sim::Picoseconds>::max() / 4;
   LeastTime& operator+=(const LeastTime& other) {
-    device += other.device, host += other.host;
-    computing += other.computing, exchanging += other.exchanging;
+    for (auto part :
+         {&LeastTime::device, &LeastTime::host, &LeastTime::computing, &LeastTime::exchanging})
+      this->*part = std::min(this->*part, longest) + std::min(other.*part, longest);
     return *this;
   }
   friend bool operator==(const LeastTime&, const LeastTime&) = default;

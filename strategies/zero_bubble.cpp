@@ -190,22 +190,21 @@ Order best_of_all(const LineInput& input) {
   return best;
 }
 
-// What a step of weeks takes is beyond `never` before its last pass. Divides all times by a power
-// of two until their sum is far below it: orders follow from how times compare. False if it was.
-bool shorten(LineInput& input) {
+// All passes of all stages together may take longer than `never`. Divides all times by a power of
+// two until their sum is far below it: orders follow from how times compare.
+void shorten(LineInput& input) {
   const auto ticks = [](std::int64_t time) { return static_cast<double>(time); };
   double sum = 0;
   for (const auto& times : input.times)
     sum += ticks(times.forward) + ticks(times.backward) + ticks(times.weight) +
            2 * ticks(input.latency);
   sum *= static_cast<double>(input.layout.chunks) * static_cast<double>(input.microbatches);
-  if (sum < ticks(never)) return false;
+  if (sum < ticks(never)) return;
   for (; sum > ticks(never / 2); sum /= 2) {
     input.latency /= 2;
     for (auto& times : input.times)
       times = {times.forward / 2, times.backward / 2, times.weight / 2};
   }
-  return true;
 }
 
 }  // namespace
@@ -215,8 +214,8 @@ Order zero_bubble(const OrderInput& asked) {
   const int limit = asked.limit.value_or(memory_limit(asked.schedule, asked.stages).value_or(1));
   LineInput input{layout, asked.microbatches, asked.times, asked.latency, limit * layout.parts()};
   if (input.times.empty()) input.times.resize(static_cast<std::size_t>(asked.stages));
-  auto best = best_of_all(input);
-  if (best.empty() && shorten(input)) best = best_of_all(input);
+  shorten(input);
+  const auto best = best_of_all(input);
   if (best.empty())
     throw Refusal({"plan.schedule", "search.schedule"},
                   "no order of this schedule stays inside its memory limit; write another one");

@@ -9,6 +9,7 @@
 
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
+#include "tests/fewer.hpp"
 
 using nlohmann::json;
 using tests::stepcast;
@@ -206,7 +207,7 @@ TEST_CASE("a link is never used for more than what it carries") {
   for (const auto& link : links) CHECK(link["utilisation"] == 1.0);
 }
 
-#if defined(STEPCAST_PROGRAM) && !defined(__SANITIZE_ADDRESS__)
+#if defined(STEPCAST_PROGRAM) && !defined(STEPCAST_SANITIZED)
 TEST_CASE("what does not fit into memory is no fault of the program") {
   const File err("err.txt", "");
   const std::string command =

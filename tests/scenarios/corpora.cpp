@@ -39,8 +39,9 @@ TEST_CASE("every text in the corpora is read or refused with a place") {
 TEST_CASE("every corpus has its reader") {
   for (const auto& folder : fs::directory_iterator(corpora)) {
     INFO(folder.path());
-    CHECK(std::ranges::count(fuzz::readers, folder.path().filename().string(),
-                             &fuzz::Reader::name) == 1);
+    const auto name = folder.path().filename().string();
+    if (name != "store")  // a file of bytes, which tests of stores damage
+      CHECK(std::ranges::count(fuzz::readers, name, &fuzz::Reader::name) == 1);
   }
 }
 

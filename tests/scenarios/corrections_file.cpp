@@ -67,7 +67,7 @@ TEST_CASE("a reading says which files it led to") {
   std::ofstream(list) << "- {scenario: run.yaml, measured: 12.3 s}\n";
   scenarios::Files read;
   scenarios::load_corrections(list, &read);
-  CHECK(read == scenarios::Files{list, folder.path / "run.yaml", config});
+  CHECK(read == scenarios::Files{list, config, folder.path / "run.yaml"});
 }
 
 TEST_CASE("a list of measured steps names scenario files, or holds scenarios") {

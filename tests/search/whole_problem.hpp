@@ -17,16 +17,12 @@
 #include "search/search.hpp"
 #include "strategies/partition.hpp"
 #include "strategies/schedule_layout.hpp"
+#include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
 namespace whole {
 
-// Sanitizers make simulations some ten times as long: they see a few problems of each sort.
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr unsigned fewer = 16;
-#else
-inline constexpr unsigned fewer = 1;
-#endif
+using tests::fewer;
 
 using namespace search;
 using strategies::Plan;
