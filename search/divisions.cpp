@@ -132,9 +132,7 @@ Picoseconds Divisions::least_time(std::size_t i) const {
   const double time = hides_exchanges(plan)
                           ? std::max(of(&LeastTime::computing), of(&LeastTime::exchanging))
                           : of(&LeastTime::device);
-  constexpr double longest = 2e18;  // a bound for every step beyond, which simulation refuses
-  return static_cast<Picoseconds>(
-      std::min(longest, passes * std::max(time, of(&LeastTime::host)) * (1 - 1e-9)));
+  return whole_bound(passes * std::max(time, of(&LeastTime::host)) * (1 - 1e-9));
 }
 
 const LayerPrices& Divisions::in_all_ways(std::size_t i) {

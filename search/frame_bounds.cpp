@@ -135,7 +135,7 @@ Picoseconds Frame::least_time() const {
   // The first microbatch passes all stages, forward and back.
   if (!spans) time = std::max(time, graded ? total.passed : total.work);
   time += spans ? 0 : total.update / p + static_cast<double>(sharing_.between());
-  return static_cast<Picoseconds>(time * (1 - 1e-9));
+  return whole_bound(time * (1 - 1e-9));
 }
 
 // Any order takes the least head of some of the work, all of that work, and its least tail
@@ -319,7 +319,7 @@ Picoseconds Frame::least_time_as_cut(const std::vector<double>& recomputed) cons
     update = std::max(update, device.update);
   }
   time += update + static_cast<double>(sharing_.between());
-  return std::max(least_time(), static_cast<Picoseconds>(time * (1 - 1e-9)));
+  return std::max(least_time(), whole_bound(time * (1 - 1e-9)));
 }
 
 std::optional<Picoseconds> Frame::guess(double headroom) const {
@@ -333,7 +333,7 @@ std::optional<Picoseconds> Frame::guess(double headroom) const {
   const auto time = static_cast<double>(least_time_as_cut());
   const double again = dropped * m / p * static_cast<double>(prices_.forward.device);
   const double slower = scenario_.software.interference * std::min(time, sums().sent / p);
-  return static_cast<Picoseconds>(time + again + slower);
+  return whole_bound(time + again + slower);
 }
 
 namespace {
@@ -392,7 +392,7 @@ Picoseconds Frame::least_time_of_pairs(const strategies::PassCosts::Segment& cha
     update = std::max(update, device.update);
   }
   time += update + static_cast<double>(sharing_.between());
-  return std::max(least_time_as_cut(), static_cast<Picoseconds>(time * (1 - 1e-9)));
+  return std::max(least_time_as_cut(), whole_bound(time * (1 - 1e-9)));
 }
 
 }  // namespace search

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a pipeline's fixed order takes, exactly: the longest path through its passes.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <compare>
@@ -17,6 +18,12 @@ using sim::Picoseconds;
 
 inline Picoseconds ticks(units::Seconds time) {
   return static_cast<Picoseconds>(std::llround(time.value * 1e12));
+}
+
+// A lower bound in whole ticks. Steps of more than 23 days have that as their bound: simulation
+// refuses them, and sums of it stay inside 64 bits.
+inline Picoseconds whole_bound(double ticks) {
+  return static_cast<Picoseconds>(std::min(ticks, 2e18));
 }
 
 // What a virtual stage does, part by part: how long each takes, or how often a path passes through

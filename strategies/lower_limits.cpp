@@ -127,10 +127,10 @@ void Lowering::check_length() const {
     sending.push_back(traffic.bytes / sim::idle_rate(out_.program, traffic) * 1e12);
   for (const auto& op : out_.program.ops()) {
     if (op.kind == sim::Op::Kind::pass) {
-      double longest = 0;
+      double slowest = 0;
       for (std::uint32_t i = 0; i < (op.bodies == sim::one_body ? 1 : op.count); ++i)
-        longest = std::max(longest, alone[static_cast<std::size_t>(out_.program.body_of(op, i))]);
-      ticks += longest;
+        slowest = std::max(slowest, alone[static_cast<std::size_t>(out_.program.body_of(op, i))]);
+      ticks += slowest;
     } else {
       ticks += static_cast<double>(op.duration);
     }

@@ -8,7 +8,6 @@
 #include "sim/engine.hpp"
 #include "strategies/lower.hpp"
 #include "tests/catch.hpp"
-#include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
 namespace sharing_spec {
@@ -45,7 +44,7 @@ sim::Program unshared(const sim::Program& program) {
 
 TEST_CASE("a step is never faster for sharing its links, and often slower") {
   int slower = 0;
-  for (unsigned seed = 0; seed < 200 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 4000);
     const auto step = lowered(tests::rough_scenario(random));
@@ -57,7 +56,7 @@ TEST_CASE("a step is never faster for sharing its links, and often slower") {
 }
 
 TEST_CASE("no link carries more than it can") {
-  for (unsigned seed = 0; seed < 200 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 5000);
     for (const auto& link : forecast::simulate(tests::rough_scenario(random)).links) {
@@ -70,7 +69,7 @@ TEST_CASE("no link carries more than it can") {
 // What tensor-parallel groups send inside a node meets no other traffic there.
 TEST_CASE("a link that is asked for more than it can carry is full, and no fuller") {
   int full = 0;
-  for (unsigned seed = 0; seed < 100 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 5500);
     auto s = tests::rough_scenario(random, true);
@@ -115,7 +114,7 @@ TEST_CASE("NVLink is as busy as what tensor-parallel ranks send inside their pas
 }
 
 TEST_CASE("what is lost to sharing is lost by something slower than alone") {
-  for (unsigned seed = 0; seed < 100 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 6000);
     const auto f = forecast::simulate(tests::rough_scenario(random));

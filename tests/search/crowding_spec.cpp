@@ -3,7 +3,6 @@
 #include "search/candidates.hpp"
 #include "search/enumeration.hpp"
 #include "tests/catch.hpp"
-#include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/search/frames.hpp"
 
@@ -73,7 +72,7 @@ bool is_crowded(const PipelineProblem& problem) { return problem.lane.crowds; }
 TEST_CASE("no plan is faster than its passes and what sharing of links adds to them") {
   std::vector<double> ratios;
   int crowded = 0;
-  for (unsigned seed = 0; seed < 300 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 12000);
     const Framed framed(crowded_scenario(random));
@@ -92,7 +91,7 @@ TEST_CASE("no plan is faster than its passes and what sharing of links adds to t
 }
 
 TEST_CASE("what is sent and reduced beside nothing is not counted twice") {
-  for (unsigned seed = 0; seed < 200 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 13000);
     auto drawn = crowded_scenario(random);
@@ -129,7 +128,7 @@ TEST_CASE("a tied embedding's gradients are summed after all others") {
 // Whatever the last layer recomputes is there beside all that its stage keeps.
 TEST_CASE("a stage of 1F1B needs what its last layer's backward pass does") {
   int exact = 0;
-  for (unsigned seed = 0; seed < 100 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 14000);
     auto drawn = crowded_scenario(random);

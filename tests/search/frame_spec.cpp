@@ -3,7 +3,6 @@
 #include "search/frame.hpp"
 #include "strategies/partition.hpp"
 #include "tests/catch.hpp"
-#include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/search/frames.hpp"
 
@@ -33,7 +32,7 @@ double middle(std::vector<double> values) {
 
 TEST_CASE("no plan is faster than the least time of its degrees, whatever it recomputes") {
   std::vector<double> ratios;
-  for (unsigned seed = 0; seed < 400 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 400; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 8000);
     const Framed framed(random_scenario(random, seed));
@@ -53,7 +52,7 @@ TEST_CASE("no plan is faster than the least time of its degrees, whatever it rec
 
 TEST_CASE("no plan is faster than its partition's passes and exchanges") {
   std::vector<double> ratios;
-  for (unsigned seed = 0; seed < 600 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 600; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 9000);
     auto drawn = random_scenario(random, seed);
@@ -98,7 +97,7 @@ TEST_CASE("alone on their stages, passes are all that a step is made of") {
 }
 
 TEST_CASE("a plan written out of a partition has its layers and its ways") {
-  for (unsigned seed = 0; seed < 200 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 10000);
     const Framed framed(random_scenario(random, seed));
@@ -127,7 +126,7 @@ TEST_CASE("a plan written out of a partition has its layers and its ways") {
 }
 
 TEST_CASE("every way to recompute is there once, none first") {
-  for (unsigned seed = 0; seed < 20 / tests::fewer; ++seed) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
     const auto ways = ways_of(tests::random_scenario(random).model);
     CHECK(ways.front() == strategies::Recompute{});
