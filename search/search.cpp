@@ -15,6 +15,7 @@
 #include "search/alternatives.hpp"
 #include "search/candidates.hpp"
 #include "search/seeds.hpp"
+#include "strategies/refusal.hpp"
 
 namespace search {
 
@@ -90,7 +91,7 @@ class Searcher {
   // Of several divisions.
   struct Bounded {
     std::vector<std::pair<Degrees, Picoseconds>> open;
-    std::int64_t enumerated = 0, too_large = 0;
+    std::int64_t enumerated = 0, too_large = 0, too_long = 0;
     Picoseconds left = longest;  // the least bound of those left out
   };
 
@@ -115,6 +116,7 @@ class Searcher {
       }
       counts_.enumerated += chunk.enumerated;
       counts_.pruned_by_memory += chunk.too_large;
+      too_long_ += chunk.too_long;
       left_ = std::min(left_, chunk.left);
       chunk = {};
     }
@@ -135,6 +137,7 @@ class Searcher {
       for_each_step(question_.scenario, question_.space, degrees, [&](const Plan&) { ++count; });
       result.enumerated += count;
       if (!fits) result.too_large += count;
+      if (fits && least >= longest) result.too_long += count;
       if (fits) result.left = std::min(result.left, least);
       return divisions_.forget(division);
     }
@@ -148,6 +151,7 @@ class Searcher {
       static const strategies::Sharing nothing;
       const auto alone = Frame(question_.scenario, plan, prices, nothing).least_time();
       if (alone >= threshold()) {
+        if (alone >= longest) ++result.too_long;
         result.left = std::min(result.left, alone);
         return;
       }
@@ -335,6 +339,10 @@ class Searcher {
 
   Answer answer() {
     Answer answer;
+    if (degrees_.empty() && too_long_ > 0 && known_ == longest && !stopped())
+      throw strategies::Refusal({"training.global_batch"},
+                                "the step of every plan would take longer than 26 days, which no "
+                                "search looks at; lower global_batch or sequence_length");
     if (!best_ && known_ == longest && !stopped()) answer.misfit = misfit();
     std::ranges::stable_sort(found_, {},
                              [](const Ranked& ranked) { return ranked.forecast.step.time; });
@@ -373,6 +381,7 @@ class Searcher {
   std::vector<Ranked> found_;
   std::optional<Picoseconds> best_;
   Picoseconds left_ = longest;  // the least bound of what is closed
+  std::int64_t too_long_ = 0;   // choices whose steps take `longest` at least
   Counts counts_;
 };
 

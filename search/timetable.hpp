@@ -20,10 +20,10 @@ inline Picoseconds ticks(units::Seconds time) {
   return static_cast<Picoseconds>(std::llround(time.value * 1e12));
 }
 
-// A lower bound in whole ticks. Steps of more than 23 days have that as their bound: simulation
-// refuses them, and sums of it stay inside 64 bits.
+// A lower bound in whole ticks. A step of more than 46 days has 46 days as its bound, so that sums
+// of bounds stay inside 64 bits; no search looks at plans that take more than 26.
 inline Picoseconds whole_bound(double ticks) {
-  return static_cast<Picoseconds>(std::min(ticks, 2e18));
+  return static_cast<Picoseconds>(std::min(ticks, 4e18));
 }
 
 // What a virtual stage does, part by part: how long each takes, or how often a path passes through

@@ -153,8 +153,8 @@ TEST_CASE("what a simulation refuses has a place in every command that reads a s
                 slow.path + ":3:3: " + one_kernel + file.path + ":5:19: " + apart);
   check_refused({"search", slow.path},
                 slow.path +
-                    ":5:49: training.global_batch: the step would take longer than 100 days, which "
-                    "is not simulated; lower global_batch or sequence_length\n");
+                    ":5:49: training.global_batch: the step of every plan would take longer than "
+                    "26 days, which no search looks at; lower global_batch or sequence_length\n");
   check_refused({"simulate", file.path, "--set",
                  "cluster.degraded_links=[{link: nic0.1, factor: "
                  "0.001}]"},
