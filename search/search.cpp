@@ -339,10 +339,12 @@ class Searcher {
 
   Answer answer() {
     Answer answer;
-    if (degrees_.empty() && too_long_ > 0 && known_ == longest && !stopped())
-      throw strategies::Refusal({"training.global_batch"},
-                                "the step of every plan would take longer than 26 days, which no "
-                                "search looks at; lower global_batch or sequence_length");
+    const bool too_long = too_long_ > 0 || !open_.empty();
+    if (!best_ && too_long && known_ == longest && !stopped())
+      throw strategies::Refusal(
+          {"training.global_batch"},
+          "every plan that may fit takes longer than 26 days for a step, which no search looks at; "
+          "lower global_batch or sequence_length");
     if (!best_ && known_ == longest && !stopped()) answer.misfit = misfit();
     std::ranges::stable_sort(found_, {},
                              [](const Ranked& ranked) { return ranked.forecast.step.time; });

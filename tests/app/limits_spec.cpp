@@ -153,8 +153,9 @@ TEST_CASE("what a simulation refuses has a place in every command that reads a s
                 slow.path + ":3:3: " + one_kernel + file.path + ":5:19: " + apart);
   check_refused({"search", slow.path},
                 slow.path +
-                    ":5:49: training.global_batch: the step of every plan would take longer than "
-                    "26 days, which no search looks at; lower global_batch or sequence_length\n");
+                    ":5:49: training.global_batch: every plan that may fit takes longer than 26 "
+                    "days for a step, which no search looks at; lower global_batch or "
+                    "sequence_length\n");
   check_refused({"simulate", file.path, "--set",
                  "cluster.degraded_links=[{link: nic0.1, factor: "
                  "0.001}]"},
@@ -177,13 +178,13 @@ TEST_CASE("an option of a purchase that cannot be simulated is named where its c
   const File file("buy.yaml",
                   "workload:\n"
                   "  model: kimi-k2\n"
-                  "  training: {sequence_length: 1024, global_batch: 64}\n"
+                  "  training: {sequence_length: 1024, global_batch: 32}\n"
                   "  tokens: 1e9\n"
                   "  plan: {tensor: 2, pipeline: 2, micro_batch: 2, zero: 0, schedule: 1f1b}\n"
                   "options:\n"
                   "  - name: slow\n"
                   "    cluster: {node: {base: dgx-2, device: {base: b200, memory: 100 TB, "
-                  "memory_bandwidth: 1e6}}, nodes: 4}\n");
+                  "memory_bandwidth: 2e6}}, nodes: 4}\n");
   check_refused({"purchase", file.path, "--quiet"}, file.path + ":8:14: options.0." + one_kernel);
 }
 
