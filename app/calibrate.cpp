@@ -24,7 +24,7 @@ fs::path checkout(const std::string& name) {
 
 // Writes the files, and names them.
 std::vector<std::string> write_tables(const std::map<std::string, std::string>& texts,
-                               const fs::path& folder) {
+                                      const fs::path& folder) {
   std::vector<std::string> written;
   for (const auto& [path, text] : texts) {
     std::error_code wrong;

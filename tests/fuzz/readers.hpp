@@ -75,7 +75,9 @@ inline void read_scenario(const std::string& text) {
   const auto document = sets.front();
   sets.erase(sets.begin());
   read_or_complain([&] { scenarios::read_scenario(document, "f.yaml", sets, "no-folder"); });
-  read_or_complain([&] { scenarios::published_in({"f.yaml", scenarios::parse_yaml(document, "f.yaml")}); });
+  read_or_complain([&] {
+    scenarios::published_in({"f.yaml", scenarios::parse_yaml(document, "f.yaml")});
+  });
 }
 
 inline void read_search(const std::string& text) {
