@@ -35,7 +35,7 @@ std::vector<std::string> write_tables(const std::map<std::string, std::string>& 
   return written;
 }
 
-// What is read besides the catalog, which is read to be written anew.
+// The files that a calibration reads, without those of the catalog, which it writes anew.
 scenarios::Files read_by(const scenarios::Calibration& calibration, const fs::path& published) {
   scenarios::Files read;
   for (const auto& set : calibration.sets) {

@@ -25,8 +25,8 @@ void write_file(const std::string& path, const std::string& bytes);
 // Throws Mistake for what write_file would refuse as things stand, and touches nothing.
 void check_writable(const std::string& path);
 
-// What tells a file from all others, by whatever name: where it lies on which disk; of one that is
-// not there yet, where its folder lies, and its name.
+// The identity of a file, equal for all its names: its disk and its number there. A file that does
+// not exist yet has those of its folder, and its name.
 struct Place {
   dev_t disk = 0;
   ino_t number = 0;
@@ -43,8 +43,9 @@ struct Output {
   bool store = false;  // it is added to, not replaced
 };
 
-// What one command is asked to write. Made before anything is computed, it refuses what could only
-// fail, or harm, in the end. Devices and pipes harm nothing, and are never refused.
+// The outputs of one command. A command makes this before it computes anything, so that an output
+// which cannot be written, or would destroy an input, is refused at once. Devices and pipes are
+// never refused: writing into them destroys nothing.
 class Outputs {
  public:
   // --output, --trace and --report, and what else there is. Throws Mistake for what cannot be

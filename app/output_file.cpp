@@ -176,8 +176,8 @@ class Part {
   int number_ = -1;
 };
 
-// Of the owner, the group and the mode what this user may give away. Who is in another group than
-// before may do what everybody may.
+// Gives the new file the owner, group and mode of the old one, as far as this user may. Where the
+// group has to change, its members get no more rights than everybody had.
 void keep_rights(int number, const struct stat& before) {
   auto mode = before.st_mode & 07777;
   if (fchown(number, before.st_uid, before.st_gid) != 0) {

@@ -44,7 +44,7 @@ void Outputs::add(const Output& output) {
     throw Mistake(output.option + " " + output.path + ": a store is a plain file; name another");
 }
 
-// Of its files those that are there may be links to others.
+// Files that already exist in the folder may be links to other files.
 void Outputs::add_trace(const std::string& path) {
   std::error_code wrong;
   if (!fs::exists(path.substr(0, path.size() - 1), wrong)) return;

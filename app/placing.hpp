@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What simulation refuses, said at the place in the file that asked for it.
+// Turns a refusal of the simulation into a complaint with its place in the file.
 #pragma once
 #include <stdexcept>
 

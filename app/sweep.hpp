@@ -73,7 +73,7 @@ bool is_corrected(const store::Identity& identity);
 std::vector<store::Column> figure_columns();
 report::SweepFacts facts_of(const scenarios::Grid& grid);
 
-// Of all shards together.
+// The store that the command names, or its default; shards have names derived from it.
 std::filesystem::path store_of(const SweepRequest& request);
 // The store as an output that is added to; `option`: as it was given, empty where it was not.
 Output store_output(const std::string& option, const std::filesystem::path& store);

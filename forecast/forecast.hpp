@@ -60,7 +60,7 @@ struct LayerTimes {
   units::Bytes kept;
 };
 
-// Of the tightest device of a stage: the one with the largest share of its own memory in use.
+// The memory of a stage's tightest device, the one that uses the largest share of its own memory.
 struct StageMemory {
   units::Bytes weights, gradients, optimizer, activations, temporary, communication, framework;
   units::Bytes peak, peak_allocated, peak_reserved;
