@@ -21,10 +21,6 @@ using search::Assessment;
 using search::Decision;
 using search::Purchase;
 
-std::string grouped_count(std::int64_t number) {
-  return units::with_commas(std::to_string(number));
-}
-
 std::string workloads_text(const Purchase& purchase, const TextOptions& options) {
   std::string text;
   for (const auto& workload : purchase.workloads) {

@@ -17,10 +17,6 @@ using search::Outcome;
 using search::Tried;
 using ObjectiveKind = search::Objective::Kind;
 
-std::string objective_count(std::int64_t number) {
-  return units::with_commas(std::to_string(number));
-}
-
 struct Words {
   const char* name;     // in scenarios
   const char* heading;  // of what was chosen
@@ -51,7 +47,7 @@ std::string sizes_words(const Outcome& outcome) {
   std::string text;
   const auto& tried = outcome.tried;
   for (std::size_t i = 0; i < tried.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == tried.size() ? " and " : ", ") + objective_count(tried[i].size);
+    text += (i == 0 ? "" : i + 1 == tried.size() ? " and " : ", ") + grouped_count(tried[i].size);
   return text;
 }
 
@@ -59,7 +55,7 @@ std::string chosen_sentence(const Outcome& outcome) {
   const auto& objective = outcome.question.objective;
   const auto words = objective_words(objective.kind);
   const auto size = outcome.tried[*outcome.chosen].size;
-  std::string text = fmt::format("{} {}", objective_count(size), words.size);
+  std::string text = fmt::format("{} {}", grouped_count(size), words.size);
   if (outcome.tried.size() > 1)
     text += fmt::format(": {} of {}", words.fits, sizes_words(outcome));
   else
@@ -78,8 +74,8 @@ bool priced(const Outcome& outcome) {
 
 std::string outcome_row(const Outcome& outcome, std::size_t i, bool prices) {
   const auto& one = outcome.tried[i];
-  std::string text = fmt::format("  {}{}", outcome.chosen == i ? "* " : "  ",
-                                 right(objective_count(one.size), 11));
+  std::string text =
+      fmt::format("  {}{}", outcome.chosen == i ? "* " : "  ", right(grouped_count(one.size), 11));
   if (!one.step) return text + (one.possible ? "  nothing fits\n" : "  no degrees divide it\n");
   text += fmt::format("{}{}{}", right(units::short_text(one.step->time), 11),
                       right(grouped(one.step->tokens_per_second), 12),
@@ -148,8 +144,8 @@ std::string not_enough_text(const Outcome& outcome) {
   return fmt::format(
       "too slow: of {} nodes, the fastest are {}, with {} of the {} tokens/s that are asked for; "
       "ask for less, or try more nodes with search.nodes",
-      sizes_words(outcome), objective_count(fastest->size),
-      grouped(fastest->step->tokens_per_second), grouped(*rate));
+      sizes_words(outcome), grouped_count(fastest->size), grouped(fastest->step->tokens_per_second),
+      grouped(*rate));
 }
 
 }  // namespace report

@@ -7,6 +7,7 @@
 #include "report/question_text.hpp"
 #include "report/search.hpp"
 #include "report/search_parts.hpp"
+#include "report/terminal.hpp"
 #include "search/limits.hpp"
 #include "units/text.hpp"
 
@@ -44,9 +45,8 @@ std::string empty_text(const Question& question) {
 }  // namespace
 
 std::string search_progress(const search::Progress& progress) {
-  const auto count = [](std::int64_t number) { return units::with_commas(std::to_string(number)); };
-  std::string text =
-      fmt::format("{} of {} plans open", count(progress.open), count(progress.enumerated));
+  std::string text = fmt::format("{} of {} plans open", grouped_count(progress.open),
+                                 grouped_count(progress.enumerated));
   if (progress.best) text += ", best " + units::short_text(*progress.best);
   if (progress.bound) text += ", at least " + units::short_text(*progress.bound);
   return text;

@@ -30,10 +30,8 @@ using search::Ranked;
 
 constexpr int most_pareto_rows = 8;
 
-std::string count(std::int64_t number) { return units::with_commas(std::to_string(number)); }
-
 std::string plans(std::int64_t number) {
-  return count(number) + (number == 1 ? " plan" : " plans");
+  return grouped_count(number) + (number == 1 ? " plan" : " plans");
 }
 
 // "5, 14 x 6, 7" layers; empty where the split is the even one.
@@ -103,11 +101,11 @@ std::string proof_words(const Answer& answer) {
 std::string counts_words(const search::Counts& space) {
   std::string words =
       fmt::format("{} fit in no way, {} cannot be faster, {} searched with {} simulations",
-                  count(space.pruned_by_memory), count(space.pruned_by_bound),
-                  count(space.evaluated), count(space.simulated));
+                  grouped_count(space.pruned_by_memory), grouped_count(space.pruned_by_bound),
+                  grouped_count(space.evaluated), grouped_count(space.simulated));
   const auto open =
       space.enumerated - space.pruned_by_memory - space.pruned_by_bound - space.evaluated;
-  return words + (open > 0 ? fmt::format(", {} undecided", count(open)) : "");
+  return words + (open > 0 ? fmt::format(", {} undecided", grouped_count(open)) : "");
 }
 
 }  // namespace

@@ -11,10 +11,8 @@
 namespace report {
 namespace {
 
-std::string points_count(std::int64_t number) { return units::with_commas(std::to_string(number)); }
-
 std::string points(std::int64_t number) {
-  return points_count(number) + (number == 1 ? " point" : " points");
+  return grouped_count(number) + (number == 1 ? " point" : " points");
 }
 
 double figure_of_row(const SweepRow& row, std::string_view name) {
@@ -48,7 +46,7 @@ std::string best_point_text(const std::string& name, const SweepRow& row,
               fmt::format("{} tokens/s, {} per GPU on {} GPUs, step {}, {} MFU",
                           grouped(figure_of_row(row, "tokens_per_s")),
                           grouped(figure_of_row(row, "tokens_per_s_per_gpu")),
-                          points_count(static_cast<std::int64_t>(figure_of_row(row, "gpus"))),
+                          grouped_count(static_cast<std::int64_t>(figure_of_row(row, "gpus"))),
                           units::short_text(units::Seconds{figure_of_row(row, "step_time_s")}),
                           percent(figure_of_row(row, "mfu"))),
               options) +
@@ -59,7 +57,7 @@ std::string best_point_text(const std::string& name, const SweepRow& row,
 }  // namespace
 
 std::string sweep_progress(const SweepProgress& progress) {
-  std::string text = fmt::format("{} of {}", points_count(progress.done), points(progress.all));
+  std::string text = fmt::format("{} of {}", grouped_count(progress.done), points(progress.all));
   if (progress.fresh > 0 && progress.spent.value > 0) {
     const double rate = static_cast<double>(progress.fresh) / progress.spent.value;
     text += fmt::format(", {:.3g}/s, {} left", rate,
@@ -76,13 +74,13 @@ std::string sweep_text(const SweepSummary& summary, const TextOptions& options) 
   std::string counts;
   for (const auto& [status, number] : summary.counts) {
     done += number;
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", points_count(number), status);
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", grouped_count(number), status);
   }
   std::string text =
       heading(fmt::format("{}: {}{}", printable(summary.name, options.unicode),
                           done == summary.all
                               ? points(done)
-                              : fmt::format("{} of {}", points_count(done), points(summary.all)),
+                              : fmt::format("{} of {}", grouped_count(done), points(summary.all)),
                           std::string(summary.mode == "search" ? ", each searched" : "") +
                               (summary.corrected ? ", corrected by measured steps" : "")),
               options);

@@ -103,6 +103,10 @@ std::string wrapped(std::string_view text, int indent, int width) {
   return lines;
 }
 
+std::string grouped_count(std::int64_t number) {
+  return units::with_commas(std::to_string(number));
+}
+
 std::string grouped(double value) {
   if (std::abs(value) < 99.95) return fmt::format("{:.3g}", value);
   return units::with_commas(fmt::format("{:.0f}", value));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: numbers, bars and names as a terminal shows them.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,7 @@ std::string fitted(std::string text, int width);
 // `indent` spaces; not after a number, whose unit follows. Every line ends with a line feed.
 std::string wrapped(std::string_view text, int indent, int width);
 
+std::string grouped_count(std::int64_t number);  // "1,234,567"
 std::string grouped(double value);         // "171,234"; below 100 with three significant digits
 std::string percent(double share);         // "45.3 %"
 std::string signed_percent(double share);  // "+3.2 %"; "-0.0 %" is "0.0 %"
