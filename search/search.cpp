@@ -339,13 +339,16 @@ class Searcher {
 
   Answer answer() {
     Answer answer;
-    const bool too_long = too_long_ > 0 || !open_.empty();
-    if (!best_ && too_long && known_ == longest && !stopped())
+    if (!best_ && known_ == longest && !stopped()) answer.misfit = misfit();
+    // What needs least memory fits, or nothing but time ruled plans out before memory was looked
+    // at.
+    const bool too_long =
+        answer.misfit ? answer.misfit->needed <= answer.misfit->capacity : !best_ && too_long_ > 0;
+    if (too_long && known_ == longest && !stopped())
       throw strategies::Refusal(
           {"training.global_batch"},
           "every plan that may fit takes longer than 26 days for a step, which no search looks at; "
           "lower global_batch or sequence_length");
-    if (!best_ && known_ == longest && !stopped()) answer.misfit = misfit();
     std::ranges::stable_sort(found_, {},
                              [](const Ranked& ranked) { return ranked.forecast.step.time; });
     for (const auto& ranked : found_)
