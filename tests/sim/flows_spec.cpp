@@ -6,10 +6,13 @@
 #include "sim/flows.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/fair_share.hpp"
+#include "tests/sim/finish_times.hpp"
 
 namespace flows_spec {
 
 using namespace sim;
+using tests::finish_times;
+using tests::NetworkFlow;
 
 namespace {
 
