@@ -44,12 +44,6 @@ constexpr std::array figures{
     AlertFigureFacts{ecc_errors, "ecc_errors", "memory errors that a GPU counts", "> 0", plain,
                      false}};
 
-double exposed_communication(const TimeParts& time) {
-  return (time.tensor_comm + time.context_comm + time.expert_comm + time.pipeline_comm +
-          time.data_comm)
-      .value;
-}
-
 std::optional<double> failures_per_second(const AlertRule& rule, const topology::Cluster& cluster) {
   if (!rule.node_mtbf && !rule.gpu_mtbf) return {};
   const auto failing = [](std::int64_t parts, const std::optional<units::Seconds>& mtbf) {
@@ -68,7 +62,7 @@ std::optional<double> value_of(const AlertRule& rule, const Scenario& scenario,
     case memory:
       return rule.unit == bytes ? used.peak.value : used.peak / used.capacity;
     case communication_overhead:
-      return exposed_communication(forecast.time) / step.time.value;
+      return forecast.time.communication() / step.time;
     case synchronisation:
       return forecast.gpus.longest_wait.value;
     case throughput:

@@ -37,7 +37,7 @@ struct Alert {
 //   gpu_utilisation         GpuTimes::computing. Kernels that wait in communication, which
 //                           nvidia-smi counts as use, do not count
 //   memory                  Memory::peak, of Memory::capacity where the threshold is a share
-//   communication_overhead  all *_comm of TimeParts over the step time
+//   communication_overhead  communication of TimeParts over the step time
 //   synchronisation         GpuTimes::longest_wait
 //   throughput, throughput_per_gpu, mfu, step_time, bubble    as Step and Pipeline have them
 //   node_failure_rate       nodes / node_mtbf + GPUs / gpu_mtbf, of the whole job

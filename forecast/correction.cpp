@@ -145,30 +145,15 @@ Correction correction_of(const Scenario& scenario, const Forecast& forecast,
 
 void stretch(Forecast& forecast, double factor) {
   auto& step = forecast.step;
-  auto& time = forecast.time;
   auto& layer = forecast.layer;
-  for (auto* one : {&step.time,
-                    &step.time_low,
-                    &step.time_high,
-                    &time.compute,
-                    &time.recompute,
-                    &time.tensor_comm,
-                    &time.context_comm,
-                    &time.expert_comm,
-                    &time.pipeline_comm,
-                    &time.data_comm,
-                    &time.offload,
-                    &time.optimizer,
-                    &time.bubble,
-                    &time.other,
-                    &layer.forward,
-                    &layer.backward,
-                    &layer.attention_forward,
-                    &layer.attention_backward,
-                    &layer.mlp_forward,
-                    &layer.mlp_backward,
-                    &forecast.gpus.longest_wait})
+  for (auto* one : {&step.time, &step.time_low, &step.time_high, &layer.forward, &layer.backward,
+                    &layer.attention_forward, &layer.attention_backward, &layer.mlp_forward,
+                    &layer.mlp_backward, &forecast.gpus.longest_wait})
     *one = factor * *one;
+  for (const auto& facts : step_parts) {
+    auto& time = forecast.time[facts.part];
+    time = factor * time;
+  }
   for (auto* rate : {&step.tokens_per_second, &step.tokens_per_second_per_gpu, &step.mfu, &step.hfu,
                      &step.flops_per_gpu.value})
     *rate /= factor;

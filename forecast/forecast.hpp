@@ -10,6 +10,7 @@
 
 #include "forecast/idle.hpp"
 #include "forecast/scenario.hpp"
+#include "forecast/step_parts.hpp"
 #include "units/quantity.hpp"
 
 namespace forecast {
@@ -23,13 +24,6 @@ struct Step {
   units::FlopsPerSecond flops_per_gpu;
   double mfu = 0, hfu = 0;
   std::int64_t microbatches = 0;  // per data-parallel replica
-};
-
-// Exposed time on the rank that ends last, or, where steps overlap, whose own span is the longest;
-// the parts sum to the step time.
-struct TimeParts {
-  units::Seconds compute, recompute, tensor_comm, context_comm, expert_comm, pipeline_comm,
-      data_comm, offload, optimizer, bubble, other;
 };
 
 // Over all GPUs, where TimeParts is of one.
@@ -76,11 +70,6 @@ struct Memory {
   std::vector<StageMemory> stages;  // in rank order
 };
 
-struct PathPart {
-  std::string kind;
-  units::Seconds time;
-};
-
 // Links that cannot be told apart, by one of them: "nic0.3:out", of kind "nic".
 struct LinkLoad {
   std::string name, kind;
@@ -109,8 +98,8 @@ struct Slice {
   // "pipeline send", "pipeline receive".
   std::string_view lane;
   std::string name;  // "forward m3 chunk 1"
-  std::string_view
-      kind;  // one of "forward", "backward", "recompute", "optimizer", "tensor_comm", …
+  // One of "forward", "backward", "recompute", "optimizer", "tensor_comm", …
+  std::string_view kind;
   std::int64_t microbatch = -1, chunk = -1;
   std::int64_t start_ps = 0, end_ps = 0;
   units::Bytes bytes;  // that each of its ranks sends, a pass in the communication inside it
@@ -170,9 +159,9 @@ struct Forecast {
   Pipeline pipeline;
   LayerTimes layer;
   Memory memory;
-  std::vector<PathPart> critical_path;
-  std::vector<LinkLoad> links;  // that carried anything, the busiest first
-  std::vector<Slowed> slowed;   // the greatest loss first
+  std::vector<PartTime> critical_path;  // no part twice, none that is zero
+  std::vector<LinkLoad> links;          // that carried anything, the busiest first
+  std::vector<Slowed> slowed;           // the greatest loss first
   SimulationFacts simulation;
   std::vector<std::string> warnings;   // with advice
   Timeline timeline;                   // only if asked for

@@ -154,7 +154,7 @@ Outside outside_of(const Circumstances& run, const std::vector<MeasuredDevice>& 
 }  // namespace
 
 Circumstances circumstances_of(const Scenario& scenario, const Forecast& forecast) {
-  const bool waits = forecast.time.other > host_bound * forecast.step.time;
+  const bool waits = forecast.time[StepPart::other] > host_bound * forecast.step.time;
   const std::string precision(units::to_text(scenario.training.precision));
   Circumstances run;
   run.regime = {family_of(scenario.cluster.node.device.name), scenario.software.name,

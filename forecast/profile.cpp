@@ -10,12 +10,46 @@ namespace forecast {
 
 using units::Seconds;
 
+std::optional<StepPart> part_of(GpuWork work) {
+  switch (work) {
+    case GpuWork::compute:
+      return StepPart::compute;
+    case GpuWork::tensor_comm:
+      return StepPart::tensor_comm;
+    case GpuWork::context_comm:
+      return StepPart::context_comm;
+    case GpuWork::expert_comm:
+      return StepPart::expert_comm;
+    case GpuWork::pipeline_comm:
+      return StepPart::pipeline_comm;
+    case GpuWork::data_comm:
+      return StepPart::data_comm;
+    case GpuWork::copy:
+      return StepPart::offload;
+    default:
+      return {};
+  }
+}
+
 std::string_view to_text(GpuWork work) {
-  constexpr std::array<std::string_view, gpu_works> texts{
-      "compute",          "tensor comm", "context comm", "expert comm",    "pipeline comm",
-      "data comm",        "all-reduce",  "all-gather",   "reduce-scatter", "all-to-all",
-      "send and receive", "other comm",  "copies"};
-  return texts[static_cast<std::size_t>(work)];
+  switch (work) {
+    case GpuWork::all_reduce:
+      return "all-reduce";
+    case GpuWork::all_gather:
+      return "all-gather";
+    case GpuWork::reduce_scatter:
+      return "reduce-scatter";
+    case GpuWork::all_to_all:
+      return "all-to-all";
+    case GpuWork::send_receive:
+      return "send and receive";
+    case GpuWork::other_comm:
+      return "other comm";
+    case GpuWork::copy:
+      return "copies";
+    default:
+      return facts_of(*part_of(work)).words;
+  }
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "forecast/step_parts.hpp"
 #include "units/quantity.hpp"
 
 namespace forecast {
@@ -34,6 +35,9 @@ inline constexpr std::size_t gpu_works = 13;
 constexpr bool is_communication(GpuWork work) {
   return work != GpuWork::compute && work != GpuWork::copy;
 }
+// The part of a forecast step that such work is held against; none: of a collective whose group the
+// profiler does not name.
+std::optional<StepPart> part_of(GpuWork work);
 std::string_view to_text(GpuWork work);  // "tensor comm", "all-reduce"
 
 struct ProfiledWork {

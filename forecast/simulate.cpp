@@ -85,22 +85,23 @@ TimeParts parts_of(const sim::Spent& spent) {
     for (auto activity : list) sum += spent.on[activity];
     return seconds_of(sum);
   };
+  using enum StepPart;
   TimeParts parts;
-  parts.compute = on({strategies::forward_compute, strategies::input_gradient_compute,
-                      strategies::weight_gradient_compute});
-  parts.recompute = on({strategies::recompute_compute});
-  parts.tensor_comm = on({strategies::forward_tensor_comm, strategies::backward_tensor_comm,
-                          strategies::recompute_tensor_comm});
-  parts.context_comm = on({strategies::forward_context_comm, strategies::backward_context_comm,
-                           strategies::recompute_context_comm});
-  parts.expert_comm = on({strategies::forward_expert_comm, strategies::backward_expert_comm,
-                          strategies::recompute_expert_comm});
-  parts.pipeline_comm = on({strategies::pipeline_comm});
-  parts.data_comm = on({strategies::data_comm});
-  parts.offload = on({strategies::offloading});
-  parts.optimizer = on({strategies::optimizer_compute});
-  parts.bubble = seconds_of(spent.idle);
-  parts.other = seconds_of(spent.host) + on({strategies::data_loading});
+  parts[compute] = on({strategies::forward_compute, strategies::input_gradient_compute,
+                       strategies::weight_gradient_compute});
+  parts[recompute] = on({strategies::recompute_compute});
+  parts[tensor_comm] = on({strategies::forward_tensor_comm, strategies::backward_tensor_comm,
+                           strategies::recompute_tensor_comm});
+  parts[context_comm] = on({strategies::forward_context_comm, strategies::backward_context_comm,
+                            strategies::recompute_context_comm});
+  parts[expert_comm] = on({strategies::forward_expert_comm, strategies::backward_expert_comm,
+                           strategies::recompute_expert_comm});
+  parts[pipeline_comm] = on({strategies::pipeline_comm});
+  parts[data_comm] = on({strategies::data_comm});
+  parts[offload] = on({strategies::offloading});
+  parts[optimizer] = on({strategies::optimizer_compute});
+  parts[bubble] = seconds_of(spent.idle);
+  parts[other] = seconds_of(spent.host) + on({strategies::data_loading});
   return parts;
 }
 
@@ -215,23 +216,11 @@ LayerTimes layer_of(const Scenario& scenario, const strategies::PassWriter& writ
   return layer;
 }
 
-std::vector<PathPart> path_of(const sim::Spent& path) {
+std::vector<PartTime> path_of(const sim::Spent& path) {
   const auto parts = parts_of(path);
-  const std::array<std::pair<const char*, Seconds>, 11> named{
-      {{"compute", parts.compute},
-       {"recompute", parts.recompute},
-       {"tensor_comm", parts.tensor_comm},
-       {"context_comm", parts.context_comm},
-       {"expert_comm", parts.expert_comm},
-       {"pipeline_comm", parts.pipeline_comm},
-       {"data_comm", parts.data_comm},
-       {"offload", parts.offload},
-       {"optimizer", parts.optimizer},
-       {"bubble", parts.bubble},
-       {"other", parts.other}}};
-  std::vector<PathPart> out;
-  for (const auto& [kind, time] : named)
-    if (time.value > 0) out.push_back({kind, time});
+  std::vector<PartTime> out;
+  for (const auto& facts : step_parts)
+    if (parts[facts.part].value > 0) out.push_back({facts.part, parts[facts.part]});
   return out;
 }
 

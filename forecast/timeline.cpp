@@ -15,11 +15,22 @@ namespace forecast {
 namespace {
 
 // Indexed by strategies::LabelKind.
-constexpr std::array<const char*, 16> kinds{
-    "forward",       "backward",      "backward_input", "backward_weight",
-    "pipeline_comm", "pipeline_comm", "data_comm",      "data_comm",
-    "data_comm",     "data_comm",     "optimizer",      "tensor_comm",
-    "context_comm",  "expert_comm",   "offload",        "other"};
+constexpr std::array<std::string_view, 16> kinds{"forward",
+                                                 "backward",
+                                                 "backward_input",
+                                                 "backward_weight",
+                                                 facts_of(StepPart::pipeline_comm).name(),
+                                                 facts_of(StepPart::pipeline_comm).name(),
+                                                 facts_of(StepPart::data_comm).name(),
+                                                 facts_of(StepPart::data_comm).name(),
+                                                 facts_of(StepPart::data_comm).name(),
+                                                 facts_of(StepPart::data_comm).name(),
+                                                 facts_of(StepPart::optimizer).name(),
+                                                 facts_of(StepPart::tensor_comm).name(),
+                                                 facts_of(StepPart::context_comm).name(),
+                                                 facts_of(StepPart::expert_comm).name(),
+                                                 facts_of(StepPart::offload).name(),
+                                                 facts_of(StepPart::other).name()};
 
 class Draw {
  public:

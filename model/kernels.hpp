@@ -39,6 +39,9 @@ struct Kernels {
   bool staged_gradient_accumulation = false;
   double gradient_bytes = 4;           // of one of these sums
   Scaling scaling = Scaling::delayed;  // in fp8; mxfp8 and nvfp4 have scales of their own
+  // The copies of a token for its experts are made before they leave its rank and summed after they
+  // are back; otherwise rows travel, and what makes the copies is no kernel of the layer.
+  bool copies_tokens = true;
   ExpertProducts expert_products = ExpertProducts::grouped;
   friend bool operator==(const Kernels&, const Kernels&) = default;
 };

@@ -64,10 +64,11 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
   const double logits = real(extent.tokens()) * real(extent.vocab);
   auto product =
       make.linear("LM head", Part::head, Seam::enter, transformer.hidden, extent.vocab, false);
+  product.role = Role::lm_head;
   product.kept = {
       {.name = "LM head input", .size = {element * real(extent.rows) * h}, .value_bytes = element}};
 
-  Operator loss{.name = "cross entropy", .part = Part::head};
+  Operator loss{.name = "cross entropy", .role = Role::cross_entropy, .part = Part::head};
   if (kernels.fused_cross_entropy) {
     loss.forward = {Builder::stream(2 * element * logits)};
     loss.input_gradient = {Builder::stream(2 * element * logits)};
@@ -109,7 +110,7 @@ Operators prediction(const Transformer& transformer, const Extent& extent, const
   append(ops, layer(transformer, extent, kernels, precision, window, mlp));
   auto last = head(transformer, extent, kernels, precision);
   for (auto& op : last)
-    if (op.name == "LM head") op.parameters = 0;
+    if (op.role == Role::lm_head) op.parameters = 0;
   append(ops, std::move(last));
   return ops;
 }

@@ -53,8 +53,12 @@ struct Kept {
   bool attention = false;  // the attention core's output, as the core wrote it
 };
 
+// What an operator does, where somebody must know it: its name is for people, and decides nothing.
+enum class Role : std::uint8_t { other, mlp_norm, router, permute, lm_head, cross_entropy };
+
 struct Operator {
   std::string_view name;
+  Role role = Role::other;
   Part part = Part::attention;
   Seam seam = Seam::none;
   bool core = false;  // belongs to the attention core

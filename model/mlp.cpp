@@ -19,6 +19,7 @@ Operators mlp_norm(const Builder& make) {
   const auto& t = make.transformer;
   if (t.parallel_block && t.norms_per_layer < 2) return {};
   Operators ops{make.norm("MLP norm", Part::mlp, false)};
+  ops.front().role = Role::mlp_norm;
   ops.front().module = Module::layernorm;
   return ops;
 }
@@ -96,6 +97,7 @@ Operator router(const Builder& make) {
   const double scores = real(make.extent.rows) * real(moe.experts);
   // The scores decide: the product stays in 16 bit where the others are narrower.
   auto op = make.wide().replicated("router", Part::mlp, make.transformer.hidden, moe.experts);
+  op.role = Role::router;
   op.module = Module::moe;
   // Cast to fp32, score, choice, weights and map written, tokens per expert and their mean score.
   for (const double bytes : {element + 4, 8.0, 4.0, 4.0, 1.0, 1.0, 4.0})
@@ -118,9 +120,16 @@ Operator permute(const Builder& make) {
   const auto& moe = *make.transformer.moe;
   const double map = real(make.extent.rows) * real(moe.experts);
   const double rows = make.element() * real(make.extent.rows) * real(make.transformer.hidden);
-  Operator op{.name = "permute", .part = Part::mlp, .seam = Seam::dispatch, .module = Module::moe};
-  op.forward = {Builder::stream(map), Builder::stream(map), Builder::stream(2 * copies(make))};
-  op.input_gradient = {Builder::stream(copies(make) + rows)};
+  Operator op{.name = "permute",
+              .role = Role::permute,
+              .part = Part::mlp,
+              .seam = Seam::dispatch,
+              .module = Module::moe};
+  op.forward = {Builder::stream(map), Builder::stream(map)};
+  if (make.kernels.copies_tokens) {
+    op.forward.push_back(Builder::stream(2 * copies(make)));
+    op.input_gradient = {Builder::stream(copies(make) + rows)};
+  }
   op.kept = {{.name = "order of token copies",
               .size = {8 * real(make.extent.rows) * real(moe.top_k)},
               .module = Module::moe}};
@@ -206,12 +215,15 @@ Operators routed(const Builder& make) {
   return {std::move(up), std::move(act), std::move(down)};
 }
 
-// Sums each token's copies (their weights are applied in the activation), shared experts included.
+// Sums each token's copies, where there are any (their weights are applied in the activation), and
+// adds the shared experts' output.
 Operator unpermute(const Builder& make, bool shared) {
   const double rows = make.element() * real(make.extent.rows) * real(make.transformer.hidden);
   Operator op{.name = "unpermute", .part = Part::mlp, .module = Module::moe};
-  op.forward = {Builder::stream(copies(make) + rows)};
-  op.input_gradient = {Builder::stream(copies(make) + rows)};
+  if (make.kernels.copies_tokens) {
+    op.forward = {Builder::stream(copies(make) + rows)};
+    op.input_gradient = {Builder::stream(copies(make) + rows)};
+  }
   if (shared) {
     op.forward.push_back(Builder::stream(3 * rows));
     op.input_gradient.push_back(Builder::stream(3 * rows));

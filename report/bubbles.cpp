@@ -17,11 +17,6 @@ using forecast::IdleCause;
 
 namespace {
 
-std::string link_text(const forecast::Awaited& link) {
-  if (link.lane == "host") return fmt::format("a host of stage {}", link.stage);
-  return fmt::format("{} of stage {}", link.name, link.stage);
-}
-
 std::string fewer_bubbles(const forecast::Scenario& scenario, const forecast::Forecast& forecast) {
   using strategies::ScheduleKind;
   const auto text = fmt::format("more microbatches ({} now), fewer stages ({})",
@@ -58,20 +53,6 @@ std::string better_links(const forecast::Forecast& forecast) {
 }
 
 }  // namespace
-
-std::string waits_for(const forecast::Idle& idle, std::size_t most) {
-  if (idle.chain.empty())
-    return "waits for its turn: steps follow each other at the pace of the longest stage";
-  std::vector<std::string> links;
-  for (const auto& link : idle.chain)
-    if (auto text = link_text(link); links.empty() || links.back() != text)
-      links.push_back(std::move(text));
-  std::string text;
-  for (std::size_t i = 0; i < std::min(most, links.size()); ++i)
-    text += (i == 0 ? "waits for " : ", which waits for ") + links[i];
-  if (links.size() > most) text += fmt::format(", and {} more before it", links.size() - most);
-  return text;
-}
 
 std::string remedy(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                    IdleCause cause) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Idle time in words: whom it waits for, and what would shorten it.
+// Idle time in words: its causes, and what would shorten it.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,11 +9,6 @@
 #include "report/text.hpp"
 
 namespace report {
-
-// "waits for backward m7 of stage 3, which waits for send activations m7 of stage 2, …": the first
-// `most` links of the chain; what is left out is counted. Links of one name that follow each other
-// on one stage are one. "waits for its turn: …" where there is no chain.
-std::string waits_for(const forecast::Idle& idle, std::size_t most = 4);
 
 // What would shorten idle time of this cause, as a sentence that names the keys to change.
 std::string remedy(const forecast::Scenario& scenario, const forecast::Forecast& forecast,

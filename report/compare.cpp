@@ -145,17 +145,10 @@ std::string compared_table(const std::string& title, const std::vector<ComparedR
 
 std::vector<ComparedRow<Seconds>> time_rows(const forecast::TimeParts& a,
                                             const forecast::TimeParts& b) {
-  return {{"compute", a.compute, b.compute},
-          {"recompute", a.recompute, b.recompute},
-          {"tensor comm", a.tensor_comm, b.tensor_comm},
-          {"context comm", a.context_comm, b.context_comm},
-          {"expert comm", a.expert_comm, b.expert_comm},
-          {"pipeline comm", a.pipeline_comm, b.pipeline_comm},
-          {"data comm", a.data_comm, b.data_comm},
-          {"offload", a.offload, b.offload},
-          {"optimizer", a.optimizer, b.optimizer},
-          {"bubble", a.bubble, b.bubble},
-          {"other", a.other, b.other}};
+  std::vector<ComparedRow<Seconds>> rows;
+  for (const auto& facts : forecast::step_parts)
+    rows.push_back({facts.words, a[facts.part], b[facts.part]});
+  return rows;
 }
 
 Seconds mean_idle(const forecast::Pipeline& pipeline, std::size_t cause) {
@@ -189,16 +182,16 @@ std::vector<ComparedRow<Bytes>> memory_rows(const forecast::Memory& memory_a,
       {"framework", a.framework, b.framework}, {"peak", a.peak, b.peak}};
 }
 
-std::vector<ComparedRow<Seconds>> path_rows(const std::vector<forecast::PathPart>& a,
-                                            const std::vector<forecast::PathPart>& b) {
+std::vector<ComparedRow<Seconds>> path_rows(const std::vector<forecast::PartTime>& a,
+                                            const std::vector<forecast::PartTime>& b) {
   std::vector<ComparedRow<Seconds>> rows;
   for (const auto* path : {&a, &b})
     for (const auto& part : *path) {
-      auto row = std::ranges::find(rows, part.kind, &ComparedRow<Seconds>::name);
-      if (row == rows.end()) row = rows.insert(rows.end(), {part.kind, {}, {}});
+      const std::string name = facts_of(part.part).words;
+      auto row = std::ranges::find(rows, name, &ComparedRow<Seconds>::name);
+      if (row == rows.end()) row = rows.insert(rows.end(), {name, {}, {}});
       (path == &a ? row->from : row->to) = part.time;
     }
-  for (auto& row : rows) std::ranges::replace(row.name, '_', ' ');
   return rows;
 }
 

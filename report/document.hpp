@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "forecast/scenario.hpp"
+#include "forecast/step_parts.hpp"
 #include "topology/fabric_plan.hpp"
 #include "units/quantity.hpp"
 
@@ -74,6 +76,17 @@ inline std::string json_string(std::string_view text) {
 
 inline std::string dump(const Document& document) {
   return document.dump(2, ' ', false, Document::error_handler_t::replace) + '\n';
+}
+
+// [{ "kind": "tensor_comm", "seconds": 0.5 }, …]
+inline Document parts_document(std::span<const forecast::PartTime> parts) {
+  Document list = Document::array();
+  for (const auto& [part, time] : parts)
+    list.push_back(Object()
+                       .put("kind", std::string(forecast::facts_of(part).name()))
+                       .quantity("seconds", time)
+                       .take());
+  return list;
 }
 
 // As scenario files say it, with everything that was left out as it holds.

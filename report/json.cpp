@@ -25,19 +25,9 @@ Document step_document(const forecast::Step& step) {
 }
 
 Document time_document(const forecast::TimeParts& time) {
-  return Object()
-      .quantity("compute_s", time.compute)
-      .quantity("recompute_s", time.recompute)
-      .quantity("tensor_comm_s", time.tensor_comm)
-      .quantity("context_comm_s", time.context_comm)
-      .quantity("expert_comm_s", time.expert_comm)
-      .quantity("pipeline_comm_s", time.pipeline_comm)
-      .quantity("data_comm_s", time.data_comm)
-      .quantity("offload_s", time.offload)
-      .quantity("optimizer_s", time.optimizer)
-      .quantity("bubble_s", time.bubble)
-      .quantity("other_s", time.other)
-      .take();
+  Object object;
+  for (const auto& facts : forecast::step_parts) object.quantity(facts.key, time[facts.part]);
+  return object.take();
 }
 
 // In seconds; they sum to the stage's bubble.
@@ -127,13 +117,6 @@ Document memory_document(const forecast::Memory& memory) {
       .take();
 }
 
-Document path_parts_document(const std::vector<forecast::PathPart>& path) {
-  Document parts = Document::array();
-  for (const auto& part : path)
-    parts.push_back(Object().put("kind", part.kind).quantity("seconds", part.time).take());
-  return parts;
-}
-
 Document network_document(const forecast::Forecast& forecast) {
   Document links = Document::array(), slowed = Document::array();
   for (const auto& load : forecast.links)
@@ -186,7 +169,7 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
       .put("pipeline", pipeline_document(forecast.pipeline))
       .put("layer", layer_document(forecast.layer))
       .put("memory", memory_document(forecast.memory))
-      .put("critical_path", path_parts_document(forecast.critical_path))
+      .put("critical_path", parts_document(forecast.critical_path))
       .put("network", network_document(forecast))
       .put("validated", validated_document(forecast.validated));
   if (!scenario.alerts.empty()) object.put("alerts", alerts_document(scenario, forecast));

@@ -16,13 +16,14 @@
 namespace report {
 
 using forecast::GpuWork;
+using forecast::StepPart;
 using units::Seconds;
 
 namespace {
 
-// "tensor_comm_s" of "tensor comm", "all_reduce_s" of "all-reduce"; copies are what offloading is.
+// As the part of a forecast that it is held against; else "all_reduce_s" of "all-reduce".
 std::string work_key(GpuWork kind) {
-  if (kind == GpuWork::copy) return "offload_s";
+  if (const auto part = part_of(kind)) return facts_of(*part).key;
   std::string key(to_text(kind));
   std::ranges::replace_if(
       key, [](char c) { return c == ' ' || c == '-'; }, '_');
@@ -33,7 +34,7 @@ Document breakdown_document(const forecast::StepBreakdown& step) {
   Object time;
   for (std::size_t kind = 0; kind < forecast::gpu_works; ++kind)
     time.quantity(work_key(static_cast<GpuWork>(kind)).c_str(), step.exposed[kind]);
-  return time.quantity("bubble_s", step.idle).take();
+  return time.quantity(facts_of(StepPart::bubble).key, step.idle).take();
 }
 
 Document steps_document(const forecast::Breakdown& breakdown) {
@@ -74,20 +75,26 @@ Seconds communication(const forecast::StepBreakdown& step) {
   return sum;
 }
 
+// "  tensor" of "tensor comm": a line below that of all communication.
+std::string group_row(StepPart part) {
+  const std::string words = facts_of(part).words;
+  return "  " + words.substr(0, words.rfind(' '));
+}
+
 std::vector<ProfileRow> profile_rows_of(const forecast::StepBreakdown& real,
                                         const forecast::TimeParts& parts) {
+  using enum StepPart;
   const auto on = [&](GpuWork kind) { return real.exposed[static_cast<std::size_t>(kind)]; };
-  const auto sent = parts.tensor_comm + parts.context_comm + parts.expert_comm +
-                    parts.pipeline_comm + parts.data_comm;
-  return {{"computation", on(GpuWork::compute), parts.compute + parts.recompute + parts.optimizer},
-          {"communication", communication(real), sent},
-          {"  tensor", on(GpuWork::tensor_comm), parts.tensor_comm},
-          {"  context", on(GpuWork::context_comm), parts.context_comm},
-          {"  expert", on(GpuWork::expert_comm), parts.expert_comm},
-          {"  pipeline", on(GpuWork::pipeline_comm), parts.pipeline_comm},
-          {"  data", on(GpuWork::data_comm), parts.data_comm},
-          {"copies", on(GpuWork::copy), parts.offload},
-          {"idle", real.idle, parts.bubble + parts.other}};
+  std::vector<ProfileRow> rows{{"computation", on(GpuWork::compute), parts.computation()},
+                               {"communication", communication(real), parts.communication()}};
+  for (std::size_t i = 0; i < forecast::gpu_works; ++i) {
+    const auto kind = static_cast<GpuWork>(i);
+    if (const auto part = part_of(kind); part && is_communication(kind))
+      rows.push_back({group_row(*part), on(kind), parts[*part]});
+  }
+  rows.push_back({"copies", on(GpuWork::copy), parts[offload]});
+  rows.push_back({"idle", real.idle, parts[bubble] + parts[other]});
+  return rows;
 }
 
 std::string beside_text(const forecast::StepBreakdown& real, const forecast::Forecast& forecast,

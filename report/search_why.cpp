@@ -14,7 +14,7 @@
 namespace report {
 namespace {
 
-using search::Part;
+using forecast::PartTime;
 using search::Resource;
 using search::Why;
 using units::Seconds;
@@ -22,25 +22,19 @@ using units::Seconds;
 constexpr std::size_t most_parts = 5;
 constexpr double least_share = 0.0005;  // less is shown as 0.0 %
 
-// "tensor_comm" as "tensor comm".
-std::string words(std::string kind) {
-  std::ranges::replace(kind, '_', ' ');
-  return kind;
-}
-
 std::string signed_text(Seconds time) {
   return (time.value < 0 ? "-" : "+") + units::short_text(Seconds{std::abs(time.value)});
 }
 
 // The largest parts of a step, as shares of it.
-std::string shares_words(const std::vector<Part>& parts, Seconds step) {
+std::string shares_words(const std::vector<PartTime>& parts, Seconds step) {
   std::string text;
   std::size_t shown = 0;
   double rest = 1;
-  for (const auto& [kind, time] : parts) {
+  for (const auto& [part, time] : parts) {
     const double share = time / step;
     if (shown == most_parts || share < least_share) break;
-    text += fmt::format("{}{} {}", shown++ > 0 ? ", " : "", words(kind), percent(share));
+    text += fmt::format("{}{} {}", shown++ > 0 ? ", " : "", facts_of(part).words, percent(share));
     rest -= share;
   }
   return text + (rest >= least_share ? fmt::format(", the rest {}", percent(rest)) : "");
@@ -55,9 +49,10 @@ std::string runner_words(const search::Answer& answer, const Why& why) {
       fmt::format(" is {} slower", units::short_text(slower));
   std::size_t shown = 0;
   Seconds rest = slower;
-  for (const auto& [kind, time] : losses) {
+  for (const auto& [part, time] : losses) {
     if (shown == most_parts || std::abs(time / step) < least_share) break;
-    text += fmt::format("{} {} {}", shown++ > 0 ? "," : ":", words(kind), signed_text(time));
+    text +=
+        fmt::format("{} {} {}", shown++ > 0 ? "," : ":", facts_of(part).words, signed_text(time));
     rest -= time;
   }
   if (shown > 0 && std::abs(rest / step) >= least_share) text += ", the rest " + signed_text(rest);
@@ -136,18 +131,12 @@ std::string why_text(const search::Question& question, const search::Answer& ans
 }
 
 Document why_document(const Why& why) {
-  const auto parts = [](const std::vector<Part>& all) {
-    Document list = Document::array();
-    for (const auto& [kind, time] : all)
-      list.push_back(Object().put("kind", kind).quantity("seconds", time).take());
-    return list;
-  };
   Document runner = nullptr, helps = Document::array(), rooms = Document::array();
   if (why.runner)
     runner = Object()
                  .put("rank", why.runner->rank + 1)
                  .quantity("slower_s", why.runner->slower)
-                 .put("losses", parts(why.runner->losses))
+                 .put("losses", parts_document(why.runner->losses))
                  .take();
   static constexpr std::pair<Resource, const char*> names[] = {
       {Resource::flops, "flops"},
@@ -166,8 +155,8 @@ Document why_document(const Why& why) {
   for (const auto& room : why.rooms)
     rooms.push_back(Object().number("more", room.change).optional("step_time_s", room.time).take());
   return Object()
-      .put("critical_path", parts(why.path))
-      .put("time", parts(why.exposed))
+      .put("critical_path", parts_document(why.path))
+      .put("time", parts_document(why.exposed))
       .put("next_best", std::move(runner))
       .put("resources", std::move(helps))
       .put("memory", std::move(rooms))

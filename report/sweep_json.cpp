@@ -84,9 +84,6 @@ std::string point_json(const forecast::Scenario& scenario, const forecast::Forec
       names += (names.empty() ? "" : ";") + name;
     object.put("alerts", names);
   }
-  Document path = Document::array();
-  for (const auto& part : forecast.critical_path)
-    path.push_back(Object().put("kind", part.kind).quantity("seconds", part.time).take());
   const auto& memory = forecast.memory;
   return line(object.quantity("model_flops", forecast.step.model_flops)
                   .put("tokens", forecast.step.tokens)
@@ -96,7 +93,7 @@ std::string point_json(const forecast::Scenario& scenario, const forecast::Forec
                   .put("peak_stage", memory.peak_stage)
                   .quantity("host_bytes", memory.host)
                   .quantity("nvme_bytes", memory.nvme)
-                  .put("critical_path", std::move(path))
+                  .put("critical_path", parts_document(forecast.critical_path))
                   .put("warnings", forecast.warnings)
                   .take());
 }

@@ -126,26 +126,15 @@ std::string memory_text(const forecast::Memory& memory, const TextOptions& optio
 // --- Time ----------------------------------------------------------------------------------------
 
 std::string time_text(const forecast::Forecast& forecast, const TextOptions& options) {
-  const auto& time = forecast.time;
-  const std::pair<const char*, units::Seconds> parts[] = {{"compute", time.compute},
-                                                          {"recompute", time.recompute},
-                                                          {"tensor comm", time.tensor_comm},
-                                                          {"context comm", time.context_comm},
-                                                          {"expert comm", time.expert_comm},
-                                                          {"pipeline comm", time.pipeline_comm},
-                                                          {"data comm", time.data_comm},
-                                                          {"offload", time.offload},
-                                                          {"optimizer", time.optimizer},
-                                                          {"bubble", time.bubble},
-                                                          {"other", time.other}};
   std::string text = heading("Where the time went (exposed, on the rank that ends last)", options);
   const int bar_width = width_of(options) - 39;
-  for (const auto& [name, duration] : parts) {
+  for (const auto& facts : forecast::step_parts) {
+    const auto duration = forecast.time[facts.part];
     if (duration.value == 0 || !(forecast.step.time.value > 0)) continue;
     const double share = duration / forecast.step.time;
-    text +=
-        fmt::format("  {}  {}  {}  {}\n", left(name, 13), right(units::short_text(duration), 10),
-                    right(percent(share), 8), bar(share, bar_width, false, options));
+    text += fmt::format("  {}  {}  {}  {}\n", left(facts.words, 13),
+                        right(units::short_text(duration), 10), right(percent(share), 8),
+                        bar(share, bar_width, false, options));
   }
   return text;
 }

@@ -23,10 +23,10 @@ struct TextOptions {
   std::optional<Published> published = std::nullopt;
 };
 
-// One screen of about 40 lines: the headline, alerts where there are
-// rules, memory by pipeline stage, where the time went, a
-// picture of the pipeline (if the forecast has its timeline), warnings. Long pipelines are cut to
-// their first, heaviest and last stages. Control characters in names come out as '?'.
+// One screen of about 40 lines: the headline, alerts where there are rules, memory by pipeline
+// stage, where the time went, a picture of the pipeline (if the forecast has its timeline),
+// warnings. Long pipelines are cut to their first, heaviest and last stages. Control characters in
+// names come out as '?'.
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options = {});
 

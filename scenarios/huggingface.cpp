@@ -146,8 +146,6 @@ std::string model_name(Fields& fields, const std::string& file_name) {
 
 }  // namespace
 
-std::span<const std::string_view> huggingface_types() { return type_names; }
-
 model::Transformer read_huggingface(std::string_view text, const std::string& file_name,
                                     std::vector<std::string>* defaulted) {
   const auto document = parse_json(text, file_name, config_limits);

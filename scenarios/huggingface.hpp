@@ -2,7 +2,6 @@
 // A model as Hugging Face's config.json describes it.
 #pragma once
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,15 +13,13 @@ namespace scenarios {
 // Reads the text of a config.json of a dense decoder. What the file leaves out takes the family's
 // default; `defaulted`, unless null, receives one "field = value: why" for each, and one sentence
 // for each thing that is only approximated. Throws Error with the place for text that is not JSON,
-// a missing or impossible field, and (unsupported) for a model_type that is not in
-// huggingface_types().
+// a missing or impossible field, and (unsupported) for a model_type that is not
+// known.
 model::Transformer read_huggingface(std::string_view json, const std::string& file_name,
                                     std::vector<std::string>* defaulted);
 
 // The same from a file.
 model::Transformer load_huggingface(const std::filesystem::path& file,
                                     std::vector<std::string>* defaulted);
-
-std::span<const std::string_view> huggingface_types();
 
 }  // namespace scenarios

@@ -9,6 +9,7 @@
 #include "scenarios/named.hpp"
 #include "scenarios/purchase_keys.hpp"
 #include "scenarios/purchase_parts.hpp"
+#include "scenarios/read_placed.hpp"
 
 namespace scenarios {
 namespace {
@@ -204,29 +205,24 @@ PurchaseDraft draft_of(const Value& document, Reading& reading, const std::strin
   return draft;
 }
 
-PlacedPurchase read_placed_purchase(std::string_view text, const std::string& file_name,
-                                    std::span<const std::string> sets,
-                                    const std::filesystem::path& base) {
-  Value document = parse_yaml(text, file_name);
-  Reading reading(file_name, base);
-  apply_sets(document, sets, reading);
-  auto draft = draft_of(document, reading, file_name);
-  reading.throw_if_any();
-  PlacedPurchase placed{.value = std::move(draft.purchase),
-                        .origin = {file_name, {}},
-                        .clusters = std::move(draft.clusters),
-                        .workloads = {}};
-  for (const auto& at : draft.workloads) placed.workloads.push_back(at.path());
-  placed.origin.document = std::move(document);
-  reading.texts().tell(&placed.origin.read);
-  return placed;
+// Reads all but the origin.
+auto purchase_of(const std::string& file) {
+  return [file](const Value& document, Reading& reading) {
+    auto draft = draft_of(document, reading, file);
+    PlacedPurchase placed{.value = std::move(draft.purchase),
+                          .origin = {},
+                          .clusters = std::move(draft.clusters),
+                          .workloads = {}};
+    for (const auto& at : draft.workloads) placed.workloads.push_back(at.path());
+    return placed;
+  };
 }
 
 }  // namespace
 
 Purchase read_purchase(std::string_view text, const std::string& file_name,
                        std::span<const std::string> sets, const std::filesystem::path& base) {
-  return read_placed_purchase(text, file_name, sets, base).value;
+  return read_placed(text, file_name, sets, base, purchase_of(file_name)).value.value;
 }
 
 Purchase load_purchase(const std::filesystem::path& file, std::span<const std::string> sets) {
@@ -235,9 +231,9 @@ Purchase load_purchase(const std::filesystem::path& file, std::span<const std::s
 
 PlacedPurchase load_placed_purchase(const std::filesystem::path& file,
                                     std::span<const std::string> sets) {
-  auto placed = read_placed_purchase(read_file(file), file.string(), sets, file.parent_path());
-  placed.origin.read.push_back(file);
-  return placed;
+  auto placed = load_placed(file, sets, purchase_of(file.string()));
+  placed.value.origin = std::move(placed.origin);
+  return std::move(placed.value);
 }
 
 Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& purchase) {

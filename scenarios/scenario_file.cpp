@@ -8,6 +8,7 @@
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/named.hpp"
+#include "scenarios/read_placed.hpp"
 #include "scenarios/search_keys.hpp"
 
 namespace scenarios {
@@ -110,26 +111,9 @@ Scenario read_document(const Value& document, Reading& reading) {
   return scenario;
 }
 
-namespace {
-
-Placed<Scenario> read_placed_scenario(std::string_view text, const std::string& file_name,
-                                      std::span<const std::string> sets,
-                                      const std::filesystem::path& base) {
-  Value document = parse_yaml(text, file_name);
-  Reading reading(file_name, base);
-  apply_sets(document, sets, reading);
-  auto scenario = read_document(document, reading);
-  reading.throw_if_any();
-  Files read;
-  reading.texts().tell(&read);
-  return {std::move(scenario), {file_name, std::move(document), std::move(read)}};
-}
-
-}  // namespace
-
 Scenario read_scenario(std::string_view text, const std::string& file_name,
                        std::span<const std::string> sets, const std::filesystem::path& base) {
-  return read_placed_scenario(text, file_name, sets, base).value;
+  return read_placed(text, file_name, sets, base, read_document).value;
 }
 
 Scenario load_scenario(const std::filesystem::path& file, std::span<const std::string> sets) {
@@ -138,9 +122,7 @@ Scenario load_scenario(const std::filesystem::path& file, std::span<const std::s
 
 Placed<Scenario> load_placed_scenario(const std::filesystem::path& file,
                                       std::span<const std::string> sets) {
-  auto placed = read_placed_scenario(read_file(file), file.string(), sets, file.parent_path());
-  placed.origin.read.push_back(file);
-  return placed;
+  return load_placed(file, sets, read_document);
 }
 
 std::optional<Published> published_in(const Origin& origin) {

@@ -9,6 +9,7 @@
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/plan_keys.hpp"
+#include "scenarios/read_placed.hpp"
 #include "scenarios/search_alternatives.hpp"
 #include "scenarios/search_keys.hpp"
 #include "strategies/schedule_names.hpp"
@@ -297,24 +298,15 @@ Question read_question(const Value& document, Reading& reading) {
 
 namespace {
 
-Placed<Question> read_placed_question(std::string_view text, const std::string& file_name,
-                                      std::span<const std::string> sets,
-                                      const std::filesystem::path& base) {
-  Value document = parse_yaml(text, file_name);
-  Reading reading(file_name, base);
-  apply_sets(document, sets, reading);
-  auto question = read_question(document, reading);
-  reading.throw_if_any();
-  Files read;
-  reading.texts().tell(&read);
-  return {std::move(question), {file_name, std::move(document), std::move(read)}};
+Question question_of(const Value& document, Reading& reading) {
+  return read_question(document, reading);
 }
 
 }  // namespace
 
 Question read_question(std::string_view text, const std::string& file_name,
                        std::span<const std::string> sets, const std::filesystem::path& base) {
-  return read_placed_question(text, file_name, sets, base).value;
+  return read_placed(text, file_name, sets, base, question_of).value;
 }
 
 Question load_question(const std::filesystem::path& file, std::span<const std::string> sets) {
@@ -323,9 +315,7 @@ Question load_question(const std::filesystem::path& file, std::span<const std::s
 
 Placed<Question> load_placed_question(const std::filesystem::path& file,
                                       std::span<const std::string> sets) {
-  auto placed = read_placed_question(read_file(file), file.string(), sets, file.parent_path());
-  placed.origin.read.push_back(file);
-  return placed;
+  return load_placed(file, sets, question_of);
 }
 
 Question reopened(const PublishedRow& row, std::span<const std::string> sets) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One search, of the question's own scenario: what a search of several alternatives is made of.
 #pragma once
-#include <limits>
-
 #include "search/search.hpp"
 #include "search/timetable.hpp"
 
@@ -11,6 +9,6 @@ namespace search {
 // Without the question's others. A plan that takes `known` is there already: only what is faster is
 // sought. What is then not found is no slower than the answer's lower bound, or not below `known`.
 Answer search_alone(const Question& question, const Options& options,
-                    Picoseconds known = std::numeric_limits<Picoseconds>::max() / 4);
+                    Picoseconds known = sim::unreached);
 
 }  // namespace search

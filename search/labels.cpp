@@ -8,8 +8,6 @@ namespace search {
 
 namespace {
 
-constexpr Picoseconds not_reached = std::numeric_limits<Picoseconds>::max() / 4;
-
 // Rows that one virtual stage may hold from one first layer on.
 struct Row {
   int last = 0;
@@ -175,7 +173,7 @@ class Labelling {
   }
   void bound_ways_on(int stage, int layer) {
     const auto& rows = rows_[place(stage, layer)];
-    std::vector<Picoseconds> least(states(stage), not_reached), most(states(stage), -1);
+    std::vector<Picoseconds> least(states(stage), sim::unreached), most(states(stage), -1);
     std::vector<Picoseconds> low(states(stage)), high(states(stage));
     for (const auto& row : rows) {
       const auto& next = to_go_[place(stage + 1, row.last)];

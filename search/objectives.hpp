@@ -47,14 +47,13 @@ struct Outcome {
 //   none is listed, 1, 2, 4 … within bounds and then halves the interval in which the answer lies.
 //   More nodes may be worse (they divide the model and the batch less well), so a smaller number
 //   that was not tried might do: `tried` says which were.
-// - cost: of the same numbers of nodes, the one whose token costs least, at the rate: in money
-// where
-//   that is known, otherwise in GPU-hours, among those that were tried: all that are listed, or 1,
-//   2, 4 … and the largest.
-// - largest_batch, largest_sequence: doubles global_batch or sequence_length while something fits,
-// or
-//   halves it until something does. A batch is held at once: no replica takes more microbatches
-//   than its pipeline has ranks, for accumulating gradients over more needs no more memory.
+// - cost: of the numbers of nodes that were tried (all that are listed; else 1, 2, 4 … and the
+//   largest), the one whose token costs least at the rate: in money where prices are known, else in
+//   GPU-hours.
+// - largest_batch, largest_sequence: doubles global_batch or sequence_length while something fits;
+//   where nothing does, halves it until something does. A batch is held at once: no replica takes
+//   more microbatches than its pipeline has ranks, for accumulating gradients over more needs no
+//   more memory.
 // Every size is searched as a question of its own, with the limits of its space. What was decided
 // when the search is told to stop stands; the answer is then interrupted.
 Outcome pursue(const Question& question, const Options& options = {});

@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/points.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace search {
 namespace {
 
 using forecast::Forecast;
 using forecast::Scenario;
-using forecast::TimeParts;
-
-template <auto member>
-double part(const Scenario&, const Forecast& f) {
-  return (f.time.*member).value;
-}
-
-template <auto member>
-constexpr Figure seconds(std::string_view name) {
-  return {name, Figure::Kind::number, true, part<member>};
-}
 
 using enum Figure::Kind;
 
-constexpr std::array all{
+constexpr std::array of_step{
     Figure{"step_time_s", number, true,
            [](const Scenario&, const Forecast& f) { return f.step.time.value; }},
     Figure{"tokens_per_s_per_gpu", number, false,
@@ -47,21 +38,23 @@ constexpr std::array all{
     Figure{"hfu", number, false, [](const Scenario&, const Forecast& f) { return f.step.hfu; }},
     Figure{"gpus", whole, true,
            [](const Scenario& s, const Forecast&) { return static_cast<double>(s.cluster.gpus); }},
-    Figure{"microbatches", whole, false,
-           [](const Scenario&, const Forecast& f) {
+    Figure{"microbatches", whole, false, [](const Scenario&, const Forecast& f) {
              return static_cast<double>(f.step.microbatches);
-           }},
-    seconds<&TimeParts::compute>("compute_s"),
-    seconds<&TimeParts::recompute>("recompute_s"),
-    seconds<&TimeParts::tensor_comm>("tensor_comm_s"),
-    seconds<&TimeParts::context_comm>("context_comm_s"),
-    seconds<&TimeParts::expert_comm>("expert_comm_s"),
-    seconds<&TimeParts::pipeline_comm>("pipeline_comm_s"),
-    seconds<&TimeParts::data_comm>("data_comm_s"),
-    seconds<&TimeParts::offload>("offload_s"),
-    seconds<&TimeParts::optimizer>("optimizer_s"),
-    seconds<&TimeParts::bubble>("bubble_s"),
-    seconds<&TimeParts::other>("other_s")};
+           }}};
+
+template <std::size_t... i>
+constexpr std::array<Figure, sizeof...(i)> figures_of_parts(std::index_sequence<i...>) {
+  return {Figure{forecast::step_parts[i].key, number, true, [](const Scenario&, const Forecast& f) {
+                   return f.time[forecast::step_parts[i].part].value;
+                 }}...};
+}
+constexpr auto of_parts = figures_of_parts(std::make_index_sequence<forecast::step_parts.size()>());
+
+constexpr auto all = [] {
+  std::array<Figure, of_step.size() + of_parts.size()> both{};
+  std::ranges::copy(of_parts, std::ranges::copy(of_step, both.begin()).out);
+  return both;
+}();
 
 }  // namespace
 

@@ -92,8 +92,7 @@ struct Bill {
 
 // Share of the step in which a GPU computes.
 double computing(const forecast::Forecast& forecast) {
-  const auto& parts = forecast.time;
-  const auto time = parts.compute + parts.recompute + parts.optimizer;
+  const auto time = forecast.time.computation();
   return forecast.step.time.value > 0 ? std::min(1.0, time / forecast.step.time) : 1;
 }
 

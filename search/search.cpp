@@ -26,7 +26,7 @@ constexpr std::size_t wave = 16;
 // Nobody needs a good bound of what a modest one rules out: each time it is raised by so much.
 constexpr double step = 1.02;
 
-constexpr Picoseconds longest = std::numeric_limits<Picoseconds>::max() / 4;
+using sim::unreached;
 
 units::Seconds seconds_of(Picoseconds time) { return {static_cast<double>(time) * 1e-12}; }
 
@@ -92,7 +92,7 @@ class Searcher {
   struct Bounded {
     std::vector<std::pair<Degrees, Picoseconds>> open;
     std::int64_t enumerated = 0, too_large = 0, too_long = 0;
-    Picoseconds left = longest;  // the least bound of those left out
+    Picoseconds left = unreached;  // the least bound of those left out
   };
 
   void bound(const std::vector<std::size_t>& divisions) {
@@ -137,7 +137,7 @@ class Searcher {
       for_each_step(question_.scenario, question_.space, degrees, [&](const Plan&) { ++count; });
       result.enumerated += count;
       if (!fits) result.too_large += count;
-      if (fits && least >= longest) result.too_long += count;
+      if (fits && least >= unreached) result.too_long += count;
       if (fits) result.left = std::min(result.left, least);
       return divisions_.forget(division);
     }
@@ -151,7 +151,7 @@ class Searcher {
       static const strategies::Sharing nothing;
       const auto alone = Frame(question_.scenario, plan, prices, nothing).least_time();
       if (alone >= threshold()) {
-        if (alone >= longest) ++result.too_long;
+        if (alone >= unreached) ++result.too_long;
         result.left = std::min(result.left, alone);
         return;
       }
@@ -231,8 +231,8 @@ class Searcher {
 
   // No plan that takes as long is of interest.
   Picoseconds threshold() const {
-    const auto best = std::min(best_.value_or(longest), known_);
-    if (best == longest) return longest;
+    const auto best = std::min(best_.value_or(unreached), known_);
+    if (best == unreached) return unreached;
     return static_cast<Picoseconds>(static_cast<double>(best) * (1 - question_.gap));
   }
 
@@ -306,7 +306,7 @@ class Searcher {
   }
 
   Picoseconds lower_bound() const {
-    auto low = std::min(left_, best_.value_or(longest));
+    auto low = std::min(left_, best_.value_or(unreached));
     if (!open_.empty()) low = std::min(low, open_.top().bound);
     return low;
   }
@@ -339,12 +339,12 @@ class Searcher {
 
   Answer answer() {
     Answer answer;
-    if (!best_ && known_ == longest && !stopped()) answer.misfit = misfit();
+    if (!best_ && known_ == unreached && !stopped()) answer.misfit = misfit();
     // What needs least memory fits, or nothing but time ruled plans out before memory was looked
     // at.
     const bool too_long =
         answer.misfit ? answer.misfit->needed <= answer.misfit->capacity : !best_ && too_long_ > 0;
-    if (too_long && known_ == longest && !stopped())
+    if (too_long && known_ == unreached && !stopped())
       throw strategies::Refusal(
           {"training.global_batch"},
           "every plan that may fit takes longer than 26 days for a step, which no search looks at; "
@@ -385,8 +385,8 @@ class Searcher {
   std::set<std::uint32_t> tried_;  // degrees of which an even plan was played
   std::vector<Ranked> found_;
   std::optional<Picoseconds> best_;
-  Picoseconds left_ = longest;  // the least bound of what is closed
-  std::int64_t too_long_ = 0;   // choices whose steps take `longest` at least
+  Picoseconds left_ = unreached;  // the least bound of what is closed
+  std::int64_t too_long_ = 0;     // choices whose steps take `unreached` at least
   Counts counts_;
 };
 

@@ -65,8 +65,8 @@ inline Picoseconds time_of(const Visits& n, const StageTimes& t, Picoseconds lat
          n.update * t.update + n.crowded * t.crowded;
 }
 
-// A path through a schedule, by virtual stage: whatever the stages' times, the step takes at least
-// its length.
+// A path through a schedule: what it visits of each virtual stage. Whatever the times of the
+// stages, the step takes at least the length of the path.
 using Path = std::vector<Visits>;
 
 Picoseconds length(const Path& path, std::span<const StageTimes> stages, Picoseconds latency);

@@ -13,6 +13,7 @@
 namespace search {
 namespace {
 
+using forecast::PartTime;
 using strategies::Plan;
 using topology::Node;
 using units::Seconds;
@@ -22,31 +23,17 @@ constexpr std::array resources{Resource::flops, Resource::memory_bandwidth, Reso
                                Resource::network};
 constexpr std::array changes{-0.2, -0.1, 0.1, 0.2, 0.3, 0.4, 0.5};
 
-std::vector<Part> parts_of(const forecast::TimeParts& time) {
-  return {{"compute", time.compute},
-          {"recompute", time.recompute},
-          {"tensor_comm", time.tensor_comm},
-          {"context_comm", time.context_comm},
-          {"expert_comm", time.expert_comm},
-          {"pipeline_comm", time.pipeline_comm},
-          {"data_comm", time.data_comm},
-          {"offload", time.offload},
-          {"optimizer", time.optimizer},
-          {"bubble", time.bubble},
-          {"other", time.other}};
-}
-
-std::vector<Part> parts_of(const std::vector<forecast::PathPart>& path) {
-  std::vector<Part> parts;
-  for (const auto& part : path) parts.push_back({part.kind, part.time});
+std::vector<PartTime> parts_of(const forecast::TimeParts& time) {
+  std::vector<PartTime> parts;
+  for (const auto& facts : forecast::step_parts) parts.push_back({facts.part, time[facts.part]});
   return parts;
 }
 
 // Without what is zero, the largest first.
-std::vector<Part> ranked(std::vector<Part> parts) {
-  std::erase_if(parts, [](const Part& part) { return part.time.value == 0; });
+std::vector<PartTime> ranked(std::vector<PartTime> parts) {
+  std::erase_if(parts, [](const PartTime& part) { return part.time.value == 0; });
   std::ranges::stable_sort(parts, std::greater{},
-                           [](const Part& part) { return std::abs(part.time.value); });
+                           [](const PartTime& part) { return std::abs(part.time.value); });
   return parts;
 }
 
@@ -271,7 +258,7 @@ Why why(const Question& question, const Answer& answer, const Options& options) 
     };
   const auto& best = answer.plans.front();
   const auto asked = alone(question, best.alternative);
-  return {.path = ranked(parts_of(best.forecast.critical_path)),
+  return {.path = ranked(best.forecast.critical_path),
           .exposed = ranked(parts_of(best.forecast.time)),
           .runner = runner_of(answer.plans),
           .helps = helps_of(asked, best, for_each),

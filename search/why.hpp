@@ -11,17 +11,12 @@
 
 namespace search {
 
-// A part of the time of a step, by its name in forecast::TimeParts: "tensor_comm".
-struct Part {
-  std::string kind;
-  units::Seconds time;
-};
-
 // A plan beside the best one. The losses sum to the difference of the two steps.
 struct Runner {
   std::size_t rank = 1;  // in Answer::plans, from 0
   units::Seconds slower;
-  std::vector<Part> losses;  // by how much each part is longer, the largest difference first
+  std::vector<forecast::PartTime>
+      losses;  // by how much each part is longer, the largest difference first
 };
 
 // What a device, a node or the fabric has some of.
@@ -48,8 +43,10 @@ struct Room {
 };
 
 struct Why {
-  std::vector<Part> path;     // of the best plan: its critical path, the largest part first
-  std::vector<Part> exposed;  // and its time (forecast::TimeParts); neither has parts that are zero
+  std::vector<forecast::PartTime>
+      path;  // of the best plan: its critical path, the largest part first
+  std::vector<forecast::PartTime>
+      exposed;  // and its time (forecast::TimeParts); neither has parts that are zero
   std::optional<Runner> runner;  // the fastest plan of other degrees; absent: there is none
   std::vector<Help> helps;       // the greatest gain first
   // −20 %, −10 %, 10 % … 50 % of memory, ascending; none where the search was told to stop. Looked

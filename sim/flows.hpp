@@ -92,17 +92,4 @@ class SharedNetwork {
   std::unique_ptr<State> state_;
 };
 
-struct NetworkFlow {
-  std::vector<std::uint32_t> links;
-  double bytes = 0;
-  double start = 0;       // seconds; latency included
-  double cap = uncapped;  // bytes/s, of each flow
-  std::int64_t count = 1;
-};
-
-// When each flow has left, in seconds: to a relative 1e-12, but for rates below 1e-6 of the largest
-// capacity. Throws std::invalid_argument as SharedNetwork does, and on starts before zero.
-std::vector<double> finish_times(std::span<const double> capacities,
-                                 std::span<const NetworkFlow> flows);
-
 }  // namespace sim

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <vector>
@@ -12,6 +13,9 @@ namespace sim {
 
 // Simulated time is exact: equal instants are equal, and runs repeat bit for bit.
 using Picoseconds = std::int64_t;
+// No step takes as long, some 26 days: the time of what never comes, and of what is not known to
+// end. The sum of three is within 64 bits.
+inline constexpr Picoseconds unreached = std::numeric_limits<Picoseconds>::max() / 4;
 
 enum class ActorId : std::uint32_t {};  // one rank, or one class of ranks alike
 enum class TemplateId : std::uint32_t {};

@@ -138,15 +138,6 @@ Bytes gathered_rows(const Share& share) {
   return {static_cast<double>(values) * model::wide_bytes(share.training.precision)};
 }
 
-void send_rows(model::Operators& layer) {
-  for (auto& op : layer) {
-    if (op.name == "permute") op.forward.pop_back();  // the maps before it stay
-    if (op.name == "unpermute") op.forward.erase(op.forward.begin());
-    if (op.name == "permute" || op.name == "unpermute")
-      op.input_gradient.erase(op.input_gradient.begin());
-  }
-}
-
 bool host_waits_for_counts(const Share& share) {
   const auto& moe = share.model.moe;
   return moe && !moe->capacity_factor && !share.software.cuda_graphs &&

@@ -29,18 +29,20 @@ double parts_hit(const model::Moe& moe, double parts);
 // 16 bit on the way back (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
 double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher);
 
+// DeepEP and HybridEP send rows, not copies: no copies are made before they leave nor summed after
+// they are back.
 bool sends_rows(MoeDispatcher dispatcher);
 
 // What one layer with experts exchanges. T rows of h values, k experts per token, an
-// expert-parallel group of e ranks on N nodes. Each rank sends to the others, dispatch and combine
-// alike but for the bytes of a value,
-// all-to-all: every copy, T·k·h · (e − 1)/e;
-// all-gather: gathers all rows, T·h·(e − 1), and sums and scatters as many back;
-// DeepEP, HybridEP: a token once to each node that it has experts on, over the NICs
-// T·h·parts_hit(N)·(N − 1)/N; on the node once to each rank that has them, over NVLink
-// T·h·parts_hit(e)·(local − 1)/local of N · local = e ranks; both at once.
-// expert_tensor ranks then gather all their copies, and sum and scatter the results. They are taken
-// to meet no other traffic.
+// expert-parallel group of e = N · local ranks on N nodes. Values that each rank sends to the
+// others, dispatch and combine alike but for the bytes of a value:
+// - all-to-all: every copy, T·k·h·(e − 1)/e;
+// - all-gather: gathers all rows, T·h·(e − 1), and sums and scatters as many back;
+// - DeepEP, HybridEP: a token once to each node that has experts of it, T·h·parts_hit(N)·(N − 1)/N
+//   over the NICs, and once to each rank of the node that has them,
+//   T·h·parts_hit(e)·(local − 1)/local over NVLink; both at once.
+// expert_tensor ranks then gather all their copies, and sum and scatter the results; no other
+// traffic is taken to slow these down.
 // Copies times fullest_share. Indices, weights and counts that travel along are left out.
 ExpertExchanges expert_exchanges(const Share& share, const Costs& costs);
 
@@ -48,10 +50,6 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs);
 // their copies are chosen, and again while the results are summed. Of others none: the copies that
 // arrive are kept.
 units::Bytes gathered_rows(const Share& share);
-
-// DeepEP and HybridEP send rows, not copies: no copies are made before they leave nor summed after
-// they are back. Takes these passes out of the operators of a layer.
-void send_rows(model::Operators& layer);
 
 // Without a capacity the buffers of dispatched tokens have the size of what really comes: the host
 // must read it from the device before it can go on (Megatron-Core's token dispatcher: once per

@@ -6,15 +6,17 @@
 namespace strategies {
 namespace {
 
+using model::Role;
+
 bool holds(GraphedPart part, const model::Operator& op, bool expert_layer) {
   switch (part) {
     case GraphedPart::attn:
       return op.part == model::Part::attention;
     case GraphedPart::moe_router:
-      return expert_layer && (op.name == "MLP norm" || op.name == "router" ||
+      return expert_layer && (op.role == Role::mlp_norm || op.role == Role::router ||
                               op.module == model::Module::shared_experts);
     case GraphedPart::moe_preprocess:
-      return expert_layer && op.name == "permute";
+      return expert_layer && op.role == Role::permute;
   }
   return false;
 }

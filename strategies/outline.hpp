@@ -4,7 +4,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,12 +17,11 @@ namespace strategies {
 // that computes, and of the lane that it exchanges on.
 struct LeastTime {
   sim::Picoseconds device = 0, host = 0, computing = 0, exchanging = 0;
-  // No part of a sum counts beyond this: no step takes as long, and no sum leaves 64 bits.
-  static constexpr sim::Picoseconds longest = std::numeric_limits<sim::Picoseconds>::max() / 4;
+  // No part of a sum counts beyond sim::unreached, so that no sum leaves 64 bits.
   LeastTime& operator+=(const LeastTime& other) {
     for (auto part :
          {&LeastTime::device, &LeastTime::host, &LeastTime::computing, &LeastTime::exchanging})
-      this->*part = std::min(this->*part, longest) + std::min(other.*part, longest);
+      this->*part = std::min(this->*part, sim::unreached) + std::min(other.*part, sim::unreached);
     return *this;
   }
   friend bool operator==(const LeastTime&, const LeastTime&) = default;

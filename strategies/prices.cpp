@@ -115,6 +115,7 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
     kernels.fused_norm = kernels.fused_rotary = kernels.fused_bias_activation = true;
   // Context-parallel attention works on the layers' own layout.
   if (share.plan.context > 1) kernels.copies_attention_output = false;
+  kernels.copies_tokens = share.plan.expert == 1 || !sends_rows(share.software.moe_dispatcher);
   kernels.gradient_bytes = reduced_gradient_bytes(share.plan, share.training, share.software);
   const auto precision = share.training.precision;
   switch (block.kind) {
@@ -126,13 +127,11 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
     case Block::Kind::layer:
       break;
   }
-  auto layer = block.kind == Block::Kind::prediction
-                   ? model::prediction(share.model, extent, kernels, precision)
-                   : model::layer(share.model, extent, kernels, precision,
-                                  block.windowed ? share.model.window->size : 0,
-                                  block.experts ? model::Mlp::experts : model::Mlp::dense);
-  if (share.plan.expert > 1 && sends_rows(share.software.moe_dispatcher)) send_rows(layer);
-  return layer;
+  return block.kind == Block::Kind::prediction
+             ? model::prediction(share.model, extent, kernels, precision)
+             : model::layer(share.model, extent, kernels, precision,
+                            block.windowed ? share.model.window->size : 0,
+                            block.experts ? model::Mlp::experts : model::Mlp::dense);
 }
 
 namespace {
@@ -274,7 +273,7 @@ OperatorCost PassWriter::price(const model::Operator& op, double parts, Graph gr
                     .input_gradient = clock.times(op.input_gradient, parts),
                     .weight_gradient = clock.times(op.weight_gradient, parts),
                     .rows = narrow ? row_exchanges(op.exchanged, costs) : rows_,
-                    .divided_loss = divided_ && op.name == "cross entropy",
+                    .divided_loss = divided_ && op.role == model::Role::cross_entropy,
                     .graph = graph};
   if (op.core && context_.beside) {
     clock.split(op.forward, true, cost.forward, cost.forward_last);

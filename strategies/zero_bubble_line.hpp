@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "sim/program.hpp"
 #include "strategies/first_of.hpp"
 #include "strategies/schedule.hpp"
 
@@ -21,7 +22,7 @@ struct LineInput {
   int limit;
 };
 
-inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 4;
+inline constexpr std::int64_t never = sim::unreached;
 
 // The state of all stages. Every chunk takes its microbatches in turn, so what runs next is a
 // forward or a backward of some chunk, or the weight pass of the oldest microbatch that awaits one.

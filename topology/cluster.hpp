@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes joined by a fabric, as they are described; network.hpp makes the graph of them.
+// Nodes joined by a fabric, as they are described.
 #pragma once
 #include <cstdint>
 #include <optional>

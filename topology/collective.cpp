@@ -16,10 +16,6 @@ namespace {
 
 using units::Seconds;
 
-double textbook_steps(Collective collective, double ranks) {
-  return (collective == Collective::all_reduce ? 2 : 1) * (ranks - 1);
-}
-
 constexpr std::array<std::string_view, 6> names{"all_reduce", "all_gather", "reduce_scatter",
                                                 "all_to_all", "broadcast",  "reduce"};
 
@@ -139,16 +135,6 @@ Sending collective_sending(Collective collective, units::Bytes size, const Group
     return sending({time, std::min(time, bytes / port)}, bytes, port);
   }
   return sending(modelled(collective, size.value, group, cluster), bytes, port);
-}
-
-Seconds textbook_ring(Collective collective, units::Bytes size, int ranks,
-                      units::BytesPerSecond bandwidth, Seconds latency) {
-  if (ranks <= 1) return {0};
-  if (!(bandwidth.value > 0)) throw std::invalid_argument("a ring needs a positive bandwidth");
-  const double n = ranks;
-  const bool whole = collective == Collective::broadcast || collective == Collective::reduce;
-  const double steps = textbook_steps(collective, n);
-  return (whole ? 1.0 : steps / n) * (size / bandwidth) + steps * latency;
 }
 
 namespace {

@@ -53,12 +53,6 @@ Sending collective_sending(Collective collective, units::Bytes size, const Group
 // NICs that a group on several nodes uses on each of them; 1 for a group on one node.
 int ports_of(const GroupShape& group, const Cluster& cluster);
 
-// The textbook ring, n ranks, bandwidth per direction, latency per hop: 2(n−1)/n·S/B + 2(n−1)α for
-// all-reduce; (n−1)/n·S/B + (n−1)α for all-gather, reduce-scatter and all-to-all;
-// S/B + (n−1)α for broadcast and reduce.
-units::Seconds textbook_ring(Collective collective, units::Bytes size, int ranks,
-                             units::BytesPerSecond bandwidth, units::Seconds latency);
-
 // One message from GPU to GPU on an idle network; `sharing` messages leave the sender's NIC at
 // once.
 units::Seconds transfer_time(units::Bytes size, std::int64_t from, std::int64_t to,

@@ -59,8 +59,8 @@ inline constexpr double in_network_share = 0.9 * 0.85;
 inline constexpr std::array<double, 7> cube_mesh_rings{1, 2, 3.8, 1.65, 2, 3.85, 6};
 inline constexpr int cube_mesh_links = 6;
 
-// Two to five GPUs behind NVSwitches of the A100 do not fill their links: plateaus of vTrain's
-// trace/a100 @f8dda84 over that of eight; vidur's pair agrees.
+// Two, three or four GPUs behind NVSwitches of the A100 do not fill their links: plateaus of
+// vTrain's trace/a100 @f8dda84 over that of eight; vidur's pair agrees.
 inline constexpr std::array<double, 3> few_ranks{0.85, 0.92, 0.96};
 
 // A ring through PCIe host bridges: share of the practical rate of one card, both directions at

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "topology/fabric_counts.hpp"
 #include "topology/paths.hpp"
-#include "topology/wiring.hpp"
 #include "units/ceil_div.hpp"
 
 namespace topology {
@@ -59,8 +59,9 @@ class Counter {
       // Switches of a tier between have half of their ports downwards.
       plan.tiers.back().switches =
           tier == 2 ? ceil_div(leaves, half) * ports.up : ceil_div(below, half);
-      below = static_cast<std::int64_t>(static_cast<double>(below) /
-                                        oversubscription(static_cast<std::size_t>(tier) - 1));
+      below =
+          static_cast<std::int64_t>(static_cast<double>(below) /
+                                    oversubscription(fabric_, static_cast<std::size_t>(tier) - 1));
       const auto name = tier == 2 ? "core" : "core " + std::to_string(tier - 1);
       plan.tiers.push_back(
           {name, std::max<std::int64_t>(1, ceil_div(below, fabric_.radix)), below});
@@ -107,9 +108,6 @@ class Counter {
       throw std::invalid_argument("the " + std::to_string(rails_) +
                                   " NICs of a node do not fit the " + std::to_string(down) +
                                   " ports downwards of a leaf switch; raise radix");
-  }
-  double oversubscription(std::size_t tier) const {
-    return tier < fabric_.oversubscription.size() ? fabric_.oversubscription[tier] : 1.0;
   }
   void cross(std::int64_t cables) {
     plan.bisection.value = std::min(plan.bisection.value, static_cast<double>(cables) / 2 * cable_);

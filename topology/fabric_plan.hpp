@@ -31,9 +31,9 @@ struct FabricPlan {
   friend bool operator==(const FabricPlan&, const FabricPlan&) = default;
 };
 
-// Counts switches and cables as network.hpp wires them, and as many as are needed where it draws
-// one for several. Throws std::invalid_argument for a cluster that the fabric cannot join, or whose
-// numbers are impossible. O(1), but O(nodes) for a torus.
+// Counts switches and cables as tests/topology/fabric_wiring.cpp wires them, and as many as are
+// needed where it draws one for several. Throws std::invalid_argument for a cluster that the fabric
+// cannot join, or whose numbers are impossible. O(1), but O(nodes) for a torus.
 FabricPlan plan_of(const Cluster& cluster);
 
 }  // namespace topology

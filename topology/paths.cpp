@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "topology/wiring.hpp"
+#include "topology/fabric_counts.hpp"
 
 namespace topology {
 namespace {

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "topology/fabric_counts.hpp"
 #include "topology/paths.hpp"
-#include "topology/wiring.hpp"
 #include "units/ceil_div.hpp"
 
 namespace topology {
@@ -43,7 +43,7 @@ Ports::Ports(const Cluster& cluster) : cluster_(cluster) {
   if (cluster.nodes() > 1) find_unit();
 }
 
-// As fabric_wiring.cpp wires them.
+// Switches and their capacities as tests/topology/fabric_wiring.cpp wires them.
 void Ports::count_switches() {
   const auto& fabric = cluster_.fabric;
   const std::int64_t nics = cluster_.node.nics.count, nodes = cluster_.nodes();
@@ -86,7 +86,7 @@ void Ports::count_switches() {
       spines_ = tiers == 2 ? std::max<std::int64_t>(1, ceil_div(leaves_ * up, fabric.radix)) : up;
       if (tiers == 2) break;
       // Tiers above the third are taken as wide enough.
-      const double over = fabric.oversubscription.size() > 1 ? fabric.oversubscription[1] : 1.0;
+      const double over = oversubscription(fabric, 1);
       pod_leaves_ = half;
       pods_ = ceil_div(leaves_, half);
       pod_capacity_ = leaf_capacity_ * static_cast<double>(half) / over;

@@ -131,15 +131,4 @@ std::string_view to_text(Precision precision) {
   return precisions[static_cast<std::size_t>(precision)];
 }
 
-Precision parse_precision(std::string_view text) {
-  const auto found = std::ranges::find(precisions, text);
-  if (found != precisions.end()) return static_cast<Precision>(found - precisions.begin());
-  std::string sentence = "unknown precision '" + std::string(text) + "'; one of";
-  for (const auto name : precisions)
-    sentence += (name == precisions.front() ? " " : ", ") + std::string(name);
-  const auto near = nearest_word(text, precisions);
-  if (!near.empty()) sentence += "; did you mean '" + std::string(near) + "'?";
-  throw std::invalid_argument(sentence);
-}
-
 }  // namespace units

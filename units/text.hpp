@@ -43,6 +43,5 @@ std::string_view trimmed(std::string_view text);
 std::string with_commas(std::string digits);
 
 std::string_view to_text(Precision);
-Precision parse_precision(std::string_view text);  // throws, naming the choices
 
 }  // namespace units

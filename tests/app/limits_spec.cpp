@@ -11,6 +11,8 @@
 #include "tests/catch.hpp"
 #include "tests/fewer.hpp"
 
+namespace limits_spec {
+
 using nlohmann::json;
 using tests::stepcast;
 
@@ -226,4 +228,4 @@ TEST_CASE("what does not fit into memory is no fault of the program") {
 }
 #endif
 
-namespace limits_spec {}  // namespace limits_spec
+}  // namespace limits_spec

@@ -54,7 +54,7 @@ TEST_CASE("each form takes time for memory") {
   const auto none = simulate(s);
   s.plan.recompute = {Recompute::Kind::full};
   const auto full = simulate(s);
-  CHECK(none.time.recompute.value == 0);
+  CHECK(none.time[forecast::StepPart::recompute].value == 0);
   CHECK(full.memory.peak < none.memory.peak);
   for (const Recompute& form :
        {Recompute{Recompute::Kind::per_op},
@@ -66,7 +66,7 @@ TEST_CASE("each form takes time for memory") {
     CHECK(some.memory.peak > full.memory.peak);
     CHECK(some.step.time > none.step.time);
     CHECK(some.step.time < full.step.time);
-    CHECK(some.time.recompute.value > 0);
+    CHECK(some.time[forecast::StepPart::recompute].value > 0);
   }
 }
 
@@ -86,12 +86,13 @@ TEST_CASE("offloading frees the device, and slow ways to the host show") {
   CHECK(away.memory.peak < none.memory.peak);
   s.cluster.node.pcie.bandwidth = units::BytesPerSecond{1e9};
   const auto slow = simulate(s);
-  CHECK(slow.time.offload > away.time.offload);
+  CHECK(slow.time[forecast::StepPart::offload] > away.time[forecast::StepPart::offload]);
   CHECK(slow.step.time > away.step.time);
   // What the host's memory moves is for all GPUs of the job on the node, here one.
   s.cluster.node.pcie.bandwidth = units::BytesPerSecond{1e12};
   s.cluster.node.host.memory_bandwidth = units::BytesPerSecond{1e9};
-  CHECK(simulate(s).time.offload.value == Approx(slow.time.offload.value).epsilon(1e-3));
+  CHECK(simulate(s).time[forecast::StepPart::offload].value ==
+        Approx(slow.time[forecast::StepPart::offload].value).epsilon(1e-3));
 }
 
 TEST_CASE("the host holds what all GPUs of its node send away, if it can") {

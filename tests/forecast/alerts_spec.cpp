@@ -12,6 +12,7 @@ using forecast::Alert;
 using forecast::AlertFigure;
 using forecast::AlertRule;
 using forecast::AlertUnit;
+using forecast::StepPart;
 
 namespace {
 
@@ -36,13 +37,13 @@ forecast::Forecast ten_seconds() {
   f.step.tokens_per_second = 1600;
   f.step.tokens_per_second_per_gpu = 100;
   f.step.mfu = 0.4;
-  f.time = {.compute = 6.0_s,
-            .tensor_comm = 0.125_s,
-            .context_comm = 0.25_s,
-            .expert_comm = 0.5_s,
-            .pipeline_comm = 0.625_s,
-            .data_comm = 1.0_s,
-            .bubble = 1.5_s};
+  f.time[StepPart::compute] = 6.0_s;
+  f.time[StepPart::tensor_comm] = 0.125_s;
+  f.time[StepPart::context_comm] = 0.25_s;
+  f.time[StepPart::expert_comm] = 0.5_s;
+  f.time[StepPart::pipeline_comm] = 0.625_s;
+  f.time[StepPart::data_comm] = 1.0_s;
+  f.time[StepPart::bubble] = 1.5_s;
   f.gpus = {.computing = 0.6, .longest_wait = 4.5_s};
   f.pipeline.bubble_fraction = 0.15;
   f.memory.peak = 60.0_GiB;
@@ -147,10 +148,11 @@ TEST_CASE("one GPU alone computes but for what its host takes, and waits for nob
   strategies::Plan plan;
   plan.recompute.kind = strategies::Recompute::Kind::full;
   const auto f = forecast::simulate(tests::small_llama(plan));
-  CHECK(f.time.recompute.value > 0);
+  CHECK(f.time[StepPart::recompute].value > 0);
   CHECK(f.gpus.longest_wait.value == 0);
-  CHECK(f.gpus.computing ==
-        Approx((f.time.compute + f.time.recompute + f.time.optimizer) / f.step.time));
+  CHECK(f.gpus.computing == Approx((f.time[StepPart::compute] + f.time[StepPart::recompute] +
+                                    f.time[StepPart::optimizer]) /
+                                   f.step.time));
 }
 
 TEST_CASE("all GPUs count as they do when each is simulated; none waits longer than the longest") {
@@ -165,8 +167,7 @@ TEST_CASE("all GPUs count as they do when each is simulated; none waits longer t
   CHECK(folded.gpus.computing > 0);
   CHECK(folded.gpus.computing <= 1);
   const auto& time = folded.time;
-  const auto last = time.bubble + time.tensor_comm + time.context_comm + time.expert_comm +
-                    time.pipeline_comm + time.data_comm;
+  const auto last = time[StepPart::bubble] + time.communication();
   CHECK(folded.gpus.longest_wait.value >= last.value * (1 - 1e-12));
   for (const auto& stage : folded.pipeline.stages) CHECK(folded.gpus.longest_wait >= stage.bubble);
 }

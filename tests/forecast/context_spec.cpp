@@ -33,9 +33,10 @@ TEST_CASE("what is exchanged for attention has a place of its own in time and pi
   for (auto* bandwidth : {&s.cluster.node.nvlink.bandwidth, &s.cluster.node.nics.bandwidth})
     *bandwidth = 0.01 * *bandwidth;
   const auto f = simulate(s, {.timeline = true});
-  CHECK(f.time.context_comm.value > 0);
-  CHECK(f.time.tensor_comm.value == 0);
-  CHECK(std::ranges::count(f.critical_path, "context_comm", &forecast::PathPart::kind) == 1);
+  CHECK(f.time[forecast::StepPart::context_comm].value > 0);
+  CHECK(f.time[forecast::StepPart::tensor_comm].value == 0);
+  CHECK(std::ranges::count(f.critical_path, forecast::StepPart::context_comm,
+                           &forecast::PartTime::part) == 1);
   const auto drawn = std::ranges::count_if(f.timeline.slices, [](const auto& slice) {
     return slice.kind == std::string("context_comm") && slice.lane == std::string("context");
   });
@@ -56,7 +57,8 @@ TEST_CASE("a straggler holds up the parts of its sequences, and no other replica
   s.cluster.stragglers = {{{9}, 1.5}};
   const auto folded = simulate(s), full = simulate(s, {.full = true});
   CHECK(folded.step.time == full.step.time);
-  CHECK(folded.time.context_comm == full.time.context_comm);
+  CHECK(folded.time[forecast::StepPart::context_comm] ==
+        full.time[forecast::StepPart::context_comm]);
   CHECK(folded.simulation.ranks_simulated < 32);
 }
 

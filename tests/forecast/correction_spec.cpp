@@ -160,10 +160,8 @@ TEST_CASE("in a corrected forecast parts still sum to wholes, and rates fit time
   const auto simulated = asked.forecast;
   auto corrected = simulated;
   forecast::stretch(corrected, 1.37);
-  const auto& [compute, recompute, tensor, context, expert, pipeline, data, offload, optimizer,
-               bubble, other] = corrected.time;
-  const auto sum = compute + recompute + tensor + context + expert + pipeline + data + offload +
-                   optimizer + bubble + other;
+  units::Seconds sum;
+  for (const auto& facts : forecast::step_parts) sum += corrected.time[facts.part];
   CHECK(corrected.step.time.value == Approx(1.37 * simulated.step.time.value).epsilon(1e-12));
   CHECK(sum.value == Approx(corrected.step.time.value).epsilon(1e-9));
   CHECK(corrected.step.tokens_per_second * corrected.step.time.value ==

@@ -56,7 +56,7 @@ TEST_CASE("DualPipe's copies sum their gradients, even in a pipeline without rep
   auto s = pipelined(ScheduleKind::dualpipe);
   s.plan.overlap.data = false;
   const auto f = simulate(s);
-  CHECK(f.time.data_comm.value > 0);
+  CHECK(f.time[forecast::StepPart::data_comm].value > 0);
   s.plan.zero = 1;  // and share their states
   const auto sharded = simulate(s);
   for (std::size_t stage = 0; stage < 4; ++stage)

@@ -49,9 +49,9 @@ TEST_CASE("where some layers are dense, the layer shown has experts") {
 TEST_CASE("experts that are divided exchange tokens, in a place of their own") {
   for (const std::int64_t tensor : {1, 2}) {
     const auto f = simulate(mixture({.tensor = tensor, .sequence_parallel = tensor > 1}));
-    CHECK((f.time.expert_comm.value > 0) == (tensor > 1));
-    CHECK(std::ranges::count(f.critical_path, "expert_comm", &forecast::PathPart::kind) ==
-          (tensor > 1 ? 1 : 0));
+    CHECK((f.time[forecast::StepPart::expert_comm].value > 0) == (tensor > 1));
+    CHECK(std::ranges::count(f.critical_path, forecast::StepPart::expert_comm,
+                             &forecast::PartTime::part) == (tensor > 1 ? 1 : 0));
   }
 }
 

@@ -179,7 +179,7 @@ TEST_CASE("a regime has the family of its device, and what bounds the step") {
   scenario.model.moe = model::Moe{};
   forecast::Forecast forecast;
   forecast.step.time = units::Seconds{1.0};
-  forecast.time.other = units::Seconds{0.2};
+  forecast.time[forecast::StepPart::other] = units::Seconds{0.2};
   const auto run = forecast::circumstances_of(scenario, forecast);
   CHECK(run.regime ==
         std::vector<std::string>{"h100", "megatron-core", "host-bound", "bf16", "above 512 GPUs"});

@@ -45,7 +45,7 @@ TEST_CASE("round a ring communication hides where every rank has many tokens, el
     s.model.kv_heads = s.model.heads;
     s.software.launch_forward = s.software.launch_backward = {};
     const auto f = simulate(s);
-    return f.time.context_comm / f.step.time;
+    return f.time[forecast::StepPart::context_comm] / f.step.time;
   };
   CHECK(exposed(million) < 0.001);
   CHECK(exposed(million / 64) > 0.05);
@@ -68,8 +68,8 @@ TEST_CASE("a loader that is too slow shows in `other`, and nowhere else") {
   s.software.data_loader = {.samples_per_second = 4 / (2 * without.step.time.value)};
   const auto with = simulate(s);
   CHECK(with.step.time.value == Approx(2 * without.step.time.value).epsilon(0.02));
-  CHECK(with.time.compute == without.time.compute);
-  CHECK((with.time.other - without.time.other).value ==
+  CHECK(with.time[forecast::StepPart::compute] == without.time[forecast::StepPart::compute]);
+  CHECK((with.time[forecast::StepPart::other] - without.time[forecast::StepPart::other]).value ==
         Approx((with.step.time - without.step.time).value).epsilon(0.02));
   s.software.data_loader->samples_per_second = 1e6;
   CHECK(simulate(s).step.time.value == Approx(without.step.time.value).epsilon(1e-3));

@@ -61,14 +61,16 @@ TEST_CASE(
   const auto f = simulate(s);
   const double parameters = f.memory.host.value / 16;  // 4 of gradients, 12 of states
   // And some 1 % for the copy of the last bucket's gradients.
-  CHECK(f.time.offload.value == Approx(28 * parameters / (0.6 * 400e9)).epsilon(0.02));
+  CHECK(f.time[forecast::StepPart::offload].value ==
+        Approx(28 * parameters / (0.6 * 400e9)).epsilon(0.02));
 
   // Eight GPUs share the host, each updates an eighth.
   s.plan.data = s.training.global_batch = 8;
   s.cluster = tests::cluster_of(8, 8, 8);
   s.cluster.node.pcie.bandwidth = {1e15};
   CHECK(simulate(s).memory.host.value == Approx(16 * parameters));
-  CHECK(simulate(s).time.offload.value == Approx(28 * parameters / (0.6 * 400e9)).epsilon(0.02));
+  CHECK(simulate(s).time[forecast::StepPart::offload].value ==
+        Approx(28 * parameters / (0.6 * 400e9)).epsilon(0.02));
 }
 
 TEST_CASE("states on NVMe take as long as its drives do: 12 bytes read, 12 written") {
@@ -77,7 +79,7 @@ TEST_CASE("states on NVMe take as long as its drives do: 12 bytes read, 12 writt
   s.cluster.node.pcie.bandwidth = {1e15};
   const auto f = simulate(s);
   const double parameters = f.memory.nvme.value / 12;
-  CHECK(f.time.offload.value ==
+  CHECK(f.time[forecast::StepPart::offload].value ==
         Approx(12 * parameters / 20e9 + 12 * parameters / 10e9).epsilon(0.01));
 }
 
@@ -110,7 +112,7 @@ TEST_CASE("compressed gradients take a sixteenth or half of the wire, and time t
   s.software.gradient_precision = units::Precision::bf16;
   const auto sent = [&](strategies::GradientCompression compression) {
     s.plan.gradient_compression = compression;
-    return simulate(s).time.data_comm;
+    return simulate(s).time[forecast::StepPart::data_comm];
   };
   using enum strategies::GradientCompression;
   const auto plain = sent(none);
@@ -126,8 +128,8 @@ TEST_CASE(
   s.training.precision = units::Precision::fp16;
   const auto scaled = simulate(s);
   const double parameters = plain.memory.stages[0].optimizer.value / 12;
-  CHECK((scaled.time.optimizer - plain.time.optimizer).value ==
-        Approx(8 * parameters / (0.85 * 2000e9)).epsilon(0.05));
+  CHECK((scaled.time[forecast::StepPart::optimizer] - plain.time[forecast::StepPart::optimizer])
+            .value == Approx(8 * parameters / (0.85 * 2000e9)).epsilon(0.05));
 }
 
 TEST_CASE("Sophia's Hessian costs 5 % of the passes, LAMB reads 12 bytes a parameter more") {
@@ -138,13 +140,14 @@ TEST_CASE("Sophia's Hessian costs 5 % of the passes, LAMB reads 12 bytes a param
   s.training.optimizer = strategies::Optimizer::sophia;
   const auto sophia = simulate(s);
   const auto& stage = adam.pipeline.stages[0];
-  CHECK((sophia.time.optimizer - adam.time.optimizer).value ==
+  CHECK((sophia.time[forecast::StepPart::optimizer] - adam.time[forecast::StepPart::optimizer])
+            .value ==
         Approx(0.05 * 4 * (stage.forward + stage.backward_input + stage.backward_weight).value)
             .epsilon(1e-6));
   s.training.optimizer = strategies::Optimizer::lamb;
   const double parameters = adam.memory.stages[0].optimizer.value / 12;
-  CHECK((simulate(s).time.optimizer - adam.time.optimizer).value ==
-        Approx(12 * parameters / (0.85 * 2000e9)).epsilon(1e-3));
+  CHECK((simulate(s).time[forecast::StepPart::optimizer] - adam.time[forecast::StepPart::optimizer])
+            .value == Approx(12 * parameters / (0.85 * 2000e9)).epsilon(1e-3));
 }
 
 }  // namespace sharding_spec

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers with experts. T rows, k experts per token, E experts, R token copies here, hidden h, width
 // f of an expert.
+#include <set>
 #include <stdexcept>
+#include <string_view>
 
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
@@ -222,6 +224,37 @@ TEST_CASE("the router's product stays in 16 bit under fp8, as its scores decide"
   };
   CHECK(precision_under(units::Precision::fp8) == units::Precision::bf16);
   CHECK(precision_under(units::Precision::fp16) == units::Precision::fp16);
+}
+
+TEST_CASE("each role is one operator's, in a layer with experts or in the head") {
+  const auto t = mixture(8, 2, 32);
+  const auto extent = whole(t, 1, 16);
+  std::multiset<Role> roles;
+  for (const auto& ops : {model::layer(t, extent, flash, units::Precision::bf16, 0, Mlp::experts),
+                          model::head(t, extent, flash, units::Precision::bf16)})
+    for (const auto& op : ops) roles.insert(op.role);
+  for (const auto role :
+       {Role::mlp_norm, Role::router, Role::permute, Role::lm_head, Role::cross_entropy})
+    CHECK(roles.count(role) == 1);
+}
+
+TEST_CASE("where rows travel, the layer makes no copies of tokens and sums none") {
+  const auto t = mixture(8, 2, 32);
+  auto kernels = flash;
+  const auto bytes = [&](bool copies, std::string_view name) {
+    kernels.copies_tokens = copies;
+    const auto ops =
+        model::layer(t, whole(t, 1, 16), kernels, units::Precision::bf16, 0, Mlp::experts);
+    double sum = 0;
+    for (const auto* pass : {&named(ops, name).forward, &named(ops, name).input_gradient})
+      for (const auto& kernel : *pass) sum += kernel.traffic.value;
+    return sum;
+  };
+  const double row = 16 * 2 * 64, copies = 2 * row, map = 16 * 8;  // 16 tokens, 2 copies each
+  CHECK(bytes(true, "permute") == 2 * map + 2 * copies + copies + row);
+  CHECK(bytes(false, "permute") == 2 * map);
+  CHECK(bytes(true, "unpermute") == 2 * (copies + row));
+  CHECK(bytes(false, "unpermute") == 0);
 }
 
 TEST_CASE("sizes that no model has are counted without overflow") {

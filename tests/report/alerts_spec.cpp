@@ -63,7 +63,7 @@ std::string text(const report::TextOptions& options) {
 TEST_CASE("the alerts of the example are the golden ones, wide, narrow and compared") {
   auto slower = judged();
   slower.gpus.computing = 0.85;
-  slower.time.tensor_comm = {3.0};
+  slower.time[forecast::StepPart::tensor_comm] = {3.0};
   golden::check("alerts.txt", text({}) + text({.width = 60, .unicode = false}) +
                                   report::compared_alerts_text(examples::scenario(), judged(),
                                                                operated(), slower, {}));
@@ -131,8 +131,8 @@ TEST_CASE("a search judges each of its plans") {
   const auto document = json::parse(report::search_json(outcome, {}, "1.2.3", {}));
   CHECK(document["best"]["alerts"][0]["state"] == "raised");
   CHECK(document["plans"][1]["alerts"][0]["state"] == "quiet");
-  const search::Why why{.path = {{"compute", {10.0}}},
-                        .exposed = {{"compute", {10.0}}},
+  const search::Why why{.path = {{forecast::StepPart::compute, {10.0}}},
+                        .exposed = {{forecast::StepPart::compute, {10.0}}},
                         .helps = {{search::Resource::flops, units::Seconds{1.0}, 0.1}}};
   CHECK_THAT(report::search_text(outcome, why), STEPCAST_HOLDS("Alerts: 1 of 9 raised"));
 }

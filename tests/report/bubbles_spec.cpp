@@ -5,34 +5,7 @@
 
 namespace bubbles_spec {
 
-using forecast::Awaited, forecast::IdleCause;
-
-namespace {
-
-Awaited link(int stage, const char* name) {
-  return {
-      .stage = stage, .rank = stage, .lane = "compute", .name = name, .start_ps = 0, .end_ps = 0};
-}
-
-}  // namespace
-
-TEST_CASE("a chain reads as who waits for whom, and what is left out is counted") {
-  forecast::Idle idle;
-  idle.chain = {link(1, "send gradients m7"), link(1, "backward m7"), link(1, "backward m7"),
-                link(2, "send gradients m7")};
-  idle.chain.push_back({.stage = 2, .lane = "host"});
-  CHECK(
-      report::waits_for(idle, 2) ==
-      "waits for send gradients m7 of stage 1, which waits for backward m7 of stage 1, and 2 more "
-      "before it");
-  CHECK(report::waits_for(idle) ==
-        "waits for send gradients m7 of stage 1, which waits for backward m7 of stage 1, which "
-        "waits for send gradients m7 of stage 2, which waits for a host of stage 2");
-}
-
-TEST_CASE("where steps follow each other a stage waits for its turn") {
-  CHECK(report::waits_for({}).find("waits for its turn") == 0);
-}
+using forecast::IdleCause;
 
 TEST_CASE("remedies name the keys to change, and what they are now") {
   const auto scenario = examples::scenario();

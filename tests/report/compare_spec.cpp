@@ -25,10 +25,11 @@ forecast::Scenario other() {
 forecast::Forecast slower() {
   auto forecast = examples::forecast();
   forecast.step.time = {12.0};
-  forecast.time.compute = {7.5};
+  forecast.time[forecast::StepPart::compute] = {7.5};
   forecast.memory.stages[0].activations = {8.0 * (1 << 30)};
   forecast.memory.peak = {44.0 * (1 << 30)};
-  forecast.critical_path = {{"compute", {9.0}}, {"tensor_comm", {3.0}}};
+  forecast.critical_path = {{forecast::StepPart::compute, {9.0}},
+                            {forecast::StepPart::tensor_comm, {3.0}}};
   forecast.pipeline.stages[0].bubble_by_cause = {3'000'000'000'000, 0};
   return forecast;
 }

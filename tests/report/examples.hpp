@@ -88,11 +88,11 @@ inline forecast::Forecast forecast() {
                    .mfu = 0.25,
                    .hfu = 0.3125,
                    .microbatches = 2};
-  forecast.time.compute = 5.5_s;
-  forecast.time.pipeline_comm = 0.25_s;
-  forecast.time.data_comm = 0.25_s;
-  forecast.time.optimizer = 1.0_s;
-  forecast.time.bubble = 3.0_s;
+  forecast.time[forecast::StepPart::compute] = 5.5_s;
+  forecast.time[forecast::StepPart::pipeline_comm] = 0.25_s;
+  forecast.time[forecast::StepPart::data_comm] = 0.25_s;
+  forecast.time[forecast::StepPart::optimizer] = 1.0_s;
+  forecast.time[forecast::StepPart::bubble] = 3.0_s;
   forecast.pipeline.bubble_fraction = 0.3;
   for (int stage = 0; stage < 2; ++stage)
     forecast.pipeline.stages.push_back({.stage = stage,
@@ -142,7 +142,8 @@ inline forecast::Forecast forecast() {
                              .peak = 20.0_GiB,
                              .peak_allocated = 18.0_GiB,
                              .peak_reserved = 18.5_GiB}};
-  forecast.critical_path = {{"compute", 7.0_s}, {"bubble", 3.0_s}};
+  forecast.critical_path = {{forecast::StepPart::compute, 7.0_s},
+                            {forecast::StepPart::bubble, 3.0_s}};
   forecast.links = {{"nic0.0:out", "nic", 8, 0.125}, {"gpu0.nvlink:in", "nvlink", 16, 0.03}};
   forecast.slowed = {{"reduce gradients", "send activations", "nic0.0:out", 0.25_s}};
   forecast.simulation = {.events = 20, .ranks = 16, .ranks_simulated = 2, .wall = 0.001_s};

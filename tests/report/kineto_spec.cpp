@@ -134,8 +134,9 @@ TEST_CASE("communication that it finds exposed is what a forecast calls exposed"
   const auto found = analysed(report::kineto_trace(f.timeline, 0, 4));
   REQUIRE(found.overlap > 0);
   CHECK((found.communication - found.overlap) * 1e-6 ==
-        Approx(f.time.data_comm.value).epsilon(1e-3));
-  CHECK(found.idle * 1e-6 <= f.time.bubble.value + f.time.other.value + 1e-6);
+        Approx(f.time[forecast::StepPart::data_comm].value).epsilon(1e-3));
+  CHECK(found.idle * 1e-6 <=
+        f.time[forecast::StepPart::bubble].value + f.time[forecast::StepPart::other].value + 1e-6);
 }
 
 }  // namespace kineto_spec

@@ -11,6 +11,7 @@
 
 namespace text_spec {
 
+using forecast::StepPart;
 using golden::contains;
 using namespace units::literals;
 
@@ -37,10 +38,9 @@ forecast::Forecast crowded() {
   forecast.memory.stages.assign(32, forecast.memory.stages[1]);
   for (std::size_t i = 0; i < 32; ++i)
     forecast.memory.stages[i].peak = static_cast<double>(32 - i) * 2.0_GiB;
-  auto& time = forecast.time;
-  for (auto* part : {&time.recompute, &time.tensor_comm, &time.context_comm, &time.expert_comm,
-                     &time.offload, &time.other})
-    *part = 0.125_s;
+  for (auto part : {StepPart::recompute, StepPart::tensor_comm, StepPart::context_comm,
+                    StepPart::expert_comm, StepPart::offload, StepPart::other})
+    forecast.time[part] = 0.125_s;
   forecast.step.tokens_per_second = 12345678;
   forecast.step.tokens_per_second_per_gpu = 12345;
   forecast.step.microbatches = 1536;

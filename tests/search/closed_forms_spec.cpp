@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fails here if it is broken: microbatches in flight dropped from what a stage keeps.
-#include "search/closed_forms.hpp"
 #include "tests/catch.hpp"
+#include "tests/search/closed_forms.hpp"
 #include "tests/search/oracle.hpp"
 
 namespace closed_forms_spec {
 
-using namespace search;
+using namespace oracle;
 
 TEST_CASE("closed forms of pipelines equal their known least values") {
   int rows = 0, latencies = 0;

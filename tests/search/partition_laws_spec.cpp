@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for partitions of any size, where trying all of them would take too long.
-#include "search/closed_forms.hpp"
 #include "tests/catch.hpp"
+#include "tests/search/closed_forms.hpp"
 #include "tests/search/pipelines.hpp"
 #include "tests/search/random_chains.hpp"
 
@@ -139,9 +139,9 @@ TEST_CASE("without latency the real order takes no longer than the closed form")
     const auto problem = pipeline(
         random_chain(draw, draw(stages, 12), 1),
         {ScheduleKind::one_f_one_b, stages, 1, static_cast<int>(draw(1, 12))}, 0, draw(60, 200));
-    TimedPipeline closed{.stages = stages,
-                         .microbatches = problem.microbatches,
-                         .capacity = problem.capacity.front()};
+    oracle::TimedPipeline closed{.stages = stages,
+                                 .microbatches = problem.microbatches,
+                                 .capacity = problem.capacity.front()};
     bool transients = false;
     for (const auto& layer : problem.chain.layers) {
       const auto& option = layer.options.front();
@@ -151,7 +151,7 @@ TEST_CASE("without latency the real order takes no longer than the closed form")
     }
     if (transients) continue;
     const auto real = makespan(problem);
-    const auto latency = least_latency(closed);
+    const auto latency = oracle::least_latency(closed);
     REQUIRE(real.has_value() == latency.has_value());
     if (real) CHECK(*real <= *latency);
   }

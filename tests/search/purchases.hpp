@@ -20,7 +20,7 @@ inline Planned plan_of(const Question& question, double seconds = 10) {
   Planned plan{question.scenario, {}};
   auto& step = plan.forecast.step;
   step.time = step.time_low = step.time_high = {seconds};
-  plan.forecast.time.compute = {seconds / 2};
+  plan.forecast.time[forecast::StepPart::compute] = {seconds / 2};
   return plan;
 }
 

@@ -13,11 +13,14 @@ using namespace units::literals;
 
 namespace {
 
-Ranked ranked(std::int64_t tensor, units::Seconds time, forecast::TimeParts parts) {
+using forecast::StepPart;
+
+Ranked ranked(std::int64_t tensor, units::Seconds time,
+              std::initializer_list<forecast::PartTime> parts) {
   Ranked one;
   one.plan.tensor = tensor;
   one.forecast.step.time = time;
-  one.forecast.time = parts;
+  for (const auto& [part, spent] : parts) one.forecast.time[part] = spent;
   one.forecast.memory.peak = one.forecast.memory.capacity = 1.0_GiB;
   return one;
 }
@@ -48,21 +51,25 @@ const Help& help(const Why& why, Resource resource) {
 TEST_CASE("what the next plan loses on sums to what it is slower, the largest first") {
   Question question{.scenario = one_gpu()};
   Answer answer;
-  answer.plans = {ranked(1, 8.0_s, {.compute = 5.0_s, .data_comm = 1.0_s, .bubble = 2.0_s}),
-                  ranked(1, 8.5_s, {.compute = 8.5_s}),  // the same degrees
-                  ranked(2, 9.0_s, {.compute = 5.0_s, .tensor_comm = 0.5_s, .bubble = 3.5_s})};
+  answer.plans = {
+      ranked(1, 8.0_s,
+             {{StepPart::compute, 5.0_s}, {StepPart::data_comm, 1.0_s}, {StepPart::bubble, 2.0_s}}),
+      ranked(1, 8.5_s, {{StepPart::compute, 8.5_s}}),  // the same degrees
+      ranked(
+          2, 9.0_s,
+          {{StepPart::compute, 5.0_s}, {StepPart::tensor_comm, 0.5_s}, {StepPart::bubble, 3.5_s}})};
   const auto why = of(question, answer);
   REQUIRE(why.runner);
   CHECK(why.runner->rank == 2);
   CHECK(why.runner->slower == 1.0_s);
   const auto& losses = why.runner->losses;
   REQUIRE(losses.size() == 3);
-  CHECK((losses[0].kind == "bubble" && losses[0].time == 1.5_s));
-  CHECK((losses[1].kind == "data_comm" && losses[1].time == -1 * 1.0_s));
-  CHECK((losses[2].kind == "tensor_comm" && losses[2].time == 0.5_s));
+  CHECK((losses[0].part == StepPart::bubble && losses[0].time == 1.5_s));
+  CHECK((losses[1].part == StepPart::data_comm && losses[1].time == -1 * 1.0_s));
+  CHECK((losses[2].part == StepPart::tensor_comm && losses[2].time == 0.5_s));
   REQUIRE(why.exposed.size() == 3);
-  CHECK(why.exposed[0].kind == "compute");
-  CHECK(why.exposed[1].kind == "bubble");
+  CHECK(why.exposed[0].part == StepPart::compute);
+  CHECK(why.exposed[1].part == StepPart::bubble);
   CHECK(why.rooms.empty());
   answer.plans.resize(2);
   CHECK_FALSE(of(question, answer).runner);

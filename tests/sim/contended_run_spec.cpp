@@ -5,9 +5,9 @@
 #include <random>
 
 #include "sim/contention.hpp"
-#include "sim/fair_share.hpp"
 #include "sim/measures.hpp"
 #include "tests/catch.hpp"
+#include "tests/sim/fair_share.hpp"
 
 namespace contended_run_spec {
 
@@ -112,8 +112,8 @@ class Reference {
       for (const auto& [link, times] : traffic.links)
         route.insert(route.end(), times, static_cast<std::size_t>(link));
     }
-    const auto rates =
-        fair_share(program_.links(), routes, caps, std::vector<std::int64_t>(routes.size(), 1));
+    const auto rates = oracle::fair_share(program_.links(), routes, caps,
+                                          std::vector<std::int64_t>(routes.size(), 1));
     auto rate = rates.begin();
     for (std::size_t i = 0; i < ops_.size(); ++i)
       if (sending(i)) ops_[i].rate = *rate++;

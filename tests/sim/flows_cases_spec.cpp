@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "sim/flows.hpp"
 #include "tests/catch.hpp"
+#include "tests/sim/finish_times.hpp"
 
 namespace flows_cases_spec {
 
@@ -17,7 +17,7 @@ namespace {
 
 struct Case {
   std::vector<double> capacities, latencies, completions;
-  std::vector<sim::NetworkFlow> flows;
+  std::vector<tests::NetworkFlow> flows;
 };
 
 void expect(std::istream& in, const std::string& word) {
@@ -26,8 +26,8 @@ void expect(std::istream& in, const std::string& word) {
 }
 
 // The flow's latency is over before it uses bandwidth: it is part of the start.
-sim::NetworkFlow read_flow(std::istream& in, Case& network) {
-  sim::NetworkFlow flow;
+tests::NetworkFlow read_flow(std::istream& in, Case& network) {
+  tests::NetworkFlow flow;
   double completion = 0;
   in >> flow.start >> flow.bytes >> completion;
   network.completions.push_back(completion);
@@ -69,7 +69,7 @@ TEST_CASE("32 networks finish their flows when progressive filling and SimGrid s
   for (const auto& entry :
        std::filesystem::directory_iterator(STEPCAST_SOURCE_DIR "/tests/sim/flows")) {
     const auto network = read_case(entry.path());
-    const auto finish = sim::finish_times(network.capacities, network.flows);
+    const auto finish = tests::finish_times(network.capacities, network.flows);
     double worst = 0;
     for (std::size_t f = 0; f < finish.size(); ++f)
       worst = std::max(worst, std::abs(finish[f] / network.completions[f] - 1));

@@ -3,13 +3,16 @@
 #include <numeric>
 #include <random>
 
-#include "sim/fair_share.hpp"
 #include "sim/flows.hpp"
 #include "tests/catch.hpp"
+#include "tests/sim/fair_share.hpp"
+#include "tests/sim/finish_times.hpp"
 
 namespace flows_spec {
 
 using namespace sim;
+using tests::finish_times;
+using tests::NetworkFlow;
 
 namespace {
 
@@ -58,7 +61,7 @@ class Playground {
       caps.push_back(flow.cap);
       counts.push_back(flow.count);
     }
-    return fair_share(capacities, routes, caps, counts);
+    return oracle::fair_share(capacities, routes, caps, counts);
   }
   bool as_the_oracle_says() {
     const auto rates = oracle();

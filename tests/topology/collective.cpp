@@ -109,20 +109,6 @@ TEST_CASE("several groups at once share the NICs of their nodes") {
   CHECK_THAT(eight(size) - alone(size), WithinRel(share - share / 2, 1e-9));
 }
 
-TEST_CASE("the textbook ring takes what pencil and paper say") {
-  // 4 ranks, 12 bytes, 3 bytes per second, half a second per hop.
-  const auto t = [](Collective c) { return textbook_ring(c, {12}, 4, {3}, {0.5}).value; };
-  CHECK(t(all_reduce) == 6 + 3);
-  CHECK(t(all_gather) == 3 + 1.5);
-  CHECK(t(reduce_scatter) == 3 + 1.5);
-  CHECK(t(all_to_all) == 3 + 1.5);
-  CHECK(t(broadcast) == 4 + 1.5);
-  CHECK(t(reduce) == 4 + 1.5);
-  CHECK(textbook_ring(all_reduce, {12}, 1, {3}, {0.5}).value == 0);
-  CHECK_THROWS_WITH(textbook_ring(all_reduce, {12}, 2, {0}, {0}),
-                    "a ring needs a positive bandwidth");
-}
-
 TEST_CASE("the shape of a group counts its nodes and its members on each") {
   const auto cluster = a100(4);
   const std::vector<std::int64_t> strided{1, 9, 17, 25}, uneven{0, 1, 2, 8};

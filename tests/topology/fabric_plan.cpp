@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/topology/graph.hpp"
 #include "tests/topology/samples.hpp"
-#include "topology/network.hpp"
 
 namespace fabric_plan_spec {
 
 using namespace topology;
+using oracle::Link;
+using oracle::Network;
 namespace {
 
 // Nodes of eight NICs on switches of 64 ports of 50 GB/s, of which payload is everything.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/network.hpp"
-
 #include <set>
 #include <string>
 
 #include "tests/catch.hpp"
+#include "tests/topology/graph.hpp"
 #include "tests/topology/samples.hpp"
 
 namespace network_spec {
 
 using namespace topology;
+using oracle::Link;
+using oracle::Network;
 namespace {
 
 using samples::a100;

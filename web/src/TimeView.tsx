@@ -7,14 +7,11 @@ import type { RunDocument } from './data';
 import { Key, Stack, type Part, type StackRow } from './Stack';
 import { percent, seconds, words } from './units';
 
-const partOf: Record<string, string> = { compute_s: 'forward', bubble_s: '', other_s: 'other', optimizer_s: 'optimizer',
-  recompute_s: 'recompute', tensor_comm_s: 'tensor_comm', context_comm_s: 'context_comm', expert_comm_s: 'expert_comm',
-  pipeline_comm_s: 'pipeline_comm', data_comm_s: 'data_comm', offload_s: 'offload' };
-const idle = (dark: boolean) => (dark ? '#5b6472' : '#c3c9d2');
-
 function stepParts(run: Run, dark: boolean): Part[] {
-  return Object.entries(run.document.time).filter(([, value]) => value > 0).map(([key, value]) => (
-    { name: words(key.slice(0, -2)), value, colour: partOf[key] ? ofKind(partOf[key]!, dark) : idle(dark) }));
+  return Object.entries(run.document.time).filter(([, value]) => value > 0).map(([key, value]) => {
+    const kind = key.slice(0, -'_s'.length);
+    return { name: words(kind), value, colour: ofKind(kind, dark) };
+  });
 }
 
 // Passes of each stage's rank by kind, its bubble by cause, and what is left: waits for

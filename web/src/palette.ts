@@ -5,6 +5,7 @@ export type Mode = 'pass' | 'microbatch';
 
 const kinds: Record<string, [light: string, dark: string]> = {
   forward: ['#2a72b5', '#4d97dc'],
+  compute: ['#2a72b5', '#4d97dc'],
   backward: ['#e2802f', '#ee9348'],
   backward_input: ['#e2802f', '#ee9348'],
   backward_weight: ['#d6ac2b', '#e0bd50'],
@@ -16,6 +17,7 @@ const kinds: Record<string, [light: string, dark: string]> = {
   pipeline_comm: ['#7d8431', '#a9b058'],
   data_comm: ['#514a9d', '#8078cf'],
   offload: ['#8d6b4f', '#b58f70'],
+  bubble: ['#c3c9d2', '#5b6472'],
   other: ['#7a7f87', '#949aa3'],
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fair_share.hpp"
+#include "tests/sim/fair_share.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 
-namespace sim {
+namespace oracle {
 namespace {
 
 constexpr double unsettled = -1;
@@ -75,4 +75,4 @@ std::vector<double> fair_share(std::span<const double> capacity,
   }
 }
 
-}  // namespace sim
+}  // namespace oracle

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/network.hpp"
+#include "tests/topology/graph.hpp"
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
@@ -8,9 +8,9 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "topology/wiring.hpp"
+#include "tests/topology/wiring.hpp"
 
-namespace topology {
+namespace oracle {
 
 // Boost ids of vertices are those of the wiring; each edge knows its link.
 struct Cable {
@@ -116,4 +116,4 @@ std::vector<LinkId> Network::route(std::int64_t from_gpu, std::int64_t to_gpu) c
   return route;
 }
 
-}  // namespace topology
+}  // namespace oracle

@@ -6,7 +6,10 @@
 
 #include "search/frontier.hpp"
 
-namespace search {
+namespace oracle {
+
+using search::ByteCount;
+using search::Picoseconds;
 
 struct TimedLayer {
   Picoseconds time = 0;  // forward and backward of one microbatch
@@ -29,4 +32,4 @@ std::optional<Picoseconds> least_bottleneck(const TimedPipeline& pipeline);
 // O(stages · layers² · labels)
 std::optional<Picoseconds> least_latency(const TimedPipeline& pipeline);
 
-}  // namespace search
+}  // namespace oracle

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max-min fair rates by progressive filling: slow and obvious, the oracle of flows.hpp.
+// Max-min fair rates by progressive filling: slow and obvious, the oracle of sim/flows.hpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace sim {
+namespace oracle {
 
 // The rate of each flow. capacity[l] > 0, of link l; routes[f] lists the links flow f crosses: at
 // least one, as often as it loads it. caps[f] > 0 is the most flow f may have; weights[f] > 0 is
@@ -20,4 +20,4 @@ std::vector<double> fair_share(std::span<const double> capacity,
                                std::span<const double> caps = {},
                                std::span<const std::int64_t> weights = {});
 
-}  // namespace sim
+}  // namespace oracle

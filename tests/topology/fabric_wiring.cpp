@@ -4,24 +4,18 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/topology/wiring.hpp"
+#include "topology/fabric_counts.hpp"
 #include "topology/paths.hpp"
-#include "topology/wiring.hpp"
 #include "units/ceil_div.hpp"
 
-namespace topology {
+namespace oracle {
 namespace {
 
 using LinkKind = Link::Kind;
 using Switches = std::vector<std::uint32_t>;
 
 using units::ceil_div;
-
-double oversubscription(std::size_t tier, const Fabric& fabric) {
-  const auto& all = fabric.oversubscription;
-  const double o = tier < all.size() ? all[tier] : 1.0;
-  if (!(o > 0)) throw std::invalid_argument("oversubscription must be more than zero");
-  return o;
-}
 
 class Weaver {
  public:
@@ -45,9 +39,9 @@ class Weaver {
 
   // Ports of a switch: down to up as the oversubscription of the tier says.
   void fat_tree(bool rails) {
-    const auto [down, up] = leaf_ports(fabric_);
+    const auto [down, up] = topology::leaf_ports(fabric_);
     const auto leaves = leaves_for(down, rails);
-    const int tiers = tiers_needed(std::ssize(leaves), fabric_);
+    const int tiers = topology::tiers_needed(std::ssize(leaves), fabric_);
     if (tiers == 1) return;
     if (tiers > 3) throw std::invalid_argument("a fabric of more than three tiers is not drawn");
     if (tiers == 2) {
@@ -81,7 +75,7 @@ class Weaver {
     const std::int64_t nodes = cluster_.nodes();
     const auto routers = add("leaf", nodes);
     for (const auto& nic : plugs_) plug(nic, routers[static_cast<std::size_t>(nic.node)]);
-    const auto [x, y, z] = torus_box(nodes);
+    const auto [x, y, z] = topology::torus_box(nodes);
     ring(routers, x, 1);
     ring(routers, y, x);
     ring(routers, z, x * y);
@@ -113,7 +107,7 @@ class Weaver {
   // otherwise whole nodes share leaves.
   Switches leaves_for(int down, bool rails) {
     const std::int64_t nodes = cluster_.nodes();
-    const auto counted = leaves_of(nodes, rails_, down, rails);
+    const auto counted = topology::leaves_of(nodes, rails_, down, rails);
     const auto leaves = add("leaf", counted.count);
     for (const auto& nic : plugs_) {
       const std::int64_t block = nic.node / counted.block_nodes;
@@ -139,7 +133,7 @@ class Weaver {
       trunk(part(leaves, p * half, half), mine, up);
       for (std::size_t i = 0; i < mine.size(); ++i)
         join(mine[i], cores[i], LinkKind::spine_core,
-             static_cast<double>(half) / oversubscription(1, fabric_));
+             static_cast<double>(half) / topology::oversubscription(fabric_, 1));
     }
   }
 
@@ -165,45 +159,6 @@ class Weaver {
 
 }  // namespace
 
-LeafPorts leaf_ports(const Fabric& fabric) {
-  const double o = oversubscription(0, fabric);
-  const int down = std::clamp(static_cast<int>(fabric.radix * o / (1 + o)), 1, fabric.radix - 1);
-  return {down, fabric.radix - down};
-}
-
-Leaves leaves_of(std::int64_t nodes, std::int64_t nics, int ports_down, bool rails) {
-  const std::int64_t on_leaf = rails ? 1 : std::max<std::int64_t>(1, nics);
-  const std::int64_t block_nodes = std::max<std::int64_t>(1, ports_down / on_leaf);
-  const auto blocks = ceil_div(nodes, block_nodes);
-  return {block_nodes, blocks, rails ? blocks * nics : blocks};
-}
-
-int tiers_needed(std::int64_t leaves, const Fabric& fabric) {
-  // Every tier more joins radix / 2 times as many.
-  int least = leaves <= 1 ? 1 : 2;
-  for (std::int64_t joined = fabric.radix; least > 1 && joined < leaves; ++least) {
-    if (fabric.radix < 4)
-      throw std::invalid_argument("switches of fewer than four ports cannot join so many leaves");
-    joined *= fabric.radix / 2;
-  }
-  const int tiers = fabric.tiers.value_or(least);
-  if (tiers < least)
-    throw std::invalid_argument("the fabric needs " + std::to_string(least) +
-                                " tiers of switches, not " + std::to_string(tiers));
-  return tiers;
-}
-
-TorusBox torus_box(std::int64_t nodes) {
-  TorusBox best{1, 1, nodes};
-  for (std::int64_t x = 1; x * x * x <= nodes; ++x) {
-    if (nodes % x != 0) continue;
-    for (std::int64_t y = x; x * y * y <= nodes; ++y)
-      if (nodes % (x * y) == 0 && x + y + nodes / (x * y) < best.x + best.y + best.z)
-        best = {x, y, nodes / (x * y)};
-  }
-  return best;
-}
-
 void wire_fabric(Wiring& wiring, const std::vector<Plug>& plugs, const Cluster& cluster) {
   if (plugs.empty()) return;
   Weaver weaver(wiring, plugs, cluster);
@@ -223,4 +178,4 @@ void wire_fabric(Wiring& wiring, const std::vector<Plug>& plugs, const Cluster& 
   }
 }
 
-}  // namespace topology
+}  // namespace oracle

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cluster as a graph of GPUs, switches and NICs, with routes.
+// The cluster as a graph of GPUs, switches and NICs, cable by cable, with routes: the oracle of
+// what topology/fabric_plan.hpp counts and topology/ports.hpp loads.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,7 +10,12 @@
 #include "topology/cluster.hpp"
 #include "units/quantity.hpp"
 
-namespace topology {
+namespace oracle {
+
+using topology::Cluster;
+using topology::Fabric;
+using topology::Node;
+using topology::NvLink;
 
 enum class LinkId : std::uint32_t {};
 
@@ -43,4 +49,4 @@ class Network {
   std::unique_ptr<Graph> graph_;
 };
 
-}  // namespace topology
+}  // namespace oracle

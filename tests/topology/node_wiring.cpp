@@ -3,10 +3,10 @@
 #include <array>
 #include <stdexcept>
 
+#include "tests/topology/wiring.hpp"
 #include "topology/paths.hpp"
-#include "topology/wiring.hpp"
 
-namespace topology {
+namespace oracle {
 namespace {
 
 using LinkKind = Link::Kind;
@@ -45,7 +45,7 @@ void check(const Cluster& cluster) {
 
 void wire_mesh(Wiring& wiring, std::uint32_t first, int gpus, const Node& node) {
   const bool partial = cube_mesh(node);
-  const double cables = partial ? constants::cube_mesh_links : node.gpus - 1;
+  const double cables = partial ? topology::constants::cube_mesh_links : node.gpus - 1;
   const auto one = node.nvlink.bandwidth * (node.nvlink.efficiency / cables);
   for (int a = 0; a < gpus; ++a)
     for (int b = a + 1; b < gpus; ++b) {
@@ -145,4 +145,4 @@ std::vector<Plug> wire_nodes(Wiring& wiring, const Cluster& cluster) {
   return plugs;
 }
 
-}  // namespace topology
+}  // namespace oracle

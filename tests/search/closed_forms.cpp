@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/closed_forms.hpp"
+#include "tests/search/closed_forms.hpp"
 
 #include <algorithm>
 
-namespace search {
+namespace oracle {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::optional<Picoseconds> least_latency(const TimedPipeline& pipeline) {
   });
 }
 
-}  // namespace search
+}  // namespace oracle

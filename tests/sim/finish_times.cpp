@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows known in advance, from start to finish.
+#include "tests/sim/finish_times.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
 
-#include "sim/flows.hpp"
+namespace tests {
 
-namespace sim {
+using sim::SharedNetwork;
+
 namespace {
 
 // Ticks so fine that the time in which all flows would pass one after the other has 61 bits.
@@ -54,4 +56,4 @@ std::vector<double> finish_times(std::span<const double> capacities,
   return finish;
 }
 
-}  // namespace sim
+}  // namespace tests

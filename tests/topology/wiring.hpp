@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cables of a cluster as a plain list; network.cpp makes the graph of it.
+// The cables of a cluster as a plain list; graph.cpp makes the graph of it.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "topology/cluster.hpp"
-#include "topology/network.hpp"
+#include "tests/topology/graph.hpp"
 
-namespace topology {
+namespace oracle {
 
 // Vertices are numbered in the order they are added: first the GPUs, so vertex i is GPU i.
 // A cable is two links, one after the other: link i ^ 1 is the other direction of link i.
@@ -39,24 +38,4 @@ std::vector<Plug> wire_nodes(Wiring& wiring, const Cluster& cluster);
 // switches above one spine count as one. Throws where the fabric has too few tiers for the ports.
 void wire_fabric(Wiring& wiring, const std::vector<Plug>& plugs, const Cluster& cluster);
 
-// How a fabric is counted; the same for the graph and for fabric_plan.hpp.
-struct LeafPorts {
-  int down, up;
-};
-// Ports of a lowest switch, as the oversubscription of the first tier divides them. Throws where
-// it is not above zero.
-LeafPorts leaf_ports(const Fabric& fabric);
-// Leaves of a fat tree. By rail, a block of `block_nodes` nodes has a leaf for each NIC of a node,
-// and every leaf takes one NIC of each; otherwise a block is one leaf that takes whole nodes.
-struct Leaves {
-  std::int64_t block_nodes, blocks, count;
-};
-Leaves leaves_of(std::int64_t nodes, std::int64_t nics, int ports_down, bool rails);
-// Tiers of switches that join so many leaves. Throws where the fabric's own number is too few.
-int tiers_needed(std::int64_t leaves, const Fabric& fabric);
-struct TorusBox {
-  std::int64_t x, y, z;
-};
-TorusBox torus_box(std::int64_t nodes);  // of least circumference that the nodes fill exactly
-
-}  // namespace topology
+}  // namespace oracle

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: how every kind of file is read, whatever is made of its document.
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scenarios/document.hpp"
+#include "scenarios/placed.hpp"
+
+namespace scenarios {
+
+// What `read(document, reading)` makes of a YAML text that `sets` were applied to, and where it
+// stood. Names of files in the text start at `base`. Throws all complaints of `read` together.
+template <class Read>
+auto read_placed(std::string_view text, const std::string& file_name,
+                 std::span<const std::string> sets, const std::filesystem::path& base,
+                 const Read& read) {
+  Value document = parse_yaml(text, file_name);
+  Reading reading(file_name, base);
+  apply_sets(document, sets, reading);
+  auto value = read(std::as_const(document), reading);
+  reading.throw_if_any();
+  Files files;
+  reading.texts().tell(&files);
+  return Placed<decltype(value)>{std::move(value),
+                                 {file_name, std::move(document), std::move(files)}};
+}
+
+// The same of a file, which is among those that were read.
+template <class Read>
+auto load_placed(const std::filesystem::path& file, std::span<const std::string> sets,
+                 const Read& read) {
+  auto placed = read_placed(read_file(file), file.string(), sets, file.parent_path(), read);
+  placed.origin.read.push_back(file);
+  return placed;
+}
+
+}  // namespace scenarios

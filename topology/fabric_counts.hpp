@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many switches a fabric has, and how many ports of each go down and up.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "topology/cluster.hpp"
+
+namespace topology {
+
+// Bandwidth down over bandwidth up of a switch of a tier, 0 the lowest. Throws
+// std::invalid_argument where it is not above zero.
+double oversubscription(const Fabric& fabric, std::size_t tier);
+
+struct LeafPorts {
+  int down, up;
+};
+// Ports of a lowest switch, as the oversubscription of the first tier divides them. Throws where
+// it is not above zero.
+LeafPorts leaf_ports(const Fabric& fabric);
+// Leaves of a fat tree. By rail, a block of `block_nodes` nodes has a leaf for each NIC of a node,
+// and every leaf takes one NIC of each; otherwise a block is one leaf that takes whole nodes.
+struct Leaves {
+  std::int64_t block_nodes, blocks, count;
+};
+Leaves leaves_of(std::int64_t nodes, std::int64_t nics, int ports_down, bool rails);
+// Tiers of switches that join so many leaves. Throws where the fabric's own number is too few.
+int tiers_needed(std::int64_t leaves, const Fabric& fabric);
+struct TorusBox {
+  std::int64_t x, y, z;
+};
+TorusBox torus_box(std::int64_t nodes);  // of least circumference that the nodes fill exactly
+
+}  // namespace topology
