@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How to run each layer where layers may differ and changing costs resharding (Miao et al. 2022,
+// Galvatron), exact and in bytes.
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "search/frontier.hpp"
+
+namespace search {
+
+// One layer under each of S strategies.
+struct StrategyLayer {
+  std::vector<ByteCount> memory;       // S, ≥ 0
+  std::vector<Picoseconds> time;       // S
+  std::vector<Picoseconds> switching;  // S · strategy of the layer before + strategy; empty: free;
+                                       // of the first layer never read
+};
+
+struct StrategyChoice {
+  Picoseconds time = 0;
+  ByteCount memory = 0;
+  std::vector<int> strategies;  // by layer
+};
+
+// The least time of all layers and switches whose memory is at most `capacity`; none fits: none.
+// Labels (memory, time) by layer and strategy, kept where nothing smaller is faster and where the
+// Lagrangian bound on what remains, time + λ·memory minimised without the limit, stays below the
+// best known. O(layers · S² · labels).
+// Throws std::invalid_argument if layers differ in how many strategies they have.
+std::optional<StrategyChoice> layer_strategies(std::span<const StrategyLayer> layers,
+                                               ByteCount capacity);
+
+}  // namespace search
