@@ -126,10 +126,8 @@ void put_degrees(Object& object, const Plan& plan) {
 }
 
 void put_gradients(Object& object, const Plan& plan, const Software& software) {
-  // A profile may reduce in fp16, a plan has no word for it.
-  const auto reduction = plan.gradient_precision.value_or(software.gradient_precision);
-  if (reduction != units::Precision::fp16)
-    object.put("gradient_precision", units::to_text(reduction));
+  if (plan.gradient_precision)
+    object.put("gradient_precision", units::to_text(*plan.gradient_precision));
   object.put("gradient_compression", word(plan.gradient_compression));
   const auto bucket = plan.bucket.value_or(software.bucket);
   if (plan.gather_bucket)
@@ -164,7 +162,8 @@ void put_given_bucket(Object& object, const Plan& plan) {
 
 }  // namespace
 
-// What the plan leaves to the software profile is written out as it holds.
+// What the plan leaves to the software profile is written out as it holds, but for the precision of
+// gradients: one that is given makes the profile's `gradient_bytes` and 32-bit training give way.
 Document plan_document(const Plan& plan, const Software& software) {
   Object object;
   put_degrees(object, plan);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <random>
 
+#include "forecast/forecast.hpp"
 #include "report/document.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/scenario_file.hpp"
@@ -228,6 +229,29 @@ TEST_CASE("parameters are printed to be gathered ahead where they are: always wi
   CHECK(printed("{zero: 1, overlap: {parameters: true}}"));
   CHECK(printed("{zero: 3}"));
   CHECK_FALSE(printed("{zero: 3, overlap: {parameters: false}}"));
+}
+
+TEST_CASE(
+    "the precision of gradients is printed where the plan gives it: profiles have more to say") {
+  const auto check_same_bytes = [](const std::string& rest, double gradients) {
+    CAPTURE(rest);
+    const auto given = read(
+        "{model: gpt2-xl, cluster: {node: dgx-a100-80gb, nodes: 1}, "
+        "training: {sequence_length: 1024, global_batch: 8" +
+        rest + "}");
+    const auto again = same_again(given);
+    const auto [first, second] = std::pair{forecast::simulate(given), forecast::simulate(again)};
+    CHECK(first.step.time.value == second.step.time.value);
+    CHECK(first.memory.stages.front().gradients.value ==
+          second.memory.stages.front().gradients.value);
+    CHECK(first.memory.stages.front().gradients.value / 1'557'611'200 ==
+          Approx(gradients).epsilon(0.01));
+  };
+  // 1.56e9 parameters: gradients of 32-bit training are of 4 bytes, whatever the profile sums in.
+  check_same_bytes(", precision: tf32}, software: nemo", 4);
+  check_same_bytes("}, software: {base: megatron-core, gradient_bytes: 2}", 2);
+  check_same_bytes("}, software: megatron-core", 4);
+  check_same_bytes("}, plan: {gradient_precision: bf16}, software: megatron-core", 2);
 }
 
 TEST_CASE("a plan of anything, its training and its software are printed as they are read") {

@@ -90,7 +90,6 @@ TEST_CASE("what a plan leaves to the software is written out") {
   const auto plan = Json::parse(report::scenario_json(scenario))["plan"];
   CHECK(plan["overlap"]["tensor"] == true);
   CHECK(plan["overlap"]["data"] == false);
-  CHECK(plan["gradient_precision"] == "fp32");
   CHECK(plan["bucket"] == 160'000'000);
 }
 
