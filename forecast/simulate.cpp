@@ -307,6 +307,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
                           ? sim::Period::spans
                           : sim::Period::makespan;
   const auto measures = sim::measure(lowered.program, trace, period, explains ? &waits : nullptr);
+  strategies::check_ticks(static_cast<double>(measures.length));
 
   Forecast forecast;
   forecast.step = step_of(scenario, lowered, measures);

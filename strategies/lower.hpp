@@ -121,4 +121,7 @@ bool post_validates(const Plan& plan, const Software& software);
 // Lowers one training step. O(actors · microbatches · chunks) plus the templates.
 Lowered lower(const Job& job, const Costs& costs, Ranks ranks);
 
+// Throws Refusal where a step takes sim::unreached, 26 days, at least.
+void check_ticks(double ticks);
+
 }  // namespace strategies

@@ -2,6 +2,7 @@
 // Steps that are too large to be simulated, or too long.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "sim/contention.hpp"
@@ -13,9 +14,6 @@
 namespace strategies {
 
 namespace {
-
-// Times are 64-bit picoseconds.
-constexpr double longest = 8.64e18;  // 100 days
 
 // The keys of a scenario that say what a port carries.
 std::vector<std::string> keys_of(topology::Port::Kind kind) {
@@ -48,9 +46,9 @@ void check_numbers(const Job& job) {
 }
 
 void check_ticks(double ticks) {
-  if (ticks > longest)
+  if (ticks >= static_cast<double>(sim::unreached))
     throw Refusal({"training.global_batch"},
-                  "the step would take longer than 100 days, which is not simulated; lower "
+                  "the step would take longer than 26 days, which is not simulated; lower "
                   "global_batch or sequence_length");
 }
 
@@ -112,9 +110,10 @@ void Lowering::check_size() const {
             "; or raise micro_batch, lower global_batch or virtual_stages");
 }
 
-// Even one thing after the other must end within 100 days.
+// Times are 64-bit picoseconds, so the step is estimated before it is played: all that the busiest
+// actor does, one thing after the other, behind a first microbatch on its way through the stages
+// before. A step of up to four times the estimate is played without overflow.
 void Lowering::check_length() const {
-  double ticks = 0;
   std::vector<double> alone;
   for (const auto& body : out_.program.templates()) {
     double sum = 0;
@@ -125,18 +124,20 @@ void Lowering::check_length() const {
   std::vector<double> sending;
   for (const auto& traffic : out_.program.traffic())
     sending.push_back(traffic.bytes / sim::idle_rate(out_.program, traffic) * 1e12);
-  for (const auto& op : out_.program.ops()) {
-    if (op.kind == sim::Op::Kind::pass) {
-      double slowest = 0;
-      for (std::uint32_t i = 0; i < (op.bodies == sim::one_body ? 1 : op.count); ++i)
-        slowest = std::max(slowest, alone[static_cast<std::size_t>(out_.program.body_of(op, i))]);
-      ticks += slowest;
-    } else {
-      ticks += static_cast<double>(op.duration);
+  std::vector<double> busy(out_.program.actors());
+  for (const auto& op : out_.program.ops())
+    for (std::uint32_t i = 0; i < op.count; ++i) {
+      auto& ticks =
+          busy[static_cast<std::uint32_t>(out_.program.participants()[op.first + i].actor)];
+      ticks += op.kind == sim::Op::Kind::pass
+                   ? alone[static_cast<std::size_t>(out_.program.body_of(op, i))]
+                   : static_cast<double>(op.duration);
+      if (op.traffic != sim::no_traffic) ticks += sending[op.traffic];
     }
-    if (op.traffic != sim::no_traffic) ticks += sending[op.traffic];
-  }
-  check_ticks(ticks / stages());
+  const double all = std::accumulate(busy.begin(), busy.end(), 0.0);
+  const double microbatch =
+      all / static_cast<double>(busy.size()) / static_cast<double>(out_.microbatches);
+  check_ticks(*std::ranges::max_element(busy) + (stages() - 1) * microbatch);
 }
 
 // Links that traffic shares are played in integers of 60 bits.

@@ -39,8 +39,7 @@ struct Group {
 
 // What takes more memory or time than there is, told from the plan's numbers: throws Refusal.
 void check_numbers(const Job& job);
-// Passes, one after the other, that take longer than any step may: throws Refusal.
-void check_ticks(double ticks);
+// As check_ticks(double): pieces of a pass, one after the other.
 void check_ticks(const Pieces& pass);
 
 class Lowering {

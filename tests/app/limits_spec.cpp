@@ -129,14 +129,14 @@ TEST_CASE(
         "16 sequences as asked; there are some if pipeline or schedule is left open\n");
 }
 
-TEST_CASE("a step of more than 100 days is said to be that, whatever its schedule") {
+TEST_CASE("a step of more than 26 days is said to be that, whatever its schedule") {
   for (const auto* schedule : {"zb-v", "1f1b"}) {
     const File file("long.yaml", slow_memory("6e6", 1600));
     check_refused({"simulate", file.path, "--set", std::string("plan.schedule=") + schedule},
                   file.path +
-                      ":5:49: training.global_batch: the step would take longer than 100 days, "
+                      ":5:49: training.global_batch: the step would take longer than 26 days, "
                       "which is not simulated; lower global_batch or sequence_length\n");
-    const File slower("slow.yaml", slow_memory("1e6", 160));
+    const File slower("slow.yaml", slow_memory("1e6", 32));
     check_refused({"simulate", slower.path, "--set", std::string("plan.schedule=") + schedule},
                   slower.path + ":3:3: " + one_kernel);
   }
@@ -144,7 +144,7 @@ TEST_CASE("a step of more than 100 days is said to be that, whatever its schedul
 
 TEST_CASE("what a simulation refuses has a place in every command that reads a scenario") {
   const File file("apart.yaml", far_apart);
-  const File slow("slow.yaml", slow_memory("1e6", 160));
+  const File slow("slow.yaml", slow_memory("1e6", 32));
   const std::string apart =
       "cluster.degraded_links: nic0.0:out carries 959 B/s and gpu9.nvlink:in carries 786 TB/s: "
       "links that a step shares differ by less than a factor 2^35; are the bandwidths of the "
@@ -153,8 +153,9 @@ TEST_CASE("what a simulation refuses has a place in every command that reads a s
   check_refused({"trace", "no-such.json", "--against", file.path}, file.path + ":5:19: " + apart);
   check_refused({"simulate", file.path, "--against", slow.path},
                 slow.path + ":3:3: " + one_kernel + file.path + ":5:19: " + apart);
-  check_refused({"search", slow.path},
-                slow.path +
+  const File slower("slower.yaml", slow_memory("1e6", 160));
+  check_refused({"search", slower.path},
+                slower.path +
                     ":5:49: training.global_batch: every plan that may fit takes longer than 26 "
                     "days for a step, which no search looks at; lower global_batch or "
                     "sequence_length\n");
@@ -166,7 +167,7 @@ TEST_CASE("what a simulation refuses has a place in every command that reads a s
 }
 
 TEST_CASE("measured steps that simulation refuses are all named, by their places") {
-  const File apart("apart.yaml", far_apart), slow("slow.yaml", slow_memory("1e6", 160));
+  const File apart("apart.yaml", far_apart), slow("slow.yaml", slow_memory("1e6", 32));
   const File list("corrections.yaml", "- {scenario: " + apart.path + ", measured: 3 s}\n" +
                                           "- {scenario: " + slow.path + ", measured: 3 s}\n");
   const auto run = stepcast(

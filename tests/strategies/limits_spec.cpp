@@ -85,11 +85,11 @@ Lowered step_of(ScheduleKind schedule, double seconds) {
 
 }  // namespace
 
-TEST_CASE("an order is found for a step of weeks; one beyond 100 days is too long") {
+TEST_CASE("an order is found for a step of weeks; one beyond 26 days is too long") {
   const auto schedule = GENERATE(Kind::zb_h1, Kind::zb_v);
-  CHECK(peak_in_flight(step_of(schedule, 7000).order.front(), schedule == Kind::zb_v ? 2 : 1) <= 2);
+  CHECK(peak_in_flight(step_of(schedule, 3000).order.front(), schedule == Kind::zb_v ? 2 : 1) <= 2);
   CHECK_THROWS_WITH(step_of(schedule, 100'000),
-                    "the step would take longer than 100 days, which is not simulated; lower "
+                    "the step would take longer than 26 days, which is not simulated; lower "
                     "global_batch or sequence_length");
 }
 
