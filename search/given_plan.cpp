@@ -40,7 +40,7 @@ struct Degree {
   Values Space::*values;
   std::int64_t (*of)(const Plan&);
 };
-constexpr std::array numbers{
+constexpr std::array degree_keys{
     Degree{"tensor", &Space::tensor, [](const Plan& p) { return p.tensor; }},
     Degree{"context", &Space::context, [](const Plan& p) { return p.context; }},
     Degree{"expert", &Space::expert, [](const Plan& p) { return p.expert; }},
@@ -57,7 +57,7 @@ constexpr std::string_view sequence = "sequence_parallel", schedule = "schedule"
 // With the plan's degrees in place of all values but those of one key.
 Space only(const Space& space, const Plan& plan, std::string_view but) {
   Space left = space;
-  for (const auto& [name, values, of] : numbers)
+  for (const auto& [name, values, of] : degree_keys)
     if (name != but) left.*values = {.listed = {of(plan)}};
   if (but != sequence) left.sequence_parallel = plan.sequence_parallel;
   if (but != schedule) left.schedules = {plan.schedule};
@@ -74,7 +74,7 @@ std::vector<std::string_view> degrees_outside(const Question& question, const Pl
   const auto& space = question.space;
   std::vector<std::string_view> wrong;
   const bool experts = question.scenario.model.moe.has_value();
-  for (const auto& [name, values, of] : numbers)
+  for (const auto& [name, values, of] : degree_keys)
     if ((experts || !name.starts_with("expert")) && !(space.*values).allow(of(plan)))
       wrong.push_back(name);
   if (space.sequence_parallel.value_or(plan.sequence_parallel) != plan.sequence_parallel)
@@ -83,7 +83,7 @@ std::vector<std::string_view> degrees_outside(const Question& question, const Pl
   if (!asked.empty() && std::ranges::find(asked, plan.schedule) == asked.end())
     wrong.push_back(schedule);
   if (!wrong.empty() || holds_any(question, only(space, plan, {}))) return wrong;
-  for (const auto& degree : numbers)
+  for (const auto& degree : degree_keys)
     if (holds_any(question, only(space, plan, degree.name))) wrong.push_back(degree.name);
   for (const auto name : {sequence, schedule})
     if (holds_any(question, only(space, plan, name))) wrong.push_back(name);
