@@ -5,8 +5,8 @@
 #include <array>
 
 #include "search/candidates.hpp"
+#include "search/cuts.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/partition.hpp"
 
 namespace search {
 
@@ -26,6 +26,7 @@ Plan as_searched(Plan plan, const Question& question) {
   if (alone && simple) {
     plan.schedule = ScheduleKind::one_f_one_b;
     plan.virtual_stages = 1;
+    if (plan.pipeline == 1) plan.layers_per_stage.clear();
   }
   if (plan.tensor == 1 && !space.sequence_parallel) plan.sequence_parallel = false;
   if (plan.data * plan.context == 1)
@@ -92,23 +93,8 @@ std::vector<std::string_view> degrees_outside(const Question& question, const Pl
 }
 
 bool holds_partition(const Question& question, const Plan& plan) {
-  const auto layers = question.scenario.model.layers;
-  const auto cut = strategies::layers_per_virtual_stage(plan, layers);
-  auto standard = plan;
-  standard.layers_per_stage = question.scenario.plan.layers_per_stage;
-  if (cut == strategies::layers_per_virtual_stage(standard, layers)) return true;
-  if (!question.space.partition) return false;
-  const auto stages = static_cast<std::int64_t>(cut.size());
-  const bool free =
-      plan.schedule == ScheduleKind::gpipe || plan.schedule == ScheduleKind::one_f_one_b;
-  if (!free && !(plan.schedule == ScheduleKind::interleaved && question.space.chunks)) return false;
-  for (std::size_t v = 0; v < cut.size(); ++v) {
-    const bool end = v == 0 || v + 1 == cut.size();
-    const auto least = !free ? layers / stages : end ? 0 : 1;
-    const auto most = !free ? (layers + stages - 1) / stages : layers;
-    if (cut[v] < least || cut[v] > most) return false;
-  }
-  return true;
+  return holds_cut(plan, question.scenario.plan.layers_per_stage, question.space,
+                   question.scenario.model.layers);
 }
 
 bool holds_recomputation(const Question& question, const Plan& plan) {

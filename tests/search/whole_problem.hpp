@@ -75,13 +75,35 @@ inline std::string name_of(const Plan& plan) {
          ']';
 }
 
+// Whether an interleaved pipeline that is not cut evenly may have these layers on its virtual
+// stages: all of them equal, where the embedding counts as a layer of the first; or, on every rank,
+// chunks that are equal, and ranks between the first and the last that are; or, if `chunks`, none
+// of them two layers longer than another.
+inline bool interleaves(const std::vector<std::int64_t>& cut, const Plan& plan, bool chunks) {
+  const auto ranks = static_cast<std::size_t>(plan.pipeline);
+  const auto equal = [](const std::vector<std::int64_t>& layers) {
+    return std::ranges::count(layers, layers.front()) == std::ssize(layers);
+  };
+  auto counted = cut;
+  ++counted.front();
+  if (equal(counted)) return true;
+  const auto [least, most] = std::ranges::minmax(cut);
+  if (chunks && most - least <= 1) return true;
+  std::vector<std::int64_t> between;
+  for (std::size_t v = 0; v < cut.size(); ++v) {
+    if (cut[v] == 0 || cut[v] != cut[v % ranks]) return false;
+    if (v > 0 && v + 1 < ranks) between.push_back(cut[v]);
+  }
+  return between.empty() || equal(between);
+}
+
 // Every cut of a model of so many layers into virtual stages that the space has: layers of each.
 inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, std::int64_t layers,
                                                             const Space& space) {
   const auto even = strategies::layers_per_virtual_stage(plan, layers);
   using enum ScheduleKind;
   const bool free = plan.schedule == gpipe || plan.schedule == one_f_one_b;
-  const bool moves = free || (plan.schedule == interleaved && space.chunks);
+  const bool moves = free || plan.schedule == interleaved;
   if (!space.partition || plan.pipeline == 1 || !moves) return {even};
   const auto stages = even.size();
   std::vector<std::vector<std::int64_t>> all;
@@ -89,15 +111,13 @@ inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, st
   const std::function<void(std::int64_t)> place = [&](std::int64_t left) {
     const auto v = chosen.size();
     if (v == stages) {
-      if (left == 0) all.push_back(chosen);
+      if (left == 0 && (free || chosen == even || interleaves(chosen, plan, space.chunks)))
+        all.push_back(chosen);
       return;
     }
     // The embedding and the head fill a stage on their own.
     const bool end = v == 0 || v + 1 == stages;
-    const auto many = static_cast<std::int64_t>(stages);
-    const auto least = !free ? layers / many : end ? 0 : 1;
-    const auto most = !free ? (layers + many - 1) / many : left;
-    for (auto n = least; n <= std::min(left, most); ++n) {
+    for (std::int64_t n = end ? 0 : 1; n <= left; ++n) {
       chosen.push_back(n);
       place(left - n);
       chosen.pop_back();
