@@ -168,4 +168,26 @@ TEST_CASE("where interleaved pipelines are cut unevenly, what is found and prove
   if (whole::fewer == 1) CHECK(seen.uneven > 3);
 }
 
+TEST_CASE("no bound of pipelines of few layers is above what the fastest of them takes",
+          "[bounds]") {
+  int checked = 0;
+  for (unsigned seed = 920000; seed < 920000 + 160 / whole::fewer; ++seed) {
+    const auto question = few_layers(seed, 1 + seed % 7);
+    const auto many = whole::simulations_of(question, 200);
+    if (many < 2 || many > 200) continue;
+    const auto truth = whole::truth_of(question);
+    CAPTURE(seed);
+    auto of = truth.degrees.begin();
+    whole::for_each_look(question, [&](const auto&, const Frame& frame, const Look& look) {
+      CAPTURE(name_of(of->fastest.plan));
+      CHECK(frame.least_time() <= of->fastest.time);
+      if (of->best) CHECK(look.fits);
+      if (of->best) CHECK(look.bound <= of->best->time);
+      ++of, ++checked;
+    });
+    CHECK(of == truth.degrees.end());
+  }
+  if (whole::fewer == 1) CHECK(checked > 500);
+}
+
 }  // namespace uneven_spec

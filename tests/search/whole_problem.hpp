@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <random>
@@ -13,6 +14,7 @@
 
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
+#include "search/candidates.hpp"
 #include "search/divisions.hpp"
 #include "search/search.hpp"
 #include "strategies/partition.hpp"
@@ -292,6 +294,32 @@ inline Truth truth_of(const Question& question) {
     });
   });
   return truth;
+}
+
+// Beyond any plan: a look ends when its bound comes no closer.
+constexpr auto unreachable = std::numeric_limits<Picoseconds>::max() / 8;
+
+inline Degrees degrees_in(std::size_t division, const Plan& plan) {
+  return {static_cast<std::uint32_t>(division), static_cast<std::int32_t>(plan.pipeline),
+          static_cast<std::int16_t>(plan.virtual_stages), static_cast<std::int8_t>(plan.zero),
+          plan.schedule};
+}
+
+// Every choice of degrees, in the order of the space, without simulation: its plan, what is known
+// of it before partitions are looked at, and what is known then.
+inline void for_each_look(
+    const Question& question,
+    const std::function<void(const Plan&, const Frame&, const Look&)>& visit) {
+  const auto costs = forecast::costs_on(question.scenario.cluster);
+  Divisions divisions(question.scenario, question.space, costs);
+  const Candidates candidates(question, costs, divisions);
+  for (std::size_t i = 0; i < divisions.size(); ++i) {
+    divisions.price(std::vector{i});
+    for_each_step(question.scenario, question.space, divisions.plan(i), [&](const Plan& plan) {
+      const Frame frame(question.scenario, plan, divisions.fastest(i), divisions.sharing(i, plan));
+      visit(plan, frame, candidates.look(degrees_in(i, plan), unreachable));
+    });
+  }
 }
 
 // Simulations that it takes at most; stops counting beyond `enough`.
