@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "search/cuts.hpp"
 #include "search/frame_parts.hpp"
 #include "strategies/partition.hpp"
 
@@ -139,11 +140,10 @@ Picoseconds Frame::update(const strategies::Parameters& of) const {
 }
 
 bool Frame::is_cut() const {
-  using enum ScheduleKind;
   if (!plan_.layers_per_stage.empty() || plan_.pipeline == 1) return true;
-  if (plan_.schedule == interleaved)
+  if (plan_.schedule == ScheduleKind::interleaved)
     return !chunks_move_ || scenario_.model.layers % (plan_.pipeline * plan_.virtual_stages) == 0;
-  return plan_.schedule != gpipe && plan_.schedule != one_f_one_b;
+  return !cuts_anywhere(plan_.schedule);
 }
 
 std::vector<int> Frame::cut() const {

@@ -45,6 +45,8 @@ class Frame {
   // what they exchange. `chain`: the model's blocks. O(slots)
   sim::Picoseconds least_time_of_pairs(const strategies::PassCosts::Segment& chain,
                                        strategies::PassCosts& times) const;
+  // No device takes less for each layer that all of its chunks have: picoseconds of a step.
+  double least_time_of_chunks() const;
   // Whether only one partition is looked at: the given one, or the even one where the order of
   // passes follows from their times, stages mirror each other, or devices hold several chunks,
   // unless `chunks_move`.
@@ -140,6 +142,10 @@ class Frame {
                       sim::Picoseconds launch) const;
   void crowd_reductions(std::vector<Layer>& layers, const strategies::Crowding& crowding) const;
   std::vector<PipelineProblem::Room> rooms(int stages) const;
+  // On the first virtual stage, without a layer.
+  bool embedding_may_be_alone() const;
+  // As cut, no layer sits on some device.
+  bool leaves_devices_bare() const;
   void find_edges(std::vector<Layer>& layers) const;
   // Bytes beside all that is kept, at most, while a block runs that nothing comes behind.
   ByteCount peak_of(const strategies::BlockOutline& block) const;

@@ -138,6 +138,16 @@ Picoseconds Frame::least_time() const {
   return whole_bound(time * (1 - 1e-9));
 }
 
+double Frame::least_time_of_chunks() const {
+  double least = HUGE_VAL;
+  const auto each = kinds();
+  for (std::size_t k = 0; k < each.size(); ++k)
+    if (prices_.kinds[k].layer)
+      least = std::min(least, each[k].forward + each[k].backward + each[k].weight);
+  const auto m = static_cast<double>(strategies::microbatches_of(plan_, scenario_.training));
+  return static_cast<double>(plan_.virtual_stages) * m * least * (1 - 1e-9);
+}
+
 // Any order takes the least head of some of the work, all of that work, and its least tail
 // (Carlier 1982). O(work²)
 double Frame::one_machine_bound(std::vector<Work> work) {

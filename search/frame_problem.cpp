@@ -7,6 +7,7 @@
 #include "search/frame.hpp"
 #include "search/frame_parts.hpp"
 #include "strategies/memory.hpp"
+#include "strategies/partition.hpp"
 
 namespace search {
 
@@ -70,17 +71,22 @@ std::vector<StageTimes> Frame::besides(const strategies::Outline& outline,
     const auto sent_back = std::min(sends(v - 1, false), sends(v - 1, true));
     if (lane_.reduces != DataLane::When::always || lane_.beside) times.backward += sent_back;
     if (lane_.reduces == DataLane::When::once && !lane_.beside) times.reduction -= sent_back;
+    // Beside the pass the last gradients leave once they are made, whether it still sends or not.
+    if (lane_.beside) times.last_unit -= sent_back;
   }
   return all;
 }
 
-// Chunks of one device are as long as each other, but for a layer.
+// Chunks of one device are as long as each other, but for a layer; only the first and the last may
+// have none, beside the embedding and the head.
 std::vector<PipelineProblem::Room> Frame::rooms(int stages) const {
   if (plan_.schedule != ScheduleKind::interleaved) return {};
   const auto layers = static_cast<int>(scenario_.model.layers);
-  std::vector<PipelineProblem::Room> rooms(static_cast<std::size_t>(stages),
-                                           {layers / stages, (layers + stages - 1) / stages});
-  for (auto* end : {&rooms.front(), &rooms.back()}) ++end->least, ++end->most;
+  std::vector<PipelineProblem::Room> rooms(
+      static_cast<std::size_t>(stages),
+      {std::max(1, layers / stages), (layers + stages - 1) / stages});
+  for (auto* end : {&rooms.front(), &rooms.back()})
+    *end = {layers / stages + 1, (layers + stages - 1) / stages + 1};
   return rooms;
 }
 
@@ -140,6 +146,12 @@ void Frame::find_edges(std::vector<Layer>& layers) const {
   }
 }
 
+bool Frame::embedding_may_be_alone() const {
+  if (is_cut()) return cut()[1] == 1;
+  const auto rooms = this->rooms(layout_of(plan_).virtual_stages());
+  return rooms.empty() || rooms.front().least == 1;
+}
+
 ByteCount Frame::peak_of(const BlockOutline& block) const {
   return std::max(block.forward_peak,
                   runs_graded(plan_.schedule) ? block.input_peak : block.backward_peak);
@@ -161,7 +173,8 @@ void Frame::raise_to_peaks_of_last(std::vector<Layer>& layers) const {
     least = std::min(least, peak_at(element));
   const bool chunks = layout_of(plan_).parts() > 1;
   if (chunks)
-    for (std::size_t i = 1; i < layers.size(); ++i) least = std::min(least, peak_at(i));
+    for (std::size_t i = embedding_may_be_alone() ? 0 : 1; i < layers.size(); ++i)
+      least = std::min(least, peak_at(i));
   for (auto i = layers.size(); i-- > 0;) {
     least = std::min(least, peak_at(i));
     for (auto& option : layers[i].options) option.transient = std::max(option.transient, least);
@@ -252,9 +265,20 @@ void join(Layer& into, const Layer& more) {
 
 }  // namespace
 
-// Every stage has a layer whole at some time, or as many gradients as a bucket takes.
+bool Frame::leaves_devices_bare() const {
+  const auto layout = layout_of(plan_);
+  const auto layers = strategies::layers_per_virtual_stage(plan_, scenario_.model.layers);
+  std::vector<std::int64_t> held(static_cast<std::size_t>(layout.stages), 0);
+  for (std::size_t v = 0; v < layers.size(); ++v)
+    held[static_cast<std::size_t>(strategies::place_of(static_cast<int>(v), layout).stage)] +=
+        layers[v];
+  return std::ranges::find(held, 0) != held.end();
+}
+
+// Every device that holds a layer has one whole at some time, or as many gradients as a bucket
+// takes.
 double Frame::whole_units() const {
-  if (!(is_cut() || plan_.pipeline == 1) || !sharing_.shares()) return 0;
+  if (!is_cut() || !sharing_.shares() || leaves_devices_bare()) return 0;
   const double unit = prices_.least.all();
   const auto& software = scenario_.software;
   if (plan_.zero == 3) return unit * (software.weight_bytes + software.gradient_bytes);

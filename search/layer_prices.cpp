@@ -172,7 +172,7 @@ std::vector<strategies::RankKind> ranks_of(const Scenario& scenario, const Plan&
   if (order[3] == strategies::Degree::data && order[4] == strategies::Degree::pipeline)
     return kinds;
   const auto ranks = cluster.gpus / (plan.tensor * plan.context);
-  for (std::int64_t p = 2; p <= std::min(ranks, scenario.model.layers); ++p) {
+  for (std::int64_t p = 2; p <= std::min(ranks, scenario.model.layers + 2); ++p) {
     auto spread = on_one_stage(scenario, plan);
     spread.rank_order = order;
     spread.pipeline = p;

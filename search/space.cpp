@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "search/cuts.hpp"
 #include "strategies/limits.hpp"
 #include "strategies/schedule_layout.hpp"
 #include "strategies/shard_groups.hpp"
@@ -132,7 +133,7 @@ class Walk {
     const auto ranks = gpus_ / plan_.tensor / plan_.context;
     for (const auto p : divisors(ranks, space_.pipeline)) {
       const auto d = ranks / p;
-      if (p > model_.layers || !space_.data.allow(d)) continue;
+      if (!space_.data.allow(d)) continue;
       if (training_.global_batch % (plan_.micro_batch * d) != 0) continue;
       if (!space_.accumulate && training_.global_batch / (plan_.micro_batch * d) > p) continue;
       if (model_.moe && plan_.tensor * plan_.context * d %
@@ -177,9 +178,10 @@ class Walk {
       const bool two = strategies::layout_of(schedule, 1, 1).kind == strategies::Layout::Kind::v;
       const bool many = schedule == ScheduleKind::interleaved && plan_.pipeline > 1;
       const std::int64_t least = two || many ? 2 : 1;
-      const auto most = many ? model_.layers / plan_.pipeline : least;
+      const auto stages = most_virtual_stages(plan_, space_, schedule, model_.layers);
+      const auto most = many ? stages / plan_.pipeline : least;
       for (auto v = least; v <= most; ++v) {
-        if (!space_.virtual_stages.allow(v) || plan_.pipeline * v > model_.layers) continue;
+        if (!space_.virtual_stages.allow(v) || plan_.pipeline * v > stages) continue;
         if (microbatches > strategies::most_microbatches({schedule, plan_.pipeline, v})) continue;
         plan_.virtual_stages = v;
         visit_(plan_);

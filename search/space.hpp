@@ -56,9 +56,9 @@ void for_each_step(const forecast::Scenario& scenario, const Space& space,
 
 // Inside of such a choice of degrees the space holds:
 //   partitions  gpipe and 1f1b: any that leaves no stage without the embedding, a layer or the
-//   head;
-//               other schedules: the even one (strategies/partition.hpp), of interleaved ones those
-//               whose chunks have as many layers but for one, if `chunks`
+//               head; interleaved: the even one (strategies/partition.hpp), uneven ones of
+//               frameworks (cuts.hpp), and, if `chunks`, those whose chunks differ by a layer at
+//               most; other schedules: the even one
 //   recompute   each layer in one of the ways. Layers of a stage that are alike are
 //   interchangeable.
 //               What recomputes less is never slower: plans that recompute although the same plan
