@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <numeric>
 #include <set>
 
 #include "forecast/forecast.hpp"
@@ -264,6 +265,10 @@ const std::vector<Exclusion>& exclusions() {
       {"an interleaved schedule has several ranks and several chunks; with one chunk it is 1f1b",
        [](const Plan& plan) {
          return plan.schedule == interleaved && (plan.pipeline == 1 || plan.virtual_stages == 1);
+       }},
+      {"a search cuts models into no more stages than they have layers", [](const Plan& plan) {
+         const auto& cut = plan.layers_per_stage;
+         return std::accumulate(cut.begin(), cut.end(), std::int64_t{0}) < std::ssize(cut);
        }}};
   return all;
 }
