@@ -191,6 +191,8 @@ void check_shard_group(const Scenario& s, const Judge& judge) {
   if (plan.zero == 0 || plan.shard_group != strategies::ShardGroup::node ||
       !judge.knows({"plan.zero", "plan.shard_group", "plan.rank_order", "cluster.node"}))
     return;
+  // What is wrong with smaller groups of layers is said of them.
+  if (plan.layer_tensor && plan.tensor % *plan.layer_tensor != 0) return;
   if (strategies::shards_alike(plan, s.cluster)) return;
   const auto [least, most] = strategies::sharers_on_nodes(plan, s.cluster);
   judge.complain("plan", "shard_group",

@@ -119,12 +119,14 @@ Picoseconds Frame::least_time() const {
   const auto layout = layout_of(plan_);
   // Mirrored, half of the microbatches come from either end: a block is on two devices.
   const double copies = layout.kind == strategies::Layout::Kind::mirrored ? 2 : 1;
-  double time = m * std::max({total.work / p, total.issued / p, total.longest / copies});
-  time = std::max(time, total.sent / p);
+  const bool spans = strategies::post_validates(plan_, scenario_.software);
+  // A step that the next one runs into begins with its first kernel, which is issued before.
+  const double before = spans ? static_cast<double>(ticks(scenario_.software.launch_forward)) : 0;
+  double time = m * std::max(total.work / p, total.longest / copies);
+  time = std::max({time, m * total.issued / p - before, total.sent / p});
   const bool graded = runs_graded(plan_.schedule);
   const bool loop = layout.kind == strategies::Layout::Kind::loop;
   const bool one_chunk = loop && layout.chunks == 1;
-  const bool spans = strategies::post_validates(plan_, scenario_.software);
   if (one_chunk && !spans) {
     time = std::max(time, least_with_ahead(total.all, total.ahead, p));
     if (sharing_.shares())

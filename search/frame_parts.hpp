@@ -24,13 +24,14 @@ inline bool runs_graded(strategies::ScheduleKind schedule) {
   }
 }
 
-// Of what a device holds, for its states.
+// Of what a device holds, for its states: of Muon's the least, as if all of it were matrices.
 inline strategies::ActorFacts facts_of(const strategies::Parameters& held, double cast,
                                        const strategies::Placement& placement, int shards,
                                        const strategies::Plan& plan) {
   strategies::ActorFacts facts;
   facts.parameters = held.all();
   facts.expert_parameters = held.experts;
+  facts.matrices = held;
   facts.cast = cast;
   facts.expert_shards = plan.zero >= 1 && placement.experts_apart()
                             ? static_cast<int>(placement.expert_sharers())

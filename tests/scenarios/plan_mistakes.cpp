@@ -325,6 +325,11 @@ TEST_CASE("states are divided on nodes that have as many ranks of a group each")
         "whole nodes alike");
   CHECK(uneven("0") == "no complaint");
   CHECK(on_nodes("{tensor: 2, shard_group: node, zero: 1}") == "no complaint");
+  CHECK(
+      on_nodes("{tensor: 2, micro_batch: 2, shard_group: node, zero: 1, "
+               "layers: [{from: 0, to: 0, tensor: 16}]}") ==
+      "plan.layers: tensor 16 of some layers: the groups of the plan's tensor 2 fall into smaller "
+      "ones; write a divisor of 2");
 }
 
 TEST_CASE("states leave the device in shares, to where they are used") {
