@@ -3,6 +3,7 @@
 
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
+#include "topology/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -53,17 +54,8 @@ void read_measured_points(Measured& measured, const Cursor& at) {
 }
 
 const Table<Measured>& measured_collective_table() {
-  using enum topology::Collective;
   static const Table<Measured> table{
-      choice<Measured, topology::Collective Measured::*, topology::Collective>(
-          "collective", "all_reduce",
-          {{"all_reduce", all_reduce},
-           {"all_gather", all_gather},
-           {"reduce_scatter", reduce_scatter},
-           {"all_to_all", all_to_all},
-           {"broadcast", broadcast},
-           {"reduce", reduce}},
-          "What was measured", &Measured::collective),
+      choice<Measured>("collective", "all_reduce", "What was measured", &Measured::collective),
       whole<Measured>("ranks", "", {2, 10'000'000, "a collective has at least two ranks"},
                       "GPUs that took part", &Measured::ranks),
       whole<Measured>("nodes", "", {1, 10'000'000, "a collective takes place on some node"},
@@ -92,13 +84,8 @@ void read_measured(FabricDraft& draft, const Cursor& at) {
 }
 
 Table<FabricDraft> make_fabric_table() {
-  using enum Fabric::Kind;
-  const std::vector<Named<Fabric::Kind>> kinds{
-      {"fat-tree", fat_tree},   {"rail-fat-tree", rail_fat_tree},
-      {"rail-only", rail_only}, {"dragonfly-plus", dragonfly_plus},
-      {"torus-3d", torus_3d},   {"single-switch", single_switch}};
   Table<FabricDraft> table{
-      choice<FabricDraft>("kind", "rail-fat-tree", kinds, "How the switches are joined",
+      choice<FabricDraft>("kind", "rail-fat-tree", "How the switches are joined",
                           of_fabric(&Fabric::kind)),
       bandwidth<FabricDraft>("link_bandwidth", "", "Per link and direction",
                              of_fabric(&Fabric::link_bandwidth)),

@@ -6,6 +6,7 @@
 
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
+#include "topology/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -70,14 +71,11 @@ Key<Target> price_key(std::string_view name, std::string_view description, Get g
 
 Table<topology::Device> make_peak_table() {
   Table<topology::Device> table;
-  for (const auto precision :
-       {units::Precision::fp32, units::Precision::tf32, units::Precision::fp16,
-        units::Precision::bf16, units::Precision::fp8, units::Precision::mxfp8,
-        units::Precision::nvfp4})
+  for (const auto& [name, precision] : words_of(units::Precision{}))
     table.push_back(quantity<topology::Device>(
-        Type::flop_rate, units::parse_flop_rate, units::to_text(precision), "not supported",
+        Type::flop_rate, units::parse_flop_rate, name, "not supported",
         {0, 1e18, "no device reaches an exaFLOP/s"}, "Dense peak, without sparsity",
-        [precision](topology::Device& device) -> units::FlopsPerSecond& {
+        [precision = precision](topology::Device& device) -> units::FlopsPerSecond& {
           return device.peak[static_cast<std::size_t>(precision)];
         }));
   return table;
@@ -177,12 +175,8 @@ const Table<DeviceDraft>& device_table() {
 }
 
 const Table<NvLink>& nvlink_table() {
-  using enum NvLink::Kind;
   static const Table<NvLink> table{
-      choice<NvLink, NvLink::Kind NvLink::*, NvLink::Kind>(
-          "kind", "nvswitch",
-          {{"nvswitch", nvswitch}, {"mesh", mesh}, {"pairs", pairs}, {"none", none}},
-          "How the GPUs of a node are joined", &NvLink::kind),
+      choice<NvLink>("kind", "nvswitch", "How the GPUs of a node are joined", &NvLink::kind),
       bandwidth<NvLink>("bandwidth", "", "Per GPU and direction, as specified", &NvLink::bandwidth),
       duration<NvLink>("latency", "1 us", "One hop, GPU to GPU", &NvLink::latency),
       number<NvLink>("efficiency", "0.8", {0.01, 1, "payload is part of what the wire carries"},

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "scenarios/form.hpp"
 #include "units/text.hpp"
+#include "units/words.hpp"
 
 namespace scenarios {
 
@@ -50,12 +52,20 @@ void read_map(const Table<Target>& table, Target& target, const Cursor& at) {
   }
 }
 
-// A word of the file and what it stands for.
+using units::Named;
+
+// All words of an enum, or those of some values.
 template <class E>
-struct Named {
-  std::string_view name;
-  E value;
-};
+std::vector<Named<E>> all_words() {
+  const auto& all = words_of(E{});
+  return {all.begin(), all.end()};
+}
+template <class E>
+std::vector<Named<E>> words_for(std::initializer_list<E> values) {
+  std::vector<Named<E>> some;
+  for (const auto value : values) some.push_back({units::word(value), value});
+  return some;
+}
 
 template <class E>
 std::vector<std::string_view> names_of(const std::vector<Named<E>>& named) {
@@ -66,7 +76,7 @@ std::vector<std::string_view> names_of(const std::vector<Named<E>>& named) {
 
 // What the word stands for; it must be one of them.
 template <class E>
-const E& meaning(const std::vector<Named<E>>& named, const Value& word) {
+E meaning(const std::vector<Named<E>>& named, const Value& word) {
   return std::ranges::find(named, word.text, &Named<E>::name)->value;
 }
 
@@ -173,6 +183,14 @@ Key<Target> choice(std::string_view name, std::string_view fallback, std::vector
           [get, named](Target& target, const Cursor& at) {
             std::invoke(get, target) = meaning(named, at.value());
           }};
+}
+
+// Any word of the enum that `get` gives.
+template <class Target, class Get>
+Key<Target> choice(std::string_view name, std::string_view fallback, std::string_view description,
+                   Get get) {
+  using E = std::decay_t<std::invoke_result_t<Get, Target&>>;
+  return choice<Target>(name, fallback, all_words<E>(), description, get);
 }
 
 // A mapping inside the mapping, read by its own table.

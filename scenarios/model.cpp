@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/words.hpp"
 #include "scenarios/huggingface.hpp"
 #include "scenarios/model_parts.hpp"
 #include "scenarios/named.hpp"
@@ -50,27 +51,11 @@ void add_sizes(Table<ModelDraft>& table) {
 }
 
 void add_shape(Table<ModelDraft>& table) {
-  using model::Activation;
-  using model::Norm;
-  using model::Position;
   const Table<ModelDraft> keys{
-      choice<ModelDraft>("activation", "gelu",
-                         std::vector<Named<Activation>>{{"gelu", Activation::gelu},
-                                                        {"relu", Activation::relu},
-                                                        {"squared_relu", Activation::squared_relu},
-                                                        {"swiglu", Activation::swiglu},
-                                                        {"geglu", Activation::geglu}},
-                         "Activation of the MLP", of(&Transformer::activation)),
-      choice<ModelDraft>(
-          "norm", "layernorm",
-          std::vector<Named<Norm>>{{"layernorm", Norm::layernorm}, {"rmsnorm", Norm::rmsnorm}},
-          "Normalisation", of(&Transformer::norm)),
-      choice<ModelDraft>("position", "learned",
-                         std::vector<Named<Position>>{{"learned", Position::learned},
-                                                      {"rope", Position::rope},
-                                                      {"alibi", Position::alibi},
-                                                      {"none", Position::none}},
-                         "How positions enter", of(&Transformer::position)),
+      choice<ModelDraft>("activation", "gelu", "Activation of the MLP",
+                         of(&Transformer::activation)),
+      choice<ModelDraft>("norm", "layernorm", "Normalisation", of(&Transformer::norm)),
+      choice<ModelDraft>("position", "learned", "How positions enter", of(&Transformer::position)),
       yes_no<ModelDraft>("tied_embeddings", "true", "Embedding and head share their weights",
                          of(&Transformer::tied_embeddings)),
       yes_no<ModelDraft>("biases", "true", "Biases on every linear layer",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lives outside the device.
 #include "scenarios/plan_keys.hpp"
+#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -10,7 +11,7 @@ using strategies::Plan;
 using Tier = Offload::Tier;
 
 const std::vector<Named<Tier>>& tiers() {
-  static const std::vector<Named<Tier>> named{{"cpu", Tier::cpu}, {"nvme", Tier::nvme}};
+  static const auto named = words_for({Tier::cpu, Tier::nvme});
   return named;
 }
 
@@ -24,7 +25,7 @@ Form activations_form() {
                                      "all",
                                      {.type = Type::whole, .range = {1, 10'000, "layers"}}},
                                     {"modules", "Modules whose activations are offloaded", "all",
-                                     words_form(modules())}})}};
+                                     words_form(all_words<strategies::Module>())}})}};
 }
 
 Form parts_form() {
@@ -50,7 +51,7 @@ void read_activations(Offload& offload, const Cursor& at) {
         "layers and modules exclude each other; write {to: cpu, layers: N} or {to: cpu, "
         "modules: [module, ...]}");
   if (layers) offload.activation_layers = to_whole(layers->value());
-  if (chosen) offload.activation_modules = meanings(modules(), *chosen);
+  if (chosen) offload.activation_modules = meanings(all_words<strategies::Module>(), *chosen);
 }
 
 void read_offload(Plan& plan, const Cursor& at) {

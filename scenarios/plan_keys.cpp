@@ -2,7 +2,8 @@
 #include "scenarios/plan_keys.hpp"
 
 #include <algorithm>
-#include <array>
+
+#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -13,19 +14,15 @@ using strategies::Plan;
 
 void read_rank_order(Plan& plan, const Cursor& at) {
   using strategies::Degree;
-  constexpr std::array<std::pair<std::string_view, Degree>, 5> names{{{"tp", Degree::tensor},
-                                                                      {"cp", Degree::context},
-                                                                      {"ep", Degree::expert},
-                                                                      {"dp", Degree::data},
-                                                                      {"pp", Degree::pipeline}}};
+  constexpr auto names = words_of(Degree{});
   std::vector<Degree> order;
   const std::string_view text = at.value().text;
   for (std::size_t begin = 0; begin <= text.size();) {
     const auto end = std::min(text.find('-', begin), text.size());
     const auto word = text.substr(begin, end - begin);
-    const auto found = std::ranges::find(names, word, [](const auto& name) { return name.first; });
-    if (found != names.end() && std::ranges::find(order, found->second) == order.end())
-      order.push_back(found->second);
+    const auto found = std::ranges::find(names, word, &Named<Degree>::name);
+    if (found != names.end() && std::ranges::find(order, found->value) == order.end())
+      order.push_back(found->value);
     else
       order.resize(0), begin = text.size();
     begin = std::max(begin, end) + 1;

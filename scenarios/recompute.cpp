@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scenarios/plan_keys.hpp"
+#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -12,14 +13,6 @@ using strategies::Module;
 using strategies::Plan;
 using strategies::Recompute;
 using RecomputeKind = Recompute::Kind;
-
-const std::vector<Named<RecomputeKind>>& kinds() {
-  static const std::vector<Named<RecomputeKind>> named{{"none", RecomputeKind::none},
-                                                       {"selective", RecomputeKind::selective},
-                                                       {"full", RecomputeKind::full},
-                                                       {"per-op", RecomputeKind::per_op}};
-  return named;
-}
 
 constexpr std::string_view by_search = "optimal";
 
@@ -36,7 +29,7 @@ Form every_form() {
 }
 
 Form one_form() {
-  auto words = names_of(kinds());
+  auto words = names_of(all_words<RecomputeKind>());
   words.push_back(by_search);
   return {
       .type = Type::either,
@@ -51,7 +44,8 @@ Form one_form() {
                    "Layers that are recomputed whole as one row, of which the first input alone "
                    "is kept; a list: and shorter rows inside, the longest first",
                    "1", every_form()},
-                  {"selective", "Modules that are recomputed", "", words_form(modules())}})}};
+                  {"selective", "Modules that are recomputed", "",
+                   words_form(all_words<Module>())}})}};
 }
 
 Form recompute_form() {
@@ -61,7 +55,7 @@ Form recompute_form() {
 }
 
 Recompute read_word(const Cursor& at) {
-  if (at.value().text != by_search) return {meaning(kinds(), at.value()), 0, {}};
+  if (at.value().text != by_search) return {meaning(all_words<RecomputeKind>(), at.value()), 0, {}};
   at.unsupported(
       "optimal is chosen by `stepcast search`; run that, or write none, selective, full, per-op, " +
       std::string(maps));
@@ -96,7 +90,7 @@ Recompute read_recompute_map(const Cursor& at) {
             layers ? to_whole(layers->value()) : 0,
             {},
             rows ? read_every(*rows) : std::vector<std::int64_t>{}};
-  if (auto named = meanings(modules(), *chosen); named != std::vector{Module::core_attn})
+  if (auto named = meanings(all_words<Module>(), *chosen); named != std::vector{Module::core_attn})
     return {RecomputeKind::modules, 0, std::move(named)};
   return {RecomputeKind::selective, 0, {}};
 }
@@ -171,17 +165,6 @@ void read_layers(Plan& plan, const Cursor& at) {
 }
 
 }  // namespace
-
-const std::vector<Named<Module>>& modules() {
-  static const std::vector<Named<Module>> named{{"core_attn", Module::core_attn},
-                                                {"layernorm", Module::layernorm},
-                                                {"moe_act", Module::moe_act},
-                                                {"mla_up_proj", Module::mla_up_proj},
-                                                {"mlp", Module::mlp},
-                                                {"moe", Module::moe},
-                                                {"shared_experts", Module::shared_experts}};
-  return named;
-}
 
 Form recompute_ways_form() { return recompute_form(); }
 

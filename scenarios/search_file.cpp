@@ -12,7 +12,7 @@
 #include "scenarios/read_placed.hpp"
 #include "scenarios/search_alternatives.hpp"
 #include "scenarios/search_keys.hpp"
-#include "strategies/schedule_names.hpp"
+#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -93,7 +93,7 @@ class Fixing {
     const auto value = question_.scenario.plan.schedule;
     auto& asked = question_.space.schedules;
     if (!asked.empty() && std::ranges::find(asked, value) == asked.end())
-      disagree("schedule", strategies::name_of(value));
+      disagree("schedule", std::string(units::word(value)));
     asked = {value};
   }
 

@@ -5,6 +5,7 @@
 
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
+#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -31,9 +32,13 @@ auto kernels_key(T Kernels::*member) {
 using Part = std::optional<strategies::GraphedPart>;  // nothing: whole passes
 
 const std::vector<Named<Part>>& parts() {
-  using enum strategies::GraphedPart;
-  static const std::vector<Named<Part>> named{
-      {"attn", attn}, {"moe_router", moe_router}, {"moe_preprocess", moe_preprocess}, {"full", {}}};
+  static const auto named = [] {
+    std::vector<Named<Part>> all;
+    for (const auto& [name, part] : words_of(strategies::GraphedPart{}))
+      all.push_back({name, part});
+    all.push_back({"full", {}});
+    return all;
+  }();
   return named;
 }
 
@@ -80,21 +85,8 @@ void read_loader(Draft& draft, const Cursor& at) {
 }
 
 void add_kernel_keys(Table<Draft>& table) {
-  using enum model::AttentionKernel;
-  const std::vector<Named<model::AttentionKernel>> kinds{
-      {"unfused", unfused}, {"fused", fused},    {"flash", flash},
-      {"flash1", flash_1},  {"flash3", flash_3}, {"memory-efficient", memory_efficient}};
-  using strategies::MoeDispatcher;
-  const std::vector<Named<MoeDispatcher>> dispatchers{{"all-to-all", MoeDispatcher::all_to_all},
-                                                      {"all-gather", MoeDispatcher::all_gather},
-                                                      {"deepep", MoeDispatcher::deepep},
-                                                      {"hybridep", MoeDispatcher::hybridep}};
-  const std::vector<Named<model::ExpertProducts>> expert_products{
-      {"one-by-one", model::ExpertProducts::one_by_one},
-      {"grouped", model::ExpertProducts::grouped},
-      {"fused", model::ExpertProducts::fused}};
   const Table<Draft> keys{
-      choice<Draft>("attention", "flash", kinds,
+      choice<Draft>("attention", "flash",
                     "Score matrix in memory, cuDNN's fused kernel, FlashAttention-2, -1 or -3, or "
                     "xFormers' memory-efficient kernel",
                     kernels_key(&Kernels::attention)),
@@ -118,7 +110,7 @@ void add_kernel_keys(Table<Draft>& table) {
       yes_no<Draft>("fused_gradient_accumulation", "true",
                     "Weight gradients added to fp32 inside the product",
                     kernels_key(&Kernels::fused_gradient_accumulation)),
-      choice<Draft>("expert_products", "grouped", expert_products,
+      choice<Draft>("expert_products", "grouped",
                     "Products of the experts on a device: a launch for each, one for all, or one "
                     "that takes biases, activation and casts along (mxfp8 only)",
                     kernels_key(&Kernels::expert_products)),
@@ -130,8 +122,7 @@ void add_kernel_keys(Table<Draft>& table) {
       {{"cuda_graphs", "Whole passes, or the named parts of a layer, are launched at once", "false",
         graphs_form()},
        read_graphs},
-      choice<Draft>("moe_dispatcher", "all-to-all", dispatchers,
-                    "How tokens reach their experts and come back",
+      choice<Draft>("moe_dispatcher", "all-to-all", "How tokens reach their experts and come back",
                     kernels_key(&Software::moe_dispatcher)),
       {{"data_loader", "The input pipeline as a stage in front of the first pass",
         "none: data are always there in time", loader_form()},
@@ -140,15 +131,12 @@ void add_kernel_keys(Table<Draft>& table) {
 }
 
 void add_overlap_keys(Table<Draft>& table) {
-  using enum strategies::TensorOverlap;
-  const std::vector<Named<strategies::TensorOverlap>> manners{{"async", async},
-                                                              {"pipelined", pipelined}};
   const Table<Draft> keys{
       yes_no<Draft>("overlap_data", "true", "Gradient reduction under the backward pass",
                     kernels_key(&Software::overlap_data)),
       yes_no<Draft>("overlap_tensor", "false", "Tensor-parallel communication under computation",
                     kernels_key(&Software::overlap_tensor)),
-      choice<Draft>("tensor_overlap", "async", manners,
+      choice<Draft>("tensor_overlap", "async",
                     "Tensor-parallel communication under the weight gradient, or also part by part "
                     "under the products beside it",
                     kernels_key(&Software::tensor_overlap)),
@@ -199,9 +187,7 @@ void add_overlap_keys(Table<Draft>& table) {
 
 void add_cost_keys(Table<Draft>& table) {
   constexpr Range per_parameter{0, 64, "bytes of one parameter"};
-  const std::vector<Named<units::Precision>> gradients{{"fp32", units::Precision::fp32},
-                                                       {"bf16", units::Precision::bf16},
-                                                       {"fp16", units::Precision::fp16}};
+  using enum units::Precision;
   const Table<Draft> keys{
       duration<Draft>("launch_forward", "8 us", "Host time to launch a kernel, forward",
                       kernels_key(&Software::launch_forward)),
@@ -215,7 +201,7 @@ void add_cost_keys(Table<Draft>& table) {
       whole<Draft>("vocab_multiple", "128", {1, 1 << 20, "rows per tensor-parallel rank"},
                    "The vocabulary is padded to this multiple of the tensor degree",
                    kernels_key(&Software::vocab_multiple)),
-      choice<Draft>("gradient_precision", "fp32", gradients,
+      choice<Draft>("gradient_precision", "fp32", words_for({fp32, bf16, fp16}),
                     "Precision of gradient accumulation and reduction",
                     kernels_key(&Software::gradient_precision)),
       number<Draft>("weight_bytes", "2", per_parameter, "Weights, bytes per parameter",
