@@ -2,6 +2,8 @@
 #include "report/alerts.hpp"
 #include "report/document.hpp"
 #include "report/words.hpp"
+#include "scenarios/shown.hpp"
+#include "scenarios/value_json.hpp"
 #include "topology/collective.hpp"
 #include "units/text.hpp"
 
@@ -227,78 +229,6 @@ Document cluster_document(const topology::Cluster& cluster) {
   return object.take();
 }
 
-// `true`, `false`, or the parts.
-Document graphs_document(const strategies::Software& software) {
-  if (software.graphed_parts.empty()) return software.cuda_graphs;
-  Document parts = Document::array();
-  for (const auto part : software.graphed_parts) parts.push_back(word(part));
-  return parts;
-}
-
-Document loader_document(const std::optional<strategies::DataLoader>& loader) {
-  if (!loader) return "none";
-  return Object()
-      .number("samples_per_second", loader->samples_per_second)
-      .put("prefetch", loader->prefetch)
-      .take();
-}
-
-Document software_document(const strategies::Software& software) {
-  const auto& kernels = software.kernels;
-  return over_base(software.name, "software")
-      .put("attention", word(kernels.attention))
-      .put("fused_softmax", kernels.fused_softmax)
-      .put("fused_bias_activation", kernels.fused_bias_activation)
-      .put("fused_bias_dropout_add", kernels.fused_bias_dropout_add)
-      .put("fused_norm", kernels.fused_norm)
-      .put("fused_rotary", kernels.fused_rotary)
-      .put("fused_cross_entropy", kernels.fused_cross_entropy)
-      .put("copies_attention_output", kernels.copies_attention_output)
-      .put("cross_entropy_in_place", kernels.cross_entropy_in_place)
-      .put("fused_gradient_accumulation", kernels.fused_gradient_accumulation)
-      .put("expert_products", word(kernels.expert_products))
-      .put("staged_gradient_accumulation", kernels.staged_gradient_accumulation)
-      .put("compile", software.compile)
-      .put("cuda_graphs", graphs_document(software))
-      .put("moe_dispatcher", word(software.moe_dispatcher))
-      .put("data_loader", loader_document(software.data_loader))
-      .quantity("launch_forward", software.launch_forward)
-      .quantity("launch_backward", software.launch_backward)
-      .quantity("step_overhead", software.step_overhead)
-      .put("launch_blocking", software.launch_blocking)
-      .put("pipeline_sync", software.pipeline_sync)
-      .put("overlap_data", software.overlap_data)
-      .put("overlap_tensor", software.overlap_tensor)
-      .put("tensor_overlap", word(software.tensor_overlap))
-      .put("overlap_pipeline", software.overlap_pipeline)
-      .put("overlap_parameters", software.overlap_parameters)
-      .put("overlap_expert", software.overlap_expert)
-      .number("interference", software.interference)
-      .put("scatter_gather", software.scatter_gather)
-      .put("keep_sent_outputs", software.keep_sent_outputs)
-      .put("keep_gathered_inputs", software.keep_gathered_inputs)
-      .put("post_validation", software.post_validation)
-      .put("all_reduce_gradients", software.all_reduce_gradients)
-      .put("states_by_tensor", software.states_by_tensor)
-      .put("limit_all_gathers", software.limit_all_gathers)
-      .put("root_unit", software.root_unit)
-      .put("vocab_multiple", software.vocab_multiple)
-      .put("gradient_precision", units::to_text(software.gradient_precision))
-      .count("weight_bytes", software.weight_bytes)
-      .count("gradient_bytes", software.gradient_bytes)
-      .count("optimizer_bytes", software.optimizer_bytes)
-      .count("optimizer_traffic", software.optimizer_traffic)
-      .quantity("bucket", software.bucket)
-      .count("reduction_bytes", software.reduction_bytes)
-      .quantity("reduction_buffer", software.reduction_buffer)
-      .quantity("framework_memory", software.framework_memory)
-      .quantity("communicator_memory", software.communicator_memory)
-      .quantity("workspace", software.workspace)
-      .quantity("expert_workspace", software.expert_workspace)
-      .number("reserved_over_allocated", software.reserved_over_allocated)
-      .take();
-}
-
 }  // namespace
 
 Document scenario_document(const forecast::Scenario& scenario) {
@@ -308,7 +238,7 @@ Document scenario_document(const forecast::Scenario& scenario) {
       .put("cluster", cluster_document(scenario.cluster))
       .put("training", training_document(scenario.training))
       .put("plan", plan_document(scenario.plan, scenario.software))
-      .put("software", software_document(scenario.software));
+      .put("software", scenarios::json_document(scenarios::shown(scenario.software)));
   if (!scenario.alerts.empty()) object.put("alerts", rules_document(scenario.alerts));
   return object.take();
 }

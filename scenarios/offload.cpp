@@ -65,11 +65,35 @@ void read_offload(Plan& plan, const Cursor& at) {
   if (const auto kept = at.find("activations")) read_activations(offload, *kept);
 }
 
+Value show_activations(const Offload& offload) {
+  if (!offload.activation_layers && offload.activation_modules.empty()) return shown_text("cpu");
+  Value map;
+  show_key(map, "to", shown_text("cpu"));
+  if (offload.activation_layers) show_key(map, "layers", shown_whole(*offload.activation_layers));
+  if (!offload.activation_modules.empty())
+    show_key(map, "modules", shown_words(offload.activation_modules));
+  return map;
+}
+
+std::optional<Value> show_offload(const Plan& plan) {
+  const auto& offload = plan.offload;
+  if (offload == Offload{}) return shown_text("none");
+  Value map;
+  if (offload.optimizer != Tier::none)
+    show_key(map, "optimizer", shown_text(units::word(offload.optimizer)));
+  if (offload.gradients) show_key(map, "gradients", shown_text("cpu"));
+  if (offload.parameters != Tier::none)
+    show_key(map, "parameters", shown_text(units::word(offload.parameters)));
+  if (offload.activations) show_key(map, "activations", show_activations(offload));
+  return map;
+}
+
 }  // namespace
 
 Key<Plan> offload_key() {
   return {{"offload", "What is kept in host memory or storage", "none", offload_form()},
-          read_offload};
+          read_offload,
+          show_offload};
 }
 
 }  // namespace scenarios

@@ -50,7 +50,7 @@ Table<Plan> stages() {
           whole<Plan>("virtual_stages", "1; 2 with a V schedule",
                       {1, 1'000, "model chunks of one pipeline rank"},
                       "Model chunks per pipeline rank", &Plan::virtual_stages),
-          layers_per_stage_key(), rank_order_key()};
+          layers_per_stage_key()};
 }
 
 Table<Plan> memory_keys() {
@@ -63,10 +63,10 @@ Table<Plan> memory_keys() {
           choice<Plan>("shard_group", "all", "Ranks that share one copy", &Plan::shard_group),
           wrap_key(),
           recompute_key(),
+          layers_key(),
           offload_key(),
           choice<Plan>("activation_compression", "none", "Compression of kept activations",
-                       &Plan::activation_compression),
-          layers_key()};
+                       &Plan::activation_compression)};
 }
 
 Table<Plan> traffic() {
@@ -77,7 +77,7 @@ Table<Plan> traffic() {
                        "Accumulation and reduction of gradients", &Plan::gradient_precision),
           choice<Plan>("gradient_compression", "none", "Compression of gradients on the wire",
                        &Plan::gradient_compression),
-          bucket_key()};
+          bucket_key(), rank_order_key()};
 }
 
 Table<Plan> make_plan_table() {
@@ -97,5 +97,7 @@ const Table<Plan>& plan_table() {
 std::vector<Field> plan_fields() { return fields_of(plan_table()); }
 
 void read_plan(Plan& plan, const Cursor& at) { read_map(plan_table(), plan, at); }
+
+Value shown(const Plan& plan) { return show_map(plan_table(), plan); }
 
 }  // namespace scenarios

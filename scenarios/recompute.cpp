@@ -109,6 +109,27 @@ void read_recompute(Plan& plan, const Cursor& at) {
     plan.recompute_of_stage.push_back(read_one(at.item(i)));
 }
 
+// One number of layers, or a list of several.
+Value show_every(const std::vector<std::int64_t>& every) {
+  return every.size() == 1 ? shown_whole(every.front()) : shown_list(every, shown_whole);
+}
+
+Value show_one(const Recompute& recompute) {
+  Value map;
+  if (recompute.kind == RecomputeKind::modules)
+    show_key(map, "selective", shown_words(recompute.modules));
+  if (recompute.kind == RecomputeKind::full_layers)
+    show_key(map, "full_layers", shown_whole(recompute.layers));
+  if (!recompute.every.empty())  // of layers that are recomputed whole
+    show_key(map, "checkpoint_every", show_every(recompute.every));
+  return map.kind == Value::Kind::map ? map : shown_text(units::word(recompute.kind));
+}
+
+std::optional<Value> show_recompute(const Plan& plan) {
+  if (plan.recompute_of_stage.empty()) return show_one(plan.recompute);
+  return shown_list(plan.recompute_of_stage, show_one);
+}
+
 // --- layers: [{from, to, recompute, tensor, data, zero}]
 
 Form layer_form() {
@@ -164,6 +185,22 @@ void read_layers(Plan& plan, const Cursor& at) {
   }
 }
 
+Value show_range(const strategies::LayerStrategy& range) {
+  Value map;
+  show_key(map, "from", shown_whole(range.from));
+  show_key(map, "to", shown_whole(range.to));
+  if (range.recompute) show_key(map, "recompute", show_one(*range.recompute));
+  if (range.tensor) show_key(map, "tensor", shown_whole(*range.tensor));
+  if (range.data) show_key(map, "data", shown_whole(*range.data));
+  if (range.zero) show_key(map, "zero", shown_whole(*range.zero));
+  return map;
+}
+
+std::optional<Value> show_layers(const Plan& plan) {
+  if (plan.layers.empty()) return {};
+  return shown_list(plan.layers, show_range);
+}
+
 }  // namespace
 
 Form recompute_ways_form() { return recompute_form(); }
@@ -192,7 +229,8 @@ RecomputeWays read_recompute_ways(const Cursor& at) {
 Key<Plan> layers_key() {
   return {{"layers", "Layers with a choice of their own, whatever `recompute` says", "all alike",
            recompute_layers_form()},
-          read_layers};
+          read_layers,
+          show_layers};
 }
 
 Key<Plan> recompute_key() {
@@ -200,7 +238,8 @@ Key<Plan> recompute_key() {
            "What is dropped after the forward pass and computed again; a list: of each virtual "
            "stage, in model order",
            "none", recompute_form()},
-          read_recompute};
+          read_recompute,
+          show_recompute};
 }
 
 }  // namespace scenarios
