@@ -168,6 +168,16 @@ Key<Target> shown_if(Shows shows, Key<Target> key) {
   return key;
 }
 
+// A quantity that is shown only where it is not zero, which may stand for one that is not known.
+template <class Target>
+Key<Target> unless_zero(Key<Target> key) {
+  key.show = [show = key.show](const Target& target) {
+    auto value = show(target);
+    return value && to_number(*value) == 0 ? std::nullopt : value;
+  };
+  return key;
+}
+
 template <class Target, class Get>
 Key<Target> whole(std::string_view name, std::string_view fallback, Range range,
                   std::string_view description, Get get) {
@@ -242,9 +252,9 @@ Key<Target> bytes(std::string_view name, std::string_view fallback, std::string_
 template <class Target, class Get>
 Key<Target> bandwidth(std::string_view name, std::string_view fallback,
                       std::string_view description, Get get) {
-  return quantity<Target>(Type::bandwidth, units::parse_bandwidth, name, fallback,
-                          {1e6, 1e15, "a link moves something, and no more than 1 PB/s"},
-                          description, get);
+  return unless_zero(quantity<Target>(
+      Type::bandwidth, units::parse_bandwidth, name, fallback,
+      {1e6, 1e15, "a link moves something, and no more than 1 PB/s"}, description, get));
 }
 
 template <class Target, class Get>
@@ -290,16 +300,6 @@ Key<Target> inner(std::string_view name, std::string_view description, const Tab
           })};
 }
 
-// A quantity that is shown only where it is not zero, which may stand for one that is not known.
-template <class Target>
-Key<Target> unless_zero(Key<Target> key) {
-  key.show = [show = key.show](const Target& target) {
-    auto value = show(target);
-    return value && to_number(*value) == 0 ? std::nullopt : value;
-  };
-  return key;
-}
-
 // A key that is known and checked, and for which only values that change nothing are supported.
 template <class Target>
 Key<Target> not_yet(std::string_view name, std::string_view fallback, Form form,
@@ -312,6 +312,13 @@ Key<Target> not_yet(std::string_view name, std::string_view fallback, Form form,
             at.unsupported((value.kind == Value::Kind::scalar ? value.text : "this") +
                            " is not supported yet; " + std::string(supported));
           }};
+}
+
+// The same key, shown as `show` says.
+template <class Target, class Show>
+Key<Target> shown_as(Show show, Key<Target> key) {
+  key.show = show;
+  return key;
 }
 
 // A key of which nothing is read: a note for people, or one that another reader takes.

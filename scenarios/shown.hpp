@@ -5,12 +5,20 @@
 #include <cstdint>
 #include <string_view>
 
+#include "model/transformer.hpp"
 #include "scenarios/yaml.hpp"
 #include "strategies/plan.hpp"
 #include "strategies/software.hpp"
+#include "topology/cluster.hpp"
 
 namespace scenarios {
 
+Value shown(const model::Transformer& model);
+// These, nodes and fabrics begin with the catalog entry `base` that they are named after.
+Value shown(const topology::Device& device);
+Value shown(const topology::Node& node);
+Value shown(const topology::Fabric& fabric);
+Value shown(const topology::Cluster& cluster);
 // All keys, and the catalog entry `base` that the profile is named after.
 Value shown(const strategies::Software& software);
 // Keys that are absent of a plan are left to its software, and are not shown.
