@@ -6,12 +6,6 @@
 
 namespace scenarios {
 
-// The parts of a layer that can be recomputed or offloaded alone.
-const std::vector<Named<strategies::Module>>& modules();
-
-// The names of schedules.
-const std::vector<Named<strategies::ScheduleKind>>& schedules();
-
 // Ways in which a layer may run: one, or a list. `optimal` stands for all of Megatron's, and so
 // does no way; per-op may be asked for besides.
 Form recompute_ways_form();

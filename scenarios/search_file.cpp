@@ -13,7 +13,7 @@
 #include "scenarios/search_alternatives.hpp"
 #include "scenarios/search_keys.hpp"
 #include "search/cuts.hpp"
-#include "strategies/schedule_names.hpp"
+#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -94,7 +94,7 @@ class Fixing {
     const auto value = question_.scenario.plan.schedule;
     auto& asked = question_.space.schedules;
     if (!asked.empty() && std::ranges::find(asked, value) == asked.end())
-      disagree("schedule", strategies::name_of(value));
+      disagree("schedule", std::string(units::word(value)));
     asked = {value};
   }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "strategies/schedule.hpp"
-#include "strategies/schedule_names.hpp"
+#include "strategies/words.hpp"
 
 namespace strategies {
 
@@ -60,7 +60,7 @@ std::optional<Refusal> too_large(const PipelineSize& size) {
                        number(static_cast<std::int64_t>(most_played)) +
                        " are simulated: raise micro_batch, or lower global_batch, pipeline or "
                        "virtual_stages");
-  const std::string order = "the order of " + std::string(name_of(size.schedule));
+  const std::string order = "the order of " + std::string(units::word(size.schedule));
   const std::string instead = "; write a schedule of fixed order, such as 1f1b, or fewer ";
   if (most < 1)
     return Refusal({"plan.schedule", "search.schedule"},
