@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forecast/host_memory.hpp"
 
+#include "plans/placement.hpp"
 #include "strategies/memory.hpp"
-#include "strategies/placement.hpp"
 
 namespace forecast {
 

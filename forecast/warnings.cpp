@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "plans/schedule_names.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/schedule_names.hpp"
 #include "units/text.hpp"
 
 namespace forecast {

@@ -7,12 +7,12 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "plans/placement.hpp"
 #include "report/launch_parts.hpp"
 #include "report/terminal.hpp"
 #include "report/words.hpp"
 #include "strategies/checkpoints.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/placement.hpp"
 
 namespace report {
 namespace {

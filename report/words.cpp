@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/words.hpp"
 
-#include "strategies/schedule_names.hpp"
+#include "plans/schedule_names.hpp"
 
 namespace report {
 

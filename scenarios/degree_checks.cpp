@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "plans/shard_groups.hpp"
 #include "scenarios/form.hpp"
 #include "scenarios/judge.hpp"
-#include "strategies/shard_groups.hpp"
 
 namespace scenarios {
 namespace {

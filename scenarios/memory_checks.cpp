@@ -5,11 +5,11 @@
 #include <span>
 #include <string>
 
+#include "plans/partition.hpp"
+#include "plans/schedule_layout.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "strategies/checkpoints.hpp"
-#include "strategies/partition.hpp"
-#include "strategies/schedule_layout.hpp"
 
 namespace scenarios {
 namespace {

@@ -3,9 +3,9 @@
 #include <numeric>
 #include <string>
 
+#include "plans/limits.hpp"
+#include "plans/schedule_layout.hpp"
 #include "scenarios/judge.hpp"
-#include "strategies/limits.hpp"
-#include "strategies/schedule_layout.hpp"
 
 namespace scenarios {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan: strategies/plan.hpp as people write it.
-#include "strategies/plan.hpp"
+// The plan: plans/plan.hpp as people write it.
+#include "plans/plan.hpp"
 
+#include "plans/schedule_names.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/tables.hpp"
-#include "strategies/schedule_names.hpp"
 
 namespace scenarios {
 namespace {

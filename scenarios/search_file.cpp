@@ -6,12 +6,12 @@
 #include <initializer_list>
 #include <utility>
 
+#include "plans/schedule_names.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/search_alternatives.hpp"
 #include "scenarios/search_keys.hpp"
-#include "strategies/schedule_names.hpp"
 
 namespace scenarios {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/software.hpp"
+#include "plans/software.hpp"
 
 #include <algorithm>
 

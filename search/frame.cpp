@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "plans/partition.hpp"
 #include "search/frame_parts.hpp"
-#include "strategies/partition.hpp"
 
 namespace search {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "forecast/scenario.hpp"
+#include "plans/placement.hpp"
+#include "plans/schedule_layout.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/placement.hpp"
-#include "strategies/schedule_layout.hpp"
 
 namespace search {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "plans/partition.hpp"
 #include "search/candidates.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/partition.hpp"
 
 namespace search {
 

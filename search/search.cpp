@@ -12,10 +12,10 @@
 #include <tuple>
 
 #include "forecast/costs.hpp"
+#include "plans/refusal.hpp"
 #include "search/alternatives.hpp"
 #include "search/candidates.hpp"
 #include "search/seeds.hpp"
-#include "strategies/refusal.hpp"
 
 namespace search {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "strategies/limits.hpp"
-#include "strategies/schedule_layout.hpp"
-#include "strategies/shard_groups.hpp"
+#include "plans/limits.hpp"
+#include "plans/schedule_layout.hpp"
+#include "plans/shard_groups.hpp"
 
 namespace search {
 

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "plans/schedule.hpp"
 #include "sim/program.hpp"
-#include "strategies/schedule.hpp"
 
 namespace search {
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "plans/placement.hpp"
 #include "sim/program.hpp"
-#include "strategies/placement.hpp"
 #include "strategies/routes.hpp"
 #include "strategies/sample.hpp"
 

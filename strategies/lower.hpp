@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "model/transformer.hpp"
+#include "plans/placement.hpp"
+#include "plans/plan.hpp"
+#include "plans/schedule.hpp"
+#include "plans/software.hpp"
 #include "sim/program.hpp"
 #include "strategies/costs.hpp"
 #include "strategies/folding.hpp"
 #include "strategies/passes.hpp"
-#include "strategies/placement.hpp"
-#include "strategies/plan.hpp"
-#include "strategies/schedule.hpp"
-#include "strategies/software.hpp"
 #include "topology/cluster.hpp"
 
 namespace strategies {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "model/narrow.hpp"
+#include "plans/placement.hpp"
 #include "sim/pass_matrix.hpp"
-#include "strategies/placement.hpp"
 
 namespace strategies {
 

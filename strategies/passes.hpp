@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "model/layer.hpp"
+#include "plans/plan.hpp"
+#include "plans/recompute.hpp"
+#include "plans/schedule.hpp"
+#include "plans/software.hpp"
 #include "sim/measures.hpp"
 #include "sim/program.hpp"
 #include "strategies/costs.hpp"
 #include "strategies/graphs.hpp"
-#include "strategies/plan.hpp"
-#include "strategies/recompute.hpp"
 #include "strategies/routes.hpp"
-#include "strategies/schedule.hpp"
-#include "strategies/software.hpp"
 
 namespace strategies {
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <span>
 
+#include "plans/placement.hpp"
 #include "strategies/memory.hpp"
-#include "strategies/placement.hpp"
 
 namespace strategies {
 

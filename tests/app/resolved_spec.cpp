@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <random>
 
+#include "plans/partition.hpp"
 #include "report/document.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/scenario_file.hpp"
-#include "strategies/partition.hpp"
 #include "tests/catch.hpp"
 
 namespace resolved_spec {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "plans/schedule_names.hpp"
 #include "strategies/pipeline.hpp"
-#include "strategies/schedule_names.hpp"
 
 namespace recorded {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "strategies/plan.hpp"
-#include "strategies/refusal.hpp"
+#include "plans/plan.hpp"
+#include "plans/refusal.hpp"
 
 namespace strategies {
 

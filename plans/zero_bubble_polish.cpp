@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/zero_bubble_polish.hpp"
+#include "plans/zero_bubble_polish.hpp"
 
 namespace strategies {
 

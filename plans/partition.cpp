@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/partition.hpp"
+#include "plans/partition.hpp"
 
 #include <numeric>
 #include <stdexcept>

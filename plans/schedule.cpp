@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/schedule.hpp"
+#include "plans/schedule.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
 #include <string>
 
-#include "strategies/limits.hpp"
-#include "strategies/zero_bubble.hpp"
+#include "plans/limits.hpp"
+#include "plans/zero_bubble.hpp"
 
 namespace strategies {
 

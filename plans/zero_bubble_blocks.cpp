@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/zero_bubble_blocks.hpp"
+#include "plans/zero_bubble_blocks.hpp"
 
 #include <algorithm>
 #include <optional>

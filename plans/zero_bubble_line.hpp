@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "strategies/first_of.hpp"
-#include "strategies/schedule.hpp"
+#include "plans/first_of.hpp"
+#include "plans/schedule.hpp"
 
 namespace strategies {
 

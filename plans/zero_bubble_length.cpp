@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/zero_bubble_length.hpp"
+#include "plans/zero_bubble_length.hpp"
 
 namespace strategies {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/shard_groups.hpp"
+#include "plans/shard_groups.hpp"
 
 #include <algorithm>
 
-#include "strategies/placement.hpp"
+#include "plans/placement.hpp"
 
 namespace strategies {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/recompute.hpp"
+#include "plans/recompute.hpp"
 
 #include <algorithm>
 #include <functional>

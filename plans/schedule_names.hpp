@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "strategies/plan.hpp"
+#include "plans/plan.hpp"
 
 namespace strategies {
 

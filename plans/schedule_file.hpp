@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "strategies/schedule.hpp"
+#include "plans/schedule.hpp"
 
 namespace strategies {
 

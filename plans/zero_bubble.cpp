@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/zero_bubble.hpp"
+#include "plans/zero_bubble.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
 
-#include "strategies/refusal.hpp"
-#include "strategies/zero_bubble_blocks.hpp"
-#include "strategies/zero_bubble_length.hpp"
-#include "strategies/zero_bubble_polish.hpp"
-#include "strategies/zero_bubble_rules.hpp"
+#include "plans/refusal.hpp"
+#include "plans/zero_bubble_blocks.hpp"
+#include "plans/zero_bubble_length.hpp"
+#include "plans/zero_bubble_polish.hpp"
+#include "plans/zero_bubble_rules.hpp"
 
 namespace strategies {
 

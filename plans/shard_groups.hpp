@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of ranks that share states within a node (shard_group: node).
 #pragma once
-#include "strategies/plan.hpp"
+#include "plans/plan.hpp"
 #include "topology/cluster.hpp"
 
 namespace strategies {

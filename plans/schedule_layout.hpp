@@ -3,7 +3,7 @@
 #pragma once
 #include <optional>
 
-#include "strategies/plan.hpp"
+#include "plans/plan.hpp"
 
 namespace strategies {
 

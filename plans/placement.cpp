@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/placement.hpp"
+#include "plans/placement.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "strategies/schedule.hpp"
+#include "plans/schedule.hpp"
 
 namespace strategies {
 

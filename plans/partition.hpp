@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "strategies/plan.hpp"
+#include "plans/plan.hpp"
 
 namespace strategies {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/schedule_file.hpp"
+#include "plans/schedule_file.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -3,7 +3,7 @@
 #pragma once
 #include <compare>
 
-#include "strategies/zero_bubble_line.hpp"
+#include "plans/zero_bubble_line.hpp"
 
 namespace strategies {
 

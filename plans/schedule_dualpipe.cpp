@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "strategies/schedule.hpp"
+#include "plans/schedule.hpp"
 
 namespace strategies {
 

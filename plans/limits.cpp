@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/limits.hpp"
+#include "plans/limits.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "strategies/schedule.hpp"
-#include "strategies/schedule_names.hpp"
+#include "plans/schedule.hpp"
+#include "plans/schedule_names.hpp"
 
 namespace strategies {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "strategies/plan.hpp"
-#include "strategies/schedule_layout.hpp"
+#include "plans/plan.hpp"
+#include "plans/schedule_layout.hpp"
 
 namespace strategies {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "strategies/plan.hpp"
+#include "plans/plan.hpp"
 #include "topology/cluster.hpp"
 #include "topology/collective.hpp"
 

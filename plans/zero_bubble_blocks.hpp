@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "strategies/zero_bubble_line.hpp"
+#include "plans/zero_bubble_line.hpp"
 
 namespace strategies {
 

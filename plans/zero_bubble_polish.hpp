@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: small changes of an order that is good already.
 #pragma once
-#include "strategies/zero_bubble_length.hpp"
+#include "plans/zero_bubble_length.hpp"
 
 namespace strategies {
 
