@@ -16,9 +16,9 @@ Placement::Placement(const Plan& plan)
       ranks_(plan.tensor * plan.data * plan.pipeline * plan.context),
       expert_(plan.expert),
       expert_tensor_(plan.layer_tensor.value_or(strategies::expert_tensor(plan))),
-      expert_data_(tensor_ * data_ * context_ / (expert_ * expert_tensor_)),
+      apart_data_(tensor_ * data_ * context_ / (expert_ * expert_tensor_)),
       regroups_(plan.layer_tensor.has_value()) {
-  if (expert_data_ * expert_ * expert_tensor_ != tensor_ * data_ * context_)
+  if (apart_data_ * expert_ * expert_tensor_ != tensor_ * data_ * context_)
     throw std::invalid_argument("expert x expert_tensor must divide tensor x context x data");
   std::int64_t stride = 1, in_stage = 1, of_experts = 1;
   const auto take = [](std::int64_t& of, std::int64_t& next, std::int64_t degree) {
@@ -34,7 +34,7 @@ Placement::Placement(const Plan& plan)
       case Degree::data:
         take(data_stride_, stride, data_);
         take(stage_stride_.data, in_stage, data_);
-        take(expert_stride_.data, of_experts, expert_data_);
+        take(expert_stride_.data, of_experts, apart_data_);
         break;
       case Degree::pipeline:
         take(pipeline_stride_, stride, pipeline_);
@@ -77,7 +77,7 @@ std::int64_t Placement::stage_index(const Coordinates& at) const {
 ExpertCoordinates Placement::expert_at(std::int64_t rank) const {
   const auto i = stage_index(at(rank));
   return {i / expert_stride_.tensor % expert_tensor_, i / expert_stride_.expert % expert_,
-          i / expert_stride_.data % expert_data_};
+          i / expert_stride_.data % apart_data_};
 }
 
 std::int64_t Placement::rank_of(const ExpertCoordinates& at, std::int64_t pipeline) const {
@@ -108,7 +108,7 @@ std::vector<std::int64_t> Placement::expert_group(std::int64_t rank) const {
   return along(*this, rank, &ExpertCoordinates::expert, expert_);
 }
 
-std::vector<std::int64_t> Placement::expert_tensor_group(std::int64_t rank) const {
+std::vector<std::int64_t> Placement::apart_tensor_group(std::int64_t rank) const {
   return along(*this, rank, &ExpertCoordinates::tensor, expert_tensor_);
 }
 
@@ -121,25 +121,25 @@ std::vector<std::int64_t> Placement::regrouping_group(std::int64_t rank) const {
 
 std::vector<std::int64_t> Placement::token_group(std::int64_t rank) const {
   if (!exchanges_tokens()) return {rank};
-  return expert_ > 1 ? expert_group(rank) : expert_tensor_group(rank);
+  return expert_ > 1 ? expert_group(rank) : apart_tensor_group(rank);
 }
 
-std::int64_t Placement::expert_sharer(std::int64_t rank) const {
+std::int64_t Placement::apart_sharer(std::int64_t rank) const {
   const auto stage = at(rank).pipeline, place = expert_at(rank).data;
   const std::int64_t copy = stage == lead_of(stage) ? 0 : 1;
-  return outermost_stages() ? copy * expert_data_ + place : place * copies_ + copy;
+  return outermost_stages() ? copy * apart_data_ + place : place * copies_ + copy;
 }
 
-std::int64_t Placement::rank_of_expert_sharer(std::int64_t sharer, std::int64_t like) const {
+std::int64_t Placement::rank_of_apart_sharer(std::int64_t sharer, std::int64_t like) const {
   const auto lead = lead_of(at(like).pipeline);
-  const auto copy = outermost_stages() ? sharer / expert_data_ : sharer % copies_;
+  const auto copy = outermost_stages() ? sharer / apart_data_ : sharer % copies_;
   auto there = expert_at(like);
-  there.data = outermost_stages() ? sharer % expert_data_ : sharer / copies_;
+  there.data = outermost_stages() ? sharer % apart_data_ : sharer / copies_;
   return rank_of(there, copy == 0 ? lead : pipeline_ - 1 - lead);
 }
 
-std::int64_t Placement::expert_replicas() const {
-  if (!experts_apart()) return 1;
+std::int64_t Placement::apart_replicas() const {
+  if (!holds_apart()) return 1;
   const auto replica = tensor_ * context_, experts = expert_ * expert_tensor_;
   const bool in_turn = stage_stride_.data == replica && expert_stride_.data == experts;
   return in_turn ? std::lcm(replica, experts) / replica : data_;

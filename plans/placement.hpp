@@ -68,31 +68,31 @@ class Placement {
   // The rank of a stage.
   std::int64_t rank_of(const ExpertCoordinates& at, std::int64_t pipeline) const;
   std::vector<std::int64_t> expert_group(std::int64_t rank) const;
-  std::vector<std::int64_t> expert_tensor_group(std::int64_t rank) const;
+  std::vector<std::int64_t> apart_tensor_group(std::int64_t rank) const;
   // Who exchange tokens outside the tensor-parallel group: the expert-parallel group, or, where
   // each rank has all experts, those that divide these otherwise than layers are; else it alone.
   std::vector<std::int64_t> token_group(std::int64_t rank) const;
   std::int64_t expert() const { return expert_; }
   std::int64_t expert_tensor() const { return expert_tensor_; }
-  std::int64_t expert_sharers() const { return expert_data_ * copies_; }  // of the same experts
+  std::int64_t apart_sharers() const { return apart_data_ * copies_; }  // of the same experts
   // By their place among these, copies of a mirrored model innermost unless stages are outermost.
-  std::int64_t expert_sharer(std::int64_t rank) const;
-  std::int64_t rank_of_expert_sharer(std::int64_t sharer, std::int64_t like) const;
+  std::int64_t apart_sharer(std::int64_t rank) const;
+  std::int64_t rank_of_apart_sharer(std::int64_t sharer, std::int64_t like) const;
   // Layers that are regrouped take the place of experts: their tensor-parallel group, of ranks that
-  // follow each other, is expert_tensor_group.
+  // follow each other, is apart_tensor_group.
   bool regroups() const { return regroups_; }
   // The ranks at the same place of these groups in one of the plan's.
   std::vector<std::int64_t> regrouping_group(std::int64_t rank) const;
   // Other ranks share an expert's parameters than the other parameters.
-  bool experts_apart() const { return expert_ > 1 || expert_tensor_ != tensor_; }
+  bool holds_apart() const { return expert_ > 1 || expert_tensor_ != tensor_; }
   bool exchanges_tokens() const {
-    return experts_apart() && expert_ * expert_tensor_ > 1 && !regroups_;
+    return holds_apart() && expert_ * expert_tensor_ > 1 && !regroups_;
   }
   // So many replicas after one another hold whole groups of those above, as every so many do; all
   // replicas where groups are spread over them.
-  std::int64_t expert_replicas() const;
+  std::int64_t apart_replicas() const;
   // Places in an expert-data group that so many replicas fill, a multiple of those above.
-  std::int64_t expert_sharers_in(std::int64_t replicas) const {
+  std::int64_t apart_sharers_in(std::int64_t replicas) const {
     return replicas * tensor_ * context_ / (expert_ * expert_tensor_);
   }
 
@@ -103,7 +103,7 @@ class Placement {
   // What tells sharers apart, innermost first; along the pipeline, their copy.
   std::array<Degree, 3> sharing_{Degree::context, Degree::data, Degree::pipeline};
   std::int64_t tensor_stride_ = 1, data_stride_ = 1, pipeline_stride_ = 1, context_stride_ = 1;
-  std::int64_t expert_, expert_tensor_, expert_data_;
+  std::int64_t expert_, expert_tensor_, apart_data_;
   bool regroups_;
   // Among the ranks of a stage: of the coordinates, and of the expert coordinates.
   Coordinates stage_stride_{1, 1, 1, 1};

@@ -44,6 +44,11 @@ inline Layout layout_of(ScheduleKind schedule, int stages, int chunks) {
   }
 }
 
+inline Layout layout_of(const Plan& plan) {
+  return layout_of(plan.schedule, static_cast<int>(plan.pipeline),
+                   static_cast<int>(plan.virtual_stages));
+}
+
 inline int virtual_stage_of(int stage, int chunk, const Layout& layout) {
   if (layout.kind == Layout::Kind::loop) return chunk * layout.stages + stage;
   if (chunk == 0) return stage;

@@ -197,11 +197,10 @@ std::int64_t shards_of(const forecast::Scenario& scenario) {
   dense.schedule = strategies::ScheduleKind::one_f_one_b;
   dense.expert = 1;
   dense.expert_tensor.reset();
+  dense.zero = std::max(1, dense.zero);
   const strategies::Placement placement(dense);
-  std::int64_t on_first = 0;
-  for (std::int64_t i = 0; i < sharers; ++i)
-    on_first += placement.rank_of_sharer(i, {}) < scenario.cluster.node.gpus;
-  return sharers % on_first == 0 ? on_first : std::gcd(sharers, on_first);
+  const auto on_node = strategies::shards_of(dense, placement, scenario.cluster).with_layer;
+  return std::gcd(sharers, on_node);
 }
 
 Machines machines_of(const topology::Cluster& cluster) {

@@ -3,13 +3,24 @@
 #pragma once
 #include <optional>
 
-#include "strategies/lower.hpp"
+#include "plans/holdings.hpp"
+#include "plans/plan.hpp"
+#include "plans/software.hpp"
 #include "units/quantity.hpp"
 
 namespace strategies {
 
-// Bytes of a rank with `parameters` parameters, `shards` data-parallel ranks sharing the states of
-// those that are not experts apart.
+// What the bytes of a rank's states follow from.
+struct Holding {
+  Parameters parameters;  // before sharding over data-parallel ranks
+  double cast = 0;        // those that narrow products read copies of
+  Parameters matrices;    // those that Muon orthogonalises
+  // ZeRO-3: the most parameters that are whole at once, and those of them that are cast. ZeRO-2 and
+  // 3: the most whose whole gradients are there.
+  double gathered = 0, gathered_cast = 0, unreduced = 0;
+};
+
+// Bytes of such a rank.
 struct StaticMemory {
   units::Bytes weights, gradients, optimizer;
   units::Bytes gathered;    // ZeRO-3: unsharded parameters and gradients of the units in use
@@ -33,8 +44,8 @@ struct StaticMemory {
 // its way, or the gradients of a pass that nothing is reduced under.
 // Offloaded states leave the device; the host's optimizer finds the gradients beside it, as wide as
 // it reads them, though they travel in 16 bit.
-StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
-                           const Software& software, int shards);
+StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
+                           const Training& training, const Software& software);
 
 // Of one gradient: as it is summed up and reduced, and as it is kept, bytes. The software says both
 // for its own precision; the plan's `gradient_precision` makes either wider or narrower.
@@ -50,8 +61,8 @@ double kept_gradient_bytes(const Plan& plan, const Training& training, const Sof
 double optimizer_traffic(const Plan& plan, const Training& training, const Software& software);
 
 // The same of the host's memory (28 with Adam), and what states on NVMe take, bytes per parameter.
-double host_traffic(const Training& training, const Software& software);
-double state_bytes(const Training& training, const Software& software);
+double host_traffic(const Plan& plan, const Training& training, const Software& software);
+double state_bytes(const Plan& plan, const Training& training, const Software& software);
 
 // Whether gradients travel as signs and scales with what was lost added to the next ones.
 bool sends_signs(const Plan& plan, const Training& training);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/memory.hpp"
+#include "plans/memory.hpp"
 
 #include <algorithm>
 
@@ -119,27 +119,27 @@ double optimizer_traffic(const Plan& plan, const Training& training, const Softw
   return traffic;
 }
 
-double host_traffic(const Training& training, const Software& software) {
+double host_traffic(const Plan&, const Training& training, const Software& software) {
   return 12 + 2 * moments_of(training.optimizer) * moment_bytes(software);
 }
 
-double state_bytes(const Training& training, const Software& software) {
+double state_bytes(const Plan&, const Training& training, const Software& software) {
   return (is_wide(training) ? 0 : master_bytes) +
          moments_of(training.optimizer) * moment_bytes(software);
 }
 
-StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Training& training,
-                           const Software& software, int shards) {
+StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
+                           const Training& training, const Software& software) {
   using enum Offload::Tier;
   const auto bytes = bytes_of(plan, training, software);
-  const double p = actor.parameters, experts = actor.expert_parameters;
+  const double p = held.parameters.all();
   // Bytes of so many parameters, divided from this stage of ZeRO on.
   const auto divided = [&](const Parameters& of, double each, int from_stage) {
     if (plan.zero < from_stage) return of.all() * each;
-    return of.dense * each / shards + of.experts * each / actor.expert_shards;
+    return of.with_layer * each / shards.with_layer + of.apart * each / shards.apart;
   };
-  const auto held = [&](double each, int from_stage) {
-    return divided({p - experts, experts}, each, from_stage);
+  const auto all_of = [&](double each, int from_stage) {
+    return divided(held.parameters, each, from_stage);
   };
   StaticMemory memory;
   const auto& offload = plan.offload;
@@ -147,35 +147,32 @@ StaticMemory static_memory(const ActorFacts& actor, const Plan& plan, const Trai
   const auto place = [&](units::Bytes& on_device, Offload::Tier tier, double size) {
     (tier == none ? on_device : tier == cpu ? memory.host : memory.nvme) += units::Bytes{size};
   };
-  double states = held(bytes.optimizer, 1);
+  double states = all_of(bytes.optimizer, 1);
   if (training.optimizer == Optimizer::muon) {
     const double moment = moment_bytes(software);
-    states += held(moment, 1) - divided(actor.matrices, moment, 1);
+    states += all_of(moment, 1) - divided(held.matrices, moment, 1);
   }
   place(memory.optimizer, offload.optimizer, states);
   if (sends_signs(plan, training))
     memory.optimizer +=
         units::Bytes{p * 4 * (1 + 1 / static_cast<double>(plan.data * plan.context))};
-  place(memory.gradients, offload.gradients ? cpu : none, held(bytes.gradients, 2));
+  place(memory.gradients, offload.gradients ? cpu : none, all_of(bytes.gradients, 2));
   if (offload.optimizer != none && !offload.gradients)
-    memory.host += units::Bytes{held(bytes.gradients, 1)};
+    memory.host += units::Bytes{all_of(bytes.gradients, 1)};
 
-  const double copies = actor.cast * bytes.copies;
-  const bool gathers =
-      plan.zero == 3 && (std::max(shards, actor.expert_shards) > 1 || offload.parameters != none);
+  const double copies = held.cast * bytes.copies;
+  const bool gathers = plan.zero == 3 && (shards.most() > 1 || offload.parameters != none);
   if (gathers) {
-    place(memory.weights, offload.parameters, held(bytes.weights, 3));
+    place(memory.weights, offload.parameters, all_of(bytes.weights, 3));
     // What no other rank holds a part of is whole as it is.
-    const bool away = offload.parameters != none;
-    const double all =
-        (away || shards > 1 ? p - experts : 0) + (away || actor.expert_shards > 1 ? experts : 0);
+    const double all = not_whole(held.parameters, shards, offload.parameters != none);
     const double whole = plan.reshard_after_forward
-                             ? actor.gathered * bytes.weights + actor.gathered_cast * bytes.copies
+                             ? held.gathered * bytes.weights + held.gathered_cast * bytes.copies
                              : all * bytes.weights + copies;
-    memory.gathered = {whole + actor.unreduced * bytes.gradients};
+    memory.gathered = {whole + held.unreduced * bytes.gradients};
   } else {
     memory.weights = {p * bytes.weights + copies};
-    if (plan.zero >= 2) memory.gathered = {actor.unreduced * bytes.gradients};
+    if (plan.zero >= 2) memory.gathered = {held.unreduced * bytes.gradients};
   }
   // From stage 2 on every pass reduces its own: what that takes is in `gathered`.
   if (plan.data * plan.context > 1 && plan.zero < 2)
