@@ -7,6 +7,7 @@
 #include <string>
 
 #include "plans/limits.hpp"
+#include "plans/schedule_needs.hpp"
 #include "plans/zero_bubble.hpp"
 
 namespace strategies {
@@ -86,29 +87,26 @@ namespace {
 
 void check_dualpipe(const OrderInput& input) {
   const bool mirrored = input.schedule == ScheduleKind::dualpipe;
-  if (mirrored && input.stages % 2 != 0)
+  if (!takes_stages(input.schedule, input.stages))
     throw std::invalid_argument("dualpipe needs an even number of stages");
-  if (mirrored && input.microbatches % 2 != 0)
+  if (!takes_odd_microbatches(input.schedule) && input.microbatches % 2 != 0)
     throw std::invalid_argument(
         "dualpipe needs an even number of microbatches: half of them go each way");
-  if (input.microbatches < 2 * input.stages)
+  if (!takes_microbatches(input.schedule, input.stages, input.microbatches))
     throw std::invalid_argument((mirrored ? "dualpipe" : "dualpipe-v") +
                                 std::string(" needs at least two microbatches per stage: ") +
-                                std::to_string(2 * input.stages));
+                                std::to_string(least_microbatches(input.schedule, input.stages)));
 }
 
 void check_chunks(const OrderInput& input) {
+  if (takes_chunks(input.schedule, input.chunks)) return;
   const auto kind = layout_of(input.schedule, 1, 1).kind;
-  if (kind == Layout::Kind::loop) {
-    if (input.chunks > 1 && input.schedule != ScheduleKind::interleaved)
-      throw std::invalid_argument("only the interleaved schedule runs several chunks per stage");
-  } else if (kind == Layout::Kind::v) {
-    if (input.chunks != 2)
-      throw std::invalid_argument("the V schedules run two chunks per stage, not " +
-                                  std::to_string(input.chunks));
-  } else if (input.chunks != 1) {
-    throw std::invalid_argument("dualpipe divides no stage into chunks");
-  }
+  if (kind == Layout::Kind::loop)
+    throw std::invalid_argument("only the interleaved schedule runs several chunks per stage");
+  if (kind == Layout::Kind::v)
+    throw std::invalid_argument("the V schedules run two chunks per stage, not " +
+                                std::to_string(input.chunks));
+  throw std::invalid_argument("dualpipe divides no stage into chunks");
 }
 
 void check(const OrderInput& input) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plans/schedule_names.hpp"
+#include "plans/schedule_needs.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/plan_keys.hpp"
@@ -179,7 +180,8 @@ void doubt_what_is_open(Question& question, const Judge& judge, Reading& reading
   auto& plan = question.scenario.plan;
   const auto open = [&](const char* key) { return !judge.given("plan", key); };
   const bool one_cut = !open("schedule") && plan.schedule != ScheduleKind::interleaved;
-  if (open("virtual_stages") && one_cut && two_chunks(plan.schedule)) plan.virtual_stages = 2;
+  if (open("virtual_stages") && one_cut && strategies::has_two_chunks(plan.schedule))
+    plan.virtual_stages = 2;
   const bool derived = !open("tensor") && !open("context") && !open("pipeline");
   if (open("data") && derived)
     plan.data = std::max<std::int64_t>(
