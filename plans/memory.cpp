@@ -48,9 +48,18 @@ double saved_bytes(const Training& training, const Software& software) {
 
 bool is_wide(const Training& training) { return units::element_bytes(training.precision) == 4; }
 
+// What a master copy in 16 bit takes less, of what the software keeps beside the moments.
+double saved_master_bytes(const Plan& plan, const Training& training, const Software& software) {
+  if (is_wide(training)) return 0;
+  const double master =
+      std::min(master_bytes, software.optimizer_bytes - 2 * moment_bytes(software));
+  return std::max(0.0, master - units::element_bytes(plan.master_weights));
+}
+
 BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Software& software) {
   const double gradients = kept_gradient_bytes(plan, training, software);
-  const double saved = saved_bytes(training, software);
+  const double saved =
+      saved_bytes(training, software) + saved_master_bytes(plan, training, software);
   if (is_wide(training)) return {4, gradients, 2 * moment_bytes(software) - saved};
   return {software.weight_bytes, gradients, software.optimizer_bytes - saved, copy_bytes(training)};
 }
@@ -108,8 +117,9 @@ double optimizer_traffic(const Plan& plan, const Training& training, const Softw
   const double passes = std::max(0.0, software.optimizer_traffic - states) / 4;  // over gradients
   const double wider =
       kept_gradient_bytes(plan, training, software) - own_gradient_bytes(training, software);
-  double traffic = std::max(
-      12.0, software.optimizer_traffic + passes * wider - 2 * saved_bytes(training, software));
+  double traffic = std::max(12.0, software.optimizer_traffic + passes * wider -
+                                      2 * saved_bytes(training, software) -
+                                      2 * saved_master_bytes(plan, training, software));
   if (copies > 0) traffic += 2 + copies;
   if (is_wide(training)) traffic -= 2;
   const auto optimizer = training.optimizer;
@@ -119,12 +129,13 @@ double optimizer_traffic(const Plan& plan, const Training& training, const Softw
   return traffic;
 }
 
-double host_traffic(const Plan&, const Training& training, const Software& software) {
-  return 12 + 2 * moments_of(training.optimizer) * moment_bytes(software);
+double host_traffic(const Plan& plan, const Training& training, const Software& software) {
+  return 12 - 2 * saved_master_bytes(plan, training, software) +
+         2 * moments_of(training.optimizer) * moment_bytes(software);
 }
 
-double state_bytes(const Plan&, const Training& training, const Software& software) {
-  return (is_wide(training) ? 0 : master_bytes) +
+double state_bytes(const Plan& plan, const Training& training, const Software& software) {
+  return (is_wide(training) ? 0 : master_bytes) - saved_master_bytes(plan, training, software) +
          moments_of(training.optimizer) * moment_bytes(software);
 }
 

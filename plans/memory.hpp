@@ -34,6 +34,7 @@ struct StaticMemory {
 // Muon one of the matrices that it orthogonalises and two of the others. The two of Adam are fp32,
 // 8 of the software's bytes; where these leave no room for the fp32 master copy beside (the weights
 // hold `weight_bytes` of its 4), that is whole and the moments are what remains.
+// A master copy in 16 bit (Plan::master_weights) takes 2 bytes of its 4; what is wide is its own.
 // Gradients sent as signs leave errors that are added to the next ones: of a rank's own in fp32,
 // and of those that it sums up for all: 4 (1 + 1/d) (1-bit Adam, Tang et al. 2021).
 // In 8 and 4 bit the 16-bit weights stay, and both copies of them (`model/narrow.hpp`) beside them:

@@ -118,9 +118,10 @@ struct Plan {
   std::optional<std::int64_t> layer_tensor;
   Offload offload;
   Overlap overlap;
-  std::optional<units::Precision> gradient_precision;  // fp32 or bf16
-  std::optional<units::Bytes> bucket;                  // of gradients
-  std::optional<units::Bytes> gather_bucket;           // of parameters; absent: as of gradients
+  std::optional<units::Precision> gradient_precision;        // fp32 or bf16
+  units::Precision master_weights = units::Precision::fp32;  // or fp16, bf16: the optimizer's copy
+  std::optional<units::Bytes> bucket;                        // of gradients
+  std::optional<units::Bytes> gather_bucket;  // of parameters; absent: as of gradients
   GradientCompression gradient_compression = GradientCompression::none;
   ActivationCompression activation_compression = ActivationCompression::none;
   Wrap wrap;

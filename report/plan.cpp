@@ -130,6 +130,8 @@ void put_gradients(Object& object, const Plan& plan, const Software& software) {
   const auto reduction = plan.gradient_precision.value_or(software.gradient_precision);
   if (reduction != units::Precision::fp16)
     object.put("gradient_precision", units::to_text(reduction));
+  if (plan.master_weights != Plan{}.master_weights)
+    object.put("master_weights", units::to_text(plan.master_weights));
   object.put("gradient_compression", word(plan.gradient_compression));
   const auto bucket = plan.bucket.value_or(software.bucket);
   if (plan.gather_bucket)
@@ -213,6 +215,8 @@ Document short_plan_document(const Plan& plan) {
   put_given_overlap(object, plan.overlap);
   if (plan.gradient_precision)
     object.put("gradient_precision", units::to_text(*plan.gradient_precision));
+  unless_usual("master_weights", plan.master_weights, usual.master_weights,
+               units::to_text(plan.master_weights));
   unless_usual("gradient_compression", plan.gradient_compression, usual.gradient_compression,
                word(plan.gradient_compression));
   put_given_bucket(object, plan);

@@ -86,16 +86,21 @@ Table<Plan> traffic() {
   using units::Precision;
   const std::vector<Named<Precision>> gradients{{"fp32", Precision::fp32},
                                                 {"bf16", Precision::bf16}};
+  const std::vector<Named<Precision>> masters{
+      {"fp32", Precision::fp32}, {"fp16", Precision::fp16}, {"bf16", Precision::bf16}};
   const std::vector<Named<GradientCompression>> sent{{"none", GradientCompression::none},
                                                      {"onebit", GradientCompression::onebit},
                                                      {"fp8", GradientCompression::fp8}};
-  return {inner<Plan>("overlap", "Which communication runs beside computation", overlap_table(),
-                      &Plan::overlap),
-          choice<Plan>("gradient_precision", "of the software", gradients,
-                       "Accumulation and reduction of gradients", &Plan::gradient_precision),
-          choice<Plan>("gradient_compression", "none", sent, "Compression of gradients on the wire",
-                       &Plan::gradient_compression),
-          bucket_key()};
+  return {
+      inner<Plan>("overlap", "Which communication runs beside computation", overlap_table(),
+                  &Plan::overlap),
+      choice<Plan>("gradient_precision", "of the software", gradients,
+                   "Accumulation and reduction of gradients", &Plan::gradient_precision),
+      choice<Plan>("master_weights", "fp32", masters,
+                   "The copy of 16-bit weights that the optimizer keeps", &Plan::master_weights),
+      choice<Plan>("gradient_compression", "none", sent, "Compression of gradients on the wire",
+                   &Plan::gradient_compression),
+      bucket_key()};
 }
 
 Table<Plan> make_plan_table() {

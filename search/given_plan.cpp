@@ -139,6 +139,7 @@ void add_fixed(const Plan& own, const Plan& plan, std::vector<std::string_view>&
   compare("offload", &Plan::offload);
   compare("overlap", &Plan::overlap);
   compare("gradient_precision", &Plan::gradient_precision);
+  compare("master_weights", &Plan::master_weights);
   compare("bucket", &Plan::bucket);
   compare("bucket", &Plan::gather_bucket);
   compare("gradient_compression", &Plan::gradient_compression);
