@@ -9,12 +9,12 @@
 #include <optional>
 
 #include "app/command.hpp"
+#include "plans/limits.hpp"
+#include "plans/words.hpp"
 #include "report/page.hpp"
 #include "scenarios/error.hpp"
 #include "scenarios/order_file.hpp"
-#include "strategies/limits.hpp"
 #include "strategies/pipeline.hpp"
-#include "strategies/words.hpp"
 
 namespace app {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "plans/words.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/words.hpp"
 #include "units/text.hpp"
 
 namespace forecast {

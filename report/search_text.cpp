@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plans/partition.hpp"
 #include "report/alerts.hpp"
 #include "report/correction.hpp"
 #include "report/headline_text.hpp"
@@ -18,7 +19,6 @@
 #include "report/search.hpp"
 #include "report/search_parts.hpp"
 #include "report/terminal.hpp"
-#include "strategies/partition.hpp"
 #include "units/text.hpp"
 
 namespace report {

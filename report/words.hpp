@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: the words of scenario files for the choices in a scenario, word(choice).
 #pragma once
-#include "strategies/words.hpp"
+#include "plans/words.hpp"
 #include "topology/words.hpp"
 
 namespace report {

@@ -5,11 +5,11 @@
 #include <span>
 #include <string>
 
+#include "plans/partition.hpp"
+#include "plans/schedule_layout.hpp"
+#include "plans/words.hpp"
 #include "scenarios/judge.hpp"
 #include "strategies/checkpoints.hpp"
-#include "strategies/partition.hpp"
-#include "strategies/schedule_layout.hpp"
-#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {

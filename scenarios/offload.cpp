@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lives outside the device.
+#include "plans/words.hpp"
 #include "scenarios/plan_keys.hpp"
-#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {

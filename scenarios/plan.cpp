@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan: strategies/plan.hpp as people write it.
-#include "strategies/plan.hpp"
+// The plan: plans/plan.hpp as people write it.
+#include "plans/plan.hpp"
 
+#include "plans/words.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/tables.hpp"
-#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -71,13 +71,17 @@ Table<Plan> memory_keys() {
 
 Table<Plan> traffic() {
   using enum units::Precision;
-  return {inner<Plan>("overlap", "Which communication runs beside computation", overlap_table(),
-                      &Plan::overlap),
-          choice<Plan>("gradient_precision", "of the software", words_for({fp32, bf16}),
-                       "Accumulation and reduction of gradients", &Plan::gradient_precision),
-          choice<Plan>("gradient_compression", "none", "Compression of gradients on the wire",
-                       &Plan::gradient_compression),
-          bucket_key(), rank_order_key()};
+  return {
+      inner<Plan>("overlap", "Which communication runs beside computation", overlap_table(),
+                  &Plan::overlap),
+      choice<Plan>("gradient_precision", "of the software", words_for({fp32, bf16}),
+                   "Accumulation and reduction of gradients", &Plan::gradient_precision),
+      choice<Plan>("master_weights", "fp32", words_for({fp32, fp16, bf16}),
+                   "The copy of 16-bit weights that the optimizer keeps", &Plan::master_weights),
+      choice<Plan>("gradient_compression", "none", "Compression of gradients on the wire",
+                   &Plan::gradient_compression),
+      bucket_key(),
+      rank_order_key()};
 }
 
 Table<Plan> make_plan_table() {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "strategies/words.hpp"
+#include "plans/words.hpp"
 
 namespace scenarios {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of a plan that take a word, a list or a mapping.
 #pragma once
+#include "plans/plan.hpp"
 #include "scenarios/keys.hpp"
-#include "strategies/plan.hpp"
 
 namespace scenarios {
 

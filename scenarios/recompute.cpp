@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plans/words.hpp"
 #include "scenarios/plan_keys.hpp"
-#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {

@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "plans/schedule_needs.hpp"
+#include "plans/words.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/plan_keys.hpp"
@@ -13,7 +15,6 @@
 #include "scenarios/search_alternatives.hpp"
 #include "scenarios/search_keys.hpp"
 #include "search/cuts.hpp"
-#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -182,7 +183,7 @@ std::int64_t most_stages(const Question& question) {
   const auto layers = question.scenario.model.layers;
   const auto& asked = question.space.schedules;
   std::int64_t most = 0;
-  for (const auto& [name, schedule] : schedules())
+  for (const auto& [name, schedule] : words_of(ScheduleKind{}))
     if (asked.empty() || std::ranges::find(asked, schedule) != asked.end())
       most = std::max(most, search::most_virtual_stages(plan, question.space, schedule, layers));
   return most;
@@ -193,7 +194,8 @@ void doubt_what_is_open(Question& question, const Judge& judge, Reading& reading
   auto& plan = question.scenario.plan;
   const auto open = [&](const char* key) { return !judge.given("plan", key); };
   const bool one_cut = !open("schedule") && plan.schedule != ScheduleKind::interleaved;
-  if (open("virtual_stages") && one_cut && two_chunks(plan.schedule)) plan.virtual_stages = 2;
+  if (open("virtual_stages") && one_cut && strategies::has_two_chunks(plan.schedule))
+    plan.virtual_stages = 2;
   const bool derived = !open("tensor") && !open("context") && !open("pipeline");
   if (open("data") && derived)
     plan.data = std::max<std::int64_t>(

@@ -5,10 +5,10 @@
 #include <charconv>
 #include <optional>
 
+#include "plans/words.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/search_alternatives.hpp"
 #include "scenarios/tables.hpp"
-#include "strategies/words.hpp"
 #include "units/text.hpp"
 
 namespace scenarios {

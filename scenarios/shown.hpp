@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "model/transformer.hpp"
+#include "plans/plan.hpp"
+#include "plans/software.hpp"
 #include "scenarios/yaml.hpp"
-#include "strategies/plan.hpp"
-#include "strategies/software.hpp"
 #include "topology/cluster.hpp"
 
 namespace scenarios {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/software.hpp"
+#include "plans/software.hpp"
 
 #include <algorithm>
 
+#include "plans/words.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
-#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {

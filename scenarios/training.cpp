@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one step trains on, and how numbers are kept.
+#include "plans/words.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/tables.hpp"
-#include "strategies/words.hpp"
 
 namespace scenarios {
 namespace {

@@ -16,13 +16,6 @@ namespace {
 using strategies::Plan;
 using strategies::ScheduleKind;
 
-// The order of passes is the problem's: it does not follow from how long they take, and no two of
-// them run as one.
-bool has_fixed_order(ScheduleKind schedule) {
-  using enum ScheduleKind;
-  return schedule == gpipe || schedule == one_f_one_b || schedule == interleaved;
-}
-
 // Partitions with the cuts of one choice of degrees that seem to fit; the fastest is taken first.
 class Pile {
  public:
@@ -123,9 +116,8 @@ double Candidates::rough_memory(const Degrees& degrees) const {
 
 // Where the bound of pairs holds: nothing that may be recomputed makes passes shorter.
 bool Candidates::waits_for_exchanges(const Plan& plan) const {
-  return (plan.schedule == ScheduleKind::dualpipe || plan.schedule == ScheduleKind::dualpipe_v) &&
-         divisions_.keeping_is_free() && divisions_.fastest_recomputes_nothing() &&
-         !plan.layer_tensor;
+  return strategies::pairs_always(plan.schedule) && divisions_.keeping_is_free() &&
+         divisions_.fastest_recomputes_nothing() && !plan.layer_tensor;
 }
 
 Look Candidates::look(const Degrees& degrees, Picoseconds target) const {
@@ -210,7 +202,7 @@ Look Candidates::look_closely(const Plan& plan, const Degrees& degrees, Picoseco
     return result;
   }
   // What is in flight is known of fixed orders only.
-  if (!has_fixed_order(plan.schedule)) return result;
+  if (!strategies::has_fixed_order(plan.schedule)) return result;
   const auto bound = frame.least_time_as_cut(problem);
   result.fits = bound.has_value();
   if (!result.fits) return result;
@@ -339,7 +331,7 @@ class Candidates::Play {
   void by_model(const std::vector<std::vector<int>>& cuts) {
     constexpr int most_tries = 8;
     constexpr ByteCount margin = 1 << 20;
-    const bool fixed = has_fixed_order(plan_.schedule);
+    const bool fixed = strategies::has_fixed_order(plan_.schedule);
     Pile pile(problem_, timetable_);
     for (const auto& cut : cuts)
       if (!pile.add(cut, 0, 0) && !fixed) pile.add_small(cut);
@@ -365,7 +357,7 @@ class Candidates::Play {
       constexpr std::size_t most = 3000;
       auto problem = problem_;
       // What is in flight is known of fixed orders only.
-      if (!has_fixed_order(plan_.schedule))
+      if (!strategies::has_fixed_order(plan_.schedule))
         std::ranges::fill(problem.capacity, std::numeric_limits<ByteCount>::max() / 4);
       every_ = every_partition(problem, timetable_, most);
       small_ = every_.has_value();
@@ -377,7 +369,7 @@ class Candidates::Play {
     constexpr std::int64_t most_simulations = 600;
     const auto* partitions = every();
     if (partitions == nullptr) return;
-    const bool fixed = has_fixed_order(plan_.schedule);
+    const bool fixed = strategies::has_fixed_order(plan_.schedule);
     auto sorted = *partitions;
     std::ranges::stable_sort(sorted, {}, &Partition::makespan);
     std::set<std::vector<int>> fit_without;  // cuts whose plans without recomputation fit

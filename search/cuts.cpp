@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "strategies/partition.hpp"
+#include "plans/partition.hpp"
 
 namespace search {
 

@@ -124,13 +124,11 @@ void Divisions::price(std::span<const std::size_t> divisions) {
 
 // Under some schedule of the space passes run beside each other.
 bool Divisions::hides_exchanges(const Plan& plan) const {
-  using enum strategies::ScheduleKind;
-  constexpr std::array pairing{dualpipe, dualpipe_v};
   auto simple = plan;
-  simple.schedule = one_f_one_b;
+  simple.schedule = strategies::ScheduleKind::one_f_one_b;
   return schedules_.empty() ||
          strategies::pairs_passes(scenario_.model, simple, scenario_.software) ||
-         std::ranges::find_first_of(schedules_, pairing) != schedules_.end();
+         std::ranges::any_of(schedules_, strategies::pairs_always);
 }
 
 Picoseconds Divisions::least_time(std::size_t i) const {

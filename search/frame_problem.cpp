@@ -4,10 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "plans/memory.hpp"
+#include "plans/partition.hpp"
 #include "search/frame.hpp"
-#include "search/frame_parts.hpp"
-#include "strategies/memory.hpp"
-#include "strategies/partition.hpp"
 
 namespace search {
 
@@ -17,20 +16,24 @@ using strategies::LeastTime;
 using strategies::ScheduleKind;
 
 double Frame::room(double headroom) const {
-  const strategies::Placement placement(plan_);
   double least = HUGE_VAL;
   for (std::size_t kind = 0; kind < scenario_.cluster.kinds(); ++kind)
     least = std::min(least, scenario_.cluster.kind(kind).device.usable_memory.value);
   const auto& software = scenario_.software;
-  const double outside = communicators(placement) * software.communicator_memory.value +
-                         software.framework_memory.value + software.workspace.value +
-                         (scenario_.model.moe ? software.expert_workspace.value : 0);
+  // A plan may regroup no layer after all, and a stage may hold no experts.
+  auto simple = plan_;
+  simple.layer_tensor.reset();
+  const strategies::Placement placement(simple);
+  const double outside =
+      strategies::communicators(placement, false) * software.communicator_memory.value +
+      software.framework_memory.value + software.workspace.value +
+      (scenario_.model.moe ? software.expert_workspace.value : 0);
   return least * scenario_.cluster.memory_fraction * (1 - headroom) - outside;
 }
 
 std::vector<StageTimes> Frame::besides(const strategies::Outline& outline,
                                        const strategies::Layout& layout) const {
-  const bool graded = runs_graded(plan_.schedule);
+  const bool graded = strategies::splits_gradients(plan_.schedule);
   const int last = layout.virtual_stages() - 1;
   std::vector<StageTimes> all(static_cast<std::size_t>(layout.virtual_stages()));
   // What the host bounds has the launch of its first kernel in it.
@@ -105,15 +108,17 @@ bool Frame::reduces_one_by_one() const {
 strategies::Parameters Frame::reduced_beside(std::size_t element) const {
   if (!reduces_one_by_one() || element + 1 == prices_.elements.size()) return prices_.least;
   const auto behind = parameters(element + 1);
-  return behind.all() < sharing_.gradient_bucket() ? strategies::Parameters{} : behind;
+  return behind.all() < strategies::gradient_bucket(plan_, scenario_.training, scenario_.software)
+             ? strategies::Parameters{}
+             : behind;
 }
 
 // Of the ways to run a layer that which shows least.
 void Frame::add_units(Layer& layer, std::size_t element) const {
-  using enum DataLane::When;
+  using enum strategies::When;
   const auto& ways = prices_.outlines[prices_.elements[element]];
   const auto reduced = reduced_beside(element);
-  const bool graded = runs_graded(plan_.schedule);
+  const bool graded = strategies::splits_gradients(plan_.schedule);
   constexpr auto most = std::numeric_limits<Picoseconds>::max();
   Slowed least{most, most};
   layer.first_unit = most;
@@ -153,8 +158,9 @@ bool Frame::embedding_may_be_alone() const {
 }
 
 ByteCount Frame::peak_of(const BlockOutline& block) const {
-  return std::max(block.forward_peak,
-                  runs_graded(plan_.schedule) ? block.input_peak : block.backward_peak);
+  return std::max(block.forward_peak, strategies::splits_gradients(plan_.schedule)
+                                          ? block.input_peak
+                                          : block.backward_peak);
 }
 
 // Behind the last layer of a virtual stage nothing has been freed when its gradients are made:
@@ -171,7 +177,7 @@ void Frame::raise_to_peaks_of_last(std::vector<Layer>& layers) const {
   };
   for (auto element = prices_.elements.size(); element-- > layers.size();)
     least = std::min(least, peak_at(element));
-  const bool chunks = layout_of(plan_).parts() > 1;
+  const bool chunks = layout_.parts() > 1;
   if (chunks)
     for (std::size_t i = embedding_may_be_alone() ? 0 : 1; i < layers.size(); ++i)
       least = std::min(least, peak_at(i));
@@ -198,14 +204,10 @@ void Frame::find_peaks_as_last(std::vector<Layer>& layers) const {
 }
 
 Layer Frame::layer(std::size_t element) const {
-  const strategies::Placement placement(plan_);
-  const int shards = shards_of(scenario_, plan_, placement);
   const auto& outlines = prices_.outlines[prices_.elements[element]];
   using Held = strategies::Parameters;
   const auto fixed_of = [&](const Held& held, double cast) {
-    const auto fixed =
-        strategies::static_memory(facts_of(held, cast, placement, shards, plan_), plan_,
-                                  scenario_.training, scenario_.software, shards);
+    const auto fixed = states_of(held, cast);
     return static_cast<ByteCount>((fixed.weights + fixed.gradients + fixed.optimizer).value);
   };
   const auto held = parameters(element);
@@ -275,21 +277,42 @@ bool Frame::leaves_devices_bare() const {
   return std::ranges::find(held, 0) != held.end();
 }
 
-// Every device that holds a layer has one whole at some time, or as many gradients as a bucket
-// takes.
+strategies::StaticMemory Frame::states_of(const strategies::Parameters& held, double cast) const {
+  // Of Muon's states the least, as if all of it were matrices.
+  return strategies::static_memory({.parameters = held, .cast = cast, .matrices = held}, shards_,
+                                   plan_, scenario_.training, scenario_.software);
+}
+
+// At least: every stage has the smallest layer whole at some time, or as many gradients as ZeRO-2
+// leaves whole. Partitions that are not given may leave a stage without a layer.
 double Frame::whole_units() const {
-  if (!is_cut() || !sharing_.shares() || leaves_devices_bare()) return 0;
-  const double unit = prices_.least.all();
-  const auto& software = scenario_.software;
-  if (plan_.zero == 3) return unit * (software.weight_bytes + software.gradient_bytes);
-  if (plan_.zero == 2) return std::min(unit, sharing_.gradient_bucket()) * software.gradient_bytes;
-  return 0;
+  if (!is_cut() || leaves_devices_bare()) return 0;
+  double weights = HUGE_VAL, gradients = HUGE_VAL;
+  const auto count = [&](const strategies::Parameters& held) {
+    const auto& offload = plan_.offload;
+    const bool away = offload.parameters != strategies::Offload::Tier::none;
+    weights = std::min(weights, strategies::not_whole(held, shards_, away));
+    gradients = std::min(gradients, strategies::not_whole(
+                                        held, shards_, plan_.zero == 2 ? offload.gradients : away));
+  };
+  for (std::size_t kind = 0; kind < prices_.kinds.size(); ++kind)
+    if (prices_.kinds[kind].layer) {
+      count(prices_.outlines[kind].front().parameters);
+      if (const auto& regrouped = prices_.regrouped[kind]) count(*regrouped);
+    }
+  if (plan_.zero == 2)
+    gradients = std::min(gradients,
+                         strategies::most_unreduced(plan_, scenario_.training, scenario_.software));
+  return strategies::static_memory(
+             {.parameters = {.with_layer = weights}, .gathered = weights, .unreduced = gradients},
+             shards_, plan_, scenario_.training, scenario_.software)
+      .gathered.value;
 }
 
 PipelineProblem Frame::problem(const strategies::Costs& costs, double headroom) const {
   const auto p = static_cast<int>(plan_.pipeline);
   PipelineProblem problem;
-  problem.layout = layout_of(plan_);
+  problem.layout = layout_;
   problem.microbatches = static_cast<int>(strategies::microbatches_of(plan_, scenario_.training));
   const strategies::Job job{scenario_.model, scenario_.training, plan_, scenario_.software,
                             scenario_.cluster};
@@ -327,19 +350,16 @@ PipelineProblem Frame::problem(const strategies::Costs& costs, double headroom) 
 }
 
 double Frame::states() const {
-  const strategies::Placement placement(plan_);
-  const int shards = shards_of(scenario_, plan_, placement);
   double cast = 0;
   for (std::size_t k = 0; k < prices_.kinds.size(); ++k)
     cast += prices_.kinds[k].count * prices_.outlines[k].front().cast;
   auto whole = prices_.whole;
-  if (scenario_.model.tied_embeddings) whole.dense -= prices_.words;
-  if (plan_.layer_tensor) whole.experts = 0;  // at least: nothing is regrouped
-  const auto fixed =
-      strategies::static_memory(facts_of(whole, cast, placement, shards, plan_), plan_,
-                                scenario_.training, scenario_.software, shards);
-  const double copies = plan_.schedule == ScheduleKind::dualpipe ? 2 : 1;
-  return copies * (fixed.weights + fixed.gradients + fixed.optimizer).value /
+  // At least: what is held beside the head is left out where it adds, and nothing is regrouped.
+  if (scenario_.model.tied_embeddings) whole.with_layer -= prices_.words;
+  if (plan_.layer_tensor) whole.apart = 0;
+  const auto fixed = states_of(whole, cast);
+  return static_cast<double>(placement_.copies()) *
+         (fixed.weights + fixed.gradients + fixed.optimizer).value /
          static_cast<double>(plan_.pipeline);
 }
 

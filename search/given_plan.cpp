@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "plans/partition.hpp"
 #include "search/candidates.hpp"
 #include "search/cuts.hpp"
 #include "strategies/lower.hpp"
@@ -125,6 +126,7 @@ void add_fixed(const Plan& own, const Plan& plan, std::vector<std::string_view>&
   compare("offload", &Plan::offload);
   compare("overlap", &Plan::overlap);
   compare("gradient_precision", &Plan::gradient_precision);
+  compare("master_weights", &Plan::master_weights);
   compare("bucket", &Plan::bucket);
   compare("bucket", &Plan::gather_bucket);
   compare("gradient_compression", &Plan::gradient_compression);

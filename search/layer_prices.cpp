@@ -76,8 +76,8 @@ void sum_up(LayerPrices& prices, std::int64_t layers) {
     prices.backward_input += first.backward_input;
     prices.backward_weight += first.backward_weight;
     prices.whole += first.parameters;
-    prices.largest.dense = std::max(prices.largest.dense, first.parameters.dense);
-    prices.largest.experts = std::max(prices.largest.experts, first.parameters.experts);
+    prices.largest.with_layer = std::max(prices.largest.with_layer, first.parameters.with_layer);
+    prices.largest.apart = std::max(prices.largest.apart, first.parameters.apart);
     auto& kind = prices.kinds[prices.elements[i]];
     kind.first = i;
     kind.count += 1;
@@ -87,7 +87,7 @@ void sum_up(LayerPrices& prices, std::int64_t layers) {
     if (kind.layer && fewest) prices.least = held;
     if (const auto& regrouped = prices.regrouped[prices.elements[i]]) {
       prices.whole += *regrouped;
-      prices.largest.experts = std::max(prices.largest.experts, regrouped->experts);
+      prices.largest.apart = std::max(prices.largest.apart, regrouped->apart);
     }
   }
 }

@@ -12,9 +12,9 @@
 
 #include "forecast/correction.hpp"
 #include "forecast/intervals.hpp"
+#include "plans/refusal.hpp"
 #include "search/goodput.hpp"
 #include "search/search.hpp"
-#include "strategies/refusal.hpp"
 #include "units/quantity.hpp"
 
 namespace search {

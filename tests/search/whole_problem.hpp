@@ -14,11 +14,11 @@
 
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
+#include "plans/partition.hpp"
+#include "plans/schedule_layout.hpp"
 #include "search/candidates.hpp"
 #include "search/divisions.hpp"
 #include "search/search.hpp"
-#include "strategies/partition.hpp"
-#include "strategies/schedule_layout.hpp"
 #include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
 

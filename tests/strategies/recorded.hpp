@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "plans/words.hpp"
 #include "strategies/pipeline.hpp"
-#include "strategies/words.hpp"
 
 namespace recorded {
 

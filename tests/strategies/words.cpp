@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/words.hpp"
+#include "plans/words.hpp"
 
 #include <set>
 #include <string_view>
