@@ -344,6 +344,7 @@ TEST_CASE("every key of a plan, of training and of software can be drawn", "[dra
 TEST_CASE("every key of a plan, of training and of software stands in accepted scenarios",
           "[drawn]") {
   CHECK(accepted().size() >= (is_long() ? 3000 : 200) / tests::fewer);
+  if (tests::fewer > 1) return;
   std::set<std::string> missing;
   for (const auto& section : drawn::sections())
     for (const auto& field : section.fields)
