@@ -182,7 +182,7 @@ std::int64_t most_stages(const Question& question) {
   const auto layers = question.scenario.model.layers;
   const auto& asked = question.space.schedules;
   std::int64_t most = 0;
-  for (const auto& [name, schedule] : schedules())
+  for (const auto& [name, schedule] : words_of(ScheduleKind{}))
     if (asked.empty() || std::ranges::find(asked, schedule) != asked.end())
       most = std::max(most, search::most_virtual_stages(plan, question.space, schedule, layers));
   return most;

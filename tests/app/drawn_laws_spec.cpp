@@ -343,16 +343,21 @@ TEST_CASE("every key of a plan, of training and of software can be drawn", "[dra
 
 TEST_CASE("every key of a plan, of training and of software stands in accepted scenarios",
           "[drawn]") {
-  std::set<std::string> seen;
-  for (const auto& [seed, text] : accepted())
-    for (const auto& key : drawn::keys_in(text)) seen.insert(key);
   CHECK(accepted().size() >= (is_long() ? 3000 : 200) / tests::fewer);
-  if (tests::fewer > 1) return;
+  std::set<std::string> missing;
   for (const auto& section : drawn::sections())
-    for (const auto& field : section.fields) {
-      INFO(section.name << "." << field.name);
-      CHECK(seen.contains(std::string(section.name) + "." + std::string(field.name)));
-    }
+    for (const auto& field : section.fields)
+      missing.insert(std::string(section.name) + "." + std::string(field.name));
+  // A rare key may stand in none of those: in later ones then.
+  constexpr std::uint64_t most = 20'000;
+  for (std::uint64_t seed = 1; !missing.empty() && seed < most; ++seed) {
+    const auto text = drawn::scenario(seed);
+    const auto keys = drawn::keys_in(text);
+    const auto is_missing = [&](const auto& key) { return missing.contains(key); };
+    if (std::ranges::any_of(keys, is_missing) && is_accepted(text))
+      for (const auto& key : keys) missing.erase(key);
+  }
+  for (const auto& key : missing) FAIL_CHECK(key << " stands in no accepted scenario");
 }
 
 TEST_CASE("a resolved scenario, read again, gives the same bytes", "[drawn]") {

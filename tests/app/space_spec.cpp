@@ -21,6 +21,7 @@
 #include "search/cuts.hpp"
 #include "search/given_plan.hpp"
 #include "strategies/partition.hpp"
+#include "strategies/words.hpp"
 #include "tests/catch.hpp"
 
 namespace space_spec {
@@ -175,7 +176,8 @@ TEST_CASE("of plans that simulate takes, those are in the space that the table s
   const std::vector<int> degrees{1, 2, 4, 8};
   std::map<std::string, int> inside, outside;
   for (int i = 0; i < 6000; ++i) {
-    const auto schedule = std::string(one_of(scenarios::schedules()).name);
+    const auto schedule =
+        std::string(one_of(strategies::words_of(strategies::ScheduleKind{})).name);
     const int tensor = one_of(degrees), pipeline = one_of(degrees), context = one_of(degrees);
     const int chunks =
         schedule == "interleaved" ? 2 + static_cast<int>(random() % 2)
