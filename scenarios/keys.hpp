@@ -138,9 +138,9 @@ Value shown_words(const std::vector<E>& values) {
 // A key is shown where `get` takes a target that is constant.
 
 template <class T>
-constexpr bool is_optional = false;
+inline constexpr bool is_optional = false;
 template <class T>
-constexpr bool is_optional<std::optional<T>> = true;
+inline constexpr bool is_optional<std::optional<T>> = true;
 
 // Shows the member as `show` says, which may be nothing; an optional one only where it is there.
 template <class Target, class Get, class Show>
@@ -189,7 +189,8 @@ Key<Target> whole(std::string_view name, std::string_view fallback, Range range,
             else
               member = static_cast<std::decay_t<decltype(member)>>(to_whole(at.value()));
           },
-          shown_by<Target>(get, shown_whole)};
+          shown_by<Target>(
+              get, [](auto value) { return shown_whole(static_cast<std::int64_t>(value)); })};
 }
 
 template <class Target, class Get>
