@@ -4,12 +4,12 @@
 #include <ostream>
 
 #include "app/command.hpp"
-#include "forecast/kernel_fit.hpp"
+#include "forecast/accuracy/kernel_fit.hpp"
 #include "report/calibration.hpp"
 #include "scenarios/calibration.hpp"
-#include "scenarios/edit.hpp"
+#include "scenarios/documents/edit.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "scenarios/kernel_table.hpp"
-#include "scenarios/yaml.hpp"
 
 namespace app {
 namespace {

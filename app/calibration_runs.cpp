@@ -11,7 +11,7 @@
 #include "app/command.hpp"
 #include "app/parallel.hpp"
 #include "app/published.hpp"
-#include "scenarios/sweeps.hpp"
+#include "scenarios/sweeps/sweeps.hpp"
 
 namespace app {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "forecast/calibration.hpp"
-#include "forecast/calibration_summary.hpp"
+#include "forecast/accuracy/calibration.hpp"
+#include "forecast/accuracy/calibration_summary.hpp"
 #include "scenarios/calibration.hpp"
 
 namespace app {

@@ -7,9 +7,9 @@
 #include "report/fabric.hpp"
 #include "scenarios/catalog.hpp"
 #include "scenarios/corrections_file.hpp"
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "scenarios/scenario_file.hpp"
-#include "scenarios/sweep_file.hpp"
+#include "scenarios/sweeps/sweep_file.hpp"
 
 namespace app {
 

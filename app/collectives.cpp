@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "app/command.hpp"
-#include "scenarios/sweeps.hpp"
+#include "scenarios/sweeps/sweeps.hpp"
 
 namespace app {
 namespace {

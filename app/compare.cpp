@@ -6,9 +6,9 @@
 #include <ostream>
 
 #include "app/command.hpp"
-#include "forecast/intervals.hpp"
-#include "report/page.hpp"
-#include "scenarios/error.hpp"
+#include "forecast/accuracy/intervals.hpp"
+#include "report/page/page.hpp"
+#include "scenarios/documents/error.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 

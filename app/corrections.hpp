@@ -6,8 +6,8 @@
 #include <string>
 
 #include "app/command.hpp"
-#include "forecast/correction.hpp"
-#include "forecast/intervals.hpp"
+#include "forecast/accuracy/correction.hpp"
+#include "forecast/accuracy/intervals.hpp"
 #include "search/search.hpp"
 
 namespace app {

@@ -4,8 +4,8 @@
 #include "app/command.hpp"
 #include "report/catalog.hpp"
 #include "report/fabric.hpp"
-#include "scenarios/huggingface.hpp"
-#include "scenarios/nccl_tests.hpp"
+#include "scenarios/foreign/huggingface.hpp"
+#include "scenarios/foreign/nccl_tests.hpp"
 
 namespace app {
 

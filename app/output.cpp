@@ -6,8 +6,8 @@
 #include <ostream>
 
 #include "app/command.hpp"
-#include "report/kineto_trace.hpp"
-#include "report/trace.hpp"
+#include "report/traces/kineto_trace.hpp"
+#include "report/traces/trace.hpp"
 
 namespace app {
 

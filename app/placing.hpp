@@ -3,7 +3,7 @@
 #pragma once
 #include <stdexcept>
 
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "scenarios/placed.hpp"
 
 namespace app {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "forecast/intervals.hpp"
+#include "forecast/accuracy/intervals.hpp"
+#include "forecast/accuracy/validation.hpp"
 #include "forecast/scenario.hpp"
-#include "forecast/validation.hpp"
 #include "scenarios/published.hpp"
 
 namespace app {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/purchase.hpp"
+#include "report/purchase/purchase.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,9 +10,9 @@
 #include "app/corrections.hpp"
 #include "app/parallel.hpp"
 #include "app/stopping.hpp"
-#include "report/page.hpp"
+#include "report/page/page.hpp"
 #include "scenarios/intervals.hpp"
-#include "scenarios/purchase_file.hpp"
+#include "scenarios/purchase/purchase_file.hpp"
 
 namespace app {
 namespace {

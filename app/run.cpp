@@ -8,7 +8,7 @@
 
 #include "app/command.hpp"
 #include "app/commands.hpp"
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "store/store.hpp"
 #include "units/spelling.hpp"
 

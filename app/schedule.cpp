@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "app/command.hpp"
-#include "plans/limits.hpp"
+#include "plans/schedules/limits.hpp"
 #include "plans/words.hpp"
-#include "report/page.hpp"
-#include "scenarios/error.hpp"
+#include "report/page/page.hpp"
+#include "scenarios/documents/error.hpp"
 #include "scenarios/order_file.hpp"
 #include "strategies/pipeline.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/search.hpp"
+#include "report/search/search.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,9 +12,9 @@
 #include "app/parallel.hpp"
 #include "app/placing.hpp"
 #include "app/stopping.hpp"
-#include "forecast/intervals.hpp"
-#include "report/launch.hpp"
-#include "report/page.hpp"
+#include "forecast/accuracy/intervals.hpp"
+#include "report/launch/launch.hpp"
+#include "report/page/page.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/search_file.hpp"

@@ -5,11 +5,11 @@
 #include "app/command.hpp"
 #include "app/corrections.hpp"
 #include "app/placing.hpp"
+#include "forecast/accuracy/intervals.hpp"
 #include "forecast/forecast.hpp"
-#include "forecast/intervals.hpp"
 #include "report/correction.hpp"
 #include "report/json.hpp"
-#include "report/page.hpp"
+#include "report/page/page.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 

@@ -12,9 +12,9 @@
 #include "app/command.hpp"
 #include "app/corrections.hpp"
 #include "app/stopping.hpp"
-#include "forecast/intervals.hpp"
+#include "forecast/accuracy/intervals.hpp"
 #include "report/sweep.hpp"
-#include "scenarios/sweep_file.hpp"
+#include "scenarios/sweeps/sweep_file.hpp"
 #include "store/store.hpp"
 
 namespace app {

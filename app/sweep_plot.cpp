@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A figure of a sweep along one or two of its axes, or against another: in the terminal, or as SVG.
-#include "report/sweep_plot.hpp"
+#include "report/plots/sweep_plot.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/sweep.hpp"
-#include "scenarios/sweep_paths.hpp"
-#include "scenarios/value_json.hpp"
+#include "scenarios/documents/value_json.hpp"
+#include "scenarios/sweeps/sweep_paths.hpp"
 #include "units/spelling.hpp"
 
 namespace app {

@@ -7,9 +7,9 @@
 
 #include "app/sweep.hpp"
 #include "forecast/warnings.hpp"
-#include "plans/refusal.hpp"
-#include "report/search.hpp"
-#include "scenarios/value_json.hpp"
+#include "plans/schedules/refusal.hpp"
+#include "report/search/search.hpp"
+#include "scenarios/documents/value_json.hpp"
 #include "search/objectives.hpp"
 #include "search/points.hpp"
 #include "store/digest.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/sweep.hpp"
-#include "scenarios/value_json.hpp"
+#include "scenarios/documents/value_json.hpp"
 #include "search/points.hpp"
 #include "store/digest.hpp"
 

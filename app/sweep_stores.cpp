@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "app/sweep.hpp"
-#include "report/page.hpp"
-#include "report/sweep_plot.hpp"
+#include "report/page/page.hpp"
+#include "report/plots/sweep_plot.hpp"
 #include "search/points.hpp"
 #include "store/digest.hpp"
 

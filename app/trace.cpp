@@ -3,10 +3,10 @@
 
 #include "app/command.hpp"
 #include "app/placing.hpp"
-#include "forecast/intervals.hpp"
+#include "forecast/accuracy/intervals.hpp"
 #include "report/profile.hpp"
+#include "scenarios/foreign/profiler_trace.hpp"
 #include "scenarios/intervals.hpp"
-#include "scenarios/profiler_trace.hpp"
 #include "scenarios/scenario_file.hpp"
 
 namespace app {

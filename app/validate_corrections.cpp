@@ -7,7 +7,7 @@
 #include "app/command.hpp"
 #include "app/parallel.hpp"
 #include "app/published.hpp"
-#include "forecast/neighbours.hpp"
+#include "forecast/accuracy/neighbours.hpp"
 #include "report/likeness.hpp"
 
 namespace app {

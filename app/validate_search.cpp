@@ -10,8 +10,8 @@
 #include "app/parallel.hpp"
 #include "app/published.hpp"
 #include "app/stopping.hpp"
-#include "report/given_plans.hpp"
-#include "scenarios/error.hpp"
+#include "report/search/given_plans.hpp"
+#include "scenarios/documents/error.hpp"
 #include "scenarios/search_file.hpp"
 
 namespace app {

@@ -3,7 +3,7 @@
 // For scale, on a machine of 2 cores: SimGrid 3.32 needs more than 400 s for the skewed all-to-all
 // of 128 ranks, filling from scratch after every event 33.7 s; SimGrid 69 s for the equal one of
 // 256 and 11.3 s for the ring, LogGOPSim (no contention) 7.1 s.
-#include "sim/flows.hpp"
+#include "sim/flows/flows.hpp"
 
 #include <benchmark/benchmark.h>
 

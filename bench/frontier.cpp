@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frontiers of rows of layers: all intervals of a model with few sorts of layers, and one row of
 // layers that are all different.
-#include "search/frontier.hpp"
+#include "search/solvers/frontier.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <random>
 
-#include "search/intervals.hpp"
+#include "search/solvers/intervals.hpp"
 
 namespace {
 

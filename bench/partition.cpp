@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partitioning models onto pipelines: layers (with embedding and head), stages, chunks per stage,
 // microbatches, and how many sorts of layers there are (0: every layer is different).
-#include "search/partition.hpp"
+#include "search/solvers/partition.hpp"
 
 #include <benchmark/benchmark.h>
 

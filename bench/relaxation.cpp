@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lower bounds of pipeline partitions: one from given multipliers, and the search for good ones.
-#include "search/relaxation.hpp"
+#include "search/solvers/relaxation.hpp"
 
 #include <benchmark/benchmark.h>
 
-#include "search/partition.hpp"
+#include "search/solvers/partition.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // Finding the order of a searched schedule, by stages and microbatches.
 #include <benchmark/benchmark.h>
 
-#include "plans/schedule.hpp"
+#include "plans/schedules/schedule.hpp"
 
 namespace {
 

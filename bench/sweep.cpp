@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "forecast/forecast.hpp"
-#include "scenarios/sweep_file.hpp"
+#include "scenarios/sweeps/sweep_file.hpp"
 #include "search/points.hpp"
 #include "store/digest.hpp"
 #include "store/store.hpp"

@@ -2,7 +2,7 @@
 // Writing a trace of a million slices: at most a second.
 #include <benchmark/benchmark.h>
 
-#include "report/trace.hpp"
+#include "report/traces/trace.hpp"
 
 namespace {
 

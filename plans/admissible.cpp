@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "plans/schedule_needs.hpp"
+#include "plans/schedules/schedule_needs.hpp"
 #include "plans/shard_groups.hpp"
 #include "plans/words.hpp"
 #include "units/text.hpp"

@@ -3,7 +3,7 @@
 
 #include "model/narrow.hpp"
 #include "plans/memory.hpp"
-#include "plans/schedule.hpp"
+#include "plans/schedules/schedule.hpp"
 
 namespace strategies {
 

@@ -6,7 +6,7 @@
 #include "model/transformer.hpp"
 #include "plans/placement.hpp"
 #include "plans/plan.hpp"
-#include "plans/schedule_layout.hpp"
+#include "plans/schedules/schedule_layout.hpp"
 #include "topology/cluster.hpp"
 
 namespace strategies {

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "forecast/calibration_summary.hpp"
+#include "forecast/accuracy/calibration_summary.hpp"
 #include "report/text.hpp"
 
 namespace report {

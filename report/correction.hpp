@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "forecast/correction.hpp"
+#include "forecast/accuracy/correction.hpp"
 #include "report/text.hpp"
 
 namespace report {

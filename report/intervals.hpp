@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "forecast/intervals.hpp"
+#include "forecast/accuracy/intervals.hpp"
 
 namespace report {
 

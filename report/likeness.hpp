@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "forecast/neighbours.hpp"
+#include "forecast/accuracy/neighbours.hpp"
 #include "report/text.hpp"
 
 namespace report {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "report/document.hpp"
+#include "scenarios/documents/value_json.hpp"
 #include "scenarios/shown.hpp"
-#include "scenarios/value_json.hpp"
 
 namespace report {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/alerts.hpp"
 #include "report/document.hpp"
+#include "scenarios/documents/value_json.hpp"
 #include "scenarios/shown.hpp"
-#include "scenarios/value_json.hpp"
 
 namespace report {
 namespace {

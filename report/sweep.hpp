@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "forecast/correction.hpp"
+#include "forecast/accuracy/correction.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
 #include "plans/plan.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "forecast/validation.hpp"
+#include "forecast/accuracy/validation.hpp"
 #include "report/text.hpp"
 
 namespace report {

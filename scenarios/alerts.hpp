@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "forecast/alert_rule.hpp"
-#include "scenarios/cursor.hpp"
-#include "scenarios/form.hpp"
+#include "scenarios/documents/cursor.hpp"
+#include "scenarios/documents/form.hpp"
 
 namespace scenarios {
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "scenarios/document.hpp"
-#include "scenarios/edit.hpp"
+#include "scenarios/documents/edit.hpp"
+#include "scenarios/documents/nearest.hpp"
 #include "scenarios/named.hpp"
-#include "scenarios/nearest.hpp"
 #include "scenarios/tables.hpp"
 
 namespace scenarios {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/cursor.hpp"
+#include "scenarios/documents/cursor.hpp"
 
 namespace scenarios {
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "scenarios/catalog_files.hpp"
-#include "scenarios/nearest.hpp"
+#include "scenarios/documents/nearest.hpp"
 #include "scenarios/tables.hpp"
 
 namespace scenarios {

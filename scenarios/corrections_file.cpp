@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "forecast/correction.hpp"
+#include "forecast/accuracy/correction.hpp"
 #include "scenarios/document.hpp"
+#include "scenarios/documents/value_json.hpp"
 #include "scenarios/named.hpp"
-#include "scenarios/value_json.hpp"
 
 namespace scenarios {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "forecast/scenario.hpp"
-#include "scenarios/form.hpp"
-#include "scenarios/yaml.hpp"
+#include "scenarios/documents/form.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "units/quantity.hpp"
 
 namespace scenarios {

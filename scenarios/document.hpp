@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "forecast/scenario.hpp"
-#include "scenarios/cursor.hpp"
+#include "scenarios/documents/cursor.hpp"
 #include "scenarios/tables.hpp"
 #include "search/search.hpp"
 

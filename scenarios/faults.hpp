@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What sets single devices and links of a cluster apart from the others.
 #pragma once
-#include "scenarios/cursor.hpp"
-#include "scenarios/form.hpp"
+#include "scenarios/documents/cursor.hpp"
+#include "scenarios/documents/form.hpp"
 #include "topology/cluster.hpp"
 
 namespace scenarios {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "scenarios/catalog_files.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "scenarios/keys.hpp"
-#include "scenarios/yaml.hpp"
 
 namespace scenarios {
 namespace {

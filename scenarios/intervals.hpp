@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "forecast/intervals.hpp"
+#include "forecast/accuracy/intervals.hpp"
 
 namespace scenarios {
 

@@ -12,7 +12,7 @@
 
 #include "forecast/scenario.hpp"
 #include "plans/admissible.hpp"
-#include "scenarios/cursor.hpp"
+#include "scenarios/documents/cursor.hpp"
 
 namespace scenarios {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/form.hpp"
+#include "scenarios/documents/form.hpp"
 #include "scenarios/shown.hpp"
 #include "units/text.hpp"
 #include "units/words.hpp"

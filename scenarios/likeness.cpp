@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "scenarios/catalog_files.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/named.hpp"
-#include "scenarios/yaml.hpp"
 
 namespace scenarios {
 namespace {

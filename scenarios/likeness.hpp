@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "forecast/likeness.hpp"
+#include "forecast/accuracy/likeness.hpp"
 
 namespace scenarios {
 

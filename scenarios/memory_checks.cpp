@@ -6,7 +6,7 @@
 #include <string>
 
 #include "plans/partition.hpp"
-#include "plans/schedule_layout.hpp"
+#include "plans/schedules/schedule_layout.hpp"
 #include "plans/words.hpp"
 #include "scenarios/judge.hpp"
 #include "strategies/checkpoints.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "model/words.hpp"
-#include "scenarios/huggingface.hpp"
+#include "scenarios/foreign/huggingface.hpp"
 #include "scenarios/model_parts.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"

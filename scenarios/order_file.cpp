@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/order_file.hpp"
 
-#include "scenarios/error.hpp"
-#include "scenarios/file.hpp"
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/file.hpp"
 
 namespace scenarios {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "plans/schedule_file.hpp"
+#include "plans/schedules/schedule_file.hpp"
 
 namespace scenarios {
 

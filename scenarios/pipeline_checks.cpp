@@ -4,7 +4,7 @@
 #include <string>
 
 #include "plans/admissible.hpp"
-#include "plans/limits.hpp"
+#include "plans/schedules/limits.hpp"
 #include "scenarios/judge.hpp"
 
 namespace scenarios {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "plans/refusal.hpp"
-#include "scenarios/cursor.hpp"
+#include "plans/schedules/refusal.hpp"
 #include "scenarios/document.hpp"
+#include "scenarios/documents/cursor.hpp"
 
 namespace scenarios {
 namespace {

@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "scenarios/error.hpp"
-#include "scenarios/file.hpp"
-#include "scenarios/yaml.hpp"
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/file.hpp"
+#include "scenarios/documents/yaml.hpp"
 
 namespace scenarios {
 

@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "scenarios/document.hpp"
+#include "scenarios/documents/nearest.hpp"
 #include "scenarios/keys.hpp"
-#include "scenarios/nearest.hpp"
 
 namespace scenarios {
 namespace {

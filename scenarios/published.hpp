@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "forecast/scenario.hpp"
-#include "scenarios/cursor.hpp"
+#include "scenarios/documents/cursor.hpp"
 
 namespace scenarios {
 

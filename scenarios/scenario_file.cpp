@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plans/schedule_needs.hpp"
+#include "plans/schedules/schedule_needs.hpp"
 #include "scenarios/alerts.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "forecast/scenario.hpp"
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "scenarios/placed.hpp"
 #include "units/quantity.hpp"
 

@@ -5,8 +5,8 @@
 #include "scenarios/catalog.hpp"
 #include "scenarios/corrections_file.hpp"
 #include "scenarios/scenario_file.hpp"
-#include "scenarios/sweep_file.hpp"
-#include "scenarios/sweep_keys.hpp"
+#include "scenarios/sweeps/sweep_file.hpp"
+#include "scenarios/sweeps/sweep_keys.hpp"
 #include "scenarios/tables.hpp"
 
 namespace scenarios {

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "scenarios/cursor.hpp"
+#include "scenarios/documents/cursor.hpp"
 #include "scenarios/keys.hpp"
 #include "search/search.hpp"
 

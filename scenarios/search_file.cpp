@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "plans/schedule_needs.hpp"
+#include "plans/schedules/schedule_needs.hpp"
 #include "plans/words.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"

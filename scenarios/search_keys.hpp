@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "scenarios/cursor.hpp"
-#include "scenarios/form.hpp"
+#include "scenarios/documents/cursor.hpp"
+#include "scenarios/documents/form.hpp"
 #include "search/search.hpp"
 
 namespace scenarios {

@@ -8,7 +8,7 @@
 #include "model/transformer.hpp"
 #include "plans/plan.hpp"
 #include "plans/software.hpp"
-#include "scenarios/yaml.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "topology/cluster.hpp"
 
 namespace scenarios {

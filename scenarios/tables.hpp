@@ -8,8 +8,8 @@
 #include "model/transformer.hpp"
 #include "plans/plan.hpp"
 #include "plans/software.hpp"
-#include "scenarios/cursor.hpp"
-#include "scenarios/form.hpp"
+#include "scenarios/documents/cursor.hpp"
+#include "scenarios/documents/form.hpp"
 #include "topology/cluster.hpp"
 
 namespace scenarios {

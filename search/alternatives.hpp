@@ -2,7 +2,7 @@
 // One search, of the question's own scenario: what a search of several alternatives is made of.
 #pragma once
 #include "search/search.hpp"
-#include "search/timetable.hpp"
+#include "search/solvers/timetable.hpp"
 
 namespace search {
 

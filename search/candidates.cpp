@@ -6,8 +6,8 @@
 #include <set>
 
 #include "search/cuts.hpp"
-#include "search/enumeration.hpp"
-#include "search/relaxation.hpp"
+#include "search/solvers/enumeration.hpp"
+#include "search/solvers/relaxation.hpp"
 
 namespace search {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "forecast/correction.hpp"
+#include "forecast/accuracy/correction.hpp"
 #include "search/objectives.hpp"
 #include "search/why.hpp"
 

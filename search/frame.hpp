@@ -12,7 +12,7 @@
 #include "plans/holdings.hpp"
 #include "plans/memory.hpp"
 #include "search/layer_prices.hpp"
-#include "search/partition.hpp"
+#include "search/solvers/partition.hpp"
 #include "strategies/pass_costs.hpp"
 #include "strategies/sharing.hpp"
 

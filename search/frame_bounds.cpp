@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "search/frame.hpp"
-#include "search/stage_groups.hpp"
+#include "search/solvers/stage_groups.hpp"
 
 namespace search {
 

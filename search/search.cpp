@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "forecast/costs.hpp"
-#include "plans/refusal.hpp"
+#include "plans/schedules/refusal.hpp"
 #include "search/alternatives.hpp"
 #include "search/candidates.hpp"
 #include "search/seeds.hpp"

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "plans/admissible.hpp"
-#include "plans/limits.hpp"
-#include "plans/schedule_needs.hpp"
+#include "plans/schedules/limits.hpp"
+#include "plans/schedules/schedule_needs.hpp"
 #include "search/cuts.hpp"
 
 namespace search {

@@ -49,7 +49,7 @@ void for_each_division(const forecast::Scenario& scenario, const Space& space,
 // zero, schedule, virtual_stages. Plans that cannot differ are left out but for one: sequence
 // parallelism and tensor 1, sharding with one replica, another schedule than 1f1b with pipeline 1.
 // So are those that cannot be, shards within nodes, more on some than on others, and those that are
-// not simulated because they have too many passes (plans/limits.hpp).
+// not simulated because they have too many passes (plans/schedules/limits.hpp).
 void for_each_step(const forecast::Scenario& scenario, const Space& space,
                    const strategies::Plan& division,
                    const std::function<void(const strategies::Plan&)>& visit);

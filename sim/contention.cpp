@@ -8,7 +8,7 @@
 #include <queue>
 #include <utility>
 
-#include "sim/flows.hpp"
+#include "sim/flows/flows.hpp"
 #include "sim/stepper.hpp"
 #include "sim/successors.hpp"
 

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "sim/contention.hpp"
-#include "sim/flows_levels.hpp"
+#include "sim/flows/flows_levels.hpp"
 
 namespace sim {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "plans/partition.hpp"
-#include "plans/schedule_layout.hpp"
+#include "plans/schedules/schedule_layout.hpp"
 #include "strategies/checkpoints.hpp"
 #include "strategies/lower.hpp"
 

@@ -11,7 +11,7 @@
 #include "plans/memory.hpp"
 #include "plans/placement.hpp"
 #include "plans/plan.hpp"
-#include "plans/schedule.hpp"
+#include "plans/schedules/schedule.hpp"
 #include "plans/software.hpp"
 #include "sim/program.hpp"
 #include "strategies/costs.hpp"

@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-#include "plans/refusal.hpp"
+#include "plans/schedules/refusal.hpp"
 #include "strategies/checkpoints.hpp"
 #include "strategies/regrouping.hpp"
 #include "strategies/writer.hpp"

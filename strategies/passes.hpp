@@ -13,7 +13,7 @@
 #include "plans/holdings.hpp"
 #include "plans/plan.hpp"
 #include "plans/recompute.hpp"
-#include "plans/schedule.hpp"
+#include "plans/schedules/schedule.hpp"
 #include "plans/software.hpp"
 #include "sim/measures.hpp"
 #include "sim/program.hpp"

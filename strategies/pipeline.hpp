@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "plans/schedule.hpp"
-#include "plans/walk.hpp"
+#include "plans/schedules/schedule.hpp"
+#include "plans/schedules/walk.hpp"
 #include "sim/engine.hpp"
 #include "sim/program.hpp"
 

@@ -36,7 +36,7 @@ std::span<const CatalogFile> catalog_files() { return {}; }
   set(${variable} ${source} PARENT_SCOPE)
 endfunction()
 
-# embed_page(<variable>): the same for the built page, declared in report/page_parts.hpp.
+# embed_page(<variable>): the same for the built page, declared in report/page/page_parts.hpp.
 function(embed_page variable)
   set(EMBED_PAGE ${PROJECT_SOURCE_DIR}/report/page/template.html)
   set(source ${PROJECT_BINARY_DIR}/page_template.cpp)

@@ -41,7 +41,7 @@ export default defineConfig({
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },
   build: {
     outDir: '../report/page',
-    emptyOutDir: true,
+    emptyOutDir: false,  // sources of the room stand beside the page
     target: 'es2022',
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <set>
 
+#include "forecast/accuracy/intervals.hpp"
 #include "forecast/forecast.hpp"
-#include "forecast/intervals.hpp"
-#include "plans/refusal.hpp"
+#include "plans/schedules/refusal.hpp"
 #include "report/json.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"

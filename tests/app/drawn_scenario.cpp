@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "scenarios/catalog.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "scenarios/tables.hpp"
-#include "scenarios/yaml.hpp"
 
 namespace drawn {
 

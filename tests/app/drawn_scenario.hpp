@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/form.hpp"
+#include "scenarios/documents/form.hpp"
 
 namespace drawn {
 

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "report/document.hpp"
-#include "report/plan_yaml.hpp"
+#include "report/search/plan_yaml.hpp"
 #include "scenarios/tables.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"

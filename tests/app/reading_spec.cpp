@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "scenarios/file.hpp"
+#include "scenarios/documents/file.hpp"
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 

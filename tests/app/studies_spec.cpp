@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "forecast/forecast.hpp"
-#include "scenarios/sweep_file.hpp"
+#include "scenarios/sweeps/sweep_file.hpp"
 #include "search/points.hpp"
 #include "tests/report/golden.hpp"
 

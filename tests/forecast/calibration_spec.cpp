@@ -2,7 +2,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "forecast/calibration.hpp"
+#include "forecast/accuracy/calibration.hpp"
 #include "tests/catch.hpp"
 
 namespace calibration_spec {

@@ -3,8 +3,8 @@
 #include <numeric>
 #include <random>
 
-#include "forecast/correction.hpp"
-#include "forecast/neighbours.hpp"
+#include "forecast/accuracy/correction.hpp"
+#include "forecast/accuracy/neighbours.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 

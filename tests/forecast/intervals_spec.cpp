@@ -2,8 +2,8 @@
 #include <cmath>
 #include <random>
 
-#include "forecast/intervals.hpp"
-#include "forecast/validation.hpp"
+#include "forecast/accuracy/intervals.hpp"
+#include "forecast/accuracy/validation.hpp"
 #include "tests/catch.hpp"
 
 namespace intervals_spec {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 
-#include "forecast/kernel_fit.hpp"
+#include "forecast/accuracy/kernel_fit.hpp"
 #include "tests/catch.hpp"
 #include "topology/kernel_time.hpp"
 

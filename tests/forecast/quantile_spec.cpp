@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "forecast/quantile.hpp"
+#include "forecast/accuracy/quantile.hpp"
 #include "tests/catch.hpp"
 
 namespace quantile_spec {

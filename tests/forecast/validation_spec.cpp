@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "forecast/validation.hpp"
+#include "forecast/accuracy/validation.hpp"
 #include "tests/catch.hpp"
 
 namespace validation_spec {

@@ -12,19 +12,19 @@
 #include <vector>
 
 #include "scenarios/calibration.hpp"
-#include "scenarios/condition.hpp"
 #include "scenarios/corrections_file.hpp"
-#include "scenarios/error.hpp"
-#include "scenarios/huggingface.hpp"
+#include "scenarios/documents/error.hpp"
+#include "scenarios/foreign/huggingface.hpp"
+#include "scenarios/foreign/nccl_tests.hpp"
+#include "scenarios/foreign/profiler_trace.hpp"
 #include "scenarios/kernel_table.hpp"
-#include "scenarios/nccl_tests.hpp"
 #include "scenarios/order_file.hpp"
-#include "scenarios/profiler_trace.hpp"
 #include "scenarios/published.hpp"
-#include "scenarios/purchase_file.hpp"
+#include "scenarios/purchase/purchase_file.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/search_file.hpp"
-#include "scenarios/sweep_file.hpp"
+#include "scenarios/sweeps/condition.hpp"
+#include "scenarios/sweeps/sweep_file.hpp"
 
 namespace fuzz {
 

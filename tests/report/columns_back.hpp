@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "report/columns.hpp"
+#include "report/page/columns.hpp"
 
 namespace columns {
 

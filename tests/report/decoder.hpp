@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other direction of report/protobuf.hpp, as plain as possible: enough to check a trace.
+// The other direction of report/traces/protobuf.hpp, as plain as possible: enough to check a trace.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "report/page.hpp"
-#include "report/transposed.hpp"
+#include "report/page/page.hpp"
+#include "report/page/transposed.hpp"
 #include "strategies/pipeline.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/columns_back.hpp"

@@ -2,7 +2,7 @@
 // Plans that people chose beside those that searches find.
 #include <nlohmann/json.hpp>
 
-#include "report/given_plans.hpp"
+#include "report/search/given_plans.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"
 

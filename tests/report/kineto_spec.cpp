@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "report/kineto_trace.hpp"
+#include "report/traces/kineto_trace.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/report/examples.hpp"

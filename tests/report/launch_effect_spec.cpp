@@ -2,7 +2,7 @@
 // What changes a forecast changes its launch configuration.
 #include "forecast/forecast.hpp"
 #include "report/json.hpp"
-#include "report/launch.hpp"
+#include "report/launch/launch.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 

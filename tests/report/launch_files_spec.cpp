@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "report/launch.hpp"
+#include "report/launch/launch.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 

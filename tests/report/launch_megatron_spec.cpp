@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "plans/partition.hpp"
-#include "report/launch.hpp"
+#include "report/launch/launch.hpp"
 #include "strategies/lower.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "report/json.hpp"
-#include "report/launch.hpp"
+#include "report/launch/launch.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/launch_scenarios.hpp"

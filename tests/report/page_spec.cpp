@@ -4,10 +4,10 @@
 #include <random>
 #include <set>
 
-#include "report/columns.hpp"
 #include "report/json.hpp"
-#include "report/page.hpp"
-#include "report/page_parts.hpp"
+#include "report/page/columns.hpp"
+#include "report/page/page.hpp"
+#include "report/page/page_parts.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/columns_back.hpp"
 #include "tests/report/examples.hpp"

@@ -2,7 +2,7 @@
 // What is said about a purchase.
 #include <nlohmann/json.hpp>
 
-#include "report/purchase.hpp"
+#include "report/purchase/purchase.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"

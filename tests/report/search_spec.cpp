@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "report/recompute_words.hpp"
-#include "report/search.hpp"
+#include "report/search/recompute_words.hpp"
+#include "report/search/search.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"

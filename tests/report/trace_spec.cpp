@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "report/trace.hpp"
+#include "report/traces/trace.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/decoder.hpp"
 #include "tests/report/examples.hpp"

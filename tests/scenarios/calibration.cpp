@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "scenarios/catalog.hpp"
-#include "scenarios/edit.hpp"
+#include "scenarios/documents/edit.hpp"
 #include "scenarios/published.hpp"
-#include "scenarios/sweeps.hpp"
+#include "scenarios/sweeps/sweeps.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/error.hpp"
-#include "scenarios/yaml.hpp"
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "tests/catch.hpp"
 
 namespace catalog_spec {

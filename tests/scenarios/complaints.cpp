@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mistakes of one file, collected.
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "tests/catch.hpp"
 
 namespace complaints_spec {

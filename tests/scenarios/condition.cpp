@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conditions over paths: what they mean, and what is wrong with those that mean nothing.
-#include "scenarios/condition.hpp"
+#include "scenarios/sweeps/condition.hpp"
 
 #include <random>
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <random>
 
-#include "scenarios/file.hpp"
+#include "scenarios/documents/file.hpp"
 #include "tests/catch.hpp"
 #include "tests/fuzz/readers.hpp"
 

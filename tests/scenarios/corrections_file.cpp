@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "forecast/correction.hpp"
+#include "forecast/accuracy/correction.hpp"
 #include "scenarios/likeness.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"

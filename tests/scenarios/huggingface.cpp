@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/huggingface.hpp"
+#include "scenarios/foreign/huggingface.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/transformer.hpp"
-#include "scenarios/error.hpp"
-#include "scenarios/yaml.hpp"
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "tests/catch.hpp"
 
 namespace huggingface_spec {

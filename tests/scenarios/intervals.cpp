@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/intervals.hpp"
 
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "tests/catch.hpp"
 
 namespace intervals_spec {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON with places, and gzip around it.
-#include "scenarios/json.hpp"
+#include "scenarios/documents/json.hpp"
 
 #include <zlib.h>
 
 #include <sstream>
 
-#include "scenarios/error.hpp"
-#include "scenarios/json_tokens.hpp"
-#include "scenarios/unpacked.hpp"
-#include "scenarios/value_json.hpp"
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/json_tokens.hpp"
+#include "scenarios/documents/unpacked.hpp"
+#include "scenarios/documents/value_json.hpp"
 #include "tests/catch.hpp"
 
 namespace json_spec {

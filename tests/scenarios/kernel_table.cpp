@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/kernel_table.hpp"
 
-#include "scenarios/yaml.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 

@@ -2,10 +2,10 @@
 // Mixtures of experts, latent attention and prediction modules in a model's mapping.
 #include <string>
 
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/tables.hpp"
-#include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
 namespace mixtures_spec {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/documents/yaml.hpp"
 #include "scenarios/scenario_file.hpp"
-#include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
 namespace nasty_spec {

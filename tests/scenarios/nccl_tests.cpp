@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/nccl_tests.hpp"
+#include "scenarios/foreign/nccl_tests.hpp"
 
 #include <string>
 
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 #include "topology/collective.hpp"

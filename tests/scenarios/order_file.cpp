@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/order_file.hpp"
 
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "tests/catch.hpp"
 
 namespace order_file_spec {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces of PyTorch's profiler, read; and what is wrong with those that are none.
-#include "scenarios/profiler_trace.hpp"
+#include "scenarios/foreign/profiler_trace.hpp"
 
 #include <zlib.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <sstream>
 
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "tests/catch.hpp"
 
 namespace profiler_trace_spec {

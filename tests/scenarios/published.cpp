@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "tests/catch.hpp"
 
 namespace published_spec {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "scenarios/catalog.hpp"
-#include "scenarios/purchase_file.hpp"
+#include "scenarios/documents/yaml.hpp"
+#include "scenarios/purchase/purchase_file.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/search_file.hpp"
-#include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
 namespace reader_spec {

@@ -9,9 +9,9 @@
 #include <set>
 #include <string>
 
+#include "scenarios/documents/yaml.hpp"
 #include "scenarios/scenario_file.hpp"
-#include "scenarios/sweep_file.hpp"
-#include "scenarios/yaml.hpp"
+#include "scenarios/sweeps/sweep_file.hpp"
 #include "tests/catch.hpp"
 
 namespace schema_spec {

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/documents/value_json.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "scenarios/tables.hpp"
-#include "scenarios/value_json.hpp"
-#include "scenarios/yaml.hpp"
 #include "tests/catch.hpp"
 
 namespace shown_spec {

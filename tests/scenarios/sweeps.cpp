@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/sweeps.hpp"
+#include "scenarios/sweeps/sweeps.hpp"
 
 #include <fstream>
 #include <map>
 #include <string>
 
-#include "scenarios/error.hpp"
+#include "scenarios/documents/error.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 

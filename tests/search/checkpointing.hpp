@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "search/frontier.hpp"
+#include "search/solvers/frontier.hpp"
 
 namespace search {
 

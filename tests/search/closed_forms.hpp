@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "search/frontier.hpp"
+#include "search/solvers/frontier.hpp"
 
 namespace oracle {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounds where experts of several nodes exchange over links that messages and gradients use too.
 #include "search/candidates.hpp"
-#include "search/enumeration.hpp"
+#include "search/solvers/enumeration.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/search/frames.hpp"

@@ -2,7 +2,7 @@
 // Partitions below a target, in rooms, and along a given cut. What fails here if it is broken: how
 // many microbatches are in flight dropped from what a stage keeps; sum + (m - 1) max taken for a
 // bound; the capacity of a device off by one.
-#include "search/partition.hpp"
+#include "search/solvers/partition.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/exhaustive.hpp"
 

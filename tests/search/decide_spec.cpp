@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which option is taken, and what would change that.
-#include "search/decision_parts.hpp"
+#include "search/purchase/decision_parts.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/purchases.hpp"
 

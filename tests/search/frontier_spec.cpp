@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <random>
 
-#include "search/frontier.hpp"
+#include "search/solvers/frontier.hpp"
 #include "tests/catch.hpp"
 
 namespace frontier_spec {

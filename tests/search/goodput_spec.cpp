@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "search/goodput.hpp"
+#include "search/purchase/goodput.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 

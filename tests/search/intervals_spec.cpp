@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "search/intervals.hpp"
+#include "search/solvers/intervals.hpp"
 #include "tests/catch.hpp"
 
 namespace intervals_spec {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "search/wide.hpp"
+#include "search/solvers/wide.hpp"
 
 namespace search {
 

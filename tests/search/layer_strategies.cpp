@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "search/wide.hpp"
+#include "search/solvers/wide.hpp"
 
 namespace search {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "search/frontier.hpp"
+#include "search/solvers/frontier.hpp"
 
 namespace search {
 

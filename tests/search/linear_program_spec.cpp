@@ -6,7 +6,7 @@
 #include <optional>
 #include <random>
 
-#include "search/linear_program.hpp"
+#include "search/solvers/linear_program.hpp"
 #include "tests/catch.hpp"
 
 namespace linear_program_spec {

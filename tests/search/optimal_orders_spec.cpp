@@ -3,8 +3,8 @@
 // search over them found once.
 #include <algorithm>
 
-#include "plans/schedule.hpp"
-#include "search/timetable.hpp"
+#include "plans/schedules/schedule.hpp"
+#include "search/solvers/timetable.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/oracle.hpp"
 

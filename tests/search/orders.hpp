@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "search/timetable.hpp"
+#include "search/solvers/timetable.hpp"
 
 namespace search {
 

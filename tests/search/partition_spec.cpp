@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/partition.hpp"
+#include "search/solvers/partition.hpp"
 #include "strategies/pipeline.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/oracle.hpp"

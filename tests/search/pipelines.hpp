@@ -7,7 +7,7 @@
 #include <random>
 #include <tuple>
 
-#include "search/partition.hpp"
+#include "search/solvers/partition.hpp"
 
 namespace pipelines {
 

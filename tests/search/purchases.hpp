@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "search/purchase.hpp"
+#include "search/purchase/purchase.hpp"
 #include "tests/forecast/small_llama.hpp"
 
 namespace tests {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/relaxation.hpp"
+#include "search/solvers/relaxation.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/exhaustive.hpp"
 

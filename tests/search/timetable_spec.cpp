@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/timetable.hpp"
-#include "search/trellis.hpp"
+#include "search/solvers/timetable.hpp"
+#include "search/solvers/trellis.hpp"
 #include "strategies/pipeline.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/pipelines.hpp"

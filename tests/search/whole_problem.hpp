@@ -15,7 +15,7 @@
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
 #include "plans/partition.hpp"
-#include "plans/schedule_layout.hpp"
+#include "plans/schedules/schedule_layout.hpp"
 #include "search/candidates.hpp"
 #include "search/divisions.hpp"
 #include "search/search.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max-min fair rates by progressive filling: slow and obvious, the oracle of sim/flows.hpp.
+// Max-min fair rates by progressive filling: slow and obvious, the oracle of sim/flows/flows.hpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/flows.hpp"
+#include "sim/flows/flows.hpp"
 
 namespace tests {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <random>
 
-#include "sim/flows.hpp"
+#include "sim/flows/flows.hpp"
 #include "tests/catch.hpp"
 
 namespace flows_alone_spec {

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <random>
 
-#include "sim/flows.hpp"
+#include "sim/flows/flows.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/fair_share.hpp"
 #include "tests/sim/finish_times.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include "plans/walk.hpp"
+#include "plans/schedules/walk.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/groups.hpp"
 #include "tests/strategies/recorded.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of whole numbers, as report/columns.hpp packs them.
+// Columns of whole numbers, as report/page/columns.hpp packs them.
 
 export type Index = [written: string, more: string];
 export type Table = { columns: string[] } | { distinct: string[]; index: Index };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program gives the page: report/page.cpp. Names are those of the documents of --json.
+// What the program gives the page: report/page/page.cpp. Names are those of the documents of --json.
 import type { Table } from './columns';
 import type { Transposed } from './transposed';
 
@@ -34,7 +34,7 @@ export interface RunDocument {
   alerts?: Alert[];
 }
 
-// Tables as report/page_parts.hpp and report/page_idle.cpp write them.
+// Tables as report/page/page_parts.hpp and report/page/page_idle.cpp write them.
 export interface PackedAwaited {
   entries: Table;
   sorts: [stage: number, rank: number, lane: string, name: string][];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of objects, as report/transposed.hpp packs them.
+// Lists of objects, as report/page/transposed.hpp packs them.
 import { indexOf, type Index } from './columns';
 
 export type Transposed = { rows: number; columns: Record<string, PackedColumn> };

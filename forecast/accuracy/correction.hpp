@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forecasts corrected by measured steps of scenarios like theirs: docs/correction.md.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "forecast/accuracy/likeness.hpp"
+#include "forecast/forecast.hpp"
+#include "forecast/scenario.hpp"
+#include "units/quantity.hpp"
+
+namespace forecast {
+
+// Standard deviation of the logarithm of a step's time when it is measured again: runs of the same
+// scenario on other days and nodes differ by one or two percent.
+inline constexpr double usual_noise = 0.015;
+
+// A step that was measured, beside its forecast, which has its interval and no correction.
+struct MeasuredStep {
+  std::string name;
+  units::Seconds measured, forecast;
+  Setting setting;
+  double deviation = 0;  // standard deviation of log(measured / forecast) of forecasts like it
+  double noise = usual_noise;
+};
+MeasuredStep measured_step(std::string name, units::Seconds measured, double noise,
+                           const Scenario& scenario, const Forecast& forecast);
+
+struct Corrections {
+  std::vector<MeasuredStep> steps;
+  Likeness likeness;
+};
+
+// What a measured step does to a forecast.
+struct Carried {
+  std::string name;
+  units::Seconds measured, forecast;
+  double correlation = 0;
+  // The power of measured / forecast that goes into the factor. Negative where nearer steps have
+  // said the same and more.
+  double weight = 0;
+};
+
+struct Correction {
+  double factor = 1;                   // on the simulated step time
+  double low = 1, high = 1;            // 80 % interval of measured over simulated step time
+  double width_before = 0, width = 0;  // logarithm of high / low, without correction and with
+  units::Seconds simulated;            // step time before
+  std::vector<Carried> from;           // the greatest weight first
+};
+
+// Simple kriging of log(measured / forecast) with mean 0 (Rasmussen and Williams 2006, equations
+// 2.25 and 2.26): the prior is the forecast's 80 % interval, correlations are `likeness`, the noise
+// of a repeated measurement belongs to no scenario. Around the factor the interval keeps its
+// shape and shrinks by the standard deviation that is left: never wider than before, as a ratio.
+// The forecast must have its interval and no correction. Without steps: no change.
+// O(steps³).
+Correction correction_of(const Scenario& scenario, const Forecast& forecast,
+                         const Corrections& corrections);
+
+// Multiplies all that takes time by the factor, parts of the step, passes, stages and timeline
+// included, and divides rates by it; shares, memory and the load of links stay as simulated, for a
+// measured step does not say what of it was off.
+void stretch(Forecast& forecast, double factor);
+
+// stretch() by the correction's factor, and its interval.
+void apply(const Correction& correction, Forecast& forecast);
+
+// The forecast of that many standard deviations off, among forecasts like it; for a word of
+// warning.
+double deviations(const MeasuredStep& step);
+
+}  // namespace forecast

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much measured steps improve the forecasts of their neighbours: runs of published data sets,
+// each corrected by others of its set.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forecast/accuracy/correction.hpp"
+#include "forecast/accuracy/intervals.hpp"
+
+namespace forecast {
+
+// A measured run beside its forecast.
+struct MeasuredRun {
+  Circumstances run;
+  Setting setting;
+  units::Seconds measured, forecast;
+};
+
+struct MeasuredSet {
+  std::string name;
+  std::vector<MeasuredRun> runs;
+};
+
+// How far forecasts are off, and how often the 80 % interval holds the measured step.
+struct Accuracy {
+  double error = 0;     // mean of |forecast - measured| / measured
+  double coverage = 0;  // share
+  double width = 0;     // mean of the logarithm of the interval's high over low end
+};
+
+// A data set of n runs, each run corrected by …
+struct NeighbourScore {
+  std::string name;
+  std::size_t runs = 0;
+  Accuracy plain;    // nothing
+  Accuracy any;      // one other run: the mean over all n - 1
+  Accuracy nearest;  // the one that is most alike
+  Accuracy rest;     // all others
+};
+
+// Of every data set with at least two runs. Nothing of a set is in what judges it: its prior and
+// its likeness are from the other sets. O(sets² · pairs + runs³ of each set).
+std::vector<NeighbourScore> score_neighbours(const std::vector<MeasuredSet>& sets);
+
+// The mean over the sets: a large one weighs no more than a small one. There must be one.
+NeighbourScore mean_of(const std::vector<NeighbourScore>& scores);
+
+// The likeness that all sets give.
+Likeness likeness_of(const std::vector<MeasuredSet>& sets);
+
+}  // namespace forecast

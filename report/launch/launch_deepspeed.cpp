@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan as DeepSpeed's ds_config (deepspeed/runtime/config.py and zero/config.py). The model, what
+// of it is recomputed, and how it is cut into a pipeline are the training script's.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/document.hpp"
+#include "report/launch/launch_parts.hpp"
+#include "report/words.hpp"
+#include "strategies/checkpoints.hpp"
+#include "strategies/lower.hpp"
+#include "units/text.hpp"
+
+namespace report {
+namespace {
+
+using forecast::Scenario;
+using strategies::Optimizer;
+using strategies::Plan;
+using strategies::ScheduleKind;
+using Tier = strategies::Offload::Tier;
+using units::Precision;
+
+Document enabled() { return Object().put("enabled", true).take(); }
+
+void lose_launch(const Scenario& s, Sentences& lost) {
+  const auto machines = machines_of(s.cluster);
+  lost.push_back(fmt::format(
+      "{} GPUs: the launcher's: deepspeed --num_nodes {} --num_gpus {} TRAIN.py --deepspeed_config "
+      "THIS_FILE",
+      s.cluster.gpus, machines.nodes, machines.per_node));
+  lost.push_back(fmt::format(
+      "model {} and sequence_length {} tokens: the training script's; the learning rate is no part "
+      "of a plan",
+      json_string(s.model.name.empty() ? "unnamed" : s.model.name), s.training.sequence_length));
+}
+
+// --- precision and optimizer
+
+void put_precision(const Scenario& s, Object& config, Sentences& lost) {
+  using enum Precision;
+  const auto precision = s.training.precision;
+  if (precision == fp16)
+    config.put("fp16", enabled());
+  else if (precision != fp32 && precision != tf32)
+    config.put("bf16", enabled());
+  if (precision == tf32)
+    lost.push_back("training.precision tf32: PyTorch's setting, not a key; fp32 is written");
+  if (precision == fp8 || precision == mxfp8 || precision == nvfp4)
+    lost.push_back(fmt::format(
+        "training.precision {}{}: DeepSpeed leaves products below 16 bit to the model's code "
+        "(Transformer Engine); bf16 is written",
+        units::to_text(precision),
+        precision == fp8 ? fmt::format(" with fp8_recipe {}", word(s.training.fp8_recipe)) : ""));
+  const auto gradients = units::to_text(gradient_precision_of(s));
+  config.put("communication_data_type", gradients)
+      .put("data_types", Object().put("grad_accum_dtype", gradients).take());
+}
+
+const char* type_of(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::adamw:
+    case Optimizer::sophia:
+      return "AdamW";
+    case Optimizer::adam:
+      return "Adam";
+    case Optimizer::lamb:
+      return "Lamb";
+    case Optimizer::adafactor:
+      return "Adafactor";
+    case Optimizer::muon:
+      return "Muon";
+    case Optimizer::sgd:
+      return "SGD";
+    case Optimizer::onebit_adam:
+      return "OneBitAdam";
+  }
+  return "AdamW";
+}
+
+// The compressed variant of an optimizer, where it has one.
+const char* onebit_of(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::adamw:
+    case Optimizer::adam:
+    case Optimizer::onebit_adam:
+      return "OneBitAdam";
+    case Optimizer::lamb:
+      return "OneBitLamb";
+    default:
+      return nullptr;
+  }
+}
+
+bool compresses(const Scenario& s) {
+  using enum strategies::GradientCompression;
+  const auto optimizer = s.training.optimizer;
+  return optimizer == Optimizer::onebit_adam ||
+         (s.plan.gradient_compression == onebit && onebit_of(optimizer));
+}
+
+void put_optimizer(const Scenario& s, Object& config, Sentences& lost) {
+  using enum strategies::GradientCompression;
+  const auto optimizer = s.training.optimizer;
+  const auto compression = s.plan.gradient_compression;
+  Object parameters;
+  parameters.number("lr", 1e-4);
+  if (compresses(s)) parameters.put("freeze_step", 1000).put("comm_backend_name", "nccl");
+  config.put("optimizer",
+             Object()
+                 .put("type", compresses(s) ? onebit_of(optimizer) : type_of(optimizer))
+                 .put("params", parameters.take())
+                 .take());
+  if (optimizer == Optimizer::sophia)
+    lost.push_back(
+        "training.optimizer sophia: neither DeepSpeed nor PyTorch has it; AdamW is "
+        "written instead");
+  if (compression == onebit && compresses(s) && optimizer != Optimizer::onebit_adam)
+    lost.push_back(
+        fmt::format("training.optimizer {}: DeepSpeed compresses to one bit in an "
+                    "optimizer of its own, {}, which is written instead",
+                    word(optimizer), onebit_of(optimizer)));
+  if (compression == fp8 || (compression == onebit && !compresses(s)))
+    lost.push_back(fmt::format(
+        "gradient_compression {}: DeepSpeed compresses to one bit in OneBitAdam and OneBitLamb "
+        "only; gradients are reduced uncompressed",
+        word(compression)));
+}
+
+// --- ZeRO
+
+// Stages 2 and 3 do not run in a pipeline, none runs with a compressed optimizer, and offloading
+// needs one.
+int stage_of(const Scenario& s) {
+  if (compresses(s)) return 0;
+  const auto stage = s.plan.pipeline > 1 ? std::min(s.plan.zero, 1) : s.plan.zero;
+  return std::max(stage, s.plan.offload.optimizer != Tier::none ? 1 : 0);
+}
+
+void lose_stage(const Scenario& s, Sentences& lost) {
+  const auto stage = stage_of(s), wanted = s.plan.zero;
+  if (stage == wanted) return;
+  const char* why = compresses(s)    ? "does not shard with 1-bit optimizers"
+                    : stage < wanted ? "shards no more than optimizer states in a pipeline"
+                                     : "offloads the states of a sharded optimizer";
+  lost.push_back(fmt::format("zero {}: DeepSpeed {}; {} is written instead", wanted, why, stage));
+}
+
+Document device_word(Tier tier) {
+  Object object;
+  object.put("device", word(tier));
+  if (tier == Tier::nvme) object.put("nvme_path", "/local_nvme");
+  return object.put("pin_memory", true).take();
+}
+
+void put_state_offload(const Scenario& s, Object& zero, Sentences& lost) {
+  const auto& offload = s.plan.offload;
+  const auto stage = stage_of(s);
+  if (offload.optimizer != Tier::none && stage > 0) {
+    const bool drives = offload.optimizer == Tier::nvme && stage == 3;
+    zero.put("offload_optimizer", device_word(drives ? Tier::nvme : Tier::cpu));
+    if (offload.optimizer == Tier::nvme && !drives)
+      lost.push_back(
+          "offload.optimizer nvme: DeepSpeed needs zero 3 for it; host memory is written instead");
+    if (stage >= 2 && !offload.gradients)
+      lost.push_back(
+          "offload.gradients none: DeepSpeed moves gradients to the host with the "
+          "optimizer's states");
+  } else if (offload.optimizer != Tier::none) {
+    lost.push_back(fmt::format(
+        "offload.optimizer {}: DeepSpeed's 1-bit optimizers keep their states on the device",
+        word(offload.optimizer)));
+  }
+  if (offload.gradients && (offload.optimizer == Tier::none || stage < 2))
+    lost.push_back(
+        "offload.gradients cpu: DeepSpeed moves gradients to the host with the "
+        "optimizer's states under zero 2 and 3 only; here they stay on the device");
+  if (offload.parameters == Tier::none) return;
+  if (stage == 3)
+    zero.put("offload_param", device_word(offload.parameters));
+  else
+    lost.push_back(
+        fmt::format("offload.parameters {}: DeepSpeed needs zero 3 for it; here they "
+                    "stay on the device",
+                    word(offload.parameters)));
+}
+
+// Parameters that no one frees are not gathered again: bounds beyond all of them.
+void put_stage_3(const Scenario& s, Object& zero, Sentences& lost) {
+  const auto& plan = s.plan;
+  if (plan.gather_bucket)
+    zero.put("stage3_prefetch_bucket_size",
+             static_cast<std::int64_t>(plan.gather_bucket->value / 2));
+  if (!plan.reshard_after_forward) {
+    const auto all = model::parameters(s.model);
+    zero.put("stage3_max_live_parameters", all).put("stage3_max_reuse_distance", all);
+  }
+  if (shards_of(s) < sharers_of(plan)) zero.put("mics_shard_size", shards_of(s));
+  if (plan.wrap.layers != 1)
+    lost.push_back(wrap_words(plan.wrap) + ": DeepSpeed gathers module by module");
+  if (overlaps_of(s).parameters != overlaps_of(s).data)
+    lost.push_back(fmt::format(
+        "overlap.parameters {}: DeepSpeed has overlap_comm for gradients and parameters, which is "
+        "{}",
+        overlaps_of(s).parameters, overlaps_of(s).data));
+}
+
+void put_zero(const Scenario& s, Object& config, Sentences& lost) {
+  const auto& plan = s.plan;
+  const auto stage = stage_of(s);
+  lose_stage(s, lost);
+  Object zero;
+  zero.put("stage", stage).put("overlap_comm", overlaps_of(s).data);
+  if (const auto elements = bucket_elements(s); elements > 0)
+    zero.put("reduce_bucket_size", elements);
+  if (stage == 3) {
+    put_stage_3(s, zero, lost);
+  } else {
+    lose_gathering(plan, "DeepSpeed", lost);
+    if (plan.gather_bucket)  // of 16-bit parameters
+      zero.put("allgather_bucket_size", static_cast<std::int64_t>(plan.gather_bucket->value / 2));
+    if (plan.zero > 0 && shards_of(s) < sharers_of(plan))
+      lost.push_back(fmt::format(
+          "shard_group node: under zero {} DeepSpeed divides states over all replicas", stage));
+    if (plan.zero > 0 && sharers_of(plan) > 1 && overlaps_of(s).parameters)
+      lost.push_back(fmt::format(
+          "overlap.parameters true: under zero {} DeepSpeed gathers parameters after the "
+          "optimizer's step",
+          stage));
+  }
+  put_state_offload(s, zero, lost);
+  config.put("zero_optimization", zero.take());
+}
+
+// --- the degrees besides data
+
+void lose_deepspeed_pipeline(const Scenario& s, const Stages& stages, Sentences& lost) {
+  const auto& plan = s.plan;
+  if (plan.schedule != ScheduleKind::one_f_one_b)
+    lost.push_back(fmt::format("schedule {}: DeepSpeed's pipelines run 1f1b", word(plan.schedule)));
+  if (plan.virtual_stages > 1)
+    lost.push_back(fmt::format("virtual_stages {}: DeepSpeed has one stage per pipeline rank",
+                               plan.virtual_stages));
+  if (plan.pipeline == 1) return;
+  lost.push_back(fmt::format(
+      "pipeline {} with layers_per_stage [{}]: the training script's: PipelineModule(layers, "
+      "topology=PipeModelDataParallelTopology(num_pp={}, num_mp={}, num_dp={})), whose "
+      "partition_method decides which stage has which layers",
+      plan.pipeline, fmt::join(one_per_rank(stages, plan.pipeline).layers(), ", "), plan.pipeline,
+      plan.tensor, sharers_of(plan)));
+  if (overlaps_of(s).pipeline)
+    lost.push_back("overlap.pipeline true: DeepSpeed's pipelines wait for their transfers");
+}
+
+void put_deepspeed_tensor(const Scenario& s, Object& config, Sentences& lost) {
+  const auto& plan = s.plan;
+  if (plan.tensor == 1) return;
+  config.put("tensor_parallel", Object()
+                                    .put("autotp_size", plan.tensor)
+                                    .put("tp_overlap_comm", overlaps_of(s).tensor)
+                                    .take());
+  if (plan.sequence_parallel)
+    lost.push_back(
+        "sequence_parallel true: DeepSpeed's tensor parallelism keeps what it does not "
+        "divide whole on each rank");
+}
+
+void put_deepspeed_context(const Scenario& s, Object& config, Sentences& lost) {
+  const auto& plan = s.plan;
+  if (plan.context == 1) return;
+  config.put("sequence_parallel_size", plan.context);
+  if (plan.context_method != strategies::ContextMethod::ulysses)
+    lost.push_back(
+        fmt::format("context_method {}: DeepSpeed divides sequences by ulysses, which "
+                    "is written instead",
+                    word(plan.context_method)));
+}
+
+void put_deepspeed_experts(const Scenario& s, Object& config, Sentences& lost) {
+  const auto& plan = s.plan;
+  if (plan.expert > 1) {
+    config.put("expert_parallel",
+               Object().put("enabled", true).put("autoep_size", plan.expert).take());
+    if (overlaps_of(s).expert)
+      lost.push_back("overlap.expert true: DeepSpeed's layers wait for their tokens");
+  }
+  if (s.model.moe && strategies::expert_tensor(plan) > 1)
+    lost.push_back(fmt::format(
+        "expert_tensor {}: the training script's; ds_config divides experts by expert only",
+        strategies::expert_tensor(plan)));
+}
+
+// --- activations
+
+// Layers whose inputs are all that is kept can have these on the host. Which layers those are is
+// the script's.
+void put_activations(const Scenario& s, const Stages& stages, Object& config, Sentences& lost) {
+  const auto& offload = s.plan.offload;
+  const bool whole = stages.all({strategies::Drop::everything});
+  const bool inputs = offload.activations && whole && offload.activation_modules.empty() &&
+                      !offload.activation_layers;
+  if (stages.recompute())
+    config.put("activation_checkpointing", Object()
+                                               .put("partition_activations", false)
+                                               .put("cpu_checkpointing", inputs)
+                                               .put("contiguous_memory_optimization", false)
+                                               .take());
+  if (stages.recompute())
+    lost.push_back(fmt::format(
+        "recompute: the training script's, which wraps what it recomputes in "
+        "deepspeed.checkpointing.checkpoint: {}{}",
+        recompute_words(stages),
+        strategies::has_rows(s.plan) ? ", rows of them (checkpoint_every) as one" : ""));
+  if (offload.activations && !inputs)
+    lost.push_back(
+        fmt::format("{}: DeepSpeed offloads the inputs of layers that are recomputed "
+                    "whole, all of them or none; here activations stay on the device",
+                    offloads(offload).back()));
+}
+
+}  // namespace
+
+Launch launch_deepspeed(const Scenario& s) {
+  Launch out;
+  auto& lost = out.not_expressed;
+  const auto stages = stages_of(s);
+  Object config;
+  config.put("train_batch_size", s.training.global_batch)
+      .put("train_micro_batch_size_per_gpu", s.plan.micro_batch)
+      .put("gradient_accumulation_steps", strategies::microbatches_of(s.plan, s.training));
+  lose_launch(s, lost);
+  put_precision(s, config, lost);
+  put_optimizer(s, config, lost);
+  put_zero(s, config, lost);
+  put_deepspeed_tensor(s, config, lost);
+  put_deepspeed_context(s, config, lost);
+  put_deepspeed_experts(s, config, lost);
+  lose_deepspeed_pipeline(s, stages, lost);
+  put_activations(s, stages, config, lost);
+  lose_rank_order(s.plan, "DeepSpeed", lost);
+  lose_common(s, "DeepSpeed", lost);
+  out.text = config.take().dump(2) + "\n";
+  return out;
+}
+
+}  // namespace report

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: Megatron-LM's command line, and who writes which part of it.
+#pragma once
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "report/launch/launch_parts.hpp"
+
+namespace report::megatron {
+
+// Flags with their values, one per line, quoted for a shell where they must be.
+class Flags {
+ public:
+  Flags& add(std::string_view flag) {
+    text_.append(" \\\n  ").append(flag);
+    return *this;
+  }
+  template <class Value>
+  Flags& add(std::string_view flag, const Value& value) {
+    add(flag);
+    return word(fmt::to_string(value));
+  }
+  Flags& when(bool holds, std::string_view flag) { return holds ? add(flag) : *this; }
+  // A further value of the last flag.
+  Flags& word(std::string_view value) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+";
+    const bool quotes = value.find_first_not_of(plain) != value.npos;
+    text_.append(quotes ? " '" : " ").append(value).append(quotes ? "'" : "");
+    return *this;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// The architecture, and the kernels that compute it.
+void write_model(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);
+
+// Batch, precision, optimizer.
+void write_training(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);
+
+// Megatron-FSDP holds gradients, or gradients and parameters, in parts. Its distributed optimizers
+// of Muon hold neither.
+inline bool fsdp(const forecast::Scenario& scenario) {
+  return scenario.plan.zero >= 2 && scenario.training.optimizer != strategies::Optimizer::muon;
+}
+
+// The optimizer whose states it offloads is Adam, which also stands for those that it lacks.
+inline bool offloads_states(const forecast::Scenario& scenario) {
+  using enum strategies::Optimizer;
+  return scenario.plan.offload.optimizer != strategies::Offload::Tier::none &&
+         scenario.training.optimizer != muon && scenario.training.optimizer != sgd;
+}
+
+// What is recomputed, of the stages that run. Returns whether whole layers are.
+bool write_recompute(const Stages& stages, const forecast::Scenario& scenario, Flags& flags,
+                     Sentences& lost);
+
+void write_offload(const forecast::Scenario& scenario, bool recomputes, Flags& flags,
+                   Sentences& lost);
+
+}  // namespace report::megatron

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model, its kernels and its training in Megatron-LM's words.
+#include <algorithm>
+
+#include "report/launch/launch_megatron.hpp"
+#include "report/words.hpp"
+#include "units/text.hpp"
+
+namespace report::megatron {
+namespace {
+
+using model::Transformer;
+using units::Precision;
+
+// One entry per layer, 1 where `holds`: a Python expression, "([0]*3+[1]*58)", as
+// --moe-layer-freq and --window-attn-skip-freq read it.
+template <class Holds>
+std::string pattern(std::int64_t layers, Holds holds) {
+  std::string text;
+  for (std::int64_t first = 0, next = 0; first < layers; first = next) {
+    for (next = first + 1; next < layers && holds(next) == holds(first);) ++next;
+    text += fmt::format("{}[{}]*{}", text.empty() ? "" : "+", holds(first) ? 1 : 0, next - first);
+  }
+  return "(" + text + ")";
+}
+
+void write_attention(const Transformer& m, Flags& flags, Sentences& lost) {
+  flags.add("--num-attention-heads", m.heads);
+  if (m.latent) {
+    flags.add("--multi-latent-attention");
+    if (m.latent->q_lora_rank > 0) flags.add("--q-lora-rank", m.latent->q_lora_rank);
+    flags.add("--kv-lora-rank", m.latent->kv_lora_rank)
+        .add("--qk-head-dim", m.latent->qk_nope_head_dim)
+        .add("--qk-pos-emb-head-dim", m.latent->qk_rope_head_dim)
+        .add("--v-head-dim", m.latent->v_head_dim);
+  } else {
+    flags.add("--kv-channels", m.head_dim);
+    if (m.kv_heads != m.heads)
+      flags.add("--group-query-attention").add("--num-query-groups", m.kv_heads);
+  }
+  flags.when(m.query_key_norm || m.latent, "--qk-layernorm");  // of latent values, where they are
+  if (m.attention_sinks) flags.add("--softmax-type", "learnable");
+  if (m.window) flags.add("--window-size", fmt::format("({},0)", m.window->size));
+  if (m.window && m.window->every > 1)
+    flags.add("--window-attn-skip-freq",
+              pattern(m.layers, [&](std::int64_t l) { return model::is_windowed_layer(m, l); }));
+  if (!m.causal) lost.push_back("model.causal false: pretrain_gpt.py trains causal models");
+}
+
+void write_experts(const Transformer& m, strategies::MoeDispatcher dispatcher, Flags& flags,
+                   Sentences& lost) {
+  if (!m.moe) return;
+  const auto& moe = *m.moe;
+  flags.add("--num-experts", moe.experts)
+      .add("--moe-router-topk", moe.top_k)
+      .add("--moe-ffn-hidden-size", moe.expert_ffn)
+      .add("--moe-grouped-gemm");
+  if (moe.first_dense_layers > 0 || moe.every > 1)
+    flags.add("--moe-layer-freq",
+              pattern(m.layers, [&](std::int64_t l) { return model::is_moe_layer(m, l); }));
+  if (moe.shared_experts > 0)
+    flags.add("--moe-shared-expert-intermediate-size", moe.shared_experts * moe.shared_ffn)
+        .when(moe.shared_gate, "--moe-shared-expert-gate");
+  if (moe.capacity_factor) flags.add("--moe-expert-capacity-factor", *moe.capacity_factor);
+  using enum strategies::MoeDispatcher;
+  if (dispatcher == all_to_all || dispatcher == all_gather)
+    flags.add("--moe-token-dispatcher-type", dispatcher == all_to_all ? "alltoall" : "allgather");
+  else
+    flags.add("--moe-token-dispatcher-type", "flex")
+        .add("--moe-flex-dispatcher-backend", dispatcher == deepep ? "deepep" : "hybridep");
+  // DeepSeek-V3's, which balances sigmoid scores.
+  if (moe.router_bias && !moe.expert_biases)
+    flags.add("--moe-router-score-function", "sigmoid").add("--moe-router-enable-expert-bias");
+  if (moe.expert_biases && !m.biases)
+    lost.push_back(
+        "model.moe.expert_biases true: Megatron-LM has biases on all linear layers or on none; "
+        "none "
+        "is written instead");
+}
+
+void write_activation(const Transformer& m, Flags& flags, Sentences& lost) {
+  using enum model::Activation;
+  switch (m.activation) {
+    case gelu:
+      return;
+    case swiglu:
+      flags.add("--swiglu");
+      return;
+    case squared_relu:
+      flags.add("--squared-relu");
+      return;
+    case geglu:
+      flags.add("--quick-geglu");
+      lost.push_back(
+          "model.activation geglu: Megatron-LM has its sigmoid approximation "
+          "(--quick-geglu), which is written instead");
+      return;
+    case relu:
+      flags.add("--squared-relu");
+      lost.push_back(
+          "model.activation relu: Megatron-LM has its square (--squared-relu), which is "
+          "written instead");
+      return;
+  }
+}
+
+void write_position(const Transformer& m, Flags& flags, Sentences& lost) {
+  using enum model::Position;
+  const bool rotates = m.position == rope, learns = m.position == learned;
+  flags.add("--position-embedding-type", rotates ? "rope" : learns ? "learned_absolute" : "none");
+  if (m.position == alibi)
+    lost.push_back("model.position alibi: Megatron-LM has no such biases; none is written instead");
+}
+
+void write_biases(const Transformer& m, Flags& flags, Sentences& lost) {
+  flags.when(!m.biases, "--disable-bias-linear").when(m.qkv_biases && !m.biases, "--add-qkv-bias");
+  if (m.biases && !m.qkv_biases)
+    lost.push_back("model.qkv_biases false: with biases elsewhere, Megatron-LM has them there too");
+  if (m.output_bias && !m.biases)
+    lost.push_back(
+        "model.output_bias true: without other biases Megatron-LM has none on attention's output "
+        "projection");
+}
+
+void lose_layer_shape(const Transformer& m, Sentences& lost) {
+  if (m.parallel_block)
+    lost.push_back(
+        "model.parallel_block true: Megatron-LM's layers run their MLP after attention, with a "
+        "norm "
+        "of its own");
+  if (m.norms_per_layer != 2)
+    lost.push_back(
+        fmt::format("model.norms_per_layer {}: Megatron-LM's layers have 2", m.norms_per_layer));
+}
+
+void write_kernels(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  const auto& kernels = s.software.kernels;
+  using enum model::AttentionKernel;
+  const auto attention = kernels.attention;
+  flags.add("--attention-backend", attention == unfused ? "unfused"
+                                   : attention == fused ? "fused"
+                                                        : "flash");
+  if (attention == flash_3) flags.add("--flash-attention-version", 3);
+  if (attention == flash_1 || attention == memory_efficient)
+    lost.push_back(
+        fmt::format("software.attention {}: Megatron-LM has unfused, fused and flash; "
+                    "flash is written instead",
+                    word(attention)));
+  flags.when(!kernels.fused_softmax, "--no-masked-softmax-fusion")
+      .when(!kernels.fused_bias_activation,
+            s.model.gated() ? "--no-bias-swiglu-fusion" : "--no-bias-gelu-fusion")
+      .when(!kernels.fused_bias_dropout_add, "--no-bias-dropout-fusion")
+      .when(!kernels.fused_rotary && s.model.position == model::Position::rope, "--no-rope-fusion")
+      .when(kernels.fused_cross_entropy, "--cross-entropy-loss-fusion")
+      .when(!kernels.fused_gradient_accumulation, "--no-gradient-accumulation-fusion");
+  if (!s.software.graphed_parts.empty()) {
+    flags.add("--cuda-graph-impl", "transformer_engine").add("--cuda-graph-modules");
+    for (const auto part : s.software.graphed_parts) flags.word(word(part));
+  } else if (s.software.cuda_graphs) {
+    flags.add("--cuda-graph-impl", "full_iteration");
+  }
+  if (s.software.compile)
+    lost.push_back(
+        "software.compile true: Megatron-LM compiles a few chains of element-wise "
+        "operators only");
+}
+
+// The tokenizer of mock data counts the end of a document besides the vocabulary it is given.
+void write_vocabulary(const forecast::Scenario& s, Flags& flags) {
+  const auto multiple = s.software.vocab_multiple * s.plan.tensor;
+  flags.add("--tokenizer-type", "NullTokenizer")
+      .add("--vocab-size", s.model.vocab - 1)
+      .add("--make-vocab-size-divisible-by", s.software.vocab_multiple)
+      .add("--padded-vocab-size", (s.model.vocab + multiple - 1) / multiple * multiple)
+      .add("--mock-data");
+}
+
+void write_precision(const strategies::Training& training, Flags& flags, Sentences& lost) {
+  using enum Precision;
+  const auto precision = training.precision;
+  if (precision == tf32)
+    lost.push_back("training.precision tf32: PyTorch's setting, not a flag; fp32 is written");
+  if (precision == fp32 || precision == tf32) return;
+  flags.add(precision == fp16 ? "--fp16" : "--bf16");
+  if (precision == nvfp4) flags.add("--fp4-format", "e2m1").add("--fp4-recipe", "nvfp4");
+  if (precision == mxfp8) flags.add("--fp8-format", "e4m3").add("--fp8-recipe", "mxfp8");
+  if (precision != fp8) return;
+  using enum model::Scaling;
+  const auto recipe = training.fp8_recipe;
+  flags.add("--fp8-format", recipe == blockwise ? "e4m3" : "hybrid")
+      .add("--fp8-recipe", word(recipe == rowwise ? tensorwise : recipe));
+  if (recipe == rowwise)
+    lost.push_back(
+        "training.fp8_recipe rowwise: Megatron-LM has delayed, tensorwise and blockwise; "
+        "tensorwise is written instead");
+}
+
+// Adam's weight decay is decoupled in Megatron-LM; without decay the two are one.
+void write_optimizer(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  using enum strategies::Optimizer;
+  const auto optimizer = s.training.optimizer;
+  switch (optimizer) {
+    case muon:
+      flags.add("--optimizer", s.plan.zero > 0 ? "dist_muon" : "muon");
+      break;
+    case sgd:
+      flags.add("--optimizer", "sgd");
+      break;
+    case adamw:
+    case adam:
+      flags.add("--optimizer", "adam");
+      break;
+    case lamb:
+    case adafactor:
+    case sophia:
+    case onebit_adam:
+      flags.add("--optimizer", "adam");
+      lost.push_back(fmt::format(
+          "training.optimizer {}: Megatron-LM has adam, sgd and muon; adam is written instead",
+          word(optimizer)));
+  }
+  flags.add("--weight-decay", optimizer == adam ? "0" : "0.1");
+}
+
+void write_gradients(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  using enum Precision;
+  const auto gradients = gradient_precision_of(s), compute = s.training.precision;
+  if (compute == fp32 || compute == tf32) return;
+  if (s.plan.master_weights != fp32) {
+    flags.add("--use-precision-aware-optimizer").add("--main-params-dtype", "fp16");
+    if (s.plan.master_weights == bf16)
+      lost.push_back("master_weights bf16: Megatron-LM has fp16 of the same size, written instead");
+    if (s.plan.zero == 0 || s.training.optimizer != strategies::Optimizer::adamw)
+      lost.push_back(
+          "master_weights: Megatron-LM asks for AdamW and the distributed optimizer (zero 1) "
+          "where they are not fp32");
+  }
+  if (gradients == fp32)
+    flags.add("--accumulate-allreduce-grads-in-fp32");
+  else if (gradients == bf16 && compute != fp16)
+    flags.add("--grad-reduce-in-bf16");
+  else if (gradients != compute)
+    lost.push_back(fmt::format(
+        "gradient_precision {}: with {} parameters Megatron-LM reduces gradients in fp32 or {}; "
+        "the latter is written instead",
+        units::to_text(gradients), compute == fp16 ? "fp16" : "bf16",
+        compute == fp16 ? "fp16" : "bf16"));
+}
+
+}  // namespace
+
+void write_model(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  const auto& m = s.model;
+  flags.add("--num-layers", m.layers)
+      .add("--hidden-size", m.hidden)
+      .add("--ffn-hidden-size", m.ffn);
+  write_attention(m, flags, lost);
+  flags.add("--seq-length", s.training.sequence_length)
+      .add("--max-position-embeddings", std::max(m.max_sequence, s.training.sequence_length));
+  write_position(m, flags, lost);
+  flags.add("--normalization", m.norm == model::Norm::rmsnorm ? "RMSNorm" : "LayerNorm");
+  write_activation(m, flags, lost);
+  write_biases(m, flags, lost);
+  flags.when(!m.tied_embeddings, "--untie-embeddings-and-output-weights")
+      .add("--attention-dropout", m.dropout)
+      .add("--hidden-dropout", m.dropout);
+  write_experts(m, s.software.moe_dispatcher, flags, lost);
+  if (m.multi_token_prediction > 0) flags.add("--mtp-num-layers", m.multi_token_prediction);
+  lose_layer_shape(m, lost);
+  write_kernels(s, flags, lost);
+  write_vocabulary(s, flags);
+}
+
+void write_training(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  flags.add("--micro-batch-size", s.plan.micro_batch)
+      .add("--global-batch-size", s.training.global_batch);
+  write_precision(s.training, flags, lost);
+  write_optimizer(s, flags, lost);
+  write_gradients(s, flags, lost);
+  flags.add("--lr", "1e-4").add("--train-iters", 50);
+}
+
+}  // namespace report::megatron

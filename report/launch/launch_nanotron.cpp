@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan as nanotron's configuration file (nanotron @2411b022, src/nanotron/config).
+#include <fmt/format.h>
+
+#include "report/document.hpp"
+#include "report/launch/launch_parts.hpp"
+#include "report/words.hpp"
+#include "strategies/lower.hpp"
+#include "units/text.hpp"
+
+namespace report {
+namespace {
+
+using forecast::Scenario;
+using strategies::Degree;
+using strategies::ScheduleKind;
+using units::Precision;
+
+// --- model
+
+// What nanotron's Llama is not.
+void lose_model(const model::Transformer& m, Sentences& lost) {
+  const auto lose = [&](bool differs, std::string_view what) {
+    if (differs) lost.push_back(fmt::format("model.{}: nanotron's Llama has none such", what));
+  };
+  using enum model::Activation;
+  lose(m.activation != swiglu, fmt::format("activation {}", word(m.activation)));
+  lose(m.norm != model::Norm::rmsnorm, fmt::format("norm {}", word(m.norm)));
+  lose(m.position != model::Position::rope, fmt::format("position {}", word(m.position)));
+  lose(m.biases || m.qkv_biases || m.output_bias, "biases");
+  lose(m.parallel_block, "parallel_block");
+  lose(m.norms_per_layer != 2, fmt::format("norms_per_layer {}", m.norms_per_layer));
+  lose(m.query_key_norm, "query_key_norm");
+  lose(m.attention_sinks, "attention_sinks");
+  lose(m.dropout > 0, fmt::format("dropout {}", m.dropout));
+  lose(!m.causal, "causal false");
+  lose(m.window.has_value(), "attention_window");
+  lose(m.latent.has_value(), "attention mla");
+  lose(m.moe.has_value(), "moe");
+  lose(m.multi_token_prediction > 0,
+       fmt::format("multi_token_prediction {}", m.multi_token_prediction));
+  lose(!m.latent && m.head_dim * m.heads != m.hidden,
+       fmt::format("head_dim {} other than hidden / heads", m.head_dim));
+}
+
+std::string nanotron_model(const Scenario& s, Sentences& lost) {
+  using enum Precision;
+  const auto& m = s.model;
+  lose_model(m, lost);
+  const auto precision = s.training.precision;
+  const bool wide = precision == fp32 || precision == tf32;
+  if (precision != fp32 && precision != fp16 && precision != bf16)
+    lost.push_back(fmt::format(
+        "training.precision {}{}: nanotron has float32, float16 and "
+        "bfloat16; {} is written instead",
+        units::to_text(precision),
+        precision == fp8 ? fmt::format(" with fp8_recipe {}", word(s.training.fp8_recipe)) : "",
+        wide ? "float32" : "bfloat16"));
+  // Buckets of DistributedDataParallel hold 16-bit gradients, which nanotron sums up in fp32.
+  const auto megabytes = static_cast<double>(bucket_elements(s)) * 2 / 0x1p20;
+  std::string text = "model:\n";
+  if (megabytes > 0) text += fmt::format("  ddp_bucket_cap_mb: {:.6g}\n", megabytes);
+  text += fmt::format(
+      "  dtype: {}\n"
+      "  init_method: {{std: 0.02}}\n"
+      "  make_vocab_size_divisible_by: {}\n"
+      "  model_config:\n"
+      "    is_llama_config: true\n",
+      wide                ? "float32"
+      : precision == fp16 ? "float16"
+                          : "bfloat16",
+      s.software.vocab_multiple);
+  return text + fmt::format(
+                    "    hidden_act: silu\n"
+                    "    hidden_size: {}\n"
+                    "    intermediate_size: {}\n"
+                    "    max_position_embeddings: {}\n"
+                    "    num_attention_heads: {}\n"
+                    "    num_hidden_layers: {}\n"
+                    "    num_key_value_heads: {}\n"
+                    "    tie_word_embeddings: {}\n"
+                    "    vocab_size: {}\n",
+                    m.hidden, m.ffn, std::max(m.max_sequence, s.training.sequence_length), m.heads,
+                    m.layers, m.kv_heads, m.tied_embeddings, m.vocab);
+}
+
+// --- training
+
+std::string nanotron_optimizer(const Scenario& s, Sentences& lost) {
+  using enum strategies::Optimizer;
+  const auto optimizer = s.training.optimizer;
+  const auto gradients = gradient_precision_of(s);
+  const bool fits = optimizer == adamw || optimizer == adam || optimizer == sgd;
+  if (!fits)
+    lost.push_back(
+        fmt::format("training.optimizer {}: nanotron has adamW and sgd; adamW is written instead",
+                    word(optimizer)));
+  if (s.plan.zero > 1)
+    lost.push_back(fmt::format(
+        "zero {}: nanotron divides optimizer states only; 1 is written instead, which keeps whole "
+        "gradients{} on each rank",
+        s.plan.zero, s.plan.zero == 3 ? " and parameters" : ""));
+  lose_gathering(s.plan, "nanotron", lost);
+  if (s.plan.zero > 0 && shards_of(s) < sharers_of(s.plan))
+    lost.push_back("shard_group node: nanotron divides states over all replicas");
+  if (s.plan.gather_bucket && s.plan.zero > 0)
+    lost.push_back(fmt::format("bucket.gather {:.0f} bytes: nanotron gathers parameters at once",
+                               s.plan.gather_bucket->value));
+  if (gradients == Precision::fp16 && s.training.precision != Precision::fp16)
+    lost.push_back("gradient_precision fp16: nanotron has fp32 and the parameters' precision");
+  return fmt::format(
+      "optimizer:\n"
+      "  accumulate_grad_in_fp32: {}\n"
+      "  clip_grad: 1.0\n"
+      "  learning_rate_scheduler: {{learning_rate: 1.0e-4}}\n"
+      "  optimizer_factory: {{name: {}}}\n"
+      "  weight_decay: {}\n"
+      "  zero_stage: {}\n",
+      gradients == Precision::fp32, optimizer == sgd ? "sgd" : "adamW",
+      optimizer == adam ? "0.0" : "0.1", std::min(s.plan.zero, 1));
+}
+
+std::string tokens_text(const Scenario& s) {
+  return fmt::format(
+      "tokens:\n"
+      "  batch_accumulation_per_replica: {}\n"
+      "  micro_batch_size: {}\n"
+      "  sequence_length: {}\n"
+      "  train_steps: 50\n",
+      strategies::microbatches_of(s.plan, s.training), s.plan.micro_batch,
+      s.training.sequence_length);
+}
+
+// --- parallelism
+
+bool recomputes_layers(const Scenario& s, Sentences& lost) {
+  const auto stages = stages_of(s);
+  if (!stages.recompute()) return false;
+  lose_rows(s.plan, "nanotron", lost);
+  if (!stages.all({strategies::Drop::everything}))
+    lost.push_back(fmt::format(
+        "recompute: the plan recomputes {}; nanotron recomputes all layers whole or nothing, and "
+        "all layers whole is written instead",
+        recompute_words(stages)));
+  return true;
+}
+
+void lose_nanotron_overlaps(const Scenario& s, Sentences& lost) {
+  const auto& plan = s.plan;
+  const auto overlaps = overlaps_of(s);
+  if (!overlaps.data && sharers_of(plan) > 1)
+    lost.push_back("overlap.data false: nanotron reduces gradients under the last backward pass");
+  if (overlaps.parameters && plan.zero > 0 && sharers_of(plan) > 1)
+    lost.push_back("overlap.parameters true: nanotron waits for gathered parameters");
+  if (overlaps.pipeline && plan.pipeline > 1)
+    lost.push_back("overlap.pipeline true: nanotron waits for its transfers");
+  if (overlaps.expert && plan.expert > 1)
+    lost.push_back("overlap.expert true: nanotron's layers wait for their tokens");
+  if (overlaps.tensor && plan.tensor > 1 && !plan.sequence_parallel)
+    lost.push_back(
+        "overlap.tensor true: nanotron needs sequence_parallel for it; here layers wait "
+        "for their sums");
+}
+
+void lose_nanotron_pipeline(const Scenario& s, Sentences& lost) {
+  const auto& plan = s.plan;
+  const bool known =
+      plan.schedule == ScheduleKind::one_f_one_b || plan.schedule == ScheduleKind::gpipe;
+  if (!known)
+    lost.push_back(
+        fmt::format("schedule {}: nanotron has 1f1b and afab (gpipe); 1f1b is written instead",
+                    word(plan.schedule)));
+  if (plan.virtual_stages > 1)
+    lost.push_back(fmt::format("virtual_stages {}: nanotron has one stage per pipeline rank",
+                               plan.virtual_stages));
+  if (!plan.layers_per_stage.empty() && plan.pipeline > 1)
+    lost.push_back(fmt::format(
+        "layers_per_stage [{}]: nanotron divides layers by what it reckons that they cost",
+        fmt::join(plan.layers_per_stage, ", ")));
+}
+
+void lose_experts(const Scenario& s, Sentences& lost) {
+  const auto& plan = s.plan;
+  if (!s.model.moe) return;
+  if (plan.data % plan.expert != 0)
+    lost.push_back(
+        fmt::format("expert {}: nanotron's experts are divided by replicas, of which there are {}; "
+                    "1 is written "
+                    "instead",
+                    plan.expert, plan.data));
+  if (strategies::expert_tensor(plan) != plan.tensor)
+    lost.push_back(fmt::format("expert_tensor {}: nanotron divides experts as layers, by {}",
+                               strategies::expert_tensor(plan), plan.tensor));
+}
+
+// nanotron counts replicas that hold the same experts: dp x expert_parallel_size are the plan's.
+std::string parallelism_text(const Scenario& s, Sentences& lost) {
+  const auto& plan = s.plan;
+  const auto experts = plan.data % plan.expert == 0 ? plan.expert : 1;
+  lose_nanotron_pipeline(s, lost);
+  lose_experts(s, lost);
+  if (plan.context > 1)
+    lost.push_back(fmt::format(
+        "context_method {}: nanotron takes it from the model's implementation of attention",
+        word(plan.context_method)));
+  using enum Degree;
+  if (!placed_as(plan, {tensor, context, data, pipeline, expert}))
+    lost.push_back(
+        fmt::format("rank_order {}: nanotron places ranks as tp-cp-dp-pp-ep, which is "
+                    "written instead",
+                    word(plan.rank_order)));
+  const bool scatters = plan.sequence_parallel && plan.tensor > 1;
+  return fmt::format(
+      "parallelism:\n"
+      "  context_parallel_size: {}\n"
+      "  dp: {}\n"
+      "  expert_parallel_size: {}\n"
+      "  pp: {}\n"
+      "  pp_engine: {}\n"
+      "  recompute_layer: {}\n"
+      "  tp: {}\n"
+      "  tp_linear_async_communication: {}\n"
+      "  tp_mode: {}\n",
+      plan.context, plan.data / experts, experts, plan.pipeline,
+      plan.schedule == ScheduleKind::gpipe ? "afab" : "1f1b", recomputes_layers(s, lost),
+      plan.tensor, scatters && overlaps_of(s).tensor, scatters ? "REDUCE_SCATTER" : "ALL_REDUCE");
+}
+
+std::string nanotron_preamble(const Scenario& s) {
+  const auto machines = machines_of(s.cluster);
+  return fmt::format(
+      "# nanotron @2411b022: {}\n"
+      "# torchrun --nproc-per-node {} --nnodes {} run_train.py --config-file THIS_FILE\n"
+      "# Data, tokenizer, learning rate and length of the run are no part of a plan: add them.\n",
+      headline(s), machines.per_node, machines.nodes);
+}
+
+}  // namespace
+
+Launch launch_nanotron(const Scenario& s) {
+  Launch out;
+  auto& lost = out.not_expressed;
+  // A statement each: what is lost is told in the order of the text.
+  out.text = nanotron_preamble(s);
+  out.text += nanotron_model(s, lost);
+  out.text += nanotron_optimizer(s, lost);
+  out.text += parallelism_text(s, lost);
+  out.text += tokens_text(s);
+  lose_nanotron_overlaps(s, lost);
+  for (const auto& key : offloads(s.plan.offload))
+    lost.push_back(fmt::format("{}: nanotron keeps it on the device", key));
+  lose_gradient_compression(s.plan, "nanotron", lost);
+  lose_common(s, "nanotron", lost);
+  return out;
+}
+
+}  // namespace report

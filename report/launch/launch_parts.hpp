@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what all launch configurations are made from.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plans/recompute.hpp"
+#include "report/launch/launch.hpp"
+
+namespace report {
+
+using Sentences = std::vector<std::string>;
+
+Launch launch_megatron(const forecast::Scenario& scenario);
+Launch launch_deepspeed(const forecast::Scenario& scenario);
+Launch launch_torchtitan(const forecast::Scenario& scenario);
+Launch launch_nanotron(const forecast::Scenario& scenario);
+
+// Transformer layers of virtual stages in model order, and what is dropped of each.
+struct Stages {
+  std::vector<std::vector<strategies::Drop>> drops;
+  std::optional<strategies::Drop> predictions;  // of prediction modules, where there are any
+
+  std::vector<std::int64_t> layers() const;
+  std::size_t most_layers() const;
+  bool alike() const;      // as many layers in each
+  bool recompute() const;  // anything
+  // Every layer and prediction module is dropped alike.
+  bool all(const strategies::Drop& drop) const;
+};
+Stages stages_of(const forecast::Scenario& scenario);
+
+// As many stages as pipeline ranks: neighbours become one. What schedules with one stage per rank
+// run instead of several.
+Stages one_per_rank(const Stages& stages, std::int64_t ranks);
+
+// What a framework that keeps the input of every recomputed layer loses, if anything.
+void lose_rows(const strategies::Plan& plan, const char* framework, Sentences& lost);
+
+// "stage 0: core_attn of all layers; stages 1-3: 2 of 6 layers whole; prediction modules: nothing".
+std::string recompute_words(const Stages& stages);
+std::string names_of(const strategies::ModuleSet& modules, std::string_view separator);
+
+// What runs beside computation, the software's choice where the plan has none.
+struct Overlaps {
+  bool data, tensor, pipeline, parameters, expert;
+};
+Overlaps overlaps_of(const forecast::Scenario& scenario);
+
+units::Precision gradient_precision_of(const forecast::Scenario& scenario);
+
+// Elements of a gradient bucket, the software's where the plan has none; 0: no bound.
+std::int64_t bucket_elements(const forecast::Scenario& scenario);
+
+// Whether ranks are placed in this order, as far as degrees above one can tell; by default
+// tp-cp-ep-dp-pp.
+bool placed_as(const strategies::Plan& plan,
+               const std::vector<strategies::Degree>& order = strategies::Plan{}.rank_order);
+
+// Ranks that hold the same parameters, and those of them that divide states: all, or, with
+// shard_group node, the ones on a node.
+std::int64_t sharers_of(const strategies::Plan& plan);
+std::int64_t shards_of(const forecast::Scenario& scenario);
+
+// What places ranks as tp-cp-ep-dp-pp only.
+void lose_rank_order(const strategies::Plan& plan, std::string_view framework, Sentences& lost);
+
+struct Machines {
+  std::int64_t nodes, per_node, on_last;
+};
+Machines machines_of(const topology::Cluster& cluster);
+
+// "NAME, 1024 GPUs", on one line whatever the name holds.
+std::string headline(const forecast::Scenario& scenario);
+
+// "offload.optimizer cpu", one for each key that is not none, `activations` among them.
+std::vector<std::string> offloads(const strategies::Offload& offload);
+
+// "wrap model", "wrap {layers: 2}".
+std::string wrap_words(const strategies::Wrap& wrap);
+
+// How the plan gathers parameters, where the framework does not shard them.
+void lose_gathering(const strategies::Plan& plan, std::string_view framework, Sentences& lost);
+
+// What no framework here has: layers that are divided otherwise than others, kept activations in 8
+// bit, padding, a last node that is not full; and, where the framework cannot compress gradients,
+// that.
+void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost);
+void lose_gradient_compression(const strategies::Plan& plan, std::string_view framework,
+                               Sentences& lost);
+
+}  // namespace report

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Degrees, schedule, sharding and recomputation in torchtitan's words.
+#include <algorithm>
+#include <array>
+
+#include "report/launch/launch_torchtitan.hpp"
+#include "report/words.hpp"
+#include "strategies/lower.hpp"
+
+namespace report::torchtitan {
+namespace {
+
+using forecast::Scenario;
+using strategies::Drop;
+using strategies::ScheduleKind;
+
+// --- pipeline
+
+}  // namespace
+
+Pipeline pipeline_of(const Scenario& s, Sentences& lost) {
+  const auto& plan = s.plan;
+  const auto stages = stages_of(s);
+  const auto as_is = [&](const char* schedule) {
+    return Pipeline{schedule, stages,
+                    strategies::layout_of(plan.schedule, static_cast<int>(plan.pipeline),
+                                          static_cast<int>(plan.virtual_stages))};
+  };
+  switch (plan.schedule) {
+    case ScheduleKind::gpipe:
+      return as_is("GPipe");
+    case ScheduleKind::one_f_one_b:
+      if (plan.virtual_stages == 1) return as_is("1F1B");
+      [[fallthrough]];
+    case ScheduleKind::interleaved:
+      return as_is(plan.virtual_stages > 1 ? "Interleaved1F1B" : "1F1B");
+    case ScheduleKind::zb_v:
+      return as_is("ZBVZeroBubble");
+    case ScheduleKind::dualpipe_v:
+      return as_is("DualPipeV");
+    default:
+      break;
+  }
+  const bool folded = plan.schedule == ScheduleKind::v_half || plan.schedule == ScheduleKind::v_min;
+  lost.push_back(fmt::format("schedule {}: PyTorch has no such schedule; {} is written instead{}",
+                             word(plan.schedule), folded ? "ZBVZeroBubble" : "1F1B",
+                             folded ? ", which keeps more activations" : ""));
+  if (folded) return as_is("ZBVZeroBubble");
+  const strategies::Layout loop{.stages = static_cast<int>(plan.pipeline)};
+  return {"1F1B", one_per_rank(stages, plan.pipeline), loop};
+}
+
+namespace {
+
+// The modules of each virtual stage by name.
+std::string parts_text(const Stages& stages) {
+  std::string text = "[\n";
+  std::size_t layer = 0;
+  for (std::size_t v = 0; v < stages.drops.size(); ++v) {
+    std::string names = v == 0 ? "\"tok_embeddings\"" : "";
+    const auto add = [&](const std::string& name) {
+      names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", name);
+    };
+    for (std::size_t i = 0; i < stages.drops[v].size(); ++i) add(fmt::format("layers.{}", layer++));
+    if (v + 1 == stages.drops.size()) add("norm"), add("output");
+    text += fmt::format("  [{}],\n", names);
+  }
+  return text + "]";
+}
+
+void put_pipeline(const Scenario& s, const Pipeline& pipeline, Table& table, Sentences& lost) {
+  table.put("pipeline_parallel_degree", s.plan.pipeline);
+  if (s.plan.pipeline == 1) {
+    if (s.plan.schedule != ScheduleKind::one_f_one_b)
+      lost.push_back(
+          fmt::format("schedule {}: on one pipeline rank torchtitan runs one microbatch "
+                      "after the other",
+                      word(s.plan.schedule)));
+    if (s.plan.virtual_stages > 1)
+      lost.push_back(
+          fmt::format("virtual_stages {}: torchtitan cuts a model on several pipeline "
+                      "ranks only; one stage is written instead",
+                      s.plan.virtual_stages));
+    return;
+  }
+  table.put("pipeline_parallel_schedule", pipeline.schedule)
+      .put("pipeline_parallel_microbatch_size", s.plan.micro_batch)
+      .put("module_fqns_per_model_part", parts_text(pipeline.stages));
+  if (!overlaps_of(s).pipeline)
+    lost.push_back("overlap.pipeline false: PyTorch's schedules send beside computation");
+}
+
+// --- degrees and sharding
+
+// FSDP divides parameters, gradients and states over dp_shard x cp ranks, or nothing.
+void put_data(const Scenario& s, Table& table, Sentences& lost) {
+  const auto& plan = s.plan;
+  auto shard = plan.zero == 0 ? 1 : std::max<std::int64_t>(1, shards_of(s) / plan.context);
+  if (plan.data % shard != 0) shard = 1;
+  if (plan.zero > 0 && shard * plan.context != shards_of(s))
+    lost.push_back(fmt::format(
+        "shard_group node: torchtitan divides states over whole sequences; {} of {} replicas is "
+        "written instead",
+        shard, plan.data));
+  table.put("data_parallel_replicate_degree", plan.data / shard)
+      .put("data_parallel_shard_degree", shard);
+  if (plan.zero == 1 || plan.zero == 2)
+    lost.push_back(fmt::format(
+        "zero {}: FSDP also divides {}parameters; it is written so that these stay gathered from "
+        "the forward to the backward pass",
+        plan.zero, plan.zero == 1 ? "gradients and " : ""));
+  if (plan.zero > 0)
+    table.put("fsdp_reshard_after_forward",
+              plan.zero == 3 && plan.reshard_after_forward ? "always" : "never");
+  if (plan.zero == 3 && plan.wrap.layers != 1)
+    lost.push_back(wrap_words(plan.wrap) + ": torchtitan gathers one layer at once");
+  for (const auto& [key, size] :
+       {std::pair{"bucket", plan.bucket}, std::pair{"bucket.gather", plan.gather_bucket}})
+    if (size)
+      lost.push_back(fmt::format("{} {:.0f} bytes: torchtitan reduces and gathers {}", key,
+                                 size->value,
+                                 plan.zero > 0 ? "layer by layer" : "in buckets of its own size"));
+}
+
+void put_tensor(const Scenario& s, Table& table, Sentences& lost) {
+  const auto& plan = s.plan;
+  table.put("tensor_parallel_degree", plan.tensor);
+  if (plan.tensor == 1) return;
+  if (!plan.sequence_parallel)
+    lost.push_back("sequence_parallel false: torchtitan's tensor parallelism always has it");
+  const bool overlaps = overlaps_of(s).tensor;
+  table.put("enable_async_tensor_parallel", overlaps && s.software.compile);
+  if (overlaps && !s.software.compile)
+    lost.push_back(
+        "overlap.tensor true: torchtitan needs software.compile for it; here layers "
+        "wait for their communication");
+  else if (overlaps && s.software.tensor_overlap == strategies::TensorOverlap::async)
+    lost.push_back(
+        "software.tensor_overlap async: torchtitan cuts products into parts, which is "
+        "written instead");
+}
+
+void put_context(const Scenario& s, Table& table, Sentences& lost) {
+  const auto& plan = s.plan;
+  using enum strategies::ContextMethod;
+  table.put("context_parallel_degree", plan.context);
+  if (plan.context == 1) return;
+  table.put("context_parallel_rotate_method",
+            plan.context_method == all_gather ? "allgather" : "alltoall");
+  if (plan.context_method == ulysses)
+    lost.push_back(
+        "context_method ulysses: torchtitan's keys and values go round (alltoall), "
+        "which is written instead, or are gathered");
+}
+
+void put_experts(const Scenario& s, Table& table, Sentences& lost) {
+  const auto& plan = s.plan;
+  if (!s.model.moe) return;
+  const auto tensor = strategies::expert_tensor(plan);
+  const bool fits = tensor == 1 || tensor == plan.tensor;
+  table.put("expert_parallel_degree", plan.expert)
+      .put("expert_tensor_parallel_degree", fits ? tensor : 1);
+  if (!fits)
+    lost.push_back(
+        fmt::format("expert_tensor {}: torchtitan divides experts by tensor ({}) or "
+                    "not; 1 is written instead",
+                    tensor, plan.tensor));
+  if (overlaps_of(s).expert && plan.expert > 1)
+    lost.push_back("overlap.expert true: torchtitan's layers wait for their tokens");
+}
+
+}  // namespace
+
+std::string parallelism_text(const Scenario& s, const Pipeline& pipeline, Sentences& lost) {
+  Table table("parallelism");
+  put_data(s, table, lost);
+  put_tensor(s, table, lost);
+  put_pipeline(s, pipeline, table, lost);
+  put_context(s, table, lost);
+  put_experts(s, table, lost);
+  lose_rank_order(s.plan, "torchtitan", lost);
+  return table.text();
+}
+
+namespace {
+
+// --- activations
+
+// Of the layers of a rank, counted from 1, every how many-th must be recomputed whole so that no
+// virtual stage recomputes fewer than the plan does. 1 is all of them.
+std::size_t every_layer(const Pipeline& pipeline, std::size_t most) {
+  const auto suffices = [&](std::size_t every) {
+    std::vector<std::size_t> counted(static_cast<std::size_t>(pipeline.layout.stages), 0);
+    for (std::size_t v = 0; v < pipeline.stages.drops.size(); ++v) {
+      const auto rank = strategies::place_of(static_cast<int>(v), pipeline.layout).stage;
+      auto& count = counted[static_cast<std::size_t>(rank)];
+      std::ptrdiff_t spare = 0;
+      for (const auto& drop : pipeline.stages.drops[v])
+        spare += (++count % every == 0) - (drop.kind != Drop::nothing);
+      if (spare < 0) return false;
+    }
+    return true;
+  };
+  auto every = most;
+  while (every > 1 && !suffices(every)) --every;
+  return every;
+}
+
+// Per-op recomputation keeps less of a layer than recomputing these modules does.
+bool within_per_op(const Drop& drop) {
+  using strategies::ModuleSet;
+  constexpr std::array cheap{model::Module::core_attn, model::Module::layernorm};
+  return drop.kind == Drop::nothing || drop.kind == Drop::per_op ||
+         (drop.kind == Drop::modules && (drop.of.bits & ~ModuleSet::of(cheap).bits) == 0);
+}
+
+}  // namespace
+
+std::string activations_text(const Scenario& s, const Pipeline& pipeline, Sentences& lost) {
+  const auto& stages = pipeline.stages;
+  if (s.plan.offload.activations)
+    lost.push_back(fmt::format("{}: torchtitan keeps activations on the device",
+                               offloads(s.plan.offload).back()));
+  Table table("activation_checkpoint");
+  if (!stages.recompute()) return table.put("mode", "none").text();
+  lose_rows(s.plan, "torchtitan", lost);
+  const bool per_op = std::ranges::all_of(
+      stages.drops, [](const auto& drops) { return std::ranges::all_of(drops, within_per_op); });
+  const auto most = static_cast<std::size_t>(s.model.layers);
+  const auto every = per_op ? 0 : every_layer(pipeline, most);
+  const bool exact = per_op ? stages.all({Drop::per_op}) : stages.all({Drop::everything});
+  table.put("mode", every == 1 ? "full" : "selective");
+  const auto option = per_op ? std::string("op") : fmt::format("{}", every);
+  if (every != 1) table.put("selective_ac_option", option.c_str());
+  if (!exact)
+    lost.push_back(fmt::format(
+        "recompute: the plan recomputes {}; torchtitan has one choice for all layers, and {} is "
+        "written instead, no less anywhere",
+        recompute_words(stages),
+        per_op       ? "all but every second product of all layers"
+        : every == 1 ? "all layers whole"
+                     : fmt::format("one of {} layers of each rank whole", every)));
+  return table.text();
+}
+
+}  // namespace report::torchtitan

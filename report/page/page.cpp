@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/page/page.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "report/bubbles.hpp"
+#include "report/fabric.hpp"
+#include "report/json.hpp"
+#include "report/page/page_parts.hpp"
+#include "report/question_text.hpp"
+#include "report/search/search.hpp"
+#include "report/search/search_parts.hpp"
+
+namespace report {
+namespace {
+
+// By cause; of a cause says what would help.
+template <class Of>
+Document remedies_document(Of of) {
+  Object remedies;
+  for (std::size_t i = 0; i < forecast::idle_causes; ++i) {
+    const auto cause = static_cast<forecast::IdleCause>(i);
+    remedies.put(std::string(to_text(cause)).c_str(), of(cause));
+  }
+  return remedies.take();
+}
+
+// What joins the nodes; null where there is only one.
+Document machine_document(const topology::Cluster& cluster) {
+  if (cluster.nodes() < 2) return nullptr;
+  return fabric_plan_document(topology::plan_of(cluster), cluster);
+}
+
+// What to know before reading on.
+std::vector<std::string> notes(const PageRun& run) {
+  auto all = run.forecast.warnings;
+  if (run.correction != nullptr) all.insert(all.begin(), correction_sentence(*run.correction));
+  return all;
+}
+
+Document run_document(const PageRun& run, std::string_view version) {
+  Beside beside;
+  if (run.correction != nullptr) beside.correction = *run.correction;
+  return Object()
+      .put("document", Document::parse(simulate_json(run.scenario, run.forecast, version, beside)))
+      .put("plan_words", degrees_words(run.scenario.plan))
+      .put("warnings", notes(run))
+      .put("remedies", remedies_document([&](forecast::IdleCause cause) {
+             return remedy(run.scenario, run.forecast, cause);
+           }))
+      .put("fabric", machine_document(run.scenario.cluster))
+      .put("timeline", timeline_document(run.forecast.timeline))
+      .take();
+}
+
+// The words of simulated steps, which the page takes apart (page_parts.hpp).
+std::string pass_words(const ScheduleOperation& operation, bool chunks) {
+  const std::string_view words = operation.pass == "F"   ? "forward"
+                                 : operation.pass == "B" ? "input gradient"
+                                 : operation.pass == "W" ? "weight gradient"
+                                                         : "backward";
+  return std::string(words) + " m" + std::to_string(operation.microbatch) +
+         (chunks ? " c" + std::to_string(operation.chunk) : "");
+}
+
+Document run_documents(const std::vector<PageRun>& runs, std::string_view version) {
+  Document documents = Document::array();
+  for (const auto& run : runs) documents.push_back(run_document(run, version));
+  return documents;
+}
+
+}  // namespace
+
+std::string page_of(const Document& data) {
+  const auto page = page_template();
+  const auto marker = page.find(page_marker);
+  const auto json = data.dump(-1, ' ', false, Document::error_handler_t::replace);
+  std::string text(page.substr(0, marker));
+  text.reserve(page.size() + json.size() + json.size() / 64);
+  for (const char c : json) {
+    if (c == '<')
+      text += "\\u003c";
+    else
+      text += c;
+  }
+  text += page.substr(marker + page_marker.size());
+  return text;
+}
+
+std::string simulate_page(const std::vector<PageRun>& runs, std::string_view version,
+                          const std::string& changes) {
+  return page_of(Object()
+                     .put("kind", "simulate")
+                     .put("changes", changes)
+                     .put("runs", run_documents(runs, version))
+                     .take());
+}
+
+std::string search_page(const search::Outcome& outcome, const search::Why& why,
+                        const std::vector<PageRun>& runs, std::string_view version,
+                        units::Seconds wall, const std::optional<search::Corrected>& corrected) {
+  return page_of(
+      Object()
+          .put("kind", "search")
+          .put("search", Document::parse(search_json(outcome, why, version, wall, {}, corrected)))
+          .put("why", why_text(outcome.question, outcome.answer, why, {.unicode = true}))
+          .put("runs", run_documents(runs, version))
+          .take());
+}
+
+std::string schedule_page(const ScheduleReport& schedule) {
+  auto timeline = schedule_timeline(schedule);
+  const bool chunks = std::ranges::any_of(
+      schedule.operations, [](const auto& operation) { return operation.chunk > 0; });
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < timeline.slices.size(); ++i) {
+    timeline.slices[i].name = pass_words(schedule.operations[i], chunks);
+    end = std::max(end, timeline.slices[i].end_ps);
+  }
+  auto figures = Document::parse(schedule_json(schedule));
+  figures.erase("operations");  // they are the timeline
+  return page_of(
+      Object()
+          .put("kind", "schedule")
+          .put("name", schedule.name)
+          .put("schedule", std::move(figures))
+          .number("unit", schedule.makespan > 0 ? static_cast<double>(end) / schedule.makespan : 1)
+          .put("remedies", remedies_document(schedule_remedy))
+          .put("timeline", timeline_document(timeline))
+          .take());
+}
+
+}  // namespace report

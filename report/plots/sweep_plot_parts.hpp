@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what both pictures of a sweep share.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "report/plots/sweep_plot.hpp"
+
+namespace report {
+
+inline constexpr std::size_t most_lines = 8;  // that marks tell apart
+
+// The lines that are drawn.
+std::vector<PlotLine> drawn_lines(const Plot& plot);
+
+// The places at which a line has a value.
+std::vector<std::size_t> marks_of(const PlotLine& line);
+
+// What stands at the two ends of a picture, and where a value lies between: from zero where some
+// value is below half of the largest, by powers of ten where some is below a fiftieth.
+class Scale {
+ public:
+  explicit Scale(const std::vector<double>& values);
+  double share(double value) const;  // 0 at the least, 1 at the most
+  double value(double share) const;
+  double least() const { return least_; }
+  double most() const { return most_; }
+  bool powers() const { return powers_; }
+  // Reaches at least to these.
+  void widen(double least, double most);
+
+ private:
+  double least_ = 0, most_ = 1;
+  bool powers_ = false;
+};
+
+// Of the values with their band, and of what runs to the right where that is a figure.
+Scale upward_scale(const Plot& plot, const std::vector<PlotLine>& lines);
+Scale rightward_scale(const std::vector<PlotLine>& lines);
+
+// Round numbers of a scale, in units; it reaches from the first to the last afterwards.
+std::vector<double> ticks_of(Scale& scale, double unit);
+
+}  // namespace report

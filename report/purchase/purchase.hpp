@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a purchase comes to.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "report/text.hpp"
+#include "search/purchase/purchase.hpp"
+#include "units/quantity.hpp"
+
+namespace report {
+
+// The recommendation and why; tables of the options, of where their money and their time go; plans;
+// what would change the choice; what other fabrics would be worth; what all of it rests on.
+std::string purchase_text(const search::Purchase& purchase, const search::Decision& decision,
+                          const TextOptions& options = {});
+
+// The document of `purchase --json`. Money is in `currency`, times whose names end in `days` are in
+// days, energy is in watt-hours; all figures are of the site, PUE included. What an option without
+// a plan lacks is null. `plan`, `step_time_s` and `mfu` are of the first workload; `workloads` has
+// all.
+std::string purchase_json(const search::Purchase& purchase, const search::Decision& decision,
+                          std::string_view version, units::Seconds wall);
+
+// Which option and why, in a few sentences; what is in the way, if none is feasible.
+std::string recommendation_words(const search::Purchase& purchase,
+                                 const search::Decision& decision);
+
+}  // namespace report

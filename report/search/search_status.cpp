@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "report/question_text.hpp"
+#include "report/search/search.hpp"
+#include "report/search/search_parts.hpp"
+#include "report/terminal.hpp"
+#include "search/limits.hpp"
+#include "units/text.hpp"
+
+namespace report {
+namespace {
+
+using search::Question;
+
+std::string listed(const std::vector<std::string_view>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+// No choice of degrees is consistent with the model, the cluster, the batch and the limits.
+std::string empty_text(const Question& question) {
+  const auto& scenario = question.scenario;
+  const auto limits = search::limits_of(question.space);
+  std::string text = fmt::format(
+      "no plan is possible: no degrees multiply to {} GPUs and divide the model and {} sequences",
+      units::with_commas(std::to_string(scenario.cluster.gpus)),
+      units::with_commas(std::to_string(scenario.training.global_batch)));
+  if (limits.empty()) return text + "; change the number of GPUs or training.global_batch";
+  text += " as asked";
+  const auto reliefs = search::reliefs(scenario, question.space);
+  if (reliefs.empty())
+    return text + fmt::format("; not even with one of {} left open: loosen several of them",
+                              listed(limits));
+  return text + fmt::format("; there are some if {} is left open", listed(reliefs));
+}
+
+}  // namespace
+
+std::string search_progress(const search::Progress& progress) {
+  std::string text = fmt::format("{} of {} plans open", grouped_count(progress.open),
+                                 grouped_count(progress.enumerated));
+  if (progress.best) text += ", best " + units::short_text(*progress.best);
+  if (progress.bound) text += ", at least " + units::short_text(*progress.bound);
+  return text;
+}
+
+std::string no_plan_text(const search::Outcome& outcome) {
+  const auto& [question, answer, tried, chosen] = outcome;
+  if (auto text = not_enough_text(outcome); !text.empty()) return text;
+  if (answer.space.enumerated == 0) return empty_text(question);
+  if (!answer.misfit) return answer.interrupted ? "stopped before any plan was found" : "no plan";
+  const auto& [plan, needed, capacity] = *answer.misfit;
+  std::string text = fmt::format(
+      "nothing fits: the smallest plan, {}, needs {} of the {} that each GPU has for it",
+      degrees_words(plan), units::short_text(needed), units::short_text(capacity));
+  const double headroom = question.memory_headroom;
+  const units::Bytes all = capacity * (1 / (1 - headroom));
+  if (headroom > 0 && needed <= all)
+    return text + fmt::format("; write search.memory_headroom: {:.3g} or less",
+                              std::floor((1 - needed / all) * 1000) / 1000);
+  text += fmt::format(", {} too much", units::short_text(needed - capacity));
+  if (headroom > 0) text += "; leave search.memory_headroom out";
+  if (const auto limits = search::limits_of(question.space); !limits.empty())
+    text += fmt::format("; leave {} open", listed(limits));
+  return text + "; take more GPUs or larger ones, or move states to the host with plan.offload";
+}
+
+}  // namespace report

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "plans/partition.hpp"
+#include "report/alerts.hpp"
+#include "report/correction.hpp"
+#include "report/headline_text.hpp"
+#include "report/picture.hpp"
+#include "report/question_text.hpp"
+#include "report/search/plan_table.hpp"
+#include "report/search/plan_yaml.hpp"
+#include "report/search/recompute_words.hpp"
+#include "report/search/search.hpp"
+#include "report/search/search_parts.hpp"
+#include "report/terminal.hpp"
+#include "units/text.hpp"
+
+namespace report {
+namespace {
+
+using search::Answer;
+using search::Question;
+using search::Ranked;
+
+constexpr int most_pareto_rows = 8;
+
+std::string plans(std::int64_t number) {
+  return grouped_count(number) + (number == 1 ? " plan" : " plans");
+}
+
+// "5, 14 x 6, 7" layers; empty where the split is the even one and leaves no stage without a layer.
+std::string split_words(const model::Transformer& model, const strategies::Plan& plan) {
+  auto even = plan;
+  even.layers_per_stage.clear();
+  const auto layers = strategies::layers_per_virtual_stage(plan, model.layers);
+  if (std::ssize(layers) <= model.layers &&
+      layers == strategies::layers_per_virtual_stage(even, model.layers))
+    return {};
+  std::string words;
+  for (std::size_t first = 0, last = 0; first < layers.size(); first = last) {
+    while (last < layers.size() && layers[last] == layers[first]) ++last;
+    words += words.empty() ? "" : ", ";
+    if (last - first > 1) words += fmt::format("{} x ", last - first);
+    words += std::to_string(layers[first]);
+  }
+  return words + (plan.virtual_stages > 1 ? " by virtual stage" : " by stage");
+}
+
+std::string best_text(const Question& question, const Ranked& best, const TextOptions& options,
+                      const std::optional<search::Corrected>& corrected) {
+  auto scenario = question.scenario_of(best.alternative);
+  scenario.plan = best.plan;
+  const auto& memory = best.forecast.memory;
+  const auto& model = scenario.model;
+  std::string text = heading("The best plan", options) +
+                     wrapped(degrees_words(best.plan), 2, width_of(options)) +
+                     headline_text(scenario, best.forecast, options);
+  if (corrected) text += correction_text(corrected->correction, true, options);
+  text += item("memory",
+               fmt::format("{} of {} on stage {}", units::short_text(memory.peak),
+                           units::short_text(memory.capacity), memory.peak_stage),
+               options);
+  text += item("recompute", words_of(recomputed_by_stage(model, best.plan)), options);
+  if (const auto split = split_words(model, best.plan); !split.empty())
+    text += item("layers", split, options);
+  return text;
+}
+
+std::string pareto_text(const Question& question, const Answer& answer,
+                        const TextOptions& options) {
+  const auto& pareto = answer.pareto;
+  if (pareto.size() < 2) return {};
+  std::vector<Ranked> shown;
+  for (const int row : spread(static_cast<int>(pareto.size()), most_pareto_rows))
+    shown.push_back(pareto[static_cast<std::size_t>(row)]);
+  std::string text =
+      heading("Time against memory: no simulated plan is both faster and smaller", options) +
+      plan_table(question, shown, answer.plans.front(), false, options);
+  if (shown.size() < pareto.size())
+    text += fmt::format("  ({} between these are not shown)\n", pareto.size() - shown.size());
+  return text;
+}
+
+// Rounded up: what is said to be proved is.
+std::string at_most(double share) { return percent(std::ceil(share * 1000 - 1e-9) / 1000); }
+
+std::string proof_words(const Answer& answer) {
+  const auto none =
+      fmt::format("none of the {} in the space is faster", plans(answer.space.enumerated));
+  if (answer.optimal) return "optimal: " + none;
+  const std::string stopped = answer.interrupted ? "stopped early; " : "";
+  if (!(answer.lower_bound.value > 0)) return stopped + "nothing is proved yet";
+  return stopped + fmt::format("proved: {} than {}, so the best is at most {} from optimal", none,
+                               units::short_text(answer.lower_bound), at_most(answer.gap));
+}
+
+std::string counts_words(const search::Counts& space) {
+  std::string words =
+      fmt::format("{} fit in no way, {} cannot be faster, {} searched with {} simulations",
+                  grouped_count(space.pruned_by_memory), grouped_count(space.pruned_by_bound),
+                  grouped_count(space.evaluated), grouped_count(space.simulated));
+  const auto open =
+      space.enumerated - space.pruned_by_memory - space.pruned_by_bound - space.evaluated;
+  return words + (open > 0 ? fmt::format(", {} undecided", grouped_count(open)) : "");
+}
+
+}  // namespace
+
+std::string search_text(const search::Outcome& outcome, const search::Why& why,
+                        const TextOptions& options,
+                        const std::optional<search::Corrected>& corrected) {
+  const auto& question = outcome.question;
+  const auto& answer = outcome.answer;
+  const auto& best = answer.plans.front();
+  std::string text = setting_text(question.scenario_of(best.alternative), options) +
+                     objective_text(outcome, options) +
+                     best_text(question, best, options, corrected);
+  text +=
+      item("proof", proof_words(answer), options) + item("", counts_words(answer.space), options);
+  text += alerts_text(question.scenario_of(best.alternative), best.forecast, options);
+  text += why_text(question, answer, why, options);
+  text += heading("Choices of degrees, each with its best stages and recomputation", options) +
+          plan_table(question, answer.plans, best, true, options);
+  text += pareto_text(question, answer, options);
+  const auto size = chosen_words(outcome);
+  return text +
+         heading("To go on with the best plan, give the scenario" +
+                     (size.empty() ? "" : " " + size + " and"),
+                 options) +
+         plan_yaml(best.plan, width_of(options));
+}
+
+}  // namespace report

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/traces/kineto_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "report/traces/chrome_events.hpp"
+#include "report/traces/tracks.hpp"
+
+namespace report {
+
+namespace {
+
+// PyTorch computes on stream 7; others are numbered behind it.
+constexpr std::int64_t first_stream = 7;
+constexpr std::int64_t device_pid = 0, host_pid = 1;  // pids; threads of the host: 1
+
+// "reduce gradients" of "reduce gradients m3 c1".
+std::string_view without_numbers(std::string_view name) {
+  for (const char* mark : {" m", " c"})
+    for (auto at = name.find(mark); at != name.npos; at = name.find(mark, at + 1))
+      if (at + 2 < name.size() && name[at + 2] >= '0' && name[at + 2] <= '9')
+        return name.substr(0, at);
+  return name;
+}
+
+struct SliceKind {
+  const char* category;
+  std::string name;
+  bool communicates = false;
+};
+
+SliceKind kind_of(const forecast::Slice& slice) {
+  const auto name = without_numbers(slice.name);
+  if (slice.lane == "compute") return {"kernel", std::string(name)};
+  if (slice.lane == "offload") return {"gpu_memcpy", "Memcpy DtoH (Device -> Pinned)"};
+  if (slice.lane == "fetch") return {"gpu_memcpy", "Memcpy HtoD (Pinned -> Device)"};
+  if (slice.lane == "data loader") return {"cpu_op", std::string(name)};
+  std::string kernel = fmt::format("ncclKernel_{}", name);
+  std::ranges::replace(kernel, ' ', '_');
+  return {"kernel", kernel, true};
+}
+
+void add_event(Events& events, const forecast::Slice& slice, std::int64_t stream,
+               std::int64_t number) {
+  const auto start = nanoseconds(slice.start_ps);
+  const auto kind = kind_of(slice);
+  const bool on_host = slice.lane == "data loader";
+  events.begin('X', on_host ? host_pid : device_pid, on_host ? 1 : stream)
+      .raw(",\"cat\":\"")
+      .raw(kind.category)
+      .raw("\",\"name\":")
+      .raw(json_string(kind.name))
+      .microseconds(",\"ts\":", start)
+      .microseconds(",\"dur\":", nanoseconds(slice.end_ps) - start)
+      .number(",\"args\":{\"External id\":", number);
+  if (!on_host)
+    events.number(",\"device\":", device_pid)
+        .number(",\"stream\":", stream)
+        .number(",\"correlation\":", number);
+  if (kind.communicates) events.string(",\"Process Group Description\":", slice.lane);
+  if (slice.microbatch >= 0) events.number(",\"microbatch\":", slice.microbatch);
+  if (slice.chunk >= 0) events.number(",\"chunk\":", slice.chunk);
+  if (slice.bytes.value > 0)
+    events.number(",\"bytes\":", static_cast<std::int64_t>(slice.bytes.value));
+  events.raw("}").end();
+}
+
+void add_step(Events& events, std::int64_t start, std::int64_t end) {
+  events.begin('X', host_pid, 1)
+      .raw(",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#0\"")
+      .microseconds(",\"ts\":", start)
+      .microseconds(",\"dur\":", end - start)
+      .raw(",\"args\":{\"External id\":0}")
+      .end();
+}
+
+}  // namespace
+
+std::vector<std::int64_t> ranks_of(const forecast::Timeline& timeline) {
+  std::vector<std::int64_t> ranks;
+  for (const auto& slice : timeline.slices)
+    if (ranks.empty() || ranks.back() != slice.rank) ranks.push_back(slice.rank);
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+std::string kineto_trace(const forecast::Timeline& timeline, std::int64_t rank,
+                         std::int64_t world_size) {
+  const Tracks tracks = tracks_of(timeline);
+  Events events(timeline.slices.size(),
+                fmt::format("\"schemaVersion\":1,\"deviceProperties\":[{{\"id\":0}}],"
+                            "\"distributedInfo\":{{\"backend\":\"nccl\",\"rank\":{},"
+                            "\"world_size\":{}}},\"displayTimeUnit\":\"ms\",",
+                            rank, world_size));
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0, number = 0;
+  for (const auto& track : tracks.tracks) {
+    if (tracks.processes[track.process].rank != rank) continue;
+    for (const std::size_t i : track.slices) {
+      const auto& slice = timeline.slices[i];
+      add_event(events, slice, first_stream + track.thread, ++number);
+      first = std::min(first, nanoseconds(slice.start_ps));
+      last = std::max(last, nanoseconds(slice.end_ps));
+    }
+  }
+  if (number == 0) throw std::invalid_argument(fmt::format("the timeline has no rank {}", rank));
+  add_step(events, std::min<std::int64_t>(first, 0), last);
+  return events.take();
+}
+
+}  // namespace report

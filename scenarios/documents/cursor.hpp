@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value with its path, so that every complaint can name its place.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/yaml.hpp"
+#include "topology/measured.hpp"
+
+namespace scenarios {
+
+// Parsed entries of the catalog by "KIND/NAME".
+using Entries = std::map<std::string, std::shared_ptr<const Value>>;
+
+// What reading one file collects, and what it may look up.
+class Reading {
+ public:
+  Reading(std::string file, std::filesystem::path base)
+      : complaints_(std::move(file)), base_(std::move(base)) {}
+  // A reading for which the catalog holds these entries, whatever else it holds under their names.
+  Reading(std::string file, std::filesystem::path base, const Entries& overlay)
+      : complaints_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
+
+  // A reading of a part of what the other reads: it knows the same files.
+  Reading(std::string file, std::filesystem::path base, const Reading& whole)
+      : Reading(std::move(file), std::move(base)) {
+    texts_ = whole.texts_;
+  }
+  // One that begins with these files.
+  Reading(std::string file, std::filesystem::path base, Texts texts)
+      : Reading(std::move(file), std::move(base)) {
+    *texts_ = std::move(texts);
+  }
+
+  const std::filesystem::path& base() const { return base_; }
+  Texts& texts() { return *texts_; }                       // of files that documents name
+  void complain(const Value& where, Complaint complaint);  // an empty place is filled in
+  std::string place_of(const Value& where) const;          // "FILE:LINE:COLUMN" or "--set N"
+  // Takes over what the reading of a document made of parts of this file complains of, each once;
+  // `renamed` says how its path is called here.
+  void adopt(const Reading& part, const std::function<std::string(const std::string&)>& renamed) {
+    complaints_.adopt(part.complaints_, renamed);
+  }
+  // A key whose value could not be read, so that nothing more is concluded from it.
+  void doubt(const std::string& path) { doubts_.push_back(path); }
+  bool doubtful(std::string_view path) const;  // it, something inside, or something around it
+  bool complains() const { return complaints_.any(); }
+  void throw_if_any() { complaints_.throw_if_any(); }
+
+  // The entry by "KIND/NAME", or null if it was neither laid over the catalog nor remembered.
+  const Value* entry(const std::string& name);
+  const Value* remember(const std::string& name, Value entry);  // rows name the same few
+  // Names of the entries that were looked up.
+  const std::set<std::string>& named() const { return named_; }
+  std::map<std::string, topology::Measured>& kernels() { return kernels_; }  // by file name
+  void start_over(std::string file) {
+    complaints_ = Complaints(std::move(file));
+    doubts_.clear();
+  }
+
+ private:
+  Complaints complaints_;
+  std::filesystem::path base_;
+  std::vector<std::string> doubts_;
+  std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();  // shared with readings of parts
+  const Entries* overlay_ = nullptr;
+  Entries entries_;
+  std::set<std::string> named_;
+  std::map<std::string, topology::Measured> kernels_;
+};
+
+class Cursor {
+ public:
+  Cursor(const Value& value, std::string path, Reading& reading)
+      : value_(&value), blamed_(&value), path_(std::move(path)), reading_(&reading) {}
+
+  const Value& value() const { return *value_; }
+  const std::string& path() const { return path_; }
+  Reading& reading() const { return *reading_; }
+
+  Cursor member(const Member& member) const { return inside(member.value, member.key.text); }
+  Cursor item(std::size_t index) const {
+    return inside(value_->items[index], std::to_string(index));
+  }
+  // The member of that key, if this is a map that has it.
+  std::optional<Cursor> find(std::string_view key) const {
+    const auto* found = value_->find(key);
+    return found == nullptr ? std::nullopt : std::optional(inside(*found, std::string(key)));
+  }
+  std::string inner_path(std::string_view key) const;  // of a member, whether there or not
+  // Another value read in this one's place; complaints point at `blamed`, which stands in the file.
+  Cursor instead(const Value& other, const Value& blamed) const {
+    Cursor cursor = *this;
+    cursor.value_ = &other;
+    if (!inherited_) cursor.blamed_ = &blamed;
+    cursor.inherited_ = true;
+    return cursor;
+  }
+
+  void complain(const std::string& text) const { say(text, false); }
+  // A complaint about a key rather than about its value; `meant` may be what was meant by it.
+  void complain_of(const Value& key, const std::string& text, const std::string& meant) const;
+  void missing(std::string_view key, std::string_view why) const;
+  // A complaint about what a key means, whether it stands here or came from elsewhere.
+  void complain_at(std::string_view key, const std::string& text) const;
+  void unsupported(const std::string& text) const { say(text, true); }
+
+ private:
+  Cursor inside(const Value& value, const std::string& name) const {
+    Cursor cursor = *this;
+    cursor.value_ = &value;
+    if (!inherited_) cursor.blamed_ = &value;
+    cursor.path_ = inner_path(name);
+    return cursor;
+  }
+  void say(const std::string& text, bool unsupported) const;
+
+  const Value* value_;
+  const Value* blamed_;  // where complaints point
+  bool inherited_ = false;
+  std::string path_;
+  Reading* reading_;
+};
+
+}  // namespace scenarios

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/documents/form.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+#include "scenarios/documents/nearest.hpp"
+#include "units/text.hpp"
+
+namespace scenarios {
+namespace {
+
+std::optional<double> as_number(const std::string& text) {
+  double number = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, wrong] = std::from_chars(text.data(), end, number);
+  if (stop != end) return {};
+  if (wrong == std::errc::result_out_of_range) return HUGE_VAL;
+  if (wrong != std::errc() || std::isnan(number)) return {};
+  return number;
+}
+
+std::optional<bool> as_yes_no(const std::string& text) {
+  for (const auto* word : {"true", "True", "TRUE", "yes", "on"})
+    if (text == word) return true;
+  for (const auto* word : {"false", "False", "FALSE", "no", "off"})
+    if (text == word) return false;
+  return {};
+}
+
+bool is_quantity(Type type) { return type >= Type::bytes && type <= Type::money; }
+
+double read_quantity(Type type, const std::string& text) {
+  switch (type) {
+    case Type::bytes:
+      return units::parse_bytes(text).value;
+    case Type::bandwidth:
+      return units::parse_bandwidth(text).value;
+    case Type::flop_rate:
+      return units::parse_flop_rate(text).value;
+    case Type::duration:
+      return units::parse_duration(text).value;
+    case Type::power:
+      return units::parse_power(text).value;
+    case Type::money:
+      return units::parse_money(text).value;
+    default:
+      return 0.0;
+  }
+}
+
+// The bounds of a quantity in the words of its unit.
+std::string bound(Type type, double value) {
+  switch (type) {
+    case Type::bytes:
+      return units::short_text(units::Bytes{value});
+    case Type::bandwidth:
+      return units::short_text(units::BytesPerSecond{value});
+    case Type::flop_rate:
+      return units::short_text(units::FlopsPerSecond{value});
+    case Type::duration:
+      return units::short_text(units::Seconds{value});
+    case Type::power:
+      return units::short_text(units::Watts{value});
+    default:
+      return plain(value);
+  }
+}
+
+bool check_range(const Form& form, double value, const Cursor& at, const std::string& written) {
+  const auto& [least, most, reason] = form.range;
+  if (value >= least && value <= most) return true;
+  at.complain(written + " is out of range; expected " + bound(form.type, least) + " to " +
+              bound(form.type, most) + (reason.empty() ? "" : ": " + std::string(reason)));
+  return false;
+}
+
+bool check_number(const Form& form, const Cursor& at) {
+  const auto& value = at.value();
+  const auto number = value.quoted ? std::nullopt : as_number(value.text);
+  const bool whole = form.type == Type::whole;
+  if (!number || (whole && std::isfinite(*number) && *number != std::floor(*number))) {
+    at.complain("'" + value.text + "' is not " + in_words(form) +
+                (value.quoted && as_number(value.text) ? "; remove the quotes" : ""));
+    return false;
+  }
+  return check_range(form, *number, at, value.text);
+}
+
+bool check_quantity(const Form& form, const Cursor& at) {
+  try {
+    return check_range(form, read_quantity(form.type, at.value().text), at, at.value().text);
+  } catch (const std::invalid_argument& wrong) {
+    at.complain(wrong.what());
+    return false;
+  }
+}
+
+bool check_choice(const Form& form, const Cursor& at) {
+  const auto& text = at.value().text;
+  if (std::ranges::find(form.choices, text) != form.choices.end()) return true;
+  at.complain("unknown value '" + text + "'; expected " + in_words(form) +
+              suggestion(text, form.choices));
+  return false;
+}
+
+bool check_list(const Form& form, const Cursor& at, bool whole) {
+  const auto length = static_cast<double>(at.value().items.size());
+  if (form.range.most > 0 && (length < form.range.least || length > form.range.most)) {
+    at.complain("a list of " + plain(length) + " values; expected " + plain(form.range.least) +
+                " to " + plain(form.range.most));
+    return false;
+  }
+  bool right = true;
+  for (std::size_t i = 0; whole && i < at.value().items.size(); ++i)
+    right = check(form.forms.front(), at.item(i)) && right;
+  return right;
+}
+
+bool check_map(const Form& form, const Cursor& at, bool whole) {
+  if (!whole || form.keys.empty()) return true;
+  std::vector<std::string_view> names;
+  for (const auto& key : form.keys) names.push_back(key.name);
+  bool right = true;
+  for (const auto& member : at.value().members) {
+    if (!check_key(member, at, names)) {
+      right = false;
+      continue;
+    }
+    const auto key = std::ranges::find(names, member.key.text) - names.begin();
+    right = check(form.forms[static_cast<std::size_t>(key)], at.member(member)) && right;
+  }
+  return right;
+}
+
+const char* kind_name(Value::Kind kind) {
+  switch (kind) {
+    case Value::Kind::null:
+      return "nothing";
+    case Value::Kind::scalar:
+      return "a single value";
+    case Value::Kind::list:
+      return "a list";
+    case Value::Kind::map:
+      return "a map";
+  }
+  return "";
+}
+
+Value::Kind kind_of(const Form& form) {
+  if (form.type == Type::list) return Value::Kind::list;
+  return form.type == Type::map ? Value::Kind::map : Value::Kind::scalar;
+}
+
+bool fits_scalar(const Form& form, const Value& value) {
+  switch (form.type) {
+    case Type::text:
+      return true;
+    case Type::choice:
+      return std::ranges::find(form.choices, value.text) != form.choices.end();
+    case Type::yes_no:
+      return !value.quoted && as_yes_no(value.text);
+    default:
+      return as_number(value.text).has_value();
+  }
+}
+
+// The alternative that the writer had in mind: by kind, then by what the scalar looks like.
+const Form* meant(const Form& form, const Value& value) {
+  const Form* found = nullptr;
+  for (const auto& one : form.forms) {
+    if (kind_of(one) != value.kind) continue;
+    if (value.kind != Value::Kind::scalar || fits_scalar(one, value)) return &one;
+    found = &one;
+  }
+  return found;
+}
+
+bool check_either(const Form& form, const Cursor& at, bool whole) {
+  if (const auto* one = meant(form, at.value())) return check(*one, at, whole);
+  at.complain(std::string(kind_name(at.value().kind)) + " where " + in_words(form) + " belongs");
+  return false;
+}
+
+}  // namespace
+
+Form map_of(const std::vector<Field>& fields) {
+  Form form{.type = Type::map};
+  for (const auto& field : fields) {
+    form.keys.push_back({field.name, field.description, field.fallback});
+    form.forms.push_back(field.form);
+  }
+  return form;
+}
+
+bool check(const Form& form, const Cursor& at, bool whole) {
+  const auto& value = at.value();
+  if (value.kind == Value::Kind::null) {
+    at.complain("has no value; expected " + in_words(form));
+    return false;
+  }
+  if (form.type == Type::either) return check_either(form, at, whole);
+  if (value.kind != kind_of(form)) {
+    at.complain(std::string(kind_name(value.kind)) + " where " + in_words(form) + " belongs");
+    return false;
+  }
+  if (is_quantity(form.type)) return check_quantity(form, at);
+  switch (form.type) {
+    case Type::whole:
+    case Type::number:
+      return check_number(form, at);
+    case Type::choice:
+      return check_choice(form, at);
+    case Type::list:
+      return check_list(form, at, whole);
+    case Type::map:
+      return check_map(form, at, whole);
+    case Type::yes_no:
+      if (!value.quoted && as_yes_no(value.text)) return true;
+      at.complain("'" + value.text + "' is not " + in_words(form));
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool check_key(const Member& member, const Cursor& map,
+               const std::vector<std::string_view>& known) {
+  if (member.key.kind != Value::Kind::scalar) {
+    map.complain("a key must be text, not " + std::string(kind_name(member.key.kind)));
+    return false;
+  }
+  const auto& name = member.key.text;
+  if (std::ranges::find(known, name) == known.end()) {
+    auto left = known;  // one that is not given yet is meant rather than one that is
+    std::erase_if(left, [&](auto key) { return map.value().find(key) != nullptr; });
+    const auto& meant = nearest(name, left).empty() ? known : left;
+    map.complain_of(member.key,
+                    "unknown key; expected one of " + listed(known) + suggestion(name, meant),
+                    nearest(name, meant));
+    return false;
+  }
+  if (map.value().find(name) != &member.value) {
+    const auto& first = *map.value().find(name);
+    map.complain_of(
+        member.key,
+        "given twice, first on line " + std::to_string(first.line) + "; keep one of them", name);
+    return false;
+  }
+  return true;
+}
+
+std::int64_t to_whole(const Value& value) {
+  std::int64_t exact = 0;
+  const auto* end = value.text.data() + value.text.size();
+  if (std::from_chars(value.text.data(), end, exact).ptr == end) return exact;
+  return static_cast<std::int64_t>(to_number(value));  // 1e6
+}
+
+double to_number(const Value& value) { return as_number(value.text).value_or(0.0); }
+
+bool to_yes_no(const Value& value) { return as_yes_no(value.text).value_or(false); }
+
+std::string in_words(const Form& form) {
+  switch (form.type) {
+    case Type::text:
+      return "text";
+    case Type::whole:
+      return "a whole number";
+    case Type::number:
+      return "a number";
+    case Type::yes_no:
+      return "true or false";
+    case Type::choice:
+      return form.choices.size() == 1 ? "'" + std::string(form.choices.front()) + "'"
+                                      : "one of " + listed(form.choices);
+    case Type::bytes:
+      return "a size such as '80 GiB'";
+    case Type::bandwidth:
+      return "a bandwidth such as '25 GB/s'";
+    case Type::flop_rate:
+      return "a rate such as '312 TFLOP/s'";
+    case Type::duration:
+      return "a time such as '5 us'";
+    case Type::power:
+      return "a power such as '700 W'";
+    case Type::money:
+      return "an amount such as '300e3 USD'";
+    case Type::list:
+      return "a list";
+    case Type::map:
+      return "a map";
+    case Type::either:
+      break;
+  }
+  std::string text;
+  for (const auto& one : form.forms) text += (text.empty() ? "" : " or ") + in_words(one);
+  return text;
+}
+
+std::string plain(double number) {
+  std::array<char, 64> text{};
+  if (number != std::floor(number) || std::abs(number) >= 1e15) {
+    std::snprintf(text.data(), text.size(), "%g", number);
+    return text.data();
+  }
+  std::snprintf(text.data(), text.size(), "%.0f", number);
+  return units::with_commas(text.data());
+}
+
+}  // namespace scenarios

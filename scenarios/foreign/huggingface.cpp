@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/foreign/huggingface.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "scenarios/documents/json.hpp"
+#include "scenarios/documents/nearest.hpp"
+#include "scenarios/foreign/huggingface_experts.hpp"
+#include "scenarios/foreign/huggingface_families.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr std::int64_t most_layers = 10'000;
+
+using model::Activation;
+using model::Position;
+
+constexpr auto type_names = [] {
+  std::array<std::string_view, families.size()> names{};
+  for (std::size_t i = 0; i < families.size(); ++i) names[i] = families[i].type;
+  return names;
+}();
+
+// Vocabularies of labels make some files long.
+constexpr Limits config_limits{.nodes = 1'000'000};
+
+const Family* family_of(Fields& fields) {
+  const auto type = fields.word({"model_type"});
+  if (type.empty() && !fields.wrong())
+    fields.complain({"model_type"}, "missing key 'model_type'; it names the kind of model");
+  if (type.empty()) return nullptr;
+  const auto family = std::ranges::find(families, type, &Family::type);
+  if (family != families.end()) return &*family;
+  const auto no = std::ranges::find(refused, type, &Refused::type);
+  fields.complain({"model_type"},
+                  "model_type '" + type + "' is not supported" +
+                      (no != refused.end() ? ": " + std::string(no->reason)
+                                           : " yet; supported: " + listed(type_names) +
+                                                 suggestion(type, type_names)),
+                  true);
+  return nullptr;
+}
+
+constexpr std::initializer_list<const char*> head_keys{"num_attention_heads", "n_head", "n_heads"};
+constexpr std::initializer_list<const char*> kv_head_keys{"num_key_value_heads", "num_kv_heads",
+                                                          "n_head_kv", "kv_n_heads"};
+
+void read_heads(model::Transformer& t, Fields& fields) {
+  t.kv_heads = fields.whole_or(kv_head_keys, t.heads, "kv_heads",
+                               "absent; every head has its own keys and values");
+  t.head_dim = fields.whole_or({"head_dim"}, std::max<std::int64_t>(1, t.hidden / t.heads),
+                               "head_dim", "hidden / heads");
+  if (!fields.has({"head_dim"}) && t.hidden % t.heads != 0)
+    fields.complain(head_keys, "hidden size " + std::to_string(t.hidden) + " is not divisible by " +
+                                   std::to_string(t.heads) + " heads, and there is no head_dim");
+}
+
+void read_sizes(model::Transformer& t, const Family& family, Fields& fields) {
+  const auto layers = {"num_hidden_layers", "n_layer", "n_layers"};
+  t.layers = fields.needed(layers);
+  if (t.layers > most_layers)
+    fields.complain(layers, "num_hidden_layers: " + std::to_string(t.layers) +
+                                " is out of range; expected 1 to " + std::to_string(most_layers) +
+                                ": no model is that deep");
+  t.hidden = fields.needed({"hidden_size", "n_embd", "d_model"});
+  t.heads = fields.needed(head_keys);
+  t.vocab = fields.needed({"vocab_size"});
+  t.max_sequence =
+      fields.whole_or({"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len"}, 2048,
+                      "max_sequence", "no position limit is given");
+  if (family.latent)
+    read_latent(t, fields);
+  else
+    read_heads(t, fields);
+  const auto ffn = {"intermediate_size", "n_inner", "ffn_hidden_size"};
+  t.ffn = family.gated ? fields.needed(ffn)
+                       : fields.whole_or(ffn, 4 * t.hidden, "ffn", "absent; four times hidden");
+}
+
+void read_activation(model::Transformer& t, const Family& family, Fields& fields) {
+  const auto word = fields.word({"hidden_activation", "hidden_act", "activation_function"});
+  const bool gelu = word.find("gelu") != word.npos || (word.empty() && !family.gated);
+  if (family.gated)
+    t.activation =
+        gelu || family.type.starts_with("gemma") ? Activation::geglu : Activation::swiglu;
+  else if (word == "relu2" || word == "squared_relu")
+    t.activation = Activation::squared_relu;
+  else
+    t.activation = word == "relu" ? Activation::relu : Activation::gelu;
+  if (word.empty()) fields.note("activation: absent; the default of " + std::string(family.type));
+}
+
+void read_biases(model::Transformer& t, const Family& family, Fields& fields) {
+  t.biases = family.biases;
+  t.qkv_biases = fields.yes_no("attention_bias", family.qkv_biases, nullptr);
+  t.output_bias = fields.yes_no("attention_bias", false, nullptr);
+  if (family.type == "llama" && fields.yes_no("mlp_bias", false, nullptr)) t.biases = true;
+  if (family.type == "stablelm") t.qkv_biases = fields.yes_no("use_qkv_bias", false, "qkv_biases");
+  if (family.type == "starcoder2")
+    t.biases = t.qkv_biases = fields.yes_no("use_bias", true, "biases");
+  if (family.type == "falcon") t.biases = t.qkv_biases = fields.yes_no("bias", false, "biases");
+}
+
+// What only single families have.
+void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) {
+  if (family.type == "gpt_neox")
+    t.parallel_block = fields.yes_no("use_parallel_residual", true, "parallel_block");
+  if (family.type == "gpt_bigcode" && fields.yes_no("multi_query", true, "multi_query"))
+    t.kv_heads = 1;
+  if (family.type == "falcon") {
+    const bool later = fields.yes_no("new_decoder_architecture", false, nullptr);
+    t.parallel_block = fields.yes_no("parallel_attn", true, "parallel_block");
+    t.norms_per_layer = later || !t.parallel_block ? 2 : 1;
+    // The first Falcons print a count of key heads that they do not have.
+    if (!later) t.kv_heads = fields.yes_no("multi_query", true, "multi_query") ? 1 : t.heads;
+    if (fields.yes_no("alibi", false, nullptr)) t.position = Position::alibi;
+  }
+  t.attention_sinks = family.type == "gpt_oss";
+  t.multi_token_prediction =
+      static_cast<int>(std::min<std::int64_t>(fields.count({"num_nextn_predict_layers"}), 64));
+}
+
+void read_sliding_window(model::Transformer& t, const Family& family, Fields& fields) {
+  if (!fields.has({"sliding_window"}) || !fields.yes_no("use_sliding_window", true, nullptr))
+    return;
+  const auto size = fields.whole({"sliding_window"}).value_or(t.max_sequence);
+  if (size >= t.max_sequence) return;
+  if (family.type == "gemma3_text")
+    fields.note("attention_window: five of six layers look back " + std::to_string(size) +
+                " tokens; all are taken to look back all the way");
+  else
+    t.window = {size, family.type == "gemma2" || family.type == "gpt_oss" ? 2 : 1};
+}
+
+// The file says it, or its name does: "llama3.1-70b.config.json", "Llama-3.1-70B/config.json".
+std::string model_name(Fields& fields, const std::string& file_name) {
+  const auto written = fields.word({"_name_or_path"});
+  const std::filesystem::path path(written.empty() ? file_name : written);
+  auto name = written.empty() ? path.stem().string() : path.filename().string();
+  if (name.ends_with(".config")) name.resize(name.size() - std::string_view(".config").size());
+  return name == "config" && path.has_parent_path() ? path.parent_path().filename().string() : name;
+}
+
+}  // namespace
+
+model::Transformer read_huggingface(std::string_view text, const std::string& file_name,
+                                    std::vector<std::string>* defaulted) {
+  const auto document = parse_json(text, file_name, config_limits);
+  Fields fields(document, file_name, defaulted);
+  if (document.kind != Value::Kind::map)
+    fields.complain({}, "expected a JSON object; is this a config.json?");
+  const auto* known = document.kind == Value::Kind::map ? family_of(fields) : nullptr;
+  fields.throw_if_any();
+  const auto& family = *known;
+  model::Transformer t;
+  t.norm = family.norm;
+  t.position = family.position;
+  t.parallel_block = family.parallel;
+  t.norms_per_layer = family.norms;
+  t.query_key_norm = family.query_key_norm;
+  read_sizes(t, family, fields);
+  read_activation(t, family, fields);
+  read_biases(t, family, fields);
+  read_peculiar(t, family, fields);
+  read_sliding_window(t, family, fields);
+  if (family.experts) read_experts(t, family.type, fields);
+  t.tied_embeddings = fields.yes_no("tie_word_embeddings", family.tied, "tied_embeddings");
+  t.dropout = fields.share(
+      {"resid_pdrop", "residual_dropout", "hidden_dropout", "attention_dropout"}, family.dropout);
+  if (t.heads % t.kv_heads != 0)
+    fields.complain(kv_head_keys, std::to_string(t.kv_heads) +
+                                      " key and value heads do not divide " +
+                                      std::to_string(t.heads) + " heads");
+  if (!family.approximation.empty())
+    fields.note("approximated: " + std::string(family.approximation));
+  t.name = model_name(fields, file_name);
+  fields.throw_if_any();
+  return t;
+}
+
+model::Transformer load_huggingface(const std::filesystem::path& file,
+                                    std::vector<std::string>* defaulted) {
+  return read_huggingface(read_file(file), file.string(), defaulted);
+}
+
+}  // namespace scenarios

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/foreign/huggingface_experts.hpp"
+
+namespace scenarios {
+
+namespace {
+
+constexpr std::int64_t most_experts = 65'536;
+
+// Which layers have experts. Qwen and Llama 4 name the last of every so many layers.
+void read_pattern(model::Moe& moe, Fields& fields) {
+  constexpr std::int64_t most = 10'000;
+  const auto period = [&](Fields::Names names) {
+    return static_cast<int>(std::min(fields.whole(names).value_or(1), most));
+  };
+  moe.first_dense_layers = fields.count({"first_k_dense_replace"});
+  moe.every = period({"moe_layer_freq"});
+  if (fields.has({"decoder_sparse_step", "interleave_moe_layer_step"})) {
+    moe.every = period({"decoder_sparse_step", "interleave_moe_layer_step"});
+    moe.first_dense_layers = moe.every - 1;
+  }
+  const auto dense = fields.list("mlp_only_layers");
+  for (std::size_t i = 0; i < dense.size(); ++i)
+    if (moe.every > 1 || dense[i] != static_cast<std::int64_t>(i))
+      return fields.complain({"mlp_only_layers"},
+                             "mlp_only_layers: only the first layers can be without experts");
+  if (!dense.empty()) moe.first_dense_layers = static_cast<std::int64_t>(dense.size());
+}
+
+void read_shared(model::Moe& moe, std::string_view type, Fields& fields) {
+  if (type == "qwen2_moe") {  // prints the width of all of them together
+    moe.shared_experts = 1;
+    moe.shared_ffn = fields.needed({"shared_expert_intermediate_size"});
+    moe.shared_gate = true;
+  } else if (type.starts_with("llama4")) {
+    moe.shared_experts = 1;
+  } else {
+    moe.shared_experts = fields.count({"n_shared_experts"});
+  }
+  if (moe.shared_experts > 0 && moe.shared_ffn == 0) moe.shared_ffn = moe.expert_ffn;
+}
+
+}  // namespace
+
+void read_latent(model::Transformer& t, Fields& fields) {
+  auto& latent = t.latent.emplace();
+  latent.q_lora_rank = fields.count({"q_lora_rank"});
+  latent.kv_lora_rank = fields.needed({"kv_lora_rank"});
+  latent.qk_nope_head_dim = fields.needed({"qk_nope_head_dim"});
+  latent.qk_rope_head_dim = fields.needed({"qk_rope_head_dim"});
+  latent.v_head_dim = fields.needed({"v_head_dim"});
+  t.kv_heads = t.heads;
+  t.head_dim = latent.qk_head_dim();
+}
+
+void read_experts(model::Transformer& t, std::string_view type, Fields& fields) {
+  auto& moe = t.moe.emplace();
+  const auto experts = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"};
+  moe.experts = fields.needed(experts);
+  const auto chosen = {"num_experts_per_tok", "experts_per_token", "moe_top_k"};
+  moe.top_k = fields.needed(chosen);
+  if (moe.experts > most_experts)
+    fields.complain(experts, std::to_string(moe.experts) + " experts; expected 1 to " +
+                                 std::to_string(most_experts) + ": no model has so many");
+  if (fields.has(experts) && moe.top_k > moe.experts)
+    fields.complain(chosen, std::to_string(moe.top_k) + " of " + std::to_string(moe.experts) +
+                                " experts per token; a token sees each at most once");
+  moe.expert_ffn = fields.whole({"moe_intermediate_size"}).value_or(t.ffn);
+  if (type.starts_with("llama4"))  // prints the experts' width as intermediate_size
+    t.ffn = fields.whole({"intermediate_size_mlp"}).value_or(t.ffn);
+  read_shared(moe, type, fields);
+  read_pattern(moe, fields);
+  moe.router_bias = type == "gpt_oss" || fields.word({"topk_method"}) == "noaux_tc" ||
+                    fields.yes_no("use_routing_bias", false, nullptr);
+  moe.expert_biases = type == "gpt_oss";
+  if (fields.yes_no("use_mtp", false, nullptr))
+    t.multi_token_prediction =
+        static_cast<int>(std::min<std::int64_t>(fields.count({"num_mtp_modules"}), 64));
+}
+
+}  // namespace scenarios

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/foreign/huggingface_fields.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "scenarios/documents/json_tokens.hpp"
+#include "scenarios/documents/value_json.hpp"
+
+namespace scenarios {
+namespace {
+
+using ValueKind = Value::Kind;
+
+bool is_truth(const Value& value) {
+  return value.kind == ValueKind::scalar && !value.quoted &&
+         (value.text == "true" || value.text == "false");
+}
+
+// Not a number for what is none.
+double field_number(const Value& value) {
+  const bool plain = value.kind == ValueKind::scalar && !value.quoted && !is_truth(value);
+  return plain ? json_number(value.text) : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string as_written(const Value& value) {
+  return value.kind == ValueKind::scalar && !value.quoted ? value.text : json_of(value);
+}
+
+// At most so many bytes of a text in UTF-8, of which no character is cut.
+std::string beginning(const std::string& text, std::size_t most) {
+  auto end = std::min(most, text.size());
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;
+  return text.substr(0, end);
+}
+
+Place value_place(const Value& value) { return {value.line, value.column}; }
+
+}  // namespace
+
+Fields::Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted)
+    : document_(document), defaulted_(defaulted), complaints_(file) {
+  for (const auto& [key, value] : document.members) fields_[key.text] = &value;
+  for (const auto* inner : {"text_config", "attn_config", "ffn_config"}) {
+    const auto found = fields_.find(inner);
+    if (found == fields_.end() || found->second->kind != ValueKind::map) continue;
+    std::map<std::string_view, const Value*> fields;
+    for (const auto& [key, value] : found->second->members) fields[key.text] = &value;
+    fields_.merge(fields);
+  }
+}
+
+Fields::Field Fields::find(Names names) const {
+  for (const auto* name : names)
+    if (const auto found = fields_.find(name);
+        found != fields_.end() && found->second->kind != ValueKind::null)
+      return {found->second, name};
+  return {};
+}
+
+void Fields::refuse(const Field& field, const std::string& text) {
+  complaints_.add(value_place(*field.value), field.name + ": " + text);
+}
+
+void Fields::complain(Names names, const std::string& text, bool unsupported) {
+  const auto field = find(names);
+  complaints_.add(value_place(field.value == nullptr ? document_ : *field.value),
+                  {{}, text, unsupported});
+}
+
+std::optional<std::int64_t> Fields::whole(Names names, std::int64_t least) {
+  const auto field = find(names);
+  if (field.value == nullptr) return {};
+  constexpr double most = 1e9;  // no size of a published model comes near
+  const double found = field_number(*field.value);
+  if (found >= static_cast<double>(least) && found <= most && found == std::floor(found))
+    return static_cast<std::int64_t>(found);
+  refuse(field, beginning(as_written(*field.value), 60) + " where a whole number from " +
+                    std::to_string(least) + " to 1,000,000,000 belongs");
+  return {};
+}
+
+std::int64_t Fields::needed(Names names) {
+  if (!has(names)) complain({}, "missing key '" + std::string(*names.begin()) + "'");
+  return whole(names).value_or(1);
+}
+
+std::int64_t Fields::whole_or(Names names, std::int64_t otherwise, const std::string& field,
+                              const std::string& why) {
+  if (has(names)) return whole(names).value_or(otherwise);
+  note(field + " = " + std::to_string(otherwise) + ": " + why);
+  return otherwise;
+}
+
+bool Fields::yes_no(const char* name, bool otherwise, const char* field) {
+  const auto found = find({name});
+  if (found.value != nullptr && is_truth(*found.value)) return found.value->text == "true";
+  if (found.value != nullptr)
+    refuse(found, "expected true or false");
+  else if (field != nullptr)
+    note(std::string(field) + " = " + (otherwise ? "true" : "false") + ": '" + name +
+         "' is absent; the family's default");
+  return otherwise;
+}
+
+double Fields::share(Names names, double otherwise) {
+  const auto field = find(names);
+  if (field.value == nullptr) return otherwise;
+  const double found = field_number(*field.value);
+  if (found >= 0 && found < 1) return found;
+  refuse(field, "expected a number from 0 to below 1");
+  return otherwise;
+}
+
+std::string Fields::word(Names names) {
+  const auto field = find(names);
+  if (field.value == nullptr) return {};
+  if (field.value->kind == ValueKind::scalar && field.value->quoted) return field.value->text;
+  refuse(field, "expected text");
+  return {};
+}
+
+std::vector<std::int64_t> Fields::list(const char* name) {
+  const auto field = find({name});
+  if (field.value == nullptr) return {};
+  const auto is_whole = [](const Value& item) {
+    const double found = field_number(item);
+    return std::abs(found) <= 1e9 && found == std::floor(found);
+  };
+  if (field.value->kind == ValueKind::list && std::ranges::all_of(field.value->items, is_whole)) {
+    std::vector<std::int64_t> wholes;
+    for (const auto& item : field.value->items)
+      wholes.push_back(static_cast<std::int64_t>(field_number(item)));
+    return wholes;
+  }
+  refuse(field, "expected a list of whole numbers");
+  return {};
+}
+
+}  // namespace scenarios

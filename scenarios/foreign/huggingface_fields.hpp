@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields of a config.json, known under several names.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/yaml.hpp"
+
+namespace scenarios {
+
+// Reads fields under any of their names and keeps account of what was missing or wrong.
+class Fields {
+ public:
+  using Names = std::initializer_list<const char*>;
+  // Of the map, and of the maps inside it in which some families keep what matters; the outer
+  // fields win, and of a field that is given twice the last. The document must outlive the fields.
+  Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted);
+
+  bool has(Names names) const { return find(names).value != nullptr; }
+
+  std::optional<std::int64_t> whole(Names names, std::int64_t least = 1);
+  // How many of something that need not be there.
+  std::int64_t count(Names names) { return whole(names, 0).value_or(0); }
+  std::int64_t needed(Names names);
+  std::int64_t whole_or(Names names, std::int64_t otherwise, const std::string& field,
+                        const std::string& why);
+  bool yes_no(const char* name, bool otherwise, const char* field);
+  double share(Names names, double otherwise);
+  std::string word(Names names);
+  std::vector<std::int64_t> list(const char* name);
+  void note(const std::string& text) {
+    if (defaulted_ != nullptr) defaulted_->push_back(text);
+  }
+  // At the field that has one of the names, else where the document begins.
+  void complain(Names names, const std::string& text, bool unsupported = false);
+  bool wrong() const { return complaints_.any(); }
+  void throw_if_any() { complaints_.throw_if_any(); }
+
+ private:
+  struct Field {
+    const Value* value = nullptr;
+    std::string name;
+  };
+  Field find(Names names) const;
+  void refuse(const Field& field, const std::string& text);
+
+  const Value& document_;
+  std::map<std::string_view, const Value*> fields_;
+  std::vector<std::string>* defaulted_;
+  Complaints complaints_;
+};
+
+}  // namespace scenarios

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/foreign/nccl_tests.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/yaml.hpp"
+#include "topology/collective.hpp"
+
+namespace scenarios {
+namespace {
+
+using topology::Collective;
+
+using Words = std::vector<std::string_view>;
+
+// The first words of the line: no line of interest has more.
+Words words_in(std::string_view line) {
+  constexpr std::size_t most = 40;
+  Words words;
+  for (std::size_t at = 0; at < line.size() && words.size() < most;) {
+    const auto begin = line.find_first_not_of(" \t\r", at);
+    if (begin == std::string_view::npos) break;
+    const auto end = std::min(line.find_first_of(" \t\r", begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    at = end;
+  }
+  return words;
+}
+
+template <class Number>
+std::optional<Number> log_number(std::string_view word) {
+  Number value{};
+  const auto [end, wrong] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (wrong != std::errc{} || end != word.data() + word.size()) return {};
+  return value;
+}
+
+// One program's output.
+struct Test {
+  Place begin;
+  std::optional<Collective> collective;
+  std::set<int> ranks;
+  std::set<std::string, std::less<>> hosts;
+  std::map<double, std::pair<double, int>> times;  // by size: sum in microseconds, count
+  double best_bus = 0, algorithm_bus = 0;          // of the row with the best bus bandwidth
+  std::string operation, root;
+};
+
+constexpr std::pair<std::string_view, Collective> programs[] = {
+    {"all_reduce_perf", Collective::all_reduce},
+    {"all_gather_perf", Collective::all_gather},
+    {"reduce_scatter_perf", Collective::reduce_scatter},
+    {"alltoall_perf", Collective::all_to_all},
+    {"broadcast_perf", Collective::broadcast},
+    {"reduce_perf", Collective::reduce}};
+
+// "reduce_perf" also ends "all_reduce_perf": the first that fits is the longest.
+std::optional<Collective> named_program(std::string_view line) {
+  for (const auto& [name, collective] : programs)
+    if (line.find(name) != std::string_view::npos) return collective;
+  return {};
+}
+
+class LogReader {
+ public:
+  explicit LogReader(std::string file) : complaints_(std::move(file)) {}
+
+  void take(std::string_view line) {
+    ++line_;
+    line_begin_ = line.data();
+    if (const auto tag = line.find("<stdout>:"); tag != std::string_view::npos)
+      line.remove_prefix(tag + 9);
+    const auto words = words_in(line);
+    if (words.empty()) return;
+    if (const auto collective = named_program(line)) announced_ = collective;
+    if (words.front().starts_with('#'))
+      comment(words);
+    else if (log_number<double>(words.front()))
+      row(words);
+  }
+
+  std::vector<Test> finish() {
+    if (!complaints_.any() && tests_.empty())
+      complaints_.add({},
+                      "no nccl-tests output: expected '# Rank' lines and rows of size and time");
+    for (auto& test : tests_) judge(test);
+    complaints_.throw_if_any();
+    return std::move(tests_);
+  }
+
+ private:
+  Place place_of(std::string_view word) const { return {line_, word.data() - line_begin_ + 1}; }
+  void complain(std::string_view word, std::string what) {
+    complaints_.add(place_of(word), std::move(what));
+  }
+  void complain(const Test& test, std::string what) {
+    complaints_.add(test.begin, std::move(what));
+  }
+
+  Test& open(bool fresh, const Words& words) {
+    if (tests_.empty() || (fresh && !tests_.back().times.empty()))
+      tests_.push_back({.begin = place_of(words.front())});
+    return tests_.back();
+  }
+
+  // "#  Rank  0 Group  0 Pid 1234 on host device  0 [0x07] NVIDIA H100 80GB HBM3"
+  void comment(const Words& words) {
+    const std::size_t first = words.front() == "#" ? 1 : 0;
+    if (words.size() < first + 2 || (words[first] != "Rank" && words[first] != "#Rank")) return;
+    const auto rank = log_number<int>(words[first + 1]);
+    const auto on = std::ranges::find(words, "on");
+    if (!rank || on == words.end() || on + 1 == words.end())
+      return complain(words.front(), "expected '# Rank N … on HOST device N'");
+    Test& test = open(true, words);
+    if (!test.ranks.insert(*rank).second)
+      complain(words[first + 1], "rank " + std::to_string(*rank) + " is listed twice");
+    test.hosts.emplace(on[1]);
+  }
+
+  // size count type redop root time algbw busbw #wrong, the last four once more for in place
+  void row(const Words& words) {
+    constexpr std::string_view expected =
+        "expected a row of size, count, type, redop, root, time, algbw, busbw and #wrong";
+    if (words.size() < 8) return complain(words.front(), std::string(expected));
+    for (const auto column : {0, 5, 6, 7})
+      if (const auto word = words[static_cast<std::size_t>(column)]; !log_number<double>(word))
+        return complain(word, std::string(expected));
+    const auto size = log_number<double>(words[0]), time = log_number<double>(words[5]),
+               algorithm = log_number<double>(words[6]), bus = log_number<double>(words[7]);
+    if (*size == 0) return;  // the smallest sizes of many ranks round down to nothing
+    if (!(*size > 0 && *time > 0 && std::isfinite(*time)))
+      return complain(*size > 0 ? words[5] : words[0], "size and time must be more than zero");
+    if (words.size() > 8)
+      if (const auto wrong = log_number<double>(words[8]); wrong && *wrong > 0)
+        return complain(words[8], "the run computed wrong results (#wrong " +
+                                      std::string(words[8]) + "); it measures nothing");
+    Test& test = open(false, words);
+    test.collective = announced_;
+    test.operation = words[3];
+    test.root = words[4];
+    auto& [sum, count] = test.times[*size];
+    sum += *time;
+    ++count;
+    if (*bus > test.best_bus) {
+      test.best_bus = *bus;
+      test.algorithm_bus = *algorithm;
+    }
+  }
+
+  void judge(Test& test) {
+    if (test.ranks.empty())
+      return complain(test, "rows without '# Rank' lines: how many GPUs took part is not said");
+    const int ranks = static_cast<int>(test.ranks.size());
+    for (int rank = 0; rank < ranks; ++rank)
+      if (!test.ranks.contains(rank))
+        return complain(test, "rank " + std::to_string(rank) + " is missing in the list of " +
+                                  std::to_string(ranks));
+    if (test.times.empty()) return complain(test, "no row of measurements follows the ranks");
+    if (ranks < 2) return complain(test, "one rank alone has nobody to communicate with");
+    if (ranks % static_cast<int>(test.hosts.size()) != 0)
+      return complain(test, std::to_string(ranks) + " ranks do not lie evenly on " +
+                                std::to_string(test.hosts.size()) + " hosts");
+    if (!test.collective) deduce(test, ranks);
+  }
+
+  // Older releases do not print their name. Bus over algorithm bandwidth and the operation tell.
+  void deduce(Test& test, int ranks) {
+    const double n = ranks;
+    const double factor = test.algorithm_bus > 0 ? test.best_bus / test.algorithm_bus : 0;
+    const auto near = [&](double value) { return std::abs(factor / value - 1) < 0.02; };
+    const bool reduces = test.operation != "none";
+    if (reduces && test.root == "-1" && near(2 * (n - 1) / n))
+      test.collective = Collective::all_reduce;
+    else if (reduces && test.root == "-1" && near((n - 1) / n))
+      test.collective = Collective::reduce_scatter;
+    else if (test.root != "-1" && near(1))
+      test.collective = reduces ? Collective::reduce : Collective::broadcast;
+    else
+      complain(test,
+               "which collective it is cannot be told; keep the line that names the program, such "
+               "as '# Collective test starting: all_gather_perf'");
+  }
+
+  int line_ = 0;
+  const char* line_begin_ = nullptr;  // with the tag of mpirun
+  std::optional<Collective> announced_;
+  std::vector<Test> tests_;
+  Complaints complaints_;
+};
+
+topology::MeasuredCollective table_of(const Test& test) {
+  topology::MeasuredCollective table{.collective = *test.collective,
+                                     .ranks = static_cast<int>(test.ranks.size()),
+                                     .nodes = static_cast<int>(test.hosts.size())};
+  for (const auto& [size, times] : test.times)
+    table.points.emplace_back(units::Bytes{size},
+                              units::Seconds{times.first / (1e6 * times.second)});
+  return table;
+}
+
+}  // namespace
+
+topology::Fabric read_nccl_tests(std::string_view text, const std::string& file_name) {
+  LogReader reader(file_name);
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    reader.take(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  topology::Fabric fabric;
+  fabric.name = "fabric";
+  fabric.kind = topology::Fabric::Kind::fat_tree;
+  fabric.efficiency = 1;
+  for (const auto& test : reader.finish()) {
+    auto table = table_of(test);
+    const double per_rank = test.best_bus * 1e9 * table.nodes / table.ranks;
+    fabric.link_bandwidth.value = std::max(fabric.link_bandwidth.value, per_rank);
+    fabric.measured.push_back(std::move(table));
+  }
+  if (!(fabric.link_bandwidth.value > 0))
+    throw Error({{file_name + ":1:1", "every bandwidth rounds to zero; larger sizes are needed"}});
+  return fabric;
+}
+
+topology::Fabric load_nccl_tests(const std::filesystem::path& file) {
+  return read_nccl_tests(read_file(file, log_limits), file.string());
+}
+
+}  // namespace scenarios

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/purchase/purchase_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/document.hpp"
+#include "scenarios/named.hpp"
+#include "scenarios/purchase/purchase_keys.hpp"
+#include "scenarios/purchase/purchase_parts.hpp"
+#include "scenarios/read_placed.hpp"
+
+namespace scenarios {
+namespace {
+
+using search::Purchase;
+using search::PurchaseOption;
+using search::Question;
+
+constexpr double usual_gap = 0.02;
+
+struct PurchaseDraft {
+  Purchase purchase;
+  std::vector<Cursor> workloads, options;
+  std::vector<std::string> clusters;  // paths, by option of the purchase
+  std::optional<Cursor> search;
+};
+
+Form list_of(const std::vector<Field>& fields, std::string_view reason) {
+  return {.type = Type::list, .range = {1, 1000, reason}, .forms = {map_of(fields)}};
+}
+
+// The maps of a list; complains of what is none.
+void take_maps(std::vector<Cursor>& maps, const Cursor& list) {
+  for (std::size_t i = 0; i < list.value().items.size(); ++i)
+    if (check({.type = Type::map}, list.item(i))) maps.push_back(list.item(i));
+}
+
+const Table<PurchaseDraft>& purchase_table() {
+  static const Table<PurchaseDraft> made{
+      text<PurchaseDraft>("name", "A name for reports",
+                          [](PurchaseDraft& d) -> std::string& { return d.purchase.name; }),
+      {{"workload", "What is trained", "", map_of(workload_fields())},
+       [](PurchaseDraft& d, const Cursor& at) { d.workloads.push_back(at); }},
+      {{"workloads", "The same, several", "", list_of(workload_fields(), "workloads")},
+       [](PurchaseDraft& d, const Cursor& at) { take_maps(d.workloads, at); }},
+      {{"constraints", "What is allowed at most", "", map_of(constraint_fields())},
+       [](PurchaseDraft& d, const Cursor& at) { read_constraints(d.purchase.constraints, at); }},
+      {{"economics", "What money and energy cost", "", map_of(economics_fields())},
+       [](PurchaseDraft& d, const Cursor& at) { read_economics(d.purchase.economics, at); }},
+      {{"reliability", "How often things fail", "never", map_of(reliability_fields())},
+       [](PurchaseDraft& d, const Cursor& at) { read_reliability(d.purchase.reliability, at); }},
+      {{"options", "Clusters to choose from", "", list_of(option_fields(), "options")},
+       [](PurchaseDraft& d, const Cursor& at) { take_maps(d.options, at); }},
+      {{"search",
+        "Limits of the search for plans, for every workload without its own",
+        "gap 0.02",
+        {.type = Type::map}},
+       [](PurchaseDraft& d, const Cursor& at) { d.search = at; }}};
+  return made;
+}
+
+// Money in another currency than the purchase's, wherever it stands.
+void refuse_currencies(const Cursor& at, const std::string& currency) {
+  const auto& value = at.value();
+  if (const auto other = currency_of(value.text); !other.empty() && other != currency)
+    at.complain("'" + value.text + "' is in " + std::string(other) +
+                ", and economics.currency is " + currency + ": money is not mixed; write it in " +
+                currency);
+  for (std::size_t i = 0; i < value.items.size(); ++i) refuse_currencies(at.item(i), currency);
+  for (const auto& member : value.members)
+    if (member.key.text != "name" && member.key.text != "note" && member.key.text != "source")
+      refuse_currencies(at.member(member), currency);
+}
+
+std::string workload_name(const Cursor& workload) {
+  const auto name = name_place(*workload.find("model"));
+  return name ? name->value().text : "workload";
+}
+
+// Joins workloads and clusters to questions, whose complaints come out under their paths here.
+class Joining {
+ public:
+  Joining(const PurchaseDraft& draft, Reading& reading, const std::string& file)
+      : draft_(draft), reading_(reading), file_(file) {}
+
+  // Nothing after complaining.
+  std::optional<Question> question(const Cursor& workload, const Value& cluster,
+                                   const std::string& path) {
+    const auto own = workload.find("search");
+    const auto limits = own ? own : draft_.search;
+    Value document;
+    document.kind = Value::Kind::map;
+    std::tie(document.line, document.column, document.set) =
+        std::tuple(cluster.line, cluster.column, cluster.set);
+    const auto add = [&](const std::string& name, const Value& value) {
+      Value key;
+      key.kind = Value::Kind::scalar;
+      key.text = name;
+      document.members.push_back({key, value});
+    };
+    for (const std::string name : {"model", "training", "software", "plan"})
+      if (const auto* value = workload.value().find(name)) add(name, *value);
+    if (limits) add("search", limits->value());
+    add("cluster", cluster);
+    Reading part(file_, reading_.base(), reading_);
+    auto question = read_question(document, part);
+    reading_.adopt(part, [&](const std::string& text) {
+      const auto section = text.substr(0, text.find_first_of(".:"));
+      if (section == "cluster") return path + text.substr(section.size());
+      if (section == "search") return (own ? workload.path() + "." : "") + text;
+      return workload.path() + "." + text;
+    });
+    if (part.complains()) return {};
+    if (!limits || !limits->find("gap")) question.gap = usual_gap;
+    if (question.objective.kind != search::Objective::Kind::step_time)
+      limits->complain_at("objective",
+                          "a purchase seeks the shortest step of each option; leave "
+                          "it out");
+    return question;
+  }
+
+ private:
+  const PurchaseDraft& draft_;
+  Reading& reading_;
+  const std::string& file_;
+};
+
+void read_workloads(PurchaseDraft& draft, const Cursor& root) {
+  const bool one = root.find("workload").has_value(), several = root.find("workloads").has_value();
+  if (one && several)
+    root.complain_at("workloads", "both workload and workloads are given; keep one of them");
+  if (!one && !several) root.missing("workload", "a purchase is for a workload, or for workloads");
+  for (const auto& at : draft.workloads) {
+    auto& workload = draft.purchase.workloads.emplace_back();
+    read_workload(workload, at);
+    require({"model", "training", "tokens"}, "a workload needs model, training and tokens", at);
+    if (workload.name.empty() && at.find("model")) workload.name = workload_name(at);
+  }
+}
+
+bool is_whole(const Cursor& workload) {
+  return workload.find("model") && workload.find("training");
+}
+
+void check_workload_batch(const search::Workload& workload, const Question& question,
+                          const Cursor& at) {
+  const auto batch = question.scenario.training.global_batch;
+  if (workload.max_global_batch && *workload.max_global_batch < batch)
+    at.complain_at("max_global_batch",
+                   std::to_string(*workload.max_global_batch) + " is below training.global_batch " +
+                       std::to_string(batch) + ", the smallest that is tried; give a larger one");
+}
+
+// One option of the file: with a list of numbers of nodes, or of fabrics, several.
+void read_options(PurchaseDraft& draft, const Cursor& at, Joining& joining) {
+  OptionDraft read;
+  read_option(read, at);
+  require({"name", "cluster"}, "an option has a name and a cluster", at);
+  check_payment(read, at);
+  const auto cluster = at.find("cluster");
+  if (!cluster || cluster->value().kind != Value::Kind::map) return;
+  for (const auto& [suffix, value] : clusters_of(*cluster)) {
+    auto one = read;
+    one.option.name += suffix;
+    for (std::size_t i = 0; i < draft.workloads.size(); ++i) {
+      const auto& workload = draft.workloads[i];
+      if (!is_whole(workload)) continue;
+      auto question = joining.question(workload, value, cluster->path());
+      if (!question) continue;
+      check_workload_batch(draft.purchase.workloads[i], *question, workload);
+      one.option.questions.push_back(std::move(*question));
+    }
+    if (one.option.questions.empty()) continue;
+    complete_option(one, draft.purchase.economics, at);
+    draft.purchase.options.push_back(std::move(one.option));
+    draft.clusters.push_back(cluster->path());
+  }
+}
+
+void check_names(const std::vector<Cursor>& options) {
+  for (std::size_t i = 0; i < options.size(); ++i)
+    for (std::size_t earlier = 0; earlier < i; ++earlier) {
+      const auto here = options[i].find("name"), there = options[earlier].find("name");
+      if (here && there && here->value().text == there->value().text)
+        here->complain("'" + here->value().text + "' is the name of two options; rename one");
+    }
+}
+
+PurchaseDraft draft_of(const Value& document, Reading& reading, const std::string& file) {
+  const Cursor root(document, "", reading);
+  PurchaseDraft draft;
+  if (document.kind != Value::Kind::map) {
+    root.complain("expected a map with workload and options");
+    return draft;
+  }
+  read_map(purchase_table(), draft, root);
+  if (!root.find("options")) root.missing("options", "a purchase chooses among options");
+  refuse_currencies(root, draft.purchase.economics.currency);
+  read_workloads(draft, root);
+  check_names(draft.options);
+  Joining joining(draft, reading, file);
+  for (const auto& option : draft.options) read_options(draft, option, joining);
+  return draft;
+}
+
+// Reads all but the origin.
+auto purchase_of(const std::string& file) {
+  return [file](const Value& document, Reading& reading) {
+    auto draft = draft_of(document, reading, file);
+    PlacedPurchase placed{.value = std::move(draft.purchase),
+                          .origin = {},
+                          .clusters = std::move(draft.clusters),
+                          .workloads = {}};
+    for (const auto& at : draft.workloads) placed.workloads.push_back(at.path());
+    return placed;
+  };
+}
+
+}  // namespace
+
+Purchase read_purchase(std::string_view text, const std::string& file_name,
+                       std::span<const std::string> sets, const std::filesystem::path& base) {
+  return read_placed(text, file_name, sets, base, purchase_of(file_name)).value.value;
+}
+
+Purchase load_purchase(const std::filesystem::path& file, std::span<const std::string> sets) {
+  return load_placed_purchase(file, sets).value;
+}
+
+PlacedPurchase load_placed_purchase(const std::filesystem::path& file,
+                                    std::span<const std::string> sets) {
+  auto placed = load_placed(file, sets, purchase_of(file.string()));
+  placed.value.origin = std::move(placed.origin);
+  return std::move(placed.value);
+}
+
+Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& purchase) {
+  const std::string cluster = "cluster", search = "search.";
+  const auto& workload = purchase.workloads.at(refused.workload);
+  std::vector<std::string> keys;
+  for (const auto& key : refused.why.keys)
+    if (key.starts_with(cluster)) {
+      keys.push_back(purchase.clusters.at(refused.option) + key.substr(cluster.size()));
+    } else {
+      keys.push_back(workload + '.' + key);
+      if (key.starts_with(search)) keys.push_back(key);
+    }
+  return placed(strategies::Refusal(keys, refused.why.what()), purchase.origin);
+}
+
+}  // namespace scenarios

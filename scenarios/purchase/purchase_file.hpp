@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A purchase as people write it: workloads, options, what limits them and what they cost.
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/placed.hpp"
+#include "search/purchase/purchase.hpp"
+
+namespace scenarios {
+
+// Reads a purchase. Text, sets, base and Error as read_scenario's (scenario_file.hpp). An
+// option whose cluster lists numbers of nodes, or fabrics, becomes one for each: "rented/128". Each
+// option's cluster with each workload is a question as read_question's. A node's price and power
+// that are left out are the catalog's.
+search::Purchase read_purchase(std::string_view text, const std::string& file_name,
+                               std::span<const std::string> sets = {},
+                               const std::filesystem::path& base = {});
+
+// The same from a file, which paths in it start from.
+search::Purchase load_purchase(const std::filesystem::path& file,
+                               std::span<const std::string> sets = {});
+
+// The same with the places of its keys, for what simulation refuses, and the files that were read.
+struct PlacedPurchase {
+  search::Purchase value;
+  Origin origin;
+  std::vector<std::string> clusters, workloads;  // paths, by option and by workload
+};
+PlacedPurchase load_placed_purchase(const std::filesystem::path& file,
+                                    std::span<const std::string> sets = {});
+
+// The complaint about a plan that simulation refused (placed.hpp).
+Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& purchase);
+
+}  // namespace scenarios

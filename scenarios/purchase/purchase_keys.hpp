@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of keys of a purchase.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "scenarios/keys.hpp"
+#include "search/purchase/purchase.hpp"
+
+namespace scenarios {
+
+// An option before its cluster is read.
+struct OptionDraft {
+  search::PurchaseOption option;
+  bool has_price = false, prices_network = false;
+  std::optional<double> nodes_per_rack;
+};
+
+void read_workload(search::Workload& workload, const Cursor& at);
+void read_constraints(search::Constraints& constraints, const Cursor& at);
+void read_economics(search::Economics& economics, const Cursor& at);
+void read_reliability(search::Reliability& reliability, const Cursor& at);
+void read_option(OptionDraft& draft, const Cursor& at);
+
+std::vector<Field> workload_fields();
+std::vector<Field> constraint_fields();
+std::vector<Field> economics_fields();
+std::vector<Field> reliability_fields();
+std::vector<Field> option_fields();
+
+// "EUR" of "3.5 EUR" and "0.1 EUR/kWh"; empty of anything else.
+std::string_view currency_of(std::string_view text);
+
+}  // namespace scenarios

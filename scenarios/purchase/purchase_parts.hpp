@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of a purchase: the clusters that one stands for, and what is paid for them.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/purchase/purchase_keys.hpp"
+
+namespace scenarios {
+
+// The mapping once for each number of nodes and each fabric that it lists, with what its name adds
+// to the option's: "/128", "/128/ndr-rail-fat-tree"; once and with nothing where it lists none.
+std::vector<std::pair<std::string, Value>> clusters_of(const Cursor& cluster);
+
+// Complains of an option that is both bought and rented, or rented and sold.
+void check_payment(const OptionDraft& draft, const Cursor& at);
+
+// Fills in what an option leaves to the catalog: the price of a node and of its share of the
+// switches, its power; and the nodes of a rack. Complains at its cluster of what is nowhere. One of
+// the questions must be there.
+void complete_option(OptionDraft& draft, const search::Economics& economics, const Cursor& at);
+
+}  // namespace scenarios

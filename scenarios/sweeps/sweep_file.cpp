@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/sweeps/sweep_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "scenarios/catalog.hpp"
+#include "scenarios/document.hpp"
+#include "scenarios/documents/value_json.hpp"
+#include "scenarios/keys.hpp"
+#include "scenarios/sweeps/sweep_keys.hpp"
+#include "scenarios/sweeps/sweep_paths.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr Limits grid_limits{.bytes = std::uintmax_t{64} << 20, .nodes = 5'000'000, .depth = 64};
+
+// --- Overrides
+
+bool of_sweep(const std::string& set) {
+  const auto key = set.substr(0, set.find_first_of(".="));
+  const auto keys = sweep_fields();
+  return std::ranges::find(keys, key, &Field::name) != keys.end();
+}
+
+// The path of an axis is one key, however many points it has.
+void set_axis(Value& document, const std::string& set, Reading& reading, int number) {
+  constexpr std::string_view vary = "vary.";
+  const auto equals = std::min(set.find('='), set.size());
+  Value holder;
+  holder.kind = Value::Kind::map;
+  const auto one = "value" + set.substr(equals);
+  apply_sets(holder, std::span(&one, 1), reading, number);
+  const auto* value = holder.find("value");
+  if (value == nullptr && !holder.members.empty()) return;
+  if (document.find("vary") == nullptr) {
+    const std::string empty = "vary={}";
+    apply_sets(document, std::span(&empty, 1), reading, number);
+  }
+  auto& axes = document.find("vary")->members;
+  const auto path = set.substr(vary.size(), equals - vary.size());
+  const auto known = std::ranges::find(axes, path, [](const auto& axis) { return axis.key.text; });
+  if (value == nullptr) {  // null removes the axis
+    if (known != axes.end()) axes.erase(known);
+    return;
+  }
+  if (known != axes.end()) {
+    known->value = *value;
+    return;
+  }
+  Value key;
+  key.kind = Value::Kind::scalar;
+  key.text = path;
+  key.set = number;
+  axes.push_back({std::move(key), *value});
+}
+
+void apply_to_sweep(Value& document, std::span<const std::string> sets, Reading& reading) {
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const int number = static_cast<int>(i) + 1;
+    if (sets[i].starts_with("vary."))
+      set_axis(document, sets[i], reading, number);
+    else if (of_sweep(sets[i]) && !sets[i].starts_with("base."))
+      apply_sets(document, sets.subspan(i, 1), reading, number);
+  }
+}
+
+void apply_to_base(Value& base, std::span<const std::string> sets, Reading& reading) {
+  constexpr std::string_view prefix = "base.";
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const bool explicitly = sets[i].starts_with(prefix);
+    if (of_sweep(sets[i]) && !explicitly) continue;
+    const auto set = explicitly ? sets[i].substr(prefix.size()) : sets[i];
+    apply_sets(base, std::span(&set, 1), reading, static_cast<int>(i) + 1);
+  }
+}
+
+// --- What the keys lead to
+
+void read_base(Grid& grid, const Cursor& at) {
+  grid.folder = at.reading().base();
+  grid.base = at.value();
+  if (at.value().kind != Value::Kind::scalar) return;
+  const auto file = at.reading().base() / at.value().text;
+  try {
+    grid.base = parse_yaml(at.reading().texts().of(file), file.string());
+    grid.folder = file.parent_path();
+  } catch (const Error& wrong) {
+    return at.complain("cannot be read: " + std::string(wrong.what()));
+  }
+  if (grid.base.kind != Value::Kind::map)
+    at.complain(file.string() + " holds no scenario; expected a map with model, cluster, training");
+}
+
+void read_where(Grid& grid, const Cursor& at) { grid.only_if = at.value().text; }
+
+// A path that is varied once, and leads somewhere.
+void check_paths(const Grid& grid, const Cursor& root) {
+  std::set<std::string> known;
+  for (const auto& axis : grid.axes)
+    for (const auto& path : axis.paths) {
+      const bool twice = !known.insert(path).second;
+      const auto mistake = twice ? "is varied twice; keep one of them" : path_mistake(path);
+      if (mistake.empty()) continue;
+      const auto [map, key] = axis_place(path, twice, root);
+      root.reading().complain(key, {{}, map + path + ": " + mistake});
+    }
+}
+
+// The first place of the condition, quotes left aside.
+Value place_in(const Value& text, std::size_t at) {
+  Value place = text;
+  place.column += static_cast<int>(at) + (text.quoted ? 1 : 0);
+  return place;
+}
+
+// What is wrong with its text and its paths is told with all other mistakes; what paths stand for,
+// and whether a point is left, only of a sweep that is right otherwise.
+void check_condition(Grid& grid, const Cursor& root) {
+  const auto* text = root.value().find("only_if");
+  if (text == nullptr || grid.only_if.empty()) return;
+  const auto complain = [&](std::size_t at, const std::string& what) {
+    root.reading().complain(place_in(*text, at), {{}, "only_if: " + what});
+  };
+  try {
+    grid.condition = Condition(grid.only_if);
+    for (const auto& path : grid.condition.paths())
+      if (const auto mistake = path_mistake(path.name); !mistake.empty())
+        complain(path.at, path.name + ": " + mistake);
+    if (root.reading().complains()) return;
+    find_terms(grid);
+    if (count(grid) == 0) complain(0, "leaves no point in");
+  } catch (const ConditionError& wrong) {
+    complain(wrong.at, wrong.what());
+  }
+}
+
+void check_size(const Grid& grid, const Cursor& root) {
+  if (grid.axes.empty())
+    return root.missing("vary", "a sweep needs axes: paths with a list or a range of values");
+  if (const auto size = positions(grid); size > most_positions)
+    root.complain("the axes make " + plain(static_cast<double>(size)) + " combinations; at most " +
+                  plain(static_cast<double>(most_positions)) + " make a sweep");
+}
+
+Grid read_sweep(const Value& document, std::span<const std::string> sets, Reading& reading) {
+  const Cursor root(document, "", reading);
+  Grid grid;
+  if (document.kind != Value::Kind::map) {
+    root.complain("expected a map with base, vary and perhaps mode, together, only_if");
+    return grid;
+  }
+  read_map(sweep_table(), grid, root);
+  if (document.find("base") == nullptr)
+    root.missing("base", "a sweep needs a scenario: a file, or the scenario itself");
+  apply_to_base(grid.base, sets, reading);
+  check_paths(grid, root);
+  if (!reading.complains()) check_size(grid, root);
+  read_beside(grid);
+  check_condition(grid, root);
+  // What a scenario is called follows from what it is.
+  for (const std::string_view key : {"name", "published"})
+    std::erase_if(grid.base.members, [&](const Member& m) { return m.key.text == key; });
+  return grid;
+}
+
+}  // namespace
+
+const Table<Grid>& sweep_table() {
+  static const Table<Grid> table{
+      text<Grid>("name", "A name for reports", &Grid::name),
+      {{"base",
+        "The scenario that is varied: a file, or the scenario itself",
+        "",
+        {.type = Type::either, .forms = {{.type = Type::text}, {.type = Type::map}}}},
+       read_base},
+      choice<Grid, Grid::Mode Grid::*, Grid::Mode>(
+          "mode", "simulate", {{"simulate", Grid::Mode::simulate}, {"search", Grid::Mode::search}},
+          "Whether each point is one plan, or searched for its best", &Grid::mode),
+      {{"vary", "Paths of the scenario, each with a list or a range of values", "", axes_form()},
+       read_axes},
+      {{"together", "Maps of paths whose lists move together", "", joined_axes_form()},
+       read_joined_axes},
+      {{"only_if",
+        "Condition over paths: plan.tensor * plan.pipeline <= 64",
+        "every combination",
+        {.type = Type::text}},
+       read_where}};
+  return table;
+}
+
+Grid read_grid(std::string_view text, const std::string& file_name,
+               std::span<const std::string> sets, const std::filesystem::path& folder,
+               Files* read) {
+  Value document = parse_yaml(text, file_name, grid_limits);
+  Reading reading(file_name, folder);
+  apply_to_sweep(document, sets, reading);
+  auto grid = read_sweep(document, sets, reading);
+  reading.throw_if_any();
+  reading.texts().tell(read);
+  grid.texts.tell(read);
+  return grid;
+}
+
+Grid load_grid(const std::filesystem::path& file, std::span<const std::string> sets, Files* read) {
+  if (read != nullptr) read->push_back(file);
+  auto grid =
+      read_grid(read_file(file, grid_limits), file.string(), sets, file.parent_path(), read);
+  if (grid.name.empty()) grid.name = file.stem().string();
+  return grid;
+}
+
+}  // namespace scenarios

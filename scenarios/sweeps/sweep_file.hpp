@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sweep as people write it: a base scenario, axes, and a condition.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "forecast/scenario.hpp"
+#include "scenarios/sweeps/grid.hpp"
+#include "search/search.hpp"
+
+namespace scenarios {
+
+inline constexpr std::int64_t most_positions = 10'000'000;  // of one grid
+
+// Reads a sweep from YAML text; a base that is named is read from `folder`. Of `sets`, those that
+// begin with a key of a sweep change it (vary.plan.tensor=[1, 2]), the others its base. Throws
+// Error with every mistake of the sweep; whether a combination of values makes a scenario is for
+// the points to find. O(text + positions), the condition being tried everywhere. `read` receives
+// the files that the sweep names, and those that its points will read.
+Grid read_grid(std::string_view text, const std::string& file_name,
+               std::span<const std::string> sets = {}, const std::filesystem::path& folder = {},
+               Files* read = nullptr);
+
+// The same from a file, which paths in it start from; `read` receives it too.
+Grid load_grid(const std::filesystem::path& file, std::span<const std::string> sets = {},
+               Files* read = nullptr);
+
+// The grid as a sweep file in JSON that needs no other file but those that scenarios name. Grids
+// with equal text have the same points at the same positions, if those files are the same.
+std::string definition(const Grid& grid);
+
+// What stands in the files that the grid's scenarios name: configs of models, measured kernels.
+// Empty where they name none.
+std::string files_beside(const Grid& grid);
+
+// JSON Schema (draft 2020-12) of a sweep file.
+std::string sweep_schema();
+
+// One combination as a scenario or as a question, or why it is none: the complaints without places.
+template <class T>
+struct PointRead {
+  std::optional<T> value;
+  std::string reason;
+};
+
+// Reads points one after the other and remembers what they have in common. One for each thread; the
+// grid must outlive it.
+class PointReader {
+ public:
+  explicit PointReader(const Grid& grid);
+  ~PointReader();
+
+  // The base with the values at that position.
+  std::string document(std::int64_t position);  // as JSON
+  PointRead<forecast::Scenario> scenario(std::int64_t position);
+  PointRead<search::Question> question(std::int64_t position);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace scenarios

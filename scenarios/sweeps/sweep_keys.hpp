@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of a sweep.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/keys.hpp"
+#include "scenarios/sweeps/grid.hpp"
+
+namespace scenarios {
+
+const Table<Grid>& sweep_table();
+inline std::vector<Field> sweep_fields() { return fields_of(sweep_table()); }
+
+// `vary`: maps paths to values; `together`: lists such maps.
+Form axes_form();
+Form joined_axes_form();
+void read_axes(Grid& grid, const Cursor& at);
+void read_joined_axes(Grid& grid, const Cursor& at);
+
+// Where a sweep varies this path, the first time or the last, and what the path stands in:
+// "vary." or "together.0.".
+std::pair<std::string, Value> axis_place(const std::string& path, bool last, const Cursor& root);
+
+// Reads the files that scenarios of the grid name, once for all its points. One that cannot be read
+// is left to the points that need it.
+void read_beside(Grid& grid);
+
+}  // namespace scenarios

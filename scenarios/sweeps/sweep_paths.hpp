@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths of a sweep, which lead into the scenarios that it makes.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "scenarios/documents/cursor.hpp"
+#include "scenarios/sweeps/condition.hpp"
+#include "scenarios/sweeps/grid.hpp"
+
+namespace scenarios {
+
+// What is wrong with a path, or nothing: each of its keys must be one that a scenario has there.
+std::string path_mistake(const std::string& path);
+
+// Fills in what every path of the condition stands for; none may have a mistake. Throws
+// ConditionError for a path that stands for no single value.
+void find_terms(Grid& grid);
+
+// The grid with this condition in place of its own. Throws ConditionError, also for a condition
+// that leaves no point in. O(positions).
+Grid narrowed(Grid grid, const std::string& only_if);
+
+}  // namespace scenarios

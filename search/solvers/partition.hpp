@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers sit on which virtual stage, and how each of them runs: the fastest step that fits.
+//
+// The passes of a schedule run in a fixed order, so the step is the longest of very many paths,
+// each a sum of stage times. The search knows a few of them: their maximum is a bound that grows
+// with every layer placed, so partial partitions can be compared and pruned (labels). What it finds
+// is timed with the real order; if that takes longer, its critical path joins the known ones, until
+// nothing beats the best found.
+#pragma once
+#include <atomic>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "search/solvers/intervals.hpp"
+#include "search/solvers/timetable.hpp"
+
+namespace search {
+
+struct PipelineProblem {
+  Chain chain;
+  strategies::Order order;
+  strategies::Layout layout;
+  int microbatches = 1;
+  Picoseconds latency = 0;          // of a message between two devices
+  std::vector<ByteCount> capacity;  // by device; what its layers' fixed bytes, kept bytes of all
+                                    // microbatches in flight, and largest transient may use
+  std::vector<StageTimes> besides = {};  // by virtual stage: what its passes take besides its
+                                         // layers; none: nothing
+  DataLane lane = {};
+  // By virtual stage, the fewest and the most layers that it may hold; none: one at least.
+  struct Room {
+    int least = 1, most = std::numeric_limits<int>::max();
+    bool takes(int layers) const { return layers >= least && layers <= most; }
+  };
+  std::vector<Room> rooms = {};
+  const std::atomic<bool>* stop = nullptr;  // once it is set, what takes long throws Stopped
+};
+
+struct Partition {
+  std::vector<int> first_layer;              // by virtual stage, then the number of layers
+  std::vector<std::vector<Choice>> choices;  // by virtual stage, first layer to last
+  std::vector<StageTimes> stages;            // by virtual stage
+  Picoseconds makespan = 0;
+};
+
+// How much is done at most, in numbers that are the same on every machine.
+struct PartitionLimits {
+  int rounds = 1000;                     // critical paths learnt one after the other
+  std::size_t comparisons = 50'000'000;  // of labels, in all rounds
+  std::size_t passes = 20'000'000;       // timed while moving layers about
+  // Nothing that takes as long is of interest: a bound that reaches it is enough.
+  Picoseconds target = std::numeric_limits<Picoseconds>::max();
+};
+
+struct PartitionResult {
+  std::optional<Partition> best;  // none: nothing fits, if `proved`
+  // No partition is faster. Equal to the makespan if `proved`.
+  Picoseconds lower_bound = 0;
+  bool proved = false;
+  int rounds = 0;
+  std::size_t labels = 0;  // made in all rounds
+};
+
+// Exact within the limits: with them it gives the
+// best it found and a proved lower bound. Throws std::invalid_argument if there is no capacity for
+// some device, or the order cannot run.
+PartitionResult partition(const PipelineProblem& problem, const PartitionLimits& limits = {});
+
+// The same with frontiers that are made once for problems of the same chain: other schedules,
+// stages, microbatches and capacities. `intervals` are of problem.chain.
+PartitionResult partition(const PipelineProblem& problem, Intervals& intervals,
+                          const PartitionLimits& limits = {});
+
+// Layers cut where `first_layer` says (as in Partition), each virtual stage in ways that fit: the
+// fastest, then, while a device is too full, those that cost least time for a byte. None: nothing
+// was found that fits. O(virtual stages · points of a frontier · passes)
+std::optional<Partition> in_ways_that_fit(const PipelineProblem& problem, Intervals& intervals,
+                                          const Timetable& timetable,
+                                          const std::vector<int>& first_layer);
+
+}  // namespace search

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who shares memory with whom in a pipeline.
+#pragma once
+#include <vector>
+
+#include "search/solvers/partition.hpp"
+
+namespace search {
+
+// One way in which a device is full: so many microbatches of each member's chunk are in flight.
+struct Load {
+  ByteCount capacity = 0;
+  std::vector<int> in_flight;  // by member
+};
+
+// Virtual stages that sit together on a device (or, mirrored, on two devices).
+struct StageGroup {
+  std::vector<int> members;  // virtual stages, ascending
+  std::vector<Load> loads;
+};
+
+// Of every virtual stage, in the order of the lowest member.
+std::vector<StageGroup> stage_groups(const PipelineProblem& problem);
+
+// What some members of a group use under each of its loads.
+struct Usage {
+  std::vector<ByteCount> held;  // fixed and kept, by load
+  ByteCount transient = 0;
+
+  explicit Usage(const StageGroup& group) : held(group.loads.size(), 0) {}
+  void add(const StageGroup& group, std::size_t member, ByteCount fixed, ByteCount kept,
+           ByteCount beside) {
+    for (std::size_t l = 0; l < held.size(); ++l)
+      held[l] += fixed + group.loads[l].in_flight[member] * kept;
+    transient = std::max(transient, beside);
+  }
+  bool fits(const StageGroup& group) const {
+    for (std::size_t l = 0; l < held.size(); ++l)
+      if (held[l] + transient > group.loads[l].capacity) return false;
+    return true;
+  }
+};
+
+}  // namespace search

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a virtual stage can be: a row of layers, run in ways that fit and that may pay off.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "search/solvers/stage_groups.hpp"
+#include "search/solvers/trellis.hpp"
+
+namespace search {
+
+// One way to run a row of layers on a virtual stage.
+struct StageOption {
+  StageTimes times;
+  ByteCount kept = 0, transient = 0;
+  FrontierId frontier{};
+  std::uint32_t point = 0;
+};
+
+// By virtual stage and first layer: the options of the rows that begin there, row by row.
+class StageOptions {
+ public:
+  StageOptions(const PipelineProblem& problem, Intervals& intervals);
+
+  const std::vector<StageGroup>& groups() const { return groups_; }
+  const PipelineProblem::Room& room(int stage) const {
+    return rooms_[static_cast<std::size_t>(stage)];
+  }
+  // The group of a virtual stage, and which of its members it is.
+  struct Membership {
+    std::size_t group = 0, member = 0;
+  };
+  Membership membership(int stage) const { return memberships_[static_cast<std::size_t>(stage)]; }
+
+  // Of a row on a virtual stage whose group holds nothing else: options that are no slower than
+  // another in something and fit; `all` also those that are slower and need less memory.
+  enum class Which { fastest, all };
+  // All the memory of the group, or an even share of it: then all members fit together.
+  enum class Room { all, share };
+  void list(int stage, int first, int last, Which which, std::vector<StageOption>& out,
+            Room room = Room::all);
+  // The one with the least forward + backward + weight; false if none fits.
+  bool fastest(int stage, int first, int last, StageOption& out, Room room = Room::all);
+  // At least what the row takes, in any way: forward, backward and weight together.
+  Picoseconds least_time(int first, int last) const {
+    return least_time_[static_cast<std::size_t>(last)] -
+           least_time_[static_cast<std::size_t>(first)];
+  }
+  Intervals& intervals() { return intervals_; }
+  // Of a virtual stage that holds this row, priced so.
+  StageTimes times(int stage, int first, int last, const Price& price) const {
+    auto times = intervals_.exchanged(first, last);
+    times.forward += price.forward;
+    times.backward += price.backward;
+    times.weight += price.weight;
+    const auto& more = besides_[static_cast<std::size_t>(stage)];
+    for (const auto part : StageTimes::all()) times.*part += more.*part;
+    return times;
+  }
+
+ private:
+  ByteCount most_kept(int stage, int first, int last, ByteCount transient, Room room) const;
+
+  Intervals& intervals_;
+  std::vector<StageGroup> groups_;
+  std::vector<Membership> memberships_;
+  std::vector<Picoseconds> least_time_;  // of the first so many layers
+  std::vector<StageTimes> besides_;      // by virtual stage
+  std::vector<PipelineProblem::Room> rooms_;
+};
+
+}  // namespace search

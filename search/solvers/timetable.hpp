@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a pipeline's fixed order takes, exactly: the longest path through its passes.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plans/duties.hpp"
+#include "plans/schedules/schedule.hpp"
+#include "sim/program.hpp"
+
+namespace search {
+
+using sim::Picoseconds;
+
+inline Picoseconds ticks(units::Seconds time) {
+  return static_cast<Picoseconds>(std::llround(time.value * 1e12));
+}
+
+// A lower bound in whole ticks. A step of more than 46 days has 46 days as its bound, so that sums
+// of bounds stay inside 64 bits; no search looks at plans that take more than 26.
+inline Picoseconds whole_bound(double ticks) {
+  return static_cast<Picoseconds>(std::min(ticks, 4e18));
+}
+
+// What a virtual stage does, part by part: how long each takes, or how often a path passes through
+// it. Fused, a backward pass is `backward` and `weight` together.
+template <class T>
+struct Parts {
+  T forward{}, backward{}, weight{};  // passes of one microbatch
+  T messages{};                       // between the virtual stage and the one before
+  // Communication with replicas, where passes have any (DataLane): of gradients, and of
+  // parameters; from the start of a backward pass until the first gradients can leave, and from its
+  // end until the last ones have. What the passes beside which this runs take longer.
+  T reduction{}, gathering{}, first_unit{}, last_unit{}, slowed_forward{}, slowed_backward{};
+  T update{};  // after the gradients of all devices are reduced
+  // What a backward pass takes longer if it follows a forward pass at once: they share links with
+  // the message that was just sent.
+  T crowded{};
+  friend auto operator<=>(const Parts&, const Parts&) = default;
+
+  static constexpr std::array<T Parts::*, 12> all() {
+    return {&Parts::forward,        &Parts::backward,        &Parts::weight,     &Parts::messages,
+            &Parts::reduction,      &Parts::gathering,       &Parts::first_unit, &Parts::last_unit,
+            &Parts::slowed_forward, &Parts::slowed_backward, &Parts::update,     &Parts::crowded};
+  }
+};
+
+// `messages`: nothing; all take the pipeline's latency.
+using StageTimes = Parts<Picoseconds>;
+using Visits = Parts<int>;
+inline Picoseconds total(const StageTimes& times) {
+  return times.forward + times.backward + times.weight;
+}
+
+// Of all visits to a virtual stage.
+inline Picoseconds time_of(const Visits& n, const StageTimes& t, Picoseconds latency) {
+  return n.forward * t.forward + n.backward * t.backward + n.weight * t.weight +
+         n.messages * latency + n.reduction * t.reduction + n.gathering * t.gathering +
+         n.first_unit * t.first_unit + n.last_unit * t.last_unit +
+         n.slowed_forward * t.slowed_forward + n.slowed_backward * t.slowed_backward +
+         n.update * t.update + n.crowded * t.crowded;
+}
+
+// A path through a schedule: what it visits of each virtual stage. Whatever the times of the
+// stages, the step takes at least the length of the path.
+using Path = std::vector<Visits>;
+
+Picoseconds length(const Path& path, std::span<const StageTimes> stages, Picoseconds latency);
+
+// Which passes communicate with the replicas of their device, on a lane of its own, in the order of
+// the passes.
+struct DataLane {
+  using When = strategies::When;  // with the last or first pass of a virtual stage, or all
+  When reduces = When::never;     // gradients of weights
+  bool beside = true;             // the pass; otherwise behind it, and the device waits
+  When gathers = When::never;     // parameters, before a forward pass is over
+  bool gathers_again = false;     // before a backward pass is over
+  bool crowds = false;            // links that messages between stages use too (Parts::crowded)
+  friend bool operator==(const DataLane&, const DataLane&) = default;
+};
+
+// The passes of an order and what each waits for: the pass before it on its device, and the
+// neighbours of its virtual stage, whose messages take `latency` between devices. As
+// strategies::run_pipeline, for any times. Throws std::invalid_argument if the order waits for
+// itself for ever.
+class Timetable {
+ public:
+  Timetable(const strategies::Order& order, const strategies::Layout& layout, int microbatches,
+            Picoseconds latency, const DataLane& lane = {});
+
+  int virtual_stages() const { return virtual_stages_; }
+  std::size_t passes() const { return passes_.size(); }
+
+  // First start to last end, over all devices. O(passes)
+  Picoseconds makespan(std::span<const StageTimes> stages) const;
+  // A longest path; of equal ones, that which stays on its device.
+  Path critical_path(std::span<const StageTimes> stages) const;
+  // Paths that bound the step from below for any times, chosen to be long for the given ones.
+  // Through every device three: along all its passes; along them until its last forward pass; from
+  // its first backward pass on. What comes before and after is a longest way in and out.
+  std::vector<Path> device_paths(std::span<const StageTimes> stages) const;
+
+ private:
+  using Index = std::uint32_t;
+  static constexpr Index none = ~Index{0};
+  // What a node of the graph is: a pass of a virtual stage (as strategies::Pass), or communication.
+  enum Kind : std::uint32_t {
+    reduction = 4,
+    gathering,
+    first_unit,
+    last_unit,
+    slowed_forward,
+    slowed_backward,
+    crowded,
+    kinds
+  };
+  // Beside what it waits for: which duration (see Durations) it takes, and a second one for pairs.
+  struct Pass {
+    Index device_before = none;
+    Index arrival = none, second_arrival = none;
+    Index gathered = none;                  // it does not end before this
+    Picoseconds wait = 0, second_wait = 0;  // latency of the arrivals
+    std::uint32_t part = 0, second_part = 0;
+  };
+  // By kinds · virtual stage + Kind; a zero at the end for what has no second part.
+  using Durations = std::vector<Picoseconds>;
+
+  struct Builder;
+  Durations durations(std::span<const StageTimes> stages) const;
+  std::vector<Picoseconds> ends(const Durations& durations) const;
+  // From the start of each pass to the end of the step, and the pass that follows on that way.
+  struct Remaining {
+    std::vector<Picoseconds> time;
+    std::vector<Index> next;
+  };
+  Remaining remaining(const Durations& durations) const;
+  Index latest_before(Index pass, const std::vector<Picoseconds>& ends) const;
+  Index last_of(Index pass, const std::vector<Picoseconds>& ends, const Durations& durations) const;
+  void visit(Path& path, Index pass) const;
+  void travel(Path& path, Index from, Index to) const;
+  // The device whose stages take longest to update, and so long.
+  std::size_t last_to_update(std::span<const StageTimes> stages) const;
+  Picoseconds update(std::span<const StageTimes> stages, std::size_t device) const;
+  void visit_update(Path& path, std::size_t device) const;
+
+  int virtual_stages_;
+  Picoseconds latency_;
+  std::vector<Pass> passes_;                 // in an order in which they can run
+  std::vector<std::vector<Index>> devices_;  // passes of each device, in its order
+  std::vector<std::vector<int>> stages_of_;  // virtual stages of each device
+};
+
+}  // namespace search
