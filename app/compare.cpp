@@ -8,6 +8,7 @@
 #include "app/command.hpp"
 #include "forecast/accuracy/intervals.hpp"
 #include "report/page/page.hpp"
+#include "scenarios/checks/checks.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"

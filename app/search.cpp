@@ -15,6 +15,7 @@
 #include "forecast/accuracy/intervals.hpp"
 #include "report/launch/launch.hpp"
 #include "report/page/page.hpp"
+#include "scenarios/checks/checks.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/search_file.hpp"

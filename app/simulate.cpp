@@ -10,6 +10,8 @@
 #include "report/correction.hpp"
 #include "report/json.hpp"
 #include "report/page/page.hpp"
+#include "report/text.hpp"
+#include "scenarios/checks/checks.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "scenarios/checks/judge.hpp"
 #include "scenarios/faults.hpp"
-#include "scenarios/judge.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
 #include "topology/fabric_plan.hpp"

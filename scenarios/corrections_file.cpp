@@ -6,6 +6,7 @@
 
 #include "forecast/accuracy/correction.hpp"
 #include "scenarios/document.hpp"
+#include "scenarios/documents/schema.hpp"
 #include "scenarios/documents/value_json.hpp"
 #include "scenarios/named.hpp"
 
@@ -135,7 +136,16 @@ std::optional<MeasuredEntry> read_entry(const Cursor& at, const std::string& fil
 
 }  // namespace
 
-std::vector<Field> measured_entry_fields() { return fields_of(step_table()); }
+std::string corrections_schema() {
+  auto schema =
+      headed_schema("stepcast corrections",
+                    "Measured steps, which correct the forecasts of scenarios like theirs",
+                    {.type = Type::list,
+                     .range = {1, static_cast<double>(most_measured), ""},
+                     .forms = {map_of(fields_of(step_table()))}});
+  schema["items"]["required"] = nlohmann::ordered_json::array({"scenario", "measured"});
+  return schema_text(schema);
+}
 
 std::vector<MeasuredEntry> read_corrections(std::string_view text, const std::string& file_name,
                                             const std::filesystem::path& folder, Files* read) {

@@ -34,9 +34,6 @@ std::vector<MeasuredEntry> read_corrections(std::string_view text, const std::st
 std::vector<MeasuredEntry> load_corrections(const std::filesystem::path& file,
                                             Files* read = nullptr);
 
-// The keys of an entry, for the schema.
-std::vector<Field> measured_entry_fields();
-
 // JSON Schema (draft 2020-12) of a corrections file.
 std::string corrections_schema();
 

@@ -31,8 +31,4 @@ forecast::Scenario read_document(const Value& document, Reading& reading);
 // The same of a scenario whose plan is left open (search_file.hpp).
 search::Question read_question(const Value& document, Reading& reading);
 
-// Whether the parts fit together: degrees and sizes, batch and replicas, device and precision.
-void check_scenario(const forecast::Scenario& scenario, bool data_given, const Value& document,
-                    Reading& reading);
-
 }  // namespace scenarios

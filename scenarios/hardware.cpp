@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices and nodes.
 #include <algorithm>
+#include <any>
 #include <cmath>
 #include <utility>
 
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
+#include "topology/measured.hpp"
 #include "topology/words.hpp"
 
 namespace scenarios {
@@ -117,7 +119,7 @@ const Table<Efficiency>& efficiency_table() {
 // A table of the catalog, or a file beside the scenario: measurements of a user's own device.
 void read_kernels(DeviceDraft& draft, const Cursor& at) {
   const auto& name = at.value().text;
-  auto& known = at.reading().kernels();
+  auto& known = at.reading().parsed();
   auto found = known.find(name);
   if (found == known.end()) {
     try {
@@ -135,8 +137,9 @@ void read_kernels(DeviceDraft& draft, const Cursor& at) {
       return;
     }
   }
-  draft.device.efficiency.products = found->second.products;
-  draft.device.efficiency.attention = found->second.attention;
+  const auto& table = std::any_cast<const topology::Measured&>(found->second);
+  draft.device.efficiency.products = table.products;
+  draft.device.efficiency.attention = table.attention;
 }
 
 template <class T>

@@ -6,8 +6,9 @@
 
 #include "plans/schedules/schedule_needs.hpp"
 #include "scenarios/alerts.hpp"
+#include "scenarios/checks/checks.hpp"
+#include "scenarios/checks/judge.hpp"
 #include "scenarios/document.hpp"
-#include "scenarios/judge.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/read_placed.hpp"
 #include "scenarios/search_keys.hpp"

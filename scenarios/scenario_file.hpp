@@ -38,9 +38,6 @@ struct Published {
 };
 std::optional<Published> published_in(const Origin& origin);
 
-// What is allowed but may not be meant, with advice.
-std::vector<std::string> warnings(const forecast::Scenario& scenario);
-
 // JSON Schema (draft 2020-12) of a scenario file, from the tables that the reader uses.
 std::string scenario_schema();
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "scenarios/judge.hpp"
+#include "scenarios/checks/judge.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/tables.hpp"
 

@@ -8,8 +8,9 @@
 
 #include "plans/schedules/schedule_needs.hpp"
 #include "plans/words.hpp"
+#include "scenarios/checks/checks.hpp"
+#include "scenarios/checks/judge.hpp"
 #include "scenarios/document.hpp"
-#include "scenarios/judge.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/read_placed.hpp"
 #include "scenarios/search_alternatives.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A value with its path, so that every complaint can name its place.
 #pragma once
+#include <any>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -14,7 +15,6 @@
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/yaml.hpp"
-#include "topology/measured.hpp"
 
 namespace scenarios {
 
@@ -61,7 +61,8 @@ class Reading {
   const Value* remember(const std::string& name, Value entry);  // rows name the same few
   // Names of the entries that were looked up.
   const std::set<std::string>& named() const { return named_; }
-  std::map<std::string, topology::Measured>& kernels() { return kernels_; }  // by file name
+  // What was made of files that documents name, by their names; who made it knows its type.
+  std::map<std::string, std::any>& parsed() { return parsed_; }
   void start_over(std::string file) {
     complaints_ = Complaints(std::move(file));
     doubts_.clear();
@@ -75,7 +76,7 @@ class Reading {
   const Entries* overlay_ = nullptr;
   Entries entries_;
   std::set<std::string> named_;
-  std::map<std::string, topology::Measured> kernels_;
+  std::map<std::string, std::any> parsed_;
 };
 
 class Cursor {

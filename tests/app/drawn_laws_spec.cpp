@@ -10,6 +10,7 @@
 #include "forecast/forecast.hpp"
 #include "plans/schedules/refusal.hpp"
 #include "report/json.hpp"
+#include "scenarios/checks/checks.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/search_file.hpp"

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "scenarios/checks/checks.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scenarios/catalog.hpp"
+#include "scenarios/checks/checks.hpp"
 #include "scenarios/documents/yaml.hpp"
 #include "scenarios/purchase/purchase_file.hpp"
 #include "scenarios/scenario_file.hpp"

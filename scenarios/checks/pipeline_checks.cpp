@@ -5,7 +5,7 @@
 
 #include "plans/admissible.hpp"
 #include "plans/schedules/limits.hpp"
-#include "scenarios/judge.hpp"
+#include "scenarios/checks/judge.hpp"
 
 namespace scenarios {
 namespace {

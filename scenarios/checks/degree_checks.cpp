@@ -3,7 +3,7 @@
 #include <string>
 
 #include "plans/admissible.hpp"
-#include "scenarios/judge.hpp"
+#include "scenarios/checks/judge.hpp"
 
 namespace scenarios {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the parts of a scenario fit together.
+#include "scenarios/checks/checks.hpp"
+
 #include <algorithm>
 #include <utility>
 
-#include "scenarios/document.hpp"
-#include "scenarios/judge.hpp"
-#include "scenarios/scenario_file.hpp"
+#include "scenarios/checks/judge.hpp"
 #include "units/text.hpp"
 
 namespace scenarios {

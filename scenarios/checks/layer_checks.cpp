@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "scenarios/judge.hpp"
+#include "scenarios/checks/judge.hpp"
 
 namespace scenarios {
 namespace {

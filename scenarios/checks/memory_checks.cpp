@@ -8,7 +8,7 @@
 #include "plans/partition.hpp"
 #include "plans/schedules/schedule_layout.hpp"
 #include "plans/words.hpp"
-#include "scenarios/judge.hpp"
+#include "scenarios/checks/judge.hpp"
 #include "strategies/checkpoints.hpp"
 
 namespace scenarios {

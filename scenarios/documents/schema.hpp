@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader's tables as JSON Schema (draft 2020-12), for editors.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "scenarios/documents/form.hpp"
+
+namespace scenarios {
+
+// What the form accepts.
+nlohmann::ordered_json schema_of(const Form& form);
+
+// The same as a document of its own.
+nlohmann::ordered_json headed_schema(const char* title, const char* description, const Form& form);
+
+// As a file holds it.
+std::string schema_text(const nlohmann::ordered_json& schema);
+
+}  // namespace scenarios
