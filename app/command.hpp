@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "app/files.hpp"
-#include "report/text.hpp"
+#include "forecast/forecast.hpp"
+#include "report/style.hpp"
 
 namespace app {
 

@@ -3,13 +3,8 @@
 
 #include "model/narrow.hpp"
 #include "plans/memory.hpp"
-#include "plans/schedules/schedule.hpp"
 
 namespace strategies {
-
-bool pairs_always(ScheduleKind schedule) {
-  return schedule == ScheduleKind::dualpipe || schedule == ScheduleKind::dualpipe_v;
-}
 
 bool pairs_passes(const model::Transformer& model, const Plan& plan, const Software& software) {
   const auto schedule = plan.schedule;
@@ -19,14 +14,6 @@ bool pairs_passes(const model::Transformer& model, const Plan& plan, const Softw
 
 bool runs_in_pairs(const model::Transformer& model, const Plan& plan, const Software& software) {
   return pairs_always(plan.schedule) || pairs_passes(model, plan, software);
-}
-
-bool splits_gradients(ScheduleKind schedule) {
-  return is_searched(schedule) || pairs_always(schedule);
-}
-
-bool has_fixed_order(ScheduleKind schedule) {
-  return !is_searched(schedule) && !pairs_always(schedule);
 }
 
 bool post_validates(const Plan& plan, const Software& software) {

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes do besides computing, and when: which schedules split, pair or fix them, and what the
-// ranks that hold the same parameters reduce and gather.
+// What passes do besides computing, and when: which run in pairs, and what the ranks that hold the
+// same parameters reduce and gather.
 #pragma once
 #include <algorithm>
 
 #include "model/transformer.hpp"
 #include "plans/plan.hpp"
+#include "plans/schedules/order.hpp"
 #include "plans/software.hpp"
 
 namespace strategies {
 
-// The schedule pairs forward and backward passes by nature, and each runs under what the other
-// exchanges.
-bool pairs_always(ScheduleKind schedule);
 // 1F1B runs its passes in pairs when asked to: the exchanges of experts hide under the other pass.
 bool pairs_passes(const model::Transformer& model, const Plan& plan, const Software& software);
-// Either of both.
+// Its passes run in pairs: by nature (pairs_always), or because they were asked to.
 bool runs_in_pairs(const model::Transformer& model, const Plan& plan, const Software& software);
-
-// Gradients of inputs and of weights are passes of their own.
-bool splits_gradients(ScheduleKind schedule);
-// The order of passes follows from the numbers of stages, chunks and microbatches, and each pass
-// runs alone.
-bool has_fixed_order(ScheduleKind schedule);
 
 // A zero-bubble schedule steps its optimizer before the global gradient norm is known. Then no
 // stage waits for all others, and steps follow each other at the pace of the stage with the longest
@@ -40,8 +32,6 @@ inline double slowed_share(double interference, double sending, double computing
 bool overlaps_gradients(const Plan& plan, const Training& training, const Software& software);
 // Parameters are gathered while passes compute.
 bool overlaps_parameters(const Plan& plan, const Software& software);
-
-enum class When { never, once, always };  // in a step, or in every pass
 
 // What a stage whose parameters others hold too exchanges with them.
 struct DataDuties {

@@ -8,23 +8,12 @@
 
 #include "model/kernels.hpp"
 #include "model/module.hpp"
+#include "plans/schedules/schedule_layout.hpp"
 #include "units/kernel.hpp"
 #include "units/quantity.hpp"
 
 namespace strategies {
 
-enum class ScheduleKind {
-  gpipe,
-  one_f_one_b,
-  interleaved,
-  zb_h1,
-  zb_h2,
-  zb_v,
-  v_half,
-  v_min,
-  dualpipe,
-  dualpipe_v
-};
 enum class ShardGroup { all, node };
 enum class ContextMethod { ring, ulysses, all_gather };
 enum class Optimizer { adamw, adam, lamb, adafactor, sophia, muon, sgd, onebit_adam };
@@ -133,6 +122,12 @@ struct Plan {
 // Ranks that divide each expert as tensor parallelism divides a layer.
 inline std::int64_t expert_tensor(const Plan& plan) {
   return plan.expert_tensor.value_or(plan.tensor);
+}
+
+// Where its virtual stages sit.
+inline Layout layout_of(const Plan& plan) {
+  return layout_of(plan.schedule, static_cast<int>(plan.pipeline),
+                   static_cast<int>(plan.virtual_stages));
 }
 
 // How the scales of 8-bit products are found.

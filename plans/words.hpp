@@ -11,20 +11,6 @@
 
 namespace strategies {
 
-constexpr auto words_of(ScheduleKind) {
-  using enum ScheduleKind;
-  return units::words<ScheduleKind>({{"gpipe", gpipe},
-                                     {"1f1b", one_f_one_b},
-                                     {"interleaved", interleaved},
-                                     {"zb-h1", zb_h1},
-                                     {"zb-h2", zb_h2},
-                                     {"zb-v", zb_v},
-                                     {"v-half", v_half},
-                                     {"v-min", v_min},
-                                     {"dualpipe", dualpipe},
-                                     {"dualpipe-v", dualpipe_v}});
-}
-
 constexpr auto words_of(ShardGroup) {
   return units::words<ShardGroup>({{"all", ShardGroup::all}, {"node", ShardGroup::node}});
 }

@@ -6,7 +6,7 @@
 
 #include "forecast/alerts.hpp"
 #include "report/document.hpp"
-#include "report/text.hpp"
+#include "report/style.hpp"
 
 namespace report {
 

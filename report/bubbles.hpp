@@ -6,7 +6,7 @@
 
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
-#include "report/text.hpp"
+#include "report/style.hpp"
 
 namespace report {
 

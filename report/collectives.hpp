@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/text.hpp"
+#include "report/style.hpp"
 #include "topology/sweep.hpp"
 
 namespace report {

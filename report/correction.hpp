@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "forecast/accuracy/correction.hpp"
-#include "report/text.hpp"
+#include "report/style.hpp"
 
 namespace report {
 

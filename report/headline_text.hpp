@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "report/text.hpp"
+#include "report/style.hpp"
 
 namespace report {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "forecast/accuracy/neighbours.hpp"
-#include "report/text.hpp"
+#include "report/style.hpp"
 
 namespace report {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "forecast/forecast.hpp"
-#include "report/text.hpp"
+#include "report/style.hpp"
 
 namespace report {
 

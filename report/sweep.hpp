@@ -11,7 +11,7 @@
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
 #include "plans/plan.hpp"
-#include "report/text.hpp"
+#include "report/style.hpp"
 #include "search/points.hpp"
 
 namespace report {

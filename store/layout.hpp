@@ -8,7 +8,7 @@
 
 #include "store/checksum.hpp"
 #include "store/sqlite.hpp"
-#include "store/store.hpp"
+#include "store/values.hpp"
 
 namespace store {
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "store/store.hpp"
+#include "store/values.hpp"
 
 namespace store {
 

@@ -7,6 +7,7 @@
 #include "store/lock.hpp"
 #include "store/opening.hpp"
 #include "store/scan.hpp"
+#include "store/store.hpp"
 
 namespace store {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/sqlite.hpp"
 
-#include "store/store.hpp"
+#include "store/values.hpp"
 
 namespace store {
 namespace {

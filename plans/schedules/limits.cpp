@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "plans/schedules/schedule.hpp"
-#include "plans/words.hpp"
+#include "plans/schedules/schedule_layout.hpp"
 
 namespace strategies {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "plans/plan.hpp"
 #include "plans/schedules/refusal.hpp"
+#include "plans/schedules/schedule_kind.hpp"
 
 namespace strategies {
 

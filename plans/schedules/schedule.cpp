@@ -81,8 +81,6 @@ std::vector<Slot> interleaved_pairs(int stage, int stages, int chunks, int micro
   return interleave(stage, stages, chunks, microbatches, true);
 }
 
-bool is_searched(ScheduleKind schedule) { return memory_limit(schedule, 1).has_value(); }
-
 namespace {
 
 void check_dualpipe(const OrderInput& input) {
@@ -145,22 +143,6 @@ std::vector<Slot> fixed_order(const OrderInput& input, int stage) {
 }
 
 }  // namespace
-
-std::optional<int> memory_limit(ScheduleKind schedule, int stages) {
-  switch (schedule) {
-    case ScheduleKind::zb_h1:
-    case ScheduleKind::zb_v:
-      return stages;
-    case ScheduleKind::zb_h2:
-      return 2 * stages - 1;
-    case ScheduleKind::v_half:
-      return (stages + 2) / 2;
-    case ScheduleKind::v_min:
-      return (stages + 4) / 3;
-    default:
-      return std::nullopt;
-  }
-}
 
 Order order_of(const OrderInput& input) {
   check(input);

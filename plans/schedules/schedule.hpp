@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipeline schedules: what each stage does, in order. Pure functions of a few integers.
 #pragma once
-#include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "plans/plan.hpp"
+#include "plans/schedules/order.hpp"
 #include "plans/schedules/schedule_layout.hpp"
 
 namespace strategies {
-
-// backward computes input and weight gradients together.
-enum class Pass : std::uint8_t { forward, backward, backward_input, backward_weight };
-
-struct Slot {
-  Pass pass;
-  int microbatch;
-  int chunk;            // model chunk on this stage, 0 … chunks − 1
-  bool paired = false;  // runs together with the next slot, as one pass of forward + backward
-  friend bool operator==(const Slot&, const Slot&) = default;
-};
-
-// Orders of every stage: order[stage] is what it does, first to last.
-using Order = std::vector<std::vector<Slot>>;
 
 // All forwards, then all backwards (Huang et al. 2019).
 std::vector<Slot> gpipe(int microbatches);
@@ -51,30 +36,6 @@ std::vector<Slot> dualpipe(int stage, int stages, int microbatches);
 
 // DualPipe cut in half: the directions are the two arms of a V. m is at least 2·stages.
 std::vector<Slot> dualpipe_v(int stage, int stages, int microbatches);
-
-// Times of the passes of one chunk and one microbatch on one stage, in any unit.
-struct ChunkTimes {
-  std::int64_t forward = 1, backward = 1, weight = 1;
-  friend bool operator==(const ChunkTimes&, const ChunkTimes&) = default;
-};
-
-// What an order depends on. Times, latency and limit steer the schedules that are found by search
-// (zb_h1, zb_h2, zb_v, v_half, v_min); the others are fixed by the integers.
-struct OrderInput {
-  ScheduleKind schedule = ScheduleKind::one_f_one_b;
-  int stages = 1, chunks = 1, microbatches = 1;
-  std::vector<ChunkTimes> times;  // by stage; empty: all passes take equally long
-  std::int64_t latency = 0;       // between devices
-  std::optional<int> limit;       // microbatches held at once; absent: the schedule's own
-  bool pairs = false;             // 1F1B and interleaved: as interleaved_pairs
-};
-
-// Full-stage activations that a searched schedule may hold at once: p for zb_h1 and zb_v, 2p − 1
-// for zb_h2, (p + 2) / 2 for v_half, (p + 4) / 3 for v_min; none for the others.
-std::optional<int> memory_limit(ScheduleKind schedule, int stages);
-
-// Whether the order depends on the times of passes and is searched for. Others are fixed.
-bool is_searched(ScheduleKind schedule);
 
 // Throws std::invalid_argument when stages, chunks or microbatches are less than one, when a
 // schedule cannot have this number of chunks, stages or microbatches, or when the limit is one that

@@ -3,7 +3,7 @@
 #pragma once
 #include <optional>
 
-#include "plans/plan.hpp"
+#include "plans/schedules/schedule_kind.hpp"
 
 namespace strategies {
 
@@ -42,11 +42,6 @@ inline Layout layout_of(ScheduleKind schedule, int stages, int chunks) {
     default:
       return {Layout::Kind::loop, stages, chunks};
   }
-}
-
-inline Layout layout_of(const Plan& plan) {
-  return layout_of(plan.schedule, static_cast<int>(plan.pipeline),
-                   static_cast<int>(plan.virtual_stages));
 }
 
 inline int virtual_stage_of(int stage, int chunk, const Layout& layout) {

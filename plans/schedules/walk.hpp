@@ -4,7 +4,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "plans/schedules/schedule.hpp"
+#include "plans/schedules/order.hpp"
+#include "plans/schedules/schedule_layout.hpp"
 
 namespace strategies {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: schedules with the weight pass split off, found by search.
 #pragma once
-#include "plans/schedules/schedule.hpp"
+#include "plans/schedules/order.hpp"
 
 namespace strategies {
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "plans/schedules/first_of.hpp"
-#include "plans/schedules/schedule.hpp"
+#include "plans/schedules/order.hpp"
+#include "plans/schedules/schedule_layout.hpp"
 
 namespace strategies {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/text.hpp"
+#include "report/style.hpp"
 #include "search/purchase/purchase.hpp"
 #include "units/quantity.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "report/style.hpp"
 #include "report/terminal.hpp"
-#include "report/text.hpp"
 #include "search/purchase/purchase.hpp"
 
 namespace report {

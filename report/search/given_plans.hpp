@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/text.hpp"
+#include "report/style.hpp"
 #include "search/given_plan.hpp"
 
 namespace report {

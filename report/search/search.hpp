@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/text.hpp"
+#include "report/style.hpp"
 #include "search/corrected.hpp"
 #include "search/objectives.hpp"
 #include "search/why.hpp"

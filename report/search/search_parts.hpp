@@ -4,7 +4,7 @@
 #include <string>
 
 #include "report/document.hpp"
-#include "report/text.hpp"
+#include "report/style.hpp"
 #include "search/objectives.hpp"
 #include "search/why.hpp"
 

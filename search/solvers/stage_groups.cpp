@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "plans/schedules/schedule.hpp"
+
 namespace search {
 
 std::vector<StageGroup> stage_groups(const PipelineProblem& problem) {

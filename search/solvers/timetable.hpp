@@ -9,9 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "plans/duties.hpp"
-#include "plans/schedules/schedule.hpp"
+#include "plans/schedules/order.hpp"
+#include "plans/schedules/schedule_layout.hpp"
 #include "sim/program.hpp"
+#include "units/quantity.hpp"
 
 namespace search {
 

@@ -4,26 +4,13 @@
 #pragma once
 #include <compare>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
+
+#include "sim/flows/flow.hpp"
 
 namespace sim {
-
-// A link of a path, and how often each flow on the path loads it (a class of symmetric flows that
-// is simulated on one of many equal links loads that link several times).
-struct LinkUse {
-  std::uint32_t link = 0;
-  std::uint32_t times = 1;
-  friend bool operator==(const LinkUse&, const LinkUse&) = default;
-};
-
-enum class PathId : std::uint32_t {};
-enum class FlowId : std::uint32_t {};  // in order of start
-
-inline constexpr double uncapped = std::numeric_limits<double>::infinity();
 
 // A network whose flows share its links, for an event engine. Time is a whole number of ticks, and
 // bytes and rates are kept as integers, so sums have no order: the same calls give the same ticks
@@ -42,7 +29,7 @@ inline constexpr double uncapped = std::numeric_limits<double>::infinity();
 // that of the links whose level changes, not of the flows on them.
 class SharedNetwork {
  public:
-  using Ticks = std::int64_t;
+  using Ticks = sim::Ticks;
   struct Completion {
     Ticks when;
     FlowId flow;

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/flows/flows.hpp"
+#include "sim/flows/flow.hpp"
 #include "sim/flows/flows_queue.hpp"
 
 namespace sim {

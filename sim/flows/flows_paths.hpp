@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/flows/flows.hpp"
+#include "sim/flows/flow.hpp"
 
 namespace sim {
 

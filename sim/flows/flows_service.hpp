@@ -12,7 +12,6 @@
 
 namespace sim {
 
-using Ticks = SharedNetwork::Ticks;
 inline constexpr Ticks too_far = std::numeric_limits<Ticks>::max() / 2;
 
 // A thousandth of a tick late is not late: it is rates that are rounded down.

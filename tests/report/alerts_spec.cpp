@@ -8,6 +8,7 @@
 #include "report/page/page.hpp"
 #include "report/search/search.hpp"
 #include "report/sweep.hpp"
+#include "report/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
