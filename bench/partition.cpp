@@ -7,6 +7,8 @@
 
 #include <random>
 
+#include "plans/schedules/schedule.hpp"
+
 namespace {
 
 using namespace search;

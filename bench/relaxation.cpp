@@ -4,6 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "plans/schedules/schedule.hpp"
 #include "search/solvers/partition.hpp"
 
 namespace {

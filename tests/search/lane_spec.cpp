@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timetables of passes that communicate with replicas.
+#include "plans/schedules/schedule.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/exhaustive.hpp"
 

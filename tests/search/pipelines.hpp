@@ -7,6 +7,7 @@
 #include <random>
 #include <tuple>
 
+#include "plans/schedules/schedule.hpp"
 #include "search/solvers/partition.hpp"
 
 namespace pipelines {
