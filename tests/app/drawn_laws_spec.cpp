@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <numeric>
 #include <set>
 
 #include "forecast/forecast.hpp"
 #include "forecast/intervals.hpp"
 #include "plans/refusal.hpp"
+#include "report/document.hpp"
 #include "report/json.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
@@ -253,30 +253,8 @@ std::string in_words(const search::Answer& answer, const forecast::Forecast& giv
          ", bound " + std::to_string(milliseconds(answer.lower_bound));
 }
 
-// Accepted plans that no search has in its space.
-struct Exclusion {
-  std::string_view because;
-  bool (*holds)(const strategies::Plan&);
-};
-const std::vector<Exclusion>& exclusions() {
-  using strategies::Plan;
-  using enum strategies::ScheduleKind;
-  static const std::vector<Exclusion> all{
-      {"an interleaved schedule has several ranks and several chunks; with one chunk it is 1f1b",
-       [](const Plan& plan) {
-         return plan.schedule == interleaved && (plan.pipeline == 1 || plan.virtual_stages == 1);
-       }},
-      {"a search cuts models into no more stages than they have layers", [](const Plan& plan) {
-         const auto& cut = plan.layers_per_stage;
-         return std::accumulate(cut.begin(), cut.end(), std::int64_t{0}) < std::ssize(cut);
-       }}};
-  return all;
-}
-
 std::string a_plan_is_inside(const Scenario& given) {
   const auto asked = asked_of(given);
-  for (const auto& [because, holds] : exclusions())
-    if (holds(asked.scenario.plan)) return {};
   std::string all;
   for (const auto key : search::outside(asked.question, asked.scenario.plan))
     all += "outside by " + std::string(key) + ' ';

@@ -101,6 +101,15 @@ TEST_CASE("a plan that runs as one of the space does is inside of it") {
   plan.schedule = ScheduleKind::interleaved;
   plan.zero = 2;
   CHECK(outside(question, plan).empty());
+  // Of interleaved alone: one chunk, and on one rank any number.
+  auto interleaved = question;
+  interleaved.space.schedules = {ScheduleKind::interleaved};
+  CHECK(outside(interleaved, plan).empty());
+  plan = plan_of(1, 1, 16);
+  plan.schedule = ScheduleKind::interleaved;
+  plan.virtual_stages = 4;
+  plan.layers_per_stage = {1, 3, 2, 2};
+  CHECK(outside(interleaved, plan).empty());
 }
 
 TEST_CASE("what is found is no slower than a plan inside of the space that fits") {
