@@ -68,6 +68,18 @@ Value show_map(const Table<Target>& table, const Target& target) {
   return map;
 }
 
+// Complains of values that are not of the form of their key, whether they were read, come from a
+// base or follow from other keys: what is accepted can be shown and read again. Of a mapping that
+// could be read.
+template <class Target>
+void check_values(const Table<Target>& table, const Target& target, const Cursor& at) {
+  if (at.reading().doubtful(at.path())) return;
+  for (const auto& key : table)
+    if (key.show)
+      if (const auto value = key.show(target))
+        check(key.field.form, at.in_the_end(key.field.name, *value));
+}
+
 using units::Named;
 
 // All words of an enum, or those of some values.

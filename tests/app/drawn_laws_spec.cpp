@@ -46,6 +46,14 @@ bool is_accepted(const std::string& text) {
   return true;
 }
 
+std::optional<Scenario> read_if_accepted(const std::string& text) {
+  try {
+    return scenarios::read_scenario(text, "drawn.yaml");
+  } catch (const scenarios::Error&) {
+    return std::nullopt;
+  }
+}
+
 bool is_long() {
   const char* asked = std::getenv("STEPCAST_LONG");
   return asked != nullptr && *asked != '\0' && std::string_view(asked) != "0";
@@ -337,6 +345,25 @@ TEST_CASE("every key of a plan, of training and of software stands in accepted s
       for (const auto& key : keys) missing.erase(key);
   }
   for (const auto& key : missing) FAIL_CHECK(key << " stands in no accepted scenario");
+}
+
+// Whatever its size: nothing is simulated.
+TEST_CASE("what is accepted over entries of the catalog is accepted as resolved", "[drawn]") {
+  const std::uint64_t wanted = (is_long() ? 20'000 : 1000) / tests::fewer;
+  std::uint64_t accepted = 0;
+  for (std::uint64_t seed = 1; accepted < wanted && seed < 40 * wanted; ++seed) {
+    const auto text = drawn::over_bases(seed);
+    const auto given = read_if_accepted(text);
+    if (!given) continue;
+    ++accepted;
+    const auto shown = report::scenario_document(*given).dump(2);
+    const auto law = [&](const Scenario& scenario) {
+      return difference(shown, report::scenario_document(resolved(scenario)).dump(2));
+    };
+    const auto wrong = broken(law, text);
+    if (!wrong.empty()) FAIL_CHECK("seed " << seed << ": " << wrong << "\n" << text);
+  }
+  CHECK(accepted == wanted);
 }
 
 TEST_CASE("a resolved scenario, read again, gives the same bytes", "[drawn]") {
