@@ -313,20 +313,6 @@ Key<Target> inner(std::string_view name, std::string_view description, const Tab
           })};
 }
 
-// A key that is known and checked, and for which only values that change nothing are supported.
-template <class Target>
-Key<Target> not_yet(std::string_view name, std::string_view fallback, Form form,
-                    std::string_view description, std::function<bool(const Value&)> inactive,
-                    std::string_view supported) {
-  return {{name, description, fallback, form},
-          [form, inactive, supported](Target&, const Cursor& at) {
-            if (!check(form, at) || inactive(at.value())) return;
-            const auto& value = at.value();
-            at.unsupported((value.kind == Value::Kind::scalar ? value.text : "this") +
-                           " is not supported yet; " + std::string(supported));
-          }};
-}
-
 // The same key, shown as `show` says.
 template <class Target, class Show>
 Key<Target> shown_as(Show show, Key<Target> key) {

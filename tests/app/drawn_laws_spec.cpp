@@ -200,7 +200,7 @@ std::string difference(const std::string& a, const std::string& b) {
 }
 
 Scenario resolved(const Scenario& scenario) {
-  return scenarios::read_scenario(report::scenario_json(scenario), "resolved.json");
+  return scenarios::read_scenario(report::scenario_document(scenario).dump(2), "resolved.json");
 }
 
 std::string resolved_is_given(const Scenario& scenario) {
@@ -243,7 +243,8 @@ Asked asked_of(const Scenario& given) {
   auto open = asked.scenario;
   const auto tensor = std::exchange(open.plan.layer_tensor, {});
   if (tensor) open.plan.layers.clear();
-  asked.question = scenarios::read_question(report::scenario_json(open), "resolved.json");
+  asked.question =
+      scenarios::read_question(report::scenario_document(open).dump(2), "resolved.json");
   auto& space = asked.question.space;
   if (tensor) space.layer_tensor = {.listed = {*tensor}};
   if (tensor) space.recompute = true;

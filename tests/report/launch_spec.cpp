@@ -220,7 +220,7 @@ TEST_CASE("every key of a plan is among those tried") {
   auto s = examples::everything_at_once();
   s.plan.layers_per_stage = {4, 4, 4, 4};
   s.plan.layers = {{0, 0, strategies::Recompute{}}};
-  const auto scenario = nlohmann::json::parse(report::scenario_json(s));
+  const auto scenario = nlohmann::json::parse(report::scenario_document(s).dump(2));
   for (const auto& [key, value] : scenario.at("plan").items()) {
     INFO(key);
     CHECK(tried.contains(key));
