@@ -45,13 +45,6 @@ void check_numbers(const Job& job) {
     throw Refusal(*refused);
 }
 
-void check_ticks(double ticks) {
-  if (ticks >= static_cast<double>(sim::unreached))
-    throw Refusal({"training.global_batch"},
-                  "the step would take longer than 26 days, which is not simulated; lower "
-                  "global_batch or sequence_length");
-}
-
 void check_ticks(const Pieces& pass) {
   double sum = 0;
   for (const auto& piece : pass) {
