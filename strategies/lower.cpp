@@ -27,7 +27,7 @@ void emit_step(Emitter& emitter, const Cast& cast) {
   sum_tied_embedding(emitter, cast);
   unscale(emitter, cast);
   if (!post_validates(cast.job.plan, cast.job.software)) sum_gradient_norm(emitter, cast);
-  update(emitter, cast);
+  update_parameters(emitter, cast);
 }
 
 Lowered result_of(Emitter& emitter, const Cast& cast) {

@@ -34,7 +34,7 @@ Slot run_by(const Cast& cast, int stage, const Slot& slot) {
   return its;
 }
 
-double words(const Cast& cast) {
+double embedding_words(const Cast& cast) {
   return static_cast<double>(extent_of(cast.job.share()).vocab * cast.job.model.hidden);
 }
 
@@ -42,7 +42,7 @@ Parameters parameters_of(const Cast& cast, const Block& block) {
   const auto& cost = cast.writers.front()->cost(block);
   auto held = cast.placement.holds_apart() ? cost.parameters : cost.parameters.together();
   if (block.kind == Block::Kind::head)
-    held += beside_head(cast.job.model, cast.layout, words(cast));
+    held += beside_head(cast.job.model, cast.layout, embedding_words(cast));
   return held;
 }
 

@@ -97,7 +97,7 @@ Gpu gpu_of(const Job& job, std::int64_t rank);
 Slot run_by(const Cast& cast, int stage, const Slot& slot);
 
 // Parameters that a rank holds of the embedding.
-double words(const Cast& cast);
+double embedding_words(const Cast& cast);
 // Parameters that a rank holds of blocks, or of all of a stage's. A head that shares the embedding
 // of its own rank has none, and a copy of the embedding beside it counts as the head's.
 Parameters parameters_of(const Cast& cast, const Block& block);

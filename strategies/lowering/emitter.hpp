@@ -83,7 +83,7 @@ struct SegmentRun {
 // Says which event an actor waits for.
 using After = std::function<sim::EventId(std::uint32_t actor)>;
 
-// What features of a step write to.
+// What the features of a step write to. It has neither passes nor collectives when it is made.
 struct Emitter {
   explicit Emitter(const Cast& cast);
   Emitter(const Emitter&) = delete;  // bodies refer to the program
@@ -98,19 +98,20 @@ struct Emitter {
   Sendings sendings;
   SegmentRun running, beside;  // the second: of a pair
 
-  // An event of every actor's clock: as it is when asked for, and as it is now.
+  // An event of every actor's clock: as it is whenever an op asks, and a copy as it is now.
   After after(sim::EventId ActorClock::*which) const {
     return [this, which](std::uint32_t actor) { return clocks[actor].*which; };
   }
   std::vector<sim::EventId> now(sim::EventId ActorClock::*which) const;
 
-  // Each adds an op and returns its event, or the op.
-  // A pass of one actor, which its clock has as the latest.
+  // Each adds one op, and returns its event or itself.
+  // A pass of one actor, which becomes the latest of its clock.
   sim::EventId pass_of(std::uint32_t actor, sim::TemplateId body, std::array<sim::EventId, 2> after,
                        sim::Label label);
-  // Work on a lane of one actor's host or link to it.
+  // What one actor does on a lane without others: work of its host, or copies there or back.
   sim::EventId work_of(std::uint32_t actor, sim::Lane lane, sim::Picoseconds duration,
                        sim::Activity activity, std::array<sim::EventId, 2> after, sim::Label label);
+  // What several actors do together; they send `sent`.
   sim::OpId collective(sim::Lane lane, const Sent& sent, sim::Activity activity,
                        std::span<const sim::Participant> who, sim::Label label);
 

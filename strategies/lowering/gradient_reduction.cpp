@@ -50,7 +50,7 @@ void finish_gradients(Emitter& emitter, const Cast& cast) {
 
 void sum_tied_embedding(Emitter& emitter, const Cast& cast) {
   if (!copies_embedding(cast.job.model, cast.layout)) return;
-  const units::Bytes size{summed_words(cast.job.plan, cast.shards, words(cast)) *
+  const units::Bytes size{summed_words(cast.job.plan, cast.shards, embedding_words(cast)) *
                           cast.traffic().gradient_bytes()};
   std::set<std::pair<std::uint32_t, std::uint32_t>> done;
   for (auto rank : cast.folding.ranks()) {

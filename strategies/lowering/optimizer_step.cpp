@@ -144,7 +144,7 @@ void unscale(Emitter& emitter, const Cast& cast) {
   meet(emitter, cast, units::Bytes{4.0});
 }
 
-void update(Emitter& emitter, const Cast& cast) {
+void update_parameters(Emitter& emitter, const Cast& cast) {
   gather_matrices(emitter, cast);
   if (host_optimizer(cast)) update_on_hosts(emitter, cast);
   // Of each stage and writer: estimates take as long as the passes that a rank's groups allow.

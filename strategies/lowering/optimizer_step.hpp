@@ -13,6 +13,6 @@ void unscale(Emitter& emitter, const Cast& cast);
 // Clipping needs the norm of all gradients: every rank waits for every other.
 void sum_gradient_norm(Emitter& emitter, const Cast& cast);
 // Every actor updates its share of the states, here or on its host; parameters are gathered again.
-void update(Emitter& emitter, const Cast& cast);
+void update_parameters(Emitter& emitter, const Cast& cast);
 
 }  // namespace strategies

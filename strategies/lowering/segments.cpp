@@ -19,8 +19,8 @@ LabelKind label_of_pass(Pass pass) {
 
 }  // namespace
 
-void begin(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Segment& segment,
-           Pass pass, double slowdown, const SegmentRun* beside) {
+void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
+                   const Segment& segment, Pass pass, double slowdown, const SegmentRun* beside) {
   run.pieces.assign(cast.writers.size(), nullptr);
   for (const auto& cell : cast.cells_at(stage))
     for (auto writer : cell.writers) {
@@ -69,7 +69,7 @@ void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, 
 void emit_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                   const Segment& segment, double slowdown) {
   auto& run = emitter.running;
-  begin(run, emitter, cast, stage, segment, slot.pass, slowdown);
+  begin_segment(run, emitter, cast, stage, segment, slot.pass, slowdown);
   for (std::size_t i = 0; i < run.count; ++i) {
     emit_piece(run, emitter, cast, stage, slot, i);
     emit_exchange(run, emitter, cast, stage, slot, i);

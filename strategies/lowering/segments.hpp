@@ -9,8 +9,9 @@ namespace strategies {
 
 // Takes the pieces of a pass for `run`. `slowdown` stretches its computation; as the second of a
 // pair, the pass runs beside `beside`.
-void begin(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Segment& segment,
-           Pass pass, double slowdown, const SegmentRun* beside = nullptr);
+void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
+                   const Segment& segment, Pass pass, double slowdown,
+                   const SegmentRun* beside = nullptr);
 // Writes one piece of the pass; the first waits for the slot's input and for what was gathered.
 void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                 std::size_t index);
