@@ -21,7 +21,7 @@
 #include "strategies/activity.hpp"
 #include "strategies/checkpoints.hpp"
 #include "strategies/flops.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "topology/collective.hpp"
 
 namespace forecast {

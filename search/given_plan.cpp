@@ -7,7 +7,7 @@
 #include "plans/partition.hpp"
 #include "search/candidates.hpp"
 #include "search/cuts.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 
 namespace search {
 

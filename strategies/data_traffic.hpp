@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks that hold the same parameters send each other.
 #pragma once
-#include "plans/duties.hpp"
-#include "strategies/folding.hpp"
-#include "strategies/lower.hpp"
+#include "plans/holdings.hpp"
+#include "strategies/costs.hpp"
+#include "strategies/job.hpp"
+#include "strategies/routes.hpp"
 
 namespace strategies {
 
@@ -31,7 +32,7 @@ class DataTraffic {
   bool sharded_in_node(const Sharers& sharers) const;
 
  private:
-  bool owns_tensors() const { return strategies::owns_tensors(job_.plan, job_.software); }
+  bool owns_tensors() const { return job_.plan.zero == 1 && job_.software.states_by_tensor; }
   topology::Sending to_parts(units::Bytes size, std::int64_t tensors,
                              const topology::GroupShape& group) const;
   topology::Sending from_parts(units::Bytes size, std::int64_t tensors,

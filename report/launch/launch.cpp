@@ -15,7 +15,7 @@
 #include "report/terminal.hpp"
 #include "report/words.hpp"
 #include "strategies/checkpoints.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
 
 namespace report {

@@ -4,7 +4,7 @@
 
 #include "scenarios/search_file.hpp"
 #include "scenarios/shown.hpp"
-#include "scenarios/value_json.hpp"
+#include "scenarios/documents/value_json.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "sim/flows.hpp"
+#include "sim/flows/flows.hpp"
 
 namespace tests {
 
