@@ -2,9 +2,9 @@
 // Rules of operators as people write them.
 #include "forecast/alerts.hpp"
 
+#include "scenarios/documents/value_json.hpp"
 #include "scenarios/search_file.hpp"
 #include "scenarios/shown.hpp"
-#include "scenarios/documents/value_json.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
