@@ -15,6 +15,7 @@
 #include "forecast/link_samples.hpp"
 #include "forecast/memory.hpp"
 #include "forecast/warnings.hpp"
+#include "plans/schedules/in_flight.hpp"
 #include "sim/contention.hpp"
 #include "sim/engine.hpp"
 #include "sim/measures.hpp"
