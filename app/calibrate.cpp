@@ -51,7 +51,7 @@ std::vector<Output> outputs_of(const scenarios::Calibration& calibration, const 
   for (const auto& key : calibration.keys) files.insert((catalog / key.file).string());
   std::erase_if(files, [](const auto& file) {  // their folders are made
     std::error_code wrong;
-    return !fs::exists(file, wrong);
+    return !fs::exists(fs::path(file).parent_path(), wrong);
   });
   std::vector<Output> outputs;
   for (const auto& file : files) outputs.push_back({"--catalog", file});

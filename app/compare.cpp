@@ -57,14 +57,16 @@ std::string reason(std::string what) {
   return what.substr(what.find_first_not_of(' ') == what.npos ? 0 : what.find_first_not_of(' '));
 }
 
-std::vector<report::Effect> effects_between(const forecast::Scenario& from,
-                                            const forecast::Scenario& to, bool full) {
+std::vector<report::Effect> effects_between(const Side& from, const Side& to, bool full) {
   std::vector<report::Effect> effects;
-  for (const auto& part : report::parts_of(report::changes_between(from, to))) {
+  for (const auto& part : report::parts_of(report::changes_between(from.scenario, to.scenario))) {
     auto& effect = effects.emplace_back(report::Effect{.of = part});
     try {
+      // A table of kernels is the only file that a resolved scenario still names.
+      const auto& kernels = part == "cluster.node" ? to : from;
       const auto changed =
-          scenarios::read_scenario(report::with_part(from, to, part), "change", {});
+          scenarios::read_scenario(report::with_part(from.scenario, to.scenario, part), "change",
+                                   {}, std::filesystem::path(kernels.origin.file).parent_path());
       const auto forecast = forecast::simulate(changed, {.full = full});
       effect.step_time = forecast.step.time;
       effect.peak = forecast.memory.peak;
@@ -89,13 +91,14 @@ int compare(const std::string& file, const std::string& against, bool full, cons
   outputs.spare(from_where.read);
   outputs.spare(to_where.read);
   const bool page = !common.report.empty();
-  const auto [before, after] = both(
-      {from, from_where, {.full = full, .timeline = page, .causes = true}},
-      {to, to_where, {.full = full, .timeline = page || !common.trace.empty(), .causes = true}});
+  const Side old_side{from, from_where, {.full = full, .timeline = page, .causes = true}};
+  const Side new_side{
+      to, to_where, {.full = full, .timeline = page || !common.trace.empty(), .causes = true}};
+  const auto [before, after] = both(old_side, new_side);
   if (!common.trace.empty()) write_trace(common.trace, after.timeline, to.cluster.gpus);
   if (!common.quiet)
     for (const auto& warning : after.warnings) streams.err << "warning: " << warning << '\n';
-  const auto effects = effects_between(from, to, full);
+  const auto effects = effects_between(old_side, new_side, full);
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   const report::Compared a{from, before}, b{to, after};

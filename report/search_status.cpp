@@ -25,16 +25,23 @@ std::string listed(const std::vector<std::string_view>& words) {
   return text;
 }
 
+// Why there is no plan at all, where none of them has too many passes.
+std::string no_degrees_text(const forecast::Scenario& scenario, bool limited) {
+  return fmt::format("no degrees multiply to {} GPUs and divide the model and {} sequences{}",
+                     units::with_commas(std::to_string(scenario.cluster.gpus)),
+                     units::with_commas(std::to_string(scenario.training.global_batch)),
+                     limited ? " as asked" : "");
+}
+
 // No choice of degrees is consistent with the model, the cluster, the batch and the limits.
 std::string empty_text(const Question& question) {
   const auto& scenario = question.scenario;
   const auto limits = search::limits_of(question.space);
-  std::string text = fmt::format(
-      "no plan is possible: no degrees multiply to {} GPUs and divide the model and {} sequences",
-      units::with_commas(std::to_string(scenario.cluster.gpus)),
-      units::with_commas(std::to_string(scenario.training.global_batch)));
-  if (limits.empty()) return text + "; change the number of GPUs or training.global_batch";
-  text += " as asked";
+  const auto too_large = search::too_large_in(scenario, question.space);
+  std::string text = "no plan is possible: ";
+  text += too_large ? too_large->what() : no_degrees_text(scenario, !limits.empty());
+  if (limits.empty())
+    return too_large ? text : text + "; change the number of GPUs or training.global_batch";
   const auto reliefs = search::reliefs(scenario, question.space);
   if (reliefs.empty())
     return text + fmt::format("; not even with one of {} left open: loosen several of them",

@@ -61,7 +61,12 @@ class Reading {
   const Value* remember(const std::string& name, Value entry);  // rows name the same few
   // Names of the entries that were looked up.
   const std::set<std::string>& named() const { return named_; }
-  std::map<std::string, topology::Measured>& kernels() { return kernels_; }  // by file name
+  // A table of measured kernels, and where it is from.
+  struct Kernels {
+    topology::KernelSource source;
+    topology::Measured measured;
+  };
+  std::map<std::string, Kernels>& kernels() { return kernels_; }  // by file name
   void start_over(std::string file) {
     complaints_ = Complaints(std::move(file));
     doubts_.clear();
@@ -75,7 +80,7 @@ class Reading {
   const Entries* overlay_ = nullptr;
   Entries entries_;
   std::set<std::string> named_;
-  std::map<std::string, topology::Measured> kernels_;
+  std::map<std::string, Kernels> kernels_;
 };
 
 class Cursor {

@@ -17,6 +17,8 @@ auto of_fabric(T Fabric::*member) {
 
 constexpr const char* unnamed_fabric = "fabric";  // the name of a mapping without base
 
+bool based_fabric(const FabricDraft& draft) { return has_base(draft.fabric.name, unnamed_fabric); }
+
 constexpr Range blocking{1, 1000, "ports down over ports up, 1 is non-blocking"};
 
 void read_oversubscription(FabricDraft& draft, const Cursor& at) {
@@ -98,7 +100,7 @@ void read_measured(FabricDraft& draft, const Cursor& at) {
 }
 
 std::optional<Value> show_measured(const FabricDraft& draft) {
-  if (draft.fabric.measured.empty()) return {};
+  if (draft.fabric.measured.empty() && !based_fabric(draft)) return {};
   return shown_list(draft.fabric.measured, [](const Measured& measured) {
     return show_map(measured_collective_table(), measured);
   });
@@ -129,16 +131,19 @@ Table<FabricDraft> make_fabric_table() {
       yes_no<FabricDraft>("collectives_in_network", "false",
                           "Reduction inside the switches (SHARP)",
                           of_fabric(&Fabric::collectives_in_network)),
-      unless_zero(duration<FabricDraft>("launch", "0 us",
+      unless_zero(based_fabric,
+                  duration<FabricDraft>("launch", "0 us",
                                         "What its software adds to a collective between nodes",
                                         of_fabric(&Fabric::launch))),
       number<FabricDraft>(
           "ramp", "0.7", {0, 10, "0 is no ramp at all, 3 the slowest that was seen"},
           "How slowly collectives between nodes gain speed with size", of_fabric(&Fabric::ramp)),
-      unless_zero(quantity<FabricDraft>(Type::power, units::parse_power, "switch_power",
+      unless_zero(based_fabric,
+                  quantity<FabricDraft>(Type::power, units::parse_power, "switch_power",
                                         "not known", {0, 1e6, "no switch draws a megawatt"},
                                         "Power of one switch", of_fabric(&Fabric::switch_power))),
-      unless_zero(quantity<FabricDraft>(Type::money, units::parse_money, "switch_price",
+      unless_zero(based_fabric,
+                  quantity<FabricDraft>(Type::money, units::parse_money, "switch_price",
                                         "not known", {0, 1e8, "no switch costs so much"},
                                         "Price of one switch", of_fabric(&Fabric::switch_price))),
       whole<FabricDraft>("nics_per_node", "all", {1, 1024, "a node has so many slots at most"},

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices and nodes.
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -58,6 +60,10 @@ struct NodeDraft {
 constexpr const char* unnamed_device = "device";
 constexpr const char* unnamed_node = "node";
 
+bool based(const topology::Device& device) { return has_base(device.name, unnamed_device); }
+bool based_device(const DeviceDraft& draft) { return based(draft.device); }
+bool based_node(const NodeDraft& draft) { return has_base(draft.node.name, unnamed_node); }
+
 constexpr Range slow_ramp{0, 10, "0 is no ramp at all, 3 the slowest that was seen"};
 constexpr Range fraction{0, 1, "a share lies between nothing and all"};
 
@@ -76,12 +82,13 @@ Key<Target> price_key(std::string_view name, std::string_view description, Get g
 Table<topology::Device> make_peak_table() {
   Table<topology::Device> table;
   for (const auto& [name, precision] : words_of(units::Precision{}))
-    table.push_back(unless_zero(quantity<topology::Device>(
-        Type::flop_rate, units::parse_flop_rate, name, "not supported",
-        {0, 1e18, "no device reaches an exaFLOP/s"},
-        "Dense peak, without sparsity", [precision = precision](auto& device) -> auto& {
-          return device.peak[static_cast<std::size_t>(precision)];
-        })));
+    table.push_back(unless_zero(
+        based, quantity<topology::Device>(
+                   Type::flop_rate, units::parse_flop_rate, name, "not supported",
+                   {0, 1e18, "no device reaches an exaFLOP/s"},
+                   "Dense peak, without sparsity", [precision = precision](auto& device) -> auto& {
+                     return device.peak[static_cast<std::size_t>(precision)];
+                   })));
   return table;
 }
 
@@ -114,29 +121,79 @@ const Table<Efficiency>& efficiency_table() {
   return table;
 }
 
-// A table of the catalog, or a file beside the scenario: measurements of a user's own device.
-void read_kernels(DeviceDraft& draft, const Cursor& at) {
-  const auto& name = at.value().text;
-  auto& known = at.reading().kernels();
-  auto found = known.find(name);
-  if (found == known.end()) {
-    try {
-      const auto shipped = catalog_kernels(name);
-      const auto csv =
-          shipped ? std::string(*shipped) : at.reading().texts().of(at.reading().base() / name);
-      Complaints complaints(name);
-      auto table = topology::parse_measured(csv, [&](const topology::MeasuredMistake& mistake) {
-        complaints.add({mistake.line, mistake.column}, mistake.text);
-      });
-      complaints.throw_if_any();
-      found = known.emplace(name, std::move(table)).first;
-    } catch (const Error& wrong) {
-      for (const auto& one : wrong.complaints) at.complain(one.place + ": " + one.text);
-      return;
-    }
+// --- kernels: a table of the catalog, or a file beside the scenario with measurements of a user's
+// own device; {file, digest} in a resolved scenario says from which text of the file it was made
+
+Form kernels_form() {
+  return {.type = Type::either,
+          .forms = {{.type = Type::text},
+                    map_of({{"file", "The table", "", {.type = Type::text}},
+                            {"digest",
+                             "Of the file's text, as a resolved scenario has it",
+                             "not compared",
+                             {.type = Type::text}}})}};
+}
+
+std::string digest_of(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  const auto hash = XXH3_64bits(text.data(), text.size());
+  std::string words;
+  for (int shift = 60; shift >= 0; shift -= 4) words += digits[(hash >> shift) & 15];
+  return words;
+}
+
+// Throws Error for a file that cannot be read or is no such table.
+Reading::Kernels kernels_of(const std::string& name, Reading& reading) {
+  const auto shipped = catalog_kernels(name);
+  const auto csv = shipped ? std::string(*shipped) : reading.texts().of(reading.base() / name);
+  Complaints complaints(name);
+  auto table = topology::parse_measured(csv, [&](const topology::MeasuredMistake& mistake) {
+    complaints.add({mistake.line, mistake.column}, mistake.text);
+  });
+  complaints.throw_if_any();
+  return {{name, shipped ? std::string() : digest_of(csv)}, std::move(table)};
+}
+
+// Null after complaining of the file.
+const Reading::Kernels* kernels_at(const Cursor& file) {
+  const auto& name = file.value().text;
+  auto& known = file.reading().kernels();
+  const auto found = known.find(name);
+  if (found != known.end()) return &found->second;
+  try {
+    return &known.emplace(name, kernels_of(name, file.reading())).first->second;
+  } catch (const Error& wrong) {
+    for (const auto& one : wrong.complaints) file.complain(one.place + ": " + one.text);
+    return nullptr;
   }
-  draft.device.efficiency.products = found->second.products;
-  draft.device.efficiency.attention = found->second.attention;
+}
+
+void read_kernels(DeviceDraft& draft, const Cursor& at) {
+  const bool mapped = at.value().kind == Value::Kind::map;
+  if (mapped && !at.find("file"))
+    return at.missing("file", "measured kernels need the file of their table");
+  const auto* kernels = kernels_at(mapped ? *at.find("file") : at);
+  if (kernels == nullptr) return;
+  const auto& [source, measured] = *kernels;
+  const auto digest = mapped ? at.find("digest") : std::nullopt;
+  if (digest && digest->value().text != source.digest)
+    digest->complain(source.file +
+                     " is not the table that this scenario was made with: its digest is " +
+                     (source.digest.empty() ? "none, as it is the catalog's" : source.digest) +
+                     "; use the file of then, or leave digest out");
+  draft.device.efficiency.products = measured.products;
+  draft.device.efficiency.attention = measured.attention;
+  draft.device.efficiency.kernels = source;
+}
+
+std::optional<Value> show_kernels(const DeviceDraft& draft) {
+  const auto& [file, digest] = draft.device.efficiency.kernels;
+  if (file.empty()) return {};
+  if (digest.empty()) return shown_text(file);
+  Value map;
+  show_key(map, "file", shown_text(file));
+  show_key(map, "digest", shown_text(digest));
+  return map;
 }
 
 template <class T>
@@ -161,15 +218,16 @@ Table<DeviceDraft> make_device_table() {
                             of_device(&Device::vector_peak)),
       whole<DeviceDraft>("sms", "not known", {0, 100'000, "a device has so many at most"},
                          "Streaming multiprocessors or compute units", of_device(&Device::sms)),
-      unless_zero(watts<DeviceDraft>("power", "Power limit", of_device(&Device::power))),
-      unless_zero(price_key<DeviceDraft>("price", "Price of one", of_device(&Device::price))),
+      unless_zero(based_device,
+                  watts<DeviceDraft>("power", "Power limit", of_device(&Device::power))),
+      unless_zero(based_device,
+                  price_key<DeviceDraft>("price", "Price of one", of_device(&Device::price))),
       inner<DeviceDraft>("efficiency", "How much of the data sheet kernels reach",
                          efficiency_table(), of_device(&Device::efficiency)),
-      {{"kernels",
-        "Table of measured kernels: one of the catalog's, or a CSV file",
-        "none",
-        {.type = Type::text}},
-       read_kernels}};
+      {{"kernels", "Table of measured kernels: one of the catalog's, or a CSV file", "none",
+        kernels_form()},
+       read_kernels,
+       show_kernels}};
   add_entry_keys(table);
   return table;
 }
@@ -240,6 +298,11 @@ auto of_node(T topology::Node::*member) {
   return [member](auto& draft) -> auto& { return draft.node.*member; };
 }
 
+std::optional<Value> show_usual_fabric(const NodeDraft& draft) {
+  const auto& fabric = draft.node.usual_fabric;
+  return fabric.empty() && !based_node(draft) ? std::nullopt : std::optional(shown_text(fabric));
+}
+
 Table<NodeDraft> make_node_table() {
   using topology::Node;
   Table<NodeDraft> table{
@@ -256,10 +319,14 @@ Table<NodeDraft> make_node_table() {
           "nics", "Network interfaces", nics_table(), [](auto& draft) -> auto& { return draft; }),
       inner<NodeDraft>("host", "The host", host_table(), of_node(&Node::host)),
       inner<NodeDraft>("nvme", "Local storage", nvme_table(), of_node(&Node::nvme)),
-      unless_zero(watts<NodeDraft>("power", "Power of a whole node under load", &NodeDraft::power)),
-      unless_zero(price_key<NodeDraft>("price", "Price of a whole node", of_node(&Node::price))),
-      text<NodeDraft>("usual_fabric", "Fabric that a cluster of such nodes has if none is named",
-                      of_node(&Node::usual_fabric))};
+      unless_zero(based_node,
+                  watts<NodeDraft>("power", "Power of a whole node under load", &NodeDraft::power)),
+      unless_zero(based_node,
+                  price_key<NodeDraft>("price", "Price of a whole node", of_node(&Node::price))),
+      shown_as(show_usual_fabric,
+               text<NodeDraft>("usual_fabric",
+                               "Fabric that a cluster of such nodes has if none is named",
+                               of_node(&Node::usual_fabric)))};
   add_entry_keys(table);
   return table;
 }

@@ -168,12 +168,13 @@ Key<Target> shown_if(Shows shows, Key<Target> key) {
   return key;
 }
 
-// A quantity that is shown only where it is not zero, which may stand for one that is not known.
-template <class Target>
-Key<Target> unless_zero(Key<Target> key) {
-  key.show = [show = key.show](const Target& target) {
+// A quantity that is zero where it is not known. Zero is shown only of a target that `has_base`:
+// the entry underneath may know the quantity.
+template <class Target, class HasBase>
+Key<Target> unless_zero(HasBase has_base, Key<Target> key) {
+  key.show = [has_base, show = key.show](const Target& target) {
     auto value = show(target);
-    return value && to_number(*value) == 0 ? std::nullopt : value;
+    return value && to_number(*value) == 0 && !has_base(target) ? std::nullopt : value;
   };
   return key;
 }
@@ -253,9 +254,11 @@ Key<Target> bytes(std::string_view name, std::string_view fallback, std::string_
 template <class Target, class Get>
 Key<Target> bandwidth(std::string_view name, std::string_view fallback,
                       std::string_view description, Get get) {
-  return unless_zero(quantity<Target>(
-      Type::bandwidth, units::parse_bandwidth, name, fallback,
-      {1e6, 1e15, "a link moves something, and no more than 1 PB/s"}, description, get));
+  const auto never = [](const Target&) { return false; };  // no file can say zero
+  return unless_zero(
+      never, quantity<Target>(Type::bandwidth, units::parse_bandwidth, name, fallback,
+                              {1e6, 1e15, "a link moves something, and no more than 1 PB/s"},
+                              description, get));
 }
 
 template <class Target, class Get>

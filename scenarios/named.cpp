@@ -22,7 +22,7 @@ void require(std::initializer_list<std::string_view> keys, std::string_view why,
 }
 
 Value over_base(const std::string& name, std::string_view unnamed, Value keys) {
-  if (name != unnamed && !name.empty())
+  if (has_base(name, unnamed))
     keys.members.insert(keys.members.begin(), {shown_text("base"), shown_text(name)});
   return keys;
 }

@@ -30,9 +30,14 @@ void add_entry_keys(Table<Draft>& table) {
   table.push_back(unread<Draft>("note", words, "A remark for people"));
 }
 
-// These keys over the entry that they started from: they change nothing of it then, but what the
-// entry has besides, such as a device its tables of measured kernels, stays. `unnamed` is what the
-// reader calls a mapping without base.
+// Whether something was read over an entry of the catalog. `unnamed` is what the reader calls a
+// mapping without base.
+inline bool has_base(const std::string& name, std::string_view unnamed) {
+  return name != unnamed && !name.empty();
+}
+
+// These keys over the entry that they started from, which they repeat and change: what the entry
+// has and they have not is shown too, as zero or empty.
 Value over_base(const std::string& name, std::string_view unnamed, Value keys);
 
 // The place of the catalog name: the value itself, or its member `base`; nothing without either.

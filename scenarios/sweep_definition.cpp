@@ -23,13 +23,18 @@ Json lists_of(const Axis& axis) {
   return map;
 }
 
+// The file that the value of such a key names: NAME, or {file: NAME}.
+void add_file(std::string_view key, const Value& value, std::set<std::string>& files) {
+  if (key != "huggingface" && key != "kernels") return;
+  const auto* name = value.kind == Value::Kind::map ? value.find("file") : &value;
+  if (name != nullptr && name->kind == Value::Kind::scalar) files.insert(name->text);
+}
+
 // Names of files, wherever they stand in the value.
 void add_files(const Value& value, std::set<std::string>& files) {
   for (const auto& item : value.items) add_files(item, files);
   for (const auto& member : value.members) {
-    const auto& key = member.key.text;
-    if (member.value.kind == Value::Kind::scalar && (key == "huggingface" || key == "kernels"))
-      files.insert(member.value.text);
+    add_file(member.key.text, member.value, files);
     add_files(member.value, files);
   }
 }
@@ -42,9 +47,7 @@ std::set<std::string> names_beside(const Grid& grid) {
       for (std::size_t path = 0; path < values.size(); ++path) {
         add_files(values[path], files);
         const auto& name = axis.paths[path];
-        if (values[path].kind == Value::Kind::scalar &&
-            (name.ends_with(".huggingface") || name.ends_with(".kernels")))
-          files.insert(values[path].text);
+        add_file(name.substr(name.rfind('.') + 1), values[path], files);
       }
   std::erase_if(files, [](const std::string& file) { return catalog_kernels(file).has_value(); });
   return files;

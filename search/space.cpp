@@ -131,6 +131,9 @@ class Walk {
     }
   }
 
+  // Why the first plan that was left out for its number of passes is not simulated.
+  const std::optional<strategies::Refusal>& too_large() const { return too_large_; }
+
  private:
   bool runs(ScheduleKind schedule) {
     const auto& asked = space_.schedules;
@@ -156,7 +159,11 @@ class Walk {
       const auto most = many ? stages / plan_.pipeline : least;
       for (auto v = least; v <= most; ++v) {
         if (!space_.virtual_stages.allow(v) || plan_.pipeline * v > stages) continue;
-        if (microbatches > strategies::most_microbatches({schedule, plan_.pipeline, v})) continue;
+        const strategies::PipelineSize size{schedule, plan_.pipeline, v, microbatches};
+        if (microbatches > strategies::most_microbatches(size)) {
+          if (!too_large_) too_large_ = strategies::too_large(size);
+          continue;
+        }
         plan_.virtual_stages = v;
         visit_(plan_);
       }
@@ -170,6 +177,7 @@ class Walk {
   const Space& space_;
   const std::function<void(const Plan&)>& visit_;
   Plan plan_;
+  std::optional<strategies::Refusal> too_large_;
 };
 
 }  // namespace
@@ -193,6 +201,19 @@ void for_each_plan(const forecast::Scenario& scenario, const Space& space,
                    const std::function<void(const Plan&)>& visit) {
   for_each_division(scenario, space,
                     [&](const Plan& division) { for_each_step(scenario, space, division, visit); });
+}
+
+std::optional<strategies::Refusal> too_large_in(const forecast::Scenario& scenario,
+                                                const Space& space) {
+  const std::function<void(const Plan&)> nobody = [](const Plan&) {};
+  std::optional<strategies::Refusal> first;
+  for_each_division(scenario, space, [&](const Plan& division) {
+    if (first) return;
+    Walk walk(scenario, space, nobody, division);
+    walk.steps();
+    first = walk.too_large();
+  });
+  return first;
 }
 
 }  // namespace search

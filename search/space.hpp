@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "forecast/scenario.hpp"
+#include "plans/refusal.hpp"
 
 namespace search {
 
@@ -68,5 +69,10 @@ void for_each_step(const forecast::Scenario& scenario, const Space& space,
 // A plan here is all but the partition into stages and what is recomputed.
 void for_each_plan(const forecast::Scenario& scenario, const Space& space,
                    const std::function<void(const strategies::Plan&)>& visit);
+
+// Why the first plan that for_each_plan leaves out only for its number of passes is not simulated;
+// nothing if there is none.
+std::optional<strategies::Refusal> too_large_in(const forecast::Scenario& scenario,
+                                                const Space& space);
 
 }  // namespace search

@@ -32,6 +32,13 @@ struct MeasuredAttention {
   friend bool operator==(const MeasuredAttention&, const MeasuredAttention&) = default;
 };
 
+// Where a device's measured kernels are from: a table of the catalog, or a file of the user.
+struct KernelSource {
+  std::string file;    // empty: nothing was measured
+  std::string digest;  // of the text of a user's file, 16 hexadecimal digits; empty: the catalog's
+  friend bool operator==(const KernelSource&, const KernelSource&) = default;
+};
+
 // How much of a data sheet real kernels reach. Fractions of the specified figure; meanings in
 // docs/cost-model.md. Tables may be empty: then the plain roofline with `product_plateau` serves.
 struct Efficiency {
@@ -44,6 +51,7 @@ struct Efficiency {
   units::Seconds kernel_gap{2e-6};  // start-up and tail of every kernel on the device
   std::vector<MeasuredProduct> products;
   std::vector<MeasuredAttention> attention;
+  KernelSource kernels;  // of both tables
   friend bool operator==(const Efficiency&, const Efficiency&) = default;
 };
 

@@ -125,8 +125,9 @@ TEST_CASE(
   const auto run = stepcast({"search", file.path, "--threads", "1"});
   CHECK(run.status == app::no_answer);
   CHECK(run.err ==
-        "stepcast: no plan is possible: no degrees multiply to 400 GPUs and divide the model and "
-        "16 sequences as asked; there are some if pipeline or schedule is left open\n");
+        "stepcast: no plan is possible: the order of zb-v is searched for, which is not done on "
+        "400 stages; write a schedule of fixed order, such as 1f1b, or fewer stages; there are "
+        "some if pipeline or schedule is left open\n");
 }
 
 TEST_CASE("a step of more than 26 days is said to be that, whatever its schedule") {

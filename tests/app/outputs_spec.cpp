@@ -388,6 +388,13 @@ TEST_CASE("no output overwrites the measurements that validate and calibrate rea
     check_refused(folder, input,
                   {"calibrate", "--parameters", parameters, "--data", published, "--only-print",
                    "--output", folder / input});
+  const std::string fresh = "new/software/megatron-2021.yaml";  // an output that is not there yet
+  fs::create_directories(folder / "new/software");
+  const auto run = stepcast({"calibrate", "--parameters", parameters, "--data", published,
+                             "--catalog", folder / "new", "--output", folder / fresh});
+  CHECK(run.status == app::wrong_input);
+  CHECK_THAT(run.err, STEPCAST_HOLDS("--output") && STEPCAST_HOLDS("--catalog"));
+  CHECK_FALSE(fs::exists(folder / fresh));
 }
 
 TEST_CASE("a table of measured kernels may lie where its entry is written") {

@@ -2,6 +2,7 @@
 // A resolved scenario, read again, is the scenario that it was resolved from.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "forecast/forecast.hpp"
@@ -9,6 +10,7 @@
 #include "report/document.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "scenarios/tables.hpp"
 #include "tests/catch.hpp"
 
 namespace resolved_spec {
@@ -192,7 +194,139 @@ class Draw {
   std::mt19937 random_;
 };
 
+// Every way into the mapping, to the keys that hold no mapping themselves.
+void add_leaves(const std::vector<scenarios::Field>& fields, const std::string& before,
+                std::vector<std::pair<std::string, scenarios::Form>>& leaves) {
+  using scenarios::Type;
+  for (const auto& field : fields) {
+    const auto* form = &field.form;
+    if (form->type == Type::either) form = &form->forms.back();  // NAME, or a mapping
+    const auto path = before + std::string(field.name);
+    if (form->type != Type::map) {
+      leaves.emplace_back(path, field.form);
+      continue;
+    }
+    std::vector<scenarios::Field> inner;
+    for (std::size_t i = 0; i < form->keys.size(); ++i)
+      inner.push_back({form->keys[i].name, {}, {}, form->forms[i]});
+    add_leaves(inner, path + ": {", leaves);
+  }
+}
+
+// The least value of the form: of a quantity zero, where it may be.
+std::optional<std::string> least(const scenarios::Form& form) {
+  using enum scenarios::Type;
+  switch (form.type) {
+    case whole:
+    case number:
+    case bytes:
+    case bandwidth:
+    case flop_rate:
+    case duration:
+    case power:
+    case money:
+      return scenarios::plain(form.range.least).find(',') == std::string::npos
+                 ? std::optional(scenarios::plain(form.range.least))
+                 : std::nullopt;
+    case yes_no:
+      return "false";
+    case text:
+      return "''";
+    case list:
+      return "[]";
+    default:
+      return {};
+  }
+}
+
+// A cluster with the key set to its least value over the entry of that name.
+std::string with_least(std::string_view of, std::string_view base, const std::string& path,
+                       const std::string& value) {
+  auto entry = "{base: " + std::string(base) + ", " + path + ": " + value +
+               std::string(static_cast<std::size_t>(std::ranges::count(path, '{')), '}') + "}";
+  if (of == "fabric") entry = "dgx-h100, fabric: " + entry;
+  return "{model: llama3-8b, cluster: {node: " + entry +
+         ", nodes: 2}, training: {sequence_length: 128, global_batch: 1024}}";
+}
+
+// A file with the text, in a folder that is gone with it.
+class Folder {
+ public:
+  explicit Folder(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() / ("stepcast-resolved-" + name)) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  void write(const std::string& file, const std::string& text) const {
+    std::ofstream(path_ / file) << text;
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 }  // namespace
+
+TEST_CASE("a key of a node or a fabric is printed though it is zero and its base is not") {
+  const auto check = [](std::string_view of, const std::vector<scenarios::Field>& fields,
+                        std::initializer_list<std::string_view> bases) {
+    std::vector<std::pair<std::string, scenarios::Form>> leaves;
+    add_leaves(fields, "", leaves);
+    int accepted = 0;
+    for (const auto base : bases)
+      for (const auto& [path, form] : leaves)
+        if (const auto value = least(form)) {
+          const auto text = with_least(of, base, path, *value);
+          CAPTURE(text);
+          std::optional<forecast::Scenario> given;
+          try {
+            given = read(text);
+          } catch (const scenarios::Error&) {
+            continue;  // zero is no value of this key, or not beside the others of the base
+          }
+          ++accepted;
+          CHECK(same_again(*given).cluster == given->cluster);
+        }
+    return accepted;
+  };
+  CHECK(check("node", scenarios::node_fields(), {"dgx-h100", "dgx-a100-80gb", "gb200-nvl72"}) > 60);
+  CHECK(check("fabric", scenarios::fabric_fields(), {"ndr-rail-fat-tree", "ethernet-100g"}) > 10);
+}
+
+TEST_CASE("measured kernels are printed with the digest of their file, which must be its own") {
+  const Folder folder("kernels");
+  const auto scenario = [&] {
+    return scenarios::read_scenario(R"(
+model: gpt2-xl
+cluster:
+  node: {base: dgx-h100, device: {base: h100-80gb-sxm, kernels: mine.csv}}
+  nodes: 1
+training: {sequence_length: 1024, global_batch: 64}
+)",
+                                    "mine.yaml", {}, folder.path());
+  };
+  const auto printed = [](const forecast::Scenario& of) {
+    return report::scenario_document(of)["cluster"]["node"]["device"]["kernels"];
+  };
+  const std::string head = "kind,pass,batch,m,n,k,causal,implementation,efficiency\n";
+  folder.write("mine.csv", head + "product,forward,1,4096,4096,4096,,,0.5\n");
+  const auto first = scenario();
+  folder.write("mine.csv", head + "product,forward,1,4096,4096,4096,,,0.6\n");
+  const auto second = scenario();
+  CHECK(printed(first)["file"] == "mine.csv");
+  CHECK(printed(first)["digest"] != printed(second)["digest"]);
+  const auto again = [&](const forecast::Scenario& of) {
+    return scenarios::read_scenario(report::scenario_document(of).dump(), "resolved.json", {},
+                                    folder.path());
+  };
+  CHECK(again(second).cluster == second.cluster);
+  CHECK_THROWS_WITH(again(first),
+                    STEPCAST_HOLDS("mine.csv is not the table that this scenario was made with"));
+}
 
 TEST_CASE("every example is the same after it was resolved and read again") {
   for (const auto& entry : std::filesystem::directory_iterator("scenarios/examples")) {
