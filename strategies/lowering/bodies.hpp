@@ -42,10 +42,11 @@ class Bodies {
   // Both must outlive it.
   Bodies(const Cast& cast, sim::Program& program);
 
+  // Returns a pass over a segment as the writer with this index writes it.
   const WrittenPass& pass(std::size_t writer, const Segment& segment, Pass pass,
                           const Variant& how = {});
-  // Packs gradients of so many parameters, `traffic` bytes for each, before they are sent
-  // compressed.
+  // Returns the body that packs gradients of so many parameters before they are sent compressed:
+  // it moves `traffic` bytes for each.
   sim::TemplateId packing(double parameters, double traffic, const Gpu& gpu);
 
  private:

@@ -91,15 +91,17 @@ void for_each_actor(const Cast& cast, int stage, Visit visit) {
     for (auto actor : cell.actors) visit(actor);
 }
 
+// Returns the GPU of a rank as kernels see it.
 Gpu gpu_of(const Job& job, std::int64_t rank);
 
-// A slot of the lower stage of a mirrored pair, as `stage` runs it.
+// Returns a slot of the lower stage of a mirrored pair as `stage` runs it.
 Slot run_by(const Cast& cast, int stage, const Slot& slot);
 
-// Parameters that a rank holds of the embedding.
+// Returns the number of the embedding's parameters that a rank holds.
 double embedding_words(const Cast& cast);
-// Parameters that a rank holds of blocks, or of all of a stage's. A head that shares the embedding
-// of its own rank has none, and a copy of the embedding beside it counts as the head's.
+// Returns the parameters that a rank holds of blocks, or of all blocks of a stage. A head that
+// shares the embedding of its own rank has none, and a copy of the embedding beside it counts as
+// the head's.
 Parameters parameters_of(const Cast& cast, const Block& block);
 Parameters parameters_of(const Cast& cast, const Segment& segment);
 Parameters parameters_of(const Cast& cast, int stage);
@@ -111,7 +113,7 @@ bool shares_parameters(const Cast& cast, int stage);
 // The host holds optimizer states, and updates parameters; and it holds parameters.
 bool host_optimizer(const Cast& cast);
 bool host_parameters(const Cast& cast);
-// Bytes of a segment's activations that wait in host memory, of one rank.
+// Returns the bytes of a segment's activations on one rank that wait in host memory.
 std::int64_t offloaded(const Cast& cast, const Segment& segment);
 
 }  // namespace strategies

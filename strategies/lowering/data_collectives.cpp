@@ -7,8 +7,8 @@ using sim::no_event;
 
 namespace {
 
-Sent sent_by(Emitter& emitter, const Cast& cast, const Group& group, const Shared& what,
-             bool gathers) {
+Sent data_sent(Emitter& emitter, const Cast& cast, const Group& group, const Shared& what,
+               bool gathers) {
   const auto traffic = cast.traffic();
   if (!gathers) return emitter.sent(cast, traffic.reduction(group, what), group.ring, group.rank);
   const auto flow = traffic.sharded_in_node(group) ? FlowKind::inside : group.ring;
@@ -29,7 +29,7 @@ void add_collectives(Emitter& emitter, const Cast& cast, const std::vector<Group
       who.push_back(
           {sim::ActorId{actor}, {after(actor), gathers ? emitter.clocks[actor].read : no_event}});
     auto [known, fresh] = emitter.sendings.collectives.try_emplace({&group, what, gathers});
-    if (fresh) known->second = sent_by(emitter, cast, group, what, gathers);
+    if (fresh) known->second = data_sent(emitter, cast, group, what, gathers);
     const auto op = emitter.collective(sim::Lane::data, known->second, data_comm, who, {label});
     for (std::uint32_t i = 0; i < who.size(); ++i) {
       auto& clock = emitter.clocks[group.actors[i]];

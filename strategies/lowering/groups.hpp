@@ -8,11 +8,11 @@
 
 namespace strategies {
 
-// Each needs cells. A group stands once, whichever of its ranks was looked at.
-// O(ranks looked at · ranks of a group).
+// Each finds the groups of one kind in a cast that has its cells. O(ranks looked at · ranks of a
+// group).
 void add_context_groups(Cast& cast);
 void add_expert_groups(Cast& cast);
-// Ranks that share what is held with the layer, and what is held apart.
+// Groups of ranks that hold the same parameters: with the layer, and apart.
 void add_sharers(Cast& cast);
 void add_apart_sharers(Cast& cast);
 

@@ -5,15 +5,17 @@
 
 namespace strategies {
 
-// What takes more memory or time than there is, told from the plan's numbers.
+// Refuses what takes more memory or time than there is, told from the plan's numbers.
 void check_numbers(const Job& job);
-// What would not fit into memory, before it is tried. `ranks`: as lower() takes them.
+// Refuses a program that would not fit into memory, before it is written. `ranks`: as lower() takes
+// them. O(blocks).
 void check_size(const Cast& cast, Ranks ranks);
-// Times are 64-bit picoseconds, so the step is estimated before it is played: all that the busiest
-// actor does, one thing after the other, behind a first microbatch on its way through the stages
-// before. A step of up to four times the estimate is played without overflow.
+// Refuses a step that is too long. Times are 64-bit picoseconds, so it is estimated before it is
+// played: all that the busiest actor does, one thing after the other, behind a first microbatch on
+// its way through the stages before. A step of up to four times the estimate is played without
+// overflow.
 void check_length(const Cast& cast, const sim::Program& program);
-// Links that traffic shares are played in integers of 60 bits.
+// Refuses links that differ too much: what they share is played in integers of 60 bits.
 void check_links(const Cast& cast, const sim::Program& program);
 
 }  // namespace strategies

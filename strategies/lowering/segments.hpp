@@ -15,12 +15,12 @@ void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stag
 // Writes one piece of the pass; the first waits for the slot's input and for what was gathered.
 void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                 std::size_t index);
-// All pieces of a pass and the exchanges behind them.
+// Writes all pieces of a pass and the exchanges behind them.
 void emit_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                   const Segment& segment, double slowdown);
 
-// Factor, at least 1, by which communication of `beside` picoseconds that runs beside a segment
-// slows its computation.
+// Returns the factor, at least 1, by which communication of `beside` picoseconds that runs beside a
+// segment slows its computation.
 double slowdown_of(Emitter& emitter, const Cast& cast, const Segment& segment, Pass pass,
                    sim::Picoseconds beside);
 

@@ -14,6 +14,7 @@ struct SlotDuties {
   bool away = false;
   bool any() const { return gathers || reduces || reduces_after || copies || away; }
 };
+// Tells what a slot of a stage does besides computing.
 SlotDuties duties_of(const Emitter& emitter, const Cast& cast, int stage, const Slot& slot);
 
 // Writes a slot of a stage on every cell of it, from its input on, without sending its output.
