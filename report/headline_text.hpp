@@ -3,6 +3,8 @@
 #pragma once
 #include <string>
 
+#include "forecast/forecast.hpp"
+#include "forecast/scenario.hpp"
 #include "report/style.hpp"
 
 namespace report {

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 
+#include "forecast/scenario.hpp"
 #include "report/style.hpp"
 
 namespace report {
