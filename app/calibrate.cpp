@@ -15,13 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the folder of scenarios that the program stands in, or was built from.
-fs::path checkout(const std::string& name) {
-  const fs::path here = fs::path("scenarios") / name;
-  std::error_code wrong;
-  return fs::exists(here, wrong) ? here : fs::path(STEPCAST_SOURCE_DIR) / here;
-}
-
 // Writes the files, and names them.
 std::vector<std::string> write_tables(const std::map<std::string, std::string>& texts,
                                       const fs::path& folder) {

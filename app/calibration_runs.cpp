@@ -11,6 +11,7 @@
 #include "app/command.hpp"
 #include "app/parallel.hpp"
 #include "app/published.hpp"
+#include "scenarios/fitted_devices.hpp"
 #include "scenarios/sweeps/sweeps.hpp"
 
 namespace app {
@@ -29,9 +30,9 @@ std::string group_of(const PublishedRow& row, const std::string& dataset) {
   return group == "||||" ? dataset : group;
 }
 
-// How many figures of that kind the row has.
+// How many figures of that kind the row has that a fit may rest on.
 std::size_t measured(const PublishedRow& row, Measure measure) {
-  if (!row.run || !row.scenario) return 0;
+  if (!row.run || !row.scenario || !row.fitted) return 0;
   if (measure == Measure::passes) return row.pass_times_s.size();
   const bool has = measure == Measure::memory ? std::isfinite(row.measured_bytes) &&
                                                     row.measured_bytes > 0 && !row.out_of_memory
@@ -78,6 +79,14 @@ std::vector<std::size_t> felt_by(const Measured& file, const Entries& start,
   return felt;
 }
 
+// Its figures and those of the checkout: a row on a device of either is fit to be fitted to.
+scenarios::Calibration with_checkout(const scenarios::Calibration& calibration) {
+  auto both = checkout_calibration();
+  if (!both.keys.empty())
+    both.keys.insert(both.keys.end(), calibration.keys.begin(), calibration.keys.end());
+  return both;
+}
+
 double coordinate(const scenarios::FittedKey& key, double value) {
   return key.logarithmic ? std::log(value) : value;
 }
@@ -88,7 +97,10 @@ CalibrationRuns::CalibrationRuns(scenarios::Calibration calibration,
                                  const std::filesystem::path& published,
                                  const std::filesystem::path& collectives,
                                  const std::filesystem::path& catalog, unsigned threads)
-    : calibration_(std::move(calibration)), catalog_(calibration_, catalog), threads_(threads) {
+    : calibration_(std::move(calibration)),
+      fitted_(with_checkout(calibration_)),
+      catalog_(calibration_, catalog),
+      threads_(threads) {
   for (std::size_t set = 0; set < calibration_.sets.size(); ++set) {
     const auto& wanted = calibration_.sets[set];
     sizes_.push_back(0);
@@ -103,7 +115,7 @@ CalibrationRuns::CalibrationRuns(scenarios::Calibration calibration,
     if (sizes_[set] == 0)
       throw Mistake("data set " + calibration_.sets[set].name + " has no row with a measured " +
                     name_of(calibration_.sets[set].measure) +
-                    " that can be simulated; leave it out of the calibration");
+                    " that can be simulated and fitted to; leave it out of the calibration");
 }
 
 void CalibrationRuns::add(std::size_t set, const std::string& group, Residual residual, Felt felt) {
@@ -116,7 +128,9 @@ void CalibrationRuns::add_runs(std::size_t set, const std::filesystem::path& fol
   const auto& wanted = calibration_.sets[set];
   const auto measure = wanted.measure;
   std::int64_t seen = 0;
-  for (const auto& dataset : scenarios::load_datasets(folder, {wanted.name}))
+  auto datasets = scenarios::load_datasets(folder, {wanted.name});
+  scenarios::mark_fitted(datasets, fitted_);
+  for (const auto& dataset : datasets)
     for (const auto& one : dataset.rows) {
       const auto figures = measured(one, measure);
       if (figures == 0 || seen++ % wanted.every != 0) continue;

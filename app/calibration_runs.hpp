@@ -65,6 +65,7 @@ class CalibrationRuns {
                                    const std::vector<scenarios::Entries>& entries) const;
 
   scenarios::Calibration calibration_;
+  scenarios::Calibration fitted_;  // and what the checkout fits
   scenarios::FittedCatalog catalog_;
   unsigned threads_;
   std::size_t refused_ = 0;

@@ -9,12 +9,26 @@
 #include "forecast/accuracy/intervals.hpp"
 #include "forecast/accuracy/validation.hpp"
 #include "forecast/scenario.hpp"
+#include "scenarios/calibration.hpp"
 #include "scenarios/published.hpp"
 
 namespace app {
 
 // The folder asked for, or that of the checkout. Throws Mistake where there is none.
 std::filesystem::path published_folder(const std::string& asked);
+
+// That file or folder of the scenarios that the program stands in, or was built from.
+std::filesystem::path checkout(const std::string& name);
+
+// What the checkout fits to published runs; nothing where it does not say.
+scenarios::Calibration checkout_calibration();
+
+// The data sets of those names, or all, their rows marked by the checkout's calibration
+// (scenarios/fitted_devices.hpp); without one every row is as good as another. `read` as of
+// load_datasets.
+std::vector<scenarios::Dataset> load_published(const std::filesystem::path& folder,
+                                               const std::vector<std::string>& names,
+                                               scenarios::Files& read);
 
 // Throws Mistake for a name that is not known.
 void check_names(const std::vector<std::string>& datasets, const std::vector<std::string>& known);

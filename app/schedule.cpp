@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "app/command.hpp"
+#include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/limits.hpp"
 #include "plans/words.hpp"
 #include "report/page/page.hpp"

@@ -13,6 +13,7 @@
 #include "forecast/forecast.hpp"
 #include "report/intervals.hpp"
 #include "report/validation.hpp"
+#include "scenarios/fitted_devices.hpp"
 #include "scenarios/intervals.hpp"
 
 namespace app {
@@ -27,6 +28,27 @@ fs::path published_folder(const std::string& asked) {
     if (!asked.empty()) break;
   }
   throw Mistake("the folder of published runs is not there; name it with --data FOLDER");
+}
+
+fs::path checkout(const std::string& name) {
+  const fs::path here = fs::path("scenarios") / name;
+  std::error_code wrong;
+  return fs::exists(here, wrong) ? here : fs::path(STEPCAST_SOURCE_DIR) / here;
+}
+
+scenarios::Calibration checkout_calibration() {
+  const auto file = checkout("calibration.yaml");
+  std::error_code wrong;
+  return fs::exists(file, wrong) ? scenarios::load_calibration(file) : scenarios::Calibration{};
+}
+
+std::vector<scenarios::Dataset> load_published(const fs::path& folder,
+                                               const std::vector<std::string>& names,
+                                               scenarios::Files& read) {
+  auto datasets = scenarios::load_datasets(folder, names, &read);
+  read.push_back(checkout("calibration.yaml"));
+  scenarios::mark_fitted(datasets, checkout_calibration());
+  return datasets;
 }
 
 void check_names(const std::vector<std::string>& datasets, const std::vector<std::string>& known) {
@@ -67,12 +89,16 @@ std::optional<units::Seconds> pass_time(const forecast::Forecast& forecast,
 
 // What was published of a row, without forecast.
 forecast::Row measured_row(const scenarios::PublishedRow& published) {
-  forecast::Row row{.id = published.id,
-                    .time_counts = published.time_counts,
-                    .out_of_memory = published.out_of_memory,
-                    .groups = {published.device, published.precision, published.parallelism,
-                               published.scale, published.model},
-                    .assumed = published.assumed};
+  forecast::Row row{
+      .id = published.id,
+      .time_counts = published.time_counts,
+      .fitted = published.fitted,
+      .out_of_memory = published.out_of_memory,
+      .groups = {published.device, published.precision, published.parallelism, published.scale,
+                 published.model, forecast::regime_of(published.device, published.model)},
+      .assumed = published.assumed};
+  if (published.relative_only && std::isfinite(published.measured_tflops))
+    row.measured_rate = units::FlopsPerSecond{published.measured_tflops * 1e12};
   if (std::isfinite(published.measured_step_time_s))
     row.measured_s = units::Seconds{published.measured_step_time_s};
   if (std::isfinite(published.measured_bytes))
@@ -98,6 +124,7 @@ forecast::Row row_of(const scenarios::PublishedRow& published,
   forecast::add_interval(forecast, *scenario, intervals);
   row.run = forecast::circumstances_of(*scenario, forecast);
   row.predicted_s = forecast.step.time;
+  if (row.measured_rate) row.predicted_rate = forecast.step.flops_per_gpu;
   if (forecast.step.time_low < forecast.step.time_high) {
     row.low_s = forecast.step.time_low;
     row.high_s = forecast.step.time_high;
@@ -112,7 +139,8 @@ namespace {
 
 forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
                               const forecast::Intervals& intervals, unsigned threads) {
-  forecast::DatasetRows result{dataset.name, std::vector<forecast::Row>(dataset.rows.size())};
+  forecast::DatasetRows result{dataset.name, std::vector<forecast::Row>(dataset.rows.size()),
+                               dataset.added};
   for_each_index(dataset.rows.size(), threads, [&](std::size_t i) {
     try {
       result.rows[i] = row_of(dataset.rows[i], dataset.rows[i].scenario, intervals);
@@ -150,7 +178,7 @@ int validate(const ValidateRequest& request, const Common& common, Streams strea
     throw Mistake("--intervals is made from all data sets; name none");
   const Outputs outputs(common, {{"--report", request.page}, {"--intervals", request.intervals}});
   scenarios::Files read;
-  const auto published = scenarios::load_datasets(where, datasets, &read);
+  const auto published = load_published(where, datasets, read);
   outputs.spare(read);
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());

@@ -13,12 +13,12 @@
 namespace app {
 namespace {
 
-// The rows whose time counts, with their forecasts.
+// The rows whose time counts, on devices that something is fitted to, with their forecasts.
 forecast::MeasuredSet measured_set(const scenarios::Dataset& dataset, unsigned threads) {
   std::vector<std::optional<forecast::MeasuredRun>> runs(dataset.rows.size());
   for_each_index(dataset.rows.size(), threads, [&](std::size_t i) {
     const auto& row = dataset.rows[i];
-    if (!row.scenario || !row.time_counts || !(row.measured_step_time_s > 0)) return;
+    if (!row.scenario || !row.time_counts || !row.fitted || !(row.measured_step_time_s > 0)) return;
     try {
       const auto forecast = forecast::simulate(*row.scenario);
       runs[i] = {forecast::circumstances_of(*row.scenario, forecast),
@@ -47,7 +47,7 @@ int validate_corrections(const std::vector<std::string>& datasets, const std::st
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
   const Outputs outputs(common, {{"--likeness", likeness_file}});
   scenarios::Files read;
-  const auto published = scenarios::load_datasets(published_folder(folder), {}, &read);
+  const auto published = load_published(published_folder(folder), {}, read);
   outputs.spare(read);
   std::vector<forecast::MeasuredSet> sets;
   for (const auto& dataset : published) {

@@ -84,7 +84,7 @@ void play(benchmark::State& state, const std::vector<Message>& messages) {
     network.reserve(messages.size(), 6 * messages.size(), messages.size());
     for (const auto& message : messages) network.start(network.path(message.links), message.bytes);
     while (const auto next = network.next_completion()) {
-      network.advance(*next);
+      network.advance_to_completion(*next);
       ++completions;
     }
     state.counters["makespan_us"] = static_cast<double>(network.now()) * 1e-6;
@@ -121,7 +121,7 @@ void ring_all_reduce(benchmark::State& state) {
     };
     for (std::uint32_t r = 0; r < ranks; ++r) send(r);
     while (const auto next = network.next_completion())
-      for (const auto& done : network.advance(*next))
+      for (const auto& done : network.advance_to_completion(*next))
         send((sender[static_cast<std::uint32_t>(done.flow)] + 1) % ranks);
     state.counters["messages"] = static_cast<double>(sender.size());
     state.counters["makespan_us"] = static_cast<double>(network.now()) * 1e-6;
@@ -136,7 +136,7 @@ void ring_all_reduce_class(benchmark::State& state) {
     const auto path = network.path(std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5});
     for (std::uint32_t step = 0; step < steps; ++step) {
       network.start(path, 1e6);
-      network.advance(*network.next_completion());
+      network.advance_to_completion(*network.next_completion());
     }
     state.counters["makespan_us"] = static_cast<double>(network.now()) * 1e-6;
   }

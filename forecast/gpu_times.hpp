@@ -5,7 +5,7 @@
 
 #include "forecast/forecast.hpp"
 #include "sim/measures.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 
 namespace forecast {
 

@@ -7,7 +7,7 @@
 #include "forecast/forecast.hpp"
 #include "sim/engine.hpp"
 #include "sim/program.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 
 namespace forecast {
 

@@ -15,13 +15,14 @@
 #include "forecast/link_samples.hpp"
 #include "forecast/memory.hpp"
 #include "forecast/warnings.hpp"
+#include "plans/schedules/in_flight.hpp"
 #include "sim/contention.hpp"
 #include "sim/engine.hpp"
 #include "sim/measures.hpp"
 #include "strategies/activity.hpp"
 #include "strategies/checkpoints.hpp"
 #include "strategies/flops.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "topology/collective.hpp"
 
 namespace forecast {

@@ -6,7 +6,7 @@
 #include "forecast/forecast.hpp"
 #include "sim/engine.hpp"
 #include "sim/waits.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 
 namespace forecast {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "plans/words.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
 
 namespace forecast {

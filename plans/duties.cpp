@@ -29,6 +29,10 @@ bool overlaps_parameters(const Plan& plan, const Software& software) {
   return plan.zero >= 1 && plan.overlap.parameters.value_or(software.overlap_parameters);
 }
 
+bool gathers_ahead(const Plan& plan, const Software& software) {
+  return plan.overlap.parameters.value_or(plan.zero == 3 || software.overlap_parameters);
+}
+
 DataDuties data_duties(const Plan& plan, const Training& training, const Software& software) {
   const bool overlaps = overlaps_parameters(plan, software);
   DataDuties duties;
@@ -46,6 +50,15 @@ DataDuties data_duties(const Plan& plan, const Training& training, const Softwar
 
 bool root_is_model(const Plan& plan, const Software& software) {
   return software.root_unit && plan.wrap.layers == 0;
+}
+
+std::optional<std::int64_t> layers_of_unit(const Plan& plan) {
+  if (plan.zero < 3) return {};
+  return plan.wrap.layers;
+}
+
+bool owns_tensors(const Plan& plan, const Software& software) {
+  return plan.zero == 1 && software.states_by_tensor;
 }
 
 double gradient_bucket(const Plan& plan, const Training& training, const Software& software) {

@@ -3,6 +3,8 @@
 // same parameters reduce and gather.
 #pragma once
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "model/transformer.hpp"
 #include "plans/plan.hpp"
@@ -32,6 +34,9 @@ inline double slowed_share(double interference, double sending, double computing
 bool overlaps_gradients(const Plan& plan, const Training& training, const Software& software);
 // Parameters are gathered while passes compute.
 bool overlaps_parameters(const Plan& plan, const Software& software);
+// They are gathered before the device comes to use them, where they are gathered at all: as the
+// plan says, else under ZeRO-3 always, and otherwise as the software does.
+bool gathers_ahead(const Plan& plan, const Software& software);
 
 // What a stage whose parameters others hold too exchanges with them.
 struct DataDuties {
@@ -46,6 +51,13 @@ DataDuties data_duties(const Plan& plan, const Training& training, const Softwar
 
 // ZeRO-3 with a root unit (Software::root_unit): all of the model is in it.
 bool root_is_model(const Plan& plan, const Software& software);
+
+// ZeRO-3: layers whose parameters are gathered, and gradients reduced, at once; 0: all of the
+// model. None below ZeRO-3, where buckets are.
+std::optional<std::int64_t> layers_of_unit(const Plan& plan);
+// ZeRO-1 of frameworks that give each tensor's states to one rank: others receive what it updates,
+// one owner after the other.
+bool owns_tensors(const Plan& plan, const Software& software);
 
 // Parameters of a bucket of gradients that is full, and of one of parameters.
 double gradient_bucket(const Plan& plan, const Training& training, const Software& software);

@@ -75,9 +75,14 @@ units::Precision own_precision(const Training& training, const Software& softwar
 
 }  // namespace
 
+units::Precision reduced_gradient_precision(const Plan& plan, const Training& training,
+                                            const Software& software) {
+  return plan.gradient_precision.value_or(own_precision(training, software));
+}
+
 double reduced_gradient_bytes(const Plan& plan, const Training& training,
                               const Software& software) {
-  return units::element_bytes(plan.gradient_precision.value_or(own_precision(training, software)));
+  return units::element_bytes(reduced_gradient_precision(plan, training, software));
 }
 
 double kept_gradient_bytes(const Plan& plan, const Training& training, const Software& software) {

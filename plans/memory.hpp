@@ -48,6 +48,10 @@ struct StaticMemory {
 StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
                            const Training& training, const Software& software);
 
+// In what gradients are summed up and reduced: as the plan says, else fp32 in training of 32 bit,
+// and otherwise as the software does.
+units::Precision reduced_gradient_precision(const Plan& plan, const Training& training,
+                                            const Software& software);
 // Of one gradient: as it is summed up and reduced, and as it is kept, bytes. The software says both
 // for its own precision; the plan's `gradient_precision` makes either wider or narrower.
 double reduced_gradient_bytes(const Plan& plan, const Training& training, const Software& software);

@@ -12,7 +12,6 @@ namespace report {
 namespace {
 
 using forecast::Alert;
-using forecast::AlertRule;
 using forecast::AlertUnit;
 
 std::string value_words(AlertUnit unit, double value) {
@@ -53,15 +52,6 @@ Document unit_document(AlertUnit unit) {
       break;
   }
   return nullptr;
-}
-
-Document rule_document(const AlertRule& rule) {
-  if (!rule.node_mtbf && !rule.gpu_mtbf) return rule.condition;
-  Object object;
-  object.put("when", rule.condition);
-  if (rule.node_mtbf) object.quantity("node_mtbf", *rule.node_mtbf);
-  if (rule.gpu_mtbf) object.quantity("gpu_mtbf", *rule.gpu_mtbf);
-  return object.take();
 }
 
 Document alert_document(const Alert& alert) {
@@ -134,21 +124,6 @@ std::string alert_text(const Alert& alert, const Widths& widths, const TextOptio
 }
 
 }  // namespace
-
-Document rules_document(const std::vector<AlertRule>& rules) {
-  Document all = Document::object();
-  for (const auto& rule : rules) {
-    const std::string name(forecast::facts_of(rule.figure).name);
-    auto one = rule_document(rule);
-    if (!all.contains(name)) {
-      all[name] = std::move(one);
-      continue;
-    }
-    if (!all[name].is_array()) all[name] = Document::array({all[name]});
-    all[name].push_back(std::move(one));
-  }
-  return all;
-}
 
 Document alerts_document(const forecast::Scenario& scenario, const forecast::Forecast& forecast) {
   Document all = Document::array();

@@ -10,9 +10,6 @@
 
 namespace report {
 
-// As scenario files say them: {"memory": ["> 80 %", "> 90 %"], …}.
-Document rules_document(const std::vector<forecast::AlertRule>& rules);
-
 // [{"figure", "condition", "threshold", "value", "unit", "state", "low", "high", "certain",
 // "words", "meaning", "reason"}]: values in the unit, which is one of share, s, bytes, tokens/s,
 // 1/s (failures), or null where a number has none; words: the value as people read it; low and

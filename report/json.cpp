@@ -176,8 +176,4 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
   return dump(object.put("simulation", simulation_document(forecast.simulation)).take());
 }
 
-std::string scenario_json(const forecast::Scenario& scenario) {
-  return dump(scenario_document(scenario));
-}
-
 }  // namespace report

@@ -20,7 +20,4 @@ namespace report {
 std::string simulate_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           std::string_view version, const Beside& beside = {});
 
-// The `scenario` object alone.
-std::string scenario_json(const forecast::Scenario& scenario);
-
 }  // namespace report

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "plans/duties.hpp"
 #include "report/document.hpp"
 #include "scenarios/documents/value_json.hpp"
 #include "scenarios/shown.hpp"
@@ -17,13 +18,11 @@ using strategies::Software;
 // gradients: one that is given makes the profile's `gradient_bytes` and 32-bit training give way.
 Plan filled(Plan plan, const Software& software) {
   auto& overlap = plan.overlap;
-  // ZeRO-3 gathers ahead unless it is told not to.
-  const bool gathers_ahead = plan.zero == 3 || software.overlap_parameters;
   plan.expert_tensor = strategies::expert_tensor(plan);
   overlap.data = overlap.data.value_or(software.overlap_data);
   overlap.tensor = overlap.tensor.value_or(software.overlap_tensor);
   overlap.pipeline = overlap.pipeline.value_or(software.overlap_pipeline);
-  overlap.parameters = overlap.parameters.value_or(gathers_ahead);
+  overlap.parameters = strategies::gathers_ahead(plan, software);
   overlap.expert = overlap.expert.value_or(software.overlap_expert);
   plan.bucket = plan.bucket.value_or(software.bucket);
   return plan;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/alerts.hpp"
 #include "report/document.hpp"
 #include "scenarios/documents/value_json.hpp"
 #include "scenarios/shown.hpp"
@@ -23,7 +22,7 @@ Document scenario_document(const forecast::Scenario& scenario) {
       .put("training", training_document(scenario.training))
       .put("plan", plan_document(scenario.plan, scenario.software))
       .put("software", part_document(scenario.software));
-  if (!scenario.alerts.empty()) object.put("alerts", rules_document(scenario.alerts));
+  if (!scenario.alerts.empty()) object.put("alerts", part_document(scenario.alerts));
   return object.take();
 }
 

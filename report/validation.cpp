@@ -54,7 +54,15 @@ std::string row_line(const Row& row, int id_width, const TextOptions& options) {
         fmt::format("\n    {}  {}  {}  {}", left(pass.kind, id_width - 2),
                     right(text_or_dash(pass.measured), 10), right(text_or_dash(pass.predicted), 10),
                     right(percent_or_dash(forecast::error(pass), true), 9));
-  return line + (off && !row.time_counts ? " (time does not count)\n" : "\n");
+  if (row.measured_rate)
+    line += fmt::format("\n    {}  {}  {}  {}", left("against the median", id_width - 2),
+                        right(text_or_dash(row.measured_rate), 10),
+                        right(text_or_dash(row.predicted_rate), 10),
+                        right(percent_or_dash(row.relative_error, true), 9));
+  const std::string_view remark = off && !row.time_counts ? " (time does not count)"
+                                  : off && !row.fitted    ? " (shown apart)"
+                                                          : "";
+  return line + std::string(remark) + '\n';
 }
 
 std::string rows_text(const DatasetScore& dataset, const TextOptions& options) {
@@ -85,6 +93,12 @@ std::string time_line(const std::string& name, std::size_t rows, std::size_t sup
                      printable(time.worst_id, options.unicode));
 }
 
+// Of the first data sets, or of those that joined in that month.
+std::string mean_of(const std::string& added) {
+  return "mean of " + (added.empty() ? "first" : added);
+}
+
+// The data sets of one time after the other, each with its mean where there are several.
 std::string time_table(const forecast::Score& score, const TextOptions& options) {
   const int width = name_width(score, options);
   std::string text = toned(left("step time", width) +
@@ -92,12 +106,48 @@ std::string time_table(const forecast::Score& score, const TextOptions& options)
                                "   in 80 %  left out  worst row",
                            Tone::strong, options) +
                      '\n';
-  for (const auto& dataset : score.datasets)
-    text += time_line(shown(dataset.name, width, options), dataset.rows.size(), dataset.supported,
+  for (const auto& cohort : score.cohorts) {
+    for (const auto& dataset : score.datasets)
+      if (dataset.added == cohort.added)
+        text +=
+            time_line(shown(dataset.name, width, options), dataset.rows.size(), dataset.supported,
                       dataset.time, dataset.coverage, dataset.coverage_left_out, options);
+    if (score.cohorts.size() > 1)
+      text += toned(time_line(shown(mean_of(cohort.added), width, options), cohort.rows,
+                              cohort.supported, cohort.time, {}, {}, options),
+                    Tone::strong, options);
+  }
   return text + time_line(left("all, a vote each", width), score.rows,
                           score.rows - score.unsupported, score.time, score.coverage,
                           score.coverage_left_out, options);
+}
+
+// What is no part of the totals: rows on devices known by their data sheets alone, and rates that
+// are compared within a data set.
+std::string apart_table(const forecast::Score& score, const TextOptions& options) {
+  const int width = name_width(score, options);
+  const auto line = [&](const std::string& name, const Errors& time, const Errors& memory) {
+    return fmt::format("{}  {:>5}         {}  {}\n", shown(name, width, options), time.rows,
+                       errors_text(time), right(percent_or_dash(memory.mape), 8));
+  };
+  const auto heading = [&](const std::string& what, const std::string& last) {
+    return '\n' +
+           toned(left(what, width) + "   rows         mean abs     median       p90      worst" +
+                     last,
+                 Tone::strong, options) +
+           '\n';
+  };
+  std::string text, relative;
+  for (const auto& dataset : score.datasets) {
+    if (dataset.apart.time.rows + dataset.apart.memory.rows > 0)
+      text += line(dataset.name, dataset.apart.time, dataset.apart.memory);
+    if (dataset.relative.rows > 0) relative += line(dataset.name, dataset.relative, {});
+  }
+  if (!text.empty())
+    text = heading("not fitted", "    memory") + text +
+           line("all of these", score.apart.time, score.apart.memory);
+  if (!relative.empty()) text += heading("rates compared", "") + relative;
+  return text;
 }
 
 std::string memory_table(const forecast::Score& score, const TextOptions& options) {
@@ -151,18 +201,21 @@ std::string passes_table(const forecast::Score& score, const TextOptions& option
 }
 
 std::string causes_table(const forecast::Score& score, const TextOptions& options) {
+  int width = 8;
+  for (const auto& cause : score.causes)
+    for (const auto& group : cause.groups) width = std::max(width, columns(group.group));
   std::string text;
   for (const auto& cause : score.causes)
     for (const auto& group : cause.groups)
       text += fmt::format("  {}  {}  {:>5}  {}  {}  {}\n",
                           left(&group == &cause.groups.front() ? cause.cause : "", 11),
-                          left(printable(group.group, options.unicode), 8), group.time.rows,
+                          left(printable(group.group, options.unicode), width), group.time.rows,
                           right(percent_or_dash(group.time.mape), 8),
                           right(percent_or_dash(group.time.median, true), 9),
                           right(percent_or_dash(group.memory.mape), 8));
   if (text.empty()) return {};
   return '\n' +
-         toned("By cause                rows  mean abs     median    memory", Tone::strong,
+         toned(left("By cause", 18 + width) + "rows  mean abs     median    memory", Tone::strong,
                options) +
          '\n' + text;
 }
@@ -189,8 +242,8 @@ std::string validate_text(const forecast::Score& score, const TextOptions& optio
   for (const auto& dataset : score.datasets)
     if (dataset.supported > 0) text += rows_text(dataset, options);
   return text + time_table(score, options) + memory_table(score, options) +
-         outcomes_table(score, options) + passes_table(score, options) +
-         causes_table(score, options) + reasons(score, options);
+         apart_table(score, options) + outcomes_table(score, options) +
+         passes_table(score, options) + causes_table(score, options) + reasons(score, options);
 }
 
 }  // namespace report

@@ -12,8 +12,11 @@ namespace report {
 // fractions; `median` is of the signed errors, `mape`, `p90` and `worst` are of their magnitudes;
 // the same of memory after `memory_`. Over several data sets each has one vote. Beyond the fixed
 // keys: `outcomes` are runs that ran and that ran out of memory against the forecast, `passes` and
-// `causes` errors by kind of pass and by group, `coverage_left_out` is by the intervals of all
-// other data sets.
+// `causes` errors by kind of pass and by group, `cohorts` errors of the data sets that joined at
+// the same time, `coverage_left_out` is by the intervals of all other data sets. Rows on devices
+// that nothing is fitted to count in `devices_not_fitted` alone. `relative` compares rows of a set
+// whose source prints rates by a formula of its own: forecast over measured rate, against the
+// median.
 std::string validate_json(const forecast::Score& score);
 
 // Every supported row with measurement, forecast and error; then a line per data set and the

@@ -40,6 +40,10 @@ Document row_document(const Row& row) {
       .optional("low_s", if_supported(row.low_s))
       .optional("high_s", if_supported(row.high_s))
       .put("time_counts", row.time_counts)
+      .put("device_fitted", row.fitted)
+      .optional("measured_flops_per_gpu", row.measured_rate)
+      .optional("predicted_flops_per_gpu", if_supported(row.predicted_rate))
+      .optional("relative_error", row.relative_error)
       .optional("measured_bytes", row.measured_bytes)
       .optional("predicted_bytes", if_supported(row.predicted_bytes))
       .optional("memory_error", if_supported(forecast::memory_error(row)))
@@ -72,17 +76,59 @@ Document outcomes_document(const forecast::Outcomes& outcomes) {
       .take();
 }
 
+// Of rows on devices that nothing is fitted to; null without any.
+Document apart_document(const forecast::ShownApart& apart) {
+  if (apart.time.rows + apart.memory.rows == 0) return {};
+  Object object;
+  object.put("rows", apart.time.rows);
+  put_errors(object, "", apart.time);
+  object.put("memory_rows", apart.memory.rows);
+  put_errors(object, "memory_", apart.memory);
+  return object.take();
+}
+
+Document relative_document(const Errors& relative) {
+  if (relative.rows == 0) return {};
+  Object object;
+  object.put("rows", relative.rows);
+  put_errors(object, "", relative);
+  return object.take();
+}
+
+Document text_or_null(const std::string& text) {
+  return text.empty() ? Document() : Document(text);
+}
+
 Document dataset_document(const DatasetScore& dataset) {
   Document rows = Document::array();
   for (const Row& row : dataset.rows) rows.push_back(row_document(row));
   Object object;
-  object.put("name", dataset.name).put("rows", std::move(rows));
+  object.put("name", dataset.name)
+      .put("added", text_or_null(dataset.added))
+      .put("rows", std::move(rows));
   put_errors(object, "", dataset.time);
   put_errors(object, "memory_", dataset.memory);
   return object.optional("coverage", dataset.coverage)
       .optional("coverage_left_out", dataset.coverage_left_out)
       .put("outcomes", outcomes_document(dataset.outcomes))
+      .put("devices_not_fitted", apart_document(dataset.apart))
+      .put("relative", relative_document(dataset.relative))
       .take();
+}
+
+Document cohorts_document(const forecast::Score& score) {
+  Document cohorts = Document::array();
+  for (const auto& cohort : score.cohorts) {
+    Object object;
+    object.put("added", text_or_null(cohort.added))
+        .put("datasets", cohort.datasets)
+        .put("rows", cohort.rows)
+        .put("supported", cohort.supported);
+    put_errors(object, "", cohort.time);
+    put_errors(object, "memory_", cohort.memory);
+    cohorts.push_back(object.take());
+  }
+  return cohorts;
 }
 
 Document group_document(const forecast::GroupScore& group) {
@@ -131,6 +177,8 @@ std::string validate_json(const forecast::Score& score) {
                   .put("outcomes", outcomes_document(score.outcomes))
                   .put("passes", passes_document(score))
                   .put("causes", cause_scores_document(score))
+                  .put("cohorts", cohorts_document(score))
+                  .put("devices_not_fitted", apart_document(score.apart))
                   .put("rows", score.rows)
                   .put("unsupported", score.unsupported)
                   .take());

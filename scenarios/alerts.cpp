@@ -39,7 +39,9 @@ const Table<AlertRule>& failure_table() {
                                mtbf_range, of, member);
   };
   static const Table<AlertRule> table{
-      unread<AlertRule>("when", {.type = Type::text}, "The condition, such as '> 0.5 / day'"),
+      shown_as(
+          [](const AlertRule& rule) { return std::optional(shown_text(rule.condition)); },
+          unread<AlertRule>("when", {.type = Type::text}, "The condition, such as '> 0.5 / day'")),
       mtbf("node_mtbf", "Mean time between failures of one node", &AlertRule::node_mtbf),
       mtbf("gpu_mtbf", "Mean time between failures of one GPU; rates add up",
            &AlertRule::gpu_mtbf)};
@@ -242,6 +244,11 @@ void read_rule(const AlertFigureFacts& facts, const Cursor& at, std::vector<Aler
   if (read) rules.push_back(std::move(rule));
 }
 
+Value show_rule(const AlertRule& rule) {
+  if (!rule.node_mtbf && !rule.gpu_mtbf) return shown_text(rule.condition);
+  return show_map(failure_table(), rule);
+}
+
 }  // namespace
 
 std::vector<Field> alert_fields() {
@@ -268,6 +275,22 @@ std::vector<AlertRule> read_alerts(const Cursor& at) {
       read_rule(facts, value.item(i), rules);
   }
   return rules;
+}
+
+Value shown(const std::vector<AlertRule>& rules) {
+  Value map;
+  map.kind = Value::Kind::map;
+  for (const auto& rule : rules) {
+    const auto name = forecast::facts_of(rule.figure).name;
+    auto* said = map.find(name);
+    if (said == nullptr) {
+      show_key(map, name, show_rule(rule));
+      continue;
+    }
+    if (said->kind != Value::Kind::list) *said = shown_list(std::vector{*said}, std::identity());
+    said->items.push_back(show_rule(rule));
+  }
+  return map;
 }
 
 }  // namespace scenarios

@@ -23,7 +23,11 @@ struct ClusterDraft {
   std::optional<FabricDraft> fabric;
   double memory_fraction = 1.0;
   std::optional<Cursor> stragglers, degraded_links;
+  const Cluster* made = nullptr;  // whose nodes, fabric and faults are shown
 };
+ClusterDraft draft_of(const Cluster& cluster) {
+  return {.gpus = cluster.gpus, .memory_fraction = cluster.memory_fraction, .made = &cluster};
+}
 
 constexpr Range machine{1, 10'000'000, "no cluster is that large"};
 
@@ -57,24 +61,71 @@ void read_parts(ClusterDraft& draft, const Cursor& at) {
   }
 }
 
+std::int64_t listed_nodes(const std::vector<Part>& parts) {
+  std::int64_t nodes = 0;
+  for (const auto& part : parts) nodes += part.nodes;
+  return nodes;
+}
+
+// One kind of node as itself, several as a list with their numbers.
+Value show_nodes(const Cluster& cluster) {
+  if (cluster.others.empty()) return shown(cluster.node);
+  std::vector<Part> parts{{cluster.node, cluster.nodes() - listed_nodes(cluster.others)}};
+  parts.insert(parts.end(), cluster.others.begin(), cluster.others.end());
+  return shown_list(parts, [](const Part& part) { return show_map(part_table(), part); });
+}
+
+// NICs of a node that the catalog's fabric of that name connects; nothing: all.
+std::optional<int> nics_connected(const std::string& fabric) {
+  const auto text = catalog_text(Kind::fabric, fabric);
+  if (!text || text->find("nics_per_node") == text->npos) return {};
+  Reading reading(fabric, {});
+  const auto name = shown_text(fabric);
+  return read_fabric(Cursor(name, "fabric", reading)).nics_per_node;
+}
+
+// Over a base that connects fewer NICs than nodes have here.
+Value show_fabric(const Cluster& cluster) {
+  auto keys = shown(cluster.fabric);
+  const auto count = cluster.node.nics.count;
+  if (const auto most = nics_connected(cluster.fabric.name); most && *most < count)
+    show_key(keys, "nics_per_node", shown_whole(count));
+  return keys;
+}
+
+std::optional<Value> show_some_stragglers(const ClusterDraft& draft) {
+  if (draft.made->stragglers.empty()) return {};
+  return show_stragglers(*draft.made);
+}
+
+std::optional<Value> show_some_degraded_links(const ClusterDraft& draft) {
+  if (draft.made->degraded_links.empty()) return {};
+  return show_degraded_links(*draft.made);
+}
+
 Table<ClusterDraft> make_cluster_table() {
   return {
       {{"node", "A node: a catalog name or a mapping; or a list of kinds of node", "", node_form()},
-       read_parts},
-      whole<ClusterDraft>("nodes", "", machine, "Nodes of the cluster", &ClusterDraft::nodes),
+       read_parts,
+       [](const ClusterDraft& draft) { return std::optional(show_nodes(*draft.made)); }},
+      shown_as(nullptr, whole<ClusterDraft>("nodes", "", machine, "Nodes of the cluster",
+                                            &ClusterDraft::nodes)),
       whole<ClusterDraft>("gpus", "", machine, "GPUs of the cluster, instead of nodes",
                           &ClusterDraft::gpus),
       {{"fabric", "The network between nodes: a catalog name or a mapping",
         "the usual fabric of the first node", name_or_map(fabric_fields())},
-       [](ClusterDraft& draft, const Cursor& at) { draft.fabric = read_fabric(at); }},
+       [](ClusterDraft& draft, const Cursor& at) { draft.fabric = read_fabric(at); },
+       [](const ClusterDraft& draft) { return std::optional(show_fabric(*draft.made)); }},
       number<ClusterDraft>("memory_fraction", "1", {0.01, 1, "a share of device memory"},
                            "Share of device memory that the job may use",
                            &ClusterDraft::memory_fraction),
       {{"stragglers", "GPUs or nodes that compute slower than their kind", "none",
         stragglers_form()},
-       [](ClusterDraft& draft, const Cursor& at) { draft.stragglers = at; }},
+       [](ClusterDraft& draft, const Cursor& at) { draft.stragglers = at; },
+       show_some_stragglers},
       {{"degraded_links", "Links that lost bandwidth or failed", "none", degraded_links_form()},
-       [](ClusterDraft& draft, const Cursor& at) { draft.degraded_links = at; }}};
+       [](ClusterDraft& draft, const Cursor& at) { draft.degraded_links = at; },
+       show_some_degraded_links}};
 }
 
 const Table<ClusterDraft>& cluster_table() {
@@ -94,12 +145,6 @@ Cursor innermost(Cursor at, std::initializer_list<std::string_view> keys) {
 
 bool doubtful(const Cursor& at, std::string_view key) {
   return at.reading().doubtful(at.inner_path(key));
-}
-
-std::int64_t listed_nodes(const std::vector<Part>& parts) {
-  std::int64_t nodes = 0;
-  for (const auto& part : parts) nodes += part.nodes;
-  return nodes;
 }
 
 // A list of kinds says how many nodes there are; who says it again must say the same.
@@ -144,13 +189,33 @@ FabricDraft fabric_of(const ClusterDraft& draft, const Cursor& at, bool several)
 }
 
 // A fabric may connect only some of the NICs.
-void limit_nics(std::vector<Part>& parts, int most, const Cursor& at) {
-  for (auto& part : parts) part.node.nics.count = std::min(part.node.nics.count, most);
-  const auto& node = parts.front().node;
-  const auto written = innermost(at, {"fabric", "nics_per_node"});
-  if (written.path() == at.inner_path("fabric.nics_per_node") && !doubtful(at, "node") &&
-      !nics_match(node))
-    written.complain(nics_mismatch(node));
+void limit_nics(std::vector<Part>& parts, const std::optional<int>& most) {
+  if (most)
+    for (auto& part : parts) part.node.nics.count = std::min(part.node.nics.count, *most);
+}
+
+// Who decides how many NICs and GPUs a node has: the first of these keys that stands there.
+Cursor place_of_nics(const Cursor& node, const Cursor& fabric_limit) {
+  if (fabric_limit.path().ends_with(".nics_per_node")) return fabric_limit;
+  const auto nics = innermost(node, {"nics", "count"});
+  return nics.path().ends_with(".count") ? nics : innermost(node, {"gpus"});
+}
+
+// One of the numbers of NICs and GPUs divides the other, or no NIC would be a GPU's own: in the
+// end, wherever they come from.
+void check_nics(const ClusterDraft& draft, const Cursor& at) {
+  const auto node = at.find("node");
+  if (!node || doubtful(at, "node")) return;
+  const auto limit = innermost(at, {"fabric", "nics_per_node"});
+  for (std::size_t i = 0; i < draft.parts.size(); ++i) {
+    const auto count = draft.parts[i].node.nics.count, gpus = draft.parts[i].node.gpus;
+    if (count == 0 || count % gpus == 0 || gpus % count == 0) continue;
+    const auto place = draft.listed ? innermost(node->item(i), {"node"}) : *node;
+    place_of_nics(place, limit)
+        .complain(digits(count) + " NICs do not match " + digits(gpus) +
+                  " GPUs; one number must divide the other, so that every GPU has a NIC nearest to "
+                  "it");
+  }
 }
 
 // Ranks are placed by node, and rings pass as many NICs on each.
@@ -196,19 +261,11 @@ void check_joined(const Cluster& cluster, const Cursor& at) {
     innermost(at, {"fabric"}).complain(why + size + "give a larger radix, or fewer nodes");
 }
 
-void check_nics(const Cluster& cluster, const Cursor& at) {
+void check_some_nics(const Cluster& cluster, const Cursor& at) {
   if (cluster.nodes() > 1 && cluster.node.nics.count == 0 && !doubtful(at, "node"))
     at.complain("node '" + cluster.node.name +
                 "' has no NICs, but there are several nodes; give "
                 "cluster.node.nics: {count, bandwidth}");
-}
-
-// One kind of node as itself, several as a list with their numbers.
-Value show_nodes(const Cluster& cluster) {
-  if (cluster.others.empty()) return shown(cluster.node);
-  std::vector<Part> parts{{cluster.node, cluster.nodes() - listed_nodes(cluster.others)}};
-  parts.insert(parts.end(), cluster.others.begin(), cluster.others.end());
-  return shown_list(parts, [](const Part& part) { return show_map(part_table(), part); });
 }
 
 }  // namespace
@@ -222,32 +279,24 @@ Cluster read_cluster(const Cursor& at) {
   Cluster cluster;
   cluster.gpus = count_gpus(draft, at);
   const auto fabric = fabric_of(draft, at, cluster.gpus > draft.parts.front().node.gpus);
-  if (fabric.nics_per_node) limit_nics(draft.parts, *fabric.nics_per_node, at);
+  limit_nics(draft.parts, fabric.nics_per_node);
+  check_nics(draft, at);
   check_alike(draft.parts, at);
   cluster.fabric = fabric.fabric;
   cluster.node = std::move(draft.parts.front().node);
   cluster.others.assign(std::make_move_iterator(draft.parts.begin() + 1),
                         std::make_move_iterator(draft.parts.end()));
   cluster.memory_fraction = draft.memory_fraction;
-  check_nics(cluster, at);
+  check_some_nics(cluster, at);
   if (cluster.nodes() > 1 && !at.reading().doubtful(at.path())) check_joined(cluster, at);
   const bool known = !at.reading().doubtful(at.path());
   if (draft.stragglers) read_stragglers(cluster, known, *draft.stragglers);
   if (draft.degraded_links) read_degraded_links(cluster, known, *draft.degraded_links);
+  check_values(cluster_table(), draft_of(cluster), at);
   return cluster;
 }
 
-Value shown(const Cluster& cluster) {
-  Value map;
-  show_key(map, "node", show_nodes(cluster));
-  show_key(map, "gpus", shown_whole(cluster.gpus));
-  show_key(map, "fabric", shown(cluster.fabric));
-  show_key(map, "memory_fraction", shown_number(cluster.memory_fraction));
-  if (!cluster.stragglers.empty()) show_key(map, "stragglers", show_stragglers(cluster));
-  if (!cluster.degraded_links.empty())
-    show_key(map, "degraded_links", show_degraded_links(cluster));
-  return map;
-}
+Value shown(const Cluster& cluster) { return show_map(cluster_table(), draft_of(cluster)); }
 
 std::vector<Field> cluster_fields() { return fields_of(cluster_table()); }
 

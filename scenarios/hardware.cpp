@@ -366,13 +366,6 @@ void read_device(topology::Device& device, const Cursor& at) {
 
 namespace {
 
-// NICs and GPUs that are written side by side.
-void check_node_nics(const topology::Node& node, const Cursor& at) {
-  const auto nics = at.find("nics");
-  const auto count = nics ? nics->find("count") : std::nullopt;
-  if (count && !nics_match(node)) count->complain(nics_mismatch(node));
-}
-
 // A link without bandwidth would be found out by the first message over it.
 void check_bandwidths(const topology::Node& node, const Cursor& at) {
   const auto doubtful = [&](std::string_view key) {
@@ -390,22 +383,11 @@ void check_bandwidths(const topology::Node& node, const Cursor& at) {
 
 }  // namespace
 
-bool nics_match(const topology::Node& node) {
-  const int count = node.nics.count;
-  return count == 0 || count % node.gpus == 0 || node.gpus % count == 0;
-}
-
-std::string nics_mismatch(const topology::Node& node) {
-  return std::to_string(node.nics.count) + " NICs do not match " + std::to_string(node.gpus) +
-         " GPUs; one number must divide the other, so that every GPU has a NIC nearest to it";
-}
-
 topology::Node read_node(const Cursor& at) {
   NodeDraft draft;
   draft.node.nvlink.kind = NvLink::Kind::none;
   const auto name = read_named(Kind::node, node_table(), draft, at);
   if (!name) require({"device"}, "a node without `base` needs at least its device", at);
-  check_node_nics(draft.node, at);
   check_bandwidths(draft.node, at);
   draft.node.name = name.value_or(unnamed_node);
   return std::move(draft.node);

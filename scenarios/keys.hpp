@@ -68,6 +68,18 @@ Value show_map(const Table<Target>& table, const Target& target) {
   return map;
 }
 
+// Complains of values that are not of the form of their key, whether they were read, come from a
+// base or follow from other keys: what is accepted can be shown and read again. Of a mapping that
+// could be read.
+template <class Target>
+void check_values(const Table<Target>& table, const Target& target, const Cursor& at) {
+  if (at.reading().doubtful(at.path())) return;
+  for (const auto& key : table)
+    if (key.show)
+      if (const auto value = key.show(target))
+        check(key.field.form, at.in_the_end(key.field.name, *value));
+}
+
 using units::Named;
 
 // All words of an enum, or those of some values.
@@ -302,20 +314,6 @@ Key<Target> inner(std::string_view name, std::string_view description, const Tab
             auto map = show_map(table, member);
             return map.members.empty() ? std::nullopt : std::optional(std::move(map));
           })};
-}
-
-// A key that is known and checked, and for which only values that change nothing are supported.
-template <class Target>
-Key<Target> not_yet(std::string_view name, std::string_view fallback, Form form,
-                    std::string_view description, std::function<bool(const Value&)> inactive,
-                    std::string_view supported) {
-  return {{name, description, fallback, form},
-          [form, inactive, supported](Target&, const Cursor& at) {
-            if (!check(form, at) || inactive(at.value())) return;
-            const auto& value = at.value();
-            at.unsupported((value.kind == Value::Kind::scalar ? value.text : "this") +
-                           " is not supported yet; " + std::string(supported));
-          }};
 }
 
 // The same key, shown as `show` says.

@@ -44,9 +44,11 @@ void add_sizes(Table<ModelDraft>& table) {
                         of(&Transformer::ffn)),
       whole<ModelDraft>("vocab", "", model_sizes, "Vocabulary before padding",
                         of(&Transformer::vocab)),
-      whole<ModelDraft>(
-          "max_sequence", "the sequence length", {1, 1e9, "no published transformer is near that"},
-          "Longest sequence that the model was made for", of(&Transformer::max_sequence))};
+      shown_if([](const ModelDraft& draft) { return draft.transformer.max_sequence > 0; },
+               whole<ModelDraft>("max_sequence", "the sequence length",
+                                 {1, 1e9, "no published transformer is near that"},
+                                 "Longest sequence that the model was made for",
+                                 of(&Transformer::max_sequence)))};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 
@@ -232,6 +234,7 @@ void derive(ModelDraft& draft, const Cursor& at) {
   check_kind(t, at);
   derive_ffn(t, at);
   derive_moe(t, at);
+  check_values(model_table(), draft, at);
 }
 
 }  // namespace

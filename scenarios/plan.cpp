@@ -102,6 +102,8 @@ std::vector<Field> plan_fields() { return fields_of(plan_table()); }
 
 void read_plan(Plan& plan, const Cursor& at) { read_map(plan_table(), plan, at); }
 
+void check_plan(const Plan& plan, const Cursor& at) { check_values(plan_table(), plan, at); }
+
 Value shown(const Plan& plan) { return show_map(plan_table(), plan); }
 
 }  // namespace scenarios

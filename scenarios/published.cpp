@@ -14,6 +14,7 @@ namespace {
 
 constexpr Limits dataset_limits{.bytes = std::uintmax_t{64} << 20, .nodes = 5'000'000, .depth = 64};
 constexpr Range seconds{0, 1e7, "a step ends within months"};
+constexpr Range tera_rate{0, 1e6, "no device does an exaflop per second"};
 constexpr Range memory_range{0, 1e15, "memory of one device"};
 
 void read_pass_times(PublishedRow& row, const Cursor& at) {
@@ -29,6 +30,11 @@ const Table<PublishedRow>& measured_step_table() {
                   &Row::measured_step_time_s),
       text<Row>("from", "How the time was derived", &Row::time_from),
       yes_no<Row>("time_counts", "false", "Fit for judging times", &Row::time_counts),
+      number<Row>("tflops_per_gpu", "none", tera_rate,
+                  "Measured rate by the source's own count, TFLOP/s per GPU",
+                  &Row::measured_tflops),
+      yes_no<Row>("relative_only", "false", "Compared with other rows of its set only",
+                  &Row::relative_only),
       number<Row>("memory_bytes", "none", memory_range, "Measured memory", &Row::measured_bytes),
       choice<Row>("memory_kind", "",
                   std::vector<Named<std::string>>{{"allocated", "allocated"},
@@ -97,7 +103,7 @@ PublishedRow read_row(const Value& value, const Document& document, const std::s
                       Reading& reading) {
   constexpr auto none = std::numeric_limits<double>::quiet_NaN();
   PublishedRow row{};
-  row.measured_step_time_s = row.measured_bytes = none;
+  row.measured_step_time_s = row.measured_bytes = row.measured_tflops = none;
   reading.start_over(file);
   read_map(row_table(), row, Cursor(value, "", reading));
   reading.throw_if_any();
@@ -107,6 +113,20 @@ PublishedRow read_row(const Value& value, const Document& document, const std::s
     row.run = Document(document, run);  // a part that keeps the whole
   }
   return row;
+}
+
+bool is_month(std::string_view text) {
+  const auto digit = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '9'; };
+  return text.size() == 7 && text[4] == '-' && digit(0) && digit(1) && digit(2) && digit(3) &&
+         digit(5) && digit(6);
+}
+
+void read_added(Dataset& dataset, const Value& document, Complaints& complaints) {
+  const auto* added = document.find("added");
+  if (added == nullptr) return;
+  if (!is_month(added->text))
+    complaints.add({added->line, added->column}, "added is a month such as 2026-11");
+  dataset.added = added->text;
 }
 
 // What the data set says of itself.
@@ -120,6 +140,7 @@ void read_head(Dataset& dataset, MemoryStage& measured_in, const Value& document
       complaints.add(place(*tuned), "tuned is true or false");
     dataset.tuned = tuned->text == "true";
   }
+  read_added(dataset, document, complaints);
   const auto* stage = document.find("memory_stage");
   if (stage != nullptr && stage->text != "first" && stage->text != "last")
     complaints.add(place(*stage),

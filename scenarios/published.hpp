@@ -25,8 +25,11 @@ struct PublishedRow {
   double measured_step_time_s;  // not a number: none was published
   std::string time_from;        // how the time was derived
   bool time_counts = false;     // fit for judging time forecasts
+  double measured_tflops;       // TFLOP/s per GPU by the source's own count; not a number: none
+  bool relative_only = false;   // to be compared with other rows of the set only
   double measured_bytes;        // not a number: none was published
   std::string memory_kind;      // allocated, reserved, device, unstated
+  bool fitted = true;           // some figure of its devices is fitted: see mark_fitted
   MemoryStage memory_stage = MemoryStage::fullest;
   bool memory_approximate = false;  // printed in whole gigabytes, say
   bool out_of_memory = false;       // the run did not fit
@@ -41,6 +44,7 @@ struct PublishedRow {
 struct Dataset {
   std::string name, source;
   bool tuned = false;  // its source gives each plan as the best, or the recommended, of its run
+  std::string added;   // when it joined the others: "2026-11"; empty: one of the first
   std::vector<PublishedRow> rows;  // every row of the file, those beyond any scenario last
 };
 

@@ -109,6 +109,10 @@ Scenario read_document(const Value& document, Reading& reading) {
   if (document.kind != Value::Kind::map) return scenario;
   const bool data_given = path(document, "plan", "data") != nullptr;
   complete(scenario, data_given, path(document, "plan", "virtual_stages") != nullptr);
+  const Cursor root(document, "", reading);
+  Value nothing;
+  nothing.kind = Value::Kind::map;
+  check_plan(scenario.plan, root.find("plan").value_or(root.in_the_end("plan", nothing)));
   check_scenario(scenario, data_given, document, reading);
   return scenario;
 }

@@ -4,7 +4,9 @@
 #pragma once
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
+#include "forecast/alert_rule.hpp"
 #include "model/transformer.hpp"
 #include "plans/plan.hpp"
 #include "plans/software.hpp"
@@ -24,6 +26,8 @@ Value shown(const strategies::Software& software);
 // Keys that are absent of a plan are left to its software, and are not shown.
 Value shown(const strategies::Plan& plan);
 Value shown(const strategies::Training& training);
+// A condition, or a list of them, for each figure that has a rule.
+Value shown(const std::vector<forecast::AlertRule>& rules);
 
 Value shown_yes_no(bool value);
 Value shown_whole(std::int64_t value);

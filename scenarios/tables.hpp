@@ -31,11 +31,7 @@ strategies::Software read_software(const Cursor& at);
 strategies::Software usual_software(const Cursor& at);  // where `software` is left out
 void read_training(strategies::Training& training, const Cursor& at);
 void read_plan(strategies::Plan& plan, const Cursor& at);
-
-// One of the numbers of NICs and GPUs divides the other, or no NIC would be a GPU's own; and what
-// to say where they do not.
-bool nics_match(const topology::Node& node);
-std::string nics_mismatch(const topology::Node& node);
+void check_plan(const strategies::Plan& plan, const Cursor& at);  // once it is complete
 
 // The keys of each mapping, for the schema.
 std::vector<Field> model_fields();

@@ -285,6 +285,7 @@ class Candidates::Play {
     if (std::ranges::find(cuts, frame_.cut()) == cuts.end()) cuts.push_back(frame_.cut());
     try {
       by_model(cuts);
+      if (result_.bound < limit() && !keeping_is_fastest()) all_alike();
       if (result_.bound < limit()) one_by_one();
     } catch (const Stopped&) {  // with what there is
     }
@@ -339,7 +340,9 @@ class Candidates::Play {
       const auto [partition, tries] = pile.take();
       // What takes longer than the best on an idle network takes longer in truth.
       if (result_.best && fixed && partition.makespan >= limit()) break;
+      const auto best = limit();
       const auto [time, over] = simulate(frame_.with(partition, recompute()));
+      if (over <= 0 && time < best) cut_ = partition.first_layer;
       if (over <= 0 && fixed) continue;
       const auto wrong = over - excess(problem_, partition);
       if (tries + 1 < most_tries)
@@ -350,6 +353,38 @@ class Candidates::Play {
     if (!fixed && !result_.best) result_.possible = result_.possible || is_small();
   }
   bool is_small() { return every() != nullptr; }
+
+  // All layers in one way, for each way, in the best cut so far: what compresses, copies and
+  // recomputes less also leaves less to the host, which the model counts in part only.
+  void all_alike() {
+    constexpr std::size_t most_simulations = 32;
+    const bool fixed = strategies::has_fixed_order(plan_.schedule);
+    Intervals intervals(problem_.chain, problem_.stop);
+    std::vector<Partition> alike;
+    for (std::size_t way = 0; way < ways(); ++way) {
+      auto& one = alike.emplace_back(Partition{.first_layer = cut_});
+      for (std::size_t v = 0; v + 1 < cut_.size(); ++v) {
+        auto& choices = one.choices.emplace_back();
+        for (int i = cut_[v]; i < cut_[v + 1]; ++i) {
+          const auto options = problem_.chain.layers[static_cast<std::size_t>(i)].options.size();
+          choices.push_back({1, static_cast<int>(std::min(way, options - 1))});
+        }
+      }
+      write_times(problem_, intervals, timetable_, one);
+    }
+    std::ranges::stable_sort(alike, {}, &Partition::makespan);
+    alike.resize(std::min(most_simulations, alike.size()));
+    for (const auto& one : alike) {
+      if ((fixed && one.makespan >= limit()) || all_.stopped()) return;
+      simulate(frame_.with(one, recompute()));
+    }
+  }
+  // Of the layer that has most.
+  std::size_t ways() const {
+    std::size_t most = 0;
+    for (const auto& layer : problem_.chain.layers) most = std::max(most, layer.options.size());
+    return most;
+  }
 
   // All plans of a small choice of degrees, those with the least bounds first.
   const std::vector<Partition>* every() {
@@ -406,6 +441,7 @@ class Candidates::Play {
   forecast::Scenario scenario_;
   std::optional<std::vector<Partition>> every_;
   bool small_ = false;
+  std::vector<int> cut_ = frame_.cut();  // of the fastest by model that fits
   Played result_;
 };
 

@@ -98,8 +98,8 @@ class Uneven {
 
 UnevenCuts uneven_cuts(const Plan& plan, const Space& space, std::int64_t layers,
                        std::int64_t most) {
-  if (plan.schedule != ScheduleKind::interleaved || plan.pipeline == 1 ||
-      plan.virtual_stages == 1 || !space.partition || !plan.layers_per_stage.empty())
+  if (plan.schedule != ScheduleKind::interleaved || plan.pipeline == 1 || !space.partition ||
+      !plan.layers_per_stage.empty())
     return {};
   return Uneven(plan, space, layers, most).run();
 }

@@ -97,8 +97,8 @@ Frame::Slowed Frame::slowed(const BlockOutline& block, const strategies::Paramet
 }
 
 int Frame::unit() const {
-  if (plan_.zero == 3 && plan_.wrap.layers == 0) return static_cast<int>(prices_.elements.size());
-  if (plan_.zero == 3) return static_cast<int>(plan_.wrap.layers);
+  if (const auto layers = strategies::layers_of_unit(plan_))
+    return *layers == 0 ? static_cast<int>(prices_.elements.size()) : static_cast<int>(*layers);
   const auto& training = scenario_.training;
   const auto& software = scenario_.software;
   const double bucket = std::max(strategies::gradient_bucket(plan_, training, software),

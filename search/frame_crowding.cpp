@@ -36,8 +36,8 @@ void Frame::add_crowding(PipelineProblem& problem, const strategies::Outline& ou
   crowd_messages(layers, crowding, outline.backward_launch());
   problem.lane.crowds =
       std::ranges::any_of(layers, [](const Layer& layer) { return layer.crowded > 0; });
-  const bool owns_tensors = plan_.zero == 1 && scenario_.software.states_by_tensor;
-  if (reduces_one_by_one() && !owns_tensors) crowd_reductions(layers, crowding);
+  if (reduces_one_by_one() && !strategies::owns_tensors(plan_, scenario_.software))
+    crowd_reductions(layers, crowding);
 }
 
 // A way whose first exchange comes when the message is further on meets less of it: its passes,

@@ -7,7 +7,7 @@
 #include "plans/partition.hpp"
 #include "search/candidates.hpp"
 #include "search/cuts.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 
 namespace search {
 
@@ -29,6 +29,12 @@ Plan as_searched(Plan plan, const Question& question) {
     plan.virtual_stages = 1;
     if (plan.pipeline == 1) plan.layers_per_stage.clear();
   }
+  if (plan.pipeline == 1 && plan.schedule == ScheduleKind::interleaved)
+    for (auto chunks = plan.virtual_stages - 1; chunks > 0; --chunks)
+      if (space.virtual_stages.allow(chunks)) {
+        plan.virtual_stages = chunks;
+        plan.layers_per_stage.clear();
+      }
   if (plan.tensor == 1 && !space.sequence_parallel) plan.sequence_parallel = false;
   if (plan.data * plan.context == 1)
     for (int zero = 3; zero >= 0; --zero)

@@ -135,13 +135,13 @@ class Walk {
   const std::optional<strategies::Refusal>& too_large() const { return too_large_; }
 
  private:
-  bool runs(ScheduleKind schedule) {
+  static constexpr auto simple = ScheduleKind::one_f_one_b;
+  bool takes(ScheduleKind schedule) const {
     const auto& asked = space_.schedules;
-    const auto takes = [&](ScheduleKind kind) {
-      return asked.empty() || std::ranges::find(asked, kind) != asked.end();
-    };
+    return asked.empty() || std::ranges::find(asked, schedule) != asked.end();
+  }
+  bool runs(ScheduleKind schedule) {
     if (!takes(schedule)) return false;
-    constexpr auto simple = ScheduleKind::one_f_one_b;
     if (plan_.pipeline == 1 && schedule != simple && takes(simple)) return false;
     plan_.schedule = schedule;
     return hold(strategies::on_stages()) && hold(strategies::on_microbatches()) &&
@@ -153,8 +153,8 @@ class Walk {
     for (const auto schedule : every_schedule) {
       if (!runs(schedule)) continue;
       const bool two = strategies::has_two_chunks(schedule);
-      const bool many = schedule == ScheduleKind::interleaved && plan_.pipeline > 1;
-      const std::int64_t least = two || many ? 2 : 1;
+      const bool many = schedule == ScheduleKind::interleaved;
+      const std::int64_t least = two || (many && takes(simple)) ? 2 : 1;
       const auto stages = most_virtual_stages(plan_, space_, schedule, model_.layers);
       const auto most = many ? stages / plan_.pipeline : least;
       for (auto v = least; v <= most; ++v) {
@@ -166,6 +166,7 @@ class Walk {
         }
         plan_.virtual_stages = v;
         visit_(plan_);
+        if (many && plan_.pipeline == 1) break;  // the fewest chunks stand for all
       }
     }
   }

@@ -48,7 +48,8 @@ void for_each_division(const forecast::Scenario& scenario, const Space& space,
 
 // Of one of these: the degrees that decide how layers make a step, in ascending order of pipeline,
 // zero, schedule, virtual_stages. Plans that cannot differ are left out but for one: sequence
-// parallelism and tensor 1, sharding with one replica, another schedule than 1f1b with pipeline 1.
+// parallelism and tensor 1, sharding with one replica, another schedule than 1f1b with pipeline 1,
+// more chunks than the fewest there, interleaved with one chunk where 1f1b is.
 // So are those that cannot be, shards within nodes, more on some than on others, and those that are
 // not simulated because they have too many passes (plans/schedules/limits.hpp).
 void for_each_step(const forecast::Scenario& scenario, const Space& space,

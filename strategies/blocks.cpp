@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "strategies/blocks.hpp"
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -6,16 +8,8 @@
 #include "plans/partition.hpp"
 #include "plans/schedules/schedule_layout.hpp"
 #include "strategies/checkpoints.hpp"
-#include "strategies/lower.hpp"
 
 namespace strategies {
-
-std::int64_t microbatches_of(const Plan& plan, const Training& training) {
-  const auto per_round = plan.micro_batch * plan.data;
-  if (per_round < 1 || training.global_batch % per_round != 0)
-    throw std::invalid_argument("global_batch must be a multiple of micro_batch x data");
-  return training.global_batch / per_round;
-}
 
 Drop drop_of(const Recompute& recompute, std::int64_t layers) {
   constexpr std::array core{Module::core_attn};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks that hold the same parameters send each other.
 #pragma once
-#include "strategies/folding.hpp"
-#include "strategies/lower.hpp"
+#include "plans/holdings.hpp"
+#include "strategies/costs.hpp"
+#include "strategies/job.hpp"
+#include "strategies/routes.hpp"
 
 namespace strategies {
 

@@ -7,7 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "strategies/lower.hpp"
+#include "plans/holdings.hpp"
+#include "plans/recompute.hpp"
+#include "strategies/blocks.hpp"
+#include "strategies/costs.hpp"
+#include "strategies/job.hpp"
 
 namespace strategies {
 

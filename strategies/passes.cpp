@@ -15,7 +15,6 @@
 
 #include <algorithm>
 
-#include "plans/schedules/refusal.hpp"
 #include "strategies/checkpoints.hpp"
 #include "strategies/regrouping.hpp"
 #include "strategies/writer.hpp"
@@ -23,16 +22,6 @@
 namespace strategies {
 
 using sim::Picoseconds;
-
-sim::Picoseconds to_ticks(units::Seconds time) {
-  constexpr double longest = 1e6;
-  if (!(time.value <= longest))
-    throw Refusal(
-        {"cluster"},
-        "one kernel, collective or message would take more than 10^6 seconds; are the sizes and "
-        "bandwidths of the scenario meant?");
-  return static_cast<sim::Picoseconds>(time.value * 1e12 + 0.5);
-}
 
 namespace {
 

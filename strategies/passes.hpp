@@ -20,6 +20,7 @@
 #include "strategies/costs.hpp"
 #include "strategies/graphs.hpp"
 #include "strategies/routes.hpp"
+#include "strategies/ticks.hpp"
 
 namespace strategies {
 
@@ -221,8 +222,5 @@ class PassWriter {
   class Writer;
   class Backward;
 };
-
-// Whole picoseconds. Throws Refusal beyond 10^6 s: sums must stay within 64 bits.
-sim::Picoseconds to_ticks(units::Seconds time);
 
 }  // namespace strategies

@@ -16,6 +16,11 @@ Picoseconds sum(const std::vector<Picoseconds>& durations) {
   return std::accumulate(durations.begin(), durations.end(), Picoseconds{0});
 }
 
+Picoseconds stretched(Picoseconds duration, double by) {
+  if (by == 1.0) return duration;
+  return static_cast<Picoseconds>(static_cast<double>(duration) * by + 0.5);
+}
+
 }  // namespace
 
 PassWriter::Writer::Writer(const PassWriter& of, units::Seconds issue, double slowdown)
@@ -29,7 +34,7 @@ void PassWriter::Writer::compute(Picoseconds duration, Activity activity, double
   steps().push_back({.lane = Lane::compute,
                      .activity = activity,
                      .joins = pending_,
-                     .duration = stretched(duration, slower)});
+                     .duration = stretched(duration, slowdown_ * slower)});
   launch();
   pending_ = -1;
   last_compute_ = here();
@@ -64,7 +69,7 @@ void PassWriter::Writer::gather_into(const RowExchanges& rows, const std::vector
                                      Activity activity, Activity tensor) {
   const auto cuts = start_parts(tensor);
   const auto from = last_compute_;
-  const double slower = beside(rows.all_gather, whole(part));
+  const double slower = beside(rows.all_gather, {of_->share_.plan.tensor * sum(part)});
   count_sent(rows.all_gather);
   for (std::int64_t i = 0; i < cuts; ++i) {
     const bool sends = i + 1 < cuts;
@@ -80,7 +85,7 @@ void PassWriter::Writer::scatter_from(const RowExchanges& rows,
                                       const std::vector<Picoseconds>& part, Activity activity,
                                       Activity tensor) {
   const auto cuts = start_parts(tensor);
-  const double slower = beside(rows.reduce_scatter, whole(part));
+  const double slower = beside(rows.reduce_scatter, {of_->share_.plan.tensor * sum(part)});
   count_sent(rows.reduce_scatter);
   std::int32_t sent = -1;
   for (std::int64_t i = 0; i < cuts; ++i) {
@@ -222,10 +227,6 @@ void PassWriter::Writer::core(const std::vector<Picoseconds>& durations,
   if (round.after) exchange(FlowKind::context, *round.after, context, false);
 }
 
-std::vector<Picoseconds> PassWriter::Writer::whole(const std::vector<Picoseconds>& part) const {
-  return {of_->share_.plan.tensor * sum(part)};
-}
-
 std::int64_t PassWriter::Writer::start_parts(Activity tensor) {
   follow(tensor);
   if (graph_ == Graph::none) launched_ = false;
@@ -273,12 +274,6 @@ void PassWriter::Writer::exchange(FlowKind group, const topology::Sending& sendi
   const auto index = static_cast<int>(pieces_.size()) - 1;
   begin_piece();
   (beside ? beside_piece_ : pieces_.back().waits_for) = index;
-}
-
-Picoseconds PassWriter::Writer::stretched(Picoseconds duration, double slower) const {
-  const double by = slowdown_ * slower;
-  if (by == 1.0) return duration;
-  return static_cast<Picoseconds>(static_cast<double>(duration) * by + 0.5);
 }
 
 }  // namespace strategies

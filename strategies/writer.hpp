@@ -69,7 +69,6 @@ class PassWriter::Writer {
   void core(const std::vector<Picoseconds>& durations, const std::vector<Picoseconds>& last,
             double flops, const ContextExchanges::Round& round, Activity compute_activity,
             Activity context);
-  std::vector<Picoseconds> whole(const std::vector<Picoseconds>& part) const;
   // Returns how many parts there are.
   std::int64_t start_parts(Activity tensor);
   // Launches the last step. A graph, or a product in parts, is launched with its first kernel.
@@ -85,7 +84,6 @@ class PassWriter::Writer {
   // The host waits for the device before it issues more; no graph goes on beyond that.
   void drain();
   void exchange(FlowKind group, const topology::Sending& sending, Activity activity, bool beside);
-  Picoseconds stretched(Picoseconds duration, double slower) const;
 
   const PassWriter* of_;
   Picoseconds issue_;

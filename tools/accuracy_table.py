@@ -4,7 +4,8 @@
 
 Usage: accuracy_table.py PROGRAM README
 
-The table stands between the lines <!-- accuracy --> and <!-- /accuracy -->; best data sets first.
+The table stands between the lines <!-- accuracy --> and <!-- /accuracy -->: the data sets of one time
+after the other, the best of each first, then those on devices that nothing is fitted to.
 """
 import json
 import subprocess
@@ -19,11 +20,15 @@ TITLES = {
     "korthikanti2022_table5": "Korthikanti 2022 table 5",
     "llmfoundry_a100_40gb_with_1600_gbps_node_node_interconnect_roce": "LLM Foundry, A100-40",
     "llmfoundry_h100_80gb_bf16": "LLM Foundry, H100",
+    "maxtext_gpu": "MaxText, Llama 2 7B, H100",
+    "maxtext_tpu_tables": "MaxText, TPU v4 and v5e",
+    "megatron_bridge_ablations": "Megatron Bridge, one changed flag a row, H100",
     "megatron_lm_golden_release_scale": "Megatron-LM release runs",
     "megatron_lm_golden_small": "Megatron-LM golden values, tiny models",
     "megatron_readme_2020_09": "Megatron README 2020",
     "megatron_sc21_table1": "Megatron SC21 table 1",
     "mlperf_training_gpt3_llama405b": "MLPerf GPT-3 and Llama 405B, H100, fp8",
+    "mlperf_training_v5_1": "MLPerf v5.1, Llama 3.1 8B, H100 to GB200, MI350X",
     "mt_nlg_530b": "MT-NLG 530B",
     "nvidia_automodel_h100_bf16": "NVIDIA AutoModel, H100",
     "nvidia_dgxc_benchmarking": "NVIDIA DGXC, H100",
@@ -32,9 +37,13 @@ TITLES = {
     "nvidia_nemo_24_07_perf": "NVIDIA NeMo 24.07, H100, fp8",
     "nvidia_nemo_launcher_24_05_perf": "NVIDIA NeMo Launcher 24.05, H100, fp8",
     "simumax_b200_v1_2": "SimuMax, 8 x B200",
+    "torchao_float8_training": "torchao, Llama 3 8B, H100, B200, MI300X",
+    "torchao_moe_scout": "torchao, Llama 4 Scout, B200 and GB200",
     "torchtitan_a100_2024_04": "torchtitan, A100",
     "torchtitan_asynctp_h100_2025_06": "torchtitan, asynchronous tensor parallelism, H100",
     "torchtitan_h100_2024_12": "torchtitan, H100",
+    "torchtitan_nvfp4_b200": "torchtitan, 8B models, 4 x B200",
+    "tpu_trillium_recipes": "MaxText, TPU v6e",
     "vtrain_ground_truth_multi": "vTrain multi-node, A100",
     "vtrain_ground_truth_single": "vTrain single-node, tiny batches",
     "zero_bubble_table4": "zero bubble table 4",
@@ -45,29 +54,53 @@ def percent(value, sign=False):
     return "" if value is None else f"{100 * value:{'+' if sign else ''}.1f} %"
 
 
-def line(data):
-    run = sum(1 for row in data["rows"] if row["status"] != "unsupported")
-    title = TITLES.get(data["name"], data["name"])
-    cells = [f"{title} ({run} of {len(data['rows'])})", percent(data["mape"]),
-             percent(data["median"], True), percent(data["worst"]), percent(data["memory_mape"])]
+def row(title, errors):
+    cells = [title, percent(errors["mape"]), percent(errors.get("median"), True),
+             percent(errors.get("worst")), percent(errors["memory_mape"])]
     return "| " + " | ".join(cells) + " |"
+
+
+def line(data):
+    run = sum(1 for one in data["rows"] if one["status"] != "unsupported")
+    return row(f"{TITLES.get(data['name'], data['name'])} ({run} of {len(data['rows'])})", data)
+
+
+def mean(title, errors):
+    memory = percent(errors["memory_mape"])
+    return f"| **{title}** | **{percent(errors['mape'])}** |  |  | {f'**{memory}**' if memory else ''} |"
+
+
+def scored(datasets):
+    some = [d for d in datasets if d["mape"] is not None or d["memory_mape"] is not None]
+    return sorted(some, key=lambda d: (d["mape"] is None, d["mape"] or 0, d["name"]))
+
+
+def table_of(answer):
+    lines = ["| data set (rows run of rows) | step time, mean abs. error | median | worst | memory |",
+             "| --- | --: | --: | --: | --: |"]
+    for cohort in answer["cohorts"]:
+        lines += map(line, scored(d for d in answer["datasets"] if d["added"] == cohort["added"]))
+        if len(answer["cohorts"]) > 1:
+            name = f"those added {cohort['added']}" if cohort["added"] else "the first"
+            lines.append(mean(f"mean of {name}", cohort))
+    lines.append(mean("mean of the data sets", answer))
+    apart = [(d, d["devices_not_fitted"]) for d in answer["datasets"] if d["devices_not_fitted"]]
+    for data, errors in sorted(apart, key=lambda one: (one[1]["mape"], one[0]["name"])):
+        title = TITLES.get(data["name"], data["name"])
+        lines.append(row(f"not fitted: {title} ({errors['rows']})", errors))
+    return lines
 
 
 def main():
     program, readme = sys.argv[1:]
     answer = json.loads(subprocess.run([program, "validate", "--json"], check=True,
                                        capture_output=True, text=True).stdout)
-    scored = [d for d in answer["datasets"] if d["mape"] is not None or d["memory_mape"] is not None]
-    scored.sort(key=lambda d: (d["mape"] is None, d["mape"] or 0, d["name"]))
-    table = ["| data set (rows run of rows) | step time, mean abs. error | median | worst | memory |",
-             "| --- | --: | --: | --: | --: |", *map(line, scored),
-             f"| **mean of the data sets** | **{percent(answer['mape'])}** |  |  | "
-             f"**{percent(answer['memory_mape'])}** |"]
     text = open(readme, encoding="utf-8").read()
     before, rest = text.split("<!-- accuracy -->\n")
     after = rest.split("<!-- /accuracy -->\n")[1]
     with open(readme, "w", encoding="utf-8") as out:
-        out.write(before + "<!-- accuracy -->\n" + "\n".join(table) + "\n<!-- /accuracy -->\n" + after)
+        out.write(before + "<!-- accuracy -->\n" + "\n".join(table_of(answer)) +
+                  "\n<!-- /accuracy -->\n" + after)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,10 @@ std::optional<double> relative_error(const std::optional<Quantity>& measured,
   return relative;
 }
 
+bool runs(const Row& row) { return row.status == Row::Status::ok; }
+
 std::optional<double> counted_memory_error(const Row& row) {
-  return row.status == Row::Status::ok ? memory_error(row) : std::nullopt;
+  return runs(row) && row.fitted ? memory_error(row) : std::nullopt;
 }
 
 // A running mean that is absent until something was added.
@@ -87,6 +89,25 @@ class Tally {
   std::vector<std::pair<std::string, std::vector<Sample>>> sets_;
 };
 
+// What time and memory of some rows say together.
+class Tallies {
+ public:
+  // A row counts here or among those that are shown apart.
+  void add(const std::string& dataset, const Row& row) {
+    time_.add(dataset, row.id, counted_error(row));
+    memory_.add(dataset, row.id, counted_memory_error(row));
+    if (row.fitted || !runs(row)) return;
+    time_apart_.add(dataset, row.id, row.time_counts ? error(row) : std::nullopt);
+    memory_apart_.add(dataset, row.id, memory_error(row));
+  }
+  Errors time() const { return time_.errors(); }
+  Errors memory() const { return memory_.errors(); }
+  ShownApart apart() const { return {time_apart_.errors(), memory_apart_.errors()}; }
+
+ private:
+  Tally time_, memory_, time_apart_, memory_apart_;
+};
+
 std::optional<double> share_true(std::optional<bool> inside) {
   return inside ? std::optional(*inside ? 1.0 : 0.0) : std::nullopt;
 }
@@ -97,7 +118,7 @@ std::optional<bool> inside_interval(const Row& row) {
 }
 
 void add_outcome(Outcomes& outcomes, const Row& row) {
-  if (row.status != Row::Status::ok || !row.predicted_fits) return;
+  if (!runs(row) || !row.fitted || !row.predicted_fits) return;
   if (row.out_of_memory)
     ++(*row.predicted_fits ? outcomes.overflowed_against_forecast
                            : outcomes.overflowed_as_forecast);
@@ -105,22 +126,45 @@ void add_outcome(Outcomes& outcomes, const Row& row) {
     ++(*row.predicted_fits ? outcomes.ran_as_forecast : outcomes.ran_against_forecast);
 }
 
+// Forecast over measured rate; the source's own way of counting is a factor of all its rows.
+std::optional<double> rate_ratio(const Row& row) {
+  if (!runs(row) || !row.measured_rate || !row.predicted_rate) return std::nullopt;
+  if (!(row.measured_rate->value > 0 && row.predicted_rate->value > 0)) return std::nullopt;
+  return *row.predicted_rate / *row.measured_rate;
+}
+
+Errors compare_rates(const std::string& dataset, std::vector<Row>& rows) {
+  std::vector<Vote> ratios;
+  for (const Row& row : rows)
+    if (const auto ratio = rate_ratio(row)) ratios.push_back({*ratio});
+  Tally tally;
+  if (ratios.empty()) return tally.errors();
+  const double common = median(ratios);
+  for (Row& row : rows) {
+    if (const auto ratio = rate_ratio(row)) row.relative_error = *ratio / common - 1;
+    tally.add(dataset, row.id, row.relative_error);
+  }
+  return tally.errors();
+}
+
 DatasetScore score_one(DatasetRows dataset) {
   DatasetScore result;
   result.name = std::move(dataset.name);
+  result.added = std::move(dataset.added);
   result.rows = std::move(dataset.rows);
-  Tally time, memory;
+  result.relative = compare_rates(result.name, result.rows);
+  Tallies tallies;
   Mean inside, inside_left_out;
   for (const Row& row : result.rows) {
-    if (row.status == Row::Status::ok) ++result.supported;
-    time.add(result.name, row.id, counted_error(row));
-    memory.add(result.name, row.id, counted_memory_error(row));
+    if (runs(row)) ++result.supported;
+    tallies.add(result.name, row);
     inside.add(share_true(inside_interval(row)));
     inside_left_out.add(share_true(row.inside_left_out));
     add_outcome(result.outcomes, row);
   }
-  result.time = time.errors();
-  result.memory = memory.errors();
+  result.time = tallies.time();
+  result.memory = tallies.memory();
+  result.apart = tallies.apart();
   result.coverage = inside.value();
   result.coverage_left_out = inside_left_out.value();
   return result;
@@ -193,7 +237,7 @@ std::optional<double> error(const PassTime& pass) {
 }
 
 std::optional<double> counted_error(const Row& row) {
-  return row.status == Row::Status::ok && row.time_counts ? error(row) : std::nullopt;
+  return runs(row) && row.time_counts && row.fitted ? error(row) : std::nullopt;
 }
 
 namespace {
@@ -230,25 +274,66 @@ void leave_out(std::vector<DatasetRows>& datasets) {
   }
 }
 
+namespace {
+
+std::vector<CohortScore> score_cohorts(const std::vector<DatasetScore>& datasets) {
+  std::map<std::string, std::pair<CohortScore, Tallies>> cohorts;
+  for (const auto& dataset : datasets) {
+    auto& [cohort, tallies] = cohorts[dataset.added];
+    ++cohort.datasets;
+    cohort.rows += dataset.rows.size();
+    cohort.supported += dataset.supported;
+    for (const Row& row : dataset.rows) tallies.add(dataset.name, row);
+  }
+  std::vector<CohortScore> result;
+  for (auto& [added, parts] : cohorts) {
+    auto& [cohort, tallies] = parts;
+    cohort.added = added;
+    cohort.time = tallies.time();
+    cohort.memory = tallies.memory();
+    result.push_back(std::move(cohort));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string regime_of(std::string_view device, std::string_view model) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> generations{
+      {{"V100", "Volta"},
+       {"A100", "Ampere"},
+       {"A800", "Ampere"},
+       {"H", "Hopper"},
+       {"GB", "Blackwell"},
+       {"B", "Blackwell"},
+       {"MI25", "CDNA 2"},
+       {"MI30", "CDNA 3"},
+       {"MI35", "CDNA 4"}}};
+  if (device.empty() || model.empty()) return {};
+  const auto known = std::ranges::find_if(
+      generations, [&](const auto& generation) { return device.starts_with(generation.first); });
+  return std::string(known == generations.end() ? device : known->second) + ' ' +
+         std::string(model);
+}
+
 Score score(std::vector<DatasetRows> datasets) {
   Score total;
-  Tally time, memory;
+  Tallies tallies;
   Mean inside, inside_left_out;
   for (DatasetRows& dataset : datasets) {
     total.datasets.push_back(score_one(std::move(dataset)));
     const DatasetScore& latest = total.datasets.back();
-    for (const Row& row : latest.rows) {
-      time.add(latest.name, row.id, counted_error(row));
-      memory.add(latest.name, row.id, counted_memory_error(row));
-    }
+    for (const Row& row : latest.rows) tallies.add(latest.name, row);
     total.rows += latest.rows.size();
     total.unsupported += latest.rows.size() - latest.supported;
     inside.add(latest.coverage);
     inside_left_out.add(latest.coverage_left_out);
     add(total.outcomes, latest.outcomes);
   }
-  total.time = time.errors();
-  total.memory = memory.errors();
+  total.time = tallies.time();
+  total.memory = tallies.memory();
+  total.apart = tallies.apart();
+  total.cohorts = score_cohorts(total.datasets);
   total.coverage = inside.value();
   total.coverage_left_out = inside_left_out.value();
   total.passes = score_passes(total.datasets);

@@ -14,8 +14,12 @@
 namespace forecast {
 
 // What rows are grouped by to see where errors come from.
-inline constexpr std::array<std::string_view, 5> causes{"device", "precision", "parallelism",
-                                                        "scale", "model"};
+inline constexpr std::array<std::string_view, 6> causes{"device", "precision", "parallelism",
+                                                        "scale",  "model",     "regime"};
+
+// Generation of the device and kind of model: "B200" and "MoE" are of "Blackwell MoE". A device
+// that is of none that is known stands for itself.
+std::string regime_of(std::string_view device, std::string_view model);
 
 // A measured pass of one stage and microbatch, or of one layer ("layer.forward").
 struct PassTime {
@@ -32,10 +36,17 @@ struct Row {
   std::string reason;  // of `unsupported`
   std::optional<units::Seconds> measured_s, predicted_s, low_s, high_s;
   std::optional<units::Bytes> measured_bytes, predicted_bytes;
-  std::string memory_kind;     // "allocated", "reserved" or "device"; empty without memory
-  bool time_counts = true;     // false: the time is shown but says nothing about the forecast
-  bool out_of_memory = false;  // the run did not fit
-  std::optional<bool> predicted_fits;  // the forecast's word on that
+  std::string memory_kind;  // "allocated", "reserved" or "device"; empty without memory
+  bool time_counts = true;  // false: the time is shown but says nothing about the forecast
+  bool fitted = true;       // false: no figure of its device was ever fitted, so that the row is
+                            // shown apart, and no total knows it
+  // Of runs whose source prints a rate by a formula of its own: one of them says nothing, several
+  // on the same tokens per GPU can be compared.
+  std::optional<units::FlopsPerSecond> measured_rate, predicted_rate;  // per GPU
+  std::optional<double> relative_error;  // of the forecast rate over the measured one, against the
+                                         // data set's median; `score` fills it in
+  bool out_of_memory = false;            // the run did not fit
+  std::optional<bool> predicted_fits;    // the forecast's word on that
   std::vector<PassTime> passes;
   std::array<std::string, causes.size()> groups;  // one of each cause
   std::vector<std::string> assumed;               // what the source does not state
@@ -46,6 +57,7 @@ struct Row {
 struct DatasetRows {
   std::string name;
   std::vector<Row> rows;
+  std::string added = {};  // when it joined the others: "2026-11"; empty: one of the first
 };
 
 // What errors say together. Fractions, not percent; absent without any. Every data set has one vote
@@ -72,11 +84,18 @@ inline bool any_overflow(const Outcomes& outcomes) {
          0;
 }
 
+// Rows on devices that nothing is fitted to.
+struct ShownApart {
+  Errors time, memory;
+};
+
 struct DatasetScore {
-  std::string name;
+  std::string name, added;
   std::vector<Row> rows;  // as given
   Errors time;            // of the rows whose time counts
   Errors memory;
+  ShownApart apart;
+  Errors relative;                 // of rows that are compared with each other
   std::optional<double> coverage;  // share of rows measured inside the interval, ends included
   std::optional<double> coverage_left_out;  // and inside that of the other data sets
   Outcomes outcomes;
@@ -93,6 +112,13 @@ struct CauseScore {
   std::vector<GroupScore> groups;  // by name, numbers in names as numbers
 };
 
+// Data sets that joined at the same time.
+struct CohortScore {
+  std::string added;
+  std::size_t datasets = 0, rows = 0, supported = 0;
+  Errors time, memory;
+};
+
 struct PassScore {
   std::string kind;
   Errors time;  // one row a pass
@@ -101,6 +127,8 @@ struct PassScore {
 struct Score {
   std::vector<DatasetScore> datasets;  // as given
   Errors time, memory;
+  ShownApart apart;
+  std::vector<CohortScore> cohorts;  // the first ones first
   // Means over the data sets that have the figure: a large set weighs no more than a small one.
   std::optional<double> coverage, coverage_left_out;
   Outcomes outcomes;
@@ -115,7 +143,8 @@ std::optional<double> error(const Row& row);
 std::optional<double> memory_error(const Row& row);
 std::optional<double> error(const PassTime& pass);
 
-// The error that counts for the score: of a supported row whose time counts.
+// The error that counts for the score: of a supported row whose time counts, on a device that
+// something is fitted to.
 std::optional<double> counted_error(const Row& row);
 
 // What the intervals are made of: every row with a counted error.

@@ -43,11 +43,4 @@ std::vector<Slot> dualpipe_v(int stage, int stages, int microbatches);
 Order order_of(const OrderInput& input);
 Order order_of(ScheduleKind schedule, int stages, int chunks, int microbatches);
 
-// Most activations a stage holds at once, in full-stage units: a forward adds 1/parts, the end of
-// the backward (or weight) pass removes it. `parts`: chunks that make one full stage.
-double peak_in_flight(const std::vector<Slot>& slots, int parts);
-
-// Pareto-maximal vectors (live microbatches per chunk) of what a stage holds at once.
-std::vector<std::vector<int>> in_flight_vectors(const std::vector<Slot>& slots, int chunks);
-
 }  // namespace strategies

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 
+#include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/refusal.hpp"
 #include "plans/schedules/zero_bubble_blocks.hpp"
 #include "plans/schedules/zero_bubble_length.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plans/schedules/zero_bubble_polish.hpp"
 
+#include "plans/schedules/in_flight.hpp"
+
 namespace strategies {
 
 namespace {

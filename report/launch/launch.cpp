@@ -7,13 +7,15 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "plans/duties.hpp"
 #include "plans/holdings.hpp"
+#include "plans/memory.hpp"
 #include "plans/placement.hpp"
 #include "report/launch/launch_parts.hpp"
 #include "report/terminal.hpp"
 #include "report/words.hpp"
 #include "strategies/checkpoints.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
 
 namespace report {
@@ -167,16 +169,16 @@ std::string recompute_words(const Stages& stages) {
 Overlaps overlaps_of(const forecast::Scenario& scenario) {
   const auto& overlap = scenario.plan.overlap;
   const auto& software = scenario.software;
-  const bool gathers_ahead = scenario.plan.zero == 3 || software.overlap_parameters;
   return {overlap.data.value_or(software.overlap_data),
           overlap.tensor.value_or(software.overlap_tensor),
           overlap.pipeline.value_or(software.overlap_pipeline),
-          overlap.parameters.value_or(gathers_ahead),
+          strategies::gathers_ahead(scenario.plan, software),
           overlap.expert.value_or(software.overlap_expert)};
 }
 
 units::Precision gradient_precision_of(const forecast::Scenario& scenario) {
-  return scenario.plan.gradient_precision.value_or(scenario.software.gradient_precision);
+  return strategies::reduced_gradient_precision(scenario.plan, scenario.training,
+                                                scenario.software);
 }
 
 std::int64_t bucket_elements(const forecast::Scenario& scenario) {

@@ -9,7 +9,7 @@
 #include "report/launch/launch_parts.hpp"
 #include "report/words.hpp"
 #include "strategies/checkpoints.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
 
 namespace report {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "report/words.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 
 namespace report {
 namespace megatron {

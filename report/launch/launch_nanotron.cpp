@@ -5,7 +5,7 @@
 #include "report/document.hpp"
 #include "report/launch/launch_parts.hpp"
 #include "report/words.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
 
 namespace report {

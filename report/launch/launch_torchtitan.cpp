@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "report/words.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
 
 namespace report {

@@ -5,7 +5,7 @@
 
 #include "report/launch/launch_torchtitan.hpp"
 #include "report/words.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 
 namespace report::torchtitan {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "plans/schedules/schedule_layout.hpp"
 #include "report/words.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 
 namespace report {
 namespace {

@@ -39,6 +39,16 @@ std::string Cursor::inner_path(std::string_view key) const {
   return path_ + (path_.empty() ? "" : ".") + std::string(key);
 }
 
+Cursor Cursor::in_the_end(std::string_view key, const Value& value) const {
+  Cursor cursor = *this;
+  if (const auto* given = value_->find(key); given != nullptr && !inherited_)
+    cursor.blamed_ = given;
+  cursor.value_ = &value;
+  cursor.inherited_ = true;
+  cursor.path_ = inner_path(key);
+  return cursor;
+}
+
 void Cursor::say(const std::string& text, bool unsupported) const {
   reading_->doubt(path_);
   reading_->complain(*blamed_, {{}, (path_.empty() ? "" : path_ + ": ") + text, unsupported});

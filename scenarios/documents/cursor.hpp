@@ -106,6 +106,9 @@ class Cursor {
     cursor.inherited_ = true;
     return cursor;
   }
+  // What a key of this mapping comes to, whether it stands here or not; complaints point at where
+  // it stands, or else at the mapping.
+  Cursor in_the_end(std::string_view key, const Value& value) const;
 
   void complain(const std::string& text) const { say(text, false); }
   // A complaint about a key rather than about its value; `meant` may be what was meant by it.

@@ -117,14 +117,6 @@ std::vector<std::string> axis_names(const Grid& grid) {
   return names;
 }
 
-std::vector<const Value*> values_at(const Grid& grid, std::int64_t position) {
-  const auto indices = indices_at(grid, position);
-  std::vector<const Value*> values;
-  for (std::size_t axis = 0; axis < indices.size(); ++axis)
-    for (const auto& value : grid.axes[axis].values[indices[axis]]) values.push_back(&value);
-  return values;
-}
-
 std::vector<std::vector<std::size_t>> sorted_indices(const Grid& grid) {
   std::vector<std::vector<std::size_t>> order;
   for (const auto& axis : grid.axes) order.push_back(sorted(axis));

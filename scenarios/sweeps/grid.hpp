@@ -47,9 +47,8 @@ bool holds(const Grid& grid, std::int64_t position);
 // How many combinations it leaves in. Throws ConditionError. O(positions).
 std::int64_t count(const Grid& grid);
 
-// The varied paths, and what they are at a position, in the same order.
+// The varied paths, axis by axis.
 std::vector<std::string> axis_names(const Grid& grid);
-std::vector<const Value*> values_at(const Grid& grid, std::int64_t position);
 
 // Every axis with its indices in the order of its values: numbers and quantities by size, before
 // words by their letters.

@@ -86,22 +86,7 @@ class Enumeration {
 
   void note() {
     if (++seen_ > most_ || excess(problem_, partition_) > 0) return;
-    partition_.stages.clear();
-    for (std::size_t v = 0; v < partition_.choices.size(); ++v) {
-      const int first = partition_.first_layer[v];
-      auto& times = partition_.stages.emplace_back(
-          intervals_.exchanged(first, partition_.first_layer[v + 1]));
-      for (std::size_t i = 0; i < partition_.choices[v].size(); ++i) {
-        const bool is_last = i + 1 == partition_.choices[v].size();
-        const auto& price = price_of(problem_, at(first) + i, partition_.choices[v][i], is_last);
-        times.forward += price.forward;
-        times.backward += price.backward;
-        times.weight += price.weight;
-      }
-      if (!problem_.besides.empty())
-        for (const auto part : StageTimes::all()) times.*part += problem_.besides[v].*part;
-    }
-    partition_.makespan = timetable_.makespan(partition_.stages);
+    write_times(problem_, intervals_, timetable_, partition_);
     found_.push_back(partition_);
   }
 
@@ -121,6 +106,26 @@ std::optional<std::vector<Partition>> every_partition(const PipelineProblem& pro
                                                       const Timetable& timetable,
                                                       std::size_t most) {
   return Enumeration(problem, timetable, most).run();
+}
+
+void write_times(const PipelineProblem& problem, Intervals& intervals, const Timetable& timetable,
+                 Partition& partition) {
+  partition.stages.clear();
+  for (std::size_t v = 0; v < partition.choices.size(); ++v) {
+    const int first = partition.first_layer[v];
+    auto& times =
+        partition.stages.emplace_back(intervals.exchanged(first, partition.first_layer[v + 1]));
+    for (std::size_t i = 0; i < partition.choices[v].size(); ++i) {
+      const bool is_last = i + 1 == partition.choices[v].size();
+      const auto& price = price_of(problem, at(first) + i, partition.choices[v][i], is_last);
+      times.forward += price.forward;
+      times.backward += price.backward;
+      times.weight += price.weight;
+    }
+    if (!problem.besides.empty())
+      for (const auto part : StageTimes::all()) times.*part += problem.besides[v].*part;
+  }
+  partition.makespan = timetable.makespan(partition.stages);
 }
 
 ByteCount excess(const PipelineProblem& problem, const Partition& partition) {

@@ -200,14 +200,6 @@ FrontierId Frontiers::either(std::span<const FrontierId> ways) {
   return add({.kind = Kind::either, .parts = {ways.begin(), ways.end()}}, std::move(candidates));
 }
 
-FrontierId Frontiers::repeated(FrontierId row, int times) {
-  if (times == 0) return nothing();
-  if (times == 1) return row;
-  const auto half = repeated(row, times / 2);
-  const auto twice = sum(half, half);
-  return times % 2 == 0 ? twice : sum(twice, row);
-}
-
 std::size_t Frontiers::within(FrontierId id, ByteCount kept) const {
   const auto list = points(id);
   return static_cast<std::size_t>(std::ranges::upper_bound(list, kept, {}, &Price::kept) -

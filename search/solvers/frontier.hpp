@@ -62,8 +62,6 @@ class Frontiers {
   FrontierId sum(FrontierId first, FrontierId second);
   // One of several ways to run the same row.
   FrontierId either(std::span<const FrontierId> ways);
-  // The same row n times, n ≥ 0, by doubling: O(log n) sums.
-  FrontierId repeated(FrontierId row, int times);
 
   std::span<const Price> points(FrontierId id) const { return node(id).points; }
   // How many points keep at most this much: they are the first ones. O(log points)

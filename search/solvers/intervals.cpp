@@ -25,20 +25,6 @@ class Types {
 
 }  // namespace
 
-Price checkpointed(std::span<const Price> row, ByteCount input) {
-  Price sum{.kept = input};
-  ByteCount kept = 0;
-  for (const auto& layer : row) {
-    sum.forward += layer.forward;
-    sum.backward += layer.forward + layer.backward;
-    sum.weight += layer.weight;
-    sum.transient = std::max(sum.transient, layer.transient);
-    kept += layer.kept;
-  }
-  sum.transient += kept;
-  return sum;
-}
-
 Intervals::Intervals(const Chain& chain, const std::atomic<bool>* stop)
     : pool_(stop), fixed_{0}, exchanged_(1), layer_less_(1) {
   Types types(pool_);

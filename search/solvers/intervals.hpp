@@ -40,11 +40,6 @@ struct Segment {
   std::vector<Price> options;
 };
 
-// Layers of which only the input (so many bytes) is kept: they run forward once more before their
-// backward passes, and keep what they keep, each in its own way, until those end. A way that itself
-// recomputes nests.
-Price checkpointed(std::span<const Price> row, ByteCount input);
-
 struct Chain {
   std::vector<Layer> layers;
   std::vector<Segment> segments;

@@ -2,7 +2,6 @@
 #include "search/solvers/partition.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "search/solvers/labels.hpp"
@@ -12,7 +11,6 @@ namespace search {
 
 namespace {
 
-constexpr Picoseconds no_target = std::numeric_limits<Picoseconds>::max() / 4;
 // Partitions taken from one round of labels: each teaches a critical path.
 constexpr std::size_t found_per_round = 8;
 
@@ -104,7 +102,7 @@ class Planner {
       improve();
     } else {
       result_.proved = true;
-      result_.lower_bound = no_target;
+      result_.lower_bound = sim::unreached;
     }
     if (best_) result_.best = partition_of(*best_, timetable_, intervals_);
     return std::move(result_);
@@ -141,7 +139,7 @@ class Planner {
     if (!best_) start(StageOptions::Room::share);
   }
   void start(StageOptions::Room room) {
-    Picoseconds low = -1, high = no_target;
+    Picoseconds low = -1, high = sim::unreached;
     std::optional<Placed> found = fill(high, room);
     while (high - low > 1 + high / 1000) {
       const auto middle = low + (high - low) / 2;
@@ -231,7 +229,7 @@ class Planner {
       for (std::size_t v = 0; v < sum.size(); ++v)
         for (const auto part : Visits::all()) sum[v].*part += paths[k][v].*part;
     const auto search =
-        search_labels(options_, fold({&sum, 1}), problem_.latency, no_target, watched_, 0, 1);
+        search_labels(options_, fold({&sum, 1}), problem_.latency, sim::unreached, watched_, 0, 1);
     return (search.lower_bound + count - 1) / count;
   }
 
@@ -302,7 +300,7 @@ class Planner {
   std::set<Path> known_;
   std::vector<Path> paths_;
   std::optional<Placed> best_;
-  Picoseconds makespan_ = no_target;
+  Picoseconds makespan_ = sim::unreached;
   std::size_t comparisons_ = 0;
   PartitionResult result_;
 };

@@ -62,9 +62,9 @@ struct PartitionResult {
   std::size_t labels = 0;  // made in all rounds
 };
 
-// Exact within the limits: with them it gives the
-// best it found and a proved lower bound. Throws std::invalid_argument if there is no capacity for
-// some device, or the order cannot run.
+// The fastest partition that fits, where it is found within the limits; else the fastest that was
+// found, and a lower bound of all. Throws std::invalid_argument if there is no capacity for some
+// device, or the order cannot run.
 PartitionResult partition(const PipelineProblem& problem, const PartitionLimits& limits = {});
 
 // The same with frontiers that are made once for problems of the same chain: other schedules,

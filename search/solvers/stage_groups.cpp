@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/schedule.hpp"
 
 namespace search {

@@ -318,18 +318,6 @@ std::optional<Ticks> SharedNetwork::next_completion() {
   return next;
 }
 
-std::span<const SharedNetwork::Completion> SharedNetwork::advance(Ticks to) {
-  auto& s = *state_;
-  if (to < s.now) throw std::invalid_argument("time does not go back");
-  s.done.clear();
-  for (auto next = s.soonest(); next <= std::min(to, too_far - 1); next = s.soonest()) {
-    s.now = next;
-    s.complete_due();
-  }
-  s.now = to;
-  return s.done;
-}
-
 std::span<const SharedNetwork::Completion> SharedNetwork::advance_to_completion(Ticks latest) {
   auto& s = *state_;
   if (latest < s.now) throw std::invalid_argument("time does not go back");

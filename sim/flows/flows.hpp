@@ -64,11 +64,8 @@ class SharedNetwork {
   // When the next flow leaves if none starts before; none without flows, or if it is too far away
   // to count.
   std::optional<Ticks> next_completion();
-  // Moves on to `to` >= now(), and returns what left by then, by time and id. The result is valid
-  // until the next call. Whoever starts flows upon completions moves on to one at a time:
-  std::span<const Completion> advance(Ticks to);
-  // Moves on to the next completion, or to `latest` if nothing leaves by then, and returns what
-  // left.
+  // Moves on to the next completion, or to `latest` >= now() if nothing leaves by then, and returns
+  // what left, by id. The result is valid until the next call.
   std::span<const Completion> advance_to_completion(Ticks latest);
 
   double rate(FlowId flow);         // bytes/s of each of its count; 0 after completion

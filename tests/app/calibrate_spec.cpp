@@ -113,9 +113,10 @@ TEST_CASE("a data set that is not there, or says nothing of what is compared, is
   wrong.replace(wrong.find("mt_nlg_530b"), 11, "mt_nlg_530b, measure: memory");
   run = stepcast({"calibrate", "--parameters", folder.write("b.yaml", wrong)});
   CHECK(run.status == app::wrong_input);
-  CHECK(run.err ==
-        "stepcast: data set mt_nlg_530b has no row with a measured memory that can be simulated; "
-        "leave it out of the calibration\n");
+  CHECK(
+      run.err ==
+      "stepcast: data set mt_nlg_530b has no row with a measured memory that can be simulated and "
+      "fitted to; leave it out of the calibration\n");
 }
 
 TEST_CASE("tables of measured collectives are fitted to as runs are") {

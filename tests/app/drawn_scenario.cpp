@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "scenarios/catalog.hpp"
@@ -86,9 +87,11 @@ std::optional<std::string> map_of_form(const Form& form, Dice& dice) {
   for (std::size_t i = 0; i < form.keys.size(); ++i) {
     if (i != sure && !dice.one_in(2)) continue;
     const auto value = value_of(form.forms[i], dice);
+    if (!value && form.forms[i].type == Type::text) continue;
     if (!value) return {};
     text += (text.empty() ? "" : ", ") + std::string(form.keys[i].name) + ": " + *value;
   }
+  if (text.empty()) return {};
   return "{" + text + "}";
 }
 
@@ -186,6 +189,26 @@ std::size_t one_in(const std::string& key) {
   for (const auto* always : {"training.sequence_length", "training.global_batch"})
     if (key == always) return 1;
   return 6;
+}
+
+// At either end of what the form takes.
+std::optional<std::string> extreme(const Form& form, Dice& dice) {
+  if (form.type != Type::whole) return value_of(form, dice);
+  return std::to_string(
+      static_cast<std::int64_t>(dice.one_in(3) ? form.range.least : form.range.most));
+}
+
+// An entry of the catalog and one to three of its keys.
+std::string over_base(scenarios::Kind kind, const std::vector<Field>& fields, Dice& dice) {
+  std::string text = "{base: " + std::string(dice.of(scenarios::catalog_names(kind)));
+  std::set<std::string_view> drawn;
+  for (auto keys = 1 + dice.below(3); keys > 0; --keys) {
+    const auto& field = dice.of(fields);
+    const auto value = dice.one_in(3) ? extreme(field.form, dice) : value_of(field.form, dice);
+    if (!value || !drawn.insert(field.name).second) continue;
+    text += ", " + std::string(field.name) + ": " + *value;
+  }
+  return text + "}";
 }
 
 std::string model(Dice& dice) {
@@ -288,6 +311,16 @@ std::string scenario(std::uint64_t seed) {
     if (!keys.empty()) text += std::string(section.name) + ":\n" + keys;
   }
   return text;
+}
+
+std::string over_bases(std::uint64_t seed) {
+  Dice dice(seed);
+  using enum scenarios::Kind;
+  return "model: " + over_base(model, scenarios::model_fields(), dice) +
+         "\ncluster:\n  node: " + over_base(node, scenarios::node_fields(), dice) +
+         "\n  fabric: " + over_base(fabric, scenarios::fabric_fields(), dice) +
+         "\n  nodes: " + dice.of(Words{"1", "2", "8"}) +
+         "\ntraining: {sequence_length: 2048, global_batch: 5040}\n";
 }
 
 std::vector<std::string> keys_in(const std::string& scenario) {

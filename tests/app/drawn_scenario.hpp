@@ -47,6 +47,10 @@ std::optional<std::string> value_of(const Section& section, const scenarios::Fie
 // be one that is refused.
 std::string scenario(std::uint64_t seed);
 
+// A model, a node and a fabric of the catalog, a few keys written over each, with values of usual
+// sizes or at the ends of what the keys take. It may be one that is refused.
+std::string over_bases(std::uint64_t seed);
+
 // The keys of a section that stand in such a text, as "plan.tensor".
 std::vector<std::string> keys_in(const std::string& scenario);
 

@@ -6,7 +6,7 @@
 #include "forecast/forecast.hpp"
 #include "sim/contention.hpp"
 #include "sim/engine.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 

@@ -167,7 +167,7 @@ TEST_CASE("errors by cause: sizes in order of size, a data set one vote in its g
   const auto total = forecast::score(
       {{"one", {on(5.0, "A100", "<=64"), on(5.0, "A100", "<=8"), on(5.0, "A100", ">512")}},
        {"two", {on(7.0, "A100", "<=8"), on(4.0, "H100", "<=512")}}});
-  REQUIRE(total.causes.size() == 5);
+  REQUIRE(total.causes.size() == 6);
   CHECK(total.causes[0].cause == "device");
   REQUIRE(total.causes[0].groups.size() == 2);
   CHECK(total.causes[0].groups[0].group == "A100");
@@ -175,6 +175,76 @@ TEST_CASE("errors by cause: sizes in order of size, a data set one vote in its g
   std::string scales;
   for (const auto& group : total.causes[3].groups) scales += group.group + " ";
   CHECK(scales == "<=8 <=64 <=512 >512 ");
+}
+
+TEST_CASE("a row on a device that nothing is fitted to is shown apart, and counts in no total") {
+  auto other = timed("tpu", 4.0, 8.0);
+  other.fitted = false;
+  other.measured_bytes = 2.0_GiB;
+  other.predicted_bytes = 3.0_GiB;
+  other.low_s = 1.0_s;
+  other.high_s = 2.0_s;
+  other.predicted_fits = false;
+  auto idle = other;  // its time does not count here either
+  idle.id = "idle";
+  idle.time_counts = false;
+  idle.measured_bytes = {};
+  const auto total = forecast::score({{"set", {timed("gpu", 4.0, 5.0), other, idle}}});
+  CHECK(total.time.mape == 0.25);
+  CHECK(total.time.rows == 1);
+  CHECK_FALSE(total.memory.mape);
+  CHECK_FALSE(total.coverage);
+  CHECK(total.outcomes.ran_against_forecast == 0);
+  CHECK(total.apart.time.rows == 1);
+  CHECK(total.apart.time.mape == 1.0);
+  CHECK(total.apart.memory.mape == 0.5);
+  CHECK(total.datasets[0].apart.time.worst_id == "tpu");
+  CHECK(total.datasets[0].supported == 3);
+  CHECK(forecast::residuals_of({{"set", {other}}}).empty());
+}
+
+TEST_CASE("data sets that joined at the same time have a mean of their own") {
+  const auto total = forecast::score({{"late", {timed("a", 4.0, 5.0)}, "2026-11"},
+                                      {"early", {timed("b", 4.0, 4.0), timed("c", 4.0, 6.0)}},
+                                      {"later", {timed("d", 4.0, 8.0)}, "2027-02"},
+                                      {"as late", {timed("e", 4.0, 7.0)}, "2026-11"}});
+  REQUIRE(total.cohorts.size() == 3);
+  CHECK(total.cohorts[0].added == "");
+  CHECK(total.cohorts[0].time.mape == 0.25);  // (0 + 0.5) / 2
+  CHECK(total.cohorts[0].rows == 2);
+  CHECK(total.cohorts[1].added == "2026-11");
+  CHECK(total.cohorts[1].datasets == 2);
+  CHECK(total.cohorts[1].time.mape == 0.5);  // (0.25 + 0.75) / 2
+  CHECK(total.cohorts[2].time.mape == 1.0);
+  CHECK(total.time.mape == 0.5625);  // a vote for each of the four
+}
+
+TEST_CASE("rates by a formula of the source's own are compared within the data set") {
+  const auto rated = [](const char* id, double measured, double predicted) {
+    Row row;
+    row.id = id;
+    row.measured_rate = units::FlopsPerSecond{measured};
+    row.predicted_rate = units::FlopsPerSecond{predicted};
+    return row;
+  };
+  // The source counts half of what we do; its second run is a fifth slower than we say.
+  const auto score =
+      only({rated("a", 5.0, 10.0), rated("b", 4.0, 10.0), rated("c", 2.0, 4.0), timed("d", 1, 1)});
+  CHECK(score.relative.rows == 3);
+  CHECK(score.rows[0].relative_error == 0.0);
+  CHECK(score.rows[1].relative_error == 0.25);
+  CHECK(score.relative.worst_id == "b");
+  CHECK(score.time.rows == 1);
+  CHECK_FALSE(score.rows[3].relative_error);
+}
+
+TEST_CASE("a regime is a generation of devices and a kind of model") {
+  CHECK(forecast::regime_of("A100", "dense") == "Ampere dense");
+  CHECK(forecast::regime_of("H200", "MoE") == "Hopper MoE");
+  CHECK(forecast::regime_of("GB300", "MoE") == "Blackwell MoE");
+  CHECK(forecast::regime_of("B200", "dense") == "Blackwell dense");
+  CHECK(forecast::regime_of("TPU v4", "dense") == "TPU v4 dense");
+  CHECK(forecast::regime_of("", "dense") == "");
 }
 
 TEST_CASE("a size is a size, whatever its number of digits") {

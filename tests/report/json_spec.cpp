@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "report/document.hpp"
 #include "report/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"
@@ -87,7 +88,7 @@ TEST_CASE("what a plan leaves to the software is written out") {
   auto scenario = examples::scenario();
   scenario.software.overlap_tensor = true;
   scenario.plan.overlap.data = false;
-  const auto plan = Json::parse(report::scenario_json(scenario))["plan"];
+  const auto plan = Json::parse(report::scenario_document(scenario).dump(2))["plan"];
   CHECK(plan["overlap"]["tensor"] == true);
   CHECK(plan["overlap"]["data"] == false);
   CHECK(plan["bucket"] == 160'000'000);
@@ -96,11 +97,11 @@ TEST_CASE("what a plan leaves to the software is written out") {
 TEST_CASE("a parameterised recomputation is the mapping that plans take") {
   auto scenario = examples::scenario();
   scenario.plan.recompute = {strategies::Recompute::Kind::full_layers, 3};
-  const auto plan = Json::parse(report::scenario_json(scenario))["plan"];
+  const auto plan = Json::parse(report::scenario_document(scenario).dump(2))["plan"];
   CHECK(plan["recompute"].dump() == R"({"full_layers":3})");
   const auto rows = [&](std::vector<std::int64_t> every) {
     scenario.plan.recompute = {strategies::Recompute::Kind::full, 0, {}, std::move(every)};
-    return Json::parse(report::scenario_json(scenario))["plan"]["recompute"].dump();
+    return Json::parse(report::scenario_document(scenario).dump(2))["plan"]["recompute"].dump();
   };
   CHECK(rows({}) == R"("full")");
   CHECK(rows({4}) == R"({"checkpoint_every":4})");

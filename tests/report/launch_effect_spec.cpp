@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What changes a forecast changes its launch configuration.
 #include "forecast/forecast.hpp"
+#include "report/document.hpp"
 #include "report/json.hpp"
 #include "report/launch/launch.hpp"
 #include "tests/catch.hpp"
@@ -107,8 +108,8 @@ TEST_CASE("what changes a forecast changes every launch configuration, or is nam
       ++effects;
       for (const auto& [word, framework] : report::framework_names) {
         INFO(word << ": " << name << " of\n"
-                  << report::scenario_json(before) << "\nas in\n"
-                  << report::scenario_json(after));
+                  << report::scenario_document(before).dump(2) << "\nas in\n"
+                  << report::scenario_document(after).dump(2));
         CHECK(report::launch(before, framework) != report::launch(after, framework));
       }
     }

@@ -8,7 +8,7 @@
 
 #include "plans/partition.hpp"
 #include "report/launch/launch.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/report/golden.hpp"

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "report/document.hpp"
 #include "report/json.hpp"
 #include "report/launch/launch.hpp"
 #include "tests/catch.hpp"
@@ -219,7 +220,7 @@ TEST_CASE("every key of a plan is among those tried") {
   auto s = examples::everything_at_once();
   s.plan.layers_per_stage = {4, 4, 4, 4};
   s.plan.layers = {{0, 0, strategies::Recompute{}}};
-  const auto scenario = nlohmann::json::parse(report::scenario_json(s));
+  const auto scenario = nlohmann::json::parse(report::scenario_document(s).dump(2));
   for (const auto& [key, value] : scenario.at("plan").items()) {
     INFO(key);
     CHECK(tried.contains(key));
@@ -312,6 +313,13 @@ TEST_CASE("what a framework lacks becomes the nearest it has, and a sentence") {
        "\"type\": \"OneBitAdam\"",
        "training.optimizer adamw: DeepSpeed compresses to one bit in an optimizer of its own, "
        "OneBitAdam, which is written instead"},
+      // Those of the profile are of 16-bit training.
+      {Framework::deepspeed,
+       [](Scenario& s) {
+         s.training.precision = units::Precision::fp32;
+         s.software.gradient_precision = units::Precision::bf16;
+       },
+       "\"communication_data_type\": \"fp32\"", ""},
       {Framework::torchtitan,
        [](Scenario& s) {
          s.plan.recompute = {Kind::full_layers, 2, {}};

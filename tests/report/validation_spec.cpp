@@ -14,6 +14,31 @@ using namespace units::literals;
 
 namespace {
 
+// A run on a device that nothing is fitted to, and rates that are compared with each other.
+forecast::DatasetRows joined_later() {
+  forecast::Row tpu;
+  tpu.id = "tpu";
+  tpu.measured_s = 10.0_s;
+  tpu.predicted_s = 12.0_s;
+  tpu.fitted = false;
+  forecast::Row rated;
+  rated.id = "1 node";
+  rated.predicted_s = 1.5_s;
+  rated.measured_rate = units::FlopsPerSecond{500e12};
+  rated.predicted_rate = units::FlopsPerSecond{400e12};
+  auto wider = rated;
+  wider.id = "2 nodes";
+  wider.measured_rate = units::FlopsPerSecond{400e12};
+  auto widest = rated;
+  widest.id = "4 nodes";
+  widest.measured_rate = units::FlopsPerSecond{320e12};
+  forecast::Row gpu;
+  gpu.id = "gpu";
+  gpu.measured_s = 10.0_s;
+  gpu.predicted_s = 11.0_s;
+  return {"joined", {tpu, rated, wider, widest, gpu}, "2026-11"};
+}
+
 forecast::Score example() {
   forecast::DatasetRows paper{"paper_table_1", {}};
   forecast::Row row;
@@ -22,7 +47,7 @@ forecast::Score example() {
   row.predicted_s = 5.0_s;
   row.low_s = 3.5_s;
   row.high_s = 6.5_s;
-  row.groups = {"A100", "bf16", "tp", "<=8", "dense"};
+  row.groups = {"A100", "bf16", "tp", "<=8", "dense", "Ampere dense"};
   row.predicted_fits = true;
   paper.rows.push_back(row);
   row.id = "gpt-1b tp4";
@@ -47,7 +72,7 @@ forecast::Score example() {
   full.predicted_fits = false;
   paper.rows.push_back(full);
   paper.rows.push_back(later);
-  return forecast::score({paper, {"moe_only", {later, later}}});
+  return forecast::score({paper, {"moe_only", {later, later}}, joined_later()});
 }
 
 }  // namespace
@@ -59,8 +84,8 @@ TEST_CASE("the validation of the example is the golden one, as text and as JSON"
 
 TEST_CASE("what has no score is null in JSON, never a made-up number") {
   const auto json = nlohmann::json::parse(report::validate_json(example()));
-  CHECK(json["mape"] == 0.25);
-  CHECK(json["rows"] == 6);
+  CHECK(json["mape"] == (0.25 + 0.1) / 2);
+  CHECK(json["rows"] == 11);
   CHECK(json["unsupported"] == 3);
   const auto& moe = json["datasets"][1];
   for (const char* key : {"mape", "median", "p90", "worst", "memory_mape", "coverage"})
@@ -68,6 +93,21 @@ TEST_CASE("what has no score is null in JSON, never a made-up number") {
   CHECK(moe["rows"][0]["predicted_s"].is_null());
   CHECK(moe["rows"][0]["error"].is_null());
   CHECK(moe["rows"][0]["measured_s"] == 2.0);
+  CHECK(moe["devices_not_fitted"].is_null());
+  CHECK(moe["relative"].is_null());
+}
+
+TEST_CASE("what is on a device that nothing is fitted to stands apart in text and JSON") {
+  const auto json = nlohmann::json::parse(report::validate_json(example()));
+  const auto& joined = json["datasets"][2];
+  CHECK(joined["added"] == "2026-11");
+  CHECK(joined["mape"] == 0.1);  // of "gpu" alone
+  CHECK(joined["devices_not_fitted"]["mape"] == 0.2);
+  CHECK(joined["relative"]["worst"] == 0.25);
+  CHECK_FALSE(joined["rows"][0]["device_fitted"]);
+  CHECK(json["cohorts"][0]["added"].is_null());
+  CHECK(json["cohorts"][1]["mape"] == 0.1);
+  CHECK(contains(report::validate_text(example()), "12.0 s    +20.0 % (shown apart)\n"));
 }
 
 TEST_CASE("reasons are counted over all data sets") {
@@ -81,11 +121,12 @@ TEST_CASE(
   CHECK(data["kind"] == "validate");
   auto& validation = data["validation"];
   const auto document = nlohmann::json::parse(report::validate_json(example()));
-  for (std::size_t i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     auto rows = columns::rows_of(validation["datasets"][i]["rows"]);
     REQUIRE(rows.size() == document["datasets"][i]["rows"].size());
     if (i == 0) {
-      CHECK(rows[0]["groups"] == nlohmann::json({"A100", "bf16", "tp", "<=8", "dense"}));
+      CHECK(rows[0]["groups"] ==
+            nlohmann::json({"A100", "bf16", "tp", "<=8", "dense", "Ampere dense"}));
       CHECK(rows[1]["assumed"] == nlohmann::json({"vocabulary 50,257 <GPT-2's>"}));
     }
     for (auto& row : rows) row.erase("groups"), row.erase("assumed");

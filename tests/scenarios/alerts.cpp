@@ -2,7 +2,9 @@
 // Rules of operators as people write them.
 #include "forecast/alerts.hpp"
 
+#include "scenarios/documents/value_json.hpp"
 #include "scenarios/search_file.hpp"
+#include "scenarios/shown.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
@@ -199,6 +201,19 @@ TEST_CASE("a question has the same rules, in every alternative") {
   REQUIRE(question.others.size() == 1);
   CHECK(question.scenario.alerts.size() == 1);
   CHECK(question.others.front().scenario.alerts == question.scenario.alerts);
+}
+
+TEST_CASE("rules are shown as a file says them, and read again are the same") {
+  const auto rules = read(std::string(llama) + R"(
+alerts:
+  memory: [above 80 %, "> 72 GiB"]
+  node_failure_rate: {when: "> 0.5 / day", node_mtbf: 200 days}
+)")
+                         .alerts;
+  const auto text = scenarios::json_of(scenarios::shown(rules));
+  CHECK(text == R"({"memory":["> 80 %","> 72 GiB"],)"
+                R"("node_failure_rate":{"when":"> 0.5 / day","node_mtbf":17280000.0}})");
+  CHECK(read(std::string(llama) + "alerts: " + text + "\n").alerts == rules);
 }
 
 }  // namespace alerts_spec

@@ -4,6 +4,7 @@
 
 #include "scenarios/catalog.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "scenarios/shown.hpp"
 #include "tests/catch.hpp"
 
 namespace cluster_spec {
@@ -110,6 +111,57 @@ TEST_CASE("NICs and GPUs of a node divide each other") {
         "cluster: node 'dgx-h100' has no NICs, but there are several nodes; give "
         "cluster.node.nics: {count, bandwidth}");
   CHECK(complaint("{node: {base: dgx-h100, nics: {count: 0}}, nodes: 1}") == "no complaint");
+}
+
+// Part of a node has its share of the NICs, a larger one those of its base.
+TEST_CASE("NICs and GPUs of a node divide each other, wherever their numbers come from") {
+  const auto mismatch = [](int nics, int gpus) {
+    return std::to_string(nics) + " NICs do not match " + std::to_string(gpus) +
+           " GPUs; one number must divide the other, so that every GPU has a NIC nearest to it";
+  };
+  CHECK(complaint("{node: {base: dgx-h100, gpus: 6}, nodes: 4}") == "no complaint");
+  CHECK(complaint("{node: {base: dgx-h100, gpus: 16}, nodes: 4}") == "no complaint");
+  CHECK(complaint("{node: {base: dgx-h100, gpus: 10}, nodes: 4}") ==
+        "cluster.node.gpus: " + mismatch(8, 10));
+  CHECK(complaint("{node: {base: dgx-h100, gpus: 10, nics: {count: 5}}, nodes: 4}") ==
+        "no complaint");
+  CHECK(complaint("{node: [{node: dgx-h100, nodes: 1}, {node: {base: dgx-h100, gpus: 10}, "
+                  "nodes: 1}]}") == "cluster.node.1.node.gpus: " + mismatch(8, 10));
+  // What counts is how many NICs the fabric connects.
+  const auto limited = [](int gpus, int most) {
+    return complaint(
+        "{node: {base: dgx-h100, gpus: " + std::to_string(gpus) +
+        "}, nodes: 4, fabric: {base: efa-400g, nics_per_node: " + std::to_string(most) + "}}");
+  };
+  CHECK(limited(10, 5) == "no complaint");
+  CHECK(limited(10, 4) == "cluster.fabric.nics_per_node: " + mismatch(4, 10));
+  CHECK(complaint("{node: {base: dgx-h100, gpus: 6}, nodes: 4, fabric: efa-100g}") ==
+        "cluster.node.gpus: " + mismatch(4, 6));
+}
+
+TEST_CASE("a fabric that connects more NICs than its base shows how many") {
+  const auto given =
+      cluster("{node: dgx-h100, nodes: 2, fabric: {base: efa-100g, nics_per_node: 8}}");
+  CHECK(given.node.nics.count == 8);
+  CHECK(scenarios::shown(given).find("fabric")->find("nics_per_node")->text == "8");
+  const auto fewer =
+      cluster("{node: dgx-h100, nodes: 2, fabric: {base: efa-100g, nics_per_node: 2}}");
+  CHECK(fewer.node.nics.count == 2);
+  CHECK(scenarios::shown(fewer).find("fabric")->find("nics_per_node") == nullptr);
+}
+
+TEST_CASE("no more GPUs or replicas follow from other numbers than may be written") {
+  std::vector<std::string> all;
+  try {
+    cluster("{node: dgx-h100, nodes: 2000000}");
+  } catch (const scenarios::Error& wrong) {
+    for (const auto& one : wrong.complaints) all.push_back(one.text);
+  }
+  CHECK(all == std::vector<std::string>{
+                   "plan.data: 16000000 is out of range; expected 1 to 1,000,000: 1 means that "
+                   "nothing is divided",
+                   "cluster.gpus: 16000000 is out of range; expected 1 to 10,000,000: no cluster "
+                   "is that large"});
 }
 
 }  // namespace cluster_spec

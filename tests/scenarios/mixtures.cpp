@@ -118,4 +118,29 @@ TEST_CASE("a scenario may hold a mixture, latent attention and prediction module
   }
 }
 
+TEST_CASE("sizes that follow from others are in the range of what may be written") {
+  const auto wrong = [](const std::string& yaml) -> std::string {
+    try {
+      read(yaml);
+    } catch (const scenarios::Error& error) {
+      return error.complaints.front().text;
+    }
+    return "no complaint";
+  };
+  const std::string latent = "attention: {kind: mla, kv_lora_rank: 8, v_head_dim: 8, ";
+  CHECK(wrong(small + latent + "qk_nope_head_dim: 65000, qk_rope_head_dim: 536}") ==
+        "no complaint");
+  CHECK(wrong(small + latent + "qk_nope_head_dim: 65000, qk_rope_head_dim: 537}") ==
+        "head_dim: 65537 is out of range; expected 1 to 65,536: the size of one head");
+  CHECK(wrong("{layers: 1, hidden: 131072, heads: 1, vocab: 100}") ==
+        "head_dim: 131072 is out of range; expected 1 to 65,536: the size of one head");
+  CHECK(wrong("{layers: 1, hidden: 8388608, heads: 1024, vocab: 100}") ==
+        "ffn: 33554432 is out of range; expected 1 to 16,777,216: no published transformer is near "
+        "that");
+  CHECK(
+      wrong(small + "moe: {experts: 8, top_k: 2, expert_ffn: 2000000, shared_experts: 1}") ==
+      "moe.shared_ffn: 2000000 is out of range; expected 0 to 1,000,000: no published transformer "
+      "is near that");
+}
+
 }  // namespace mixtures_spec

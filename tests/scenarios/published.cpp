@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "scenarios/documents/error.hpp"
+#include "scenarios/fitted_devices.hpp"
 #include "tests/catch.hpp"
 
 namespace published_spec {
@@ -17,7 +18,7 @@ const auto folder = std::filesystem::path(STEPCAST_SOURCE_DIR) / "scenarios/publ
 
 TEST_CASE("every published row appears, readable or with the reason why not") {
   const auto datasets = scenarios::load_datasets(folder);
-  CHECK(datasets.size() == 30);
+  CHECK(datasets.size() == 39);
   std::size_t rows = 0, readable = 0, well_formed = 0;
   for (const auto& dataset : datasets) {
     CHECK_FALSE(dataset.source.empty());
@@ -30,9 +31,9 @@ TEST_CASE("every published row appears, readable or with the reason why not") {
       CHECK(row.scenario.has_value() == row.unsupported_reason.empty());
     }
   }
-  CHECK(rows == 1955);         // 1910 with a scenario and 46 that no scenario describes
-  CHECK(well_formed == 1910);  // a mistake has other words than what is missing yet
-  CHECK(readable == 1910);     // by the strategies of this version
+  CHECK(rows == 2084);         // 2019 with a scenario and 65 that no scenario describes
+  CHECK(well_formed == 2019);  // a mistake has other words than what is missing yet
+  CHECK(readable == 2019);     // by the strategies of this version
 }
 
 TEST_CASE("a row keeps its measurement and what it is judged by") {
@@ -81,6 +82,45 @@ TEST_CASE("a data set says whose memory was measured if it is not that of the fu
                         ":1:15: memory_stage is 'first' or 'last' where that pipeline stage was "
                         "measured; leave it out for the fullest device");
   std::filesystem::remove(file);
+}
+
+TEST_CASE("a data set says when it joined the others, if it was none of the first") {
+  const auto read = [](const std::string& head) {
+    return scenarios::read_dataset(head + "rows: []\n", "set.yaml").added;
+  };
+  CHECK(read("") == "");
+  CHECK(read("added: 2026-11\n") == "2026-11");
+  CHECK_THROWS_WITH(read("added: lately\n"), "set.yaml:1:8: added is a month such as 2026-11");
+}
+
+TEST_CASE("a rate by the source's own count is kept for rows that are compared with each other") {
+  const auto dataset = scenarios::load_dataset(folder / "maxtext_gpu.yaml");
+  const auto& row = dataset.rows.front();
+  CHECK(row.relative_only);
+  CHECK(row.measured_tflops == 492);
+  CHECK(std::isnan(row.measured_step_time_s));
+  CHECK_FALSE(row.time_counts);
+}
+
+TEST_CASE("a device is fitted if a figure of it is, or of the entry that it starts from") {
+  const auto with = [](const std::string& file, const std::string& key) {
+    return scenarios::read_calibration("datasets: [a]\nparameters: [{file: " + file + ", key: " +
+                                           key + ", start: 0.5, low: 0.1, high: 1, width: 0.1}]\n",
+                                       "calibration.yaml");
+  };
+  const auto h100 = with("devices/h100-80gb-sxm.yaml", "efficiency.memory");
+  CHECK(scenarios::fits_device(h100, "h100-80gb-sxm"));
+  CHECK(scenarios::fits_device(h100, "h200-sxm"));  // an H100 with other memory
+  CHECK_FALSE(scenarios::fits_device(h100, "a100-80gb-sxm"));
+  CHECK_FALSE(scenarios::fits_device(h100, "device"));  // the name of one without any
+  CHECK(scenarios::fits_device(with("software/fsdp.yaml", "interference"), "mi300x"));
+  auto sets = scenarios::load_datasets(folder, {"torchao_float8_training", "maxtext_gpu"});
+  scenarios::mark_fitted(sets, h100);
+  for (const auto& set : sets)
+    for (const auto& row : set.rows) {
+      CAPTURE(row.id);
+      CHECK(row.fitted == (!row.scenario || row.device == "H100"));
+    }
 }
 
 TEST_CASE("an unknown data set is answered with the nearest") {

@@ -125,7 +125,10 @@ TEST_CASE("NICs that do not match the GPUs, and links without bandwidth, are ref
         "file:2:48: cluster.node.nics.count: 3 NICs do not match 8 GPUs; one number must divide "
         "the other, so that every GPU has a NIC nearest to it");
   CHECK(refused("{node: {base: dgx-h100, nics: {count: 16}}, nodes: 2}").empty());
-  CHECK(refused("{node: {base: dgx-1v, gpus: 3}, nodes: 2}").empty());  // half a node, rounded
+  CHECK(refused("{node: {base: dgx-1v, gpus: 6}, nodes: 2}").empty());  // 3 of its 4 NICs
+  CHECK(refused("{node: {base: dgx-1v, gpus: 3}, nodes: 2}") ==         // half of them, rounded up
+        "file:2:38: cluster.node.gpus: 2 NICs do not match 3 GPUs; one number must divide the "
+        "other, so that every GPU has a NIC nearest to it");
   CHECK_THAT(refused("{node: dgx-h100, nodes: 2, fabric: {base: efa-100g, link_bandwidth: 0}}"),
              STEPCAST_HOLDS("cluster.fabric.link_bandwidth: 0 is out of range"));
 }

@@ -101,21 +101,6 @@ TEST_CASE("sums hold what trying every combination finds, and say how") {
   }
 }
 
-TEST_CASE("doubling a row gives what adding it one by one gives") {
-  std::mt19937 random(2);
-  for (int times = 0; times < 12; ++times) {
-    Frontiers pool;
-    const auto options = random_options(random, 2);
-    const auto layer = pool.of(options);
-    auto one_by_one = pool.nothing();
-    for (int i = 0; i < times; ++i) one_by_one = pool.sum(one_by_one, layer);
-    const auto doubled = pool.repeated(layer, times);
-    CHECK(points(pool, doubled) == points(pool, one_by_one));
-    for (std::size_t point = 0; point < pool.points(doubled).size(); ++point)
-      CHECK(pool.choices(doubled, point).size() == static_cast<std::size_t>(times));
-  }
-}
-
 TEST_CASE("a checkpointed segment stands beside its layers one by one") {
   Frontiers pool;
   const Options layer{{10, 2, 4, 0, 0}, {2, 2, 6, 0, 8}};  // keep, or keep the input

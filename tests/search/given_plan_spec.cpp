@@ -39,6 +39,11 @@ Plan plan_of(std::int64_t tensor, std::int64_t pipeline, std::int64_t data) {
   return plan;
 }
 
+forecast::Forecast forecast_of(forecast::Scenario scenario, const Plan& plan) {
+  scenario.plan = plan;
+  return forecast::simulate(scenario);
+}
+
 }  // namespace
 
 TEST_CASE("all that exhaustive search simulates lies inside of the space") {
@@ -96,6 +101,15 @@ TEST_CASE("a plan that runs as one of the space does is inside of it") {
   plan.schedule = ScheduleKind::interleaved;
   plan.zero = 2;
   CHECK(outside(question, plan).empty());
+  // Of interleaved alone: one chunk, and on one rank any number.
+  auto interleaved = question;
+  interleaved.space.schedules = {ScheduleKind::interleaved};
+  CHECK(outside(interleaved, plan).empty());
+  plan = plan_of(1, 1, 16);
+  plan.schedule = ScheduleKind::interleaved;
+  plan.virtual_stages = 4;
+  plan.layers_per_stage = {1, 3, 2, 2};
+  CHECK(outside(interleaved, plan).empty());
 }
 
 TEST_CASE("what is found is no slower than a plan inside of the space that fits") {
@@ -109,6 +123,41 @@ TEST_CASE("what is found is no slower than a plan inside of the space that fits"
     CHECK(compared.given_fits);
     REQUIRE(!compared.answer.plans.empty());
     CHECK(compared.answer.plans.front().forecast.step.time <= compared.given);
+  }
+}
+
+// What is compressed costs time to compress: what the model says of passes then is a guess, and a
+// choice of degrees is too large for all of its plans to be simulated.
+TEST_CASE(
+    "where what is kept is compressed, no way that all layers share is faster than what is found") {
+  for (unsigned seed = 0; seed < 40 / whole::fewer; ++seed) {
+    whole::Draw draw(seed);
+    auto question = open_question();
+    auto& scenario = question.scenario;
+    scenario.model = whole::draw_model(draw);
+    scenario.model.layers = 4;
+    scenario.model.moe.reset();
+    scenario.software = whole::draw_software(draw);
+    scenario.plan.activation_compression =
+        draw.of(strategies::ActivationCompression::fp8, strategies::ActivationCompression::int8);
+    auto plan = plan_of(2, draw.of(2, 4), 1);
+    plan.data = 16 / plan.tensor / plan.pipeline;
+    plan.activation_compression = scenario.plan.activation_compression;
+    question.space.schedules = {ScheduleKind::one_f_one_b};
+    question.space.tensor.listed = {plan.tensor};
+    question.space.pipeline.listed = {plan.pipeline};
+    question.space.context.listed = question.space.micro_batch.listed = {1};
+    question.space.zero.listed = {0};
+    question.space.sequence_parallel = false;
+    const auto answer = search::search(question);
+    REQUIRE(!answer.plans.empty());
+    for (const auto& way : ways_of(scenario, question.space)) {
+      plan.recompute = way;
+      const auto compared = forecast_of(scenario, plan);
+      CAPTURE(seed, name_of(plan));
+      CHECK(outside(question, plan).empty());
+      CHECK(answer.plans.front().forecast.step.time <= compared.step.time);
+    }
   }
 }
 

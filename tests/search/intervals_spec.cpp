@@ -19,16 +19,6 @@ std::vector<Price> points(Intervals& intervals, int first, int last) {
 
 }  // namespace
 
-TEST_CASE("three layers behind one kept input run forward twice and hold all three once more") {
-  const std::vector<Price> row{keep, keep, keep};
-  CHECK(checkpointed(row, 2) == Price{2, 6, 18, 3, 31});
-}
-
-TEST_CASE("checkpoints nest: what recomputes itself holds less while the segment runs backward") {
-  const std::vector<Price> row{recompute, keep};
-  CHECK(checkpointed(row, 2) == Price{2, 4, 14, 2, 18});
-}
-
 TEST_CASE("rows of layers that look alike share one frontier") {
   const Layer ends{5, {keep}}, middle{1, {keep, recompute}};
   Chain chain{{ends, middle, middle, middle, middle, ends}, {}};
@@ -42,8 +32,9 @@ TEST_CASE("rows of layers that look alike share one frontier") {
 }
 
 TEST_CASE("a row may end with a segment, or with its layers one by one") {
-  const std::vector<Price> row{keep, keep};
-  Chain chain{{{0, {keep}}, {0, {keep}}, {0, {keep}}}, {{1, 2, {checkpointed(row, 2)}}}};
+  // Of which 2 bytes are kept: both run forward once more, and are whole while they run backward.
+  const Price together{2, 2 + 2, 6 + 6, 1 + 1, 10 + 10 + 1};
+  Chain chain{{{0, {keep}}, {0, {keep}}, {0, {keep}}}, {{1, 2, {together}}}};
   Intervals intervals(chain);
   CHECK(points(intervals, 0, 3) == std::vector<Price>{{12, 6, 16, 3, 21}, {30, 6, 12, 3, 1}});
   CHECK(points(intervals, 2, 3) == std::vector<Price>{keep});  // not the half of a segment

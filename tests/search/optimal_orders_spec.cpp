@@ -3,6 +3,7 @@
 // search over them found once.
 #include <algorithm>
 
+#include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/schedule.hpp"
 #include "search/solvers/timetable.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plans/schedules/in_flight.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/oracle.hpp"
 #include "tests/search/orders.hpp"

@@ -72,6 +72,31 @@ TEST_CASE("a space may be limited, value by value and by bounds") {
   CHECK(plans(on(8), space).empty());
 }
 
+// 1f1b is what interleaved is with one chunk or, whatever its chunks, on one rank.
+TEST_CASE("interleaved has one chunk, or one rank, only where 1f1b is not searched") {
+  const auto chunks = [](std::vector<ScheduleKind> schedules, std::int64_t pipeline,
+                         std::int64_t least) {
+    const Space space{.tensor = {.most = 1},
+                      .context = {.most = 1},
+                      .pipeline = {.listed = {pipeline}},
+                      .virtual_stages = {.least = least},
+                      .zero = {.listed = {0}},
+                      .micro_batch = {.listed = {1}},
+                      .schedules = std::move(schedules)};
+    std::vector<std::int64_t> all;
+    for (const auto& plan : plans(on(2), space))
+      if (plan.schedule == ScheduleKind::interleaved) all.push_back(plan.virtual_stages);
+    return all;
+  };
+  using List = std::vector<std::int64_t>;
+  using enum ScheduleKind;
+  CHECK(chunks({interleaved, one_f_one_b}, 2, 0) == List{2});
+  CHECK(chunks({interleaved}, 2, 0) == List{1, 2});
+  CHECK(chunks({interleaved, one_f_one_b}, 1, 0).empty());
+  CHECK(chunks({interleaved}, 1, 0) == List{1});
+  CHECK(chunks({interleaved}, 1, 3) == List{3});
+}
+
 TEST_CASE("every plan of a space is another one, and can be simulated") {
   auto s = on(8);
   s.model.layers = 4;

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "tests/sim/advance.hpp"
+
 namespace tests {
 
 using sim::SharedNetwork;
@@ -43,7 +45,7 @@ std::vector<double> finish_times(std::span<const double> capacities,
 
   std::vector<double> finish(flows.size());
   const auto advance = [&](SharedNetwork::Ticks to) {
-    for (const auto& [when, flow] : network.advance(to))
+    for (const auto& [when, flow] : tests::advance(network, to))
       finish[order[static_cast<std::size_t>(flow)]] = static_cast<double>(when) / ticks_per_second;
   };
   for (const auto f : order) {

@@ -5,6 +5,7 @@
 
 #include "sim/flows/flows.hpp"
 #include "tests/catch.hpp"
+#include "tests/sim/advance.hpp"
 
 namespace flows_alone_spec {
 
@@ -29,7 +30,7 @@ class Network {
   // What leaves until then, and when.
   std::vector<std::pair<SharedNetwork::Ticks, int>> advance(SharedNetwork::Ticks to) {
     std::vector<std::pair<SharedNetwork::Ticks, int>> left;
-    for (const auto& [when, flow] : network_.advance(to))
+    for (const auto& [when, flow] : tests::advance(network_, to))
       if (names_.contains(flow)) left.emplace_back(when, names_[flow]);
     return left;
   }
@@ -51,13 +52,13 @@ TEST_CASE("a flow that was alone shares from when another comes, and keeps what 
   CHECK(network.rate(first) == 6.0);
   CHECK(network.load(0) == 6.0);
   CHECK(network.next_completion() == 8);
-  network.advance(3);
+  tests::advance(network, 3);
   const auto second = network.start(network.path(Uses{{0}}), 50);
   CHECK(network.rate(first) == 5.0);
   CHECK(network.rate(second) == 5.0);
   CHECK(network.load(0) == 10.0);
   CHECK(network.next_completion() == 9);
-  CHECK(network.advance(9).front().flow == first);
+  CHECK(tests::advance(network, 9).front().flow == first);
   CHECK(network.next_completion() == 11);
 }
 

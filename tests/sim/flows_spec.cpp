@@ -5,6 +5,7 @@
 
 #include "sim/flows/flows.hpp"
 #include "tests/catch.hpp"
+#include "tests/sim/advance.hpp"
 #include "tests/sim/fair_share.hpp"
 #include "tests/sim/finish_times.hpp"
 
@@ -139,11 +140,11 @@ TEST_CASE("completions come by time, then in order of start, and are rounded up 
   const auto a = network.start(network.path(Links{0}), 10);  // 3.33 s
   const auto b = network.start(network.path(Links{1}), 11);  // 3.67 s
   const auto c = network.start(network.path(Links{1}, 1.0), 0);
-  const auto at_once = network.advance(0);
+  const auto at_once = tests::advance(network, 0);
   REQUIRE(at_once.size() == 1);
   CHECK(at_once[0] == SharedNetwork::Completion{0, c});
   CHECK(network.next_completion() == 4);
-  const auto done = network.advance(9);
+  const auto done = tests::advance(network, 9);
   REQUIRE(done.size() == 2);
   CHECK(done[0] == SharedNetwork::Completion{4, a});
   CHECK(done[1] == SharedNetwork::Completion{4, b});
@@ -160,7 +161,7 @@ TEST_CASE("after every arrival and departure the rates are those of a full solut
     if (play.live.empty() || play.pick(2) == 0) {
       for (auto n = play.pick(4); n < 4; ++n) play.start();
     } else {
-      for (const auto& done : play.network->advance(*play.network->next_completion()))
+      for (const auto& done : tests::advance(*play.network, *play.network->next_completion()))
         std::erase_if(play.live, [&](const Live& flow) { return flow.id == done.flow; });
     }
     REQUIRE(play.as_the_oracle_says());
@@ -201,7 +202,7 @@ TEST_CASE("every byte that starts arrives") {
     const auto before = network.now();
     std::map<FlowId, double> rates;
     for (const auto& flow : play.live) rates[flow.id] = network.rate(flow.id);
-    const auto done = network.advance(*network.next_completion());
+    const auto done = tests::advance(network, *network.next_completion());
     for (const auto& [flow, rate] : rates)
       carried[flow] += rate * static_cast<double>(network.now() - before) * 1e-9;
     for (const auto& [when, id] : done) {
@@ -258,8 +259,8 @@ TEST_CASE("a symmetric network, folded into one link of each kind, gives the sam
     REQUIRE(when == full.next_completion());
     if (!when) continue;
     std::vector<FlowId> from_full, from_folded;
-    for (const auto& done : full.advance(*when)) from_full.push_back(folded_of[done.flow]);
-    for (const auto& done : folded.advance(*when))
+    for (const auto& done : tests::advance(full, *when)) from_full.push_back(folded_of[done.flow]);
+    for (const auto& done : tests::advance(folded, *when))
       from_folded.insert(from_folded.end(), places, done.flow);
     REQUIRE(from_full == from_folded);
   }
@@ -277,7 +278,7 @@ TEST_CASE("a thousand flows that all become faster at once still share their lin
   }
   CHECK(network.rate(crossing.front()) == 0x1p28);
   CHECK(network.load(common) == 1000 * 0x1p28);
-  CHECK(network.advance(*network.next_completion()).size() == senders);
+  CHECK(tests::advance(network, *network.next_completion()).size() == senders);
   for (const auto flow : crossing) CHECK_THAT(network.rate(flow), WithinRel(0x1p40 / 1000, 1e-12));
   CHECK_THAT(network.load(common), WithinRel(0x1p40, 1e-12));
 }
@@ -300,8 +301,8 @@ TEST_CASE("impossible networks and flows are refused") {
   CHECK_THROWS_WITH(network.start(PathId{7}, 1), "a flow must have a path of its network");
   CHECK_THROWS_WITH(network.start(path, 1, std::int64_t{1} << 31),
                     "a link can carry at most 2^31 - 1 flows");
-  network.advance(5);
-  CHECK_THROWS_WITH(network.advance(4), "time does not go back");
+  tests::advance(network, 5);
+  CHECK_THROWS_WITH(tests::advance(network, 4), "time does not go back");
   CHECK_THROWS_WITH(network.load(1), "there is no such link");
   CHECK_THROWS_WITH(finish_times(std::vector{1.0}, std::vector<NetworkFlow>{{{0}, 1, -1.0}}),
                     "a flow must not start before time zero");

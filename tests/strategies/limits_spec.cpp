@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipelines that are too large to be played, told before anything is built.
+#include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/limits.hpp"
 #include "plans/schedules/schedule.hpp"
 #include "tests/catch.hpp"

@@ -4,6 +4,7 @@
 #include <map>
 #include <random>
 
+#include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/walk.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/groups.hpp"

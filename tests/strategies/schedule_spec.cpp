@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "plans/schedules/in_flight.hpp"
 #include "strategies/pipeline.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/recorded.hpp"

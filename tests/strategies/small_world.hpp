@@ -7,7 +7,7 @@
 #include "sim/engine.hpp"
 #include "sim/measures.hpp"
 #include "strategies/activity.hpp"
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 
 namespace tests {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <random>
 
-#include "strategies/lower.hpp"
+#include "strategies/lowering/lower.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
 #include "tests/strategies/counting.hpp"

@@ -2,6 +2,7 @@
 // Schedules with split backwards, two directions or a V: closed forms, laws, refusals.
 #include <random>
 
+#include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/schedule_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/recorded.hpp"

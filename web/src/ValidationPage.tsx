@@ -17,13 +17,13 @@ export function validationRows({ validation }: ValidationData): Row[] {
 
 const share = (value: number | null | undefined) => (value == null ? '' : percent(value));
 const signedShare = (value: number | null | undefined) => (value == null ? '' : signed(percent, value));
-const counts = (row: Row) => row.status === 'ok' && row.time_counts && row.error !== null;
+const counts = (row: Row) => row.status === 'ok' && row.time_counts && row.device_fitted && row.error !== null;
 
 type Shown = { what: string; measured: (row: Row) => number | null; predicted: (row: Row) => number | null;
   error: (row: Row) => number | null; text: (value: number) => string };
-const times: Shown = { what: 'step time', measured: (row) => (row.time_counts ? row.measured_s : null), predicted: (row) => row.predicted_s,
+const times: Shown = { what: 'step time', measured: (row) => (row.time_counts && row.device_fitted ? row.measured_s : null), predicted: (row) => row.predicted_s,
   error: (row) => row.error, text: seconds };
-const memory: Shown = { what: 'memory of the fullest GPU', measured: (row) => row.measured_bytes, predicted: (row) => row.predicted_bytes,
+const memory: Shown = { what: 'memory of the fullest GPU', measured: (row) => (row.device_fitted ? row.measured_bytes : null), predicted: (row) => row.predicted_bytes,
   error: (row) => row.memory_error, text: bytes };
 
 interface ScatterProps { rows: Row[]; all: Row[]; of: Shown; groupOf: (row: Row) => string; groups: string[]; dark: boolean;
@@ -90,6 +90,7 @@ function Sets({ validation }: { validation: ValidationData['validation'] }) {
   return (
     <DataTable label="Errors by data set" rows={validation.datasets} size={200} columns={[
       { name: 'data set', text: ({ name }) => name, value: ({ name }) => name, words: true },
+      { name: 'added', text: ({ added }) => added ?? 'first', value: ({ added }) => added ?? '', words: true },
       { name: 'rows run', text: (set) => `${supported.get(set.name)} of ${set.rows.rows}`, value: (set) => set.rows.rows },
       of('mean abs', ({ mape }) => mape, percent), of('median', ({ median }) => median, (value) => signed(percent, value)),
       of('p90', ({ p90 }) => p90, percent), of('worst', ({ worst }) => worst, percent),
@@ -97,6 +98,36 @@ function Sets({ validation }: { validation: ValidationData['validation'] }) {
       of('memory', ({ memory_mape }) => memory_mape, percent), of('worst', ({ memory_worst }) => memory_worst, percent),
       { name: 'worst row', text: ({ worst_id }) => worst_id ?? '', words: true },
     ]} />
+  );
+}
+
+// Data sets that joined at the same time: the mean of each such group.
+function Cohorts({ cohorts }: { cohorts: ValidationData['validation']['cohorts'] }) {
+  return (
+    <DataTable label="Errors by time of joining" rows={cohorts} columns={[
+      { name: 'joined', text: ({ added }) => added ?? 'first', words: true }, { name: 'data sets', text: ({ datasets }) => digits(datasets) },
+      { name: 'rows run', text: ({ supported, rows }) => `${digits(supported)} of ${digits(rows)}` },
+      { name: 'mean abs', text: ({ mape }) => share(mape) }, { name: 'median', text: ({ median }) => signedShare(median) },
+      { name: 'p90', text: ({ p90 }) => share(p90) }, { name: 'worst', text: ({ worst }) => share(worst) },
+      { name: 'memory', text: ({ memory_mape }) => share(memory_mape) }]} />
+  );
+}
+
+// What is in no total: rows on devices known by data sheets alone, and rates that are compared within a data set.
+function Apart({ validation }: { validation: ValidationData['validation'] }) {
+  const list = validation.datasets.flatMap(({ name, devices_not_fitted: off, relative }) => [
+    ...(off ? [{ name, what: 'device not fitted', ...off }] : []), ...(relative ? [{ name, what: 'rates compared', ...relative }] : [])]);
+  if (list.length === 0) return null;
+  return (
+    <>
+      <h3>Shown apart</h3>
+      <p class="soft small">Rows on devices that nothing is fitted to, and rates by a source's own count against the median of their data set; no total knows them.</p>
+      <DataTable label="Shown apart" rows={list} columns={[
+        { name: 'data set', text: ({ name }) => name, words: true }, { name: 'why', text: ({ what }) => what, words: true },
+        { name: 'rows', text: ({ rows }) => digits(rows) }, { name: 'mean abs', text: ({ mape }) => share(mape) },
+        { name: 'median', text: ({ median }) => signedShare(median) }, { name: 'p90', text: ({ p90 }) => share(p90) },
+        { name: 'worst', text: ({ worst }) => share(worst) }, { name: 'memory', text: ({ memory_mape }) => share(memory_mape) }]} />
+    </>
   );
 }
 
@@ -186,7 +217,9 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
       <section id="sets" aria-labelledby="sets-title">
         <h2 id="sets-title">Data sets</h2>
         <p class="soft small">Every data set has one vote, whatever its size. Left out: inside the interval that all other data sets give.</p>
+        {validation.cohorts.length > 1 && <Cohorts cohorts={validation.cohorts} />}
         <Sets validation={validation} />
+        <Apart validation={validation} />
       </section>
       <section id="rows" aria-labelledby="rows-title">
         <h2 id="rows-title">Rows, the furthest off first</h2>

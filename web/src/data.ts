@@ -95,7 +95,8 @@ export interface Errors {
 export interface ValidationRow {
   id: string; status: 'ok' | 'unsupported'; reason: string | null;
   measured_s: number | null; predicted_s: number | null; error: number | null; low_s: number | null; high_s: number | null;
-  time_counts: boolean;
+  time_counts: boolean; device_fitted: boolean;
+  measured_flops_per_gpu: number | null; predicted_flops_per_gpu: number | null; relative_error: number | null;
   measured_bytes: number | null; predicted_bytes: number | null; memory_error: number | null; memory_kind: string | null;
   groups: string[];   // one of each cause
   assumed: string[];  // what the source does not state
@@ -106,7 +107,10 @@ interface Outcome { forecast_fits: number; forecast_does_not_fit: number }
 export interface ValidationData {
   kind: 'validate';
   validation: Errors & {
-    datasets: (Errors & { name: string; rows: Transposed; coverage: number | null; coverage_left_out: number | null })[];
+    datasets: (Errors & { name: string; added: string | null; rows: Transposed; coverage: number | null; coverage_left_out: number | null;
+      devices_not_fitted: (Errors & { rows: number }) | null; relative: (Errors & { rows: number }) | null })[];
+    cohorts: (Errors & { added: string | null; datasets: number; rows: number; supported: number })[];
+    devices_not_fitted: (Errors & { rows: number }) | null;
     coverage: number | null; coverage_left_out: number | null;
     outcomes: { ran: Outcome; out_of_memory: Outcome };
     passes: (Errors & { kind: string; rows: number })[];

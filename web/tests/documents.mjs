@@ -62,23 +62,29 @@ export const purchase = () => ({ kind: 'purchase', purchase: { stepcast: '0.1.0'
     { parameter, change, recommended: parameter === 'price' && change < 0 ? 'h100-2048' : 'rented/128' }))),
 } });
 
-// Runs of two papers, off by up to a fifth, and two that are not supported.
+// Runs of two papers, off by up to a fifth, one of them on a device that nothing is fitted to, and two that are not
+// supported.
 export function validation() {
   const rows = (set, count) => Array.from({ length: count }, (_, i) => {
     const measured = (set === 'paper_a' ? 1 : 3) * (1 + i * 1.7), error = ((i * 7) % 40 - 19.5) / 100;
     return { id: `gpt-${i}`, status: 'ok', reason: null, measured_s: measured, predicted_s: measured * (1 + error), error, low_s: measured * 0.8, high_s: measured * 1.3,
-      time_counts: true, measured_bytes: 1e10 * (1 + i / 10), predicted_bytes: 1.05e10 * (1 + i / 10), memory_error: 0.05, memory_kind: 'allocated', out_of_memory: false,
-      predicted_fits: true, passes: [], regime: ['a100'], groups: [set === 'paper_a' ? 'A100' : 'H100', 'bf16', 'tp+pp', '8-64', 'dense'], assumed: i % 3 === 0 ? ['vocabulary 50,257'] : [] };
+      time_counts: true, device_fitted: set === 'paper_a' || i > 0, measured_flops_per_gpu: null, predicted_flops_per_gpu: null,
+      relative_error: null, measured_bytes: 1e10 * (1 + i / 10), predicted_bytes: 1.05e10 * (1 + i / 10), memory_error: 0.05, memory_kind: 'allocated', out_of_memory: false,
+      predicted_fits: true, passes: [], regime: ['a100'], groups: [set === 'paper_a' ? 'A100' : 'H100', 'bf16', 'tp+pp', '8-64', 'dense', set === 'paper_a' ? 'Ampere dense' : 'Hopper dense'], assumed: i % 3 === 0 ? ['vocabulary 50,257'] : [] };
   });
   const out = { ...rows('paper_b', 1)[0], id: 'moe', status: 'unsupported', reason: 'mixture of <experts>', predicted_s: null, error: null, low_s: null, high_s: null,
-    predicted_bytes: null, memory_error: null, groups: ['', '', '', '', ''] };
+    predicted_bytes: null, memory_error: null, groups: ['', '', '', '', '', ''] };
   const errors = { mape: 0.123, median: -0.02, p90: 0.18, worst: 0.195, worst_id: 'gpt-39', memory_rows: 20, memory_mape: 0.05, memory_p90: 0.06, memory_worst: 0.07 };
-  const set = (name, list) => ({ name, rows: transposed(list), ...errors, coverage: 0.8, coverage_left_out: 0.75 });
+  const set = (name, list, added, devices_not_fitted) => ({ name, added, rows: transposed(list), ...errors, coverage: 0.8, coverage_left_out: 0.75,
+    devices_not_fitted, relative: null });
   const group = (name) => ({ group: name, rows: 20, datasets: 1, ...errors });
-  return { kind: 'validate', validation: { datasets: [set('paper_a', rows('paper_a', 20)), set('paper_b', [...rows('paper_b', 20), out, { ...out, id: 'moe2' }])],
-    ...errors, coverage: 0.8, coverage_left_out: 0.75,
+  return { kind: 'validate', validation: { datasets: [set('paper_a', rows('paper_a', 20), null, null),
+    set('paper_b', [...rows('paper_b', 20), out, { ...out, id: 'moe2' }], '2026-11', { rows: 1, ...errors })],
+    cohorts: [{ added: null, datasets: 1, rows: 20, supported: 20, ...errors }, { added: '2026-11', datasets: 1, rows: 22, supported: 20, ...errors }],
+    devices_not_fitted: { rows: 1, ...errors }, ...errors, coverage: 0.8, coverage_left_out: 0.75,
     outcomes: { ran: { forecast_fits: 39, forecast_does_not_fit: 1 }, out_of_memory: { forecast_fits: 0, forecast_does_not_fit: 2 } },
     passes: [{ kind: 'layer.forward', rows: 5, ...errors }],
-    causes: { device: [group('A100'), group('H100')], precision: [group('bf16')], parallelism: [group('tp+pp')], scale: [group('8-64')], model: [group('dense')] },
+    causes: { device: [group('A100'), group('H100')], precision: [group('bf16')], parallelism: [group('tp+pp')], scale: [group('8-64')], model: [group('dense')],
+      regime: [group('Ampere dense'), group('Hopper dense')] },
     rows: 42, unsupported: 2 } };
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many microbatches a stage holds at once, by the order of its passes.
+#pragma once
+#include <vector>
+
+#include "plans/schedules/order.hpp"
+
+namespace strategies {
+
+// Most activations a stage holds at once, in full-stage units: a forward adds 1/parts, the end of
+// the backward (or weight) pass removes it. `parts`: chunks that make one full stage.
+double peak_in_flight(const std::vector<Slot>& slots, int parts);
+
+// Pareto-maximal vectors (live microbatches per chunk) of what a stage holds at once.
+std::vector<std::vector<int>> in_flight_vectors(const std::vector<Slot>& slots, int chunks);
+
+}  // namespace strategies

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/lowering/bodies.hpp"
+
+#include <algorithm>
+
+#include "strategies/activity.hpp"
+
+namespace strategies {
+
+Pieces written(const Cast& cast, std::size_t writer, const Segment& segment, Pass pass,
+               const Variant& how) {
+  auto pieces = pass == Pass::forward ? cast.writers[writer]->forward(segment, how.slowdown)
+                                      : cast.writers[writer]->backward(segment, pass, how.slowdown);
+  auto& first = pieces.front().body;
+  first.drains = how.beside < 0 && cast.stages() > 1 && cast.job.software.pipeline_sync;
+  first.peak += std::max<std::int64_t>(0, how.beside);
+  return pieces;
+}
+
+Bodies::Bodies(const Cast& cast, sim::Program& program)
+    : cast_(cast), program_(program), whole_(cast.writers.size() * cast.blocks.size()) {}
+
+const WrittenPass& Bodies::pass(std::size_t writer, const Segment& segment, Pass pass,
+                                const Variant& how) {
+  const auto& blocks = cast_.blocks;
+  if (how != Variant{} || &segment < blocks.data() || &segment >= blocks.data() + blocks.size())
+    return any_pass(writer, segment, pass, how);
+  const auto v = static_cast<std::size_t>(&segment - blocks.data());
+  auto& found = whole_[writer * blocks.size() + v][static_cast<std::size_t>(pass)];
+  if (found == nullptr) found = &any_pass(writer, segment, pass, how);
+  return *found;
+}
+
+const WrittenPass& Bodies::any_pass(std::size_t writer, const Segment& segment, Pass pass,
+                                    const Variant& how) {
+  auto [found, fresh] = passes_.try_emplace({writer, segment, pass, how});
+  if (!fresh) return found->second;
+  for (auto& piece : written(cast_, writer, segment, pass, how))
+    found->second.push_back(
+        {program_.add_template(std::move(piece.body)), piece.waits_for, piece.then});
+  return found->second;
+}
+
+sim::TemplateId Bodies::packing(double parameters, double traffic, const Gpu& gpu) {
+  auto [body, fresh] = packing_.try_emplace({parameters, gpu});
+  if (fresh) {
+    const units::Kernel kernel{.kind = units::Kernel::Kind::stream,
+                               .traffic = {traffic * parameters}};
+    body->second =
+        program_.add_template({.steps = {{.activity = data_comm,
+                                          .issue = to_ticks(cast_.job.software.launch_backward),
+                                          .duration = to_ticks(cast_.costs.kernel(kernel, gpu))}}});
+  }
+  return body->second;
+}
+
+}  // namespace strategies

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies of passes, each written into the program once.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sim/program.hpp"
+#include "strategies/lowering/cast.hpp"
+
+namespace strategies {
+
+// How a pass is written.
+struct Variant {
+  double slowdown = 1.0;  // of computation, which runs beside communication
+  // Bytes that the forward pass needs beside which it runs, as the second of a pair; negative: it
+  // runs on its own.
+  std::int64_t beside = -1;
+  friend auto operator<=>(const Variant&, const Variant&) = default;
+};
+
+// Writes the pieces of a pass over a segment, as the writer with this index does.
+Pieces written(const Cast& cast, std::size_t writer, const Segment& segment, Pass pass,
+               const Variant& how = {});
+
+// A piece of a pass whose body the program has; the rest as in Piece.
+struct WrittenPiece {
+  sim::TemplateId body{};
+  int waits_for = -1;
+  std::optional<Exchange> then;
+};
+using WrittenPass = std::vector<WrittenPiece>;
+
+// Invariant: the program has every body that is known here, in the order in which they were asked
+// for. What is returned stays where it is.
+class Bodies {
+ public:
+  // Both must outlive it.
+  Bodies(const Cast& cast, sim::Program& program);
+
+  // Returns a pass over a segment as the writer with this index writes it.
+  const WrittenPass& pass(std::size_t writer, const Segment& segment, Pass pass,
+                          const Variant& how = {});
+  // Returns the body that packs gradients of so many parameters before they are sent compressed:
+  // it moves `traffic` bytes for each.
+  sim::TemplateId packing(double parameters, double traffic, const Gpu& gpu);
+
+ private:
+  const WrittenPass& any_pass(std::size_t writer, const Segment& segment, Pass pass,
+                              const Variant& how);
+  const Cast& cast_;
+  sim::Program& program_;
+  std::map<std::tuple<std::size_t, Segment, Pass, Variant>, WrittenPass> passes_;
+  // The same again for whole virtual stages, which most passes are: [writer, virtual stage][pass].
+  std::vector<std::array<const WrittenPass*, 4>> whole_;
+  std::map<std::pair<double, Gpu>, sim::TemplateId> packing_;  // by parameters
+};
+
+}  // namespace strategies

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What layers exchange behind a piece of a pass, as an op of its own: over tensor-, context- or
+// expert-parallel groups.
+#pragma once
+#include <cstddef>
+
+#include "strategies/lowering/emitter.hpp"
+
+namespace strategies {
+
+// Writes the exchange behind a piece, if there is one. What follows the segment waits for its last.
+void emit_exchange(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
+                   std::size_t index);
+
+// Time that the exchanges of a segment take on an idle network.
+sim::Picoseconds exchanged_in(const SegmentRun& run, const Cast& cast, int stage);
+
+}  // namespace strategies

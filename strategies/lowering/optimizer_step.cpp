@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/lowering/optimizer_step.hpp"
+
+#include <map>
+#include <utility>
+
+#include "plans/memory.hpp"
+#include "strategies/lowering/data_collectives.hpp"
+#include "strategies/lowering/state_offload.hpp"
+#include "strategies/sharing.hpp"
+
+namespace strategies {
+
+using units::Kernel;
+
+namespace {
+
+// Sophia estimates the Hessian's diagonal in every tenth step; on the average that costs this share
+// of the forward and backward passes (Liu et al. 2023, section 2.2).
+constexpr double hessian_share = 0.05;
+
+Kernel stream(double bytes) { return {.kind = Kernel::Kind::stream, .traffic = {bytes}}; }
+
+// All ranks sum a few bytes.
+void meet(Emitter& emitter, const Cast& cast, units::Bytes size) {
+  if (cast.placement.ranks() == 1) return;
+  std::vector<sim::Participant> who;
+  for (std::uint32_t actor = 0; actor < cast.actors.size(); ++actor)
+    who.push_back(
+        {sim::ActorId{actor}, {emitter.clocks[actor].latest, emitter.clocks[actor].reduced}});
+  const auto time = to_ticks(
+      cast.costs.collective(topology::Collective::all_reduce, size, everyone(cast.job.cluster))
+          .time());
+  const auto op =
+      emitter.collective(sim::Lane::data, {time}, data_comm, who, {label_gradient_norm});
+  for (std::uint32_t actor = 0; actor < who.size(); ++actor)
+    emitter.clocks[actor].reduced = emitter.program.event(op, actor);
+}
+
+// Runs a pass on an actor once its gradients are reduced.
+void add_update(Emitter& emitter, std::uint32_t actor, sim::TemplateId body) {
+  const auto& clock = emitter.clocks[actor];
+  emitter.pass_of(actor, body, {clock.reduced, clock.latest}, {label_optimizer});
+}
+
+// The forward and the backward pass of one microbatch.
+sim::Picoseconds passes_of(const Cast& cast, std::uint32_t actor) {
+  sim::Picoseconds sum = 0;
+  for (int chunk = 0; chunk < cast.chunks(); ++chunk)
+    for (auto pass : {Pass::forward, Pass::backward})
+      sum += alone(written(cast, cast.writer_of[actor],
+                           cast.blocks_at(cast.actors[actor].stage, chunk), pass))
+                 .total();
+  return sum;
+}
+
+// ZeRO divides dense matrices over all that share them, experts over fewer.
+sim::Picoseconds newton_schulz(const Cast& cast, const ActorFacts& facts) {
+  const auto time = [&](const std::vector<Kernel>& products) {
+    sim::Picoseconds sum = 0;
+    for (const auto& product : products) sum += to_ticks(cast.costs.kernel(product, facts.gpu));
+    return newton_schulz_steps * sum;
+  };
+  std::map<Block, std::int64_t> blocks;
+  for (int chunk = 0; chunk < cast.chunks(); ++chunk)
+    for (const auto& block : cast.blocks_at(facts.stage, chunk)) ++blocks[block];
+  sim::Picoseconds with_layer = 0, apart = 0;
+  for (const auto& [block, count] : blocks) {
+    const auto& cost = cast.writers.front()->cost(block);
+    with_layer += count * time(cost.newton_schulz);
+    apart += count * time(cost.apart_newton_schulz);
+  }
+  return with_layer / cast.shards.with_layer + apart / cast.shards.apart;
+}
+
+// Bytes that the device reads and writes for the update of its share.
+double update_bytes(const Cast& cast, const ActorFacts& facts) {
+  const auto& [model, training, plan, software, cluster, counts_flops] = cast.job;
+  const double share = share_of(facts.held.parameters, cast.shards);
+  double bytes = share * optimizer_traffic(plan, training, software);
+  if (host_optimizer(cast))  // what stays here is to zero the gradients
+    bytes = plan.offload.gradients ? 0
+                                   : kept_gradient_bytes(plan, training, software) *
+                                         (plan.zero >= 2 ? share : facts.held.parameters.all());
+  if (shares_parameters(cast, facts.stage))
+    bytes += share * unpacking_traffic(plan, training, cast.traffic().gradient_bytes());
+  return bytes;
+}
+
+std::vector<sim::Step> update_steps(const Cast& cast, std::uint32_t actor) {
+  const auto& facts = cast.actors[actor];
+  const auto optimizer = cast.job.training.optimizer;
+  const auto step = [&](sim::Picoseconds duration) {
+    return sim::Step{.activity = optimizer_compute, .duration = duration};
+  };
+  std::vector<sim::Step> steps{
+      step(to_ticks(cast.costs.kernel(stream(update_bytes(cast, facts)), facts.gpu)))};
+  steps.front().issue = to_ticks(cast.job.software.step_overhead);
+  if (optimizer == Optimizer::sophia)
+    steps.push_back(step(static_cast<sim::Picoseconds>(
+        hessian_share * static_cast<double>(cast.microbatches * passes_of(cast, actor)))));
+  if (optimizer == Optimizer::muon) steps.push_back(step(newton_schulz(cast, facts)));
+  return steps;
+}
+
+// Muon needs whole matrices of momentum, in 16 bit; ZeRO cuts them.
+void gather_matrices(Emitter& emitter, const Cast& cast) {
+  if (cast.job.training.optimizer != Optimizer::muon || cast.job.plan.zero == 0) return;
+  for (auto& clock : emitter.clocks) clock.gathered = sim::no_event;
+  for (int stage = 0; stage < cast.stages(); ++stage)
+    for (const auto& actor : cast.actors)
+      if (actor.stage == stage) {
+        add_data_collectives(emitter, cast, stage, actor.held.matrices, DataCollective::gathers,
+                             label_gather_parameters, emitter.after(&ActorClock::reduced));
+        break;
+      }
+  // Who shares with nobody has whole matrices, and waits as others do.
+  for (auto& clock : emitter.clocks)
+    if (clock.gathered != sim::no_event) clock.reduced = clock.gathered;
+}
+
+}  // namespace
+
+void sum_gradient_norm(Emitter& emitter, const Cast& cast) {
+  meet(emitter, cast, units::Bytes{8.0});
+}
+
+void unscale(Emitter& emitter, const Cast& cast) {
+  if (cast.job.training.precision != units::Precision::fp16) return;
+  std::map<std::pair<int, Gpu>, sim::TemplateId> bodies;
+  for (std::uint32_t actor = 0; actor < cast.actors.size() && !host_optimizer(cast); ++actor) {
+    const auto& facts = cast.actors[actor];
+    auto [known, fresh] = bodies.try_emplace({facts.stage, facts.gpu});
+    if (fresh) {
+      const auto sweep = stream(2 * cast.traffic().gradient_bytes() *
+                                share_of(facts.held.parameters, cast.shards));
+      known->second = emitter.program.add_template(
+          {.steps = {{.activity = optimizer_compute,
+                      .issue = to_ticks(cast.job.software.launch_forward),
+                      .duration = to_ticks(cast.costs.kernel(sweep, facts.gpu))}}});
+    }
+    add_update(emitter, actor, known->second);
+  }
+  meet(emitter, cast, units::Bytes{4.0});
+}
+
+void update_parameters(Emitter& emitter, const Cast& cast) {
+  gather_matrices(emitter, cast);
+  if (host_optimizer(cast)) update_on_hosts(emitter, cast);
+  // Of each stage and writer: estimates take as long as the passes that a rank's groups allow.
+  std::map<std::pair<int, std::size_t>, sim::TemplateId> bodies;
+  for (std::uint32_t actor = 0; actor < cast.actors.size(); ++actor) {
+    auto [known, fresh] = bodies.try_emplace({cast.actors[actor].stage, cast.writer_of[actor]});
+    if (fresh)
+      known->second =
+          emitter.program.add_template({.steps = update_steps(cast, actor), .drains = true});
+    add_update(emitter, actor, known->second);
+  }
+  if (host_parameters(cast) && !host_optimizer(cast)) return_parameters(emitter, cast);
+  if (!cast.duties.gathers_after) return;
+  for (int stage = 0; stage < cast.stages(); ++stage)
+    add_data_collectives(emitter, cast, stage, parameters_of(cast, stage), DataCollective::gathers,
+                         label_gather_parameters, emitter.after(&ActorClock::latest));
+}
+
+}  // namespace strategies

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/lowering/pairs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "strategies/lowering/layer_exchanges.hpp"
+#include "strategies/lowering/messages.hpp"
+#include "strategies/lowering/segments.hpp"
+#include "strategies/lowering/slots.hpp"
+
+namespace strategies {
+
+using sim::no_event;
+
+namespace {
+
+// Each pass is slowed by what the other exchanges.
+void begin_pair(Emitter& emitter, const Cast& cast, int stage, const Slot& forward,
+                const Slot& backward) {
+  const auto& ahead = cast.blocks_in(stage, forward);
+  const auto& back = cast.blocks_in(stage, backward);
+  auto &first = emitter.running, &second = emitter.beside;
+  begin_segment(first, emitter, cast, stage, ahead, Pass::forward, 1.0);
+  begin_segment(second, emitter, cast, stage, back, Pass::backward, 1.0, &first);
+  if (cast.job.software.interference <= 0) return;
+  const auto slow_ahead =
+      slowdown_of(emitter, cast, ahead, Pass::forward, exchanged_in(second, cast, stage));
+  const auto slow_back =
+      slowdown_of(emitter, cast, back, Pass::backward, exchanged_in(first, cast, stage));
+  begin_segment(first, emitter, cast, stage, ahead, Pass::forward, slow_ahead);
+  begin_segment(second, emitter, cast, stage, back, Pass::backward, slow_back, &first);
+}
+
+// What the clocks have as the latest ended beside what comes now.
+void end_one_of_pair(Emitter& emitter, const Cast& cast, int stage) {
+  for_each_actor(cast, stage, [&](std::uint32_t actor) {
+    emitter.clocks[actor].ended_beside = emitter.clocks[actor].latest;
+  });
+}
+
+void alternate(Emitter& emitter, const Cast& cast, int stage, const Slot& forward,
+               const Slot& backward) {
+  begin_pair(emitter, cast, stage, forward, backward);
+  bool ended = false;
+  for (std::size_t i = 0; i < std::max(emitter.running.count, emitter.beside.count); ++i)
+    for (auto [run, slot] : {std::pair{&emitter.running, &forward}, {&emitter.beside, &backward}}) {
+      if (i >= run->count) continue;
+      if (i == 0) await_input(emitter, cast, stage, *slot);
+      emit_piece(*run, emitter, cast, stage, *slot, i);
+      emit_exchange(*run, emitter, cast, stage, *slot, i);
+      if (i + 1 == run->count && !std::exchange(ended, true)) end_one_of_pair(emitter, cast, stage);
+    }
+}
+
+void emit_pair(Emitter& emitter, const Cast& cast, int stage, const Slot& forward,
+               const Slot& backward) {
+  await_input(emitter, cast, stage, backward);
+  for_each_actor(cast, stage, [&](std::uint32_t actor) {
+    auto& clock = emitter.clocks[actor];
+    if (clock.gathered == no_event) clock.gathered = clock.arrival;
+  });
+  if (duties_of(emitter, cast, stage, forward).any() ||
+      duties_of(emitter, cast, stage, backward).any()) {
+    emit_passes(emitter, cast, stage, forward);
+    end_one_of_pair(emitter, cast, stage);
+    emit_passes(emitter, cast, stage, backward);
+  } else {
+    alternate(emitter, cast, stage, forward, backward);
+  }
+  send_onwards(emitter, cast, stage, forward);
+  send_onwards(emitter, cast, stage, backward);
+  for_each_actor(cast, stage,
+                 [&](std::uint32_t actor) { emitter.clocks[actor].ended_beside = no_event; });
+}
+
+}  // namespace
+
+// Every stage's order is walked; mirrored stages are written with the lower one. What that needs of
+// the upper one has been written: it is the mirror image of what the lower one needs itself.
+void emit_slot(Emitter& emitter, const Cast& cast, int stage, const Slot& slot) {
+  if (cast.placement.lead_of(stage) != stage) return;
+  auto& first = emitter.slots.first_of_pair;
+  if (slot.paired) {
+    first = slot;
+  } else if (first) {
+    emit_pair(emitter, cast, stage, *first, slot);
+    first.reset();
+  } else {
+    emit_passes(emitter, cast, stage, slot);
+    send_onwards(emitter, cast, stage, slot);
+  }
+}
+
+}  // namespace strategies

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategies/lowering/segments.hpp"
+
+#include "strategies/lowering/layer_exchanges.hpp"
+
+namespace strategies {
+
+using sim::EventId;
+using sim::no_event;
+
+namespace {
+
+LabelKind label_of_pass(Pass pass) {
+  return pass == Pass::forward          ? label_forward
+         : pass == Pass::backward       ? label_backward
+         : pass == Pass::backward_input ? label_backward_input
+                                        : label_backward_weight;
+}
+
+}  // namespace
+
+void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
+                   const Segment& segment, Pass pass, double slowdown, const SegmentRun* beside) {
+  run.pieces.assign(cast.writers.size(), nullptr);
+  for (const auto& cell : cast.cells_at(stage))
+    for (auto writer : cell.writers) {
+      Variant how{slowdown};
+      if (beside != nullptr) {
+        const auto& other = emitter.program.body(beside->pieces[writer]->front().body);
+        how.beside = other.peak - other.held;
+      }
+      run.pieces[writer] = &emitter.bodies.pass(writer, segment, pass, how);
+      run.count = run.pieces[writer]->size();
+    }
+  if (run.exchanged.size() < run.count)
+    run.exchanged.resize(run.count, std::vector<EventId>(cast.actors.size(), no_event));
+}
+
+void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
+                std::size_t index) {
+  const bool first = index == 0;
+  const auto label = label_of_pass(slot.pass);
+  auto& program = emitter.program;
+  for (const auto& cell : cast.cells_at(stage)) {
+    const auto its = run_by(cast, cell.stage, slot);
+    const sim::Label named{label, static_cast<std::int16_t>(its.chunk), its.microbatch};
+    const auto waits_for = (*run.pieces[cell.writers.front()])[index].waits_for;
+    run.who.clear();
+    for (auto actor : cell.actors) {
+      const auto& clock = emitter.clocks[actor];
+      const auto awaited =
+          waits_for < 0 ? no_event : run.exchanged[static_cast<std::size_t>(waits_for)][actor];
+      run.who.push_back({sim::ActorId{actor},
+                         {first ? clock.arrival : awaited, first ? clock.gathered : no_event}});
+    }
+    run.bodies.clear();
+    for (auto writer : cell.writers) run.bodies.push_back((*run.pieces[writer])[index].body);
+    const auto op = run.bodies.size() == 1 ? program.add_pass(run.bodies.front(), run.who, named)
+                                           : program.add_pass(run.bodies, run.who, named);
+    for (std::uint32_t i = 0; i < run.who.size(); ++i) {
+      auto& clock = emitter.clocks[cell.actors[i]];
+      if (first) clock.before_latest = clock.latest;
+      clock.latest = program.event(op, i);
+      if (first) clock.arrival = clock.gathered = no_event;
+    }
+  }
+}
+
+void emit_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
+                  const Segment& segment, double slowdown) {
+  auto& run = emitter.running;
+  begin_segment(run, emitter, cast, stage, segment, slot.pass, slowdown);
+  for (std::size_t i = 0; i < run.count; ++i) {
+    emit_piece(run, emitter, cast, stage, slot, i);
+    emit_exchange(run, emitter, cast, stage, slot, i);
+  }
+}
+
+// Communication slows the share of a segment's computation that it covers.
+double slowdown_of(Emitter& emitter, const Cast& cast, const Segment& segment, Pass pass,
+                   sim::Picoseconds beside) {
+  const auto interference = cast.job.software.interference;
+  if (interference <= 0 || beside <= 0) return 1.0;  // the usual case
+  sim::Picoseconds alone = 0;
+  for (const auto& piece : emitter.bodies.pass(0, segment, pass))
+    for (const auto& step : emitter.program.body(piece.body).steps)
+      if (step.lane == sim::Lane::compute) alone += step.duration;
+  return slowdown_beside(interference, beside, alone);
+}
+
+}  // namespace strategies

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes over segments, piece by piece, on every cell of a stage.
+#pragma once
+#include <cstddef>
+
+#include "strategies/lowering/emitter.hpp"
+
+namespace strategies {
+
+// Takes the pieces of a pass for `run`. `slowdown` stretches its computation; as the second of a
+// pair, the pass runs beside `beside`.
+void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
+                   const Segment& segment, Pass pass, double slowdown,
+                   const SegmentRun* beside = nullptr);
+// Writes one piece of the pass; the first waits for the slot's input and for what was gathered.
+void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
+                std::size_t index);
+// Writes all pieces of a pass and the exchanges behind them.
+void emit_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
+                  const Segment& segment, double slowdown);
+
+// Returns the factor, at least 1, by which communication of `beside` picoseconds that runs beside a
+// segment slows its computation.
+double slowdown_of(Emitter& emitter, const Cast& cast, const Segment& segment, Pass pass,
+                   sim::Picoseconds beside);
+
+}  // namespace strategies

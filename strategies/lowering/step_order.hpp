@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which a step runs the slots of its stages.
+#pragma once
+#include "strategies/lowering/emitter.hpp"
+
+namespace strategies {
+
+// Finds the order of every stage's slots for the plan's schedule. Searched schedules ask what
+// passes and a message take. Throws Refusal where the passes of a stage take 26 days.
+void find_order(Emitter& emitter, const Cast& cast);
+
+}  // namespace strategies

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks that share parameters do, and when.
+#include "plans/duties.hpp"
+#include "plans/memory.hpp"
+#include "tests/catch.hpp"
+
+namespace duties_spec {
+
+using namespace strategies;
+
+TEST_CASE(
+    "parameters are gathered ahead as the plan says, else under ZeRO-3, else as the software "
+    "does") {
+  Software waits, ahead;
+  ahead.overlap_parameters = true;
+  for (int zero = 0; zero < 3; ++zero) {
+    CHECK_FALSE(gathers_ahead({.zero = zero}, waits));
+    CHECK(gathers_ahead({.zero = zero}, ahead));
+  }
+  Plan plan{.zero = 3};
+  CHECK(gathers_ahead(plan, waits));
+  plan.overlap.parameters = false;
+  CHECK_FALSE(gathers_ahead(plan, ahead));
+}
+
+TEST_CASE("units of layers are ZeRO-3's, owners of tensors ZeRO-1's") {
+  Software by_tensor;
+  by_tensor.states_by_tensor = true;
+  for (int zero = 0; zero <= 3; ++zero) {
+    Plan plan{.zero = zero, .wrap = {.layers = 2}};
+    CHECK(layers_of_unit(plan) == (zero == 3 ? std::optional<std::int64_t>(2) : std::nullopt));
+    CHECK(owns_tensors(plan, by_tensor) == (zero == 1));
+    CHECK_FALSE(owns_tensors(plan, {}));
+  }
+}
+
+TEST_CASE(
+    "gradients are reduced in the plan's precision, else 32-bit ones in fp32, else the "
+    "software's") {
+  using enum units::Precision;
+  Software software;
+  software.gradient_precision = bf16;
+  Plan plan;
+  for (const auto precision : {bf16, fp16, fp8})
+    CHECK(reduced_gradient_precision(plan, {.precision = precision}, software) == bf16);
+  for (const auto precision : {fp32, tf32}) {
+    CHECK(reduced_gradient_precision(plan, {.precision = precision}, software) == fp32);
+    CHECK(reduced_gradient_bytes(plan, {.precision = precision}, software) == 4);
+  }
+  plan.gradient_precision = bf16;
+  CHECK(reduced_gradient_precision(plan, {.precision = fp32}, software) == bf16);
+}
+
+}  // namespace duties_spec
