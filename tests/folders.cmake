@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fails if a folder holds more than MOST sources (.cpp, .hpp), those of folders inside of it apart. ROOT
-# is the source tree, FOLDERS what is read of it; those named in LARGER may hold more.
+# is the source tree, FOLDERS what is read of it.
 cmake_minimum_required(VERSION 3.25)
 
 foreach(folder IN LISTS FOLDERS)
@@ -12,7 +12,7 @@ foreach(folder IN LISTS FOLDERS)
     set(inside ${files})
     list(FILTER inside INCLUDE REGEX "^${one}$")
     list(LENGTH inside number)
-    if(number GREATER MOST AND NOT one IN_LIST LARGER)
+    if(number GREATER MOST)
       message(SEND_ERROR "${one} holds ${number} sources; at most ${MOST}: divide it into sub-rooms")
     endif()
   endforeach()
