@@ -94,7 +94,7 @@ std::string time_line(const std::string& name, std::size_t rows, std::size_t sup
 }
 
 // Of the first data sets, or of those that joined in that month.
-std::string mean_of(const std::string& added) {
+std::string mean_label(const std::string& added) {
   return "mean of " + (added.empty() ? "first" : added);
 }
 
@@ -113,7 +113,7 @@ std::string time_table(const forecast::Score& score, const TextOptions& options)
             time_line(shown(dataset.name, width, options), dataset.rows.size(), dataset.supported,
                       dataset.time, dataset.coverage, dataset.coverage_left_out, options);
     if (score.cohorts.size() > 1)
-      text += toned(time_line(shown(mean_of(cohort.added), width, options), cohort.rows,
+      text += toned(time_line(shown(mean_label(cohort.added), width, options), cohort.rows,
                               cohort.supported, cohort.time, {}, {}, options),
                     Tone::strong, options);
   }

@@ -22,10 +22,10 @@ std::optional<double> relative_error(const std::optional<Quantity>& measured,
   return relative;
 }
 
-bool runs(const Row& row) { return row.status == Row::Status::ok; }
+bool is_supported(const Row& row) { return row.status == Row::Status::ok; }
 
 std::optional<double> counted_memory_error(const Row& row) {
-  return runs(row) && row.fitted ? memory_error(row) : std::nullopt;
+  return is_supported(row) && row.fitted ? memory_error(row) : std::nullopt;
 }
 
 // A running mean that is absent until something was added.
@@ -96,7 +96,7 @@ class Tallies {
   void add(const std::string& dataset, const Row& row) {
     time_.add(dataset, row.id, counted_error(row));
     memory_.add(dataset, row.id, counted_memory_error(row));
-    if (row.fitted || !runs(row)) return;
+    if (row.fitted || !is_supported(row)) return;
     time_apart_.add(dataset, row.id, row.time_counts ? error(row) : std::nullopt);
     memory_apart_.add(dataset, row.id, memory_error(row));
   }
@@ -118,7 +118,7 @@ std::optional<bool> inside_interval(const Row& row) {
 }
 
 void add_outcome(Outcomes& outcomes, const Row& row) {
-  if (!runs(row) || !row.fitted || !row.predicted_fits) return;
+  if (!is_supported(row) || !row.fitted || !row.predicted_fits) return;
   if (row.out_of_memory)
     ++(*row.predicted_fits ? outcomes.overflowed_against_forecast
                            : outcomes.overflowed_as_forecast);
@@ -128,7 +128,7 @@ void add_outcome(Outcomes& outcomes, const Row& row) {
 
 // Forecast over measured rate; the source's own way of counting is a factor of all its rows.
 std::optional<double> rate_ratio(const Row& row) {
-  if (!runs(row) || !row.measured_rate || !row.predicted_rate) return std::nullopt;
+  if (!is_supported(row) || !row.measured_rate || !row.predicted_rate) return std::nullopt;
   if (!(row.measured_rate->value > 0 && row.predicted_rate->value > 0)) return std::nullopt;
   return *row.predicted_rate / *row.measured_rate;
 }
@@ -156,7 +156,7 @@ DatasetScore score_one(DatasetRows dataset) {
   Tallies tallies;
   Mean inside, inside_left_out;
   for (const Row& row : result.rows) {
-    if (runs(row)) ++result.supported;
+    if (is_supported(row)) ++result.supported;
     tallies.add(result.name, row);
     inside.add(share_true(inside_interval(row)));
     inside_left_out.add(share_true(row.inside_left_out));
@@ -237,7 +237,7 @@ std::optional<double> error(const PassTime& pass) {
 }
 
 std::optional<double> counted_error(const Row& row) {
-  return runs(row) && row.time_counts && row.fitted ? error(row) : std::nullopt;
+  return is_supported(row) && row.time_counts && row.fitted ? error(row) : std::nullopt;
 }
 
 namespace {
