@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear layers in 8 and 4 bit: what is cast, what stays wide, what is kept.
-#include "model/narrow.hpp"
-
 #include <algorithm>
 
+#include "model/narrow.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
 

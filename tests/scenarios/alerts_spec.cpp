@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of operators as people write them.
 #include "forecast/alerts.hpp"
-
 #include "scenarios/documents/value_json.hpp"
 #include "scenarios/search_file.hpp"
 #include "scenarios/shown.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/calibration.hpp"
-
 #include <filesystem>
 
+#include "scenarios/calibration.hpp"
 #include "scenarios/catalog.hpp"
 #include "scenarios/documents/edit.hpp"
 #include "scenarios/published.hpp"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/catalog.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "scenarios/catalog.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/yaml.hpp"
 #include "tests/catch.hpp"

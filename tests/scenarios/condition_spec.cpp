@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conditions over paths: what they mean, and what is wrong with those that mean nothing.
-#include "scenarios/sweeps/condition.hpp"
-
 #include <random>
 
+#include "scenarios/sweeps/condition.hpp"
 #include "tests/catch.hpp"
 
 namespace condition_spec {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/corrections_file.hpp"
-
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "forecast/accuracy/correction.hpp"
+#include "scenarios/corrections_file.hpp"
 #include "scenarios/likeness.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"

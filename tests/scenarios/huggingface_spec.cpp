@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/foreign/huggingface.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -9,6 +7,7 @@
 #include "model/transformer.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/yaml.hpp"
+#include "scenarios/foreign/huggingface.hpp"
 #include "tests/catch.hpp"
 
 namespace huggingface_spec {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/intervals.hpp"
-
 #include "scenarios/documents/error.hpp"
+#include "scenarios/intervals.hpp"
 #include "tests/catch.hpp"
 
 namespace intervals_spec {

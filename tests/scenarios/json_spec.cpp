@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON with places, and gzip around it.
-#include "scenarios/documents/json.hpp"
-
 #include <zlib.h>
 
 #include <sstream>
 
 #include "scenarios/documents/error.hpp"
+#include "scenarios/documents/json.hpp"
 #include "scenarios/documents/json_tokens.hpp"
 #include "scenarios/documents/unpacked.hpp"
 #include "scenarios/documents/value_json.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/foreign/nccl_tests.hpp"
-
 #include <string>
 
 #include "scenarios/documents/error.hpp"
+#include "scenarios/foreign/nccl_tests.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 #include "topology/collective.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces of PyTorch's profiler, read; and what is wrong with those that are none.
-#include "scenarios/foreign/profiler_trace.hpp"
-
 #include <zlib.h>
 
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include <sstream>
 
 #include "scenarios/documents/error.hpp"
+#include "scenarios/foreign/profiler_trace.hpp"
 #include "tests/catch.hpp"
 
 namespace profiler_trace_spec {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/published.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -8,6 +6,7 @@
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/fitted_devices.hpp"
+#include "scenarios/published.hpp"
 #include "tests/catch.hpp"
 
 namespace published_spec {

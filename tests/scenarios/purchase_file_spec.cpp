@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Purchases as they are read, and what is said of those that are wrong.
-#include "scenarios/purchase/purchase_file.hpp"
-
 #include <algorithm>
 
 #include "scenarios/catalog.hpp"
+#include "scenarios/purchase/purchase_file.hpp"
 #include "scenarios/purchase/purchase_keys.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"

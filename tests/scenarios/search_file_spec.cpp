@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scenario as a question: what is fixed, what is limited, what is left open.
 #include "scenarios/search_file.hpp"
-
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 

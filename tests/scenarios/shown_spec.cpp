@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a table of keys shows is what it reads.
-#include "scenarios/shown.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -15,6 +13,7 @@
 
 #include "scenarios/documents/value_json.hpp"
 #include "scenarios/documents/yaml.hpp"
+#include "scenarios/shown.hpp"
 #include "scenarios/tables.hpp"
 #include "tests/catch.hpp"
 

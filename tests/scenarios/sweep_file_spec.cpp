@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sweeps as people write them: axes, conditions, points, and every mistake at once.
-#include "scenarios/sweeps/sweep_file.hpp"
-
 #include <filesystem>
 #include <fstream>
 
 #include "scenarios/documents/value_json.hpp"
+#include "scenarios/sweeps/sweep_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 

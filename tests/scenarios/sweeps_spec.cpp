@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/sweeps/sweeps.hpp"
-
 #include <fstream>
 #include <map>
 #include <string>
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "scenarios/sweeps/sweeps.hpp"
 #include "tests/catch.hpp"
 
 namespace sweeps_spec {

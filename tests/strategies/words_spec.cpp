@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plans/words.hpp"
-
 #include <set>
 #include <string_view>
 
+#include "plans/words.hpp"
 #include "tests/catch.hpp"
 #include "topology/words.hpp"
 

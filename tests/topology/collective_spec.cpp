@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/collective.hpp"
-
 #include <cmath>
 #include <random>
 #include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
+#include "topology/collective.hpp"
 #include "topology/paths.hpp"
 
 namespace collective_spec {

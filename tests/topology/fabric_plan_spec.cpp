@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/fabric_plan.hpp"
-
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -9,6 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/topology/graph.hpp"
 #include "tests/topology/samples.hpp"
+#include "topology/fabric_plan.hpp"
 
 namespace fabric_plan_spec {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/host_time.hpp"
-
 #include "tests/catch.hpp"
+#include "topology/host_time.hpp"
 
 namespace host_time_spec {
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/kernel_time.hpp"
-
 #include <cmath>
 #include <random>
 
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
+#include "topology/kernel_time.hpp"
 
 namespace kernel_time_spec {
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/measured_collective.hpp"
-
 #include <cmath>
 
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
+#include "topology/measured_collective.hpp"
 #include "topology/sweep.hpp"
 
 namespace measured_collective_spec {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/measured.hpp"
-
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
 #include "tests/catch.hpp"
+#include "topology/measured.hpp"
 
 namespace measured_spec {
 

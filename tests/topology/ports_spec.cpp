@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/ports.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
+#include "topology/ports.hpp"
 
 namespace ports_spec {
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "units/spelling.hpp"
-
 #include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "units/spelling.hpp"
 
 namespace spelling_spec {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "units/text.hpp"
-
 #include <bit>
 #include <clocale>
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <random>
 
 #include "tests/catch.hpp"
+#include "units/text.hpp"
 
 namespace text_spec {
 
