@@ -232,6 +232,14 @@ std::string folded_is_full(const Scenario& scenario) {
                     report::simulate_json(scenario, full, ""));
 }
 
+bool recomputes_per_op(const strategies::Plan& plan) {
+  using Kind = strategies::Recompute::Kind;
+  return plan.recompute.kind == Kind::per_op ||
+         std::ranges::any_of(plan.layers, [](const auto& some) {
+           return some.recompute && some.recompute->kind == Kind::per_op;
+         });
+}
+
 // A plan with all keys, and the question whose space holds it alone. Which layers are regrouped is
 // always for the search to choose, and what they recompute is left to it beside.
 struct Asked {
@@ -249,6 +257,8 @@ Asked asked_of(const Scenario& given) {
   auto& space = asked.question.space;
   if (tensor) space.layer_tensor = {.listed = {*tensor}};
   if (tensor) space.recompute = true;
+  if (tensor && recomputes_per_op(asked.scenario.plan))
+    space.further_ways.push_back({strategies::Recompute::Kind::per_op});
   asked.inside = search::outside(asked.question, asked.scenario.plan).empty();
   return asked;
 }
