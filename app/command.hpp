@@ -103,6 +103,7 @@ int compare(const std::string& file, const std::string& against, bool full, cons
 int search(const SearchRequest& request, const Common& common, Streams streams);
 // Which of the options of a purchase file to buy or rent.
 int purchase(const std::string& file, const Common& common, Streams streams);
+std::string schedule_names();  // "gpipe, 1f1b, ..., dualpipe or dualpipe-v"
 int schedule(const ScheduleRequest& request, const Common& common, Streams streams);
 int catalog_list(const std::string& kind, const Common& common, Streams streams);
 int catalog_show(const std::string& kind, const std::string& name, const FabricSize& size,

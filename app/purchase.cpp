@@ -53,8 +53,13 @@ void warn_purchase(const search::Purchase& purchase, const search::Decision& dec
 search::Decision decided(const scenarios::PlacedPurchase& read, const search::Purchasing& how) {
   try {
     return search::decide(read.value, how);
-  } catch (const search::PurchaseRefusal& refused) {
-    throw scenarios::Error({scenarios::placed(refused, read)});
+  } catch (const search::PurchaseRefused& refused) {
+    std::vector<scenarios::Complaint> complaints;  // what a workload says, options share
+    for (const auto& one : refused.all)
+      if (const auto said = scenarios::placed(one, read);
+          std::ranges::find(complaints, said) == complaints.end())
+        complaints.push_back(said);
+    throw scenarios::Error(complaints);
   }
 }
 

@@ -94,9 +94,7 @@ void add_schedule(CLI::App& program, Common& common, Action& action) {
   auto asked = std::make_shared<ScheduleRequest>();
   auto* command =
       program.add_subcommand("schedule", "Play one pipeline schedule from given pass times");
-  auto* named = command->add_option("--schedule", asked->schedule,
-                                    "gpipe, 1f1b, interleaved, zb-h1, zb-h2, zb-v, v-half, v-min, "
-                                    "dualpipe or dualpipe-v");
+  auto* named = command->add_option("--schedule", asked->schedule, schedule_names());
   auto* written = command->add_option("--order", asked->order,
                                       "CSV file of an order, a line per device: 0F0,0F1,0B0,0B1");
   written->excludes(named);

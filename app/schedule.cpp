@@ -9,12 +9,12 @@
 #include <optional>
 
 #include "app/command.hpp"
+#include "plans/limits.hpp"
+#include "plans/words.hpp"
 #include "report/page.hpp"
 #include "scenarios/error.hpp"
 #include "scenarios/order_file.hpp"
-#include "strategies/limits.hpp"
 #include "strategies/pipeline.hpp"
-#include "strategies/schedule_names.hpp"
 
 namespace app {
 
@@ -24,19 +24,12 @@ using strategies::Pass, strategies::ScheduleKind;
 
 constexpr double most_operations = 2e6;  // forwards and backwards
 
-constexpr auto& schedules = strategies::schedule_names;
-
 ScheduleKind kind_of(const ScheduleRequest& request) {
   if (request.schedule.empty()) throw Mistake("schedule: name a --schedule or give an --order");
-  std::string names;
-  for (const auto& [name, kind] : schedules) {
+  for (const auto& [name, kind] : words_of(ScheduleKind{}))
     if (request.schedule == name) return kind;
-    names += (names.empty()                     ? ""
-              : kind == schedules.back().second ? " or "
-                                                : ", ") +
-             std::string(name);
-  }
-  throw Mistake("--schedule " + request.schedule + ": unknown schedule; choose " + names);
+  throw Mistake("--schedule " + request.schedule + ": unknown schedule; choose " +
+                schedule_names());
 }
 
 // Left out, the number of chunks is the schedule's own.
@@ -211,6 +204,14 @@ Played played(ScheduleRequest request, bool with_waits) {
 }
 
 }  // namespace
+
+std::string schedule_names() {
+  constexpr auto all = words_of(ScheduleKind{});
+  std::string names(all.front().name);
+  for (std::size_t i = 1; i < all.size(); ++i)
+    names += (i + 1 < all.size() ? ", " : " or ") + std::string(all[i].name);
+  return names;
+}
 
 int schedule(const ScheduleRequest& asked, const Common& common, Streams streams) {
   check_trace_name(common.trace);

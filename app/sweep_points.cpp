@@ -7,12 +7,12 @@
 
 #include "app/sweep.hpp"
 #include "forecast/warnings.hpp"
+#include "plans/refusal.hpp"
 #include "report/search.hpp"
 #include "scenarios/value_json.hpp"
 #include "search/objectives.hpp"
 #include "search/points.hpp"
 #include "store/digest.hpp"
-#include "strategies/refusal.hpp"
 
 namespace app {
 namespace {

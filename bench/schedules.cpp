@@ -2,7 +2,7 @@
 // Finding the order of a searched schedule, by stages and microbatches.
 #include <benchmark/benchmark.h>
 
-#include "strategies/schedule.hpp"
+#include "plans/schedule.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forecast/host_memory.hpp"
 
-#include "strategies/memory.hpp"
-#include "strategies/placement.hpp"
+#include "plans/memory.hpp"
+#include "plans/placement.hpp"
 
 namespace forecast {
 
@@ -16,9 +16,9 @@ struct HostOutside {
 
 // Of one rank: whatever a plan keeps off the device.
 HostOutside held_on_host(const Scenario& scenario, const strategies::ActorFacts& actor,
-                         int shards) {
-  const auto states =
-      strategies::static_memory(actor, scenario.plan, scenario.training, scenario.software, shards);
+                         const strategies::Shards& shards) {
+  const auto states = strategies::static_memory(actor.held, shards, scenario.plan,
+                                                scenario.training, scenario.software);
   return {states.host + actor.host_activations, states.nvme};
 }
 
@@ -39,8 +39,7 @@ void add_host_memory(Memory& memory, const Scenario& scenario, const strategies:
   if (scenario.plan.offload == strategies::Offload{}) return;
   std::vector<HostOutside> of_stage(static_cast<std::size_t>(scenario.plan.pipeline));
   for (const auto& actor : lowered.actors)
-    of_stage[static_cast<std::size_t>(actor.stage)] =
-        held_on_host(scenario, actor, lowered.data_shards);
+    of_stage[static_cast<std::size_t>(actor.stage)] = held_on_host(scenario, actor, lowered.shards);
   const strategies::Placement placement(scenario.plan);
   memory.host_capacity = memory.nvme_capacity = {};
   for (std::int64_t first = 0; first < cluster.gpus; first += cluster.node.gpus) {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "forecast/host_memory.hpp"
+#include "plans/memory.hpp"
 #include "sim/measures.hpp"
-#include "strategies/memory.hpp"
 
 namespace forecast {
 
@@ -21,10 +21,10 @@ Bytes capacity_of(const Scenario& scenario, const strategies::ActorFacts& actor)
 // Of memory that the allocator has cached nothing counts as needed: before it fails it gives that
 // back and asks again, so that it never reserves more than there is `room` for, if the tensors fit.
 StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts& actor,
-                         const sim::Held& held, int shards, Bytes room) {
+                         const sim::Held& held, const strategies::Shards& shards, Bytes room) {
   const auto& software = scenario.software;
   const auto fixed =
-      strategies::static_memory(actor, scenario.plan, scenario.training, software, shards);
+      strategies::static_memory(actor.held, shards, scenario.plan, scenario.training, software);
   StageMemory stage;
   stage.weights = fixed.weights;
   stage.gradients = fixed.gradients;
@@ -66,7 +66,7 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered) {
     const auto& facts = lowered.actors[actor];
     auto& stage = memory.stages[static_cast<std::size_t>(facts.stage)];
     const auto room = capacity_of(scenario, facts);
-    const auto here = stage_memory(scenario, facts, held[actor], lowered.data_shards, room);
+    const auto here = stage_memory(scenario, facts, held[actor], lowered.shards, room);
     auto& least = capacity[static_cast<std::size_t>(facts.stage)];
     if (!is_fuller(here, room, stage, least)) continue;
     stage = here;

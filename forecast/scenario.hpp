@@ -6,8 +6,8 @@
 
 #include "forecast/alert_rule.hpp"
 #include "model/transformer.hpp"
-#include "strategies/plan.hpp"
-#include "strategies/software.hpp"
+#include "plans/plan.hpp"
+#include "plans/software.hpp"
 #include "topology/cluster.hpp"
 
 namespace forecast {

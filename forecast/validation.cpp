@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "forecast/quantile.hpp"
@@ -133,7 +134,7 @@ struct ByNumber {
       const auto digit = std::min(text.find_first_of("0123456789"), text.size());
       if (text.starts_with('<') || text.starts_with('>'))
         std::from_chars(text.data() + digit, text.data() + text.size(), number);
-      return std::pair(2 * number + (text.starts_with('>') ? 1 : 0), text);
+      return std::tuple(number, text.starts_with('>'), text);
     };
     return key(a) < key(b);
   }

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "plans/words.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/schedule_names.hpp"
 #include "units/text.hpp"
 
 namespace forecast {
@@ -75,8 +75,7 @@ std::string hides_no_experts(const Scenario& scenario) {
   if (plan.schedule == dualpipe || plan.schedule == dualpipe_v ||
       strategies::pairs_passes(scenario.model, plan, scenario.software))
     return {};
-  return std::string("overlap.expert hides nothing with schedule: ") +
-         strategies::name_of(plan.schedule) +
+  return "overlap.expert hides nothing with schedule: " + std::string(units::word(plan.schedule)) +
          ", which runs one pass at a time; use 1f1b, interleaved or dualpipe";
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/transformer.hpp"
-#include "strategies/software.hpp"
+#include "plans/software.hpp"
 #include "topology/cluster.hpp"
 
 namespace report {

@@ -40,11 +40,6 @@ class Object {
     if constexpr (T == 1) return number(key, value.value);  // seconds
     return count(key, value.value);
   }
-  // Nothing where the figure is zero: for keys that may be left out but must not be zero.
-  template <class Quantity>
-  Object& unless_zero(const char* key, Quantity value) {
-    return value.value == 0 ? *this : quantity(key, value);
-  }
   Object& unless_empty(const char* key, const std::string& value) {
     return value.empty() ? *this : put(key, value);
   }

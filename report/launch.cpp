@@ -7,12 +7,14 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "plans/holdings.hpp"
+#include "plans/placement.hpp"
 #include "report/launch_parts.hpp"
 #include "report/terminal.hpp"
 #include "report/words.hpp"
 #include "strategies/checkpoints.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/placement.hpp"
+#include "units/text.hpp"
 
 namespace report {
 namespace {
@@ -49,9 +51,7 @@ std::string stage_words(const std::vector<Drop>& drops) {
   return words.empty() ? "nothing" : words;
 }
 
-}  // namespace
-
-Launch launch(const forecast::Scenario& scenario, Framework framework) {
+Launch launch_with(const forecast::Scenario& scenario, Framework framework) {
   switch (framework) {
     case Framework::megatron:
       return launch_megatron(scenario);
@@ -63,6 +63,24 @@ Launch launch(const forecast::Scenario& scenario, Framework framework) {
       return launch_nanotron(scenario);
   }
   throw std::invalid_argument("no such framework");
+}
+
+// Megatron-LM alone has a flag.
+void lose_master_weights(const Plan& plan, Framework framework, Sentences& lost) {
+  if (plan.master_weights == Plan{}.master_weights || framework == Framework::megatron) return;
+  const auto* name = std::ranges::find(framework_names, framework, [](const auto& each) {
+                       return each.second;
+                     })->first;
+  lost.push_back(fmt::format("master_weights {}: {} keeps them in fp32, or as wide as gradients",
+                             units::to_text(plan.master_weights), name));
+}
+
+}  // namespace
+
+Launch launch(const forecast::Scenario& scenario, Framework framework) {
+  auto made = launch_with(scenario, framework);
+  lose_master_weights(scenario.plan, framework, made.not_expressed);
+  return made;
 }
 
 std::vector<std::int64_t> Stages::layers() const {
@@ -197,11 +215,10 @@ std::int64_t shards_of(const forecast::Scenario& scenario) {
   dense.schedule = strategies::ScheduleKind::one_f_one_b;
   dense.expert = 1;
   dense.expert_tensor.reset();
+  dense.zero = std::max(1, dense.zero);
   const strategies::Placement placement(dense);
-  std::int64_t on_first = 0;
-  for (std::int64_t i = 0; i < sharers; ++i)
-    on_first += placement.rank_of_sharer(i, {}) < scenario.cluster.node.gpus;
-  return sharers % on_first == 0 ? on_first : std::gcd(sharers, on_first);
+  const auto on_node = strategies::shards_of(dense, placement, scenario.cluster).with_layer;
+  return std::gcd(sharers, on_node);
 }
 
 Machines machines_of(const topology::Cluster& cluster) {

@@ -226,6 +226,15 @@ void write_gradients(const forecast::Scenario& s, Flags& flags, Sentences& lost)
   using enum Precision;
   const auto gradients = gradient_precision_of(s), compute = s.training.precision;
   if (compute == fp32 || compute == tf32) return;
+  if (s.plan.master_weights != fp32) {
+    flags.add("--use-precision-aware-optimizer").add("--main-params-dtype", "fp16");
+    if (s.plan.master_weights == bf16)
+      lost.push_back("master_weights bf16: Megatron-LM has fp16 of the same size, written instead");
+    if (s.plan.zero == 0 || s.training.optimizer != strategies::Optimizer::adamw)
+      lost.push_back(
+          "master_weights: Megatron-LM asks for AdamW and the distributed optimizer (zero 1) "
+          "where they are not fp32");
+  }
   if (gradients == fp32)
     flags.add("--accumulate-allreduce-grads-in-fp32");
   else if (gradients == bf16 && compute != fp16)

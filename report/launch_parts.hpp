@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "plans/recompute.hpp"
 #include "report/launch.hpp"
-#include "strategies/recompute.hpp"
 
 namespace report {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "plans/schedule_layout.hpp"
 #include "report/document.hpp"
 #include "report/launch_parts.hpp"
-#include "strategies/schedule_layout.hpp"
 
 namespace report::torchtitan {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "strategies/plan.hpp"
+#include "plans/plan.hpp"
 
 namespace report {
 

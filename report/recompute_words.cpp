@@ -8,9 +8,9 @@
 #include <map>
 #include <tuple>
 
+#include "plans/schedule_layout.hpp"
 #include "report/words.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/schedule_layout.hpp"
 
 namespace report {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/transformer.hpp"
-#include "strategies/plan.hpp"
+#include "plans/plan.hpp"
 
 namespace report {
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plans/partition.hpp"
 #include "report/alerts.hpp"
 #include "report/correction.hpp"
 #include "report/headline_text.hpp"
@@ -18,7 +19,6 @@
 #include "report/search.hpp"
 #include "report/search_parts.hpp"
 #include "report/terminal.hpp"
-#include "strategies/partition.hpp"
 #include "units/text.hpp"
 
 namespace report {
@@ -34,12 +34,14 @@ std::string plans(std::int64_t number) {
   return grouped_count(number) + (number == 1 ? " plan" : " plans");
 }
 
-// "5, 14 x 6, 7" layers; empty where the split is the even one.
+// "5, 14 x 6, 7" layers; empty where the split is the even one and leaves no stage without a layer.
 std::string split_words(const model::Transformer& model, const strategies::Plan& plan) {
   auto even = plan;
   even.layers_per_stage.clear();
   const auto layers = strategies::layers_per_virtual_stage(plan, model.layers);
-  if (layers == strategies::layers_per_virtual_stage(even, model.layers)) return {};
+  if (std::ssize(layers) <= model.layers &&
+      layers == strategies::layers_per_virtual_stage(even, model.layers))
+    return {};
   std::string words;
   for (std::size_t first = 0, last = 0; first < layers.size(); first = last) {
     while (last < layers.size() && layers[last] == layers[first]) ++last;

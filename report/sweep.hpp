@@ -10,9 +10,9 @@
 #include "forecast/correction.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
+#include "plans/plan.hpp"
 #include "report/text.hpp"
 #include "search/points.hpp"
-#include "strategies/plan.hpp"
 
 namespace report {
 

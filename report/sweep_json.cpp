@@ -4,6 +4,7 @@
 #include "report/alerts.hpp"
 #include "report/correction_parts.hpp"
 #include "report/document.hpp"
+#include "report/kept.hpp"
 #include "report/sweep.hpp"
 
 namespace report {
@@ -55,20 +56,51 @@ Document counts_document(const SweepSummary& summary) {
       .take();
 }
 
-Document best_document(const SweepSummary& summary, const std::optional<SweepRow>& row) {
-  if (!row) return nullptr;
+Document point_document(const SweepSummary& summary, const SweepRow& row) {
   Object object;
-  object.put("id", row->id);
+  object.put("id", row.id);
   Document axes = Document::object();
-  for (std::size_t i = 0; i < row->axes.size(); ++i)
-    axes[summary.axis_names[i]] = Document::parse(row->axes[i]);
+  for (std::size_t i = 0; i < row.axes.size(); ++i)
+    axes[summary.axis_names[i]] = Document::parse(row.axes[i]);
   object.put("axes", std::move(axes));
-  for (std::size_t i = 0; i < row->figures.size(); ++i) {
+  for (std::size_t i = 0; i < row.figures.size(); ++i) {
     const auto& figure = search::figures()[i];
     object.put(std::string(figure.name).c_str(),
-               Document::parse(figure_text(figure, row->figures[i])));
+               Document::parse(figure_text(figure, row.figures[i])));
   }
   return object.take();
+}
+
+Document best_document(const SweepSummary& summary, const std::optional<SweepRow>& row) {
+  if (!row) return nullptr;
+  return of_kept(*row, [&] { return point_document(summary, *row); });
+}
+
+// What follows the figures of a row.
+std::string json_extras(const SweepFacts& facts, const SweepRow& row) {
+  const auto result = result_of(facts, row);
+  std::string text;
+  if (facts.alerts) text += ", \"alerts\": " + line(result.value("alerts", Document()));
+  if (facts.mode == "search") text += ", \"plan\": " + line(result.value("plan", Document()));
+  if (facts.corrected) text += ", \"correction\": " + line(result.value("correction", Document()));
+  return text;
+}
+
+std::string csv_extras(const SweepFacts& facts, const SweepRow& row) {
+  const auto result = result_of(facts, row);
+  std::string text;
+  if (facts.alerts) text += "," + cell(result.value("alerts", ""));
+  if (facts.corrected)
+    text += "," + (result.contains("correction") ? line(result["correction"].at("factor")) : "");
+  if (facts.mode == "search")
+    text += "," + (result.contains("plan") ? cell(line(result["plan"])) : std::string());
+  return text;
+}
+
+std::string csv_axes(const SweepRow& row) {
+  std::string text;
+  for (const auto& value : row.axes) text += "," + cell(plain_text(value));
+  return text;
 }
 
 }  // namespace
@@ -129,11 +161,7 @@ std::string sweep_json_row(const SweepFacts& facts, const SweepRow& row, bool fi
   for (std::size_t i = 0; i < figures.size(); ++i)
     text += fmt::format(", \"{}\": {}", figures[i].name,
                         row.figures.empty() ? "null" : figure_text(figures[i], row.figures[i]));
-  const auto result = result_of(facts, row);
-  if (facts.alerts) text += ", \"alerts\": " + line(result.value("alerts", Document()));
-  if (facts.mode == "search") text += ", \"plan\": " + line(result.value("plan", Document()));
-  if (facts.corrected) text += ", \"correction\": " + line(result.value("correction", Document()));
-  return text + "}";
+  return text + of_kept(row, [&] { return json_extras(facts, row); }) + "}";
 }
 
 std::string sweep_json_end() { return "\n  ]\n}\n"; }
@@ -149,19 +177,12 @@ std::string sweep_csv_header(const SweepFacts& facts) {
 }
 
 std::string sweep_csv_row(const SweepFacts& facts, const SweepRow& row) {
-  std::string text = row.id;
-  for (const auto& value : row.axes) text += "," + cell(plain_text(value));
+  auto text = row.id + of_kept(row, [&] { return csv_axes(row); });
   text += "," + row.status + "," + cell(row.reason);
   const auto figures = search::figures();
   for (std::size_t i = 0; i < figures.size(); ++i)
     text += "," + (row.figures.empty() ? std::string() : figure_text(figures[i], row.figures[i]));
-  const auto result = result_of(facts, row);
-  if (facts.alerts) text += "," + cell(result.value("alerts", ""));
-  if (facts.corrected)
-    text += "," + (result.contains("correction") ? line(result["correction"]["factor"]) : "");
-  if (facts.mode == "search")
-    text += "," + (result.contains("plan") ? cell(line(result["plan"])) : std::string());
-  return text + "\n";
+  return text + of_kept(row, [&] { return csv_extras(facts, row); }) + "\n";
 }
 
 std::string sweep_summary_json(const SweepSummary& summary, std::string_view version) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/document.hpp"
+#include "report/kept.hpp"
 #include "report/sweep.hpp"
 #include "report/terminal.hpp"
 #include "units/text.hpp"
@@ -50,8 +51,10 @@ std::string best_point_text(const std::string& name, const SweepRow& row,
                           units::short_text(units::Seconds{figure_of_row(row, "step_time_s")}),
                           percent(figure_of_row(row, "mfu"))),
               options) +
-         item("", printable(place_words(axis_names, row.axes), options.unicode), options) +
-         alerts_item(row, options);
+         of_kept(row, [&] {
+           return item("", printable(place_words(axis_names, row.axes), options.unicode), options) +
+                  alerts_item(row, options);
+         });
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ constexpr Range machine{1, 10'000'000, "no cluster is that large"};
 const Table<Part>& part_table() {
   static const Table<Part> table{
       {{"node", "A kind of node: a catalog name or a mapping", "", name_or_map(node_fields())},
-       [](Part& part, const Cursor& at) { part.node = read_node(at); }},
+       [](Part& part, const Cursor& at) { part.node = read_node(at); },
+       [](const Part& part) { return std::optional(shown(part.node)); }},
       whole<Part>("nodes", "", machine, "Nodes of this kind", &Part::nodes)};
   return table;
 }
@@ -202,6 +203,14 @@ void check_nics(const Cluster& cluster, const Cursor& at) {
                 "cluster.node.nics: {count, bandwidth}");
 }
 
+// One kind of node as itself, several as a list with their numbers.
+Value show_nodes(const Cluster& cluster) {
+  if (cluster.others.empty()) return shown(cluster.node);
+  std::vector<Part> parts{{cluster.node, cluster.nodes() - listed_nodes(cluster.others)}};
+  parts.insert(parts.end(), cluster.others.begin(), cluster.others.end());
+  return shown_list(parts, [](const Part& part) { return show_map(part_table(), part); });
+}
+
 }  // namespace
 
 Cluster read_cluster(const Cursor& at) {
@@ -226,6 +235,18 @@ Cluster read_cluster(const Cursor& at) {
   if (draft.stragglers) read_stragglers(cluster, known, *draft.stragglers);
   if (draft.degraded_links) read_degraded_links(cluster, known, *draft.degraded_links);
   return cluster;
+}
+
+Value shown(const Cluster& cluster) {
+  Value map;
+  show_key(map, "node", show_nodes(cluster));
+  show_key(map, "gpus", shown_whole(cluster.gpus));
+  show_key(map, "fabric", shown(cluster.fabric));
+  show_key(map, "memory_fraction", shown_number(cluster.memory_fraction));
+  if (!cluster.stragglers.empty()) show_key(map, "stragglers", show_stragglers(cluster));
+  if (!cluster.degraded_links.empty())
+    show_key(map, "degraded_links", show_degraded_links(cluster));
+  return map;
 }
 
 std::vector<Field> cluster_fields() { return fields_of(cluster_table()); }

@@ -3,6 +3,7 @@
 
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
+#include "topology/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -11,8 +12,10 @@ using topology::Fabric;
 
 template <class T>
 auto of_fabric(T Fabric::*member) {
-  return [member](FabricDraft& draft) -> T& { return draft.fabric.*member; };
+  return [member](auto& draft) -> auto& { return draft.fabric.*member; };
 }
+
+constexpr const char* unnamed_fabric = "fabric";  // the name of a mapping without base
 
 constexpr Range blocking{1, 1000, "ports down over ports up, 1 is non-blocking"};
 
@@ -27,6 +30,11 @@ void read_oversubscription(FabricDraft& draft, const Cursor& at) {
   draft.fabric.oversubscription.clear();
   if (value.kind == Value::Kind::scalar) draft.fabric.oversubscription = {to_number(value)};
   for (const auto& item : value.items) draft.fabric.oversubscription.push_back(to_number(item));
+}
+
+std::optional<Value> show_oversubscription(const FabricDraft& draft) {
+  const auto& tiers = draft.fabric.oversubscription;
+  return tiers.empty() ? std::nullopt : std::optional(shown_list(tiers, shown_number));
 }
 
 using Measured = topology::MeasuredCollective;
@@ -52,18 +60,15 @@ void read_measured_points(Measured& measured, const Cursor& at) {
   }
 }
 
+std::optional<Value> show_measured_points(const Measured& measured) {
+  return shown_list(measured.points, [](const auto& point) {
+    return shown_list(std::vector{point.first.value, point.second.value}, shown_number);
+  });
+}
+
 const Table<Measured>& measured_collective_table() {
-  using enum topology::Collective;
   static const Table<Measured> table{
-      choice<Measured, topology::Collective Measured::*, topology::Collective>(
-          "collective", "all_reduce",
-          {{"all_reduce", all_reduce},
-           {"all_gather", all_gather},
-           {"reduce_scatter", reduce_scatter},
-           {"all_to_all", all_to_all},
-           {"broadcast", broadcast},
-           {"reduce", reduce}},
-          "What was measured", &Measured::collective),
+      choice<Measured>("collective", "all_reduce", "What was measured", &Measured::collective),
       whole<Measured>("ranks", "", {2, 10'000'000, "a collective has at least two ranks"},
                       "GPUs that took part", &Measured::ranks),
       whole<Measured>("nodes", "", {1, 10'000'000, "a collective takes place on some node"},
@@ -72,7 +77,8 @@ const Table<Measured>& measured_collective_table() {
         "Size of the whole buffer and time, sizes rising",
         "",
         {.type = Type::list, .range = {1, 1000, "a table has a point"}, .forms = {point_form()}}},
-       read_measured_points}};
+       read_measured_points,
+       show_measured_points}};
   return table;
 }
 
@@ -91,14 +97,16 @@ void read_measured(FabricDraft& draft, const Cursor& at) {
   }
 }
 
+std::optional<Value> show_measured(const FabricDraft& draft) {
+  if (draft.fabric.measured.empty()) return {};
+  return shown_list(draft.fabric.measured, [](const Measured& measured) {
+    return show_map(measured_collective_table(), measured);
+  });
+}
+
 Table<FabricDraft> make_fabric_table() {
-  using enum Fabric::Kind;
-  const std::vector<Named<Fabric::Kind>> kinds{
-      {"fat-tree", fat_tree},   {"rail-fat-tree", rail_fat_tree},
-      {"rail-only", rail_only}, {"dragonfly-plus", dragonfly_plus},
-      {"torus-3d", torus_3d},   {"single-switch", single_switch}};
   Table<FabricDraft> table{
-      choice<FabricDraft>("kind", "rail-fat-tree", kinds, "How the switches are joined",
+      choice<FabricDraft>("kind", "rail-fat-tree", "How the switches are joined",
                           of_fabric(&Fabric::kind)),
       bandwidth<FabricDraft>("link_bandwidth", "", "Per link and direction",
                              of_fabric(&Fabric::link_bandwidth)),
@@ -113,32 +121,34 @@ Table<FabricDraft> make_fabric_table() {
         {.type = Type::either,
          .forms = {{.type = Type::number, .range = blocking},
                    {.type = Type::list, .forms = {{.type = Type::number, .range = blocking}}}}}},
-       read_oversubscription},
+       read_oversubscription,
+       show_oversubscription},
       number<FabricDraft>("efficiency", "0.9",
                           {0.01, 1, "payload is part of what the wire carries"},
                           "Payload over link rate", of_fabric(&Fabric::efficiency)),
       yes_no<FabricDraft>("collectives_in_network", "false",
                           "Reduction inside the switches (SHARP)",
                           of_fabric(&Fabric::collectives_in_network)),
-      duration<FabricDraft>("launch", "0 us",
-                            "What its software adds to a collective between nodes",
-                            of_fabric(&Fabric::launch)),
+      unless_zero(duration<FabricDraft>("launch", "0 us",
+                                        "What its software adds to a collective between nodes",
+                                        of_fabric(&Fabric::launch))),
       number<FabricDraft>(
           "ramp", "0.7", {0, 10, "0 is no ramp at all, 3 the slowest that was seen"},
           "How slowly collectives between nodes gain speed with size", of_fabric(&Fabric::ramp)),
-      quantity<FabricDraft>(Type::power, units::parse_power, "switch_power", "not known",
-                            {0, 1e6, "no switch draws a megawatt"}, "Power of one switch",
-                            of_fabric(&Fabric::switch_power)),
-      quantity<FabricDraft>(Type::money, units::parse_money, "switch_price", "not known",
-                            {0, 1e8, "no switch costs so much"}, "Price of one switch",
-                            of_fabric(&Fabric::switch_price)),
+      unless_zero(quantity<FabricDraft>(Type::power, units::parse_power, "switch_power",
+                                        "not known", {0, 1e6, "no switch draws a megawatt"},
+                                        "Power of one switch", of_fabric(&Fabric::switch_power))),
+      unless_zero(quantity<FabricDraft>(Type::money, units::parse_money, "switch_price",
+                                        "not known", {0, 1e8, "no switch costs so much"},
+                                        "Price of one switch", of_fabric(&Fabric::switch_price))),
       whole<FabricDraft>("nics_per_node", "all", {1, 1024, "a node has so many slots at most"},
                          "NICs of a node that this fabric connects", &FabricDraft::nics_per_node),
       {{"measured",
         "Collectives measured on this fabric, used instead of the model",
         "none",
         {.type = Type::list, .forms = {map_of(fields_of(measured_collective_table()))}}},
-       read_measured}};
+       read_measured,
+       show_measured}};
   add_entry_keys(table);
   return table;
 }
@@ -167,9 +177,14 @@ FabricDraft read_fabric(const Cursor& at) {
   if (!name)
     require({"kind", "link_bandwidth"}, "a fabric without `base` needs kind and link_bandwidth",
             at);
-  draft.fabric.name = name.value_or("fabric");
+  draft.fabric.name = name.value_or(unnamed_fabric);
   refuse_tiers(draft.fabric.kind, at);
   return draft;
+}
+
+Value shown(const Fabric& fabric) {
+  return over_base(fabric.name, unnamed_fabric,
+                   show_map(fabric_table(), FabricDraft{.fabric = fabric}));
 }
 
 }  // namespace scenarios

@@ -21,7 +21,8 @@ const Table<Straggler>& straggler_table() {
       .range = {1, 1e7, ""},
       .forms = {{.type = Type::whole, .range = {0, 1e7, "numbers count from zero"}}}};
   static const Table<Straggler> table{
-      unread<Straggler>("gpus", numbers, "Numbers of GPUs, from zero"),
+      shown_as([](const Straggler& one) { return shown_list(one.gpus, shown_whole); },
+               unread<Straggler>("gpus", numbers, "Numbers of GPUs, from zero")),
       unread<Straggler>("nodes", numbers, "Numbers of nodes, from zero: all of their GPUs"),
       number<Straggler>("slowdown", "",
                         {1, 1000, "a straggler is slower than its kind, not faster"},
@@ -74,6 +75,16 @@ Form stragglers_form() {
 
 Form degraded_links_form() {
   return {.type = Type::list, .forms = {map_of(fields_of(link_table()))}};
+}
+
+Value show_stragglers(const Cluster& cluster) {
+  return shown_list(cluster.stragglers,
+                    [](const Straggler& one) { return show_map(straggler_table(), one); });
+}
+
+Value show_degraded_links(const Cluster& cluster) {
+  return shown_list(cluster.degraded_links,
+                    [](const DegradedLink& link) { return show_map(link_table(), link); });
 }
 
 void read_stragglers(Cluster& cluster, bool known, const Cursor& at) {

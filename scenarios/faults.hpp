@@ -15,4 +15,8 @@ Form degraded_links_form();
 void read_stragglers(topology::Cluster& cluster, bool known, const Cursor& at);
 void read_degraded_links(topology::Cluster& cluster, bool known, const Cursor& at);
 
+// The inverse.
+Value show_stragglers(const topology::Cluster& cluster);
+Value show_degraded_links(const topology::Cluster& cluster);
+
 }  // namespace scenarios

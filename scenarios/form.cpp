@@ -235,9 +235,12 @@ bool check_key(const Member& member, const Cursor& map,
   }
   const auto& name = member.key.text;
   if (std::ranges::find(known, name) == known.end()) {
+    auto left = known;  // one that is not given yet is meant rather than one that is
+    std::erase_if(left, [&](auto key) { return map.value().find(key) != nullptr; });
+    const auto& meant = nearest(name, left).empty() ? known : left;
     map.complain_of(member.key,
-                    "unknown key; expected one of " + listed(known) + suggestion(name, known),
-                    nearest(name, known));
+                    "unknown key; expected one of " + listed(known) + suggestion(name, meant),
+                    nearest(name, meant));
     return false;
   }
   if (map.value().find(name) != &member.value) {

@@ -6,6 +6,7 @@
 
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
+#include "topology/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -53,6 +54,10 @@ struct NodeDraft {
   }
 };
 
+// The names of mappings without base.
+constexpr const char* unnamed_device = "device";
+constexpr const char* unnamed_node = "node";
+
 constexpr Range slow_ramp{0, 10, "0 is no ramp at all, 3 the slowest that was seen"};
 constexpr Range fraction{0, 1, "a share lies between nothing and all"};
 
@@ -70,16 +75,13 @@ Key<Target> price_key(std::string_view name, std::string_view description, Get g
 
 Table<topology::Device> make_peak_table() {
   Table<topology::Device> table;
-  for (const auto precision :
-       {units::Precision::fp32, units::Precision::tf32, units::Precision::fp16,
-        units::Precision::bf16, units::Precision::fp8, units::Precision::mxfp8,
-        units::Precision::nvfp4})
-    table.push_back(quantity<topology::Device>(
-        Type::flop_rate, units::parse_flop_rate, units::to_text(precision), "not supported",
-        {0, 1e18, "no device reaches an exaFLOP/s"}, "Dense peak, without sparsity",
-        [precision](topology::Device& device) -> units::FlopsPerSecond& {
+  for (const auto& [name, precision] : words_of(units::Precision{}))
+    table.push_back(unless_zero(quantity<topology::Device>(
+        Type::flop_rate, units::parse_flop_rate, name, "not supported",
+        {0, 1e18, "no device reaches an exaFLOP/s"},
+        "Dense peak, without sparsity", [precision = precision](auto& device) -> auto& {
           return device.peak[static_cast<std::size_t>(precision)];
-        }));
+        })));
   return table;
 }
 
@@ -139,7 +141,7 @@ void read_kernels(DeviceDraft& draft, const Cursor& at) {
 
 template <class T>
 auto of_device(T topology::Device::*member) {
-  return [member](DeviceDraft& draft) -> T& { return draft.device.*member; };
+  return [member](auto& draft) -> auto& { return draft.device.*member; };
 }
 
 Table<DeviceDraft> make_device_table() {
@@ -150,16 +152,17 @@ Table<DeviceDraft> make_device_table() {
                          "What the driver lets a process see", &DeviceDraft::usable_memory),
       bandwidth<DeviceDraft>("memory_bandwidth", "", "Device memory bandwidth as specified",
                              of_device(&Device::memory_bandwidth)),
-      inner<DeviceDraft>("peak", "Dense peak by precision", peak_table(),
-                         [](DeviceDraft& draft) -> Device& { return draft.device; }),
+      inner<DeviceDraft>(
+          "peak", "Dense peak by precision", peak_table(),
+          [](auto& draft) -> auto& { return draft.device; }),
       quantity<DeviceDraft>(Type::flop_rate, units::parse_flop_rate, "vector_peak",
                             "the peak of fp32", {0, 1e18, "no device reaches an exaFLOP/s"},
                             "fp32 arithmetic outside the matrix units",
                             of_device(&Device::vector_peak)),
       whole<DeviceDraft>("sms", "not known", {0, 100'000, "a device has so many at most"},
                          "Streaming multiprocessors or compute units", of_device(&Device::sms)),
-      watts<DeviceDraft>("power", "Power limit", of_device(&Device::power)),
-      price_key<DeviceDraft>("price", "Price of one", of_device(&Device::price)),
+      unless_zero(watts<DeviceDraft>("power", "Power limit", of_device(&Device::power))),
+      unless_zero(price_key<DeviceDraft>("price", "Price of one", of_device(&Device::price))),
       inner<DeviceDraft>("efficiency", "How much of the data sheet kernels reach",
                          efficiency_table(), of_device(&Device::efficiency)),
       {{"kernels",
@@ -177,12 +180,8 @@ const Table<DeviceDraft>& device_table() {
 }
 
 const Table<NvLink>& nvlink_table() {
-  using enum NvLink::Kind;
   static const Table<NvLink> table{
-      choice<NvLink, NvLink::Kind NvLink::*, NvLink::Kind>(
-          "kind", "nvswitch",
-          {{"nvswitch", nvswitch}, {"mesh", mesh}, {"pairs", pairs}, {"none", none}},
-          "How the GPUs of a node are joined", &NvLink::kind),
+      choice<NvLink>("kind", "nvswitch", "How the GPUs of a node are joined", &NvLink::kind),
       bandwidth<NvLink>("bandwidth", "", "Per GPU and direction, as specified", &NvLink::bandwidth),
       duration<NvLink>("latency", "1 us", "One hop, GPU to GPU", &NvLink::latency),
       number<NvLink>("efficiency", "0.8", {0.01, 1, "payload is part of what the wire carries"},
@@ -207,7 +206,7 @@ const Table<topology::Pcie>& pcie_table() {
 const Table<NodeDraft>& nics_table() {
   using topology::Nics;
   const auto nics = [](auto member) {
-    return [member](NodeDraft & draft) -> auto& { return draft.node.nics.*member; };
+    return [member](auto& draft) -> auto& { return draft.node.nics.*member; };
   };
   static const Table<NodeDraft> table{
       whole<NodeDraft>("count", "", {0, 1024, "a node has so many slots at most"},
@@ -238,7 +237,7 @@ const Table<topology::Nvme>& nvme_table() {
 
 template <class T>
 auto of_node(T topology::Node::*member) {
-  return [member](NodeDraft& draft) -> T& { return draft.node.*member; };
+  return [member](auto& draft) -> auto& { return draft.node.*member; };
 }
 
 Table<NodeDraft> make_node_table() {
@@ -248,16 +247,17 @@ Table<NodeDraft> make_node_table() {
                        "GPUs of one node; fewer than the base has: a node partly used",
                        &NodeDraft::gpus),
       {{"device", "The accelerator: a catalog name or a mapping", "", name_or_map(device_fields())},
-       [](NodeDraft& draft, const Cursor& at) { read_device(draft.node.device, at); }},
+       [](NodeDraft& draft, const Cursor& at) { read_device(draft.node.device, at); },
+       [](const NodeDraft& draft) { return std::optional(shown(draft.node.device)); }},
       inner<NodeDraft>("nvlink", "Links between the GPUs of a node", nvlink_table(),
                        of_node(&Node::nvlink)),
       inner<NodeDraft>("pcie", "Link between GPU and host", pcie_table(), of_node(&Node::pcie)),
-      inner<NodeDraft>("nics", "Network interfaces", nics_table(),
-                       [](NodeDraft& draft) -> NodeDraft& { return draft; }),
+      inner<NodeDraft>(
+          "nics", "Network interfaces", nics_table(), [](auto& draft) -> auto& { return draft; }),
       inner<NodeDraft>("host", "The host", host_table(), of_node(&Node::host)),
       inner<NodeDraft>("nvme", "Local storage", nvme_table(), of_node(&Node::nvme)),
-      watts<NodeDraft>("power", "Power of a whole node under load", &NodeDraft::power),
-      price_key<NodeDraft>("price", "Price of a whole node", of_node(&Node::price)),
+      unless_zero(watts<NodeDraft>("power", "Power of a whole node under load", &NodeDraft::power)),
+      unless_zero(price_key<NodeDraft>("price", "Price of a whole node", of_node(&Node::price))),
       text<NodeDraft>("usual_fabric", "Fabric that a cluster of such nodes has if none is named",
                       of_node(&Node::usual_fabric))};
   add_entry_keys(table);
@@ -284,7 +284,7 @@ void read_device(topology::Device& device, const Cursor& at) {
   else if (from_nothing)
     require({"memory", "memory_bandwidth", "peak"},
             "a device without `base` needs memory, memory_bandwidth and peak", at);
-  if (draft.device.name.empty()) draft.device.name = "device";
+  if (draft.device.name.empty()) draft.device.name = unnamed_device;
   if (draft.device.vector_peak.value == 0)
     draft.device.vector_peak = draft.device.peak_of(units::Precision::fp32);
   device = std::move(draft.device);
@@ -333,8 +333,20 @@ topology::Node read_node(const Cursor& at) {
   if (!name) require({"device"}, "a node without `base` needs at least its device", at);
   check_node_nics(draft.node, at);
   check_bandwidths(draft.node, at);
-  draft.node.name = name.value_or("node");
+  draft.node.name = name.value_or(unnamed_node);
   return std::move(draft.node);
+}
+
+Value shown(const topology::Device& device) {
+  const DeviceDraft draft{
+      .device = device, .memory = device.memory, .usable_memory = device.usable_memory};
+  return over_base(device.name, unnamed_device, show_map(device_table(), draft));
+}
+
+Value shown(const topology::Node& node) {
+  const NodeDraft draft{
+      .node = node, .gpus = node.gpus, .nic_count = node.nics.count, .power = node.power};
+  return over_base(node.name, unnamed_node, show_map(node_table(), draft));
 }
 
 }  // namespace scenarios

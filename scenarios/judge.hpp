@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "forecast/scenario.hpp"
+#include "plans/admissible.hpp"
 #include "scenarios/cursor.hpp"
 
 namespace scenarios {
@@ -28,6 +31,16 @@ class Judge {
   bool knows(std::initializer_list<std::string_view> paths) const {
     return std::ranges::none_of(paths, [&](auto path) { return reading_.doubtful(path); });
   }
+  // Complains of every condition that does not hold, as far as what it asks could be read.
+  void judge(std::span<const strategies::Condition> conditions,
+             const forecast::Scenario& scenario) const {
+    const strategies::Case of{scenario.model, scenario.training, scenario.plan, scenario.cluster};
+    for (const auto& one : conditions) {
+      if (std::ranges::any_of(one.asks, [&](auto path) { return reading_.doubtful(path); }))
+        continue;
+      if (!one.holds(of)) complain(blamed(one.keys), one.why(of));
+    }
+  }
   bool given(std::string_view section, std::string_view key) const {
     return find(section, key) != nullptr;
   }
@@ -38,6 +51,19 @@ class Judge {
   }
 
  private:
+  using Path = std::pair<std::string, std::string>;  // section and key
+  static Path path_of(std::string_view key) {
+    const auto dot = key.find('.');
+    return {std::string(key.substr(0, dot)), std::string(key.substr(dot + 1))};
+  }
+  Path blamed(const std::vector<std::string_view>& keys) const {
+    for (const auto key : keys)
+      if (const auto path = path_of(key); given(path.first, path.second)) return path;
+    return path_of(keys.back());
+  }
+  void complain(const Path& path, const std::string& text) const {
+    complain(path.first, path.second, text);
+  }
   const Value* find(std::string_view section, std::string_view key) const {
     const auto* outer = document_.find(section);
     return outer == nullptr ? nullptr : outer->find(key);
@@ -51,9 +77,6 @@ inline std::string digits(std::int64_t number) { return std::to_string(number); 
 
 // Whether the parts of the plan that divide tensors fit the model, and the degrees the cluster.
 void check_degrees(const forecast::Scenario& scenario, bool data_given, const Judge& judge);
-
-// Whether a schedule has two chunks per rank by nature: the model goes down the ranks and up again.
-bool two_chunks(strategies::ScheduleKind schedule);
 
 // Whether the pipeline's stages, passes and microbatches fit each other and the model.
 void check_pipeline(const forecast::Scenario& scenario, const Judge& judge);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table per mapping: the keys it takes, what their values look like and where they go. The
-// reader and the JSON Schema are both driven by it, so they cannot disagree.
+// One table per mapping: the keys it takes, what their values look like, where they go and how they
+// are shown. The reader, the JSON Schema and the resolved scenario are all driven by it, so they
+// cannot disagree.
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +14,9 @@
 #include <vector>
 
 #include "scenarios/form.hpp"
+#include "scenarios/shown.hpp"
 #include "units/text.hpp"
+#include "units/words.hpp"
 
 namespace scenarios {
 
@@ -20,6 +24,9 @@ template <class Target>
 struct Key {
   Field field;
   std::function<void(Target&, const Cursor&)> assign;  // only called with a value of the form
+  // The inverse: a value that `assign` would make the same target of. Nothing where the key is as
+  // if left out. Empty for a key that is never shown.
+  std::function<std::optional<Value>(const Target&)> show{};
 };
 
 template <class Target>
@@ -50,12 +57,31 @@ void read_map(const Table<Target>& table, Target& target, const Cursor& at) {
   }
 }
 
-// A word of the file and what it stands for.
+// Shows a mapping: the keys that have something to show, in the order of the table.
+template <class Target>
+Value show_map(const Table<Target>& table, const Target& target) {
+  Value map;
+  map.kind = Value::Kind::map;
+  for (const auto& key : table)
+    if (key.show)
+      if (auto value = key.show(target)) show_key(map, key.field.name, std::move(*value));
+  return map;
+}
+
+using units::Named;
+
+// All words of an enum, or those of some values.
 template <class E>
-struct Named {
-  std::string_view name;
-  E value;
-};
+std::vector<Named<E>> all_words() {
+  const auto& all = words_of(E{});
+  return {all.begin(), all.end()};
+}
+template <class E>
+std::vector<Named<E>> words_for(std::initializer_list<E> values) {
+  std::vector<Named<E>> some;
+  for (const auto value : values) some.push_back({units::word(value), value});
+  return some;
+}
 
 template <class E>
 std::vector<std::string_view> names_of(const std::vector<Named<E>>& named) {
@@ -66,7 +92,7 @@ std::vector<std::string_view> names_of(const std::vector<Named<E>>& named) {
 
 // What the word stands for; it must be one of them.
 template <class E>
-const E& meaning(const std::vector<Named<E>>& named, const Value& word) {
+E meaning(const std::vector<Named<E>>& named, const Value& word) {
   return std::ranges::find(named, word.text, &Named<E>::name)->value;
 }
 
@@ -93,7 +119,64 @@ std::vector<E> meanings(const std::vector<Named<E>>& named, const Cursor& list) 
   return all;
 }
 
+// A list of what `show` makes of each.
+template <class T, class Show>
+Value shown_list(const std::vector<T>& values, Show show) {
+  Value list;
+  list.kind = Value::Kind::list;
+  for (const auto& value : values) list.items.push_back(show(value));
+  return list;
+}
+
+// The inverse of `meanings`.
+template <class E>
+Value shown_words(const std::vector<E>& values) {
+  return shown_list(values, [](E value) { return shown_text(units::word(value)); });
+}
+
 // --- makers of keys; `get` is a pointer to member or a function that gives the member's reference.
+// A key is shown where `get` takes a target that is constant.
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+// Shows the member as `show` says, which may be nothing; an optional one only where it is there.
+template <class Target, class Get, class Show>
+std::function<std::optional<Value>(const Target&)> shown_by(Get get, Show show) {
+  if constexpr (std::is_invocable_v<Get, const Target&>)
+    return [get, show](const Target& target) -> std::optional<Value> {
+      const auto& member = std::invoke(get, target);
+      if constexpr (!is_optional<std::decay_t<decltype(member)>>)
+        return show(member);
+      else if (member)
+        return show(*member);
+      else
+        return {};
+    };
+  else
+    return {};
+}
+
+// The same key, shown only of some targets.
+template <class Target, class Shows>
+Key<Target> shown_if(Shows shows, Key<Target> key) {
+  key.show = [shows, show = key.show](const Target& target) {
+    return shows(target) ? show(target) : std::nullopt;
+  };
+  return key;
+}
+
+// A quantity that is shown only where it is not zero, which may stand for one that is not known.
+template <class Target>
+Key<Target> unless_zero(Key<Target> key) {
+  key.show = [show = key.show](const Target& target) {
+    auto value = show(target);
+    return value && to_number(*value) == 0 ? std::nullopt : value;
+  };
+  return key;
+}
 
 template <class Target, class Get>
 Key<Target> whole(std::string_view name, std::string_view fallback, Range range,
@@ -105,31 +188,45 @@ Key<Target> whole(std::string_view name, std::string_view fallback, Range range,
               member = static_cast<int>(to_whole(at.value()));
             else
               member = static_cast<std::decay_t<decltype(member)>>(to_whole(at.value()));
-          }};
+          },
+          shown_by<Target>(
+              get, [](auto value) { return shown_whole(static_cast<std::int64_t>(value)); })};
 }
 
 template <class Target, class Get>
 Key<Target> number(std::string_view name, std::string_view fallback, Range range,
                    std::string_view description, Get get) {
-  return {{name, description, fallback, {.type = Type::number, .range = range}},
-          [get](Target& target, const Cursor& at) {
-            std::invoke(get, target) = to_number(at.value());
-          }};
+  return {
+      {name, description, fallback, {.type = Type::number, .range = range}},
+      [get](Target& target, const Cursor& at) { std::invoke(get, target) = to_number(at.value()); },
+      shown_by<Target>(get, shown_number)};
+}
+
+// A number that is shown without a fraction where it has none.
+template <class Target, class Get>
+Key<Target> amount(std::string_view name, std::string_view fallback, Range range,
+                   std::string_view description, Get get) {
+  auto key = number<Target>(name, fallback, range, description, get);
+  key.show = shown_by<Target>(get, shown_count);
+  return key;
 }
 
 template <class Target, class Get>
 Key<Target> yes_no(std::string_view name, std::string_view fallback, std::string_view description,
                    Get get) {
-  return {{name, description, fallback, {.type = Type::yes_no}},
-          [get](Target& target, const Cursor& at) {
-            std::invoke(get, target) = to_yes_no(at.value());
-          }};
+  return {
+      {name, description, fallback, {.type = Type::yes_no}},
+      [get](Target& target, const Cursor& at) { std::invoke(get, target) = to_yes_no(at.value()); },
+      shown_by<Target>(get, shown_yes_no)};
 }
 
 template <class Target, class Get>
 Key<Target> text(std::string_view name, std::string_view description, Get get) {
   return {{name, description, "", {.type = Type::text}},
-          [get](Target& target, const Cursor& at) { std::invoke(get, target) = at.value().text; }};
+          [get](Target& target, const Cursor& at) { std::invoke(get, target) = at.value().text; },
+          shown_by<Target>(get, [](const std::string& text) {
+            return text.empty() ? std::nullopt : std::optional(shown_text(text));
+          })};
 }
 
 // A quantity; `parse` is one of units/text.hpp and fixes the type.
@@ -140,7 +237,10 @@ Key<Target> quantity(Type type, Q (*parse)(std::string_view), std::string_view n
   return {{name, description, fallback, {.type = type, .range = range}},
           [get, parse](Target& target, const Cursor& at) {
             std::invoke(get, target) = parse(at.value().text);
-          }};
+          },
+          shown_by<Target>(get, [type](Q value) {
+            return type == Type::duration ? shown_number(value.value) : shown_count(value.value);
+          })};
 }
 
 template <class Target, class Get>
@@ -153,9 +253,9 @@ Key<Target> bytes(std::string_view name, std::string_view fallback, std::string_
 template <class Target, class Get>
 Key<Target> bandwidth(std::string_view name, std::string_view fallback,
                       std::string_view description, Get get) {
-  return quantity<Target>(Type::bandwidth, units::parse_bandwidth, name, fallback,
-                          {1e6, 1e15, "a link moves something, and no more than 1 PB/s"},
-                          description, get);
+  return unless_zero(quantity<Target>(
+      Type::bandwidth, units::parse_bandwidth, name, fallback,
+      {1e6, 1e15, "a link moves something, and no more than 1 PB/s"}, description, get));
 }
 
 template <class Target, class Get>
@@ -172,7 +272,19 @@ Key<Target> choice(std::string_view name, std::string_view fallback, std::vector
   return {{name, description, fallback, {.type = Type::choice, .choices = names_of(named)}},
           [get, named](Target& target, const Cursor& at) {
             std::invoke(get, target) = meaning(named, at.value());
-          }};
+          },
+          shown_by<Target>(get, [named](const E& value) {
+            const auto found = std::ranges::find(named, value, &Named<E>::value);
+            return found == named.end() ? std::nullopt : std::optional(shown_text(found->name));
+          })};
+}
+
+// Any word of the enum that `get` gives.
+template <class Target, class Get>
+Key<Target> choice(std::string_view name, std::string_view fallback, std::string_view description,
+                   Get get) {
+  using E = std::decay_t<std::invoke_result_t<Get, Target&>>;
+  return choice<Target>(name, fallback, all_words<E>(), description, get);
 }
 
 // A mapping inside the mapping, read by its own table.
@@ -182,7 +294,11 @@ Key<Target> inner(std::string_view name, std::string_view description, const Tab
   return {{name, description, "", map_of(fields_of(table))},
           [get, &table](Target& target, const Cursor& at) {
             read_map(table, std::invoke(get, target), at);
-          }};
+          },
+          shown_by<Target>(get, [&table](const Inner& member) {
+            auto map = show_map(table, member);
+            return map.members.empty() ? std::nullopt : std::optional(std::move(map));
+          })};
 }
 
 // A key that is known and checked, and for which only values that change nothing are supported.
@@ -197,6 +313,13 @@ Key<Target> not_yet(std::string_view name, std::string_view fallback, Form form,
             at.unsupported((value.kind == Value::Kind::scalar ? value.text : "this") +
                            " is not supported yet; " + std::string(supported));
           }};
+}
+
+// The same key, shown as `show` says.
+template <class Target, class Show>
+Key<Target> shown_as(Show show, Key<Target> key) {
+  key.show = show;
+  return key;
 }
 
 // A key of which nothing is read: a note for people, or one that another reader takes.

@@ -55,45 +55,11 @@ void check_told(const Scenario& s, const Judge& judge) {
   }
 }
 
-// The samples of a microbatch are dealt out to the smaller groups, inside of a node.
-void check_regrouping(const Scenario& s, const Judge& judge) {
-  const auto& plan = s.plan;
-  if (!plan.layer_tensor || !judge.knows({"plan.layers", "plan.tensor"})) return;
-  const auto inside = *plan.layer_tensor, t = plan.tensor;
-  const auto named = "tensor " + digits(inside) + " of some layers";
-  const auto complain = [&](const std::string& text) {
-    judge.complain("plan", "layers", named + text);
-  };
-  if (s.model.moe && judge.knows({"model.moe"}))
-    complain(
-        " of a model with experts: these have degrees of their own; write plan.expert and "
-        "plan.expert_tensor");
-  if (inside >= t || t % inside != 0)
-    return complain(inside == t ? " is the plan's own: leave it out"
-                                : ": the groups of the plan's tensor " + digits(t) +
-                                      " fall into smaller ones; write a divisor of " + digits(t));
-  const auto groups = t / inside;
-  if (judge.knows({"plan.micro_batch"}) && plan.micro_batch % groups != 0)
-    complain(": " + digits(groups) +
-             " groups share out the samples of a microbatch, but micro_batch is " +
-             digits(plan.micro_batch) + "; write a multiple of " + digits(groups));
-  if (judge.knows({"model.kv_heads"}) && s.model.kv_heads % inside != 0 &&
-      inside % s.model.kv_heads != 0)
-    complain(": " + digits(inside) + " and " + digits(s.model.kv_heads) +
-             " kv_heads do not divide each other: key and value heads are split or copied whole");
-  if (judge.knows({"cluster.node", "plan.rank_order"}) &&
-      (plan.rank_order.front() != strategies::Degree::tensor || s.cluster.node.gpus % t != 0))
-    complain(": groups of the plan's tensor " + digits(t) +
-             " must lie inside of nodes; write tp first in rank_order, and a degree that divides "
-             "the " +
-             digits(s.cluster.node.gpus) + " GPUs of a node");
-}
-
 }  // namespace
 
 void check_layers(const Scenario& scenario, const Judge& judge) {
   check_ranges(scenario, judge);
-  check_regrouping(scenario, judge);
+  judge.judge(strategies::on_regrouping(), scenario);
   check_told(scenario, judge);
 }
 

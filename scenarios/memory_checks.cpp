@@ -5,11 +5,11 @@
 #include <span>
 #include <string>
 
+#include "plans/partition.hpp"
+#include "plans/schedule_layout.hpp"
+#include "plans/words.hpp"
 #include "scenarios/judge.hpp"
-#include "scenarios/plan_keys.hpp"
 #include "strategies/checkpoints.hpp"
-#include "strategies/partition.hpp"
-#include "strategies/schedule_layout.hpp"
 
 namespace scenarios {
 namespace {
@@ -42,7 +42,7 @@ std::string lacks(const model::Transformer& model, Module module) {
 void check_modules(const std::string& section, const std::string& key,
                    const std::vector<Module>& chosen, const Scenario& s, const Judge& judge) {
   if (!judge.knows({"model.moe", "model.attention"})) return;
-  for (const auto& [name, module] : modules())
+  for (const auto& [name, module] : words_of(Module{}))
     if (std::ranges::find(chosen, module) != chosen.end())
       if (const auto why = lacks(s.model, module); !why.empty())
         judge.complain(section, key, std::string(name) + ": " + why + "; leave it out");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/words.hpp"
 #include "scenarios/huggingface.hpp"
 #include "scenarios/model_parts.hpp"
 #include "scenarios/named.hpp"
@@ -20,7 +21,7 @@ struct ModelDraft {
 
 template <class T>
 auto of(T Transformer::*member) {
-  return [member](ModelDraft& draft) -> T& { return draft.transformer.*member; };
+  return [member](auto& draft) -> auto& { return draft.transformer.*member; };
 }
 
 constexpr Range model_sizes{1, 16'777'216, "no published transformer is near that"};
@@ -50,27 +51,11 @@ void add_sizes(Table<ModelDraft>& table) {
 }
 
 void add_shape(Table<ModelDraft>& table) {
-  using model::Activation;
-  using model::Norm;
-  using model::Position;
   const Table<ModelDraft> keys{
-      choice<ModelDraft>("activation", "gelu",
-                         std::vector<Named<Activation>>{{"gelu", Activation::gelu},
-                                                        {"relu", Activation::relu},
-                                                        {"squared_relu", Activation::squared_relu},
-                                                        {"swiglu", Activation::swiglu},
-                                                        {"geglu", Activation::geglu}},
-                         "Activation of the MLP", of(&Transformer::activation)),
-      choice<ModelDraft>(
-          "norm", "layernorm",
-          std::vector<Named<Norm>>{{"layernorm", Norm::layernorm}, {"rmsnorm", Norm::rmsnorm}},
-          "Normalisation", of(&Transformer::norm)),
-      choice<ModelDraft>("position", "learned",
-                         std::vector<Named<Position>>{{"learned", Position::learned},
-                                                      {"rope", Position::rope},
-                                                      {"alibi", Position::alibi},
-                                                      {"none", Position::none}},
-                         "How positions enter", of(&Transformer::position)),
+      choice<ModelDraft>("activation", "gelu", "Activation of the MLP",
+                         of(&Transformer::activation)),
+      choice<ModelDraft>("norm", "layernorm", "Normalisation", of(&Transformer::norm)),
+      choice<ModelDraft>("position", "learned", "How positions enter", of(&Transformer::position)),
       yes_no<ModelDraft>("tied_embeddings", "true", "Embedding and head share their weights",
                          of(&Transformer::tied_embeddings)),
       yes_no<ModelDraft>("biases", "true", "Biases on every linear layer",
@@ -94,26 +79,23 @@ void add_shape(Table<ModelDraft>& table) {
   table.insert(table.end(), keys.begin(), keys.end());
 }
 
-auto of_transformer(void (*read)(Transformer&, const Cursor&)) {
-  return [read](ModelDraft& draft, const Cursor& at) { read(draft.transformer, at); };
+Key<ModelDraft> of_transformer(Key<Transformer> key) {
+  return {
+      key.field,
+      [assign = key.assign](ModelDraft& draft, const Cursor& at) { assign(draft.transformer, at); },
+      [show = key.show](const ModelDraft& draft) { return show(draft.transformer); }};
 }
 
 Table<ModelDraft> make_model_table() {
   Table<ModelDraft> table;
+  table.push_back(text<ModelDraft>("name", "A name for reports", of(&Transformer::name)));
   add_sizes(table);
   add_shape(table);
-  table.push_back({{"attention_window", "Tokens that each layer, or every so many, looks back",
-                    "all", window_form()},
-                   of_transformer(read_window)});
-  table.push_back(
-      {{"attention", "Kind of attention", "as kv_heads says", map_of(attention_fields())},
-       of_transformer(read_attention)});
-  table.push_back({{"moe", "Mixture-of-experts layers", "none", map_of(moe_fields())},
-                   of_transformer(read_moe)});
+  for (const auto& key : {window_key(), attention_key(), moe_key()})
+    table.push_back(of_transformer(key));
   table.push_back(whole<ModelDraft>(
       "multi_token_prediction", "0", {0, 64, "modules that predict further tokens"},
       "Modules that predict further tokens", of(&Transformer::multi_token_prediction)));
-  table.push_back(text<ModelDraft>("name", "A name for reports", of(&Transformer::name)));
   table.push_back(unread<ModelDraft>("huggingface", {.type = Type::text},
                                      "Path of a config.json to start from, relative to the file"));
   add_entry_keys(table);
@@ -266,6 +248,10 @@ Transformer read_model(const Cursor& at) {
   if (draft.transformer.name.empty()) draft.transformer.name = name.value_or("model");
   derive(draft, at);
   return draft.transformer;
+}
+
+Value shown(const Transformer& model) {
+  return show_map(model_table(), ModelDraft{.transformer = model, .qkv_biases = model.qkv_biases});
 }
 
 }  // namespace scenarios

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/model_parts.hpp"
 
-#include "scenarios/keys.hpp"
-
 namespace scenarios {
 namespace {
 
@@ -19,11 +17,14 @@ bool is_latent(const Value& kind) { return kind.text == "mla"; }
 // The first key of latent attention makes it that.
 Key<Transformer> latent(std::string_view name, std::string_view description,
                         std::int64_t LatentAttention::*member) {
-  return whole<Transformer>(name, "", counts, description,
-                            [member](Transformer& t) -> std::int64_t& {
-                              if (!t.latent) t.latent.emplace();
-                              return (*t.latent).*member;
-                            });
+  return shown_as(
+      [member](const Transformer& t) {
+        return t.latent ? std::optional(shown_whole((*t.latent).*member)) : std::nullopt;
+      },
+      whole<Transformer>(name, "", counts, description, [member](Transformer& t) -> std::int64_t& {
+        if (!t.latent) t.latent.emplace();
+        return (*t.latent).*member;
+      }));
 }
 
 const Table<Transformer>& attention_table() {
@@ -35,6 +36,9 @@ const Table<Transformer>& attention_table() {
        [](Transformer& t, const Cursor& at) {
          if (at.value().text == "mqa" && t.kv_heads == 0) t.kv_heads = 1;
          if (is_latent(at.value()) && !t.latent) t.latent.emplace();
+       },
+       [](const Transformer& t) {  // the other kinds follow from kv_heads
+         return t.latent ? std::optional(shown_text("mla")) : std::nullopt;
        }},
       latent("q_lora_rank", "Latent attention: rank of the queries", &LatentAttention::q_lora_rank),
       latent("kv_lora_rank", "Latent attention: rank of keys and values",
@@ -74,10 +78,6 @@ const Table<Moe>& moe_table() {
   return table;
 }
 
-}  // namespace
-
-std::vector<Field> attention_fields() { return fields_of(attention_table()); }
-
 void read_attention(Transformer& t, const Cursor& at) {
   read_map(attention_table(), t, at);
   const auto kind = at.find("kind");
@@ -86,8 +86,6 @@ void read_attention(Transformer& t, const Cursor& at) {
   if (at.value().members.size() > 1)
     kind->complain("only mla has ranks and head sizes of its own; expected mla, or no other key");
 }
-
-std::vector<Field> moe_fields() { return fields_of(moe_table()); }
 
 void read_moe(Transformer& t, const Cursor& at) {
   if (at.value().members.empty()) return;
@@ -120,6 +118,46 @@ void read_window(Transformer& t, const Cursor& at) {
   }
   const auto* every = value.find("every");
   t.window = {to_whole(*size), every == nullptr ? 1 : static_cast<int>(to_whole(*every))};
+}
+
+std::optional<Value> show_window(const Transformer& t) {
+  if (!t.window) return {};
+  Value map;
+  show_key(map, "size", shown_whole(t.window->size));
+  show_key(map, "every", shown_whole(t.window->every));
+  return map;
+}
+
+std::optional<Value> show_attention(const Transformer& t) {
+  if (!t.latent) return {};
+  return show_map(attention_table(), t);
+}
+
+std::optional<Value> show_moe(const Transformer& t) {
+  if (!t.moe) return {};
+  return show_map(moe_table(), *t.moe);
+}
+
+}  // namespace
+
+Key<Transformer> window_key() {
+  return {{"attention_window", "Tokens that each layer, or every so many, looks back", "all",
+           window_form()},
+          read_window,
+          show_window};
+}
+
+Key<Transformer> attention_key() {
+  return {
+      {"attention", "Kind of attention", "as kv_heads says", map_of(fields_of(attention_table()))},
+      read_attention,
+      show_attention};
+}
+
+Key<Transformer> moe_key() {
+  return {{"moe", "Mixture-of-experts layers", "none", map_of(fields_of(moe_table()))},
+          read_moe,
+          show_moe};
 }
 
 }  // namespace scenarios

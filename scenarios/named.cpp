@@ -21,6 +21,12 @@ void require(std::initializer_list<std::string_view> keys, std::string_view why,
     if (at.value().find(key) == nullptr) at.missing(key, why);
 }
 
+Value over_base(const std::string& name, std::string_view unnamed, Value keys) {
+  if (name != unnamed && !name.empty())
+    keys.members.insert(keys.members.begin(), {shown_text("base"), shown_text(name)});
+  return keys;
+}
+
 std::optional<Cursor> name_place(const Cursor& at) {
   if (at.value().kind == Value::Kind::scalar) return at;
   for (const auto& member : at.value().members)

@@ -30,11 +30,16 @@ void add_entry_keys(Table<Draft>& table) {
   table.push_back(unread<Draft>("note", words, "A remark for people"));
 }
 
+// These keys over the entry that they started from: they change nothing of it then, but what the
+// entry has besides, such as a device its tables of measured kernels, stays. `unnamed` is what the
+// reader calls a mapping without base.
+Value over_base(const std::string& name, std::string_view unnamed, Value keys);
+
 // The place of the catalog name: the value itself, or its member `base`; nothing without either.
 std::optional<Cursor> name_place(const Cursor& at);
 
-// Reads a name or a mapping into the draft, what lies underneath first; Draft::finish() follows
-// each layer. The name underneath, known or not; nothing if there is none.
+// Reads a name or a mapping into the draft, what lies underneath first; Draft::finish(), if
+// there is one, follows each layer. The name underneath, known or not; nothing if there is none.
 template <class Draft>
 std::optional<std::string> read_named(Kind kind, const Table<Draft>& table, Draft& draft,
                                       const Cursor& at, int depth = 0) {
@@ -47,7 +52,7 @@ std::optional<std::string> read_named(Kind kind, const Table<Draft>& table, Draf
       at.reading().doubt(at.path());
   }
   if (!name || at.value().kind == Value::Kind::map) read_map(table, draft, at);
-  draft.finish();
+  if constexpr (requires { draft.finish(); }) draft.finish();
   if (!name) return {};
   return name->value().text;
 }

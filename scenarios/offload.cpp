@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lives outside the device.
+#include "plans/words.hpp"
 #include "scenarios/plan_keys.hpp"
 
 namespace scenarios {
@@ -10,7 +11,7 @@ using strategies::Plan;
 using Tier = Offload::Tier;
 
 const std::vector<Named<Tier>>& tiers() {
-  static const std::vector<Named<Tier>> named{{"cpu", Tier::cpu}, {"nvme", Tier::nvme}};
+  static const auto named = words_for({Tier::cpu, Tier::nvme});
   return named;
 }
 
@@ -24,7 +25,7 @@ Form activations_form() {
                                      "all",
                                      {.type = Type::whole, .range = {1, 10'000, "layers"}}},
                                     {"modules", "Modules whose activations are offloaded", "all",
-                                     words_form(modules())}})}};
+                                     words_form(all_words<strategies::Module>())}})}};
 }
 
 Form parts_form() {
@@ -50,7 +51,7 @@ void read_activations(Offload& offload, const Cursor& at) {
         "layers and modules exclude each other; write {to: cpu, layers: N} or {to: cpu, "
         "modules: [module, ...]}");
   if (layers) offload.activation_layers = to_whole(layers->value());
-  if (chosen) offload.activation_modules = meanings(modules(), *chosen);
+  if (chosen) offload.activation_modules = meanings(all_words<strategies::Module>(), *chosen);
 }
 
 void read_offload(Plan& plan, const Cursor& at) {
@@ -64,11 +65,35 @@ void read_offload(Plan& plan, const Cursor& at) {
   if (const auto kept = at.find("activations")) read_activations(offload, *kept);
 }
 
+Value show_activations(const Offload& offload) {
+  if (!offload.activation_layers && offload.activation_modules.empty()) return shown_text("cpu");
+  Value map;
+  show_key(map, "to", shown_text("cpu"));
+  if (offload.activation_layers) show_key(map, "layers", shown_whole(*offload.activation_layers));
+  if (!offload.activation_modules.empty())
+    show_key(map, "modules", shown_words(offload.activation_modules));
+  return map;
+}
+
+std::optional<Value> show_offload(const Plan& plan) {
+  const auto& offload = plan.offload;
+  if (offload == Offload{}) return shown_text("none");
+  Value map;
+  if (offload.optimizer != Tier::none)
+    show_key(map, "optimizer", shown_text(units::word(offload.optimizer)));
+  if (offload.gradients) show_key(map, "gradients", shown_text("cpu"));
+  if (offload.parameters != Tier::none)
+    show_key(map, "parameters", shown_text(units::word(offload.parameters)));
+  if (offload.activations) show_key(map, "activations", show_activations(offload));
+  return map;
+}
+
 }  // namespace
 
 Key<Plan> offload_key() {
   return {{"offload", "What is kept in host memory or storage", "none", offload_form()},
-          read_offload};
+          read_offload,
+          show_offload};
 }
 
 }  // namespace scenarios

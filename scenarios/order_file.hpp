@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "strategies/schedule_file.hpp"
+#include "plans/schedule_file.hpp"
 
 namespace scenarios {
 

@@ -3,29 +3,14 @@
 #include <numeric>
 #include <string>
 
+#include "plans/admissible.hpp"
+#include "plans/limits.hpp"
 #include "scenarios/judge.hpp"
-#include "strategies/limits.hpp"
-#include "strategies/schedule_layout.hpp"
 
 namespace scenarios {
 namespace {
 
 using forecast::Scenario;
-using strategies::ScheduleKind;
-
-void check_chunks(const Scenario& s, const Judge& judge) {
-  const auto chunks = s.plan.virtual_stages;
-  if (!judge.knows({"plan.virtual_stages", "plan.schedule"})) return;
-  if (two_chunks(s.plan.schedule) && chunks != 2)
-    judge.complain("plan", "virtual_stages",
-                   digits(chunks) + " with schedule: " + judge.written("plan", "schedule") +
-                       ", which folds the model into two chunks per rank; write 2 or leave it out");
-  if (!two_chunks(s.plan.schedule) && s.plan.schedule != ScheduleKind::interleaved && chunks > 1)
-    judge.complain("plan", "virtual_stages",
-                   digits(chunks) +
-                       " needs schedule: interleaved, the only one that runs any number of chunks "
-                       "per rank; write 1 or change the schedule");
-}
 
 void check_layers_per_stage(const Scenario& s, const Judge& judge) {
   const auto& plan = s.plan;
@@ -56,36 +41,6 @@ void check_layers_per_stage(const Scenario& s, const Judge& judge) {
                        digits(s.model.layers) + " layers");
 }
 
-// DualPipe (DeepSeek-V3, arXiv 2412.19437, section 3.2.1) feeds half of the microbatches from
-// either end of the ranks; cut in half, dualpipe-v feeds all into either arm of a V.
-void check_dualpipe(const Scenario& s, const Judge& judge) {
-  const auto& plan = s.plan;
-  const bool mirrored = plan.schedule == ScheduleKind::dualpipe;
-  if (!mirrored && plan.schedule != ScheduleKind::dualpipe_v) return;
-  if (!judge.knows({"plan.schedule", "plan.pipeline"})) return;
-  if (mirrored && plan.pipeline % 2 != 0) {
-    judge.complain("plan", "pipeline",
-                   digits(plan.pipeline) +
-                       " is odd: dualpipe pairs the ranks from both ends; write an even number");
-    return;
-  }
-  const auto replicas = plan.micro_batch * plan.data;
-  if (!judge.knows({"plan.micro_batch", "plan.data", "plan.tensor", "plan.context", "cluster",
-                    "training.global_batch"}) ||
-      s.training.global_batch % replicas != 0)
-    return;
-  const auto microbatches = s.training.global_batch / replicas;
-  if ((mirrored && microbatches % 2 != 0) || microbatches < 2 * plan.pipeline)
-    judge.complain("training", "global_batch",
-                   digits(s.training.global_batch) + " makes " + digits(microbatches) +
-                       " microbatches: " +
-                       (mirrored ? "dualpipe feeds half of them from each end; expected an even "
-                                   "number, at least 2 x pipeline = "
-                                 : "dualpipe-v fills both arms of a V; expected at least 2 x "
-                                   "pipeline = ") +
-                       digits(2 * plan.pipeline));
-}
-
 // Told here too, beside all other mistakes of the file.
 void check_passes(const Scenario& s, const Judge& judge) {
   const auto& plan = s.plan;
@@ -105,15 +60,11 @@ void check_passes(const Scenario& s, const Judge& judge) {
 
 }  // namespace
 
-bool two_chunks(ScheduleKind schedule) {
-  using strategies::Layout;
-  return strategies::layout_of(schedule, 1, 1).kind == Layout::Kind::v;
-}
-
 void check_pipeline(const Scenario& scenario, const Judge& judge) {
-  check_chunks(scenario, judge);
+  judge.judge(strategies::on_chunks(), scenario);
   check_layers_per_stage(scenario, judge);
-  check_dualpipe(scenario, judge);
+  judge.judge(strategies::on_stages(), scenario);
+  judge.judge(strategies::on_microbatches(), scenario);
   check_passes(scenario, judge);
 }
 

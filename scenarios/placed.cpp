@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "plans/refusal.hpp"
 #include "scenarios/cursor.hpp"
 #include "scenarios/document.hpp"
-#include "strategies/refusal.hpp"
 
 namespace scenarios {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan: strategies/plan.hpp as people write it.
-#include "strategies/plan.hpp"
+// The plan: plans/plan.hpp as people write it.
+#include "plans/plan.hpp"
 
+#include "plans/words.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/tables.hpp"
-#include "strategies/schedule_names.hpp"
 
 namespace scenarios {
 namespace {
@@ -26,10 +26,6 @@ const Table<Overlap>& overlap_table() {
 }
 
 Table<Plan> degrees() {
-  using strategies::ContextMethod;
-  const std::vector<Named<ContextMethod>> methods{{"ring", ContextMethod::ring},
-                                                  {"ulysses", ContextMethod::ulysses},
-                                                  {"all-gather", ContextMethod::all_gather}};
   return {
       whole<Plan>("tensor", "1", degree, "Tensor-parallel degree", &Plan::tensor),
       whole<Plan>("pipeline", "1", {1, 10'000, "1 means no pipeline"}, "Pipeline ranks",
@@ -43,59 +39,49 @@ Table<Plan> degrees() {
                   &Plan::data),
       yes_no<Plan>("sequence_parallel", "false", "Megatron's sequence parallelism beside tensor",
                    &Plan::sequence_parallel),
-      choice<Plan>("context_method", "ring", methods,
-                   "How keys and values reach every part of a sequence", &Plan::context_method)};
+      choice<Plan>("context_method", "ring", "How keys and values reach every part of a sequence",
+                   &Plan::context_method)};
 }
 
 Table<Plan> stages() {
   return {whole<Plan>("micro_batch", "1", {1, 1'000'000, "sequences of one microbatch"},
                       "Sequences per microbatch of one data-parallel replica", &Plan::micro_batch),
-          choice<Plan>("schedule", "1f1b", schedules(), "Order of the passes of a pipeline",
-                       &Plan::schedule),
+          choice<Plan>("schedule", "1f1b", "Order of the passes of a pipeline", &Plan::schedule),
           whole<Plan>("virtual_stages", "1; 2 with a V schedule",
                       {1, 1'000, "model chunks of one pipeline rank"},
                       "Model chunks per pipeline rank", &Plan::virtual_stages),
-          layers_per_stage_key(), rank_order_key()};
+          layers_per_stage_key()};
 }
 
 Table<Plan> memory_keys() {
-  using strategies::ActivationCompression;
-  using strategies::ShardGroup;
-  const std::vector<Named<ShardGroup>> groups{{"all", ShardGroup::all}, {"node", ShardGroup::node}};
-  const std::vector<Named<ActivationCompression>> kept{{"none", ActivationCompression::none},
-                                                       {"fp8", ActivationCompression::fp8},
-                                                       {"int8", ActivationCompression::int8}};
-  return {
-      whole<Plan>("zero", "0",
-                  {0, 3, "0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters"},
-                  "What is sharded over data-parallel ranks", &Plan::zero),
-      yes_no<Plan>("reshard_after_forward", "true",
-                   "With zero 3: free gathered parameters after the forward pass",
-                   &Plan::reshard_after_forward),
-      choice<Plan>("shard_group", "all", groups, "Ranks that share one copy", &Plan::shard_group),
-      wrap_key(),
-      recompute_key(),
-      offload_key(),
-      choice<Plan>("activation_compression", "none", kept, "Compression of kept activations",
-                   &Plan::activation_compression),
-      layers_key()};
+  return {whole<Plan>("zero", "0",
+                      {0, 3, "0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters"},
+                      "What is sharded over data-parallel ranks", &Plan::zero),
+          yes_no<Plan>("reshard_after_forward", "true",
+                       "With zero 3: free gathered parameters after the forward pass",
+                       &Plan::reshard_after_forward),
+          choice<Plan>("shard_group", "all", "Ranks that share one copy", &Plan::shard_group),
+          wrap_key(),
+          recompute_key(),
+          layers_key(),
+          offload_key(),
+          choice<Plan>("activation_compression", "none", "Compression of kept activations",
+                       &Plan::activation_compression)};
 }
 
 Table<Plan> traffic() {
-  using strategies::GradientCompression;
-  using units::Precision;
-  const std::vector<Named<Precision>> gradients{{"fp32", Precision::fp32},
-                                                {"bf16", Precision::bf16}};
-  const std::vector<Named<GradientCompression>> sent{{"none", GradientCompression::none},
-                                                     {"onebit", GradientCompression::onebit},
-                                                     {"fp8", GradientCompression::fp8}};
-  return {inner<Plan>("overlap", "Which communication runs beside computation", overlap_table(),
-                      &Plan::overlap),
-          choice<Plan>("gradient_precision", "of the software", gradients,
-                       "Accumulation and reduction of gradients", &Plan::gradient_precision),
-          choice<Plan>("gradient_compression", "none", sent, "Compression of gradients on the wire",
-                       &Plan::gradient_compression),
-          bucket_key()};
+  using enum units::Precision;
+  return {
+      inner<Plan>("overlap", "Which communication runs beside computation", overlap_table(),
+                  &Plan::overlap),
+      choice<Plan>("gradient_precision", "of the software", words_for({fp32, bf16}),
+                   "Accumulation and reduction of gradients", &Plan::gradient_precision),
+      choice<Plan>("master_weights", "fp32", words_for({fp32, fp16, bf16}),
+                   "The copy of 16-bit weights that the optimizer keeps", &Plan::master_weights),
+      choice<Plan>("gradient_compression", "none", "Compression of gradients on the wire",
+                   &Plan::gradient_compression),
+      bucket_key(),
+      rank_order_key()};
 }
 
 Table<Plan> make_plan_table() {
@@ -112,17 +98,10 @@ const Table<Plan>& plan_table() {
 
 }  // namespace
 
-const std::vector<Named<strategies::ScheduleKind>>& schedules() {
-  static const auto named = [] {
-    std::vector<Named<strategies::ScheduleKind>> all;
-    for (const auto& [name, kind] : strategies::schedule_names) all.push_back({name, kind});
-    return all;
-  }();
-  return named;
-}
-
 std::vector<Field> plan_fields() { return fields_of(plan_table()); }
 
 void read_plan(Plan& plan, const Cursor& at) { read_map(plan_table(), plan, at); }
+
+Value shown(const Plan& plan) { return show_map(plan_table(), plan); }
 
 }  // namespace scenarios

@@ -2,7 +2,8 @@
 #include "scenarios/plan_keys.hpp"
 
 #include <algorithm>
-#include <array>
+
+#include "plans/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -13,19 +14,15 @@ using strategies::Plan;
 
 void read_rank_order(Plan& plan, const Cursor& at) {
   using strategies::Degree;
-  constexpr std::array<std::pair<std::string_view, Degree>, 5> names{{{"tp", Degree::tensor},
-                                                                      {"cp", Degree::context},
-                                                                      {"ep", Degree::expert},
-                                                                      {"dp", Degree::data},
-                                                                      {"pp", Degree::pipeline}}};
+  constexpr auto names = words_of(Degree{});
   std::vector<Degree> order;
   const std::string_view text = at.value().text;
   for (std::size_t begin = 0; begin <= text.size();) {
     const auto end = std::min(text.find('-', begin), text.size());
     const auto word = text.substr(begin, end - begin);
-    const auto found = std::ranges::find(names, word, [](const auto& name) { return name.first; });
-    if (found != names.end() && std::ranges::find(order, found->second) == order.end())
-      order.push_back(found->second);
+    const auto found = std::ranges::find(names, word, &Named<Degree>::name);
+    if (found != names.end() && std::ranges::find(order, found->value) == order.end())
+      order.push_back(found->value);
     else
       order.resize(0), begin = text.size();
     begin = std::max(begin, end) + 1;
@@ -36,6 +33,10 @@ void read_rank_order(Plan& plan, const Cursor& at) {
     at.complain("'" + std::string(text) +
                 "' is no order of ranks; expected tp, cp, ep, dp and pp, each once, innermost "
                 "first, such as 'tp-cp-ep-dp-pp'");
+}
+
+std::optional<Value> show_rank_order(const Plan& plan) {
+  return shown_text(strategies::word(plan.rank_order));
 }
 
 // --- bucket: a size, or {reduce, gather}
@@ -56,6 +57,16 @@ void read_bucket(Plan& plan, const Cursor& at) {
     plan.gather_bucket = units::parse_bytes(size->value().text);
 }
 
+std::optional<Value> show_bucket(const Plan& plan) {
+  std::optional<Value> reduce;
+  if (plan.bucket && plan.bucket->value != 0) reduce = shown_count(plan.bucket->value);
+  if (!plan.gather_bucket) return reduce;
+  Value both;
+  if (reduce) show_key(both, "reduce", *reduce);
+  show_key(both, "gather", shown_count(plan.gather_bucket->value));
+  return both;
+}
+
 // --- wrap: layer, {layers: N} or model
 
 Form wrap_form() {
@@ -74,6 +85,14 @@ void read_wrap(Plan& plan, const Cursor& at) {
   if (const auto layers = at.find("layers")) plan.wrap.layers = to_whole(layers->value());
 }
 
+std::optional<Value> show_wrap(const Plan& plan) {
+  const auto layers = plan.wrap.layers;
+  if (layers <= 1) return shown_text(layers == 0 ? "model" : "layer");
+  Value map;
+  show_key(map, "layers", shown_whole(layers));
+  return map;
+}
+
 // --- layers_per_stage
 
 Form layers_form() {
@@ -88,6 +107,11 @@ void read_layers_per_stage(Plan& plan, const Cursor& at) {
   for (const auto& item : at.value().items) plan.layers_per_stage.push_back(to_whole(item));
 }
 
+std::optional<Value> show_layers_per_stage(const Plan& plan) {
+  if (plan.layers_per_stage.empty()) return {};
+  return shown_list(plan.layers_per_stage, shown_whole);
+}
+
 }  // namespace
 
 Key<Plan> rank_order_key() {
@@ -95,23 +119,28 @@ Key<Plan> rank_order_key() {
            "Placement of ranks, innermost degree first",
            "tp-cp-ep-dp-pp",
            {.type = Type::text}},
-          read_rank_order};
+          read_rank_order,
+          show_rank_order};
 }
 
 Key<Plan> bucket_key() {
   return {{"bucket", "Gradient bucket, or those of reduction and gathering", "of the software",
            bucket_form()},
-          read_bucket};
+          read_bucket,
+          show_bucket};
 }
 
 Key<Plan> wrap_key() {
-  return {{"wrap", "With zero 3: what is gathered at once", "layer", wrap_form()}, read_wrap};
+  return {{"wrap", "With zero 3: what is gathered at once", "layer", wrap_form()},
+          read_wrap,
+          show_wrap};
 }
 
 Key<Plan> layers_per_stage_key() {
   return {{"layers_per_stage", "Transformer layers of each virtual stage in model order",
            "as even as possible", layers_form()},
-          read_layers_per_stage};
+          read_layers_per_stage,
+          show_layers_per_stage};
 }
 
 }  // namespace scenarios

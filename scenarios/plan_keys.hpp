@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of a plan that take a word, a list or a mapping.
 #pragma once
+#include "plans/plan.hpp"
 #include "scenarios/keys.hpp"
-#include "strategies/plan.hpp"
 
 namespace scenarios {
-
-// The parts of a layer that can be recomputed or offloaded alone.
-const std::vector<Named<strategies::Module>>& modules();
-
-// The names of schedules.
-const std::vector<Named<strategies::ScheduleKind>>& schedules();
 
 // Ways in which a layer may run: one, or a list. `optimal` stands for all of Megatron's, and so
 // does no way; per-op may be asked for besides.

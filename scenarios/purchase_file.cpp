@@ -240,14 +240,14 @@ Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& p
   const std::string cluster = "cluster", search = "search.";
   const auto& workload = purchase.workloads.at(refused.workload);
   std::vector<std::string> keys;
-  for (const auto& key : refused.keys)
+  for (const auto& key : refused.why.keys)
     if (key.starts_with(cluster)) {
       keys.push_back(purchase.clusters.at(refused.option) + key.substr(cluster.size()));
     } else {
       keys.push_back(workload + '.' + key);
       if (key.starts_with(search)) keys.push_back(key);
     }
-  return placed(strategies::Refusal(keys, refused.what()), purchase.origin);
+  return placed(strategies::Refusal(keys, refused.why.what()), purchase.origin);
 }
 
 }  // namespace scenarios

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plans/words.hpp"
 #include "scenarios/plan_keys.hpp"
 
 namespace scenarios {
@@ -12,14 +13,6 @@ using strategies::Module;
 using strategies::Plan;
 using strategies::Recompute;
 using RecomputeKind = Recompute::Kind;
-
-const std::vector<Named<RecomputeKind>>& kinds() {
-  static const std::vector<Named<RecomputeKind>> named{{"none", RecomputeKind::none},
-                                                       {"selective", RecomputeKind::selective},
-                                                       {"full", RecomputeKind::full},
-                                                       {"per-op", RecomputeKind::per_op}};
-  return named;
-}
 
 constexpr std::string_view by_search = "optimal";
 
@@ -36,7 +29,7 @@ Form every_form() {
 }
 
 Form one_form() {
-  auto words = names_of(kinds());
+  auto words = names_of(all_words<RecomputeKind>());
   words.push_back(by_search);
   return {
       .type = Type::either,
@@ -51,7 +44,8 @@ Form one_form() {
                    "Layers that are recomputed whole as one row, of which the first input alone "
                    "is kept; a list: and shorter rows inside, the longest first",
                    "1", every_form()},
-                  {"selective", "Modules that are recomputed", "", words_form(modules())}})}};
+                  {"selective", "Modules that are recomputed", "",
+                   words_form(all_words<Module>())}})}};
 }
 
 Form recompute_form() {
@@ -61,7 +55,7 @@ Form recompute_form() {
 }
 
 Recompute read_word(const Cursor& at) {
-  if (at.value().text != by_search) return {meaning(kinds(), at.value()), 0, {}};
+  if (at.value().text != by_search) return {meaning(all_words<RecomputeKind>(), at.value()), 0, {}};
   at.unsupported(
       "optimal is chosen by `stepcast search`; run that, or write none, selective, full, per-op, " +
       std::string(maps));
@@ -96,7 +90,7 @@ Recompute read_recompute_map(const Cursor& at) {
             layers ? to_whole(layers->value()) : 0,
             {},
             rows ? read_every(*rows) : std::vector<std::int64_t>{}};
-  if (auto named = meanings(modules(), *chosen); named != std::vector{Module::core_attn})
+  if (auto named = meanings(all_words<Module>(), *chosen); named != std::vector{Module::core_attn})
     return {RecomputeKind::modules, 0, std::move(named)};
   return {RecomputeKind::selective, 0, {}};
 }
@@ -113,6 +107,27 @@ void read_recompute(Plan& plan, const Cursor& at) {
   }
   for (std::size_t i = 0; i < at.value().items.size(); ++i)
     plan.recompute_of_stage.push_back(read_one(at.item(i)));
+}
+
+// One number of layers, or a list of several.
+Value show_every(const std::vector<std::int64_t>& every) {
+  return every.size() == 1 ? shown_whole(every.front()) : shown_list(every, shown_whole);
+}
+
+Value show_one(const Recompute& recompute) {
+  Value map;
+  if (recompute.kind == RecomputeKind::modules)
+    show_key(map, "selective", shown_words(recompute.modules));
+  if (recompute.kind == RecomputeKind::full_layers)
+    show_key(map, "full_layers", shown_whole(recompute.layers));
+  if (!recompute.every.empty())  // of layers that are recomputed whole
+    show_key(map, "checkpoint_every", show_every(recompute.every));
+  return map.kind == Value::Kind::map ? map : shown_text(units::word(recompute.kind));
+}
+
+std::optional<Value> show_recompute(const Plan& plan) {
+  if (plan.recompute_of_stage.empty()) return show_one(plan.recompute);
+  return shown_list(plan.recompute_of_stage, show_one);
 }
 
 // --- layers: [{from, to, recompute, tensor, data, zero}]
@@ -170,18 +185,23 @@ void read_layers(Plan& plan, const Cursor& at) {
   }
 }
 
-}  // namespace
-
-const std::vector<Named<Module>>& modules() {
-  static const std::vector<Named<Module>> named{{"core_attn", Module::core_attn},
-                                                {"layernorm", Module::layernorm},
-                                                {"moe_act", Module::moe_act},
-                                                {"mla_up_proj", Module::mla_up_proj},
-                                                {"mlp", Module::mlp},
-                                                {"moe", Module::moe},
-                                                {"shared_experts", Module::shared_experts}};
-  return named;
+Value show_range(const strategies::LayerStrategy& range) {
+  Value map;
+  show_key(map, "from", shown_whole(range.from));
+  show_key(map, "to", shown_whole(range.to));
+  if (range.recompute) show_key(map, "recompute", show_one(*range.recompute));
+  if (range.tensor) show_key(map, "tensor", shown_whole(*range.tensor));
+  if (range.data) show_key(map, "data", shown_whole(*range.data));
+  if (range.zero) show_key(map, "zero", shown_whole(*range.zero));
+  return map;
 }
+
+std::optional<Value> show_layers(const Plan& plan) {
+  if (plan.layers.empty()) return {};
+  return shown_list(plan.layers, show_range);
+}
+
+}  // namespace
 
 Form recompute_ways_form() { return recompute_form(); }
 
@@ -209,7 +229,8 @@ RecomputeWays read_recompute_ways(const Cursor& at) {
 Key<Plan> layers_key() {
   return {{"layers", "Layers with a choice of their own, whatever `recompute` says", "all alike",
            recompute_layers_form()},
-          read_layers};
+          read_layers,
+          show_layers};
 }
 
 Key<Plan> recompute_key() {
@@ -217,7 +238,8 @@ Key<Plan> recompute_key() {
            "What is dropped after the forward pass and computed again; a list: of each virtual "
            "stage, in model order",
            "none", recompute_form()},
-          read_recompute};
+          read_recompute,
+          show_recompute};
 }
 
 }  // namespace scenarios

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plans/schedule_needs.hpp"
 #include "scenarios/alerts.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
@@ -71,7 +72,7 @@ void complete(Scenario& scenario, bool data_given, bool chunks_given) {
   if (!data_given)
     plan.data = std::max<std::int64_t>(
         1, scenario.cluster.gpus / (plan.tensor * plan.context * plan.pipeline));
-  if (!chunks_given && two_chunks(plan.schedule)) plan.virtual_stages = 2;
+  if (!chunks_given && strategies::has_two_chunks(plan.schedule)) plan.virtual_stages = 2;
 }
 
 void complete_names(Scenario& scenario) {

@@ -6,13 +6,15 @@
 #include <initializer_list>
 #include <utility>
 
+#include "plans/schedule_needs.hpp"
+#include "plans/words.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/judge.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/read_placed.hpp"
 #include "scenarios/search_alternatives.hpp"
 #include "scenarios/search_keys.hpp"
-#include "strategies/schedule_names.hpp"
+#include "search/cuts.hpp"
 
 namespace scenarios {
 namespace {
@@ -93,7 +95,7 @@ class Fixing {
     const auto value = question_.scenario.plan.schedule;
     auto& asked = question_.space.schedules;
     if (!asked.empty() && std::ranges::find(asked, value) == asked.end())
-      disagree("schedule", strategies::name_of(value));
+      disagree("schedule", std::string(units::word(value)));
     asked = {value};
   }
 
@@ -175,12 +177,25 @@ class Fixing {
   Reading& reading_;
 };
 
+// Virtual stages at most, of all schedules that are looked at.
+std::int64_t most_stages(const Question& question) {
+  const auto& plan = question.scenario.plan;
+  const auto layers = question.scenario.model.layers;
+  const auto& asked = question.space.schedules;
+  std::int64_t most = 0;
+  for (const auto& [name, schedule] : words_of(ScheduleKind{}))
+    if (asked.empty() || std::ranges::find(asked, schedule) != asked.end())
+      most = std::max(most, search::most_virtual_stages(plan, question.space, schedule, layers));
+  return most;
+}
+
 // What the search decides is not known to any check.
 void doubt_what_is_open(Question& question, const Judge& judge, Reading& reading) {
   auto& plan = question.scenario.plan;
   const auto open = [&](const char* key) { return !judge.given("plan", key); };
   const bool one_cut = !open("schedule") && plan.schedule != ScheduleKind::interleaved;
-  if (open("virtual_stages") && one_cut && two_chunks(plan.schedule)) plan.virtual_stages = 2;
+  if (open("virtual_stages") && one_cut && strategies::has_two_chunks(plan.schedule))
+    plan.virtual_stages = 2;
   const bool derived = !open("tensor") && !open("context") && !open("pipeline");
   if (open("data") && derived)
     plan.data = std::max<std::int64_t>(
@@ -189,6 +204,9 @@ void doubt_what_is_open(Question& question, const Judge& judge, Reading& reading
                           "micro_batch", "sequence_parallel", "schedule"})
     if (open(key)) reading.doubt(std::string("plan.") + key);
   if (open("virtual_stages") && !one_cut) reading.doubt("plan.virtual_stages");
+  const auto stages = plan.pipeline * plan.virtual_stages;
+  if (stages > question.scenario.model.layers && stages <= most_stages(question))
+    reading.doubt("plan.layers_per_stage");  // written for the best plan
   if (open("data") && !derived) reading.doubt("plan.data");
 }
 
@@ -233,14 +251,17 @@ void check_given_batch(const forecast::Scenario& s, const Judge& judge) {
                 "global_batch " + digits(batch) + ": every replica runs whole microbatches", judge);
 }
 
-void check_given_stages(const forecast::Scenario& s, const Judge& judge) {
+void check_given_stages(const Question& question, const Judge& judge) {
+  const auto& s = question.scenario;
   if (!judge.knows({"plan.pipeline", "model.layers"}) ||
       judge.knows({"plan.virtual_stages", "plan.schedule"}))
     return;
-  if (s.plan.pipeline > s.model.layers)
-    judge.complain("plan", "pipeline",
-                   digits(s.plan.pipeline) + " ranks for " + digits(s.model.layers) +
-                       " layers: each needs one");
+  if (s.plan.pipeline > most_stages(question))
+    judge.complain(
+        "plan", "pipeline",
+        digits(s.plan.pipeline) + " ranks for " + digits(s.model.layers) +
+            " layers: each needs one" +
+            (most_stages(question) > s.model.layers ? ", but for the first and the last" : ""));
 }
 
 // Sizes of clusters can be compared where every node is like the others.
@@ -275,7 +296,7 @@ Question read_alternative(Value& document, Reading& reading) {
   const auto& scenario = question.scenario;
   check_given_degrees(scenario, judge);
   check_given_batch(scenario, judge);
-  check_given_stages(scenario, judge);
+  check_given_stages(question, judge);
   check_objective(question, judge);
   check_ways(question.space.recompute_ways, scenario, judge);
   check_scenario(scenario, judge.given("plan", "data"), document, reading);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "plans/words.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/search_alternatives.hpp"
 #include "scenarios/tables.hpp"
@@ -135,14 +136,15 @@ Key<Question> sequence_key() {
 }
 
 Key<Question> schedule_key() {
-  const Form one{.type = Type::choice, .choices = names_of(schedules())};
-  const auto form = one_or_list(one, static_cast<double>(schedules().size()));
+  const auto known = all_words<strategies::ScheduleKind>();
+  const Form one{.type = Type::choice, .choices = names_of(known)};
+  const auto form = one_or_list(one, static_cast<double>(known.size()));
   return {{"schedule", plan_field("schedule").description, "all", form},
-          [form](Question& question, const Cursor& at) {
+          [form, known](Question& question, const Cursor& at) {
             if (!check(form, at)) return;
             question.space.schedules = at.value().kind == Value::Kind::list
-                                           ? meanings(schedules(), at)
-                                           : std::vector{meaning(schedules(), at.value())};
+                                           ? meanings(known, at)
+                                           : std::vector{meaning(known, at.value())};
           }};
 }
 

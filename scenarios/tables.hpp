@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "model/transformer.hpp"
+#include "plans/plan.hpp"
+#include "plans/software.hpp"
 #include "scenarios/cursor.hpp"
 #include "scenarios/form.hpp"
-#include "strategies/plan.hpp"
-#include "strategies/software.hpp"
 #include "topology/cluster.hpp"
 
 namespace scenarios {

@@ -22,6 +22,8 @@ Json json_scalar(const Value& value) {
   return value.text;
 }
 
+}  // namespace
+
 Json json_document(const Value& value) {
   switch (value.kind) {
     case Value::Kind::null:
@@ -42,8 +44,6 @@ Json json_document(const Value& value) {
   }
   return nullptr;
 }
-
-}  // namespace
 
 std::string json_of(const Value& value) {
   return json_document(value).dump(-1, ' ', false, Json::error_handler_t::replace);

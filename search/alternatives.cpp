@@ -34,16 +34,15 @@ void join_answers(Answer& all, Answer&& one, std::size_t alternative) {
     all.misfit = std::move(one.misfit);
 }
 
-// Sorted by time.
-void keep_pareto(std::vector<Ranked>& sorted) {
-  std::vector<Ranked> kept;
-  for (auto& ranked : sorted)
-    if (kept.empty() || ranked.forecast.memory.peak < kept.back().forecast.memory.peak)
-      kept.push_back(std::move(ranked));
-  sorted = std::move(kept);
-}
-
 }  // namespace
+
+std::vector<Ranked> pareto_of(const std::vector<Ranked>& sorted) {
+  std::vector<Ranked> kept;
+  for (const auto& ranked : sorted)
+    if (kept.empty() || ranked.forecast.memory.peak < kept.back().forecast.memory.peak)
+      kept.push_back(ranked);
+  return kept;
+}
 
 Question alone(const Question& question, std::size_t alternative) {
   auto one = question;
@@ -66,7 +65,7 @@ Answer search(const Question& question, const Options& options) {
                  i);
   }
   if (question.others.empty() || all.plans.empty()) return all;
-  keep_pareto(all.pareto);
+  all.pareto = pareto_of(all.pareto);
   if (all.plans.size() > options.top) all.plans.resize(options.top);
   all.misfit.reset();
   const auto best = all.plans.front().forecast.step.time;

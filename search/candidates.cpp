@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "search/cuts.hpp"
 #include "search/enumeration.hpp"
 #include "search/relaxation.hpp"
 
@@ -14,13 +15,6 @@ namespace {
 
 using strategies::Plan;
 using strategies::ScheduleKind;
-
-// The order of passes is the problem's: it does not follow from how long they take, and no two of
-// them run as one.
-bool has_fixed_order(ScheduleKind schedule) {
-  using enum ScheduleKind;
-  return schedule == gpipe || schedule == one_f_one_b || schedule == interleaved;
-}
 
 // Partitions with the cuts of one choice of degrees that seem to fit; the fastest is taken first.
 class Pile {
@@ -122,21 +116,64 @@ double Candidates::rough_memory(const Degrees& degrees) const {
 
 // Where the bound of pairs holds: nothing that may be recomputed makes passes shorter.
 bool Candidates::waits_for_exchanges(const Plan& plan) const {
-  return (plan.schedule == ScheduleKind::dualpipe || plan.schedule == ScheduleKind::dualpipe_v) &&
-         divisions_.keeping_is_free() && divisions_.fastest_recomputes_nothing() &&
-         !plan.layer_tensor;
+  return strategies::pairs_always(plan.schedule) && divisions_.keeping_is_free() &&
+         divisions_.fastest_recomputes_nothing() && !plan.layer_tensor;
 }
 
 Look Candidates::look(const Degrees& degrees, Picoseconds target) const {
   try {
-    return look_closely(degrees, target);
+    return look_at_all(degrees, target);
   } catch (const Stopped&) {
     return {};
   }
 }
 
-Look Candidates::look_closely(const Degrees& degrees, Picoseconds target) const {
+namespace {
+
+// Of two parts of a choice of degrees. Cuts are those of the first part: others have one each.
+Look either(Look a, const Look& b) {
+  if (!b.fits) return a;
+  if (!a.fits) return {.bound = b.bound, .reached = b.reached};
+  a.bound = std::min(a.bound, b.bound);
+  a.reached = a.reached && b.reached;
+  return a;
+}
+
+}  // namespace
+
+Look Candidates::look_at_all(const Degrees& degrees, Picoseconds target) const {
   const auto plan = plan_of(degrees);
+  auto look = look_closely(plan, degrees, target);
+  const auto uneven = uneven_below(plan, degrees, target);
+  for (const auto& one : uneven.plans)
+    look = either(std::move(look), look_closely(one, degrees, target));
+  if (uneven.others) look = either(std::move(look), {.bound = *uneven.others, .reached = true});
+  return look;
+}
+
+Candidates::Uneven Candidates::uneven_below(const Plan& plan, const Degrees& degrees,
+                                            Picoseconds target) const {
+  if (plan.schedule != ScheduleKind::interleaved || !question_.space.partition) return {};
+  const auto frame = frame_of(plan, degrees, divisions_.fastest(degrees.division));
+  if (!frame.states_fit(question_.memory_headroom)) return {};
+  const auto layers = question_.scenario.model.layers;
+  const double each = frame.least_time_of_chunks();
+  const auto least = [&](std::int64_t many) {
+    return whole_bound(each * static_cast<double>(many));
+  };
+  std::int64_t most = 0;
+  while (most < layers && least(most + 1) < target) ++most;
+  auto found = uneven_cuts(plan, question_.space, layers, most);
+  Uneven uneven;
+  if (!found.all) uneven.others = least(most + 1);
+  for (auto& cut : found.cuts) {
+    uneven.plans.push_back(plan);
+    uneven.plans.back().layers_per_stage = std::move(cut);
+  }
+  return uneven;
+}
+
+Look Candidates::look_closely(const Plan& plan, const Degrees& degrees, Picoseconds target) const {
   const auto fastest = frame_of(plan, degrees, divisions_.fastest(degrees.division));
   Look result;
   result.fits = fastest.states_fit(question_.memory_headroom);
@@ -165,7 +202,7 @@ Look Candidates::look_closely(const Degrees& degrees, Picoseconds target) const 
     return result;
   }
   // What is in flight is known of fixed orders only.
-  if (!has_fixed_order(plan.schedule)) return result;
+  if (!strategies::has_fixed_order(plan.schedule)) return result;
   const auto bound = frame.least_time_as_cut(problem);
   result.fits = bound.has_value();
   if (!result.fits) return result;
@@ -197,10 +234,10 @@ PipelineProblem Candidates::problem_of(const Frame& frame) const {
 // One choice of degrees, played: what was simulated, and the best of it.
 class Candidates::Play {
  public:
-  Play(const Candidates& all, const Degrees& degrees, Picoseconds target)
+  Play(const Candidates& all, const Degrees& degrees, const Plan& plan, Picoseconds target)
       : all_(all),
         division_(degrees.division),
-        plan_(all.plan_of(degrees)),
+        plan_(plan),
         fastest_(all.frame_of(plan_, degrees, all.divisions_.fastest(degrees.division))),
         frame_(all.frame_of(plan_, degrees, all.divisions_.in_all_ways(degrees.division))),
         problem_(all.problem_of(frame_)),
@@ -294,7 +331,7 @@ class Candidates::Play {
   void by_model(const std::vector<std::vector<int>>& cuts) {
     constexpr int most_tries = 8;
     constexpr ByteCount margin = 1 << 20;
-    const bool fixed = has_fixed_order(plan_.schedule);
+    const bool fixed = strategies::has_fixed_order(plan_.schedule);
     Pile pile(problem_, timetable_);
     for (const auto& cut : cuts)
       if (!pile.add(cut, 0, 0) && !fixed) pile.add_small(cut);
@@ -320,7 +357,7 @@ class Candidates::Play {
       constexpr std::size_t most = 3000;
       auto problem = problem_;
       // What is in flight is known of fixed orders only.
-      if (!has_fixed_order(plan_.schedule))
+      if (!strategies::has_fixed_order(plan_.schedule))
         std::ranges::fill(problem.capacity, std::numeric_limits<ByteCount>::max() / 4);
       every_ = every_partition(problem, timetable_, most);
       small_ = every_.has_value();
@@ -332,7 +369,7 @@ class Candidates::Play {
     constexpr std::int64_t most_simulations = 600;
     const auto* partitions = every();
     if (partitions == nullptr) return;
-    const bool fixed = has_fixed_order(plan_.schedule);
+    const bool fixed = strategies::has_fixed_order(plan_.schedule);
     auto sorted = *partitions;
     std::ranges::stable_sort(sorted, {}, &Partition::makespan);
     std::set<std::vector<int>> fit_without;  // cuts whose plans without recomputation fit
@@ -373,16 +410,66 @@ class Candidates::Play {
 };
 
 Misfit Candidates::smallest(const Degrees& degrees) const {
-  return Play(*this, degrees, 0).smallest();
+  return Play(*this, degrees, plan_of(degrees), 0).smallest();
 }
 
 Played Candidates::play_evenly(const Degrees& degrees) const {
-  return Play(*this, degrees, std::numeric_limits<Picoseconds>::max()).run_evenly();
+  return Play(*this, degrees, plan_of(degrees), std::numeric_limits<Picoseconds>::max())
+      .run_evenly();
 }
 
 Played Candidates::play(const Degrees& degrees, std::vector<std::vector<int>> cuts,
                         Picoseconds bound, Picoseconds target) const {
-  return Play(*this, degrees, target).run(std::move(cuts), bound);
+  const auto plan = plan_of(degrees);
+  auto played = Play(*this, degrees, plan, target).run(std::move(cuts), bound);
+  play_uneven(plan, degrees, target, played);
+  return played;
+}
+
+namespace {
+
+// Of what is played to `limit`: whether it counts, as something fits or what may be takes as long.
+bool counts(const Played& played, Picoseconds limit) {
+  return played.possible || played.bound >= limit;
+}
+
+// Of two parts of a choice of degrees.
+void add(Played& all, Played more, Picoseconds limit) {
+  if (counts(more, limit))
+    all.bound = counts(all, limit) ? std::min(all.bound, more.bound) : more.bound;
+  all.possible = all.possible || more.possible;
+  all.simulations += more.simulations;
+  const auto time = [](const Played& played) { return ticks(played.best->forecast.step.time); };
+  if (more.best && (!all.best || time(more) < time(all))) all.best = std::move(more.best);
+}
+
+}  // namespace
+
+// Those first that may be fastest.
+void Candidates::play_uneven(const Plan& plan, const Degrees& degrees, Picoseconds target,
+                             Played& played) const {
+  constexpr std::size_t most_plays = 64;
+  auto limit = target;
+  const auto lower = [&] {
+    if (played.best) limit = std::min(limit, ticks(played.best->forecast.step.time));
+  };
+  lower();
+  const auto uneven = uneven_below(plan, degrees, limit);
+  std::vector<std::pair<Picoseconds, const Plan*>> order;
+  for (const auto& one : uneven.plans)
+    order.emplace_back(
+        frame_of(one, degrees, divisions_.fastest(degrees.division)).least_time_as_cut(), &one);
+  std::ranges::stable_sort(order, {}, [](const auto& one) { return one.first; });
+  if (uneven.others) add(played, {.bound = *uneven.others}, limit);
+  for (std::size_t i = 0; i < order.size() && !stopped(); ++i) {
+    const auto [bound, one] = order[i];
+    if (bound >= limit || i == most_plays) {
+      add(played, {.possible = bound < limit, .bound = bound}, limit);
+      break;
+    }
+    add(played, Play(*this, degrees, *one, limit).run({}, bound), limit);
+    lower();
+  }
 }
 
 ByteCount missing(const Question& question, const forecast::Forecast& forecast) {

@@ -64,7 +64,19 @@ class Candidates {
               Picoseconds target) const;
 
  private:
-  Look look_closely(const Degrees& degrees, Picoseconds target) const;
+  // What is looked at is the partition that the plan has, or all that its degrees are looked at
+  // for, and beside them the uneven ones (cuts.hpp), each as a plan that has it.
+  Look look_closely(const strategies::Plan& plan, const Degrees& degrees, Picoseconds target) const;
+  Look look_at_all(const Degrees& degrees, Picoseconds target) const;
+  struct Uneven {
+    std::vector<strategies::Plan> plans;
+    std::optional<Picoseconds> others;  // a bound of those that are not listed; none: all are
+  };
+  // All that may be faster than the target, and some others.
+  Uneven uneven_below(const strategies::Plan& plan, const Degrees& degrees,
+                      Picoseconds target) const;
+  void play_uneven(const strategies::Plan& plan, const Degrees& degrees, Picoseconds target,
+                   Played& played) const;
   Frame frame_of(const strategies::Plan& plan, const Degrees& degrees,
                  const LayerPrices& prices) const;
   bool waits_for_exchanges(const strategies::Plan& plan) const;

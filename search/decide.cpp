@@ -48,8 +48,9 @@ class Planning {
       std::optional<Planned> plan;
       try {
         plan = best(option.questions[i], purchase_.workloads[i], found);
-      } catch (const strategies::Refusal& refused) {
-        throw PurchaseRefusal(refused, number, i);
+      } catch (const strategies::Refusal& why) {
+        refused_.push_back({why, number, i});
+        continue;
       }
       if (!plan) {
         found.workloads.clear();
@@ -59,6 +60,9 @@ class Planning {
     }
     return found;
   }
+
+  // Of all options that were looked at.
+  const std::vector<PurchaseRefusal>& refused() const { return refused_; }
 
  private:
   // With the batch at which training takes least time.
@@ -95,6 +99,7 @@ class Planning {
   const Purchase& purchase_;
   const Purchasing& how_;
   std::vector<std::pair<Question, Answer>> known_;
+  std::vector<PurchaseRefusal> refused_;
 };
 
 }  // namespace
@@ -107,6 +112,7 @@ Decision decide(const Purchase& purchase, const Purchasing& how) {
     const auto& option = purchase.options[i];
     if (how.progress) how.progress(i, purchase.options.size(), option.name);
     Assessed one{planning.found(i), {}, {}};
+    if (!planning.refused().empty()) continue;  // no decision, but the other options' mistakes
     const auto& plans = one.found.workloads;
     one.assessment = assess(purchase, option, plans);
     if (one.found.misfit && plans.empty())
@@ -116,6 +122,7 @@ Decision decide(const Purchase& purchase, const Purchasing& how) {
     assessments.push_back(one.assessment);
     decision.options.push_back(std::move(one));
   }
+  if (!planning.refused().empty()) throw PurchaseRefused(planning.refused());
   decision.recommended = recommend(assessments);
   decision.pareto = pareto_of(assessments);
   const auto& chosen = decision.recommended;

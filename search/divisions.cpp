@@ -14,6 +14,16 @@ namespace search {
 using strategies::Plan;
 using strategies::Recompute;
 
+namespace {
+
+// Counted in layers of a rank, or told stage by stage or layer by layer.
+bool is_told_by_layer(const Plan& plan) {
+  return plan.recompute.kind == Recompute::Kind::full_layers || !plan.recompute_of_stage.empty() ||
+         !plan.layers.empty();
+}
+
+}  // namespace
+
 std::vector<Recompute> ways_of(const forecast::Scenario& scenario, const Space& space) {
   if (space.recompute) {
     if (!space.recompute_ways.empty()) return space.recompute_ways;
@@ -21,11 +31,18 @@ std::vector<Recompute> ways_of(const forecast::Scenario& scenario, const Space& 
     all.insert(all.end(), space.further_ways.begin(), space.further_ways.end());
     return all;
   }
-  // Counted in layers of a rank, or told stage by stage: some layers are kept whole.
   const auto& plan = scenario.plan;
-  const bool one = plan.recompute.kind != Recompute::Kind::full_layers &&
-                   plan.recompute_of_stage.empty() && plan.layers.empty();
-  return {one ? plan.recompute : Recompute{}};
+  if (!is_told_by_layer(plan)) return {plan.recompute};
+  std::vector<Recompute> all{{}};
+  const auto add = [&](Recompute one) {
+    if (one.kind == Recompute::Kind::full_layers) one = {Recompute::Kind::full, 0, {}, one.every};
+    if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
+  };
+  if (plan.recompute_of_stage.empty()) add(plan.recompute);
+  for (const auto& one : plan.recompute_of_stage) add(one);
+  for (const auto& layers : plan.layers)
+    if (layers.recompute) add(*layers.recompute);
+  return all;
 }
 
 namespace {
@@ -56,6 +73,7 @@ Divisions::Divisions(const forecast::Scenario& scenario, const Space& space,
     : scenario_(scenario),
       costs_(costs),
       ways_(ways_of(scenario, space)),
+      told_by_layer_(!space.recompute && is_told_by_layer(scenario.plan)),
       schedules_(space.schedules) {
   for_each_division(scenario, space, [&](const Plan& plan) {
     all_.push_back(std::make_unique<Division>());
@@ -106,13 +124,11 @@ void Divisions::price(std::span<const std::size_t> divisions) {
 
 // Under some schedule of the space passes run beside each other.
 bool Divisions::hides_exchanges(const Plan& plan) const {
-  using enum strategies::ScheduleKind;
-  constexpr std::array pairing{dualpipe, dualpipe_v};
   auto simple = plan;
-  simple.schedule = one_f_one_b;
+  simple.schedule = strategies::ScheduleKind::one_f_one_b;
   return schedules_.empty() ||
          strategies::pairs_passes(scenario_.model, simple, scenario_.software) ||
-         std::ranges::find_first_of(schedules_, pairing) != schedules_.end();
+         std::ranges::any_of(schedules_, strategies::pairs_always);
 }
 
 Picoseconds Divisions::least_time(std::size_t i) const {
@@ -132,15 +148,22 @@ Picoseconds Divisions::least_time(std::size_t i) const {
   const double time = hides_exchanges(plan)
                           ? std::max(of(&LeastTime::computing), of(&LeastTime::exchanging))
                           : of(&LeastTime::device);
-  return whole_bound(passes * std::max(time, of(&LeastTime::host)) * (1 - 1e-9));
+  // Some schedules issue the first kernel before what counts as the step.
+  const auto& software = scenario_.software;
+  const double before =
+      software.post_validation ? static_cast<double>(ticks(software.launch_forward)) : 0;
+  const double least = std::max(passes * time, passes * of(&LeastTime::host) - before);
+  return whole_bound(least * (1 - 1e-9));
 }
 
 const LayerPrices& Divisions::in_all_ways(std::size_t i) {
   auto& division = *all_[i];
   const std::lock_guard lock(division.mutex);
-  if (!division.all)
+  if (!division.all) {
     division.all = std::make_unique<LayerPrices>(
         layer_prices(scenario_, division.plan, ways_, strategies::remembering(costs_)));
+    if (told_by_layer_ && !division.plan.layer_tensor) keep_least_way(*division.all);
+  }
   return *division.all;
 }
 

@@ -14,8 +14,8 @@
 
 namespace search {
 
-// The ways in which the layers of a question's plans may run; the scenario's own first where they
-// are not searched.
+// The ways in which the layers of a question's plans may run; where they are not searched the
+// scenario's own, and none beside where layers differ.
 std::vector<strategies::Recompute> ways_of(const forecast::Scenario& scenario, const Space& space);
 
 // Choices of the degrees that decide what a layer costs. Prices are made when asked for, once;
@@ -66,6 +66,7 @@ class Divisions {
   const forecast::Scenario& scenario_;
   const strategies::Costs& costs_;
   std::vector<strategies::Recompute> ways_;
+  bool told_by_layer_;                               // which layer runs in which of them is given
   std::vector<strategies::ScheduleKind> schedules_;  // none: all
   std::vector<std::unique_ptr<Division>> all_;
   std::mutex sharing_mutex_;

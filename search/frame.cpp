@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "search/frame_parts.hpp"
-#include "strategies/partition.hpp"
+#include "plans/partition.hpp"
+#include "search/cuts.hpp"
 
 namespace search {
 
@@ -27,11 +27,6 @@ Picoseconds Frame::time_of(const LeastTime& whole, const LeastTime& block) const
   return drains() && whole.host > whole.device ? block.host : block.device;
 }
 
-bool Frame::pairs() const {
-  return plan_.schedule == ScheduleKind::dualpipe || plan_.schedule == ScheduleKind::dualpipe_v ||
-         strategies::pairs_passes(scenario_.model, plan_, scenario_.software);
-}
-
 // Computing takes less than exchanging: that is what passes beside each other wait for.
 bool Frame::exchanges() const {
   const auto over = prices_.forward.exchanging + prices_.backward.exchanging;
@@ -45,7 +40,7 @@ bool Frame::drains() const {
 // Of both passes of a microbatch.
 Picoseconds Frame::issued(const BlockOutline& block) const {
   const auto apart = block.backward_input.host + block.backward_weight.host;
-  const bool graded = runs_graded(plan_.schedule);
+  const bool graded = strategies::splits_gradients(plan_.schedule);
   return block.forward.host + (graded ? std::min(apart, block.backward.host) : block.backward.host);
 }
 
@@ -54,7 +49,7 @@ Price Frame::price(const BlockOutline& block) const {
   Price price{.kept = block.kept};
   price.forward = time_of(prices_.forward, block.forward);
   const auto fused = time_of(prices_.backward, block.backward);
-  if (!runs_graded(plan_.schedule)) {
+  if (!strategies::splits_gradients(plan_.schedule)) {
     price.backward = fused;
     return price;
   }
@@ -69,12 +64,12 @@ Price Frame::price_beside(const BlockOutline& block) const {
   auto price = this->price(block);
   const auto more = slowed_always(block);
   price.forward += more.forward;
-  (runs_graded(plan_.schedule) ? price.weight : price.backward) += more.backward;
+  (strategies::splits_gradients(plan_.schedule) ? price.weight : price.backward) += more.backward;
   return price;
 }
 
 Frame::Slowed Frame::slowed_always(const BlockOutline& block) const {
-  using enum DataLane::When;
+  using enum strategies::When;
   auto more = slowed(block, prices_.least, prices_.least);
   if (lane_.gathers != always) more.forward = 0;
   if (lane_.reduces != always) more.backward = 0;
@@ -87,13 +82,12 @@ Frame::Slowed Frame::slowed(const BlockOutline& block, const strategies::Paramet
   if ((pairs() && exchanges()) || plan_.layer_tensor) return {};
   const double interference = scenario_.software.interference;
   const auto beside = [&](double stretch, Picoseconds device, Picoseconds sent) {
-    if (device <= 0 || sent <= 0) return Picoseconds{0};
-    const double slowdown =
-        interference * std::min(1.0, static_cast<double>(sent) / static_cast<double>(device));
+    const double slowdown = strategies::slowed_share(interference, static_cast<double>(sent),
+                                                     static_cast<double>(device));
     return slowdown < 1.0 / 256 ? 0 : static_cast<Picoseconds>(stretch * slowdown);
   };
-  using enum DataLane::When;
-  const bool graded = runs_graded(plan_.schedule);
+  using enum strategies::When;
+  const bool graded = strategies::splits_gradients(plan_.schedule);
   const auto gathering = lane_.gathers == never ? 0 : sharing_.gathering(gathered);
   auto sent = lane_.reduces == never || !lane_.beside ? 0 : sharing_.reduction(reduced);
   if (lane_.gathers_again && !graded) sent += gathering;
@@ -105,45 +99,36 @@ Frame::Slowed Frame::slowed(const BlockOutline& block, const strategies::Paramet
 int Frame::unit() const {
   if (plan_.zero == 3 && plan_.wrap.layers == 0) return static_cast<int>(prices_.elements.size());
   if (plan_.zero == 3) return static_cast<int>(plan_.wrap.layers);
-  const double bucket = std::max(sharing_.gradient_bucket(), sharing_.parameter_bucket());
+  const auto& training = scenario_.training;
+  const auto& software = scenario_.software;
+  const double bucket = std::max(strategies::gradient_bucket(plan_, training, software),
+                                 strategies::parameter_bucket(plan_, training, software));
   return 1 + static_cast<int>(bucket / std::max(1.0, prices_.least.all()));
 }
 
-bool Frame::embeds_and_predicts() const {
-  const auto layout = layout_of(plan_);
-  return layout.kind == strategies::Layout::Kind::mirrored ||
-         strategies::place_of(0, layout).stage ==
-             strategies::place_of(layout.virtual_stages() - 1, layout).stage;
-}
-
 Picoseconds Frame::embedding_sum() const {
-  return embeds_and_predicts() ? 0 : sharing_.embedding();
+  return strategies::embeds_and_predicts(layout_) ? 0 : sharing_.embedding();
 }
 
 // As it is held: the head may share the embedding's parameters, or need a copy beside it.
 strategies::Parameters Frame::parameters(std::size_t element) const {
   auto held = prices_.outlines[prices_.elements[element]].front().parameters;
-  const auto& model = scenario_.model;
-  if (element != static_cast<std::size_t>(model.layers) + 1) return held;
-  if (model.tied_embeddings && embeds_and_predicts()) held.dense -= prices_.words;
-  if (!model.tied_embeddings && model.multi_token_prediction > 0 && !embeds_and_predicts())
-    held.dense += prices_.words;
+  if (element == static_cast<std::size_t>(scenario_.model.layers) + 1)
+    held += strategies::beside_head(scenario_.model, layout_, prices_.words);
   return held;
 }
 
 Picoseconds Frame::update(const strategies::Parameters& of) const {
   auto time = sharing_.update(of);
-  const bool gathers = plan_.zero == 1 || plan_.zero == 2;
-  if (gathers && !sharing_.overlaps_parameters()) time += sharing_.gathering(of);
+  if (duties_.gathers_after) time += sharing_.gathering(of);
   return time;
 }
 
 bool Frame::is_cut() const {
-  using enum ScheduleKind;
   if (!plan_.layers_per_stage.empty() || plan_.pipeline == 1) return true;
-  if (plan_.schedule == interleaved)
+  if (plan_.schedule == ScheduleKind::interleaved)
     return !chunks_move_ || scenario_.model.layers % (plan_.pipeline * plan_.virtual_stages) == 0;
-  return plan_.schedule != gpipe && plan_.schedule != one_f_one_b;
+  return !cuts_anywhere(plan_.schedule);
 }
 
 std::vector<int> Frame::cut() const {
@@ -155,19 +140,14 @@ std::vector<int> Frame::cut() const {
   return first;
 }
 
+// Left out where steps overlap each other.
 DataLane Frame::lane() const {
-  using enum DataLane::When;
-  DataLane lane;
-  if (!sharing_.shares() || strategies::post_validates(plan_, scenario_.software)) return lane;
-  lane.reduces = plan_.zero >= 2 ? always : once;
-  lane.beside = sharing_.overlaps_gradients();
-  if (plan_.zero == 3)
-    lane.gathers = always;
-  else if (plan_.zero > 0 && sharing_.overlaps_parameters())
-    lane.gathers = once;
-  lane.gathers_again = plan_.zero == 3 && plan_.reshard_after_forward &&
-                       !(scenario_.software.root_unit && plan_.wrap.layers == 0);
-  return lane;
+  if (!sharing_.shares() || strategies::post_validates(plan_, scenario_.software)) return {};
+  return {.reduces = duties_.reduces,
+          .beside = duties_.beside,
+          .gathers = duties_.gathers,
+          .gathers_again =
+              duties_.gathers_again && !strategies::root_is_model(plan_, scenario_.software)};
 }
 
 Plan Frame::with(const Partition& partition, bool recompute) const {

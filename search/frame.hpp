@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "forecast/scenario.hpp"
+#include "plans/duties.hpp"
+#include "plans/holdings.hpp"
+#include "plans/memory.hpp"
 #include "search/layer_prices.hpp"
 #include "search/partition.hpp"
 #include "strategies/pass_costs.hpp"
@@ -29,6 +32,10 @@ class Frame {
         prices_(prices),
         sharing_(sharing),
         chunks_move_(chunks_move),
+        placement_(plan),
+        shards_(strategies::shards_of(plan, placement_, scenario.cluster)),
+        layout_(strategies::layout_of(plan)),
+        duties_(strategies::data_duties(plan, scenario.training, scenario.software)),
         lane_(lane()) {}
 
   // No plan of these degrees takes less, wherever its layers sit and whatever they recompute: the
@@ -45,6 +52,8 @@ class Frame {
   // what they exchange. `chain`: the model's blocks. O(slots)
   sim::Picoseconds least_time_of_pairs(const strategies::PassCosts::Segment& chain,
                                        strategies::PassCosts& times) const;
+  // No device takes less for each layer that all of its chunks have: picoseconds of a step.
+  double least_time_of_chunks() const;
   // Whether only one partition is looked at: the given one, or the even one where the order of
   // passes follows from their times, stages mirror each other, or devices hold several chunks,
   // unless `chunks_move`.
@@ -96,7 +105,9 @@ class Frame {
   Sums sums() const;
   // Whether passes run two at a time, each under what the other exchanges; whether the host waits
   // for the device before every pass.
-  bool pairs() const;
+  bool pairs() const {
+    return strategies::runs_in_pairs(scenario_.model, plan_, scenario_.software);
+  }
   bool exchanges() const;
   bool drains() const;
   sim::Picoseconds time_of(const strategies::LeastTime& whole,
@@ -122,7 +133,6 @@ class Frame {
     const auto usual = take(parameters(element));
     return regrouped ? std::min(usual, take(*regrouped)) : usual;
   }
-  bool embeds_and_predicts() const;
   // What sums the gradients of the word embedding's two copies, on the first and the last stage.
   sim::Picoseconds embedding_sum() const;
   std::vector<StageTimes> besides(const strategies::Outline& outline,
@@ -140,6 +150,10 @@ class Frame {
                       sim::Picoseconds launch) const;
   void crowd_reductions(std::vector<Layer>& layers, const strategies::Crowding& crowding) const;
   std::vector<PipelineProblem::Room> rooms(int stages) const;
+  // On the first virtual stage, without a layer.
+  bool embedding_may_be_alone() const;
+  // As cut, no layer sits on some device.
+  bool leaves_devices_bare() const;
   void find_edges(std::vector<Layer>& layers) const;
   // Bytes beside all that is kept, at most, while a block runs that nothing comes behind.
   ByteCount peak_of(const strategies::BlockOutline& block) const;
@@ -148,8 +162,9 @@ class Frame {
   sim::Picoseconds update(const strategies::Parameters& of) const;
   double room(double headroom) const;
   double states() const;  // bytes of weights, gradients and optimizer of an average device
-  // Bytes of what ZeRO leaves whole at some time.
-  double whole_units() const;
+  // Of so many parameters, whatever else there is.
+  strategies::StaticMemory states_of(const strategies::Parameters& held, double cast) const;
+  double whole_units() const;  // bytes of what ZeRO leaves whole at some time
   Layer layer(std::size_t element) const;
   std::int64_t most_in_flight() const;
 
@@ -158,6 +173,10 @@ class Frame {
   const LayerPrices& prices_;
   const strategies::Sharing& sharing_;
   bool chunks_move_;
+  strategies::Placement placement_;
+  strategies::Shards shards_;
+  strategies::Layout layout_;
+  strategies::DataDuties duties_;
   DataLane lane_;
 };
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "search/frame.hpp"
-#include "search/frame_parts.hpp"
 #include "search/stage_groups.hpp"
 
 namespace search {
@@ -28,7 +27,7 @@ struct Frame::Sums {
 double Frame::sent(const strategies::Parameters& of, bool layer) const {
   if (!sharing_.shares()) return 0;
   const auto m = static_cast<double>(strategies::microbatches_of(plan_, scenario_.training));
-  using enum DataLane::When;
+  using enum strategies::When;
   double time = 0;
   // The root unit stays gathered.
   const bool stays = !layer && scenario_.software.root_unit;
@@ -71,7 +70,7 @@ std::vector<Frame::Each> Frame::kinds() const {
 Frame::Sums Frame::sums() const {
   Sums sums;
   const auto m = static_cast<double>(strategies::microbatches_of(plan_, scenario_.training));
-  const bool graded = runs_graded(plan_.schedule);
+  const bool graded = strategies::splits_gradients(plan_.schedule);
   const auto each = kinds();
   for (std::size_t k = 0; k < each.size(); ++k) {
     const auto& one = each[k];
@@ -86,12 +85,13 @@ Frame::Sums Frame::sums() const {
     sums.update += kind.count * one.update;
     if (!kind.layer) continue;
     const double ahead = graded ? forward : work;
-    const double reduced = one.reduction * (plan_.zero >= 2 ? m : 1);
+    const double reduced = one.reduction * (duties_.reduces == DataLane::When::always ? m : 1);
     const double all = m * work;
-    const bool beside = sharing_.overlaps_gradients();
-    const double all_reduced = !beside           ? all + reduced
-                               : plan_.zero >= 2 ? reduced
-                                                 : all - backward + reduced;
+    const bool beside = duties_.beside;
+    const double all_reduced = !beside ? all + reduced
+                               : duties_.reduces == DataLane::When::always
+                                   ? reduced
+                                   : all - backward + reduced;
     sums.all += kind.count * all;
     sums.all_reduced += kind.count * all_reduced;
     if (work <= 0) continue;
@@ -119,23 +119,35 @@ Picoseconds Frame::least_time() const {
   const auto layout = layout_of(plan_);
   // Mirrored, half of the microbatches come from either end: a block is on two devices.
   const double copies = layout.kind == strategies::Layout::Kind::mirrored ? 2 : 1;
-  double time = m * std::max({total.work / p, total.issued / p, total.longest / copies});
-  time = std::max(time, total.sent / p);
-  const bool graded = runs_graded(plan_.schedule);
+  const bool spans = strategies::post_validates(plan_, scenario_.software);
+  // A step that the next one runs into begins with its first kernel, which is issued before.
+  const double before = spans ? static_cast<double>(ticks(scenario_.software.launch_forward)) : 0;
+  double time = m * std::max(total.work / p, total.longest / copies);
+  time = std::max({time, m * total.issued / p - before, total.sent / p});
+  const bool graded = strategies::splits_gradients(plan_.schedule);
   const bool loop = layout.kind == strategies::Layout::Kind::loop;
   const bool one_chunk = loop && layout.chunks == 1;
-  const bool spans = strategies::post_validates(plan_, scenario_.software);
   if (one_chunk && !spans) {
     time = std::max(time, least_with_ahead(total.all, total.ahead, p));
     if (sharing_.shares())
       time = std::max(time, least_with_ahead(total.all_reduced, total.ahead_reduced, p));
   }
-  if (sharing_.shares() && (!sharing_.overlaps_gradients() || plan_.zero >= 2))
+  if (sharing_.shares() && (!duties_.beside || duties_.reduces == DataLane::When::always))
     time = std::max(time, total.all_reduced / p);
   // The first microbatch passes all stages, forward and back.
   if (!spans) time = std::max(time, graded ? total.passed : total.work);
   time += spans ? 0 : total.update / p + static_cast<double>(sharing_.between());
   return whole_bound(time * (1 - 1e-9));
+}
+
+double Frame::least_time_of_chunks() const {
+  double least = HUGE_VAL;
+  const auto each = kinds();
+  for (std::size_t k = 0; k < each.size(); ++k)
+    if (prices_.kinds[k].layer)
+      least = std::min(least, each[k].forward + each[k].backward + each[k].weight);
+  const auto m = static_cast<double>(strategies::microbatches_of(plan_, scenario_.training));
+  return static_cast<double>(plan_.virtual_stages) * m * least * (1 - 1e-9);
 }
 
 // Any order takes the least head of some of the work, all of that work, and its least tail
@@ -264,7 +276,7 @@ std::vector<Frame::Each> Frame::stages_as_cut() const {
 // What devices do, with heads and tails along the microbatch's way to the last stage and back.
 std::vector<Frame::Device> Frame::devices_as_cut() const {
   const auto layout = layout_of(plan_);
-  const bool graded = runs_graded(plan_.schedule);
+  const bool graded = strategies::splits_gradients(plan_.schedule);
   const bool mirrored = layout.kind == strategies::Layout::Kind::mirrored;
   const auto m = static_cast<double>(strategies::microbatches_of(plan_, scenario_.training));
   const auto all = stages_as_cut();
@@ -278,8 +290,7 @@ std::vector<Frame::Device> Frame::devices_as_cut() const {
     behind -= stage.backward;                                // backward passes behind it
     const double gradient = forward + behind;                // when its first backward can begin
     const double rest = backward - behind - stage.backward;  // backward passes before it
-    const double beside =
-        sharing_.overlaps_gradients() ? (graded ? stage.weight : stage.backward) : 0;
+    const double beside = duties_.beside ? (graded ? stage.weight : stage.backward) : 0;
     const double summed = v == 0 || v + 1 == all.size() ? static_cast<double>(embedding_sum()) : 0;
     const double sent = std::max(0.0, stage.reduction - beside) + summed;
     const double last = v == 0 ? 0 : all[0].weight;

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "search/frame.hpp"
-#include "search/frame_parts.hpp"
 #include "strategies/crowding.hpp"
 
 namespace search {
@@ -13,7 +12,7 @@ using sim::Picoseconds;
 
 void Frame::add_crowding(PipelineProblem& problem, const strategies::Outline& outline,
                          const strategies::Costs& costs) const {
-  using enum DataLane::When;
+  using enum strategies::When;
   const auto by_host = [&](const strategies::LeastTime& whole) {
     return drains() && whole.host > whole.device;
   };
@@ -81,7 +80,10 @@ void Frame::crowd_reductions(std::vector<Layer>& layers,
   double silent_first = 0;           // head and prediction modules are one
   for (auto i = prices_.elements.size() - 1; i-- > first;) {
     const auto& behind = reduction(i + 1);
-    if (behind.time <= 0 || parameters(i + 1).all() < sharing_.gradient_bucket()) return;
+    if (behind.time <= 0 ||
+        parameters(i + 1).all() <
+            strategies::gradient_bucket(plan_, scenario_.training, scenario_.software))
+      return;
     fastest = std::max(fastest, behind.beside);
     if (fastest <= 0 || std::isinf(fastest)) return;
     silent_first += static_cast<double>(behind.silent);

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "plans/memory.hpp"
+#include "plans/partition.hpp"
 #include "search/frame.hpp"
-#include "search/frame_parts.hpp"
-#include "strategies/memory.hpp"
 
 namespace search {
 
@@ -16,20 +16,24 @@ using strategies::LeastTime;
 using strategies::ScheduleKind;
 
 double Frame::room(double headroom) const {
-  const strategies::Placement placement(plan_);
   double least = HUGE_VAL;
   for (std::size_t kind = 0; kind < scenario_.cluster.kinds(); ++kind)
     least = std::min(least, scenario_.cluster.kind(kind).device.usable_memory.value);
   const auto& software = scenario_.software;
-  const double outside = communicators(placement) * software.communicator_memory.value +
-                         software.framework_memory.value + software.workspace.value +
-                         (scenario_.model.moe ? software.expert_workspace.value : 0);
+  // A plan may regroup no layer after all, and a stage may hold no experts.
+  auto simple = plan_;
+  simple.layer_tensor.reset();
+  const strategies::Placement placement(simple);
+  const double outside =
+      strategies::communicators(placement, false) * software.communicator_memory.value +
+      software.framework_memory.value + software.workspace.value +
+      (scenario_.model.moe ? software.expert_workspace.value : 0);
   return least * scenario_.cluster.memory_fraction * (1 - headroom) - outside;
 }
 
 std::vector<StageTimes> Frame::besides(const strategies::Outline& outline,
                                        const strategies::Layout& layout) const {
-  const bool graded = runs_graded(plan_.schedule);
+  const bool graded = strategies::splits_gradients(plan_.schedule);
   const int last = layout.virtual_stages() - 1;
   std::vector<StageTimes> all(static_cast<std::size_t>(layout.virtual_stages()));
   // What the host bounds has the launch of its first kernel in it.
@@ -70,17 +74,22 @@ std::vector<StageTimes> Frame::besides(const strategies::Outline& outline,
     const auto sent_back = std::min(sends(v - 1, false), sends(v - 1, true));
     if (lane_.reduces != DataLane::When::always || lane_.beside) times.backward += sent_back;
     if (lane_.reduces == DataLane::When::once && !lane_.beside) times.reduction -= sent_back;
+    // Beside the pass the last gradients leave once they are made, whether it still sends or not.
+    if (lane_.beside) times.last_unit -= sent_back;
   }
   return all;
 }
 
-// Chunks of one device are as long as each other, but for a layer.
+// Chunks of one device are as long as each other, but for a layer; only the first and the last may
+// have none, beside the embedding and the head.
 std::vector<PipelineProblem::Room> Frame::rooms(int stages) const {
   if (plan_.schedule != ScheduleKind::interleaved) return {};
   const auto layers = static_cast<int>(scenario_.model.layers);
-  std::vector<PipelineProblem::Room> rooms(static_cast<std::size_t>(stages),
-                                           {layers / stages, (layers + stages - 1) / stages});
-  for (auto* end : {&rooms.front(), &rooms.back()}) ++end->least, ++end->most;
+  std::vector<PipelineProblem::Room> rooms(
+      static_cast<std::size_t>(stages),
+      {std::max(1, layers / stages), (layers + stages - 1) / stages});
+  for (auto* end : {&rooms.front(), &rooms.back()})
+    *end = {layers / stages + 1, (layers + stages - 1) / stages + 1};
   return rooms;
 }
 
@@ -99,15 +108,17 @@ bool Frame::reduces_one_by_one() const {
 strategies::Parameters Frame::reduced_beside(std::size_t element) const {
   if (!reduces_one_by_one() || element + 1 == prices_.elements.size()) return prices_.least;
   const auto behind = parameters(element + 1);
-  return behind.all() < sharing_.gradient_bucket() ? strategies::Parameters{} : behind;
+  return behind.all() < strategies::gradient_bucket(plan_, scenario_.training, scenario_.software)
+             ? strategies::Parameters{}
+             : behind;
 }
 
 // Of the ways to run a layer that which shows least.
 void Frame::add_units(Layer& layer, std::size_t element) const {
-  using enum DataLane::When;
+  using enum strategies::When;
   const auto& ways = prices_.outlines[prices_.elements[element]];
   const auto reduced = reduced_beside(element);
-  const bool graded = runs_graded(plan_.schedule);
+  const bool graded = strategies::splits_gradients(plan_.schedule);
   constexpr auto most = std::numeric_limits<Picoseconds>::max();
   Slowed least{most, most};
   layer.first_unit = most;
@@ -140,9 +151,16 @@ void Frame::find_edges(std::vector<Layer>& layers) const {
   }
 }
 
+bool Frame::embedding_may_be_alone() const {
+  if (is_cut()) return cut()[1] == 1;
+  const auto rooms = this->rooms(layout_of(plan_).virtual_stages());
+  return rooms.empty() || rooms.front().least == 1;
+}
+
 ByteCount Frame::peak_of(const BlockOutline& block) const {
-  return std::max(block.forward_peak,
-                  runs_graded(plan_.schedule) ? block.input_peak : block.backward_peak);
+  return std::max(block.forward_peak, strategies::splits_gradients(plan_.schedule)
+                                          ? block.input_peak
+                                          : block.backward_peak);
 }
 
 // Behind the last layer of a virtual stage nothing has been freed when its gradients are made:
@@ -159,9 +177,10 @@ void Frame::raise_to_peaks_of_last(std::vector<Layer>& layers) const {
   };
   for (auto element = prices_.elements.size(); element-- > layers.size();)
     least = std::min(least, peak_at(element));
-  const bool chunks = layout_of(plan_).parts() > 1;
+  const bool chunks = layout_.parts() > 1;
   if (chunks)
-    for (std::size_t i = 1; i < layers.size(); ++i) least = std::min(least, peak_at(i));
+    for (std::size_t i = embedding_may_be_alone() ? 0 : 1; i < layers.size(); ++i)
+      least = std::min(least, peak_at(i));
   for (auto i = layers.size(); i-- > 0;) {
     least = std::min(least, peak_at(i));
     for (auto& option : layers[i].options) option.transient = std::max(option.transient, least);
@@ -185,14 +204,10 @@ void Frame::find_peaks_as_last(std::vector<Layer>& layers) const {
 }
 
 Layer Frame::layer(std::size_t element) const {
-  const strategies::Placement placement(plan_);
-  const int shards = shards_of(scenario_, plan_, placement);
   const auto& outlines = prices_.outlines[prices_.elements[element]];
   using Held = strategies::Parameters;
   const auto fixed_of = [&](const Held& held, double cast) {
-    const auto fixed =
-        strategies::static_memory(facts_of(held, cast, placement, shards, plan_), plan_,
-                                  scenario_.training, scenario_.software, shards);
+    const auto fixed = states_of(held, cast);
     return static_cast<ByteCount>((fixed.weights + fixed.gradients + fixed.optimizer).value);
   };
   const auto held = parameters(element);
@@ -252,20 +267,52 @@ void join(Layer& into, const Layer& more) {
 
 }  // namespace
 
-// Every stage has a layer whole at some time, or as many gradients as a bucket takes.
+bool Frame::leaves_devices_bare() const {
+  const auto layout = layout_of(plan_);
+  const auto layers = strategies::layers_per_virtual_stage(plan_, scenario_.model.layers);
+  std::vector<std::int64_t> held(static_cast<std::size_t>(layout.stages), 0);
+  for (std::size_t v = 0; v < layers.size(); ++v)
+    held[static_cast<std::size_t>(strategies::place_of(static_cast<int>(v), layout).stage)] +=
+        layers[v];
+  return std::ranges::find(held, 0) != held.end();
+}
+
+strategies::StaticMemory Frame::states_of(const strategies::Parameters& held, double cast) const {
+  // Of Muon's states the least, as if all of it were matrices.
+  return strategies::static_memory({.parameters = held, .cast = cast, .matrices = held}, shards_,
+                                   plan_, scenario_.training, scenario_.software);
+}
+
+// At least: every stage has the smallest layer whole at some time, or as many gradients as ZeRO-2
+// leaves whole. Partitions that are not given may leave a stage without a layer.
 double Frame::whole_units() const {
-  if (!(is_cut() || plan_.pipeline == 1) || !sharing_.shares()) return 0;
-  const double unit = prices_.least.all();
-  const auto& software = scenario_.software;
-  if (plan_.zero == 3) return unit * (software.weight_bytes + software.gradient_bytes);
-  if (plan_.zero == 2) return std::min(unit, sharing_.gradient_bucket()) * software.gradient_bytes;
-  return 0;
+  if (!is_cut() || leaves_devices_bare()) return 0;
+  double weights = HUGE_VAL, gradients = HUGE_VAL;
+  const auto count = [&](const strategies::Parameters& held) {
+    const auto& offload = plan_.offload;
+    const bool away = offload.parameters != strategies::Offload::Tier::none;
+    weights = std::min(weights, strategies::not_whole(held, shards_, away));
+    gradients = std::min(gradients, strategies::not_whole(
+                                        held, shards_, plan_.zero == 2 ? offload.gradients : away));
+  };
+  for (std::size_t kind = 0; kind < prices_.kinds.size(); ++kind)
+    if (prices_.kinds[kind].layer) {
+      count(prices_.outlines[kind].front().parameters);
+      if (const auto& regrouped = prices_.regrouped[kind]) count(*regrouped);
+    }
+  if (plan_.zero == 2)
+    gradients = std::min(gradients,
+                         strategies::most_unreduced(plan_, scenario_.training, scenario_.software));
+  return strategies::static_memory(
+             {.parameters = {.with_layer = weights}, .gathered = weights, .unreduced = gradients},
+             shards_, plan_, scenario_.training, scenario_.software)
+      .gathered.value;
 }
 
 PipelineProblem Frame::problem(const strategies::Costs& costs, double headroom) const {
   const auto p = static_cast<int>(plan_.pipeline);
   PipelineProblem problem;
-  problem.layout = layout_of(plan_);
+  problem.layout = layout_;
   problem.microbatches = static_cast<int>(strategies::microbatches_of(plan_, scenario_.training));
   const strategies::Job job{scenario_.model, scenario_.training, plan_, scenario_.software,
                             scenario_.cluster};
@@ -303,19 +350,16 @@ PipelineProblem Frame::problem(const strategies::Costs& costs, double headroom) 
 }
 
 double Frame::states() const {
-  const strategies::Placement placement(plan_);
-  const int shards = shards_of(scenario_, plan_, placement);
   double cast = 0;
   for (std::size_t k = 0; k < prices_.kinds.size(); ++k)
     cast += prices_.kinds[k].count * prices_.outlines[k].front().cast;
   auto whole = prices_.whole;
-  if (scenario_.model.tied_embeddings) whole.dense -= prices_.words;
-  if (plan_.layer_tensor) whole.experts = 0;  // at least: nothing is regrouped
-  const auto fixed =
-      strategies::static_memory(facts_of(whole, cast, placement, shards, plan_), plan_,
-                                scenario_.training, scenario_.software, shards);
-  const double copies = plan_.schedule == ScheduleKind::dualpipe ? 2 : 1;
-  return copies * (fixed.weights + fixed.gradients + fixed.optimizer).value /
+  // At least: what is held beside the head is left out where it adds, and nothing is regrouped.
+  if (scenario_.model.tied_embeddings) whole.with_layer -= prices_.words;
+  if (plan_.layer_tensor) whole.apart = 0;
+  const auto fixed = states_of(whole, cast);
+  return static_cast<double>(placement_.copies()) *
+         (fixed.weights + fixed.gradients + fixed.optimizer).value /
          static_cast<double>(plan_.pipeline);
 }
 

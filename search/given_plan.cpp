@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "plans/partition.hpp"
 #include "search/candidates.hpp"
+#include "search/cuts.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/partition.hpp"
 
 namespace search {
 
@@ -26,6 +27,7 @@ Plan as_searched(Plan plan, const Question& question) {
   if (alone && simple) {
     plan.schedule = ScheduleKind::one_f_one_b;
     plan.virtual_stages = 1;
+    if (plan.pipeline == 1) plan.layers_per_stage.clear();
   }
   if (plan.tensor == 1 && !space.sequence_parallel) plan.sequence_parallel = false;
   if (plan.data * plan.context == 1)
@@ -40,7 +42,7 @@ struct Degree {
   Values Space::*values;
   std::int64_t (*of)(const Plan&);
 };
-constexpr std::array numbers{
+constexpr std::array degree_keys{
     Degree{"tensor", &Space::tensor, [](const Plan& p) { return p.tensor; }},
     Degree{"context", &Space::context, [](const Plan& p) { return p.context; }},
     Degree{"expert", &Space::expert, [](const Plan& p) { return p.expert; }},
@@ -57,7 +59,7 @@ constexpr std::string_view sequence = "sequence_parallel", schedule = "schedule"
 // With the plan's degrees in place of all values but those of one key.
 Space only(const Space& space, const Plan& plan, std::string_view but) {
   Space left = space;
-  for (const auto& [name, values, of] : numbers)
+  for (const auto& [name, values, of] : degree_keys)
     if (name != but) left.*values = {.listed = {of(plan)}};
   if (but != sequence) left.sequence_parallel = plan.sequence_parallel;
   if (but != schedule) left.schedules = {plan.schedule};
@@ -74,7 +76,7 @@ std::vector<std::string_view> degrees_outside(const Question& question, const Pl
   const auto& space = question.space;
   std::vector<std::string_view> wrong;
   const bool experts = question.scenario.model.moe.has_value();
-  for (const auto& [name, values, of] : numbers)
+  for (const auto& [name, values, of] : degree_keys)
     if ((experts || !name.starts_with("expert")) && !(space.*values).allow(of(plan)))
       wrong.push_back(name);
   if (space.sequence_parallel.value_or(plan.sequence_parallel) != plan.sequence_parallel)
@@ -83,7 +85,7 @@ std::vector<std::string_view> degrees_outside(const Question& question, const Pl
   if (!asked.empty() && std::ranges::find(asked, plan.schedule) == asked.end())
     wrong.push_back(schedule);
   if (!wrong.empty() || holds_any(question, only(space, plan, {}))) return wrong;
-  for (const auto& degree : numbers)
+  for (const auto& degree : degree_keys)
     if (holds_any(question, only(space, plan, degree.name))) wrong.push_back(degree.name);
   for (const auto name : {sequence, schedule})
     if (holds_any(question, only(space, plan, name))) wrong.push_back(name);
@@ -92,23 +94,8 @@ std::vector<std::string_view> degrees_outside(const Question& question, const Pl
 }
 
 bool holds_partition(const Question& question, const Plan& plan) {
-  const auto layers = question.scenario.model.layers;
-  const auto cut = strategies::layers_per_virtual_stage(plan, layers);
-  auto standard = plan;
-  standard.layers_per_stage = question.scenario.plan.layers_per_stage;
-  if (cut == strategies::layers_per_virtual_stage(standard, layers)) return true;
-  if (!question.space.partition) return false;
-  const auto stages = static_cast<std::int64_t>(cut.size());
-  const bool free =
-      plan.schedule == ScheduleKind::gpipe || plan.schedule == ScheduleKind::one_f_one_b;
-  if (!free && !(plan.schedule == ScheduleKind::interleaved && question.space.chunks)) return false;
-  for (std::size_t v = 0; v < cut.size(); ++v) {
-    const bool end = v == 0 || v + 1 == cut.size();
-    const auto least = !free ? layers / stages : end ? 0 : 1;
-    const auto most = !free ? (layers + stages - 1) / stages : layers;
-    if (cut[v] < least || cut[v] > most) return false;
-  }
-  return true;
+  return holds_cut(plan, question.scenario.plan.layers_per_stage, question.space,
+                   question.scenario.model.layers);
 }
 
 bool holds_recomputation(const Question& question, const Plan& plan) {
@@ -139,6 +126,7 @@ void add_fixed(const Plan& own, const Plan& plan, std::vector<std::string_view>&
   compare("offload", &Plan::offload);
   compare("overlap", &Plan::overlap);
   compare("gradient_precision", &Plan::gradient_precision);
+  compare("master_weights", &Plan::master_weights);
   compare("bucket", &Plan::bucket);
   compare("bucket", &Plan::gather_bucket);
   compare("gradient_compression", &Plan::gradient_compression);

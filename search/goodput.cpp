@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "strategies/memory.hpp"
+#include "plans/memory.hpp"
 #include "topology/fabric_plan.hpp"
 
 namespace search {
@@ -51,12 +51,13 @@ FailureRates failure_rates(const Reliability& reliability, const Inventory& part
 
 units::Bytes checkpoint_bytes(const forecast::Scenario& scenario) {
   const auto& model = scenario.model;
-  strategies::ActorFacts whole;
-  whole.parameters = real(model::parameters(model) + model::prediction_parameters(model));
+  strategies::Holding whole;
+  whole.parameters.with_layer =
+      real(model::parameters(model) + model::prediction_parameters(model));
   const double tables = real(model.vocab) * real(model.hidden) * (model.tied_embeddings ? 1 : 2);
-  whole.matrices.dense = whole.parameters - tables;
-  const auto held =
-      strategies::static_memory(whole, strategies::Plan{}, scenario.training, scenario.software, 1);
+  whole.matrices.with_layer = whole.parameters.all() - tables;
+  const auto held = strategies::static_memory(whole, {}, strategies::Plan{}, scenario.training,
+                                              scenario.software);
   return held.weights + held.optimizer;
 }
 

@@ -51,7 +51,7 @@ FailureRates failure_rates(const Reliability& reliability, const Inventory& part
                            const std::optional<units::Seconds>& preemption_mtbf = {});
 
 // What a checkpoint of the job holds: weights and optimizer states of every parameter once, in the
-// bytes that the software and the optimizer keep of each (strategies/memory.hpp; 2 + 12 with AdamW
+// bytes that the software and the optimizer keep of each (plans/memory.hpp; 2 + 12 with AdamW
 // in 16 bit).
 units::Bytes checkpoint_bytes(const forecast::Scenario& scenario);
 

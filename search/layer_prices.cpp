@@ -52,9 +52,10 @@ std::vector<Recompute> ways_of(const model::Transformer& model) {
 namespace {
 
 Block in_way(Block block, const Way& way) {
-  if (block.kind != Block::Kind::layer) return block;
-  block.drop = strategies::drop_of(way.recompute, 0);
-  block.regrouped = way.regrouped;
+  const bool layer = block.kind == Block::Kind::layer;
+  if (layer || block.kind == Block::Kind::prediction)
+    block.drop = strategies::drop_of(way.recompute, 0);
+  if (layer) block.regrouped = way.regrouped;
   return block;
 }
 
@@ -75,8 +76,8 @@ void sum_up(LayerPrices& prices, std::int64_t layers) {
     prices.backward_input += first.backward_input;
     prices.backward_weight += first.backward_weight;
     prices.whole += first.parameters;
-    prices.largest.dense = std::max(prices.largest.dense, first.parameters.dense);
-    prices.largest.experts = std::max(prices.largest.experts, first.parameters.experts);
+    prices.largest.with_layer = std::max(prices.largest.with_layer, first.parameters.with_layer);
+    prices.largest.apart = std::max(prices.largest.apart, first.parameters.apart);
     auto& kind = prices.kinds[prices.elements[i]];
     kind.first = i;
     kind.count += 1;
@@ -86,9 +87,28 @@ void sum_up(LayerPrices& prices, std::int64_t layers) {
     if (kind.layer && fewest) prices.least = held;
     if (const auto& regrouped = prices.regrouped[prices.elements[i]]) {
       prices.whole += *regrouped;
-      prices.largest.experts = std::max(prices.largest.experts, regrouped->experts);
+      prices.largest.apart = std::max(prices.largest.apart, regrouped->apart);
     }
   }
+}
+
+void take_lesser_times(strategies::BlockOutline& least, const strategies::BlockOutline& other) {
+  using strategies::BlockOutline;
+  for (const auto pass : {&BlockOutline::forward, &BlockOutline::backward,
+                          &BlockOutline::backward_input, &BlockOutline::backward_weight})
+    for (const auto part :
+         {&LeastTime::device, &LeastTime::host, &LeastTime::computing, &LeastTime::exchanging})
+      least.*pass.*part = std::min(least.*pass.*part, other.*pass.*part);
+  // A slowdown counts for less where a pass takes longer.
+  least.stretch = {};
+}
+
+void take_lesser_memory(strategies::BlockOutline& least, const strategies::BlockOutline& other) {
+  using strategies::BlockOutline;
+  for (const auto part :
+       {&BlockOutline::kept, &BlockOutline::forward_peak, &BlockOutline::backward_peak,
+        &BlockOutline::input_peak, &BlockOutline::recomputed})
+    least.*part = std::min(least.*part, other.*part);
 }
 
 }  // namespace
@@ -127,27 +147,41 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
     prices.elements.push_back(static_cast<std::size_t>(found - kinds.begin()));
     if (found == kinds.end()) kinds.push_back(block);
   }
-  for (const auto& kind : kinds)
-    for (const auto& way : ways)
-      if (const auto block = in_way(kind, way);
-          find(block) == known.end() && std::ranges::find(all, block) == all.end())
-        all.push_back(block);
+  const auto add = [&](const Block& block) {
+    if (find(block) == known.end() && std::ranges::find(all, block) == all.end())
+      all.push_back(block);
+  };
+  for (const auto& kind : kinds) {
+    if (kind.kind == Block::Kind::prediction) add(kind);
+    for (const auto& way : ways) add(in_way(kind, way));
+  }
   whole.schedule = plan.schedule;
   const strategies::Job job{scenario.model, scenario.training, whole, scenario.software,
                             scenario.cluster};
   const strategies::Outline outline(job, ranks, costs, all, stretches);
+  const auto outline_of = [&](const Block& block) {
+    const auto found = find(block);
+    return found == known.end() ? outline.of(block) : found->second;
+  };
   for (const auto& kind : kinds) {
     auto& of_kind = prices.outlines.emplace_back();
     const bool layer = kind.kind == Block::Kind::layer;
     const auto many = layer ? ways.size() : 1;
     for (std::size_t w = 0; w < many; ++w) {
-      const auto block = in_way(kind, ways[w]);
-      const auto found = find(block);
-      of_kind.push_back(found == known.end() ? outline.of(block) : found->second);
+      of_kind.push_back(outline_of(layer ? in_way(kind, ways[w]) : kind));
       // At least: rows may be shorter.
       const auto& every = ways[w].recompute.every;
       if (layer && !every.empty()) of_kind.back().kept /= every.front();
     }
+    // They run as layers do that are all alike, or keep everything.
+    if (kind.kind == Block::Kind::prediction)
+      for (const auto& way : ways) {
+        const auto block = in_way(kind, way);
+        if (block == kind) continue;
+        const auto other = outline_of(block);
+        take_lesser_times(of_kind.front(), other);
+        take_lesser_memory(of_kind.front(), other);
+      }
     auto& regrouped = prices.regrouped.emplace_back();
     if (layer && ways.back().regrouped) regrouped = of_kind.back().parameters;
   }
@@ -172,7 +206,7 @@ std::vector<strategies::RankKind> ranks_of(const Scenario& scenario, const Plan&
   if (order[3] == strategies::Degree::data && order[4] == strategies::Degree::pipeline)
     return kinds;
   const auto ranks = cluster.gpus / (plan.tensor * plan.context);
-  for (std::int64_t p = 2; p <= std::min(ranks, scenario.model.layers); ++p) {
+  for (std::int64_t p = 1; p <= std::min(ranks, scenario.model.layers + 2); ++p) {
     auto spread = on_one_stage(scenario, plan);
     spread.rank_order = order;
     spread.pipeline = p;
@@ -185,22 +219,20 @@ std::vector<strategies::RankKind> ranks_of(const Scenario& scenario, const Plan&
   return kinds;
 }
 
+void keep_least_way(LayerPrices& prices) {
+  const auto rows = std::ranges::find_if(
+      prices.ways, [](const Way& way) { return !way.recompute.every.empty(); });
+  if (rows != prices.ways.end()) prices.ways.front() = *rows;
+  for (auto& ways : prices.outlines)
+    for (const auto& way : ways) take_lesser_memory(ways.front(), way);
+  keep_fastest_way(prices);
+}
+
 void keep_fastest_way(LayerPrices& prices) {
   if (prices.ways.size() == 1) return;
-  const auto lesser = [](LeastTime& time, const LeastTime& other) {
-    time = {std::min(time.device, other.device), std::min(time.host, other.host),
-            std::min(time.computing, other.computing), std::min(time.exchanging, other.exchanging)};
-  };
   for (auto& ways : prices.outlines) {
     auto& first = ways.front();
-    for (const auto& way : ways) {
-      lesser(first.forward, way.forward);
-      lesser(first.backward, way.backward);
-      lesser(first.backward_input, way.backward_input);
-      lesser(first.backward_weight, way.backward_weight);
-    }
-    // A slowdown counts for less where a pass takes longer.
-    first.stretch = {};
+    for (const auto& way : ways) take_lesser_times(first, way);
     ways.resize(1);
   }
   prices.ways.resize(1);

@@ -65,4 +65,7 @@ std::vector<strategies::RankKind> ranks_of(const forecast::Scenario& scenario,
 // but what is dropped need not be compressed or copied to the host either.
 void keep_fastest_way(LayerPrices& prices);
 
+// Leaves one way that neither takes longer nor keeps more than any, part by part.
+void keep_least_way(LayerPrices& prices);
+
 }  // namespace search

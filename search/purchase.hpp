@@ -5,14 +5,16 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "forecast/correction.hpp"
 #include "forecast/intervals.hpp"
+#include "plans/refusal.hpp"
 #include "search/goodput.hpp"
 #include "search/search.hpp"
-#include "strategies/refusal.hpp"
 #include "units/quantity.hpp"
 
 namespace search {
@@ -94,10 +96,16 @@ struct PurchaseOption {
 };
 
 // Why no plan for a workload on an option can be simulated.
-struct PurchaseRefusal : strategies::Refusal {
-  PurchaseRefusal(const strategies::Refusal& why, std::size_t of_option, std::size_t of_workload)
-      : Refusal(why), option(of_option), workload(of_workload) {}
+struct PurchaseRefusal {
+  strategies::Refusal why;
   std::size_t option, workload;  // by number
+};
+
+// All of a purchase, by option and workload; never empty.
+struct PurchaseRefused : std::invalid_argument {
+  explicit PurchaseRefused(std::vector<PurchaseRefusal> refused)
+      : std::invalid_argument(refused.front().why.what()), all(std::move(refused)) {}
+  std::vector<PurchaseRefusal> all;
 };
 
 struct Purchase {
@@ -228,6 +236,7 @@ struct Purchasing {
 
 // Searches plans for every option, with larger batches where they are allowed, and decides. The
 // same cluster and workload are searched once, however many options pay for them differently.
+// Throws PurchaseRefused where plans of some cannot be simulated, when all have been looked at.
 Decision decide(const Purchase& purchase, const Purchasing& how = {});
 
 }  // namespace search

@@ -41,7 +41,7 @@ constexpr std::array variations{Variation{"price", &Assumptions::price},
                                 Variation{"efficiency", &Assumptions::efficiency},
                                 Variation{"energy_price", &Assumptions::energy_price},
                                 Variation{"failure_rate", &Assumptions::failure_rate}};
-constexpr double change = 0.2;
+constexpr double varied_share = 0.2;
 
 // Everything assessed again; only `alone` with the factor, or all options where that is absent.
 Sensitivity varied(const Purchase& purchase, const std::vector<Assessed>& options,
@@ -96,12 +96,12 @@ std::vector<Sensitivity> sensitivity_of(const Purchase& purchase,
                                         std::optional<std::size_t> recommended) {
   std::vector<Sensitivity> rows;
   for (const auto& variation : variations)
-    for (const double by : {change, -change})
+    for (const double by : {varied_share, -varied_share})
       rows.push_back(varied(purchase, options, variation, by, {}));
   if (!recommended) return rows;
   const bool rented = purchase.options[*recommended].rent.has_value();
-  rows.push_back(varied(purchase, options, variations[rented ? 1 : 0], change, recommended));
-  rows.push_back(varied(purchase, options, variations[2], -change, recommended));
+  rows.push_back(varied(purchase, options, variations[rented ? 1 : 0], varied_share, recommended));
+  rows.push_back(varied(purchase, options, variations[2], -varied_share, recommended));
   return rows;
 }
 

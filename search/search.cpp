@@ -12,10 +12,10 @@
 #include <tuple>
 
 #include "forecast/costs.hpp"
+#include "plans/refusal.hpp"
 #include "search/alternatives.hpp"
 #include "search/candidates.hpp"
 #include "search/seeds.hpp"
-#include "strategies/refusal.hpp"
 
 namespace search {
 
@@ -351,10 +351,7 @@ class Searcher {
           "lower global_batch or sequence_length");
     std::ranges::stable_sort(found_, {},
                              [](const Ranked& ranked) { return ranked.forecast.step.time; });
-    for (const auto& ranked : found_)
-      if (answer.pareto.empty() ||
-          ranked.forecast.memory.peak < answer.pareto.back().forecast.memory.peak)
-        answer.pareto.push_back(ranked);
+    answer.pareto = pareto_of(found_);
     if (found_.size() > options_.top) found_.resize(options_.top);
     answer.plans = std::move(found_);
     answer.interrupted = stopped();

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "strategies/limits.hpp"
-#include "strategies/schedule_layout.hpp"
-#include "strategies/shard_groups.hpp"
+#include "plans/admissible.hpp"
+#include "plans/limits.hpp"
+#include "plans/schedule_needs.hpp"
+#include "search/cuts.hpp"
 
 namespace search {
 
@@ -47,41 +48,30 @@ class Walk {
 
   void divisions() {
     for (const auto t : divisors(gpus_, space_.tensor)) {
-      if (!divides_layers(t)) continue;
       plan_.tensor = t;
+      if (!hold(strategies::on_tensor())) continue;
       for (const bool sequence : {false, true})
-        if (takes_sequence(sequence)) {
-          plan_.sequence_parallel = sequence;
-          contexts();
-        }
+        if (takes_sequence(sequence)) contexts();
     }
   }
 
  private:
-  bool divides_layers(std::int64_t t) const {
-    if (model_.heads % t != 0) return false;
-    if (model_.kv_heads % t != 0 && t % model_.kv_heads != 0) return false;
-    const auto& moe = model_.moe;
-    const bool some_dense = !moe || moe->first_dense_layers > 0 || moe->every > 1;
-    if (some_dense && model_.ffn % t != 0) return false;
-    return !moe || moe->shared_experts * moe->shared_ffn % t == 0;
+  bool hold(std::span<const strategies::Condition> conditions) const {
+    return strategies::all_hold(conditions, {model_, training_, plan_, cluster_});
   }
-  // With experts the rows must be divided where the layers are.
-  bool takes_sequence(bool sequence) const {
+  bool takes_sequence(bool sequence) {
+    plan_.sequence_parallel = sequence;
     if (space_.sequence_parallel.value_or(sequence) != sequence) return false;
     if (plan_.tensor == 1) return !sequence || space_.sequence_parallel.has_value();
-    return sequence || !model_.moe;
+    return hold(strategies::on_expert_rows());
   }
 
   void contexts() {
-    const auto length = training_.sequence_length;
     for (const auto c : divisors(gpus_ / plan_.tensor, space_.context)) {
-      const bool ulysses = plan_.context_method == strategies::ContextMethod::ulysses;
-      if (c > 1 && length % (ulysses ? c : 2 * c) != 0) continue;
-      if (c > 1 && ulysses && model_.heads % (c * plan_.tensor) != 0) continue;
-      if (plan_.sequence_parallel && plan_.tensor > 1 && length / c % plan_.tensor != 0) continue;
       plan_.context = c;
-      experts();
+      if (hold(strategies::on_context()) && hold(strategies::on_sequence_parts()) &&
+          hold(strategies::on_ulysses()))
+        experts();
     }
   }
 
@@ -94,12 +84,11 @@ class Walk {
     const auto ranks = gpus_ / plan_.tensor / plan_.context;  // of one stage, at most
     for (const auto e : divisors(model_.moe->experts, space_.expert)) {
       if (plan_.tensor * plan_.context * ranks % e != 0) continue;
-      if (e > 1 && model_.moe->imbalance > static_cast<double>(e)) continue;
       for (const auto et : divisors(model_.moe->expert_ffn, space_.expert_tensor)) {
         if (gpus_ % (e * et) != 0) continue;
         plan_.expert = e;
         plan_.expert_tensor = et;
-        micro_batches();
+        if (hold(strategies::on_experts())) micro_batches();
       }
     }
   }
@@ -113,16 +102,11 @@ class Walk {
     }
   }
 
-  // Inside of nodes, whose ranks share out the samples of a microbatch.
   void regroupings() {
-    if (model_.moe || space_.layer_tensor.most == 0 || cluster_.node.gpus % plan_.tensor != 0 ||
-        plan_.rank_order.front() != strategies::Degree::tensor)
-      return;
+    if (space_.layer_tensor.most == 0) return;
     for (const auto t : divisors(plan_.tensor, space_.layer_tensor)) {
-      if (t == plan_.tensor || plan_.micro_batch % (plan_.tensor / t) != 0) continue;
-      if (model_.kv_heads % t != 0 && t % model_.kv_heads != 0) continue;
       plan_.layer_tensor = t;
-      visit_(plan_);
+      if (hold(strategies::on_regrouping())) visit_(plan_);
     }
     plan_.layer_tensor.reset();
   }
@@ -132,15 +116,11 @@ class Walk {
     const auto ranks = gpus_ / plan_.tensor / plan_.context;
     for (const auto p : divisors(ranks, space_.pipeline)) {
       const auto d = ranks / p;
-      if (p > model_.layers || !space_.data.allow(d)) continue;
-      if (training_.global_batch % (plan_.micro_batch * d) != 0) continue;
-      if (!space_.accumulate && training_.global_batch / (plan_.micro_batch * d) > p) continue;
-      if (model_.moe && plan_.tensor * plan_.context * d %
-                                (plan_.expert * plan_.expert_tensor.value_or(plan_.tensor)) !=
-                            0)
-        continue;
+      if (!space_.data.allow(d)) continue;
       plan_.pipeline = p;
       plan_.data = d;
+      if (!hold(strategies::on_batch()) || !hold(strategies::on_expert_ranks())) continue;
+      if (!space_.accumulate && training_.global_batch / (plan_.micro_batch * d) > p) continue;
       for (int zero = 0; zero <= 3; ++zero) {
         if (!space_.zero.allow(zero)) continue;
         // One replica has nobody to share with; the least asked for stands for all.
@@ -152,34 +132,30 @@ class Walk {
   }
 
  private:
-  bool runs(ScheduleKind schedule) const {
+  bool runs(ScheduleKind schedule) {
     const auto& asked = space_.schedules;
-    const auto microbatches = training_.global_batch / plan_.micro_batch / plan_.data;
-    const auto p = plan_.pipeline;
     const auto takes = [&](ScheduleKind kind) {
       return asked.empty() || std::ranges::find(asked, kind) != asked.end();
     };
     if (!takes(schedule)) return false;
     constexpr auto simple = ScheduleKind::one_f_one_b;
-    if (p == 1 && schedule != simple && takes(simple)) return false;
-    if (schedule == ScheduleKind::dualpipe)
-      return p % 2 == 0 && microbatches % 2 == 0 && microbatches >= 2 * p;
-    return schedule != ScheduleKind::dualpipe_v || microbatches >= 2 * p;
+    if (plan_.pipeline == 1 && schedule != simple && takes(simple)) return false;
+    plan_.schedule = schedule;
+    return hold(strategies::on_stages()) && hold(strategies::on_microbatches()) &&
+           hold(strategies::on_shards());
   }
 
   void schedules() {
     const auto microbatches = training_.global_batch / plan_.micro_batch / plan_.data;
     for (const auto schedule : every_schedule) {
       if (!runs(schedule)) continue;
-      plan_.schedule = schedule;
-      const bool in_node = plan_.zero > 0 && plan_.shard_group == strategies::ShardGroup::node;
-      if (in_node && !strategies::shards_alike(plan_, cluster_)) continue;
-      const bool two = strategies::layout_of(schedule, 1, 1).kind == strategies::Layout::Kind::v;
+      const bool two = strategies::has_two_chunks(schedule);
       const bool many = schedule == ScheduleKind::interleaved && plan_.pipeline > 1;
       const std::int64_t least = two || many ? 2 : 1;
-      const auto most = many ? model_.layers / plan_.pipeline : least;
+      const auto stages = most_virtual_stages(plan_, space_, schedule, model_.layers);
+      const auto most = many ? stages / plan_.pipeline : least;
       for (auto v = least; v <= most; ++v) {
-        if (!space_.virtual_stages.allow(v) || plan_.pipeline * v > model_.layers) continue;
+        if (!space_.virtual_stages.allow(v) || plan_.pipeline * v > stages) continue;
         if (microbatches > strategies::most_microbatches({schedule, plan_.pipeline, v})) continue;
         plan_.virtual_stages = v;
         visit_(plan_);

@@ -49,16 +49,16 @@ void for_each_division(const forecast::Scenario& scenario, const Space& space,
 // zero, schedule, virtual_stages. Plans that cannot differ are left out but for one: sequence
 // parallelism and tensor 1, sharding with one replica, another schedule than 1f1b with pipeline 1.
 // So are those that cannot be, shards within nodes, more on some than on others, and those that are
-// not simulated because they have too many passes (strategies/limits.hpp).
+// not simulated because they have too many passes (plans/limits.hpp).
 void for_each_step(const forecast::Scenario& scenario, const Space& space,
                    const strategies::Plan& division,
                    const std::function<void(const strategies::Plan&)>& visit);
 
 // Inside of such a choice of degrees the space holds:
 //   partitions  gpipe and 1f1b: any that leaves no stage without the embedding, a layer or the
-//   head;
-//               other schedules: the even one (strategies/partition.hpp), of interleaved ones those
-//               whose chunks have as many layers but for one, if `chunks`
+//               head; interleaved: the even one (plans/partition.hpp), uneven ones of
+//               frameworks (cuts.hpp), and, if `chunks`, those whose chunks differ by a layer at
+//               most; other schedules: the even one
 //   recompute   each layer in one of the ways. Layers of a stage that are alike are
 //   interchangeable.
 //               What recomputes less is never slower: plans that recompute although the same plan

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "strategies/walk.hpp"
+#include "plans/walk.hpp"
 
 namespace search {
 

@@ -9,8 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "plans/duties.hpp"
+#include "plans/schedule.hpp"
 #include "sim/program.hpp"
-#include "strategies/schedule.hpp"
 
 namespace search {
 
@@ -74,16 +75,12 @@ Picoseconds length(const Path& path, std::span<const StageTimes> stages, Picosec
 // Which passes communicate with the replicas of their device, on a lane of its own, in the order of
 // the passes.
 struct DataLane {
-  enum class When {
-    never,
-    once,
-    always
-  };                           // with the last or first pass of a virtual stage, or all
-  When reduces = When::never;  // gradients of weights
-  bool beside = true;          // the pass; otherwise behind it, and the device waits
-  When gathers = When::never;  // parameters, before a forward pass is over
-  bool gathers_again = false;  // before a backward pass is over
-  bool crowds = false;         // links that messages between stages use too (Parts::crowded)
+  using When = strategies::When;  // with the last or first pass of a virtual stage, or all
+  When reduces = When::never;     // gradients of weights
+  bool beside = true;             // the pass; otherwise behind it, and the device waits
+  When gathers = When::never;     // parameters, before a forward pass is over
+  bool gathers_again = false;     // before a backward pass is over
+  bool crowds = false;            // links that messages between stages use too (Parts::crowded)
   friend bool operator==(const DataLane&, const DataLane&) = default;
 };
 

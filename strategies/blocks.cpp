@@ -3,10 +3,10 @@
 #include <array>
 #include <stdexcept>
 
+#include "plans/partition.hpp"
+#include "plans/schedule_layout.hpp"
 #include "strategies/checkpoints.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/partition.hpp"
-#include "strategies/schedule_layout.hpp"
 
 namespace strategies {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kept activations in 8 bit.
 #pragma once
-#include "strategies/recompute.hpp"
+#include "plans/recompute.hpp"
 
 namespace strategies {
 

@@ -126,9 +126,9 @@ Crowding::Reduction Crowding::reduction(const Parameters& of) const {
   Reduction least{.time = std::numeric_limits<Picoseconds>::max()};
   for (const auto rank : stages_) {
     Reduction here;
-    if (placement_.sharers() > 1) add(here, FlowKind::ring, rank, dense_part(of));
-    if (of.experts > 0 && placement_.expert_sharers() > 1)
-      add(here, FlowKind::expert_ring, rank, expert_part(of));
+    if (placement_.sharers() > 1) add(here, FlowKind::ring, rank, of.of(Held::with_layer));
+    if (of.apart > 0 && placement_.apart_sharers() > 1)
+      add(here, FlowKind::expert_ring, rank, of.of(Held::apart));
     least = {std::min(least.time, here.time), std::max(least.silent, here.silent),
              std::max(least.beside, here.beside)};
   }

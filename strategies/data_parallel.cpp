@@ -9,8 +9,8 @@
 // replicas do.
 #include <set>
 
+#include "plans/memory.hpp"
 #include "strategies/lowering.hpp"
-#include "strategies/memory.hpp"
 #include "strategies/pipeline.hpp"
 
 namespace strategies {
@@ -22,19 +22,13 @@ using topology::Collective;
 
 Parameters Lowering::parameters_of(const Block& block) const {
   const auto& cost = writers_.front()->cost(block);
-  Parameters held{.dense = cost.parameters, .dense_tensors = cost.tensors};
-  if (placement_.experts_apart())
-    held = {cost.parameters - cost.expert_parameters, cost.expert_parameters,
-            cost.tensors - cost.expert_tensors, cost.expert_tensors};
-  if (block.kind != Block::Kind::head) return held;
-  const auto extent = extent_of(job_.share());
-  const auto words = static_cast<double>(extent.vocab * job_.model.hidden);
-  if (job_.model.tied_embeddings) {
-    if (embeds_and_predicts()) held += {.dense = -words, .dense_tensors = -1};
-  } else if (copies_embedding()) {
-    held += {.dense = words, .dense_tensors = 1};
-  }
+  auto held = placement_.holds_apart() ? cost.parameters : cost.parameters.together();
+  if (block.kind == Block::Kind::head) held += beside_head(job_.model, layout_, words());
   return held;
+}
+
+double Lowering::words() const {
+  return static_cast<double>(extent_of(job_.share()).vocab * job_.model.hidden);
 }
 
 Parameters Lowering::parameters_of(const Segment& segment) const {
@@ -51,24 +45,9 @@ Parameters Lowering::parameters_of(int stage) const {
   return sum;
 }
 
-double Lowering::share_of(const Parameters& parameters) const {
-  const auto shards = job_.plan.zero >= 1 ? placement_.expert_sharers() : 1;
-  return parameters.dense / out_.data_shards + parameters.experts / static_cast<double>(shards);
-}
-
 bool Lowering::is_last_backward(int stage, const Slot& slot) const {
   return slot ==
          last_of_chunk_[static_cast<std::size_t>(stage)][static_cast<std::size_t>(slot.chunk)];
-}
-
-bool Lowering::embeds_and_predicts() const {
-  return layout_.kind == Layout::Kind::mirrored ||
-         place_of(0, layout_).stage == place_of(layout_.virtual_stages() - 1, layout_).stage;
-}
-
-bool Lowering::copies_embedding() const {
-  return (job_.model.tied_embeddings || job_.model.multi_token_prediction > 0) &&
-         !embeds_and_predicts();
 }
 
 void Lowering::data_collective(const std::vector<Group>& groups, const Shared& what, bool gathers,
@@ -97,21 +76,20 @@ void Lowering::data_collective(const std::vector<Group>& groups, const Shared& w
 }
 
 Lowering::Duties Lowering::duties_of(int stage, const Slot& slot) const {
-  const auto& plan = job_.plan;
-  const auto zero = plan.zero;
-  const bool divided = shares_parameters(stage), forward = slot.pass == Pass::forward;
+  const bool shares = shares_parameters(stage), forward = slot.pass == Pass::forward;
   const bool completes = !forward && slot.pass != Pass::backward_input;  // weight gradients
   const bool last = completes && is_last_backward(stage, slot);
   const bool first = slot.microbatch == 0 || (layout_.kind == Layout::Kind::mirrored &&
                                               slot.microbatch == out_.microbatches / 2);
+  const bool every = data_duties_.reduces == When::always;
   Duties duties;
-  const bool reads = forward || (slot.pass != Pass::backward_weight && plan.reshard_after_forward);
-  duties.gathers = (zero == 3 && (divided || host_parameters()) && reads) ||
-                   (divided && zero < 3 && forward && first && overlaps_parameters());
+  const bool again = slot.pass != Pass::backward_weight && data_duties_.gathers_again;
+  duties.gathers = (data_duties_.gathers == When::always && (forward || again)) ||
+                   (data_duties_.gathers == When::once && forward && first);
   duties.gathers = duties.gathers && (divides_parameters(stage) || host_parameters());
-  duties.reduces = divided && overlaps_data() && (last || (completes && zero >= 2));
-  duties.reduces_after = divided && !overlaps_data() && completes && zero >= 2;
-  duties.copies = host_optimizer() && (last || (completes && plan.offload.gradients));
+  duties.reduces = shares && data_duties_.beside && (last || (completes && every));
+  duties.reduces_after = shares && !data_duties_.beside && completes && every;
+  duties.copies = host_optimizer() && (last || (completes && job_.plan.offload.gradients));
   duties.away =
       offloads(virtual_stage_of(stage, slot.chunk, layout_)) && slot.pass != Pass::backward_weight;
   return duties;
@@ -166,20 +144,20 @@ void Lowering::emit_units(int stage, const Slot& slot, const Duties& duties) {
     gather(i + 1);
     if (units[i].reduces.all() <= 0) continue;
     if (duties.reduces) reduce(stage, units[i].reduces);
-    if (duties.copies && overlaps_data()) copy_gradients(stage, units[i].reduces);
+    if (duties.copies && data_duties_.beside) copy_gradients(stage, units[i].reduces);
   }
 }
 
 void Lowering::emit_passes(int stage, const Slot& slot) {
   await_input(stage, slot);
   const auto duties = duties_of(stage, slot);
-  if (duties.gathers || duties.reduces || duties.away || (duties.copies && overlaps_data()))
+  if (duties.gathers || duties.reduces || duties.away || (duties.copies && data_duties_.beside))
     emit_units(stage, slot, duties);
   else
     emit_segment(stage, slot, blocks_in(stage, slot), 1.0);
   last_slot_[static_cast<std::size_t>(stage)] = slot;
   if (duties.reduces_after) reduce(stage, parameters_of(blocks_in(stage, slot)));
-  if (duties.copies && !overlaps_data() && (duties.reduces_after || !shares_parameters(stage)))
+  if (duties.copies && !data_duties_.beside && (duties.reduces_after || !shares_parameters(stage)))
     copy_gradients(stage, parameters_of(blocks_in(stage, slot)));
   if (duties.reduces_after)
     // Nothing runs beside it: the next pass waits.
@@ -201,7 +179,7 @@ void Lowering::reduce(int stage, const Parameters& parameters) {
 }
 
 void Lowering::finish_gradients() {
-  if (overlaps_data() || job_.plan.zero >= 2) return;
+  if (data_duties_.beside || data_duties_.reduces == When::always) return;
   for (int stage = 0; stage < stages(); ++stage) {
     if (!shares_parameters(stage)) continue;
     reduce(stage, parameters_of(stage));
@@ -212,10 +190,8 @@ void Lowering::finish_gradients() {
 // First and last stage hold a copy each of the embedding and sum its gradients, from ZeRO-2 on
 // those that the reduction left to each rank.
 void Lowering::tied_embedding() {
-  if (!copies_embedding()) return;
-  const auto extent = extent_of(job_.share());
-  const double all = static_cast<double>(extent.vocab * job_.model.hidden);
-  const double parameters = job_.plan.zero >= 2 ? all / out_.data_shards : all;
+  if (!copies_embedding(job_.model, layout_)) return;
+  const double parameters = summed_words(job_.plan, out_.shards, words());
   std::set<std::pair<std::uint32_t, std::uint32_t>> done;
   for (auto rank : folding_.ranks()) {
     auto where = placement_.at(rank);

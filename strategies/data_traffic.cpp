@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "model/narrow.hpp"
-#include "strategies/memory.hpp"
+#include "plans/memory.hpp"
 
 namespace strategies {
 
@@ -32,17 +32,6 @@ Halves halves_of(const topology::GroupShape& shape) {
 
 }  // namespace
 
-bool DataTraffic::overlaps_gradients() const {
-  // 1-bit Adam sends its momentum after the last gradient.
-  return job_.training.optimizer != Optimizer::onebit_adam &&
-         job_.plan.overlap.data.value_or(job_.software.overlap_data);
-}
-
-bool DataTraffic::overlaps_parameters() const {
-  return job_.plan.zero >= 1 &&
-         job_.plan.overlap.parameters.value_or(job_.software.overlap_parameters);
-}
-
 double DataTraffic::gradient_bytes() const {
   return reduced_gradient_bytes(job_.plan, job_.training, job_.software);
 }
@@ -52,15 +41,6 @@ double DataTraffic::wire_bytes() const {
 }
 
 double DataTraffic::parameter_bytes() const { return model::wide_bytes(job_.training.precision); }
-
-double DataTraffic::gradient_bucket() const {
-  return job_.plan.bucket.value_or(job_.software.bucket).value / gradient_bytes();
-}
-
-double DataTraffic::parameter_bucket() const {
-  return job_.plan.gather_bucket ? job_.plan.gather_bucket->value / parameter_bytes()
-                                 : gradient_bucket();
-}
 
 bool DataTraffic::sharded_in_node(const Sharers& sharers) const {
   return job_.plan.zero >= 1 && job_.plan.shard_group == ShardGroup::node &&

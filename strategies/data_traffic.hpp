@@ -22,17 +22,12 @@ class DataTraffic {
   double wire_bytes() const;
   double parameter_bytes() const;
 
-  bool overlaps_gradients() const;
-  bool overlaps_parameters() const;
   // Of gradients, and of parameters: one bucket on an idle network.
   topology::Sending reduction(const Sharers& sharers, const Shared& what) const;
   topology::Sending gathering(const Sharers& sharers, const Shared& what) const;
   // Over how many of them states are divided.
   int shards_of(const Sharers& sharers) const;
   bool sharded_in_node(const Sharers& sharers) const;
-  // Parameters of a bucket that is full.
-  double gradient_bucket() const;
-  double parameter_bucket() const;
 
  private:
   bool owns_tensors() const { return job_.plan.zero == 1 && job_.software.states_by_tensor; }

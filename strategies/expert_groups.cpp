@@ -31,18 +31,18 @@ void Lowering::find_expert_groups() {
   }
 }
 
-void Lowering::find_expert_data_groups() {
-  expert_data_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
-  if (!placement_.experts_apart() || placement_.expert_sharers() == 1) return;
+void Lowering::find_apart_groups() {
+  apart_groups_of_stage_.resize(static_cast<std::size_t>(stages()));
+  if (!placement_.holds_apart() || placement_.apart_sharers() == 1) return;
   Known known;
   for (auto rank : folding_.ranks()) {
     const auto stage = static_cast<int>(placement_.at(rank).pipeline);
     if (placement_.expert_at(rank).data != 0 || placement_.lead_of(stage) != stage ||
-        !has_experts_apart(stage))
+        !holds_apart(stage))
       continue;
-    auto actors = new_group(folding_.expert_sharers(rank), known);
+    auto actors = new_group(folding_.apart_sharers(rank), known);
     if (actors.empty()) continue;
-    expert_data_groups_of_stage_[static_cast<std::size_t>(stage)].push_back(
+    apart_groups_of_stage_[static_cast<std::size_t>(stage)].push_back(
         {.stage = stage,
          .actors = std::move(actors),
          .rank = rank,
@@ -51,16 +51,16 @@ void Lowering::find_expert_data_groups() {
   }
 }
 
-bool Lowering::has_experts_apart(int stage) const { return parameters_of(stage).experts > 0; }
+bool Lowering::holds_apart(int stage) const { return parameters_of(stage).apart > 0; }
 
 bool Lowering::shares_parameters(int stage) const {
   const auto at = static_cast<std::size_t>(stage);
-  return !groups_of_stage_[at].empty() || !expert_data_groups_of_stage_[at].empty();
+  return !groups_of_stage_[at].empty() || !apart_groups_of_stage_[at].empty();
 }
 
 bool Lowering::divides_parameters(int stage) const {
   const auto at = static_cast<std::size_t>(stage);
-  return !expert_data_groups_of_stage_[at].empty() ||
+  return !apart_groups_of_stage_[at].empty() ||
          std::ranges::any_of(groups_of_stage_[at],
                              [&](const Group& group) { return traffic_.shards_of(group) > 1; });
 }
@@ -68,10 +68,9 @@ bool Lowering::divides_parameters(int stage) const {
 void Lowering::data_collective(int stage, const Parameters& parameters, bool gathers,
                                LabelKind label, const std::vector<sim::EventId>& after) {
   const auto at = static_cast<std::size_t>(stage);
-  data_collective(groups_of_stage_[at], dense_part(parameters), gathers, label, after);
-  if (parameters.experts > 0)
-    data_collective(expert_data_groups_of_stage_[at], expert_part(parameters), gathers, label,
-                    after);
+  data_collective(groups_of_stage_[at], parameters.of(Held::with_layer), gathers, label, after);
+  if (parameters.apart > 0)
+    data_collective(apart_groups_of_stage_[at], parameters.of(Held::apart), gathers, label, after);
 }
 
 sim::Picoseconds Lowering::data_time(int stage, const Parameters& parameters, bool gathers) const {
@@ -82,9 +81,8 @@ sim::Picoseconds Lowering::data_time(int stage, const Parameters& parameters, bo
     return to_ticks(
         (gathers ? traffic_.gathering(group, what) : traffic_.reduction(group, what)).time());
   };
-  auto sum = time(groups_of_stage_[at], dense_part(parameters));
-  if (parameters.experts > 0)
-    sum += time(expert_data_groups_of_stage_[at], expert_part(parameters));
+  auto sum = time(groups_of_stage_[at], parameters.of(Held::with_layer));
+  if (parameters.apart > 0) sum += time(apart_groups_of_stage_[at], parameters.of(Held::apart));
   return sum;
 }
 

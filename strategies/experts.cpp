@@ -93,7 +93,7 @@ struct Exchanging {
     const bool as_layers = expert_tensor(share.plan) == share.plan.tensor;
     auto sending = time(
         gathering, values * sent * bytes_of_value * static_cast<double>(expert_tensor(share.plan)),
-        as_layers ? share.tensor_shape : share.expert_tensor_shape);
+        as_layers ? share.tensor_shape : share.apart_tensor_shape);
     if (as_layers) sending.rate.value = std::min(sending.rate.value, share.tensor_rate);
     return sending;
   }

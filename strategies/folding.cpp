@@ -79,8 +79,8 @@ void Folding::refine(const topology::Cluster& cluster) {
     const auto rank = routes_.rank_at(i);
     // Its parts of experts, or of regrouped layers, meet in groups that are no flow.
     const auto meets =
-        placement_.expert_tensor() > 1 && placement_.experts_apart()
-            ? number_of(topology::shape_of(placement_.expert_tensor_group(rank), cluster))
+        placement_.expert_tensor() > 1 && placement_.holds_apart()
+            ? number_of(topology::shape_of(placement_.apart_tensor_group(rank), cluster))
             : 0;
     const auto regroups =
         placement_.regroups()

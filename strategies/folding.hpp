@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "plans/placement.hpp"
 #include "sim/program.hpp"
-#include "strategies/placement.hpp"
 #include "strategies/routes.hpp"
 #include "strategies/sample.hpp"
 
@@ -47,7 +47,7 @@ class Folding {
     return routes_.data_shape(ring, rank);
   }
   // Ranks looked at that share the experts of one.
-  std::vector<std::int64_t> expert_sharers(std::int64_t rank) const {
+  std::vector<std::int64_t> apart_sharers(std::int64_t rank) const {
     return routes_.sharers_looked_at(FlowKind::expert_ring, rank);
   }
 

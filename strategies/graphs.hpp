@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "model/layer.hpp"
-#include "strategies/software.hpp"
+#include "plans/software.hpp"
 
 namespace strategies {
 

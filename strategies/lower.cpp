@@ -15,8 +15,7 @@ using sim::no_event;
 Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
     : job_(job),
       costs_(costs),
-      layout_(layout_of(job.plan.schedule, static_cast<int>(job.plan.pipeline),
-                        static_cast<int>(job.plan.virtual_stages))),
+      layout_(layout_of(job.plan)),
       placement_(job.plan),
       folding_(placement_, job.cluster,
                job.plan.zero >= 1 && job.plan.shard_group == ShardGroup::node, ranks),
@@ -30,7 +29,7 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks)
   out_.links = folding_.links();
   find_cells();
   find_data_groups();
-  find_expert_data_groups();
+  find_apart_groups();
   describe_actors();
   const auto actors = folding_.representative().size();
   const auto slots =
@@ -72,7 +71,7 @@ void Lowering::find_order() {
                    .chunks = layout_.parts(),
                    .microbatches = static_cast<int>(out_.microbatches),
                    .pairs = pairs_passes(job_.model, job_.plan, job_.software)};
-  if (memory_limit(job_.plan.schedule, stages())) {
+  if (is_searched(job_.plan.schedule)) {
     for (int stage = 0; stage < stages(); ++stage) input.times.push_back(times_of(stage));
     const auto& cell = cells_[cells_of_stage_.front().front()];
     const auto& [fixed, traffic] = message(cell, 0, true);

@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "model/transformer.hpp"
+#include "plans/duties.hpp"
+#include "plans/memory.hpp"
+#include "plans/placement.hpp"
+#include "plans/plan.hpp"
+#include "plans/schedule.hpp"
+#include "plans/software.hpp"
 #include "sim/program.hpp"
 #include "strategies/costs.hpp"
 #include "strategies/folding.hpp"
 #include "strategies/passes.hpp"
-#include "strategies/placement.hpp"
-#include "strategies/plan.hpp"
-#include "strategies/schedule.hpp"
-#include "strategies/software.hpp"
 #include "topology/cluster.hpp"
 
 namespace strategies {
@@ -37,44 +39,14 @@ struct Job {
   }
 };
 
-// Parameters by the ranks that share them: routed experts can have fewer sharers than the others.
-struct Parameters {
-  double dense = 0, experts = 0;
-  std::int64_t dense_tensors = 0, expert_tensors = 0;  // that hold them
-  double all() const { return dense + experts; }
-  Parameters& operator+=(const Parameters& other) {
-    dense += other.dense;
-    experts += other.experts;
-    dense_tensors += other.dense_tensors;
-    expert_tensors += other.expert_tensors;
-    return *this;
-  }
-};
-
-// Those that one group of ranks shares.
-struct Shared {
-  double parameters = 0;
-  std::int64_t tensors = 0;
-  friend auto operator<=>(const Shared&, const Shared&) = default;
-};
-inline Shared dense_part(const Parameters& of) { return {of.dense, of.dense_tensors}; }
-inline Shared expert_part(const Parameters& of) { return {of.experts, of.expert_tensors}; }
-
 struct ActorFacts {
   int stage = 0;
   std::int64_t rank = 0;  // lowest of its class
   Gpu gpu;
   std::int64_t multiplicity = 1;
   std::int64_t layers = 0;
-  double parameters = 0;         // held before sharding over data-parallel ranks
-  double expert_parameters = 0;  // of these, those that only expert_shards ranks share
-  double cast = 0;               // those that narrow products read copies of
-  Parameters matrices;           // those that Muon orthogonalises
-  // ZeRO-3: the most parameters that are whole at once, and those of them that are cast. ZeRO-2 and
-  // 3: the most whose whole gradients are there.
-  double gathered = 0, gathered_cast = 0, unreduced = 0;
+  Holding held;
   int communicators = 0;          // groups of more than one rank that it belongs to
-  int expert_shards = 1;          // as Lowered::data_shards, of the expert parameters if apart
   units::Bytes host_activations;  // most that the host holds for it at once
 };
 
@@ -95,7 +67,7 @@ struct Lowered {
   std::vector<std::string> link_names;
   std::int64_t microbatches = 0;
   std::unique_ptr<PassWriter> writer;  // of the first rank's group; it refers to the job's values
-  int data_shards = 1;                 // ranks that share an optimizer state (zero ≥ 1)
+  Shards shards;                       // ranks that divide an optimizer state (zero ≥ 1)
 };
 
 // Microbatches of one data-parallel replica. Throws std::invalid_argument if the global batch does
@@ -109,14 +81,6 @@ Drop drop_of(const Recompute& recompute, std::int64_t layers);
 // Blocks of every virtual stage, in model order. `keep_sent` as the software's keep_sent_outputs.
 std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan,
                                           bool keep_sent = false);
-
-// Whether 1F1B runs its passes in pairs: experts' exchanges of one hide under the other.
-bool pairs_passes(const model::Transformer& model, const Plan& plan, const Software& software);
-
-// Whether a zero-bubble schedule steps its optimizer before the global gradient norm is known. Then
-// no stage waits for all others, and steps follow each other at the pace of the stage with the
-// longest span of its own (Qi et al. 2023, section 4).
-bool post_validates(const Plan& plan, const Software& software);
 
 // Lowers one training step. O(actors · microbatches · chunks) plus the templates.
 Lowered lower(const Job& job, const Costs& costs, Ranks ranks);

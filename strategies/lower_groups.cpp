@@ -34,8 +34,7 @@ Share Lowering::share_of(std::int64_t rank) const {
   share.gpu = gpu_of(rank);
   share.context_shape = topology::shape_of(placement_.context_group(rank), job_.cluster);
   share.expert_shape = topology::shape_of(placement_.expert_group(rank), job_.cluster);
-  share.expert_tensor_shape =
-      topology::shape_of(placement_.expert_tensor_group(rank), job_.cluster);
+  share.apart_tensor_shape = topology::shape_of(placement_.apart_tensor_group(rank), job_.cluster);
   if (placement_.regroups())
     share.regrouping_shape = topology::shape_of(placement_.regrouping_group(rank), job_.cluster);
   return share;
@@ -71,7 +70,7 @@ void Lowering::find_cells() {
       share.outside = outside;
       const auto [writer, fresh] =
           writer_of.try_emplace({shape, rate, share.gpu, share.context_shape, share.expert_shape,
-                                 share.expert_tensor_shape, share.regrouping_shape},
+                                 share.apart_tensor_shape, share.regrouping_shape},
                                 writers_.size());
       if (fresh) writers_.push_back(std::make_unique<PassWriter>(share, costs_, blocks_));
       cell.writers.push_back(writer->second);
@@ -147,39 +146,24 @@ void Lowering::find_data_groups() {
 }
 
 void Lowering::describe_actors() {
-  if (job_.plan.zero >= 1) {
-    out_.data_shards = static_cast<int>(placement_.sharers());
-    if (job_.plan.shard_group == ShardGroup::node && !groups_of_stage_.front().empty())
-      out_.data_shards = groups_of_stage_.front().front().shape.least_per_node;
-  }
+  out_.shards = shards_of(job_.plan, placement_, job_.cluster);
   for (std::size_t actor = 0; actor < folding_.representative().size(); ++actor) {
     ActorFacts facts{.rank = folding_.representative()[actor],
                      .gpu = gpu_of(folding_.representative()[actor]),
                      .multiplicity = folding_.multiplicity()[actor]};
     facts.stage = static_cast<int>(placement_.at(facts.rank).pipeline);
-    facts.expert_shards = out_.data_shards;
-    if (job_.plan.zero >= 1 && placement_.experts_apart())
-      facts.expert_shards = static_cast<int>(placement_.expert_sharers());
     for (int chunk = 0; chunk < chunks(); ++chunk)
       for (const auto& block :
            blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))]) {
         facts.layers += block.kind == Block::Kind::layer ? 1 : 0;
-        const auto here = parameters_of(block);
-        facts.parameters += here.all();
-        facts.expert_parameters += here.experts;
         const auto& cost = writers_.front()->cost(block);
-        facts.cast += cost.cast;
-        const double experts = placement_.experts_apart() ? cost.expert_matrices : 0;
-        facts.matrices += {cost.matrices - experts, experts};
+        facts.held.parameters += parameters_of(block);
+        facts.held.cast += cost.cast;
+        facts.held.matrices += placement_.holds_apart() ? cost.matrices : cost.matrices.together();
       }
     describe_units(facts);
     describe_gradients(facts);
-    facts.communicators =
-        (placement_.tensor() > 1) + (placement_.context() > 1) + (placement_.sharers() > 1) +
-        (placement_.pipeline() > 1) + (placement_.ranks() > 1) + (placement_.expert() > 1) +
-        (placement_.regroups() ? 1 + (placement_.expert_tensor() > 1) : 0) +
-        !expert_data_groups_of_stage_[static_cast<std::size_t>(placement_.lead_of(facts.stage))]
-             .empty();
+    facts.communicators = communicators(placement_, facts.held.parameters.apart > 0);
     out_.actors.push_back(facts);
   }
 }

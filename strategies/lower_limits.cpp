@@ -5,9 +5,9 @@
 #include <numeric>
 #include <string>
 
+#include "plans/limits.hpp"
 #include "sim/contention.hpp"
 #include "sim/flows.hpp"
-#include "strategies/limits.hpp"
 #include "strategies/lowering.hpp"
 #include "units/text.hpp"
 

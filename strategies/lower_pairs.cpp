@@ -17,12 +17,6 @@ namespace strategies {
 using sim::EventId;
 using sim::no_event;
 
-bool pairs_passes(const model::Transformer& model, const Plan& plan, const Software& software) {
-  const auto schedule = plan.schedule;
-  return (schedule == ScheduleKind::one_f_one_b || schedule == ScheduleKind::interleaved) &&
-         model.moe && plan.expert > 1 && plan.overlap.expert.value_or(software.overlap_expert);
-}
-
 // The slot of the lower stage of a mirrored pair, as `stage` runs it.
 Slot Lowering::run_by(int stage, const Slot& slot) const {
   if (placement_.lead_of(stage) == stage) return slot;

@@ -61,7 +61,7 @@ class Lowering {
   void find_context_groups();
   void find_expert_groups();
   void find_data_groups();
-  void find_expert_data_groups();
+  void find_apart_groups();
   // The actors of these ranks, ascending; none if they are `known`, to which they are added.
   using Known = std::set<std::vector<std::uint32_t>>;
   std::vector<std::uint32_t> new_group(const std::vector<std::int64_t>& ranks, Known& known) const;
@@ -158,13 +158,9 @@ class Lowering {
   }
 
   // Data parallelism.
-  bool overlaps_data() const { return traffic_.overlaps_gradients(); }
-  bool overlaps_parameters() const { return traffic_.overlaps_parameters(); }
   // The stage gathers no more gradients of this chunk after the slot.
   bool is_last_backward(int stage, const Slot& slot) const;
-  bool embeds_and_predicts() const;  // first and last virtual stage sit on one device
-  // The last stage has a copy of the embedding: as its head, or for its prediction modules.
-  bool copies_embedding() const;
+  double words() const;  // parameters of the embedding on one rank
   double gradient_bytes() const { return traffic_.gradient_bytes(); }
   double parameter_bytes() const { return traffic_.parameter_bytes(); }
   // Of one block or several; a head that shares the embedding of its own rank has none, and a copy
@@ -172,7 +168,7 @@ class Lowering {
   Parameters parameters_of(const Block& block) const;
   Parameters parameters_of(const Segment& segment) const;
   Parameters parameters_of(int stage) const;
-  bool has_experts_apart(int stage) const;
+  bool holds_apart(int stage) const;
   // Some rank of the stage has a part of what others have the rest of.
   bool divides_parameters(int stage) const;
   // Some rank shares parameters of the stage with another.
@@ -218,15 +214,11 @@ class Lowering {
   void gather_matrices();
   void describe_units(ActorFacts& facts) const;
   void describe_gradients(ActorFacts& facts) const;
-  // Of a block's parameters, those that a rank has a part of, or keeps elsewhere.
-  double not_whole(const Block& block, const ActorFacts& facts, bool elsewhere) const;
 
   // Offloading of states.
-  Parameters held_by(const ActorFacts& facts) const {
-    return {facts.parameters - facts.expert_parameters, facts.expert_parameters};
+  double share_of(const Parameters& parameters) const {
+    return strategies::share_of(parameters, out_.shards);
   }
-  // Of so many parameters, those whose states a rank keeps.
-  double share_of(const Parameters& parameters) const;
   bool host_optimizer() const { return job_.plan.offload.optimizer != Offload::Tier::none; }
   bool host_parameters() const { return job_.plan.offload.parameters != Offload::Tier::none; }
   // Every actor of the stage asks its host for this after its event in `after`, and finds the end
@@ -242,6 +234,7 @@ class Lowering {
   const Job job_;
   const Costs& costs_;
   const DataTraffic traffic_{job_, costs_};
+  const DataDuties data_duties_ = data_duties(job_.plan, job_.training, job_.software);
   const Layout layout_;
   Placement placement_;
   Folding folding_;
@@ -253,7 +246,7 @@ class Lowering {
   std::vector<std::vector<std::size_t>> cells_of_stage_;
   std::vector<std::vector<Slot>> last_of_chunk_;     // [stage][chunk]
   std::vector<std::vector<Group>> groups_of_stage_;  // data-parallel
-  std::vector<std::vector<Group>> expert_data_groups_of_stage_;
+  std::vector<std::vector<Group>> apart_groups_of_stage_;
   std::vector<std::vector<Group>> tensor_groups_of_stage_, context_groups_of_stage_,
       expert_groups_of_stage_;
   std::map<std::tuple<std::size_t, Segment, Pass, Manner>, Sequence> sequences_;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "plans/memory.hpp"
 #include "strategies/lowering.hpp"
-#include "strategies/memory.hpp"
 #include "strategies/sharing.hpp"
 
 namespace strategies {
@@ -35,10 +35,6 @@ void Lowering::meet(units::Bytes size, sim::Label label) {
     reduced_[actor] = out_.program.event(op, actor);
 }
 
-bool post_validates(const Plan& plan, const Software& software) {
-  return software.post_validation && memory_limit(plan.schedule, 1).has_value();
-}
-
 // Clipping needs the norm of all gradients: every rank waits for every other.
 void Lowering::gradient_norm() { meet(units::Bytes{8.0}, {label_gradient_norm}); }
 
@@ -57,7 +53,7 @@ void Lowering::unscale() {
     const auto& facts = out_.actors[actor];
     auto [known, fresh] = bodies.try_emplace({facts.stage, facts.gpu});
     if (fresh) {
-      const auto sweep = stream(2 * gradient_bytes() * share_of(held_by(facts)));
+      const auto sweep = stream(2 * gradient_bytes() * share_of(facts.held.parameters));
       known->second = out_.program.add_template(
           {.steps = {{.activity = optimizer_compute,
                       .issue = to_ticks(job_.software.launch_forward),
@@ -112,13 +108,13 @@ sim::Picoseconds Lowering::newton_schulz(std::uint32_t actor) const {
     for (const auto& block :
          blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))])
       ++blocks[block];
-  sim::Picoseconds dense = 0, experts = 0;
+  sim::Picoseconds with_layer = 0, apart = 0;
   for (const auto& [block, count] : blocks) {
     const auto& cost = writers_.front()->cost(block);
-    dense += count * time(cost.newton_schulz);
-    experts += count * time(cost.expert_newton_schulz);
+    with_layer += count * time(cost.newton_schulz);
+    apart += count * time(cost.apart_newton_schulz);
   }
-  return dense / out_.data_shards + experts / facts.expert_shards;
+  return with_layer / out_.shards.with_layer + apart / out_.shards.apart;
 }
 
 std::vector<sim::Step> Lowering::optimizer_steps(std::uint32_t actor) const {
@@ -126,12 +122,12 @@ std::vector<sim::Step> Lowering::optimizer_steps(std::uint32_t actor) const {
   const auto& plan = job_.plan;
   const auto& training = job_.training;
   const auto& software = job_.software;
-  const double share = share_of(held_by(facts));
+  const double share = share_of(facts.held.parameters);
   double bytes = share * optimizer_traffic(plan, training, software);
   if (host_optimizer())  // what stays here is to zero the gradients
     bytes = plan.offload.gradients ? 0
                                    : kept_gradient_bytes(plan, training, software) *
-                                         (plan.zero >= 2 ? share : facts.parameters);
+                                         (plan.zero >= 2 ? share : facts.held.parameters.all());
   if (shares_parameters(facts.stage))
     bytes += share * unpacking_traffic(plan, training, gradient_bytes());
   const auto step = [&](sim::Picoseconds duration) {
@@ -153,7 +149,7 @@ void Lowering::gather_matrices() {
   for (int stage = 0; stage < stages(); ++stage)
     for (const auto& actor : out_.actors)
       if (actor.stage == stage) {
-        data_collective(stage, actor.matrices, true, label_gather_parameters, reduced_);
+        data_collective(stage, actor.held.matrices, true, label_gather_parameters, reduced_);
         break;
       }
   // Who shares with nobody has whole matrices, and waits as others do.
@@ -173,8 +169,7 @@ void Lowering::optimizer() {
     add_update(actor, known->second, label_optimizer);
   }
   if (host_parameters() && !host_optimizer()) return_parameters();
-  const auto zero = job_.plan.zero;
-  if (zero == 0 || zero == 3 || overlaps_parameters()) return;
+  if (!data_duties_.gathers_after) return;
   for (int stage = 0; stage < stages(); ++stage)
     data_collective(stage, parameters_of(stage), true, label_gather_parameters, latest_);
 }

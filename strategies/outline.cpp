@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "model/narrow.hpp"
+#include "plans/placement.hpp"
 #include "sim/pass_matrix.hpp"
-#include "strategies/placement.hpp"
 
 namespace strategies {
 
@@ -65,7 +65,7 @@ LeastTime lesser(const LeastTime& a, const LeastTime& b) {
 }
 
 // Bytes do not depend on the rank.
-BlockOutline outline_of(const PassWriter& writer, const Block& block, bool experts_apart,
+BlockOutline outline_of(const PassWriter& writer, const Block& block, bool holds_apart,
                         bool stretches) {
   const auto& cost = writer.cost(block);
   const std::vector<Block> alone{block};
@@ -83,8 +83,7 @@ BlockOutline outline_of(const PassWriter& writer, const Block& block, bool exper
   outline.forward_peak = cost.recomputed + cost.largest_growing;
   outline.backward_peak = cost.recomputed + cost.gradients_freeing;
   outline.input_peak = cost.recomputed + cost.gradients;
-  const double experts = experts_apart ? cost.expert_parameters : 0;
-  outline.parameters = {cost.parameters - experts, experts};
+  outline.parameters = holds_apart ? cost.parameters : cost.parameters.together();
   if (!stretches) return outline;
   // A longest path grows with what it is made of faster and faster: the first little bit bounds it.
   constexpr double little = 1.0 / 256;
@@ -136,7 +135,7 @@ std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& clus
         shape(placement.tensor_group(rank)),
         shape(placement.context_group(rank)),
         shape(placement.expert_group(rank)),
-        shape(placement.expert_tensor_group(rank)),
+        shape(placement.apart_tensor_group(rank)),
         placement.regroups() ? shape(placement.regrouping_group(rank)) : topology::GroupShape{}};
     if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
   }
@@ -149,7 +148,7 @@ Share share_of(const Job& job, const RankKind& kind) {
   share.tensor_shape = kind.tensor;
   share.context_shape = kind.context;
   share.expert_shape = kind.expert;
-  share.expert_tensor_shape = kind.expert_tensor;
+  share.apart_tensor_shape = kind.expert_tensor;
   share.regrouping_shape = kind.regrouping;
   share.outside = kind.tensor.nodes > 1;
   return share;
@@ -168,9 +167,7 @@ Outline::Outline(const Job& job, const std::vector<RankKind>& kinds, const Costs
                  const std::vector<Block>& blocks, bool stretches)
     : sends_beside_(job.plan.overlap.pipeline.value_or(job.software.overlap_pipeline)) {
   const Placement placement(job.plan);
-  const bool pairs = pairs_passes(job.model, job.plan, job.software) ||
-                     job.plan.schedule == ScheduleKind::dualpipe ||
-                     job.plan.schedule == ScheduleKind::dualpipe_v;
+  const bool pairs = runs_in_pairs(job.model, job.plan, job.software);
   // A graph is launched once for a whole pass: none of its blocks takes that time.
   auto software = job.software;
   if (software.cuda_graphs) software.launch_forward = software.launch_backward = {0.0};
@@ -178,7 +175,7 @@ Outline::Outline(const Job& job, const std::vector<RankKind>& kinds, const Costs
   for (const auto& kind : kinds) {
     const PassWriter writer(share_of(launched, kind), costs, {blocks});
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const auto outline = outline_of(writer, blocks[i], placement.experts_apart(), stretches);
+      const auto outline = outline_of(writer, blocks[i], placement.holds_apart(), stretches);
       if (blocks_.size() == i)
         blocks_.emplace_back(blocks[i], outline);
       else

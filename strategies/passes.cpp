@@ -15,8 +15,8 @@
 
 #include <algorithm>
 
+#include "plans/refusal.hpp"
 #include "strategies/checkpoints.hpp"
-#include "strategies/refusal.hpp"
 #include "strategies/regrouping.hpp"
 #include "strategies/writer.hpp"
 

@@ -9,15 +9,17 @@
 #include <vector>
 
 #include "model/layer.hpp"
+#include "plans/duties.hpp"
+#include "plans/holdings.hpp"
+#include "plans/plan.hpp"
+#include "plans/recompute.hpp"
+#include "plans/schedule.hpp"
+#include "plans/software.hpp"
 #include "sim/measures.hpp"
 #include "sim/program.hpp"
 #include "strategies/costs.hpp"
 #include "strategies/graphs.hpp"
-#include "strategies/plan.hpp"
-#include "strategies/recompute.hpp"
 #include "strategies/routes.hpp"
-#include "strategies/schedule.hpp"
-#include "strategies/software.hpp"
 
 namespace strategies {
 
@@ -52,11 +54,12 @@ struct Share {
   bool outside = false;  // some tensor-parallel group of the job lies on several nodes
   Gpu gpu = {};
   topology::GroupShape context_shape = {};  // of its context-parallel group
-  // Of its expert-parallel group, whose ranks hold all experts (or the same part of each); and of
-  // the ranks that divide its experts, where these are not its tensor-parallel group.
-  topology::GroupShape expert_shape = {}, expert_tensor_shape = {};
-  // Where layers are regrouped, expert_tensor_shape is that of their tensor-parallel group; and of
-  // the ranks at the same place of these in one of the plan's.
+  // Of its expert-parallel group, whose ranks hold all experts (or the same part of each).
+  topology::GroupShape expert_shape = {};
+  // Of the ranks that divide what it holds apart, its experts or regrouped layers, where these are
+  // not its tensor-parallel group.
+  topology::GroupShape apart_tensor_shape = {};
+  // Of the ranks at the same place of regrouped layers' groups in one of the plan's.
   topology::GroupShape regrouping_shape = {};
   bool counts_flops = false;  // passes say what they compute (flops.hpp)
 };
@@ -102,14 +105,14 @@ struct ReplayCost {
 };
 struct BlockCost {
   std::vector<OperatorCost> operators;
-  std::vector<ReplayCost> replays;               // in the order of the backward pass
-  double parameters = 0;                         // all of them, on this rank
-  double expert_parameters = 0;                  // of these, the routed experts'
-  std::int64_t tensors = 0, expert_tensors = 0;  // that hold them, and of these the experts'
-  double cast = 0;                               // those that narrow products read copies of
+  std::vector<ReplayCost> replays;  // in the order of the backward pass
+  // On this rank. Experts, and layers that are regrouped, count as held apart, whether or not other
+  // ranks share them than the rest (Placement::holds_apart).
+  Parameters parameters;
+  double cast = 0;  // those that narrow products read copies of
   // Those in weight matrices of layers, which Muon orthogonalises, and one of its steps.
-  double matrices = 0, expert_matrices = 0;
-  std::vector<units::Kernel> newton_schulz, expert_newton_schulz;
+  Parameters matrices;
+  std::vector<units::Kernel> newton_schulz, apart_newton_schulz;
   std::int64_t kept = 0;        // bytes on the device from forward to backward, by the block's drop
   std::int64_t offloaded = 0;   // bytes on the host meanwhile
   std::int64_t recomputed = 0;  // bytes that the backward pass makes again
@@ -139,12 +142,11 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
-// Communication takes processors from computation beside it, which slows by so much while it lasts.
+// What computation is stretched by beside communication.
 inline double slowdown_beside(double interference, sim::Picoseconds sending,
                               sim::Picoseconds computing) {
-  if (sending <= 0 || computing <= 0) return 1.0;
-  return 1.0 + interference *
-                   std::min(1.0, static_cast<double>(sending) / static_cast<double>(computing));
+  return 1.0 +
+         slowed_share(interference, static_cast<double>(sending), static_cast<double>(computing));
 }
 
 // All of it on an actor that was idle before, exchanges on an idle network.

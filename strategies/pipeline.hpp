@@ -3,10 +3,10 @@
 #pragma once
 #include <vector>
 
+#include "plans/schedule.hpp"
+#include "plans/walk.hpp"
 #include "sim/engine.hpp"
 #include "sim/program.hpp"
-#include "strategies/schedule.hpp"
-#include "strategies/walk.hpp"
 
 namespace strategies {
 

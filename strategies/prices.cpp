@@ -5,11 +5,11 @@
 #include <stdexcept>
 
 #include "model/narrow.hpp"
+#include "plans/memory.hpp"
 #include "strategies/compression.hpp"
 #include "strategies/context.hpp"
 #include "strategies/experts.hpp"
 #include "strategies/flops.hpp"
-#include "strategies/memory.hpp"
 #include "strategies/passes.hpp"
 #include "strategies/regrouping.hpp"
 #include "strategies/ring.hpp"
@@ -82,7 +82,7 @@ PassWriter::PassWriter(const Share& share, const Costs& costs,
                            .plan = inside->plan,
                            .training = share.training,
                            .software = share.software,
-                           .tensor_shape = share.expert_tensor_shape,
+                           .tensor_shape = share.apart_tensor_shape,
                            .tensor_rate = share.tensor_rate,
                            .gpu = share.gpu,
                            .context_shape = share.context_shape,
@@ -221,7 +221,8 @@ class Clock {
 // Muon makes the momentum of each weight matrix orthogonal, n × m with n ≤ m, by five steps of a
 // Newton–Schulz iteration of three products: 5 · (4n²m + 2n³) flops (Jordan et al. 2024). Divided
 // by tensor parallelism, each rank does so with its own part. `precision` is that of the training.
-void add_newton_schulz(BlockCost& cost, const model::Operator& op, units::Precision precision) {
+void add_newton_schulz(BlockCost& cost, const model::Operator& op, Held held,
+                       units::Precision precision) {
   if (op.parameters <= 0) return;
   const auto product = [&](std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
     const auto count = [&](std::int64_t a, std::int64_t b) {
@@ -240,23 +241,17 @@ void add_newton_schulz(BlockCost& cost, const model::Operator& op, units::Precis
   for (const auto& kernel : op.forward) {
     if (kernel.kind != units::Kernel::Kind::product) continue;
     const auto n = std::min(kernel.n, kernel.k), m = std::max(kernel.n, kernel.k);
-    auto& products = op.expert ? cost.expert_newton_schulz : cost.newton_schulz;
+    auto& products = held == Held::apart ? cost.apart_newton_schulz : cost.newton_schulz;
     for (const auto& one : {product(kernel.batch, n, n, m), product(kernel.batch, n, n, n),
                             product(kernel.batch, n, m, n)})
       products.push_back(one);
     const double matrices = static_cast<double>(kernel.batch * n) * static_cast<double>(m);
-    cost.matrices += matrices;
-    if (op.expert) cost.expert_matrices += matrices;
+    cost.matrices.add(held, matrices, 0);
   }
 }
 
-// Other ranks share the parameters of a layer that is regrouped than those of the others.
-void share_apart(BlockCost& cost) {
-  cost.expert_parameters = cost.parameters;
-  cost.expert_tensors = cost.tensors;
-  cost.expert_matrices = cost.matrices;
-  cost.expert_newton_schulz = std::move(cost.newton_schulz);
-  cost.newton_schulz.clear();
+Held held_of(const Block& block, const model::Operator& op) {
+  return block.regrouped || op.expert ? Held::apart : Held::with_layer;
 }
 
 }  // namespace
@@ -304,16 +299,12 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     const auto& op = local[i].core ? cores[i] : local[i];
     const auto parts = local[i].core ? static_cast<double>(core.parts) : 1.0;
     cost.operators.push_back(price(op, parts, graph_of(op, block.experts, share_.software), costs));
-    cost.parameters += local[i].parameters;
-    if (local[i].parameters > 0) ++cost.tensors;
-    if (local[i].expert) {
-      cost.expert_parameters += local[i].parameters;
-      if (local[i].parameters > 0) ++cost.expert_tensors;
-    }
+    const auto held = held_of(block, local[i]);
+    cost.parameters.add(held, local[i].parameters, local[i].parameters > 0 ? 1 : 0);
     cost.cast += model::narrow_weights(local[i]);
     if (share_.training.optimizer == Optimizer::muon &&
         (block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction))
-      add_newton_schulz(cost, local[i], share_.training.precision);
+      add_newton_schulz(cost, local[i], held, share_.training.precision);
     const bool routes = op.seam == model::Seam::dispatch || op.seam == model::Seam::combine;
     const auto arrives = op.core ? keys : routes ? rows : units::Bytes{};
     const auto largest = static_cast<std::int64_t>(op.largest.value / parts + arrives.value);
@@ -343,7 +334,6 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   }
   for (const auto& replay : replays_of(local, block.drop, per_op(share_)))
     cost.replays.push_back(priced(replay, cost.operators));
-  if (block.regrouped) share_apart(cost);
   if (share_.counts_flops) count_flops(cost, share_, block);
   return cost;
 }

@@ -39,9 +39,9 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
       if (placement.expert() == 1 && place.tensor == 0)
         add_layer_ring(FlowKind::expert, placement.token_group(rank));
     }
-  if (placement.experts_apart() && placement.expert_sharers() > 1)
+  if (placement.holds_apart() && placement.apart_sharers() > 1)
     for (const auto rank : at_)
-      if (placement.expert_sharer(rank) == 0) add_ring(FlowKind::expert_ring, rank);
+      if (placement.apart_sharer(rank) == 0) add_ring(FlowKind::expert_ring, rank);
 }
 
 std::size_t Routes::index_of(std::int64_t rank) const {
@@ -75,15 +75,15 @@ void Routes::add_messages(FlowKind kind) {
 
 // The ranks that hold the same parameters, or the same experts, by their place among these.
 std::int64_t Routes::sharers(FlowKind ring) const {
-  return ring == FlowKind::expert_ring ? placement_.expert_sharers() : placement_.sharers();
+  return ring == FlowKind::expert_ring ? placement_.apart_sharers() : placement_.sharers();
 }
 std::int64_t Routes::sharer(FlowKind ring, std::int64_t rank) const {
-  return ring == FlowKind::expert_ring ? placement_.expert_sharer(rank)
+  return ring == FlowKind::expert_ring ? placement_.apart_sharer(rank)
                                        : placement_.sharer(placement_.at(rank));
 }
 std::int64_t Routes::rank_of_sharer(FlowKind ring, std::int64_t sharer, std::int64_t like) const {
   const auto where = placement_.at(like);
-  return ring == FlowKind::expert_ring ? placement_.rank_of_expert_sharer(sharer, like)
+  return ring == FlowKind::expert_ring ? placement_.rank_of_apart_sharer(sharer, like)
                                        : placement_.rank_of_sharer(sharer, where);
 }
 
@@ -109,11 +109,11 @@ std::vector<std::int64_t> Routes::sharers_looked_at(FlowKind ring, std::int64_t 
     where.pipeline = copy == 0 ? lead : placement_.pipeline() - 1 - lead;
     const auto like = placement_.rank_of(where);
     if (ring == FlowKind::expert_ring) {
-      const auto in_block = placement_.expert_sharers_in(sample_.period);
+      const auto in_block = placement_.apart_sharers_in(sample_.period);
       auto there = placement_.expert_at(like);
       for (std::size_t d = 0; d < sample_.replicas.size();
            d += static_cast<std::size_t>(sample_.period)) {
-        const auto first = placement_.expert_sharers_in(sample_.replicas[d]);
+        const auto first = placement_.apart_sharers_in(sample_.replicas[d]);
         for (there.data = first; there.data < first + in_block; ++there.data)
           members.push_back(placement_.rank_of(there, where.pipeline));
       }

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "strategies/placement.hpp"
+#include "plans/placement.hpp"
 #include "strategies/sample.hpp"
 #include "topology/cluster.hpp"
 #include "topology/collective.hpp"

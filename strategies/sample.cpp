@@ -12,7 +12,7 @@ namespace {
 // Replicas after which the placement repeats itself on the nodes; all of them if it does not.
 std::int64_t period_of(const Placement& placement, const topology::Cluster& cluster,
                        const topology::Ports& ports) {
-  const auto whole = placement.expert_replicas();
+  const auto whole = placement.apart_replicas();
   if (ports.unit() == 0) return placement.data();
   const bool pairs = cluster.node.nvlink.kind == topology::NvLink::Kind::pairs;
   const std::int64_t node =

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "strategies/placement.hpp"
+#include "plans/placement.hpp"
 #include "topology/cluster.hpp"
 #include "topology/ports.hpp"
 

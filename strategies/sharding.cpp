@@ -9,7 +9,8 @@ namespace strategies {
 
 std::vector<Lowering::Unit> Lowering::buckets_of(int virtual_stage, bool backward) const {
   const auto& blocks = blocks_[static_cast<std::size_t>(virtual_stage)];
-  const double bucket = backward ? traffic_.gradient_bucket() : traffic_.parameter_bucket();
+  const double bucket = backward ? gradient_bucket(job_.plan, job_.training, job_.software)
+                                 : parameter_bucket(job_.plan, job_.training, job_.software);
   std::vector<Unit> units;
   // A row of layers that runs again as one stays together.
   bool inside = false;
@@ -32,9 +33,9 @@ std::vector<Lowering::Unit> Lowering::buckets_of(int virtual_stage, bool backwar
 }
 
 bool Lowering::is_root(const Block& block) const {
-  return job_.software.root_unit &&
-         (job_.plan.wrap.layers == 0 || block.kind == Block::Kind::embedding ||
-          block.kind == Block::Kind::head);
+  return root_is_model(job_.plan, job_.software) ||
+         (job_.software.root_unit &&
+          (block.kind == Block::Kind::embedding || block.kind == Block::Kind::head));
 }
 
 // The root unit is gathered before the first pass over it and reduced after the last of its blocks
@@ -111,13 +112,6 @@ std::size_t Lowering::gathers_after(const std::vector<Unit>& units, std::size_t 
   return in_use + 1;
 }
 
-// What no other rank holds a part of is whole as it is.
-double Lowering::not_whole(const Block& block, const ActorFacts& facts, bool elsewhere) const {
-  const auto held = parameters_of(block);
-  return (elsewhere || out_.data_shards > 1 ? held.dense : 0) +
-         (elsewhere || facts.expert_shards > 1 ? held.experts : 0);
-}
-
 // Units may be whole at once from the one in use to the one that is gathered farthest ahead; a unit
 // whose gradients are being reduced has them whole.
 void Lowering::describe_units(ActorFacts& facts) const {
@@ -130,7 +124,8 @@ void Lowering::describe_units(ActorFacts& facts) const {
     for (const auto& unit : units) {
       own.push_back(0), cast.push_back(0);
       for (const auto& block : unit.blocks) {
-        (is_root(block) ? root : own.back()) += not_whole(block, facts, host_parameters());
+        (is_root(block) ? root : own.back()) +=
+            not_whole(parameters_of(block), out_.shards, host_parameters());
         cast.back() += writers_.front()->cost(block).cast;
       }
     }
@@ -139,30 +134,27 @@ void Lowering::describe_units(ActorFacts& facts) const {
       double whole = 0, copied = 0;
       for (std::size_t i = std::max<std::size_t>(1, after) - 1; i <= last; ++i)
         whole += own[i], copied += cast[i];
-      facts.gathered = std::max(facts.gathered, whole);
-      facts.gathered_cast = std::max(facts.gathered_cast, copied);
-      facts.unreduced = std::max(facts.unreduced, own[last]);
+      facts.held.gathered = std::max(facts.held.gathered, whole);
+      facts.held.gathered_cast = std::max(facts.held.gathered_cast, copied);
+      facts.held.unreduced = std::max(facts.held.unreduced, own[last]);
     }
   }
-  facts.gathered += root;
-  facts.unreduced += root;
+  facts.held.gathered += root;
+  facts.held.unreduced += root;
 }
 
-// ZeRO-2 reduces bucket by bucket, whether or not it computes meanwhile; if it does, one is filled
-// while the other is on its way.
 void Lowering::describe_gradients(ActorFacts& facts) const {
   if (job_.plan.zero != 2) return;
-  facts.unreduced = 0;
+  facts.held.unreduced = 0;
   for (int chunk = 0; chunk < chunks(); ++chunk) {
     double sum = 0;
     for (const auto& block :
          blocks_[static_cast<std::size_t>(virtual_stage_of(facts.stage, chunk, layout_))])
-      sum += not_whole(block, facts, job_.plan.offload.gradients);
-    facts.unreduced = std::max(facts.unreduced, sum);
+      sum += not_whole(parameters_of(block), out_.shards, job_.plan.offload.gradients);
+    facts.held.unreduced = std::max(facts.held.unreduced, sum);
   }
-  const auto bucket = job_.plan.bucket.value_or(job_.software.bucket);
-  const double buckets = overlaps_data() ? 2 : 1;
-  facts.unreduced = std::min(facts.unreduced, buckets * bucket.value / gradient_bytes());
+  facts.held.unreduced =
+      std::min(facts.held.unreduced, most_unreduced(job_.plan, job_.training, job_.software));
 }
 
 }  // namespace strategies

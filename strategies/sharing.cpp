@@ -9,8 +9,8 @@
 #include <set>
 #include <span>
 
-#include "strategies/memory.hpp"
-#include "strategies/placement.hpp"
+#include "plans/memory.hpp"
+#include "plans/placement.hpp"
 
 namespace strategies {
 
@@ -52,8 +52,8 @@ std::set<topology::GroupShape> expert_shapes(const Placement& placement,
                                             .expert = part / placement.expert_tensor()},
                           i / parts);
     std::vector<std::int64_t> members;
-    for (std::int64_t sharer = 0; sharer < placement.expert_sharers(); ++sharer)
-      members.push_back(placement.rank_of_expert_sharer(sharer, like));
+    for (std::int64_t sharer = 0; sharer < placement.apart_sharers(); ++sharer)
+      members.push_back(placement.rank_of_apart_sharer(sharer, like));
     return members;
   });
 }
@@ -128,26 +128,29 @@ Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& blocks,
                  const Parameters& block) {
   const Placement placement(job.plan);
   const double words = static_cast<double>(extent_of(job.share()).vocab * job.model.hidden);
-  const bool copies = placement.pipeline() > 1 && placement.copies() == 1 &&
-                      (job.model.tied_embeddings || job.model.multi_token_prediction > 0);
-  // Where prediction modules need the embedding, the head's stage has it beside the head.
+  // Of all layouts that plans with these sharers may have, that with most copies.
+  const Layout layout{placement.copies() > 1 ? Layout::Kind::mirrored : Layout::Kind::loop,
+                      static_cast<int>(placement.pipeline()), 1};
+  const bool copies = copies_embedding(job.model, layout);
   auto whole = blocks, largest = block;
-  if (copies && !job.model.tied_embeddings) whole.dense += words, largest.dense += words;
+  if (copies) {
+    const auto beside = beside_head(job.model, layout, words);
+    whole += beside, largest += beside;
+  }
   const DataTraffic traffic(job, costs);
-  overlaps_gradients_ = traffic.overlaps_gradients();
-  overlaps_parameters_ = traffic.overlaps_parameters();
-  gradient_bucket_ = traffic.gradient_bucket();
-  parameter_bucket_ = traffic.parameter_bucket();
   const auto price = [&](FlowKind ring, const std::set<topology::GroupShape>& shapes, double all,
                          double one, double& reduction, double& gathering) {
-    if (all <= 0) return 1.0;
+    if (all <= 0) return;
     const bool units = job.plan.zero == 3;
     const double reduced =
-        overlaps_gradients_ && !units ? std::min(all, traffic.gradient_bucket() + one) : all;
+        overlaps_gradients(job.plan, job.training, job.software) && !units
+            ? std::min(all, gradient_bucket(job.plan, job.training, job.software) + one)
+            : all;
     const double gathered =
-        overlaps_parameters_ && !units ? std::min(all, traffic.parameter_bucket() + one) : all;
+        overlaps_parameters(job.plan, job.software) && !units
+            ? std::min(all, parameter_bucket(job.plan, job.training, job.software) + one)
+            : all;
     reduction = gathering = HUGE_VAL;
-    int shards = 1;
     for (const auto& shape : shapes) {
       const Sharers sharers{shape, ring};
       reduction =
@@ -156,36 +159,33 @@ Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& blocks,
                            traffic.shards_of(sharers) == 1
                                ? 0.0
                                : traffic.gathering(sharers, {gathered, 1}).time().value / gathered);
-      shards = std::max(shards, traffic.shards_of(sharers));
     }
-    return static_cast<double>(job.plan.zero >= 1 ? shards : 1);
   };
-  double dense_shards = 1, expert_shards = 1;
+  const auto shards = shards_of(job.plan, placement, job.cluster);
   if (placement.sharers() > 1) {
     shares_ = true;
-    dense_shards = price(FlowKind::ring, dense_shapes(placement, job.cluster), whole.dense,
-                         largest.dense, reduction_.dense, gathering_.dense);
+    price(FlowKind::ring, dense_shapes(placement, job.cluster), whole.with_layer,
+          largest.with_layer, reduction_.with_layer, gathering_.with_layer);
   }
-  if (whole.experts > 0 && placement.expert_sharers() > 1) {
+  if (whole.apart > 0 && placement.apart_sharers() > 1) {
     shares_ = true;
-    expert_shards = price(FlowKind::expert_ring, expert_shapes(placement, job.cluster),
-                          whole.experts, largest.experts, reduction_.experts, gathering_.experts);
+    price(FlowKind::expert_ring, expert_shapes(placement, job.cluster), whole.apart, largest.apart,
+          reduction_.apart, gathering_.apart);
   }
   if (copies) {
-    const units::Bytes size{(job.plan.zero >= 2 ? words / dense_shards : words) *
-                            traffic.gradient_bytes()};
+    const units::Bytes size{summed_words(job.plan, shards, words) * traffic.gradient_bytes()};
     embedding_ = embedding_sum(size, placement, job.cluster, costs);
   }
   if (job.plan.offload != Offload{}) return;
-  const double held = whole.dense / dense_shards + whole.experts / expert_shards;
+  const double held = share_of(whole, shards);
   const double least = least_update(job, costs, held) / held;
-  update_ = {least / dense_shards, least / expert_shards};
+  update_ = {least / shards.with_layer, least / shards.apart};
   between_ = between_steps(job, costs, placement);
 }
 
 sim::Picoseconds Sharing::time(const PerParameter& each, const Parameters& of) {
-  return static_cast<sim::Picoseconds>(1e12 * (each.dense * of.dense + each.experts * of.experts) *
-                                       (1 - 1e-9));
+  return static_cast<sim::Picoseconds>(
+      1e12 * (each.with_layer * of.with_layer + each.apart * of.apart) * (1 - 1e-9));
 }
 
 }  // namespace strategies

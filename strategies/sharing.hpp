@@ -17,8 +17,6 @@ class Sharing {
   Sharing() = default;
 
   bool shares() const { return shares_; }  // some rank with another
-  bool overlaps_gradients() const { return overlaps_gradients_; }
-  bool overlaps_parameters() const { return overlaps_parameters_; }
 
   sim::Picoseconds reduction(const Parameters& of) const { return time(reduction_, of); }
   sim::Picoseconds gathering(const Parameters& of) const { return time(gathering_, of); }
@@ -29,19 +27,15 @@ class Sharing {
   // The sum of the word embedding's gradients, after all others, if first and last stage hold a
   // copy each; 0 where the model has no such copy.
   sim::Picoseconds embedding() const { return embedding_; }
-  // Parameters of a bucket that is full.
-  double gradient_bucket() const { return gradient_bucket_; }
-  double parameter_bucket() const { return parameter_bucket_; }
 
  private:
   struct PerParameter {
-    double dense = 0, experts = 0;  // seconds
+    double with_layer = 0, apart = 0;  // seconds
   };
   static sim::Picoseconds time(const PerParameter& each, const Parameters& of);
-  bool shares_ = false, overlaps_gradients_ = false, overlaps_parameters_ = false;
+  bool shares_ = false;
   PerParameter reduction_, gathering_, update_;
   sim::Picoseconds between_ = 0, embedding_ = 0;
-  double gradient_bucket_ = 0, parameter_bucket_ = 0;
 };
 
 // The ranks of a job, as a collective of all of them sees them.

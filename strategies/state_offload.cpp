@@ -6,8 +6,8 @@
 //   the update          on the host's processors; states on NVMe are read and written meanwhile,
 //                       and new parameters travel back behind them
 //   parameters, 16 bit  on the host: read before each gather, forward and backward
+#include "plans/memory.hpp"
 #include "strategies/lowering.hpp"
-#include "strategies/memory.hpp"
 
 namespace strategies {
 
@@ -44,13 +44,14 @@ void Lowering::host_step() {
   const auto& offload = job_.plan.offload;
   for (const auto& facts : out_.actors) {
     const auto actor = static_cast<std::uint32_t>(&facts - out_.actors.data());
-    const double share = share_of(held_by(facts));
+    const double share = share_of(facts.held.parameters);
     const units::Bytes weights{share * parameter_bytes()};
-    topology::HostWork work{.touched = {share * host_traffic(job_.training, job_.software)}};
+    topology::HostWork work{
+        .touched = {share * host_traffic(job_.plan, job_.training, job_.software)}};
     if (offload.parameters == Offload::Tier::none) work.moved = weights;
     if (offload.parameters == Offload::Tier::nvme) work.written = weights;
     if (offload.optimizer == Offload::Tier::nvme) {
-      const units::Bytes states{share * state_bytes(job_.training, job_.software)};
+      const units::Bytes states{share * state_bytes(job_.plan, job_.training, job_.software)};
       work.read = states;
       work.written += states;
     }

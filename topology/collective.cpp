@@ -2,7 +2,6 @@
 #include "topology/collective.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -10,14 +9,12 @@
 #include "topology/algorithms.hpp"
 #include "topology/measured_collective.hpp"
 #include "topology/paths.hpp"
+#include "topology/words.hpp"
 
 namespace topology {
 namespace {
 
 using units::Seconds;
-
-constexpr std::array<std::string_view, 6> names{"all_reduce", "all_gather", "reduce_scatter",
-                                                "all_to_all", "broadcast",  "reduce"};
 
 std::uint32_t part_of(std::int64_t node, const Cluster& cluster) {
   return std::uint32_t{1} << cluster.kind_of_node(node);
@@ -78,16 +75,14 @@ Sending sending(const Cost& cost, double bytes, double port) {
 
 }  // namespace
 
-std::string_view to_text(Collective collective) {
-  return names[static_cast<std::size_t>(collective)];
-}
+std::string_view to_text(Collective collective) { return units::word(collective); }
 
 std::optional<Collective> parse_collective(std::string_view text) {
   std::string name(text);
   std::ranges::replace(name, '-', '_');
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) return {};
-  return static_cast<Collective>(found - names.begin());
+  for (const auto& [word, collective] : words_of(Collective{}))
+    if (word == name) return collective;
+  return {};
 }
 
 GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster) {

@@ -10,6 +10,7 @@
 
 #include "units/spelling.hpp"
 #include "units/unit_table.hpp"
+#include "units/words.hpp"
 
 namespace units {
 
@@ -94,9 +95,6 @@ double parse(const Dimension& dimension, std::string_view text) {
   refuse(dimension, text, written);
 }
 
-constexpr auto precisions =
-    std::to_array<std::string_view>({"fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"});
-
 }  // namespace
 
 std::optional<double> value_of(std::string_view number, const Unit& unit) {
@@ -127,8 +125,6 @@ Seconds parse_duration(std::string_view text) { return {parse(duration, text)}; 
 Watts parse_power(std::string_view text) { return {parse(power, text)}; }
 Money parse_money(std::string_view text) { return {parse(money, text)}; }
 
-std::string_view to_text(Precision precision) {
-  return precisions[static_cast<std::size_t>(precision)];
-}
+std::string_view to_text(Precision precision) { return word(precision); }
 
 }  // namespace units

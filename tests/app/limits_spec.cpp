@@ -191,6 +191,28 @@ TEST_CASE("an option of a purchase that cannot be simulated is named where its c
   check_refused({"purchase", file.path, "--quiet"}, file.path + ":8:14: options.0." + one_kernel);
 }
 
+TEST_CASE("of a purchase every option that cannot be simulated is named in one run") {
+  const std::string slow =
+      "{node: {base: dgx-2, device: {base: b200, memory: 100 TB, "
+      "memory_bandwidth: 2e6}}, nodes: 4}\n";
+  const File file("buys.yaml",
+                  "workload:\n"
+                  "  model: kimi-k2\n"
+                  "  training: {sequence_length: 1024, global_batch: 32}\n"
+                  "  tokens: 1e9\n"
+                  "  plan: {tensor: 2, pipeline: 2, micro_batch: 2, zero: 0, schedule: 1f1b}\n"
+                  "options:\n"
+                  "  - name: slow\n"
+                  "    cluster: " +
+                      slow +
+                      "  - name: as slow\n"
+                      "    cluster: " +
+                      slow);
+  check_refused(
+      {"purchase", file.path, "--quiet"},
+      file.path + ":8:14: options.0." + one_kernel + file.path + ":10:14: options.1." + one_kernel);
+}
+
 TEST_CASE("a link is never used for more than what it carries") {
   const File file(
       "link.yaml",

@@ -5,10 +5,10 @@
 #include <random>
 
 #include "forecast/forecast.hpp"
+#include "plans/partition.hpp"
 #include "report/document.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/scenario_file.hpp"
-#include "strategies/partition.hpp"
 #include "tests/catch.hpp"
 
 namespace resolved_spec {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DualPipe and steps that overlap, as forecasts.
 #include "forecast/forecast.hpp"
-#include "strategies/schedule_layout.hpp"
+#include "plans/schedule_layout.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 

@@ -177,4 +177,16 @@ TEST_CASE("errors by cause: sizes in order of size, a data set one vote in its g
   CHECK(scales == "<=8 <=64 <=512 >512 ");
 }
 
+TEST_CASE("a size is a size, whatever its number of digits") {
+  std::vector<Row> rows;
+  for (const auto* scale : {">9223372036854775807", "<=9223372036854775807", "<=8"}) {
+    rows.push_back(timed("row", 4.0, 5.0));
+    rows.back().groups = {"A100", "bf16", "tp", scale, "dense"};
+  }
+  const auto total = forecast::score({{"one", rows}});
+  std::string scales;
+  for (const auto& group : total.causes[3].groups) scales += group.group + " ";
+  CHECK(scales == "<=8 <=9223372036854775807 >9223372036854775807 ");
+}
+
 }  // namespace validation_spec

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <sstream>
 
+#include "plans/partition.hpp"
 #include "report/launch.hpp"
 #include "strategies/lower.hpp"
-#include "strategies/partition.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/report/golden.hpp"

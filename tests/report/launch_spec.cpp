@@ -149,6 +149,7 @@ std::vector<Change> changes() {
       {"overlap", in_plan([](Plan& p) { p.overlap.expert = true; })},
       {"gradient_precision",
        in_plan([](Plan& p) { p.gradient_precision = units::Precision::bf16; })},
+      {"master_weights", in_plan([](Plan& p) { p.master_weights = units::Precision::bf16; })},
       {"bucket", in_plan([](Plan& p) { p.bucket = units::Bytes{1e6}; })},
       {"bucket", in_plan([](Plan& p) { p.gather_bucket = units::Bytes{1e6}; })},
       {"gradient_compression",

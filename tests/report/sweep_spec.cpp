@@ -93,6 +93,28 @@ TEST_CASE("a searched point has its plan") {
   CHECK(report::sweep_csv_row(searched, invalid()).ends_with(",\n"));
 }
 
+TEST_CASE("JSON that this program does not write is named by the row that holds it") {
+  auto asked = facts;
+  asked.alerts = true;
+  const std::string says =
+      "the store's row of point 0f holds JSON that this program does not write; compute the sweep "
+      "again in a new store";
+  for (const std::string result : {"{\"alerts\": [1", "[]", "{\"alerts\": 7}"}) {
+    auto foreign = row();
+    foreign.result = result;
+    CHECK_THROWS_WITH(report::sweep_csv_row(asked, foreign), says);
+    if (result != "{\"alerts\": 7}")
+      CHECK_THROWS_WITH(report::sweep_json_row(asked, foreign, true), says);
+    const report::SweepSummary summary{"s", "simulate", 1, {}, foreign, {}, {"a", "b"}};
+    if (result != "[]") CHECK_THROWS_WITH(report::sweep_text(summary, ascii()), says);
+  }
+  auto foreign = row();
+  foreign.axes[1] = "\"none";
+  CHECK_THROWS_WITH(report::sweep_csv_row(facts, foreign), says);
+  const report::SweepSummary summary{"s", "simulate", 1, {}, foreign, {}, {"a", "b"}};
+  CHECK_THROWS_WITH(report::sweep_summary_json(summary, "1.0"), says);
+}
+
 TEST_CASE("progress says how many, how fast, how long, and what is best") {
   CHECK(report::sweep_progress({.done = 0, .all = 1}) == "0 of 1 point");
   CHECK(report::sweep_progress({.done = 1500, .all = 10'000, .spent = {5}, .fresh = 500}) ==

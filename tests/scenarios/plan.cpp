@@ -51,6 +51,7 @@ TEST_CASE("a plan that names every key is read as it stands") {
   expected.activation_compression = ActivationCompression::int8;
   expected.overlap = {true, false, true, false, true};
   expected.gradient_precision = units::Precision::bf16;
+  expected.master_weights = units::Precision::fp16;
   expected.gradient_compression = GradientCompression::fp8;
   expected.bucket = units::Bytes{25e6};
   expected.gather_bucket = units::Bytes{1e7};

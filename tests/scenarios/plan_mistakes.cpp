@@ -35,6 +35,17 @@ std::string with_experts(Plan plan) {
 
 }  // namespace
 
+TEST_CASE("a key that is not known is taken for one that is not given yet") {
+  const auto said = [](const std::string& cluster) {
+    return complaints_of([&] {
+      read("model: llama3-70b\ncluster: " + cluster +
+           "\ntraining: {sequence_length: 8192, global_batch: 128}\nplan: {tensor: 8}\n");
+    });
+  };
+  CHECK_THAT(said("{nodez: dgx-h100}"), STEPCAST_HOLDS("; did you mean 'node'?"));
+  CHECK_THAT(said("{node: dgx-h100, nodez: 16}"), STEPCAST_HOLDS("; did you mean 'nodes'?"));
+}
+
 TEST_CASE("a V schedule has two chunks per rank, written or not") {
   const std::string name = GENERATE("zb-v", "v-half", "v-min", "dualpipe-v");
   const Sets sets{"plan.pipeline=4", "plan.schedule=" + name};
@@ -314,6 +325,11 @@ TEST_CASE("states are divided on nodes that have as many ranks of a group each")
         "whole nodes alike");
   CHECK(uneven("0") == "no complaint");
   CHECK(on_nodes("{tensor: 2, shard_group: node, zero: 1}") == "no complaint");
+  CHECK(
+      on_nodes("{tensor: 2, micro_batch: 2, shard_group: node, zero: 1, "
+               "layers: [{from: 0, to: 0, tensor: 16}]}") ==
+      "plan.layers: tensor 16 of some layers: the groups of the plan's tensor 2 fall into smaller "
+      "ones; write a divisor of 2");
 }
 
 TEST_CASE("states leave the device in shares, to where they are used") {

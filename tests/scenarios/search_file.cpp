@@ -154,6 +154,19 @@ TEST_CASE("layers of stages are fixed where the stages are") {
         "= 4");
 }
 
+TEST_CASE("stages may be two more than layers, where the ends may hold the embedding or the head") {
+  // 80 layers on 82 stages, of which two hold none.
+  CHECK(space({"plan={pipeline: 41, virtual_stages: 2, schedule: interleaved}", "cluster.nodes=41"})
+            .virtual_stages.listed == std::vector<std::int64_t>{2});
+  CHECK(complaint({"plan={pipeline: 83, schedule: 1f1b}", "cluster.nodes=83"}) ==
+        "plan.pipeline: 83 ranks x 1 virtual stages = 83 stages for 80 layers: each needs one; "
+        "empty stages are written in layers_per_stage");
+  CHECK(complaint({"plan={pipeline: 41, virtual_stages: 2, schedule: interleaved}",
+                   "cluster.nodes=41", "search.partition=even"}) ==
+        "plan.pipeline: 41 ranks x 2 virtual stages = 82 stages for 80 layers: each needs one; "
+        "empty stages are written in layers_per_stage");
+}
+
 TEST_CASE("what leaves the device, or is compressed, limits ZeRO as it must") {
   CHECK(space({"plan.offload={optimizer: cpu, gradients: cpu}"}).zero == Values{.least = 2});
   CHECK(space({"plan.offload={optimizer: cpu, parameters: cpu}"}).zero == Values{.least = 3});
@@ -354,7 +367,11 @@ TEST_CASE("a single value that can never work is refused, a combination is not")
         "plan.data: micro_batch 64 x data 4 = 256 does not divide global_batch 128: every replica "
         "runs "
         "whole microbatches");
-  CHECK(plan("{pipeline: 128}") == "plan.pipeline: 128 ranks for 80 layers: each needs one");
+  CHECK(plan("{pipeline: 128}") ==
+        "plan.pipeline: 128 ranks for 80 layers: each needs one, but for the first and the last");
+  CHECK(plan("{pipeline: 128, schedule: zb-h1}") ==
+        "plan.pipeline: 128 ranks x 1 virtual stages = 128 stages for 80 layers: each needs one; "
+        "empty stages are written in layers_per_stage");
   CHECK(plan("{expert: 2}") ==
         "plan.expert: 2 for a dense model: there are no experts to spread; write 1");
   CHECK(plan("{schedule: 1f1b, virtual_stages: 2}") ==

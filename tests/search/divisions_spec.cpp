@@ -19,8 +19,8 @@ bool costs_alike(const LayerPrices& a, const LayerPrices& b) {
     if (x.forward != y.forward || x.backward != y.backward ||
         x.backward_input != y.backward_input || x.backward_weight != y.backward_weight ||
         x.kept != y.kept || x.forward_peak != y.forward_peak ||
-        x.backward_peak != y.backward_peak || x.parameters.dense != y.parameters.dense ||
-        x.parameters.experts != y.parameters.experts)
+        x.backward_peak != y.backward_peak || x.parameters.with_layer != y.parameters.with_layer ||
+        x.parameters.apart != y.parameters.apart)
       return false;
   }
   return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // No bound of a frame is above what a plan inside of it takes.
+#include "plans/partition.hpp"
 #include "search/frame.hpp"
-#include "strategies/partition.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/search/frames.hpp"

@@ -13,11 +13,7 @@
 namespace frames {
 
 using namespace search;
-
-inline bool has_fixed_order(strategies::ScheduleKind schedule) {
-  using enum strategies::ScheduleKind;
-  return schedule == gpipe || schedule == one_f_one_b || schedule == interleaved;
-}
+using strategies::has_fixed_order;
 
 // A search walks over whole degrees: an expert's tensor ranks are always said.
 inline forecast::Scenario searched(forecast::Scenario scenario) {

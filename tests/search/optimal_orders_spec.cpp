@@ -3,8 +3,8 @@
 // search over them found once.
 #include <algorithm>
 
+#include "plans/schedule.hpp"
 #include "search/timetable.hpp"
-#include "strategies/schedule.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/oracle.hpp"
 

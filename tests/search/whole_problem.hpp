@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <random>
@@ -13,10 +14,11 @@
 
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
+#include "plans/partition.hpp"
+#include "plans/schedule_layout.hpp"
+#include "search/candidates.hpp"
 #include "search/divisions.hpp"
 #include "search/search.hpp"
-#include "strategies/partition.hpp"
-#include "strategies/schedule_layout.hpp"
 #include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
@@ -75,13 +77,35 @@ inline std::string name_of(const Plan& plan) {
          ']';
 }
 
+// Whether an interleaved pipeline that is not cut evenly may have these layers on its virtual
+// stages: all of them equal, where the embedding counts as a layer of the first; or, on every rank,
+// chunks that are equal, and ranks between the first and the last that are; or, if `chunks`, none
+// of them two layers longer than another.
+inline bool interleaves(const std::vector<std::int64_t>& cut, const Plan& plan, bool chunks) {
+  const auto ranks = static_cast<std::size_t>(plan.pipeline);
+  const auto equal = [](const std::vector<std::int64_t>& layers) {
+    return std::ranges::count(layers, layers.front()) == std::ssize(layers);
+  };
+  auto counted = cut;
+  ++counted.front();
+  if (equal(counted)) return true;
+  const auto [least, most] = std::ranges::minmax(cut);
+  if (chunks && most - least <= 1) return true;
+  std::vector<std::int64_t> between;
+  for (std::size_t v = 0; v < cut.size(); ++v) {
+    if (cut[v] == 0 || cut[v] != cut[v % ranks]) return false;
+    if (v > 0 && v + 1 < ranks) between.push_back(cut[v]);
+  }
+  return between.empty() || equal(between);
+}
+
 // Every cut of a model of so many layers into virtual stages that the space has: layers of each.
 inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, std::int64_t layers,
                                                             const Space& space) {
   const auto even = strategies::layers_per_virtual_stage(plan, layers);
   using enum ScheduleKind;
   const bool free = plan.schedule == gpipe || plan.schedule == one_f_one_b;
-  const bool moves = free || (plan.schedule == interleaved && space.chunks);
+  const bool moves = free || plan.schedule == interleaved;
   if (!space.partition || plan.pipeline == 1 || !moves) return {even};
   const auto stages = even.size();
   std::vector<std::vector<std::int64_t>> all;
@@ -89,15 +113,13 @@ inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, st
   const std::function<void(std::int64_t)> place = [&](std::int64_t left) {
     const auto v = chosen.size();
     if (v == stages) {
-      if (left == 0) all.push_back(chosen);
+      if (left == 0 && (free || chosen == even || interleaves(chosen, plan, space.chunks)))
+        all.push_back(chosen);
       return;
     }
     // The embedding and the head fill a stage on their own.
     const bool end = v == 0 || v + 1 == stages;
-    const auto many = static_cast<std::int64_t>(stages);
-    const auto least = !free ? layers / many : end ? 0 : 1;
-    const auto most = !free ? (layers + many - 1) / many : left;
-    for (auto n = least; n <= std::min(left, most); ++n) {
+    for (std::int64_t n = end ? 0 : 1; n <= left; ++n) {
       chosen.push_back(n);
       place(left - n);
       chosen.pop_back();
@@ -272,6 +294,32 @@ inline Truth truth_of(const Question& question) {
     });
   });
   return truth;
+}
+
+// Beyond any plan: a look ends when its bound comes no closer.
+constexpr auto unreachable = std::numeric_limits<Picoseconds>::max() / 8;
+
+inline Degrees degrees_in(std::size_t division, const Plan& plan) {
+  return {static_cast<std::uint32_t>(division), static_cast<std::int32_t>(plan.pipeline),
+          static_cast<std::int16_t>(plan.virtual_stages), static_cast<std::int8_t>(plan.zero),
+          plan.schedule};
+}
+
+// Every choice of degrees, in the order of the space, without simulation: its plan, what is known
+// of it before partitions are looked at, and what is known then.
+inline void for_each_look(
+    const Question& question,
+    const std::function<void(const Plan&, const Frame&, const Look&)>& visit) {
+  const auto costs = forecast::costs_on(question.scenario.cluster);
+  Divisions divisions(question.scenario, question.space, costs);
+  const Candidates candidates(question, costs, divisions);
+  for (std::size_t i = 0; i < divisions.size(); ++i) {
+    divisions.price(std::vector{i});
+    for_each_step(question.scenario, question.space, divisions.plan(i), [&](const Plan& plan) {
+      const Frame frame(question.scenario, plan, divisions.fastest(i), divisions.sharing(i, plan));
+      visit(plan, frame, candidates.look(degrees_in(i, plan), unreachable));
+    });
+  }
 }
 
 // Simulations that it takes at most; stops counting beyond `enough`.

@@ -33,28 +33,12 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(at)];
 }
 
-// Beyond any plan: a look ends when its bound comes no closer.
-constexpr auto unreachable = std::numeric_limits<Picoseconds>::max() / 8;
-
-Degrees degrees_in(std::size_t division, const strategies::Plan& plan) {
-  return {static_cast<std::uint32_t>(division), static_cast<std::int32_t>(plan.pipeline),
-          static_cast<std::int16_t>(plan.virtual_stages), static_cast<std::int8_t>(plan.zero),
-          plan.schedule};
-}
-
 // Of all choices of degrees, without simulation.
 Picoseconds least_bound(const Question& question) {
-  const auto costs = forecast::costs_on(question.scenario.cluster);
-  Divisions divisions(question.scenario, question.space, costs);
-  const Candidates candidates(question, costs, divisions);
-  auto least = unreachable;
-  for (std::size_t i = 0; i < divisions.size(); ++i) {
-    divisions.price(std::vector{i});
-    for_each_step(question.scenario, question.space, divisions.plan(i), [&](const auto& plan) {
-      const auto look = candidates.look(degrees_in(i, plan), unreachable);
-      if (look.fits) least = std::min(least, look.bound);
-    });
-  }
+  auto least = whole::unreachable;
+  whole::for_each_look(question, [&](const auto&, const auto&, const Look& look) {
+    if (look.fits) least = std::min(least, look.bound);
+  });
   return least;
 }
 
@@ -66,6 +50,7 @@ bool no_worse(const Answer& a, const Answer& b) {
 }  // namespace
 
 TEST_CASE("a search finds what simulation of the entire space finds", "[exact]") {
+  int of_experts = 0, of_contexts = 0;  // best plans that divide them
   for (unsigned seed = 0; seed < 320 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed, 40);
     const auto truth = whole::truth_of(question);
@@ -80,7 +65,12 @@ TEST_CASE("a search finds what simulation of the entire space finds", "[exact]")
     CHECK(answer.lower_bound.value == Approx(static_cast<double>(truth.best->time) * 1e-12));
     CHECK(answer.gap == 0);
     CHECK(answer.optimal);
+    of_experts += found.plan.expert > 1;
+    of_contexts += found.plan.context > 1;
   }
+  INFO(of_experts << " with experts divided, " << of_contexts << " with sequences divided");
+  if (whole::fewer == 1) CHECK(of_experts > 8);
+  if (whole::fewer == 1) CHECK(of_contexts > 8);
 }
 
 TEST_CASE("where layers are recomputed in rows, what is found and proved is exact too", "[rows]") {
@@ -123,20 +113,13 @@ TEST_CASE("bounds hold where stages or replicas are neighbours, and groups sprea
     cluster.node.nics.count = cluster.node.gpus;
     cluster.node.nvlink.bandwidth = 0.2 * cluster.node.nics.bandwidth;
     const auto truth = whole::truth_of(question);
-    const auto costs = forecast::costs_on(cluster);
-    Divisions divisions(question.scenario, question.space, costs);
-    const Candidates candidates(question, costs, divisions);
     CAPTURE(seed);
     auto of = truth.degrees.begin();
-    for (std::size_t i = 0; i < divisions.size(); ++i) {
-      divisions.price(std::vector{i});
-      for_each_step(question.scenario, question.space, divisions.plan(i), [&](const auto& plan) {
-        CAPTURE(name_of(plan));
-        if (of->best)
-          CHECK(candidates.look(degrees_in(i, plan), unreachable).bound <= of->best->time);
-        ++of, ++checked;
-      });
-    }
+    whole::for_each_look(question, [&](const auto& plan, const auto&, const Look& look) {
+      CAPTURE(name_of(plan));
+      if (of->best) CHECK(look.bound <= of->best->time);
+      ++of, ++checked;
+    });
   }
   if (whole::fewer == 1) CHECK(checked > 100);
 }
@@ -214,20 +197,13 @@ TEST_CASE("bounds hold where every way recomputes something, and where few layer
   for (const unsigned seed : {310005U, 310185U, 310544U, 311016U, 311436U}) {
     const auto question = whole::draw_question(seed, 100);
     const auto truth = whole::truth_of(question);
-    const auto costs = forecast::costs_on(question.scenario.cluster);
-    Divisions divisions(question.scenario, question.space, costs);
-    const Candidates candidates(question, costs, divisions);
     CAPTURE(seed);
     auto of = truth.degrees.begin();
-    for (std::size_t i = 0; i < divisions.size(); ++i) {
-      divisions.price(std::vector{i});
-      for_each_step(question.scenario, question.space, divisions.plan(i), [&](const auto& plan) {
-        CAPTURE(name_of(plan));
-        if (of->best)
-          CHECK(candidates.look(degrees_in(i, plan), unreachable).bound <= of->best->time);
-        ++of;
-      });
-    }
+    whole::for_each_look(question, [&](const auto& plan, const auto&, const Look& look) {
+      CAPTURE(name_of(plan));
+      if (of->best) CHECK(look.bound <= of->best->time);
+      ++of;
+    });
   }
 }
 
@@ -238,27 +214,18 @@ TEST_CASE("the bound of each choice of degrees is at most what its fastest plan 
     const auto question = whole::draw_question(seed, 100);
     const auto truth = whole::truth_of(question);
     CAPTURE(seed);
-    const auto costs = forecast::costs_on(question.scenario.cluster);
-    Divisions divisions(question.scenario, question.space, costs);
-    const Candidates candidates(question, costs, divisions);
     auto of = truth.degrees.begin();
-    for (std::size_t i = 0; i < divisions.size(); ++i) {
-      divisions.price(std::vector{i});
-      for_each_step(question.scenario, question.space, divisions.plan(i), [&](const auto& plan) {
-        CAPTURE(name_of(of->fastest.plan));
-        const Frame frame(question.scenario, plan, divisions.fastest(i),
-                          divisions.sharing(i, plan));
-        CHECK(frame.least_time() <= of->fastest.time);
-        if (frame.is_cut()) CHECK(frame.least_time_as_cut() <= of->fastest.time);
-        const auto look = candidates.look(degrees_in(i, plan), unreachable);
-        if (of->best) CHECK(look.fits);
-        if (of->best) CHECK(look.bound <= of->best->time);
-        if (of->best)
-          tightness.push_back(static_cast<double>(look.bound) /
-                              static_cast<double>(of->best->time));
-        ++of;
-      });
-    }
+    whole::for_each_look(question, [&](const auto&, const Frame& frame, const Look& look) {
+      CAPTURE(name_of(of->fastest.plan));
+      CHECK(frame.least_time() <= of->fastest.time);
+      if (frame.is_cut()) CHECK(frame.least_time_as_cut() <= of->fastest.time);
+      if (of->best) {
+        CHECK(look.fits);
+        CHECK(look.bound <= of->best->time);
+        tightness.push_back(static_cast<double>(look.bound) / static_cast<double>(of->best->time));
+      }
+      ++of;
+    });
     CHECK(of == truth.degrees.end());
   }
   if (whole::fewer == 1) CHECK(quantile(tightness, 0.5) >= 0.85);

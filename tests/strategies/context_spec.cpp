@@ -179,7 +179,7 @@ TEST_CASE("the parts of a sequence compute, and keep, what the whole does") {
   CHECK(4 * alone(part.writer->forward({layer})).total() ==
         alone(whole.writer->forward({layer})).total());
   CHECK(4 * part.writer->cost(layer).kept == whole.writer->cost(layer).kept);
-  CHECK(part.writer->cost(layer).parameters == whole.writer->cost(layer).parameters);
+  CHECK(part.writer->cost(layer).parameters.all() == whole.writer->cost(layer).parameters.all());
 }
 
 TEST_CASE("parts of a sequence sum gradients and share states as replicas do") {
@@ -188,7 +188,7 @@ TEST_CASE("parts of a sequence sum gradients and share states as replicas do") {
   world.training.global_batch = 2;
   world.plan.zero = 1;
   const auto result = world.lowered(costs_of());
-  CHECK(result.data_shards == 8);
+  CHECK(result.shards.with_layer == 8);
   CHECK(result.microbatches == 1);  // of one sequence for each replica, whatever its parts
   CHECK(result.actors.size() == 1);
   CHECK(result.actors.front().multiplicity == 8);

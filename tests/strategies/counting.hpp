@@ -39,7 +39,7 @@ inline double per_parameter(const Lowered& result, std::initializer_list<LabelKi
     for (auto kind : kinds)
       if (result.program.labels()[i].kind == kind)
         bytes += static_cast<double>(result.program.ops()[i].duration);
-  return bytes / result.actors.front().parameters;
+  return bytes / result.actors.front().held.parameters.all();
 }
 
 // Bytes that one rank moves in gradient and parameter collectives, in units of its 16-bit

@@ -73,13 +73,13 @@ TEST_CASE("the ranks of a stage are arranged anew for the experts") {
   // Two stages of 2 x 4 ranks; an expert is divided as layers are, or not at all.
   Plan plan{.tensor = 2, .pipeline = 2, .data = 4, .expert = 2};
   const Placement divided(plan);
-  CHECK(divided.expert_tensor_group(3) == Members{2, 3});
+  CHECK(divided.apart_tensor_group(3) == Members{2, 3});
   CHECK(divided.expert_group(3) == Members{1, 3});
   CHECK(tests::expert_data_group(divided, 3) == Members{3, 7});
   CHECK(divided.expert_group(13) == Members{13, 15});
   plan.expert_tensor = 1;
   const Placement whole(plan);
-  CHECK(whole.expert_tensor_group(3) == Members{3});
+  CHECK(whole.apart_tensor_group(3) == Members{3});
   CHECK(whole.expert_group(3) == Members{2, 3});
   CHECK(tests::expert_data_group(whole, 3) == Members{1, 3, 5, 7});
 }
@@ -91,23 +91,23 @@ TEST_CASE("experts are spread outside the replicas, or stages inside them, where
   const Placement outside(plan);
   CHECK(outside.expert_group(3) == Members{3, 7});
   CHECK(tests::expert_data_group(outside, 3) == Members{1, 3});
-  CHECK(outside.expert_replicas() == 4);
+  CHECK(outside.apart_replicas() == 4);
   plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::expert,
                      Degree::data};
   const Placement stages(plan);  // ranks 0, 1, 4, 5, 8, 9, 12, 13 are of the first
   CHECK(stages.expert_group(5) == Members{1, 5});
   CHECK(tests::expert_data_group(stages, 5) == Members{5, 13});
-  CHECK(stages.expert_replicas() == 2);
+  CHECK(stages.apart_replicas() == 2);
 }
 
 TEST_CASE("a rank has one place among experts, and each group holds it once") {
   const Plan plan{
       .tensor = 4, .pipeline = 2, .data = 6, .context = 2, .expert = 6, .expert_tensor = 2};
   const Placement placement(plan);
-  CHECK(placement.expert_sharers() == 4);
+  CHECK(placement.apart_sharers() == 4);
   for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
     CHECK(placement.rank_of(placement.expert_at(rank), placement.at(rank).pipeline) == rank);
-    for (const auto& group : {placement.expert_group(rank), placement.expert_tensor_group(rank),
+    for (const auto& group : {placement.expert_group(rank), placement.apart_tensor_group(rank),
                               tests::expert_data_group(placement, rank)}) {
       CHECK(std::ranges::is_sorted(group));
       CHECK(std::ranges::count(group, rank) == 1);
@@ -187,16 +187,16 @@ TEST_CASE("gradients of experts are summed by those that hold them, the others b
   const auto some = step_of(plan);
   CHECK(some.reduced.at(2) == 4 * 2 * (8 / 4 * expert));
   const auto& facts = some.lowered.actors.front();
-  CHECK(facts.expert_parameters == 2 * (8 / 4 * expert));
-  CHECK(some.reduced.at(8) == 4 * (facts.parameters - facts.expert_parameters));
+  CHECK(facts.held.parameters.apart == 2 * (8 / 4 * expert));
+  CHECK(some.reduced.at(8) == 4 * (facts.held.parameters.all() - facts.held.parameters.apart));
   CHECK(some.gathered.empty());
 
   plan.zero = 1;
   const auto sharded = step_of(plan);
-  CHECK(sharded.gathered.at(2) == 2 * facts.expert_parameters);
-  CHECK(sharded.gathered.at(8) == 2 * (facts.parameters - facts.expert_parameters));
-  CHECK(sharded.lowered.data_shards == 8);
-  CHECK(sharded.lowered.actors.front().expert_shards == 2);
+  CHECK(sharded.gathered.at(2) == 2 * facts.held.parameters.apart);
+  CHECK(sharded.gathered.at(8) == 2 * (facts.held.parameters.all() - facts.held.parameters.apart));
+  CHECK(sharded.lowered.shards.with_layer == 8);
+  CHECK(sharded.lowered.shards.apart == 2);
 
   // Each rank has experts of its own: nobody to sum them with.
   plan.expert = 8;
@@ -212,8 +212,8 @@ TEST_CASE("gradients of experts are summed by those that hold them, the others b
 TEST_CASE("without experts apart all parameters are reduced at once, as those of a dense model") {
   const auto step = step_of({.data = 8});
   CHECK(step.reduced.size() == 1);
-  CHECK(step.reduced.at(8) == 4 * step.lowered.actors.front().parameters);
-  CHECK(step.lowered.actors.front().expert_parameters == 0);
+  CHECK(step.reduced.at(8) == 4 * step.lowered.actors.front().held.parameters.all());
+  CHECK(step.lowered.actors.front().held.parameters.apart == 0);
 }
 
 TEST_CASE("between leaves an exchange is as slow as what its members send across") {

@@ -20,7 +20,7 @@ struct ExpertWorld : World {
     auto share = World::share();
     share.tensor_shape.ranks = static_cast<int>(plan.tensor);
     share.expert_shape = experts;
-    share.expert_tensor_shape.ranks = static_cast<int>(expert_tensor(plan));
+    share.apart_tensor_shape.ranks = static_cast<int>(expert_tensor(plan));
     return share;
   }
   strategies::PassWriter writer(const strategies::Costs& costs) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan's `gradient_precision`, wherever gradients are kept, moved and summed up.
-#include "strategies/memory.hpp"
+#include "plans/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
@@ -33,11 +33,11 @@ double traffic(const World& world, LabelKind kind) {
 }  // namespace
 
 TEST_CASE("gradients kept in bf16 take 2 bytes instead of 4, in fp32 training too") {
-  const ActorFacts actor{.parameters = 1e9};
+  const Holding actor{.parameters = {1e9}};
   for (const auto precision : {Precision::bf16, Precision::fp32}) {
     const Training in{.sequence_length = 1, .global_batch = 1, .precision = precision};
-    CHECK(static_memory(actor, {}, in, {}, 1).gradients.value == 4e9);
-    CHECK(static_memory(actor, narrow, in, {}, 1).gradients.value == 2e9);
+    CHECK(static_memory(actor, {1, 1}, {}, in, {}).gradients.value == 4e9);
+    CHECK(static_memory(actor, {1, 1}, narrow, in, {}).gradients.value == 2e9);
     CHECK(reduced_gradient_bytes({}, in, {}) == 4);
     CHECK(reduced_gradient_bytes(narrow, in, {}) == 2);
   }
@@ -64,7 +64,7 @@ TEST_CASE("zeroing the gradients of a host's optimizer takes the bytes that they
   World world;
   world.software.gradient_precision = Precision::fp32;
   world.plan.offload.optimizer = Offload::Tier::cpu;
-  const auto parameters = counting::lowered(world).actors[0].parameters;
+  const auto parameters = counting::lowered(world).actors[0].held.parameters.all();
   CHECK(traffic(world, label_optimizer) == Approx(4 * parameters).epsilon(1e-6));
   world.plan.gradient_precision = Precision::bf16;
   CHECK(traffic(world, label_optimizer) == Approx(2 * parameters).epsilon(1e-6));

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "strategies/placement.hpp"
+#include "plans/placement.hpp"
 
 namespace tests {
 

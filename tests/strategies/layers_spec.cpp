@@ -38,7 +38,7 @@ TEST_CASE("with prediction modules the last stage has a copy of the embedding") 
   world.software.vocab_multiple = 1;
   const auto held = [&] {
     double sum = 0;
-    for (const auto& actor : world.lowered(costs_of()).actors) sum += actor.parameters;
+    for (const auto& actor : world.lowered(costs_of()).actors) sum += actor.held.parameters.all();
     return sum;
   };
   const auto summed = [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipelines that are too large to be played, told before anything is built.
-#include "strategies/limits.hpp"
-#include "strategies/schedule.hpp"
+#include "plans/limits.hpp"
+#include "plans/schedule.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/small_world.hpp"
 

@@ -2,7 +2,7 @@
 #include <map>
 #include <numeric>
 
-#include "strategies/partition.hpp"
+#include "plans/partition.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 #include "tests/strategies/groups.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "strategies/memory.hpp"
+#include "plans/memory.hpp"
 #include "tests/catch.hpp"
 
 namespace memory_spec {
@@ -12,11 +12,11 @@ namespace {
 
 // 7.5 billion parameters in 16-bit Adam training: 2 + 2 + 12 bytes each.
 StaticMemory zero_paper(int zero, int shards) {
-  const ActorFacts actor{.parameters = 7.5e9};
+  const Holding actor{.parameters = {7.5e9}};
   const Plan plan{.data = shards, .zero = zero};
   const Training training{.sequence_length = 1, .global_batch = shards};
   const Software software{.gradient_precision = units::Precision::bf16, .gradient_bytes = 2};
-  return static_memory(actor, plan, training, software, shards);
+  return static_memory(actor, {shards, shards}, plan, training, software);
 }
 
 double gigabytes(const StaticMemory& memory) {
@@ -34,10 +34,11 @@ TEST_CASE(
 }
 
 TEST_CASE("Megatron with fp32 main gradients takes 18 bytes a parameter, 6 + 12/d sharded") {
-  const ActorFacts actor{.parameters = 1e9};
+  const Holding actor{.parameters = {1e9}};
   const Training training{.sequence_length = 1, .global_batch = 8};
-  CHECK(gigabytes(static_memory(actor, {}, training, {}, 1)) == 18.0);
-  CHECK(gigabytes(static_memory(actor, {.data = 8, .zero = 1}, training, {}, 8)) == 6.0 + 12.0 / 8);
+  CHECK(gigabytes(static_memory(actor, {1, 1}, {}, training, {})) == 18.0);
+  CHECK(gigabytes(static_memory(actor, {8, 8}, {.data = 8, .zero = 1}, training, {})) ==
+        6.0 + 12.0 / 8);
 }
 
 // Two bytes of flat copies, and a bucket of half a billion gradients of 2 bytes on its way.
@@ -47,8 +48,9 @@ TEST_CASE("gradients on their way take copies and at most a buffer, if there is 
                           .reduction_bytes = 2,
                           .reduction_buffer = units::Bytes{1e9}};
   const auto reduction = [&](double parameters, int shards) {
-    const ActorFacts actor{.parameters = parameters};
-    return static_memory(actor, {.data = shards}, training, software, shards).reduction.value;
+    const Holding actor{.parameters = {parameters}};
+    return static_memory(actor, {shards, shards}, {.data = shards}, training, software)
+        .reduction.value;
   };
   CHECK(reduction(3e9, 8) == 6e9 + 1e9);
   CHECK(reduction(1e8, 8) == 2e8 + 2e8);
@@ -56,10 +58,10 @@ TEST_CASE("gradients on their way take copies and at most a buffer, if there is 
 }
 
 TEST_CASE("fp32 training has no second copy of the weights: 4 + 4 + 8 bytes") {
-  const ActorFacts actor{.parameters = 1e9};
+  const Holding actor{.parameters = {1e9}};
   const Training training{
       .sequence_length = 1, .global_batch = 1, .precision = units::Precision::fp32};
-  CHECK(gigabytes(static_memory(actor, {}, training, {}, 1)) == 16.0);
+  CHECK(gigabytes(static_memory(actor, {1, 1}, {}, training, {})) == 16.0);
 }
 
 // Transformer Engine keeps the copies for the whole step; 18 bytes a parameter without them.
@@ -73,14 +75,14 @@ TEST_CASE("8 and 4 bit add two copies of the weights to 16-bit training, cast on
        {Precision::fp8, Fp8Recipe::blockwise, 2 + 2 * 4.0 / (128 * 128)},
        {Precision::mxfp8, Fp8Recipe::delayed, 2 + 2.0 / 32},
        {Precision::nvfp4, Fp8Recipe::delayed, 1 + 2.0 / 16}}));
-  const ActorFacts actor{
-      .parameters = 1e9, .cast = 9e8, .gathered = 2e8, .gathered_cast = 1.6e8, .unreduced = 1e8};
+  const Holding actor{
+      .parameters = {1e9}, .cast = 9e8, .gathered = 2e8, .gathered_cast = 1.6e8, .unreduced = 1e8};
   const Training training{
       .sequence_length = 1, .global_batch = 8, .precision = precision, .fp8_recipe = recipe};
-  CHECK(gigabytes(static_memory(actor, {}, training, {}, 1)) == Approx(18 + 0.9 * copies));
+  CHECK(gigabytes(static_memory(actor, {1, 1}, {}, training, {})) == Approx(18 + 0.9 * copies));
   CHECK(optimizer_traffic({}, training, {}) == (copies > 0 ? 34 + 2 + copies : 34));
 
-  const auto sharded = static_memory(actor, {.data = 8, .zero = 3}, training, {}, 8);
+  const auto sharded = static_memory(actor, {8, 8}, {.data = 8, .zero = 3}, training, {});
   CHECK(sharded.weights.value == 2e9 / 8);
   CHECK(sharded.gathered.value == Approx(1e8 * (2 * 2 + 4) + 8e7 * 2 * copies));
 }
@@ -91,9 +93,9 @@ TEST_CASE("optimizers keep the master copy and their own moments") {
                                                                      {Optimizer::sgd, 8},
                                                                      {Optimizer::muon, 8},
                                                                      {Optimizer::adafactor, 4}}));
-  const ActorFacts actor{.parameters = 1e9, .matrices = {1e9}};
+  const Holding actor{.parameters = {1e9}, .matrices = {1e9}};
   const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = optimizer};
-  CHECK(static_memory(actor, {}, training, {}, 1).optimizer.value == bytes * 1e9);
+  CHECK(static_memory(actor, {1, 1}, {}, training, {}).optimizer.value == bytes * 1e9);
 }
 
 // Software whose optimizer has so many bytes beside weights of so many: with Adam, SGD and without
@@ -111,10 +113,10 @@ TEST_CASE("moments narrower than fp32 leave the master copy whole") {
            {"less than a master copy", 2, 3, 3, 3}}));
   INFO(name);
   const Software software{.weight_bytes = weights, .optimizer_bytes = states};
-  const ActorFacts actor{.parameters = 1e9, .matrices = {9e8}};
+  const Holding actor{.parameters = {1e9}, .matrices = {9e8}};
   const auto held = [&](Optimizer optimizer) {
     const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = optimizer};
-    return static_memory(actor, {}, training, software, 1).optimizer.value / 1e9;
+    return static_memory(actor, {1, 1}, {}, training, software).optimizer.value / 1e9;
   };
   CHECK(held(Optimizer::adamw) == Approx(states));
   CHECK(held(Optimizer::sgd) == Approx(sgd));
@@ -125,54 +127,53 @@ TEST_CASE("moments narrower than fp32 leave the master copy whole") {
 TEST_CASE("bf16 moments are moved as such, on the device, its host and NVMe") {
   const Software software{.optimizer_bytes = 8, .optimizer_traffic = 38};
   Training training{.sequence_length = 1, .global_batch = 1};
-  CHECK(host_traffic(training, software) == 28 - 8);
-  CHECK(state_bytes(training, software) == 8);
+  CHECK(host_traffic({}, training, software) == 28 - 8);
+  CHECK(state_bytes({}, training, software) == 8);
   training.optimizer = Optimizer::sgd;
   CHECK(optimizer_traffic({}, training, software) == 38 - 4);
-  CHECK(host_traffic(training, software) == 28 - 12);
-  CHECK(state_bytes(training, software) == 6);
+  CHECK(host_traffic({}, training, software) == 28 - 12);
+  CHECK(state_bytes({}, training, software) == 6);
 }
 
 TEST_CASE("Muon keeps a second moment of what is no matrix") {
-  const ActorFacts actor{.parameters = 1e9, .matrices = {9e8}};
+  const Holding actor{.parameters = {1e9}, .matrices = {9e8}};
   const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = Optimizer::muon};
-  CHECK(static_memory(actor, {}, training, {}, 1).optimizer.value == Approx(8e9 + 4e8));
+  CHECK(static_memory(actor, {1, 1}, {}, training, {}).optimizer.value == Approx(8e9 + 4e8));
 }
 
 TEST_CASE("gradients sent as signs leave errors: 4 (1 + 1/d) bytes a parameter") {
-  const ActorFacts actor{.parameters = 1e9};
+  const Holding actor{.parameters = {1e9}};
   Training training{.sequence_length = 1, .global_batch = 8};
   Plan plan{.data = 8};
-  const auto before = static_memory(actor, plan, training, {}, 1).optimizer.value;
+  const auto before = static_memory(actor, {1, 1}, plan, training, {}).optimizer.value;
   if (GENERATE(false, true))
     training.optimizer = Optimizer::onebit_adam;
   else
     plan.gradient_compression = GradientCompression::onebit;
-  CHECK(static_memory(actor, plan, training, {}, 1).optimizer.value == before + 4.5e9);
+  CHECK(static_memory(actor, {1, 1}, plan, training, {}).optimizer.value == before + 4.5e9);
 }
 
 TEST_CASE("ZeRO-3 holds two gathered units and one unsharded gradient besides its share") {
-  const ActorFacts actor{.parameters = 8e9, .gathered = 2e9, .unreduced = 1e9};
+  const Holding actor{.parameters = {8e9}, .gathered = 2e9, .unreduced = 1e9};
   const Training training{.sequence_length = 1, .global_batch = 8};
-  const auto memory = static_memory(actor, {.data = 8, .zero = 3}, training, {}, 8);
+  const auto memory = static_memory(actor, {8, 8}, {.data = 8, .zero = 3}, training, {});
   CHECK(memory.gathered.value == 1e9 * (2 * 2 + 4));
   CHECK(memory.weights.value == 2e9);
 }
 
 TEST_CASE("experts are sharded over the ranks that hold them, the rest over all") {
-  const ActorFacts actor{.parameters = 3e9, .expert_parameters = 2e9, .expert_shards = 2};
+  const Holding actor{.parameters = {1e9, 2e9}};
   const Training training{.sequence_length = 1, .global_batch = 8};
   const auto bytes = [&](int zero) {
-    return gigabytes(static_memory(actor, {.data = 8, .zero = zero}, training, {}, 8));
+    return gigabytes(static_memory(actor, {8, 2}, {.data = 8, .zero = zero}, training, {}));
   };
   CHECK(bytes(0) == 3 * 18.0);
   CHECK(bytes(1) == 3 * 6.0 + 12 * (1.0 / 8 + 2.0 / 2));
   CHECK(bytes(2) == 3 * 2.0 + 16 * (1.0 / 8 + 2.0 / 2));
   CHECK(bytes(3) == 18 * (1.0 / 8 + 2.0 / 2));
   // Nobody else has them: there is nothing of them to gather.
-  const ActorFacts alone{.parameters = 3e9, .expert_parameters = 2e9};
   const Plan kept{.data = 8, .zero = 3, .reshard_after_forward = false};
-  CHECK(gigabytes(static_memory(alone, kept, training, {}, 8)) == 18 * (1.0 / 8 + 2) + 2 * 1);
+  CHECK(gigabytes(static_memory(actor, {8, 1}, kept, training, {})) == 18 * (1.0 / 8 + 2) + 2 * 1);
 }
 
 }  // namespace memory_spec

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "plans/memory.hpp"
 #include "sim/engine.hpp"
-#include "strategies/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
@@ -46,7 +46,7 @@ TEST_CASE("Muon's Newton-Schulz takes 5 (4n²m + 2n³) flops a matrix, shared by
       CHECK(static_cast<double>(body.steps[1].duration) ==
             Approx(all / (world.plan.zero == 0 ? 1 : 4)));
     }
-  CHECK(result.actors[0].matrices.all() == 8 * (64 * 192 + 64 * 64 + 2 * 64 * 256));
+  CHECK(result.actors[0].held.matrices.all() == 8 * (64 * 192 + 64 * 64 + 2 * 64 * 256));
 }
 
 TEST_CASE("ZeRO cuts Muon's matrices: they are gathered once more, in 16 bit") {
@@ -55,7 +55,8 @@ TEST_CASE("ZeRO cuts Muon's matrices: they are gathered once more, in 16 bit") {
   const auto gathered = [&](Optimizer optimizer) {
     world.training.optimizer = optimizer;
     const auto result = counting::lowered(world);
-    return counting::per_parameter(result, {label_gather_parameters}) * result.actors[0].parameters;
+    return counting::per_parameter(result, {label_gather_parameters}) *
+           result.actors[0].held.parameters.all();
   };
   CHECK(gathered(Optimizer::muon) - gathered(Optimizer::adamw) ==
         2 * 8 * (64 * 192 + 64 * 64 + 2 * 64 * 256));

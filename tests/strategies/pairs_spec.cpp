@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include "strategies/walk.hpp"
+#include "plans/walk.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/groups.hpp"
 #include "tests/strategies/recorded.hpp"
@@ -123,7 +123,7 @@ TEST_CASE("DualPipe's gradients of a stage meet over both of its copies: once fo
   world.plan.zero = GENERATE(0, 1);
   const auto run = played(world);
   CHECK(world.most_ranks == 4);
-  CHECK(run.step.data_shards == (world.plan.zero == 0 ? 1 : 4));
+  CHECK(run.step.shards.with_layer == (world.plan.zero == 0 ? 1 : 4));
   // Each rank moves its gradients twice (a reduction and its echo), two bytes each; whole ticks.
   const auto& program = run.step.program;
   std::vector<double> bytes(program.actors());
@@ -136,7 +136,8 @@ TEST_CASE("DualPipe's gradients of a stage meet over both of its copies: once fo
           static_cast<double>(op.duration);
   }
   for (std::size_t actor = 0; actor < bytes.size(); ++actor)
-    CHECK(bytes[actor] == Approx(2 * 2 * run.step.actors[actor].parameters).epsilon(1e-4));
+    CHECK(bytes[actor] ==
+          Approx(2 * 2 * run.step.actors[actor].held.parameters.all()).epsilon(1e-4));
   CHECK(run.count(label_tied_embedding) == 0);
 }
 
@@ -147,7 +148,8 @@ TEST_CASE("DualPipe holds both halves on every device: the parameters of two 1F1
   world.plan.schedule = ScheduleKind::dualpipe;
   const auto twice = world.lowered();
   for (std::size_t s = 0; s < 4; ++s) {
-    CHECK(twice.actors[s].parameters == once.actors[s].parameters + once.actors[3 - s].parameters);
+    CHECK(twice.actors[s].held.parameters.all() ==
+          once.actors[s].held.parameters.all() + once.actors[3 - s].held.parameters.all());
     CHECK(twice.actors[s].layers == 2);
   }
 }
@@ -160,7 +162,7 @@ TEST_CASE("DualPipe's ends hold the embedding once, for look-up, head and predic
   world.model.multi_token_prediction = GENERATE(0, 1);
   const auto run = played(world);
   double held = 0;
-  for (const auto& actor : run.step.actors) held += actor.parameters;
+  for (const auto& actor : run.step.actors) held += actor.held.parameters.all();
   CHECK(held ==
         2.0 * static_cast<double>(parameters(world.model) + prediction_parameters(world.model)));
   CHECK(run.count(label_tied_embedding) == 0);

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "plans/recompute.hpp"
 #include "strategies/compression.hpp"
-#include "strategies/recompute.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
 #include "tests/strategies/small_world.hpp"

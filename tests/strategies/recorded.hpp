@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "plans/words.hpp"
 #include "strategies/pipeline.hpp"
-#include "strategies/schedule_names.hpp"
 
 namespace recorded {
 
@@ -36,7 +36,7 @@ inline Length length_of(const strategies::PipelineRun& run, int stages) {
 }
 
 inline ScheduleKind kind_named(const std::string& name) {
-  for (const auto& [known, kind] : strategies::schedule_names)
+  for (const auto& [known, kind] : strategies::words_of(ScheduleKind{}))
     if (known == name) return kind;
   throw std::invalid_argument("no schedule " + name);
 }

@@ -33,7 +33,7 @@ struct SmallerGroups : World {
   PassWriter writer(const Costs& costs) const {
     auto share = World::share();
     share.tensor_shape.ranks = 4;
-    share.expert_tensor_shape.ranks = share.regrouping_shape.ranks = 2;
+    share.apart_tensor_shape.ranks = share.regrouping_shape.ranks = 2;
     return {share, costs, {{layer, alone_in_its_stage}}};
   }
 };
@@ -57,7 +57,7 @@ TEST_CASE("inside of a smaller group a layer takes and holds what a plan of that
     CHECK(alone(regrouped.backward({four.layer}, pass)).on ==
           alone(usual.backward({layer}, pass)).on);
   CHECK(regrouped.cost(four.layer).kept == usual.cost(layer).kept);
-  CHECK(regrouped.cost(four.layer).parameters == usual.cost(layer).parameters);
+  CHECK(regrouped.cost(four.layer).parameters.all() == usual.cost(layer).parameters.all());
 }
 
 TEST_CASE("every rank trades its part of the rows on the way in and out, and of their gradients") {
@@ -88,7 +88,7 @@ TEST_CASE("where ranks have whole rows, only what they have left out is gathered
       [&] {
         auto share = world.share();
         share.tensor_shape.ranks = 4;
-        share.expert_tensor_shape.ranks = share.regrouping_shape.ranks = 2;
+        share.apart_tensor_shape.ranks = share.regrouping_shape.ranks = 2;
         return share;
       }(),
       costs_of(), {{world.layer, first, last}});
@@ -141,10 +141,10 @@ TEST_CASE("a smaller group holds more of a layer, which as many more replicas su
   const auto& actor = step.actors.front();
   // Products of 64 values: four in attention, two of 256 in the MLP; a norm before each.
   const double matrices = 4 * 64 * 64 + 2 * 64 * 256, norms = 2 * 64;
-  CHECK(actor.expert_parameters == matrices / 2 + norms);
-  CHECK(actor.parameters - actor.expert_parameters == matrices / 4 + norms + 2 * 512 * 64 / 4 + 64);
-  CHECK(step.data_shards == 2);
-  CHECK(actor.expert_shards == 4);
+  CHECK(actor.held.parameters.apart == matrices / 2 + norms);
+  CHECK(actor.held.parameters.with_layer == matrices / 4 + norms + 2 * 512 * 64 / 4 + 64);
+  CHECK(step.shards.with_layer == 2);
+  CHECK(step.shards.apart == 4);
   const auto reductions =
       std::ranges::count(step.program.labels(), label_reduce_gradients,
                          [](const sim::Label& label) { return LabelKind{label.kind}; });

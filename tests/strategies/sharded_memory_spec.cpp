@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ZeRO leaves whole: gradients that wait to be reduced, and everything where a rank is the
 // only one of its node that could share.
-#include "strategies/memory.hpp"
+#include "plans/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
@@ -30,15 +30,16 @@ OnNodes on_nodes_of(int gpus, int zero) {
   cluster.gpus = 4;
   const auto result = lower({world.model, world.training, world.plan, world.software, cluster},
                             counting::costs(), Ranks::folded);
-  OnNodes found{.shards = result.data_shards, .parameters = result.actors.front().parameters};
+  OnNodes found{.shards = result.shards.with_layer,
+                .parameters = result.actors.front().held.parameters.all()};
   for (const auto& label : result.program.labels())
     found.gathers += label.kind == label_gather_parameters;
-  found.memory = static_memory(result.actors.front(), world.plan, world.training, world.software,
-                               result.data_shards);
+  found.memory = static_memory(result.actors.front().held, result.shards, world.plan,
+                               world.training, world.software);
   return found;
 }
 
-double unreduced(const World& world) { return counting::lowered(world).actors[0].unreduced; }
+double unreduced(const World& world) { return counting::lowered(world).actors[0].held.unreduced; }
 
 }  // namespace
 
@@ -61,7 +62,7 @@ TEST_CASE("ZeRO-2 holds two buckets of whole gradients, and no more than there a
   world.plan = {.data = 4, .zero = 2, .bucket = units::Bytes{1000}};
   CHECK(unreduced(world) == 1000);
   world.plan.bucket = units::Bytes{1e12};
-  const auto all = counting::lowered(world).actors[0].parameters;
+  const auto all = counting::lowered(world).actors[0].held.parameters.all();
   CHECK(unreduced(world) == all);
   world.plan.data = 1;  // nobody to reduce them with
   CHECK(unreduced(world) == 0);
@@ -79,9 +80,9 @@ TEST_CASE("reduced after a pass, one bucket or unit at a time is whole") {
 }
 
 TEST_CASE("whole gradients take the bytes of those that stay") {
-  const ActorFacts actor{.parameters = 1e9, .unreduced = 1e8};
+  const Holding actor{.parameters = {1e9}, .unreduced = 1e8};
   const Training training{.sequence_length = 1, .global_batch = 8};
-  const auto memory = static_memory(actor, {.data = 8, .zero = 2}, training, {}, 8);
+  const auto memory = static_memory(actor, {8, 8}, {.data = 8, .zero = 2}, training, {});
   CHECK(memory.gradients.value == 4e9 / 8);
   CHECK(memory.gathered.value == 4e8);
 }

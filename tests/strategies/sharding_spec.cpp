@@ -66,9 +66,9 @@ TEST_CASE("with a pipeline and zero-bubble schedules each gradient is still redu
   world.training.global_batch = 4 * 4;
   const auto result = counting::lowered(world);
   double parameters = 0;
-  for (const auto& actor : result.actors) parameters += actor.parameters;
+  for (const auto& actor : result.actors) parameters += actor.held.parameters.all();
   CHECK(counting::per_parameter(result, {label_reduce_gradients}) *
-            result.actors.front().parameters ==
+            result.actors.front().held.parameters.all() ==
         Approx(2 * 4 * parameters).epsilon(1e-3));
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("the whole model as one unit overlaps nothing") {
   world.software.root_unit = GENERATE(false, true);
   world.plan.wrap.layers = 0;
   world.plan.overlap.data = world.plan.overlap.parameters = true;
-  const auto parameters = counting::lowered(world).actors.front().parameters;
+  const auto parameters = counting::lowered(world).actors.front().held.parameters.all();
   const double volume = world.software.root_unit ? 2 : 3;
   CHECK(times(world, 1e5).exposed == Approx(2 * 2 * volume * parameters).epsilon(1e-3));
 }
@@ -98,8 +98,8 @@ TEST_CASE("gathers that nothing limits run ahead of slow layers, and hold all of
   world.software.limit_all_gathers = false;
   const auto free = counting::lowered(world);
   const double layer = 4 * 64 * 64 + 2 * 64 * 256 + 13 * 64;
-  CHECK(limited.actors[0].gathered == Approx(2 * layer));
-  CHECK(free.actors[0].gathered == free.actors[0].parameters);
+  CHECK(limited.actors[0].held.gathered == Approx(2 * layer));
+  CHECK(free.actors[0].held.gathered == free.actors[0].held.parameters.all());
 
   // In the forward pass the last gather ends long before the last layer does.
   const auto last_gather = [](const Lowered& result) {
@@ -125,7 +125,7 @@ TEST_CASE("a gather bucket says how far ahead ZeRO-3 gathers") {
   world.plan.overlap.parameters = true;
   const auto held = [&](double layers) {
     world.plan.gather_bucket = units::Bytes{2 * layers * layer};
-    return counting::lowered(world).actors[0].gathered / layer;
+    return counting::lowered(world).actors[0].held.gathered / layer;
   };
   CHECK(held(0.1) == 2);  // at least one ahead
   CHECK(held(1) == 2);
@@ -156,8 +156,8 @@ TEST_CASE("a wider unit holds more: two of them, and a root that stays") {
   for (const int layers : {1, 2, 4}) {
     world.plan.wrap.layers = layers;
     const auto facts = counting::lowered(world).actors[0];
-    CHECK(facts.gathered == Approx(2 * layers * layer + root).epsilon(1e-2));
-    CHECK(facts.unreduced == Approx(layers * layer + root).epsilon(1e-2));
+    CHECK(facts.held.gathered == Approx(2 * layers * layer + root).epsilon(1e-2));
+    CHECK(facts.held.unreduced == Approx(layers * layer + root).epsilon(1e-2));
   }
 }
 
@@ -172,9 +172,9 @@ TEST_CASE("weight gradients read no parameters: with split backwards ZeRO-3 stil
   world.training.global_batch = 4 * 4;
   const auto result = counting::lowered(world);
   double parameters = 0;
-  for (const auto& actor : result.actors) parameters += actor.parameters;
+  for (const auto& actor : result.actors) parameters += actor.held.parameters.all();
   const auto bytes = [&](LabelKind label) {
-    return counting::per_parameter(result, {label}) * result.actors.front().parameters;
+    return counting::per_parameter(result, {label}) * result.actors.front().held.parameters.all();
   };
   // Four microbatches, two bytes.
   CHECK(bytes(label_gather_parameters) == Approx(2 * 4 * 2 * parameters).epsilon(1e-3));
@@ -188,7 +188,7 @@ TEST_CASE("the copies of a tied embedding sum what ZeRO-2 leaves a rank of its g
   world.training.global_batch = 4 * 4;
   const auto result = counting::lowered(world);
   const double all_reduced = 2 * 2.0 * 512 * 64;  // two bytes each, there and back
-  const double copies = result.actors.front().parameters;
+  const double copies = result.actors.front().held.parameters.all();
   CHECK(counting::per_parameter(result, {label_tied_embedding}) * copies ==
         Approx(world.plan.zero >= 2 ? all_reduced / 4 : all_reduced));
 }

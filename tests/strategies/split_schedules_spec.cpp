@@ -2,7 +2,7 @@
 // Schedules with split backwards, two directions or a V: closed forms, laws, refusals.
 #include <random>
 
-#include "strategies/schedule_file.hpp"
+#include "plans/schedule_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/recorded.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model states off the device (Ren et al. 2021, Rajbhandari et al. 2021).
-#include "strategies/memory.hpp"
+#include "plans/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
@@ -64,7 +64,7 @@ TEST_CASE("parameters on the host are read before each gather, forward and backw
   CHECK(asked(world).moved == Approx((2.0 * m + 2 * 2.0 * m) / 4).epsilon(1e-3));
   world.software.root_unit = true;  // of which only layers are read twice
   const double layers = 8 * (4 * 64 * 64 + 2 * 64 * 256 + 13 * 64);
-  const auto parameters = counting::lowered(world).actors[0].parameters;
+  const auto parameters = counting::lowered(world).actors[0].held.parameters.all();
   CHECK(asked(world).moved ==
         Approx((2.0 * m + 2.0 * m * (1 + layers / parameters)) / 4).epsilon(1e-3));
   world.software.root_unit = false;
@@ -92,7 +92,7 @@ TEST_CASE("copies of gradients hide under the backward pass, the update does not
     const auto result = counting::lowered(world, costs);
     const auto trace = sim::run(result.program, sim::Detail::templates);
     return static_cast<double>(sim::measure(result.program, trace).of_actor[0].on[offloading]) /
-           (result.actors[0].parameters / 4);
+           (result.actors[0].held.parameters.all() / 4);
   };
   world.plan.overlap.data = true;
   CHECK(exposed() == Approx(28 + 2 + 2 * 0.0876).epsilon(1e-2));  // and the embedding's copy
@@ -101,12 +101,12 @@ TEST_CASE("copies of gradients hide under the backward pass, the update does not
 }
 
 TEST_CASE("the ZeRO paper's 7.5 B on one GPU: 14 bytes a parameter leave it (ZeRO-Offload)") {
-  const ActorFacts actor{.parameters = 7.5e9, .unreduced = 1e8};
+  const Holding actor{.parameters = {7.5e9}, .unreduced = 1e8};
   const Training training{.sequence_length = 1, .global_batch = 1};
   const Software software{.gradient_precision = units::Precision::bf16, .gradient_bytes = 2};
   const auto held = [&](int zero, int shards, const Offload& offload) {
-    return static_memory(actor, {.data = shards, .zero = zero, .offload = offload}, training,
-                         software, shards);
+    return static_memory(actor, {shards, shards},
+                         {.data = shards, .zero = zero, .offload = offload}, training, software);
   };
   const auto one = held(2, 1, {.optimizer = Tier::cpu, .gradients = true});
   CHECK(one.weights.value == 2 * 7.5e9);

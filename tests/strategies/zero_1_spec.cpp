@@ -51,7 +51,7 @@ double ticks(const World& world, LabelKind kind) {
 
 TEST_CASE("ZeRO-1 sums to each rank its share of the gradients, or all to all") {
   auto world = zero_1(4);
-  const double all = 2 * counting::lowered(world).actors[0].parameters;
+  const double all = 2 * counting::lowered(world).actors[0].held.parameters.all();
   CHECK(asked(world)[Collective::reduce_scatter] == std::vector{all});
   CHECK(asked(world)[Collective::all_reduce].empty());
   world.software.all_reduce_gradients = true;
@@ -63,7 +63,7 @@ TEST_CASE("ZeRO-1 sums to each rank its share of the gradients, or all to all") 
 TEST_CASE("whole tensors are reduced to their owners, and broadcast from one after the other") {
   auto world = zero_1(4);
   world.software.states_by_tensor = true;
-  const double parameters = counting::lowered(world).actors[0].parameters;
+  const double parameters = counting::lowered(world).actors[0].held.parameters.all();
   CHECK(asked(world)[Collective::reduce] == std::vector{2 * parameters / 4});
   CHECK(asked(world)[Collective::broadcast] == std::vector{2 * parameters / 4});
   // Four calls of four ticks each beside a tick for each byte.
@@ -76,7 +76,7 @@ TEST_CASE("no more ranks own something than there are tensors") {
   const std::int64_t tensors = 8 * 6 + 4;
   auto world = zero_1(64);
   world.software.states_by_tensor = true;
-  const double parameters = counting::lowered(world).actors[0].parameters;
+  const double parameters = counting::lowered(world).actors[0].held.parameters.all();
   CHECK(ticks(world, label_gather_parameters) == Approx(64.0 * tensors + 2 * parameters));
 }
 

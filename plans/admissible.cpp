@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plans/admissible.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "plans/schedule_needs.hpp"
+#include "plans/shard_groups.hpp"
+#include "plans/words.hpp"
+#include "units/text.hpp"
+
+namespace strategies {
+
+namespace {
+
+std::string digits(std::int64_t number) { return std::to_string(number); }
+
+// Six digits, more of whole numbers.
+std::string in_digits(double number) {
+  std::array<char, 64> text{};
+  const bool whole = number == std::floor(number) && std::abs(number) < 1e15;
+  std::snprintf(text.data(), text.size(), whole ? "%.0f" : "%g", number);
+  return whole ? units::with_commas(text.data()) : text.data();
+}
+
+// The divisors of `of` nearest to `wanted`, in words.
+std::string divisors_near(std::int64_t wanted, std::int64_t of) {
+  std::int64_t below = 1, above = of;
+  for (std::int64_t d = 1; d <= std::min<std::int64_t>(of, 65'536); ++d) {
+    if (of % d != 0) continue;
+    if (d < wanted) below = d;
+    if (d > wanted && d < above) above = d;
+  }
+  return below == above ? digits(below) : digits(below) + " or " + digits(above);
+}
+
+bool divides_either(std::int64_t a, std::int64_t b) { return a % b == 0 || b % a == 0; }
+bool whole_heads(const Case& c) { return c.model.heads % c.plan.tensor == 0; }
+std::int64_t shared_width(const Case& c) {
+  return c.model.moe ? c.model.moe->shared_experts * c.model.moe->shared_ffn : 0;
+}
+bool some_dense(const Case& c) {
+  const auto& moe = c.model.moe;
+  return !moe || moe->first_dense_layers > 0 || moe->every > 1;
+}
+
+}  // namespace
+
+bool all_hold(std::span<const Condition> conditions, const Case& of) {
+  return std::ranges::all_of(conditions, [&](const Condition& one) { return one.holds(of); });
+}
+
+std::span<const Condition> on_tensor() {
+  static const std::vector<Condition> all{
+      {{"plan.tensor", "model.heads", "model.kv_heads"},
+       {"plan.tensor"},
+       whole_heads,
+       [](const Case& c) {
+         return digits(c.plan.tensor) + " does not divide " + digits(c.model.heads) +
+                " heads: each rank computes whole heads; write a divisor, such as " +
+                divisors_near(c.plan.tensor, c.model.heads);
+       }},
+      {{"plan.tensor", "model.heads", "model.kv_heads"},
+       {"plan.tensor"},
+       [](const Case& c) {
+         return !whole_heads(c) || divides_either(c.model.kv_heads, c.plan.tensor);
+       },
+       [](const Case& c) {
+         return digits(c.plan.tensor) + " and " + digits(c.model.kv_heads) +
+                " kv_heads do not divide each other: key and value heads are split or "
+                "copied whole; write a divisor or a multiple";
+       }},
+      {{"plan.tensor", "model.heads", "model.kv_heads", "model.ffn", "model.hidden",
+        "model.activation", "model.moe"},
+       {"plan.tensor"},
+       [](const Case& c) { return !some_dense(c) || c.model.ffn % c.plan.tensor == 0; },
+       [](const Case& c) {
+         return digits(c.plan.tensor) + " does not divide ffn " + digits(c.model.ffn) +
+                ": each rank computes an equal share of the MLP";
+       }},
+      {{"plan.tensor", "model.heads", "model.kv_heads", "model.ffn", "model.hidden",
+        "model.activation", "model.moe"},
+       {"plan.tensor"},
+       [](const Case& c) { return shared_width(c) % c.plan.tensor == 0; },
+       [](const Case& c) {
+         return digits(c.plan.tensor) + " does not divide the width of the shared experts, " +
+                digits(c.model.moe->shared_experts) + " x " + digits(c.model.moe->shared_ffn) +
+                ": each rank computes an equal share of them";
+       }}};
+  return all;
+}
+
+namespace {
+
+// Early tokens attend to little: a rank takes one piece from each end.
+bool is_balanced(const Plan& plan) { return plan.context_method != ContextMethod::ulysses; }
+std::int64_t pieces_of(const Plan& plan) { return plan.context * (is_balanced(plan) ? 2 : 1); }
+bool whole_pieces(const Case& c) {
+  return c.plan.context == 1 || c.training.sequence_length % pieces_of(c.plan) == 0;
+}
+
+}  // namespace
+
+std::span<const Condition> on_context() {
+  static const std::vector<Condition> all{
+      {{"plan.context", "plan.context_method", "training.sequence_length"},
+       {"plan.context"},
+       whole_pieces,
+       [](const Case& c) {
+         const auto length = c.training.sequence_length, pieces = pieces_of(c.plan);
+         const auto lower = length / pieces * pieces;
+         return digits(c.plan.context) + " cuts a sequence into " + digits(pieces) + " pieces" +
+                (is_balanced(c.plan) ? ", two for each rank so that causal work is even" : "") +
+                ", but sequence_length is " + digits(length) + "; write another degree, or " +
+                (lower > 0 ? digits(lower) + " or " : "") + digits(lower + pieces) + " tokens";
+       }}};
+  return all;
+}
+
+std::span<const Condition> on_sequence_parts() {
+  static const std::vector<Condition> all{
+      {{"plan.context", "plan.context_method", "training.sequence_length", "plan.tensor",
+        "plan.sequence_parallel"},
+       {"plan.sequence_parallel"},
+       [](const Case& c) {
+         return !whole_pieces(c) || !c.plan.sequence_parallel || c.plan.tensor == 1 ||
+                c.training.sequence_length / c.plan.context % c.plan.tensor == 0;
+       },
+       [](const Case& c) {
+         const auto length = c.training.sequence_length;
+         return "tensor " + digits(c.plan.tensor) + " does not divide " +
+                (c.plan.context > 1 ? "the " + digits(length / c.plan.context) +
+                                          " tokens of a context-parallel rank"
+                                    : "sequence_length " + digits(length)) +
+                ": each rank keeps an equal share of the sequence";
+       }}};
+  return all;
+}
+
+// Ulysses turns parts of the sequence into parts of the heads.
+std::span<const Condition> on_ulysses() {
+  static const std::vector<Condition> all{
+      {{"plan.tensor", "plan.context", "model.heads"},
+       {"plan.context"},
+       [](const Case& c) {
+         return is_balanced(c.plan) || c.plan.context == 1 ||
+                c.model.heads % (c.plan.context * c.plan.tensor) == 0;
+       },
+       [](const Case& c) {
+         return digits(c.plan.context) + " x tensor " + digits(c.plan.tensor) + " = " +
+                digits(c.plan.context * c.plan.tensor) + " does not divide " +
+                digits(c.model.heads) +
+                " heads: with ulysses each rank attends with whole heads; write a smaller "
+                "degree, or context_method: ring";
+       }}};
+  return all;
+}
+
+namespace {
+
+const Condition dense_has_no_experts{
+    {"model.moe", "plan.expert"},
+    {"plan.expert"},
+    [](const Case& c) { return c.model.moe || c.plan.expert == 1; },
+    [](const Case& c) {
+      return digits(c.plan.expert) + " for a dense model: there are no experts to spread; write 1";
+    }};
+const Condition dense_divides_no_experts{
+    {"model.moe", "plan.expert_tensor", "plan.tensor"},
+    {"plan.expert_tensor"},
+    [](const Case& c) { return c.model.moe || expert_tensor(c.plan) == c.plan.tensor; },
+    [](const Case& c) {
+      return digits(*c.plan.expert_tensor) +
+             " for a dense model: there are no experts to divide; leave it out";
+    }};
+const Condition fullest_rank_is_possible{
+    {"model.moe", "plan.expert"},
+    {"model.moe"},
+    [](const Case& c) {
+      return !c.model.moe || c.plan.expert == 1 ||
+             c.model.moe->imbalance <= static_cast<double>(c.plan.expert);
+    },
+    [](const Case& c) {
+      return "imbalance " + in_digits(c.model.moe->imbalance) + " with expert " +
+             digits(c.plan.expert) + ": a rank that had all tokens would have " +
+             digits(c.plan.expert) + " times the mean; write no more than that";
+    }};
+const Condition whole_experts{
+    {"model.moe", "plan.expert"},
+    {"plan.expert"},
+    [](const Case& c) { return !c.model.moe || c.model.moe->experts % c.plan.expert == 0; },
+    [](const Case& c) {
+      return digits(c.plan.expert) + " does not divide " + digits(c.model.moe->experts) +
+             " experts: each rank holds whole experts; write a divisor, such as " +
+             divisors_near(c.plan.expert, c.model.moe->experts);
+    }};
+const Condition equal_parts_of_experts{
+    {"model.moe", "plan.expert_tensor"},
+    {"plan.expert_tensor"},
+    [](const Case& c) {
+      return !c.model.moe || c.model.moe->expert_ffn % expert_tensor(c.plan) == 0;
+    },
+    [](const Case& c) {
+      return digits(expert_tensor(c.plan)) + " does not divide expert_ffn " +
+             digits(c.model.moe->expert_ffn) +
+             ": each rank computes an equal share of an expert; write a divisor, such as " +
+             divisors_near(expert_tensor(c.plan), c.model.moe->expert_ffn);
+    }};
+
+}  // namespace
+
+std::span<const Condition> on_experts() {
+  static const std::vector<Condition> all{dense_has_no_experts, dense_divides_no_experts,
+                                          fullest_rank_is_possible, whole_experts,
+                                          equal_parts_of_experts};
+  return all;
+}
+
+std::span<const Condition> on_expert_rows() {
+  static const std::vector<Condition> all{
+      {{"plan.tensor", "plan.sequence_parallel", "model.moe"},
+       {"plan.sequence_parallel", "plan.tensor"},
+       [](const Case& c) { return !c.model.moe || c.plan.tensor == 1 || c.plan.sequence_parallel; },
+       [](const Case& c) {
+         return "a mixture of experts divided by tensor " + digits(c.plan.tensor) +
+                " needs sequence parallelism: each rank sends tokens of its own to their "
+                "experts; write sequence_parallel: true";
+       }}};
+  return all;
+}
+
+std::span<const Condition> on_expert_ranks() {
+  static const std::vector<Condition> all{
+      {{"plan.expert", "plan.expert_tensor", "plan.tensor", "model.moe"},
+       {"plan.expert", "plan.expert_tensor"},
+       [](const Case& c) {
+         return !c.model.moe || c.plan.tensor * c.plan.context * c.plan.data %
+                                        (c.plan.expert * expert_tensor(c.plan)) ==
+                                    0;
+       },
+       [](const Case& c) {
+         const auto& plan = c.plan;
+         const auto tensor = expert_tensor(plan);
+         return "expert " + digits(plan.expert) + " x expert_tensor " + digits(tensor) + " = " +
+                digits(plan.expert * tensor) + " does not divide tensor " + digits(plan.tensor) +
+                " x context " + digits(plan.context) + " x data " + digits(plan.data) + " = " +
+                digits(plan.tensor * plan.context * plan.data) +
+                ": the experts of a stage are spread over its ranks; write smaller degrees";
+       }}};
+  return all;
+}
+
+std::span<const Condition> on_shards() {
+  static const std::vector<Condition> all{
+      {{"plan.zero", "plan.shard_group", "plan.rank_order", "cluster.node"},
+       {"plan.shard_group"},
+       [](const Case& c) {
+         // What is wrong with smaller groups of layers is said of them.
+         if (c.plan.layer_tensor && c.plan.tensor % *c.plan.layer_tensor != 0) return true;
+         return c.plan.zero == 0 || c.plan.shard_group != ShardGroup::node ||
+                shards_alike(c.plan, c.cluster);
+       },
+       [](const Case& c) {
+         const auto [least, most] = sharers_on_nodes(c.plan, c.cluster);
+         return "node, but some node has " + digits(most) +
+                " ranks of a data-parallel group and another " + digits(least) +
+                ": states are divided over as many ranks on every node; write all, or "
+                "degrees that fill whole nodes alike";
+       }}};
+  return all;
+}
+
+namespace {
+
+std::int64_t in_turn(const Case& c) { return c.plan.micro_batch * c.plan.data; }
+bool whole_microbatches(const Case& c) { return c.training.global_batch % in_turn(c) == 0; }
+std::int64_t microbatches(const Case& c) { return c.training.global_batch / in_turn(c); }
+std::string product_in_turn(const Case& c) {
+  return "micro_batch " + digits(c.plan.micro_batch) + " x data " + digits(c.plan.data) + " = " +
+         digits(in_turn(c));
+}
+constexpr std::int64_t most_microbatches_of_a_step = 1'000'000;
+
+}  // namespace
+
+std::span<const Condition> on_batch() {
+  static const std::vector<Condition> all{
+      {{"plan.micro_batch", "training.global_batch"},
+       {"training.global_batch"},
+       whole_microbatches,
+       [](const Case& c) {
+         const auto batch = c.training.global_batch, step = in_turn(c), lower = batch / step * step;
+         return digits(batch) + " is not divisible by " + product_in_turn(c) +
+                ": every replica runs whole microbatches; write " +
+                (lower > 0 ? digits(lower) + " or " : "") + digits(lower + step);
+       }},
+      {{"plan.micro_batch", "training.global_batch"},
+       {"training.global_batch"},
+       [](const Case& c) {
+         return !whole_microbatches(c) || microbatches(c) <= most_microbatches_of_a_step;
+       },
+       [](const Case& c) {
+         return digits(c.training.global_batch) + " over " + product_in_turn(c) + " makes " +
+                digits(microbatches(c)) + " microbatches; expected at most " +
+                digits(most_microbatches_of_a_step);
+       }}};
+  return all;
+}
+
+std::span<const Condition> on_stages() {
+  static const std::vector<Condition> all{
+      {{"plan.schedule", "plan.pipeline"},
+       {"plan.pipeline"},
+       [](const Case& c) { return takes_stages(c.plan.schedule, c.plan.pipeline); },
+       [](const Case& c) {
+         return digits(c.plan.pipeline) +
+                " is odd: dualpipe pairs the ranks from both ends; write an even number";
+       }}};
+  return all;
+}
+
+// DualPipe (DeepSeek-V3, arXiv 2412.19437, section 3.2.1) feeds half of the microbatches from
+// either end of the ranks; cut in half, dualpipe-v feeds all into either arm of a V.
+std::span<const Condition> on_microbatches() {
+  static const std::vector<Condition> all{
+      {{"plan.schedule", "plan.pipeline", "plan.micro_batch", "plan.data", "plan.tensor",
+        "plan.context", "cluster", "training.global_batch"},
+       {"training.global_batch"},
+       [](const Case& c) {
+         const auto& plan = c.plan;
+         return !takes_stages(plan.schedule, plan.pipeline) || !whole_microbatches(c) ||
+                takes_microbatches(plan.schedule, plan.pipeline, microbatches(c));
+       },
+       [](const Case& c) {
+         return digits(c.training.global_batch) + " makes " + digits(microbatches(c)) +
+                " microbatches: " +
+                (c.plan.schedule == ScheduleKind::dualpipe
+                     ? "dualpipe feeds half of them from each end; expected an even "
+                       "number, at least 2 x pipeline = "
+                     : "dualpipe-v fills both arms of a V; expected at least 2 x "
+                       "pipeline = ") +
+                digits(least_microbatches(c.plan.schedule, c.plan.pipeline));
+       }}};
+  return all;
+}
+
+std::span<const Condition> on_chunks() {
+  static const std::vector<Condition> all{
+      {{"plan.virtual_stages", "plan.schedule"},
+       {"plan.virtual_stages"},
+       [](const Case& c) {
+         return !has_two_chunks(c.plan.schedule) ||
+                takes_chunks(c.plan.schedule, c.plan.virtual_stages);
+       },
+       [](const Case& c) {
+         return digits(c.plan.virtual_stages) +
+                " with schedule: " + std::string(units::word(c.plan.schedule)) +
+                ", which folds the model into two chunks per rank; write 2 or leave it out";
+       }},
+      {{"plan.virtual_stages", "plan.schedule"},
+       {"plan.virtual_stages"},
+       [](const Case& c) {
+         return has_two_chunks(c.plan.schedule) ||
+                takes_chunks(c.plan.schedule, c.plan.virtual_stages);
+       },
+       [](const Case& c) {
+         return digits(c.plan.virtual_stages) +
+                " needs schedule: interleaved, the only one that runs any number of chunks "
+                "per rank; write 1 or change the schedule";
+       }}};
+  return all;
+}
+
+namespace {
+
+// The groups of the plan's tensor degree fall into whole smaller ones.
+bool falls_apart(const Plan& plan) {
+  return *plan.layer_tensor < plan.tensor && plan.tensor % *plan.layer_tensor == 0;
+}
+bool regroups(const Case& c) { return c.plan.layer_tensor && falls_apart(c.plan); }
+std::string some_layers(const Case& c) {
+  return "tensor " + digits(*c.plan.layer_tensor) + " of some layers";
+}
+std::int64_t smaller_groups(const Case& c) { return c.plan.tensor / *c.plan.layer_tensor; }
+
+const Condition experts_have_their_own{
+    {"plan.layers", "plan.tensor", "model.moe"},
+    {"plan.layers"},
+    [](const Case& c) { return !c.plan.layer_tensor || !c.model.moe; },
+    [](const Case& c) {
+      return some_layers(c) +
+             " of a model with experts: these have degrees of their own; write plan.expert and "
+             "plan.expert_tensor";
+    }};
+const Condition groups_fall_apart{
+    {"plan.layers", "plan.tensor"},
+    {"plan.layers"},
+    [](const Case& c) { return !c.plan.layer_tensor || falls_apart(c.plan); },
+    [](const Case& c) {
+      const auto t = digits(c.plan.tensor);
+      return some_layers(c) + (*c.plan.layer_tensor == c.plan.tensor
+                                   ? " is the plan's own: leave it out"
+                                   : ": the groups of the plan's tensor " + t +
+                                         " fall into smaller ones; write a divisor of " + t);
+    }};
+const Condition samples_are_shared_out{
+    {"plan.layers", "plan.tensor", "plan.micro_batch"},
+    {"plan.layers"},
+    [](const Case& c) { return !regroups(c) || c.plan.micro_batch % smaller_groups(c) == 0; },
+    [](const Case& c) {
+      const auto groups = digits(smaller_groups(c));
+      return some_layers(c) + ": " + groups +
+             " groups share out the samples of a microbatch, but micro_batch is " +
+             digits(c.plan.micro_batch) + "; write a multiple of " + groups;
+    }};
+const Condition heads_are_split_or_copied{
+    {"plan.layers", "plan.tensor", "model.kv_heads"},
+    {"plan.layers"},
+    [](const Case& c) {
+      return !regroups(c) || divides_either(c.model.kv_heads, *c.plan.layer_tensor);
+    },
+    [](const Case& c) {
+      return some_layers(c) + ": " + digits(*c.plan.layer_tensor) + " and " +
+             digits(c.model.kv_heads) +
+             " kv_heads do not divide each other: key and value heads are split or copied whole";
+    }};
+const Condition groups_lie_in_nodes{
+    {"plan.layers", "plan.tensor", "cluster.node", "plan.rank_order"},
+    {"plan.layers"},
+    [](const Case& c) {
+      return !regroups(c) || (c.plan.rank_order.front() == Degree::tensor &&
+                              c.cluster.node.gpus % c.plan.tensor == 0);
+    },
+    [](const Case& c) {
+      return some_layers(c) + ": groups of the plan's tensor " + digits(c.plan.tensor) +
+             " must lie inside of nodes; write tp first in rank_order, and a degree that divides "
+             "the " +
+             digits(c.cluster.node.gpus) + " GPUs of a node";
+    }};
+
+}  // namespace
+
+// The samples of a microbatch are dealt out to the smaller groups, inside of a node.
+std::span<const Condition> on_regrouping() {
+  static const std::vector<Condition> all{experts_have_their_own, groups_fall_apart,
+                                          samples_are_shared_out, heads_are_split_or_copied,
+                                          groups_lie_in_nodes};
+  return all;
+}
+
+}  // namespace strategies

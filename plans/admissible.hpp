@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan must hold to so that it can run: one list of conditions, for the reader of files, who
+// complains of those that do not hold, and for a search, which leaves such plans out.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/transformer.hpp"
+#include "plans/plan.hpp"
+#include "topology/cluster.hpp"
+
+namespace strategies {
+
+// Who shall run what, where. Degrees are at least 1.
+struct Case {
+  const model::Transformer& model;
+  const Training& training;
+  const Plan& plan;
+  const topology::Cluster& cluster;
+};
+
+struct Condition {
+  std::vector<std::string_view> asks;  // paths of a scenario that it looks at: "model.heads"
+  std::vector<std::string_view> keys;  // to complain of: the first that is given, else the last
+  bool (*holds)(const Case&);          // true too where it does not apply
+  std::string (*why)(const Case&);     // where it does not hold: what is wrong, and what to write
+};
+
+bool all_hold(std::span<const Condition> conditions, const Case& of);
+
+// By what they are about. Each list looks at no more degrees than the one before; a condition that
+// makes no sense where one before it fails holds there.
+std::span<const Condition> on_tensor();          // heads and MLPs that are divided
+std::span<const Condition> on_context();         // sequences that are cut
+std::span<const Condition> on_sequence_parts();  // parts of them, cut again
+std::span<const Condition> on_ulysses();         // heads that are dealt out
+std::span<const Condition> on_experts();         // spread and divided
+std::span<const Condition> on_expert_rows();     // tokens that each rank sends
+std::span<const Condition> on_expert_ranks();    // of a stage, arranged anew
+std::span<const Condition> on_shards();          // of nodes. O(ranks)
+std::span<const Condition> on_batch();           // microbatches
+std::span<const Condition> on_stages();          // of schedules that feed both ends of a pipeline
+std::span<const Condition> on_microbatches();    // of these; where the batch makes whole ones
+std::span<const Condition> on_chunks();          // virtual stages of a rank
+std::span<const Condition> on_regrouping();      // layers with a smaller tensor degree
+
+}  // namespace strategies

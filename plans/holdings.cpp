@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plans/holdings.hpp"
+
+#include <vector>
+
+#include "topology/collective.hpp"
+
+namespace strategies {
+
+namespace {
+
+// Sharers of one data-parallel group that a node divides states over: as many on every node
+// (shards_alike).
+int sharers_on_node(const Plan& plan, const Placement& placement,
+                    const topology::Cluster& cluster) {
+  const std::int64_t node = cluster.node.gpus;
+  const bool in_order = plan.rank_order == Plan{}.rank_order && cluster.others.empty();
+  const bool fills = plan.tensor * plan.context * plan.data % node == 0;
+  if (in_order && fills && node % plan.tensor == 0 && placement.copies() == 1)
+    return static_cast<int>(node / plan.tensor);
+  std::vector<std::int64_t> sharers;
+  for (std::int64_t i = 0; i < placement.sharers(); ++i)
+    sharers.push_back(placement.rank_of_sharer(i, {}));
+  return topology::shape_of(sharers, cluster).least_per_node;
+}
+
+}  // namespace
+
+Shards shards_of(const Plan& plan, const Placement& placement, const topology::Cluster& cluster) {
+  if (plan.zero == 0) return {};
+  const int dense = plan.shard_group == ShardGroup::node ? sharers_on_node(plan, placement, cluster)
+                                                         : static_cast<int>(placement.sharers());
+  return {dense, placement.holds_apart() ? static_cast<int>(placement.apart_sharers()) : dense};
+}
+
+double not_whole(const Parameters& of, const Shards& shards, bool elsewhere) {
+  return (elsewhere || shards.with_layer > 1 ? of.with_layer : 0) +
+         (elsewhere || shards.apart > 1 ? of.apart : 0);
+}
+
+double share_of(const Parameters& of, const Shards& shards) {
+  return of.with_layer / shards.with_layer + of.apart / shards.apart;
+}
+
+int communicators(const Placement& placement, bool holds_apart) {
+  return (placement.tensor() > 1) + (placement.context() > 1) + (placement.sharers() > 1) +
+         (placement.pipeline() > 1) + (placement.ranks() > 1) + (placement.expert() > 1) +
+         (placement.regroups() ? 1 + (placement.expert_tensor() > 1) : 0) +
+         (holds_apart && placement.apart_sharers() > 1);
+}
+
+bool embeds_and_predicts(const Layout& layout) {
+  return layout.kind == Layout::Kind::mirrored ||
+         place_of(0, layout).stage == place_of(layout.virtual_stages() - 1, layout).stage;
+}
+
+bool copies_embedding(const model::Transformer& model, const Layout& layout) {
+  return (model.tied_embeddings || model.multi_token_prediction > 0) &&
+         !embeds_and_predicts(layout);
+}
+
+Parameters beside_head(const model::Transformer& model, const Layout& layout, double words) {
+  if (model.tied_embeddings) {
+    if (embeds_and_predicts(layout)) return {.with_layer = -words, .with_layer_tensors = -1};
+  } else if (copies_embedding(model, layout)) {
+    return {.with_layer = words, .with_layer_tensors = 1};
+  }
+  return {};
+}
+
+double summed_words(const Plan& plan, const Shards& shards, double words) {
+  return plan.zero >= 2 ? words / shards.with_layer : words;
+}
+
+}  // namespace strategies

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank holds of the model, and with how many others it shares it.
+#pragma once
+#include <cstdint>
+
+#include "model/transformer.hpp"
+#include "plans/placement.hpp"
+#include "plans/plan.hpp"
+#include "plans/schedule_layout.hpp"
+#include "topology/cluster.hpp"
+
+namespace strategies {
+
+// Two groups of ranks hold the same parameters, sum their gradients and share their states: those
+// of the layers as the plan divides them, and those of what is held apart. Apart are routed experts
+// that are spread over ranks or divided otherwise than layers are, and layers that are regrouped.
+enum class Held { with_layer, apart };
+
+// Parameters that one such group shares, and the tensors that hold them.
+struct Shared {
+  double parameters = 0;
+  std::int64_t tensors = 0;
+  friend auto operator<=>(const Shared&, const Shared&) = default;
+};
+
+// Parameters of one rank, by the group that shares them.
+struct Parameters {
+  double with_layer = 0, apart = 0;
+  std::int64_t with_layer_tensors = 0, apart_tensors = 0;
+  double all() const { return with_layer + apart; }
+  Shared of(Held held) const {
+    return held == Held::with_layer ? Shared{with_layer, with_layer_tensors}
+                                    : Shared{apart, apart_tensors};
+  }
+  // The same where one group shares both.
+  Parameters together() const {
+    return {.with_layer = all(), .with_layer_tensors = with_layer_tensors + apart_tensors};
+  }
+  void add(Held held, double parameters, std::int64_t tensors) {
+    (held == Held::with_layer ? with_layer : apart) += parameters;
+    (held == Held::with_layer ? with_layer_tensors : apart_tensors) += tensors;
+  }
+  Parameters& operator+=(const Parameters& other) {
+    with_layer += other.with_layer;
+    apart += other.apart;
+    with_layer_tensors += other.with_layer_tensors;
+    apart_tensors += other.apart_tensors;
+    return *this;
+  }
+};
+
+// Over how many ranks ZeRO divides the states of either: 1 without ZeRO.
+struct Shards {
+  int with_layer = 1, apart = 1;
+  int most() const { return with_layer > apart ? with_layer : apart; }
+  friend bool operator==(const Shards&, const Shards&) = default;
+};
+// O(1), but where shard_group is node and replicas do not fill whole nodes: O(sharers).
+Shards shards_of(const Plan& plan, const Placement& placement, const topology::Cluster& cluster);
+
+// Of these parameters, those of which a rank has but a part, or which it keeps `elsewhere`.
+double not_whole(const Parameters& of, const Shards& shards, bool elsewhere);
+
+// Parameters whose states one rank keeps.
+double share_of(const Parameters& of, const Shards& shards);
+
+// Groups of more than one rank that a rank belongs to, the job included: each has a communicator.
+// `holds_apart`: the rank's stage holds parameters apart.
+int communicators(const Placement& placement, bool holds_apart);
+
+// First and last virtual stage sit on one device.
+bool embeds_and_predicts(const Layout& layout);
+// The last stage holds a copy of the embedding, as its head or for its prediction modules, and the
+// first and the last stage sum its gradients.
+bool copies_embedding(const model::Transformer& model, const Layout& layout);
+// What the head's device holds besides the head's own parameters: a copy of the embedding's
+// `words`, or less, where the head is the embedding that the device has anyway.
+Parameters beside_head(const model::Transformer& model, const Layout& layout, double words);
+// Of those `words`, the ones whose gradients each of the two copies' ranks sums: from ZeRO-2 on
+// what the reduction left to it.
+double summed_words(const Plan& plan, const Shards& shards, double words);
+
+}  // namespace strategies

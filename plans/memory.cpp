@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plans/memory.hpp"
+
+#include <algorithm>
+
+#include "model/narrow.hpp"
+
+namespace strategies {
+
+namespace {
+
+struct BytesPerParameter {
+  double weights, gradients, optimizer;
+  double copies = 0;  // in 8 or 4 bit, of the weights
+};
+
+double copy_bytes(const Training& training) {
+  return model::weight_copy_bytes(training.precision, training.fp8_recipe);
+}
+
+constexpr double master_bytes = 4;
+
+int moments_of(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::sgd:
+    case Optimizer::muon:
+      return 1;
+    case Optimizer::adafactor:
+      return 0;
+    default:
+      return 2;
+  }
+}
+
+// One moment of Adam.
+double moment_bytes(const Software& software) {
+  constexpr double wide = 4;
+  const auto master_beside = std::max(0.0, master_bytes - software.weight_bytes);
+  if (software.optimizer_bytes >= 2 * wide + master_beside) return wide;
+  const auto master = software.weight_bytes < master_bytes ? master_bytes : 0;
+  return std::max(0.0, software.optimizer_bytes - master) / 2;
+}
+
+// What the training's optimizer keeps less than Adam.
+double saved_bytes(const Training& training, const Software& software) {
+  return (2 - moments_of(training.optimizer)) * moment_bytes(software);
+}
+
+bool is_wide(const Training& training) { return units::element_bytes(training.precision) == 4; }
+
+// What a master copy in 16 bit takes less, of what the software keeps beside the moments.
+double saved_master_bytes(const Plan& plan, const Training& training, const Software& software) {
+  if (is_wide(training)) return 0;
+  const double master =
+      std::min(master_bytes, software.optimizer_bytes - 2 * moment_bytes(software));
+  return std::max(0.0, master - units::element_bytes(plan.master_weights));
+}
+
+BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Software& software) {
+  const double gradients = kept_gradient_bytes(plan, training, software);
+  const double saved =
+      saved_bytes(training, software) + saved_master_bytes(plan, training, software);
+  if (is_wide(training)) return {4, gradients, 2 * moment_bytes(software) - saved};
+  return {software.weight_bytes, gradients, software.optimizer_bytes - saved, copy_bytes(training)};
+}
+
+// As kept, unless the plan says otherwise.
+double own_gradient_bytes(const Training& training, const Software& software) {
+  return is_wide(training) ? 4 : software.gradient_bytes;
+}
+
+units::Precision own_precision(const Training& training, const Software& software) {
+  return is_wide(training) ? units::Precision::fp32 : software.gradient_precision;
+}
+
+}  // namespace
+
+double reduced_gradient_bytes(const Plan& plan, const Training& training,
+                              const Software& software) {
+  return units::element_bytes(plan.gradient_precision.value_or(own_precision(training, software)));
+}
+
+double kept_gradient_bytes(const Plan& plan, const Training& training, const Software& software) {
+  const double own = own_gradient_bytes(training, software);
+  if (!plan.gradient_precision) return own;
+  const double asked = units::element_bytes(*plan.gradient_precision);
+  return std::max(asked, own + asked - units::element_bytes(own_precision(training, software)));
+}
+
+bool sends_signs(const Plan& plan, const Training& training) {
+  return plan.gradient_compression == GradientCompression::onebit ||
+         training.optimizer == Optimizer::onebit_adam;
+}
+
+std::optional<double> packed_bytes(const Plan& plan, const Training& training) {
+  if (sends_signs(plan, training)) return 1.0 / 8;
+  if (plan.gradient_compression == GradientCompression::fp8) return 1.0;
+  return {};
+}
+
+// Signs: gradient and error are read, error and sign written. fp8: the largest value is looked for
+// first.
+double packing_traffic(const Plan& plan, const Training& training, double gradient_bytes) {
+  const auto packed = packed_bytes(plan, training);
+  if (!packed) return 0;
+  return *packed + (sends_signs(plan, training) ? gradient_bytes + 2 * 4 : 2 * gradient_bytes);
+}
+
+double unpacking_traffic(const Plan& plan, const Training& training, double gradient_bytes) {
+  const auto packed = packed_bytes(plan, training);
+  return packed ? *packed + gradient_bytes : 0;
+}
+
+double optimizer_traffic(const Plan& plan, const Training& training, const Software& software) {
+  const double copies = copy_bytes(training);
+  const double states = 2 * master_bytes + 2 * 2 * moment_bytes(software) + 2;
+  const double passes = std::max(0.0, software.optimizer_traffic - states) / 4;  // over gradients
+  const double wider =
+      kept_gradient_bytes(plan, training, software) - own_gradient_bytes(training, software);
+  double traffic = std::max(12.0, software.optimizer_traffic + passes * wider -
+                                      2 * saved_bytes(training, software) -
+                                      2 * saved_master_bytes(plan, training, software));
+  if (copies > 0) traffic += 2 + copies;
+  if (is_wide(training)) traffic -= 2;
+  const auto optimizer = training.optimizer;
+  // Parameters are read, the update written and read once more.
+  if (optimizer == Optimizer::lamb || optimizer == Optimizer::adafactor) traffic += 3 * 4;
+  if (optimizer == Optimizer::onebit_adam) traffic -= 4;
+  return traffic;
+}
+
+double host_traffic(const Plan& plan, const Training& training, const Software& software) {
+  return 12 - 2 * saved_master_bytes(plan, training, software) +
+         2 * moments_of(training.optimizer) * moment_bytes(software);
+}
+
+double state_bytes(const Plan& plan, const Training& training, const Software& software) {
+  return (is_wide(training) ? 0 : master_bytes) - saved_master_bytes(plan, training, software) +
+         moments_of(training.optimizer) * moment_bytes(software);
+}
+
+StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
+                           const Training& training, const Software& software) {
+  using enum Offload::Tier;
+  const auto bytes = bytes_of(plan, training, software);
+  const double p = held.parameters.all();
+  // Bytes of so many parameters, divided from this stage of ZeRO on.
+  const auto divided = [&](const Parameters& of, double each, int from_stage) {
+    if (plan.zero < from_stage) return of.all() * each;
+    return of.with_layer * each / shards.with_layer + of.apart * each / shards.apart;
+  };
+  const auto all_of = [&](double each, int from_stage) {
+    return divided(held.parameters, each, from_stage);
+  };
+  StaticMemory memory;
+  const auto& offload = plan.offload;
+  // To where its tier says: the device, its host, or NVMe.
+  const auto place = [&](units::Bytes& on_device, Offload::Tier tier, double size) {
+    (tier == none ? on_device : tier == cpu ? memory.host : memory.nvme) += units::Bytes{size};
+  };
+  double states = all_of(bytes.optimizer, 1);
+  if (training.optimizer == Optimizer::muon) {
+    const double moment = moment_bytes(software);
+    states += all_of(moment, 1) - divided(held.matrices, moment, 1);
+  }
+  place(memory.optimizer, offload.optimizer, states);
+  if (sends_signs(plan, training))
+    memory.optimizer +=
+        units::Bytes{p * 4 * (1 + 1 / static_cast<double>(plan.data * plan.context))};
+  place(memory.gradients, offload.gradients ? cpu : none, all_of(bytes.gradients, 2));
+  if (offload.optimizer != none && !offload.gradients)
+    memory.host += units::Bytes{all_of(bytes.gradients, 1)};
+
+  const double copies = held.cast * bytes.copies;
+  const bool gathers = plan.zero == 3 && (shards.most() > 1 || offload.parameters != none);
+  if (gathers) {
+    place(memory.weights, offload.parameters, all_of(bytes.weights, 3));
+    // What no other rank holds a part of is whole as it is.
+    const double all = not_whole(held.parameters, shards, offload.parameters != none);
+    const double whole = plan.reshard_after_forward
+                             ? held.gathered * bytes.weights + held.gathered_cast * bytes.copies
+                             : all * bytes.weights + copies;
+    memory.gathered = {whole + held.unreduced * bytes.gradients};
+  } else {
+    memory.weights = {p * bytes.weights + copies};
+    if (plan.zero >= 2) memory.gathered = {held.unreduced * bytes.gradients};
+  }
+  // From stage 2 on every pass reduces its own: what that takes is in `gathered`.
+  if (plan.data * plan.context > 1 && plan.zero < 2)
+    memory.reduction = {p * software.reduction_bytes +
+                        std::min(p * reduced_gradient_bytes(plan, training, software),
+                                 software.reduction_buffer.value)};
+  return memory;
+}
+
+}  // namespace strategies

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: who does what. A dozen small integers and enums.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/kernels.hpp"
+#include "model/module.hpp"
+#include "units/kernel.hpp"
+#include "units/quantity.hpp"
+
+namespace strategies {
+
+enum class ScheduleKind {
+  gpipe,
+  one_f_one_b,
+  interleaved,
+  zb_h1,
+  zb_h2,
+  zb_v,
+  v_half,
+  v_min,
+  dualpipe,
+  dualpipe_v
+};
+enum class ShardGroup { all, node };
+enum class ContextMethod { ring, ulysses, all_gather };
+enum class Optimizer { adamw, adam, lamb, adafactor, sophia, muon, sgd, onebit_adam };
+
+using model::Module;  // parts of a layer that can be dropped or offloaded alone
+
+// What is dropped after the forward pass and computed again before the backward pass.
+struct Recompute {
+  enum class Kind {
+    none,
+    selective,    // the attention core
+    full,         // all but the input of the layer
+    full_layers,  // the same, of so many layers of each pipeline rank
+    per_op,       // every second matrix product and attention is kept (torchtitan)
+    modules       // these
+  };
+  Kind kind = Kind::none;
+  std::int64_t layers = 0;      // full_layers
+  std::vector<Module> modules;  // modules
+  // full, full_layers: of so many layers in a row the input of the first alone is kept; more
+  // numbers: and of shorter rows inside, while the longer one runs again (checkpoints.hpp). Each
+  // divides the one before; none: every layer's input is kept.
+  std::vector<std::int64_t> every = {};
+  friend bool operator==(const Recompute&, const Recompute&) = default;
+};
+
+// How the layers from `from` to `to` run, both included, counted from 0. What is absent is as the
+// plan has it.
+struct LayerStrategy {
+  std::int64_t from = 0, to = 0;
+  std::optional<Recompute> recompute = {};  // not full_layers
+  std::optional<std::int64_t> tensor = {};  // Plan::layer_tensor: these layers are regrouped
+  // Replicas that this makes, if told; and the plan's ZeRO stage, which no layer differs in.
+  std::optional<std::int64_t> data = {};
+  std::optional<int> zero = {};
+  friend bool operator==(const LayerStrategy&, const LayerStrategy&) = default;
+};
+
+// Which communication runs beside computation. Absent: as the software profile does.
+struct Overlap {
+  std::optional<bool> data, tensor, pipeline, parameters, expert;
+  friend bool operator==(const Overlap&, const Overlap&) = default;
+};
+
+// What lives outside the device.
+struct Offload {
+  enum class Tier { none, cpu, nvme };
+  Tier optimizer = Tier::none, parameters = Tier::none;
+  bool gradients = false;                         // to host memory
+  bool activations = false;                       // to host memory; all, or of
+  std::optional<std::int64_t> activation_layers;  // so many layers of each pipeline rank
+  std::vector<Module> activation_modules;         // these modules
+  friend bool operator==(const Offload&, const Offload&) = default;
+};
+
+enum class GradientCompression { none, onebit, fp8 };
+enum class ActivationCompression { none, fp8, int8 };
+
+// What ZeRO-3 gathers at once: so many layers; 0: the whole model.
+struct Wrap {
+  std::int64_t layers = 1;
+  friend bool operator==(const Wrap&, const Wrap&) = default;
+};
+
+// Placement order, innermost degree first.
+enum class Degree { tensor, context, expert, data, pipeline };
+
+struct Plan {
+  std::int64_t tensor = 1;
+  std::int64_t pipeline = 1;
+  std::int64_t data = 1;
+  std::int64_t context = 1;
+  std::int64_t expert = 1;
+  std::optional<std::int64_t> expert_tensor;  // absent: tensor
+  ContextMethod context_method = ContextMethod::ring;
+  bool sequence_parallel = false;
+  std::int64_t micro_batch = 1;
+  ScheduleKind schedule = ScheduleKind::one_f_one_b;
+  std::int64_t virtual_stages = 1;
+  std::vector<std::int64_t> layers_per_stage;  // empty: even; entry i is virtual stage i
+  int zero = 0;
+  bool reshard_after_forward = true;
+  ShardGroup shard_group = ShardGroup::all;
+  Recompute recompute;
+  std::vector<Recompute> recompute_of_stage;  // by virtual stage, instead of `recompute`
+  std::vector<LayerStrategy> layers;          // instead of either for these layers; disjoint
+  // Tensor degree of layers that are regrouped: a proper divisor of `tensor`. Each tensor-parallel
+  // group falls into tensor / layer_tensor smaller ones there, which hold the layers whole between
+  // them and share out the samples of a microbatch: of these layers there are as many more
+  // replicas. Of a model without experts, whose layers have such degrees of their own.
+  std::optional<std::int64_t> layer_tensor;
+  Offload offload;
+  Overlap overlap;
+  std::optional<units::Precision> gradient_precision;        // fp32 or bf16
+  units::Precision master_weights = units::Precision::fp32;  // or fp16, bf16: the optimizer's copy
+  std::optional<units::Bytes> bucket;                        // of gradients
+  std::optional<units::Bytes> gather_bucket;  // of parameters; absent: as of gradients
+  GradientCompression gradient_compression = GradientCompression::none;
+  ActivationCompression activation_compression = ActivationCompression::none;
+  Wrap wrap;
+  std::vector<Degree> rank_order{Degree::tensor, Degree::context, Degree::expert, Degree::data,
+                                 Degree::pipeline};
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+// Ranks that divide each expert as tensor parallelism divides a layer.
+inline std::int64_t expert_tensor(const Plan& plan) {
+  return plan.expert_tensor.value_or(plan.tensor);
+}
+
+// How the scales of 8-bit products are found.
+using Fp8Recipe = model::Scaling;
+
+struct Training {
+  std::int64_t sequence_length = 0;
+  std::int64_t global_batch = 0;
+  units::Precision precision = units::Precision::bf16;
+  Fp8Recipe fp8_recipe = Fp8Recipe::delayed;
+  Optimizer optimizer = Optimizer::adamw;
+  double padding = 0.0;
+  friend bool operator==(const Training&, const Training&) = default;
+};
+
+}  // namespace strategies

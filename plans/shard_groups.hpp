@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups of ranks that share states within a node (shard_group: node).
+#pragma once
+#include "plans/plan.hpp"
+#include "topology/cluster.hpp"
+
+namespace strategies {
+
+// Ranks of a data-parallel group on one node, over all groups and their nodes. Experts do not
+// matter to who shares the rest. O(ranks)
+struct OnNodes {
+  int least = 0, most = 0;
+};
+OnNodes sharers_on_nodes(const Plan& plan, const topology::Cluster& cluster);
+
+// Whether every node divides states over as many ranks, as in FSDP's device mesh: else some would
+// hold more than others. O(ranks), less where tensor x context x data fills whole nodes.
+bool shards_alike(const Plan& plan, const topology::Cluster& cluster);
+
+}  // namespace strategies

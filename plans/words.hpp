@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of the choices of plans, trainings and software (units/words.hpp).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "model/words.hpp"
+#include "plans/plan.hpp"
+#include "plans/software.hpp"
+#include "units/words.hpp"
+
+namespace strategies {
+
+constexpr auto words_of(ScheduleKind) {
+  using enum ScheduleKind;
+  return units::words<ScheduleKind>({{"gpipe", gpipe},
+                                     {"1f1b", one_f_one_b},
+                                     {"interleaved", interleaved},
+                                     {"zb-h1", zb_h1},
+                                     {"zb-h2", zb_h2},
+                                     {"zb-v", zb_v},
+                                     {"v-half", v_half},
+                                     {"v-min", v_min},
+                                     {"dualpipe", dualpipe},
+                                     {"dualpipe-v", dualpipe_v}});
+}
+
+constexpr auto words_of(ShardGroup) {
+  return units::words<ShardGroup>({{"all", ShardGroup::all}, {"node", ShardGroup::node}});
+}
+
+constexpr auto words_of(ContextMethod) {
+  using enum ContextMethod;
+  return units::words<ContextMethod>(
+      {{"ring", ring}, {"ulysses", ulysses}, {"all-gather", all_gather}});
+}
+
+constexpr auto words_of(Optimizer) {
+  using enum Optimizer;
+  return units::words<Optimizer>({{"adamw", adamw},
+                                  {"adam", adam},
+                                  {"lamb", lamb},
+                                  {"adafactor", adafactor},
+                                  {"sophia", sophia},
+                                  {"muon", muon},
+                                  {"sgd", sgd},
+                                  {"onebit-adam", onebit_adam}});
+}
+
+// Those that say all there is to say; the others have figures or modules.
+constexpr auto words_of(Recompute::Kind) {
+  using enum Recompute::Kind;
+  return units::words<Recompute::Kind>(
+      {{"none", none}, {"selective", selective}, {"full", full}, {"per-op", per_op}});
+}
+
+constexpr auto words_of(Offload::Tier) {
+  using enum Offload::Tier;
+  return units::words<Offload::Tier>({{"none", none}, {"cpu", cpu}, {"nvme", nvme}});
+}
+
+constexpr auto words_of(GradientCompression) {
+  using enum GradientCompression;
+  return units::words<GradientCompression>({{"none", none}, {"onebit", onebit}, {"fp8", fp8}});
+}
+
+constexpr auto words_of(ActivationCompression) {
+  using enum ActivationCompression;
+  return units::words<ActivationCompression>({{"none", none}, {"fp8", fp8}, {"int8", int8}});
+}
+
+constexpr auto words_of(Degree) {
+  using enum Degree;
+  return units::words<Degree>(
+      {{"tp", tensor}, {"cp", context}, {"ep", expert}, {"dp", data}, {"pp", pipeline}});
+}
+
+constexpr auto words_of(GraphedPart) {
+  using enum GraphedPart;
+  return units::words<GraphedPart>(
+      {{"attn", attn}, {"moe_router", moe_router}, {"moe_preprocess", moe_preprocess}});
+}
+
+constexpr auto words_of(MoeDispatcher) {
+  using enum MoeDispatcher;
+  return units::words<MoeDispatcher>({{"all-to-all", all_to_all},
+                                      {"all-gather", all_gather},
+                                      {"deepep", deepep},
+                                      {"hybridep", hybridep}});
+}
+
+constexpr auto words_of(TensorOverlap) {
+  using enum TensorOverlap;
+  return units::words<TensorOverlap>({{"async", async}, {"pipelined", pipelined}});
+}
+
+// "tp-cp-ep-dp-pp"
+inline std::string word(const std::vector<Degree>& order) {
+  std::string joined;
+  for (const auto degree : order) {
+    if (!joined.empty()) joined += '-';
+    joined += units::word(degree);
+  }
+  return joined;
+}
+
+}  // namespace strategies

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plans/zero_bubble_length.hpp"
+
+namespace strategies {
+
+namespace {
+
+// A neighbour's pass of the same microbatch, and how long its result is on the way.
+struct Edge {
+  int virtual_stage = -1, stage = 0;
+  std::int64_t latency = 0;
+};
+
+Edge edge_to(const std::optional<ChunkPlace>& to, int stage, const LineInput& in) {
+  if (!to) return {};
+  return {virtual_stage_of(to->stage, to->chunk, in.layout), to->stage,
+          to->stage == stage ? 0 : in.latency};
+}
+
+class LinePlayer {
+ public:
+  LinePlayer(const LineInput& input, const Order& order)
+      : in_(input),
+        order_(order),
+        stages_(order.size()),
+        forward_(static_cast<std::size_t>(input.layout.virtual_stages() * input.microbatches), -1),
+        backward_(forward_) {
+    for (int stage = 0; stage < input.layout.stages; ++stage)
+      for (int chunk = 0; chunk < input.layout.chunks; ++chunk) {
+        const ChunkPlace place{stage, chunk};
+        auto& here = stages_[index(stage)].chunks[index(chunk)];
+        here = {virtual_stage_of(stage, chunk, input.layout),
+                edge_to(before(place, input.layout), stage, input),
+                edge_to(behind(place, input.layout), stage, input)};
+      }
+  }
+  Length play() {
+    std::vector<int> ready;
+    for (int stage = in_.layout.stages; stage-- > 0;) ready.push_back(stage);
+    while (!ready.empty()) {
+      const int stage = ready.back();
+      ready.pop_back();
+      run(stage, ready);
+    }
+    Length length;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      const auto& stage = stages_[i];
+      if (stage.next < order_[i].size()) return {never, never, never};
+      length.ends += stage.free;
+      length.makespan = std::max(length.makespan, stage.free);
+      length.span = std::max(length.span, stage.free - stage.began);
+    }
+    return length;
+  }
+
+ private:
+  struct Chunk {
+    int virtual_stage = 0;
+    Edge before, behind;
+  };
+  struct Stage {
+    std::array<Chunk, 2> chunks;
+    std::int64_t free = 0, began = -1;
+    std::size_t next = 0;
+  };
+
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  std::size_t cell(int virtual_stage, int microbatch) const {
+    return index(virtual_stage * in_.microbatches + microbatch);
+  }
+  // As many slots of a stage as can run; then those who wait for them are ready.
+  void run(int stage, std::vector<int>& ready) {
+    auto& here = stages_[index(stage)];
+    const auto& slots = order_[index(stage)];
+    const auto& times = in_.times[index(stage)];
+    for (; here.next < slots.size(); ++here.next) {
+      const auto& slot = slots[here.next];
+      const auto& chunk = here.chunks[index(slot.chunk)];
+      if (slot.pass == Pass::backward_weight) {
+        here.free += times.weight;
+        continue;
+      }
+      const bool ahead = slot.pass == Pass::forward;
+      auto& ends = ahead ? forward_ : backward_;
+      const auto& from = ahead ? chunk.before : chunk.behind;
+      auto start = here.free;
+      if (from.virtual_stage >= 0) {
+        const auto end = ends[cell(from.virtual_stage, slot.microbatch)];
+        if (end < 0) return;
+        start = std::max(start, end + from.latency);
+      }
+      if (here.began < 0) here.began = start;
+      here.free = start + (ahead ? times.forward : times.backward);
+      ends[cell(chunk.virtual_stage, slot.microbatch)] = here.free;
+      const auto& to = ahead ? chunk.behind : chunk.before;
+      if (to.virtual_stage >= 0 && to.stage != stage) ready.push_back(to.stage);
+    }
+  }
+
+  const LineInput& in_;
+  const Order& order_;
+  std::vector<Stage> stages_;
+  std::vector<std::int64_t> forward_, backward_;  // ends, by virtual stage and microbatch
+};
+
+}  // namespace
+
+Length length_of(const LineInput& input, const Order& order) {
+  return LinePlayer(input, order).play();
+}
+
+}  // namespace strategies

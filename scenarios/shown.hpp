@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values as a scenario file says them: what the reader would make the same of. A mapping is shown
+// by the table of keys that reads it (keys.hpp), in the order of the table.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "model/transformer.hpp"
+#include "plans/plan.hpp"
+#include "plans/software.hpp"
+#include "scenarios/yaml.hpp"
+#include "topology/cluster.hpp"
+
+namespace scenarios {
+
+Value shown(const model::Transformer& model);
+// These, nodes and fabrics begin with the catalog entry `base` that they are named after.
+Value shown(const topology::Device& device);
+Value shown(const topology::Node& node);
+Value shown(const topology::Fabric& fabric);
+Value shown(const topology::Cluster& cluster);
+// All keys, and the catalog entry `base` that the profile is named after.
+Value shown(const strategies::Software& software);
+// Keys that are absent of a plan are left to its software, and are not shown.
+Value shown(const strategies::Plan& plan);
+Value shown(const strategies::Training& training);
+
+Value shown_yes_no(bool value);
+Value shown_whole(std::int64_t value);
+// With a fraction, be it zero: 2 is "2.0". Throws std::domain_error if it is infinite or no number.
+Value shown_number(double value);
+// Bytes, tokens, operations: without a fraction where there is none. Throws as the other.
+Value shown_count(double value);
+Value shown_text(std::string_view text);
+
+// Adds a key to what is a mapping then.
+void show_key(Value& map, std::string_view key, Value value);
+
+}  // namespace scenarios

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan must hold to. Sentences are tested where files are read.
+#include <functional>
+#include <vector>
+
+#include "plans/admissible.hpp"
+#include "tests/catch.hpp"
+
+namespace admissible_spec {
+
+using namespace strategies;
+
+namespace {
+
+// 16 GPUs, eight heads of which two have keys, MLPs of 64, a batch of 32.
+struct World {
+  model::Transformer model;
+  Training training{.sequence_length = 64, .global_batch = 32};
+  Plan plan;
+  topology::Cluster cluster;
+  World() {
+    model.layers = 4;
+    model.heads = 8;
+    model.kv_heads = 2;
+    model.ffn = 64;
+    cluster.gpus = 16;
+    cluster.node.gpus = 8;
+  }
+  void add_experts() { model.moe = model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 48}; }
+};
+
+// The places of conditions that do not hold.
+std::vector<std::size_t> broken(std::span<const Condition> conditions,
+                                const std::function<void(World&)>& change) {
+  World world;
+  change(world);
+  const Case of{world.model, world.training, world.plan, world.cluster};
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    if (conditions[i].holds(of)) continue;
+    places.push_back(i);
+    CHECK_FALSE(conditions[i].why(of).empty());
+  }
+  CHECK(all_hold(conditions, of) == places.empty());
+  return places;
+}
+
+using Places = std::vector<std::size_t>;
+
+}  // namespace
+
+TEST_CASE("every condition says what it looks at and where to complain") {
+  for (const auto& list :
+       {on_tensor(), on_context(), on_sequence_parts(), on_ulysses(), on_experts(),
+        on_expert_rows(), on_expert_ranks(), on_shards(), on_batch(), on_stages(),
+        on_microbatches(), on_chunks(), on_regrouping()})
+    for (const auto& one : list) {
+      CHECK_FALSE(one.asks.empty());
+      REQUIRE_FALSE(one.keys.empty());
+      for (const auto key : one.keys) CHECK(key.find('.') != key.npos);
+    }
+}
+
+TEST_CASE("tensor parallelism divides heads, keys and MLPs") {
+  const auto with = [](std::int64_t tensor) {
+    return broken(on_tensor(), [=](World& w) { w.plan.tensor = tensor; });
+  };
+  CHECK(with(4).empty());
+  CHECK(with(3) == Places{0, 2});
+  CHECK(broken(on_tensor(), [](World& w) { w.plan.tensor = 4, w.model.kv_heads = 6; }) ==
+        Places{1});
+  CHECK(broken(on_tensor(), [](World& w) { w.plan.tensor = 4, w.model.ffn = 66; }) == Places{2});
+}
+
+TEST_CASE("schedules that feed both ends take even pipelines and enough microbatches") {
+  const auto with = [](ScheduleKind schedule, std::int64_t pipeline, std::int64_t batch) {
+    const auto change = [=](World& w) {
+      w.plan.schedule = schedule, w.plan.pipeline = pipeline, w.training.global_batch = batch;
+    };
+    return broken(on_stages(), change).empty() && broken(on_microbatches(), change).empty();
+  };
+  using enum ScheduleKind;
+  CHECK(with(dualpipe, 4, 8));
+  CHECK_FALSE(with(dualpipe, 3, 8));
+  CHECK_FALSE(with(dualpipe, 4, 9));
+  CHECK_FALSE(with(dualpipe, 4, 6));
+  CHECK(with(dualpipe_v, 3, 7));
+  CHECK_FALSE(with(dualpipe_v, 3, 5));
+  CHECK(with(one_f_one_b, 3, 1));
+}
+
+TEST_CASE("experts are spread over the ranks of a stage, and take rows of their own") {
+  const auto with = [](const Plan& plan) {
+    const auto change = [&](World& w) { w.add_experts(), w.plan = plan; };
+    return broken(on_experts(), change).size() + broken(on_expert_rows(), change).size() +
+           broken(on_expert_ranks(), change).size();
+  };
+  CHECK(with({.tensor = 2, .data = 8, .expert = 8, .sequence_parallel = true}) == 0);
+  CHECK(with({.tensor = 2, .data = 8, .expert = 8}) == 1);                               // rows
+  CHECK(with({.data = 9, .expert = 3}) == 1);                                            // experts
+  CHECK(with({.data = 4, .expert = 8}) == 1);                                            // ranks
+  CHECK(with({.data = 20, .expert_tensor = 5}) == 1);                                    // parts
+  CHECK(broken(on_experts(), [](World& w) { w.plan.expert = 2; }) == Places{0});         // dense
+  CHECK(broken(on_experts(), [](World& w) { w.plan.expert_tensor = 2; }) == Places{1});  // dense
+}
+
+TEST_CASE("a smaller tensor degree divides the plan's inside of nodes, and its microbatch") {
+  const auto with = [](const Plan& plan) {
+    return broken(on_regrouping(), [&](World& w) { w.plan = plan; });
+  };
+  CHECK(with({.tensor = 8, .micro_batch = 2, .layer_tensor = 4}).empty());
+  CHECK(with({.tensor = 8, .micro_batch = 2, .layer_tensor = 8}) == Places{1});
+  CHECK(with({.tensor = 8, .micro_batch = 2, .layer_tensor = 3}) == Places{1});
+  CHECK(with({.tensor = 8, .micro_batch = 3, .layer_tensor = 4}) == Places{2});
+  CHECK(with({.tensor = 16, .micro_batch = 2, .layer_tensor = 8}) == Places{4});
+}
+
+}  // namespace admissible_spec

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks hold and share. Pencil and paper: 16 GPUs are two nodes of eight.
+#include "plans/holdings.hpp"
+#include "tests/catch.hpp"
+
+namespace holdings_spec {
+
+using namespace strategies;
+
+namespace {
+
+topology::Cluster cluster_of(std::int64_t gpus) {
+  topology::Cluster cluster;
+  cluster.gpus = gpus;
+  cluster.node.gpus = 8;
+  return cluster;
+}
+
+Shards shards_of(const Plan& plan) {
+  const Placement placement(plan);
+  return strategies::shards_of(plan, placement, cluster_of(placement.ranks()));
+}
+
+}  // namespace
+
+TEST_CASE("ZeRO divides states over all that hold the same parameters, or those on a node") {
+  CHECK(shards_of({.data = 16}) == Shards{1, 1});
+  CHECK(shards_of({.data = 16, .zero = 1}) == Shards{16, 16});
+  CHECK(shards_of({.tensor = 2, .data = 8, .zero = 3}) == Shards{8, 8});
+  CHECK(shards_of({.tensor = 2, .data = 4, .context = 2, .zero = 1}) == Shards{8, 8});
+  Plan in_node{.tensor = 2, .data = 8, .zero = 1, .shard_group = ShardGroup::node};
+  CHECK(shards_of(in_node) == Shards{4, 4});
+  // Replicas first: each node has the eight of one tensor-parallel rank.
+  in_node.rank_order = {Degree::data, Degree::tensor, Degree::context, Degree::expert,
+                        Degree::pipeline};
+  CHECK(shards_of(in_node) == Shards{8, 8});
+}
+
+TEST_CASE("experts that are spread are divided over those that hold the same ones") {
+  CHECK(shards_of({.data = 16, .expert = 4, .zero = 1}) == Shards{16, 4});
+  CHECK(shards_of({.tensor = 2, .data = 8, .expert_tensor = 1, .zero = 1}) == Shards{8, 16});
+  // Layers in groups of one of two have twice the replicas.
+  CHECK(shards_of({.tensor = 2, .data = 8, .zero = 1, .layer_tensor = 1}) == Shards{8, 16});
+}
+
+TEST_CASE("a rank keeps a part of what others hold too") {
+  const Parameters held{.with_layer = 32, .apart = 8};
+  CHECK(share_of(held, {16, 4}) == 2 + 2);
+  CHECK(not_whole(held, {16, 1}, false) == 32);
+  CHECK(not_whole(held, {1, 4}, false) == 8);
+  CHECK(not_whole(held, {1, 1}, false) == 0);
+  CHECK(not_whole(held, {1, 1}, true) == 40);
+}
+
+TEST_CASE("a rank has a communicator for each group of several ranks, and for the job") {
+  const auto count = [](const Plan& plan, bool apart = false) {
+    return communicators(Placement(plan), apart);
+  };
+  CHECK(count({}) == 0);
+  CHECK(count({.data = 2}) == 1 + 1);
+  CHECK(count({.tensor = 2, .pipeline = 2, .data = 2, .context = 2}) == 4 + 1);
+  CHECK(count({.data = 4, .expert = 2}) == 2 + 1);
+  CHECK(count({.data = 4, .expert = 2}, true) == 3 + 1);
+  CHECK(count({.data = 4, .expert = 4}, true) == 2 + 1);  // nobody else has a rank's experts
+}
+
+TEST_CASE("the head shares the embedding where one device has both, or holds a copy of it") {
+  model::Transformer tied, apart, predicting;
+  tied.tied_embeddings = true;
+  apart.tied_embeddings = predicting.tied_embeddings = false;
+  predicting.multi_token_prediction = 1;
+  const Layout one{.stages = 1}, two{.stages = 2}, v{Layout::Kind::v, 2, 2},
+      mirrored{Layout::Kind::mirrored, 2, 2};
+  for (const auto& layout : {one, v, mirrored}) {
+    CHECK(embeds_and_predicts(layout));
+    CHECK_FALSE(copies_embedding(tied, layout));
+    CHECK(beside_head(tied, layout, 100).with_layer == -100);
+    CHECK(beside_head(predicting, layout, 100).with_layer == 0);
+  }
+  CHECK_FALSE(embeds_and_predicts(two));
+  CHECK(copies_embedding(tied, two));
+  CHECK(beside_head(tied, two, 100).with_layer == 0);  // its own parameters are the copy
+  CHECK(copies_embedding(predicting, two));
+  CHECK(beside_head(predicting, two, 100).with_layer == 100);
+  CHECK_FALSE(copies_embedding(apart, two));
+  CHECK(summed_words({.zero = 1}, {4, 4}, 100) == 100);
+  CHECK(summed_words({.zero = 2}, {4, 4}, 100) == 25);
+}
+
+}  // namespace holdings_spec
