@@ -1,240 +1,336 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Make compact rate surfaces of dense products and attention from measured tables.
+"""Make compact rate surfaces from measured tables of kernels and collectives.
 
 usage: make_rates.py TABLES OUTPUT_FOLDER    write one file per device
        make_rates.py TABLES --check          what the surfaces miss of the rows left out
 
-TABLES holds aic_gemm_dense.csv and aic_attention_fwd_causal.csv (ai-dynamo/aiconfigurator @095f58a,
-Apache-2.0, 2026-08-21). Whole (n, k) pairs and (heads, length) pairs, one in ten by a hash of the
-pair, are never seen by a surface; --check compares it with them. The same input gives the same
-bytes.
+TABLES holds aic_*.csv (ai-dynamo/aiconfigurator @095f58a, Apache-2.0, 2026-08-21). Whole (n, k)
+pairs of products, (heads, length) pairs of attention, and expert layers (hidden size, width, experts
+per token, experts) whatever their division, one in ten by a hash, are never seen by a surface;
+--check compares it with them. Of collectives and exchanges each size, in turn, is left out. The
+same input gives the same bytes.
 
-A surface is the rate in TFLOP/s at nodes of a grid; between nodes its logarithm is a straight line
-in the logarithm of each size. A node is what a plane, fitted to the logarithms of the measured rates
-around it, has there; weights fall with the square of the distance, to 1/sqrt(e) at `width` octaves.
-The residuals of one shape do not repeat at another m (correlation 0.0 in bf16), nor on a sister
-device (0.2), so a plane through neighbours says more than the single measurement.
+The residuals of one product do not repeat at another m (correlation 0.0 in bf16), nor on a sister
+device (0.2), so a plane through neighbours says more than the single measurement. Rows that take
+less than 1.3 times the shortest row of their table may measure how fast the host starts kernels
+(170 us in DeepGEMM on B200), so they are left away.
 
-Rows that take less than 1.3 times the shortest row of their table may measure how fast the host
-starts kernels (170 us in DeepGEMM on B200), so they are left away. An attention row also pays for
-its keys and values, far more than their bytes' traffic: one figure per table, in us per byte, is
-fitted on rows that the surface sees and kept apart from the rate. What it is made of is not known;
-an inference framework writes keys and values into pages. A node with fewer than three rows' weight
-around it is empty: nothing was measured there.
+Costs that are no rate are fitted on the rows that a surface sees, and stand beside it: what a byte
+of keys and values costs attention (an inference framework writes them into pages), in us; and of an
+expert layer the start of its kernels and what a byte of token copies costs it (it routes, permutes
+and activates those of all its expert-parallel group). The latter two are those by which layers of
+experts are best told from other layers.
 """
 import csv
 import math
 import pathlib
 import sys
 
+from rate_surfaces import Surface, fitted, place, plane, quantile, sheets, text
+
 SIZES = (512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 65536)
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
-COPIES = tuple(2 ** i for i in range(0, 13))  # sequences x heads
-PRODUCT_WIDTH, ATTENTION_WIDTH = 0.5, 0.6  # octaves
-PAGE_COSTS = tuple(i * 2.5e-7 for i in range(21))  # us per byte of keys and values, tried
-LEAST_WEIGHT = 3.0  # of rows around a node
+COPIES = tuple(2 ** i for i in range(13))  # sequences x heads
+WIDTHS = (1024, 1448, 2048, 2896, 4096, 5793, 8192, 10240)  # sqrt(hidden size x width of an expert)
+EXPERTS = tuple(2 ** i for i in range(10))  # on the device
+ROWS = tuple(2 ** i for i in range(4, 13))  # of an expert
+HIDDEN = (2048, 3072, 4096, 5120, 7168)
+MESSAGES = tuple(2 ** i for i in range(7, 20))  # tokens x ranks that one token is sent to
+PRODUCT_WIDTH, ATTENTION_WIDTH, EXPERT_WIDTH, MESSAGE_WIDTH = 0.5, 0.6, 1.0, 0.6  # octaves
+PAGE_COSTS = tuple(i * 5e-7 for i in range(11))  # us per byte of keys and values, tried
+COPY_COSTS = tuple(i * 1e-7 for i in (0, 0.5, 1, 2, 4, 8, 12))  # of token copies
+EXPERT_STARTS = (15.0, 30.0)  # us of the kernels of a layer of experts, tried
 ABOVE_START = 1.3
+# Rows at which an expert's products take as long as reading its weights: peak x bytes of a value /
+# (2 x bandwidth), 150 to 420 on these devices.
+HALF_ROWS = 280
 # Depth k at which a product reaches half of its rate, in elements: what the plane is fitted to is
 # the rate without this rise, which is steeper than a plane follows.
 HALF_DEPTH = {"bfloat16": 160, "fp8": 320, "fp8_block": 320, "nvfp4": 640}
 PRECISION = {"bfloat16": "bf16", "fp8": "fp8", "fp8_block": "fp8-block", "nvfp4": "nvfp4"}
-SOURCE = "ai-dynamo/aiconfigurator @095f58a (2026-08-21, Apache-2.0), collected with vLLM 0.24.0"
+DEVICE = {"A100-SXM4-80GB": "A100-SXM", "H100": "H100-SXM", "H100 80GB HBM3": "H100-SXM",
+          "H200": "H200-SXM", "B300 SXM6 AC": "B300"}
+NO_DEVICE = "RTX PRO 6000 Blackwell Server Edition"  # has no product measured
+SOURCE = "ai-dynamo/aiconfigurator @095f58a, collected with vLLM 0.24.0, TensorRT-LLM 1.3.0rc20, nccl-tests"
 
 
-def left_out(*pair):
-    """One pair in ten: FNV-1a of "n,k"."""
+def left_out(*sizes):
+    """One in ten: FNV-1a of "n,k"."""
     value = 2166136261
-    for byte in ",".join(map(str, pair)).encode():
+    for byte in ",".join(map(str, sizes)).encode():
         value = ((value ^ byte) * 16777619) & 0xFFFFFFFF
     return value % 10 == 0
 
 
-def solve(rows):
-    """Gauss-Jordan without pivoting, for a positive definite 3 x 4 system."""
-    for i in range(3):
-        for j in range(3):
-            if j != i:
-                factor = rows[j][i] / rows[i][i]
-                rows[j] = [a - factor * b for a, b in zip(rows[j], rows[i])]
-    return [rows[i][3] / rows[i][i] for i in range(3)]
+class Row:
+    """One measurement: its sizes, work (MFLOP, or kB of an exchange), time in us, the unit that is
+    left out as a whole, and the bytes that cost something besides."""
+
+    def __init__(self, sizes, work, time, unit, kept=0):
+        self.sizes, self.work, self.time, self.unit, self.kept = sizes, work, time, unit, kept
+
+    def beside(self, costs):
+        """What is no rate; `costs` are the start in us and us per byte."""
+        return costs[0] + costs[1] * self.kept
+
+    def rate(self, costs):
+        """None where it would hardly show."""
+        rest = self.time - self.beside(costs)
+        return self.work / rest if rest >= self.time / 5 else None
+
+    def error(self, rate, costs):
+        return abs((self.work / rate + self.beside(costs)) / self.time - 1)
 
 
-def plane(points, x, y, width):
-    """Value at (x, y) of a plane through weighted (x, y, value), and the weight of the rows."""
-    weight = sx = sy = sxx = sxy = syy = v = vx = vy = 0.0
-    for px, py, value in points:
-        dx, dy = px - x, py - y
-        distance = (dx * dx + dy * dy) / (width * width)
-        if distance > 16:
-            continue
-        w = math.exp(-distance / 2)
-        weight += w
-        sx, sy, v = sx + w * dx, sy + w * dy, v + w * value
-        sxx, sxy, syy = sxx + w * dx * dx, sxy + w * dx * dy, syy + w * dy * dy
-        vx, vy = vx + w * dx * value, vy + w * dy * value
-    if weight < LEAST_WEIGHT:
-        return None
-    flat = 1e-3 * weight * width * width  # a plane is level where only a line was measured
-    return solve([[weight, sx, sy, v], [sx, sxx + flat, sxy, vx], [sy, sxy, syy + flat, vy]])[0]
+def product_row(row):
+    m, n, k = (int(row[size]) for size in "mnk")
+    return Row((m, n, k), 2e-6 * m * n * k, float(row["time_us"]), (n, k))
 
 
-def bracket(nodes, size):
-    """(lower node, share of the upper one); None outside of the grid."""
-    for i in range(len(nodes) - 1):
-        if nodes[i] <= size <= nodes[i + 1]:
-            return i, math.log(size / nodes[i]) / math.log(nodes[i + 1] / nodes[i])
-    return None
+def attention_row(row):
+    batch, heads, length, head = (int(row[key]) for key in ("batch", "heads", "seq", "head_dim"))
+    copies, kept = batch * heads, 4 * batch * int(row["kv_heads"]) * length * head
+    return Row((head, copies, length), 2e-6 * copies * length ** 2 * head, float(row["time_us"]),
+               (heads, length), kept)
 
 
-class Surface:
-    """Rates over two sizes; `rise` is the known rise of the rate with the second."""
-
-    def __init__(self, xs, ys, points, width, rise=lambda y: 1.0):
-        self.xs, self.ys = xs, ys
-        logs = [(math.log2(x), math.log2(y), math.log(rate / rise(y))) for x, y, rate in points]
-        self.rates = []
-        for x in xs:
-            row = [plane(logs, math.log2(x), math.log2(y), width) for y in ys]
-            self.rates.append([None if value is None else round(math.exp(value) * rise(y), 1)
-                               for value, y in zip(row, ys)])
-
-    def rate(self, x, y):
-        at_x, at_y = bracket(self.xs, x), bracket(self.ys, y)
-        if not at_x or not at_y:
-            return None
-        total = 0.0
-        for i, a in ((at_x[0], 1 - at_x[1]), (at_x[0] + 1, at_x[1])):
-            for j, b in ((at_y[0], 1 - at_y[1]), (at_y[0] + 1, at_y[1])):
-                if a * b > 0:
-                    if self.rates[i][j] is None:
-                        return None
-                    total += a * b * math.log(self.rates[i][j])
-        return math.exp(total)
+def expert_row(row):
+    """Work of one device's experts; copies are those of all tokens that the layer sees."""
+    hidden, width, topk, experts, ep, tokens = (
+        int(row[key]) for key in ("hidden", "expert_ffn", "topk", "experts", "ep", "tokens"))
+    products = 2 if "nongated" in row["kernel"] else 3
+    copies = tokens * topk
+    sizes = (math.sqrt(hidden * width), experts // ep, copies / experts)
+    return Row(sizes, 2e-6 * products * copies / ep * hidden * width, float(row["time_us"]),
+               (hidden, width, topk, experts), 2 * copies * (hidden + width))
 
 
-def tables(folder, name):
+# {file: (kind, name of the row's kernel, row)}
+COMPUTED = {"aic_gemm_dense.csv": ("product", lambda row: row["kernel"], product_row),
+            "aic_attention_fwd_causal.csv": ("attention", lambda row: row["kernel"], attention_row),
+            "aic_moe_grouped_gemm_fwd.csv": (
+                "experts", lambda row: row["kernel"] + ":" + row["distribution"], expert_row)}
+
+
+def rows_of(folder, name):
+    return csv.DictReader(open(folder / name, newline=""))
+
+
+def tables(folder):
     """{(device, kind, kernel, precision): rows}, and how many of each are too short."""
-    found, bound = {}, {}
-    for row in csv.DictReader(open(folder / name, newline="")):
-        if name.startswith("aic_gemm"):
-            key = (row["device"], "product", row["kernel"], row["dtype"])
-            m, n, k = (int(row[size]) for size in "mnk")
-            entry = (m, n, k, 2e-6 * m * n * k, (n, k), 0)
-        else:
-            key = (row["device"], "attention", row["kernel"], "bfloat16")
-            copies = int(row["batch"]) * int(row["heads"])
-            length, head = int(row["seq"]), int(row["head_dim"])
-            entry = (head, copies, length, 2e-6 * copies * length ** 2 * head,
-                     (int(row["heads"]), length),
-                     4 * int(row["batch"]) * int(row["kv_heads"]) * length * head)
-        found.setdefault(key, []).append(entry + (float(row["time_us"]),))
+    found, short = {}, {}
+    for name, (kind, kernel, made) in COMPUTED.items():
+        for row in rows_of(folder, name):
+            precision = PRECISION.get(row.get("dtype", "bfloat16"))
+            if precision:  # no training has weights of four bits beside values of eight
+                key = (row["device"], kind, kernel(row), precision)
+                found.setdefault(key, []).append(made(row))
     for key, rows in found.items():
-        start = min(row[-1] for row in rows)
-        found[key] = [row for row in rows if row[-1] >= ABOVE_START * start]
-        bound[key] = len(rows) - len(found[key])
-    return found, bound
+        start = min(row.time for row in rows)
+        # Layers of experts have their start apart.
+        found[key] = [row for row in rows if key[1] == "experts" or row.time >= ABOVE_START * start]
+        short[key] = len(rows) - len(found[key])
+    return found, short
 
 
-def built(kind, dtype, rows, page):
-    """{m or head size: surface}; `page` is what a byte of keys and values costs, in us."""
-    half = HALF_DEPTH[dtype]
-    made = {}
-    for first in sorted({row[0] for row in rows}):
-        points = [(x, y, work / (time - page * kept)) for f, x, y, work, _, kept, time in rows
-                  if f == first and time > 2 * page * kept]
-        made[first] = (Surface(SIZES, SIZES, points, PRODUCT_WIDTH, lambda k: k / (k + half))
-                       if kind == "product" else Surface(COPIES, LENGTHS, points, ATTENTION_WIDTH))
-    return made
+def row_rise(_width, _experts, rows):
+    return rows / (rows + HALF_ROWS)
 
 
-def missed(made, rows, page):
+def built(kind, precision, rows, costs):
+    rates = [(row.sizes, row.rate(costs)) for row in rows]
+    points = [(sizes, rate) for sizes, rate in rates if rate]
+    if kind == "experts":
+        axes = {"width": WIDTHS, "experts": EXPERTS, "rows": ROWS}
+        return fitted(axes, points, EXPERT_WIDTH, row_rise)
+    if kind == "attention":
+        return sheets("head", {"copies": COPIES, "length": LENGTHS}, points, ATTENTION_WIDTH)
+    half = next(HALF_DEPTH[key] for key, word in PRECISION.items() if word == precision)
+    return sheets("m", {"n": SIZES, "k": SIZES}, points, PRODUCT_WIDTH, lambda n, k: k / (k + half))
+
+
+def missed(surface, rows, costs):
     """Relative errors of the rows' times, and how many rows lie where no node is."""
-    errors, missing = [], 0
-    for first, x, y, work, _, kept, time in rows:
-        rate = made[first].rate(x, y) if first in made else None
-        missing += rate is None
-        if rate is not None:
-            errors.append(abs((work / rate + page * kept) / time - 1))
-    return errors, missing
+    rates = [surface.rate(*row.sizes) for row in rows]
+    return [row.error(rate, costs) for row, rate in zip(rows, rates) if rate], rates.count(None)
 
 
-def surfaces(kind, dtype, rows):
-    """Surfaces of the rows not left out, and the cost of a byte of keys and values."""
-    seen = [row for row in rows if not left_out(*row[4])]
-    costs = PAGE_COSTS if kind == "attention" else (0,)
-    tried = [(built(kind, dtype, seen, page), page) for page in costs]
-    return min(tried, key=lambda each: quantile(missed(each[0], seen, each[1])[0] or [9], 0.5))
+def other_layers_error(rows, costs):
+    """Mean error of a third of the rows by what a plane through other layers' rows says of them."""
+    points = [(row.unit, (place(row.sizes), math.log(rate / row_rise(*row.sizes))))
+              for row, rate in ((row, row.rate(costs)) for row in rows) if rate]
+    if len(points) < 0.8 * len(rows):
+        return math.inf
+    total = 0.0
+    for row in rows[::3]:
+        value = plane([point for unit, point in points if unit != row.unit], place(row.sizes),
+                      EXPERT_WIDTH)
+        total += 0.5 if value is None else min(
+            0.5, row.error(math.exp(value) * row_rise(*row.sizes), costs))
+    return total
 
 
-def quantile(values, share):
-    values = sorted(values)
-    return values[min(len(values) - 1, int(share * len(values)))]
+def surface_of(kind, precision, rows):
+    """Surface of the rows, and what stands beside it: start and cost of a byte."""
+    if kind == "experts":
+        tried = ((start, cost) for start in EXPERT_STARTS for cost in COPY_COSTS)
+        costs = min(tried, key=lambda each: other_layers_error(rows, each))
+        return built(kind, precision, rows, costs), costs
+    tried = [(built(kind, precision, rows, (0, cost)), (0, cost))
+             for cost in (PAGE_COSTS if kind == "attention" else (0,))]
+    return min(tried, key=lambda each: quantile(missed(each[0], rows, each[1])[0] or [9], 0.5))
 
 
-def noise(rows):
-    """Median distance of products from a line through their neighbours in n, of which the
-    table's own scatter is a part; an upper bound of the error of one product."""
-    by = {(f, x, y): work / time for f, x, y, work, _, _, time in rows}
+def noise(rows, costs):
+    """Median distance of rates from a line through their neighbours along the second size, of which
+    the table's own scatter is a part; an upper bound of the error of one row."""
+    lines = {}
+    for row in rows:
+        rate = row.rate(costs)
+        others = row.unit if costs[0] else None
+        if rate:
+            lines.setdefault((row.sizes[0], row.sizes[2], others), {})[row.sizes[1]] = rate
     off = []
-    for f in {key[0] for key in by}:
-        xs = sorted({key[1] for key in by if key[0] == f})
-        for (_, x, y), rate in [item for item in by.items() if item[0][0] == f]:
-            i = xs.index(x)
-            if 0 < i < len(xs) - 1 and (f, xs[i - 1], y) in by and (f, xs[i + 1], y) in by:
-                a = math.log2(x / xs[i - 1]) / math.log2(xs[i + 1] / xs[i - 1])
-                line = (1 - a) * math.log(by[f, xs[i - 1], y]) + a * math.log(by[f, xs[i + 1], y])
-                # Of three equal errors a line's residual has this much: sqrt(1 + a^2 + (1 - a)^2).
-                off.append(abs(math.log(rate) - line) / math.sqrt(1 + a * a + (1 - a) ** 2))
-    return quantile(off, 0.5) if off else float("nan")
+    for line_of in lines.values():
+        xs = sorted(line_of)
+        for low, x, high in zip(xs, xs[1:], xs[2:]):
+            a = math.log2(x / low) / math.log2(high / low)
+            straight = (1 - a) * math.log(line_of[low]) + a * math.log(line_of[high])
+            # Of three equal errors a line's residual has this much: sqrt(1 + a^2 + (1 - a)^2).
+            off.append(abs(math.log(line_of[x]) - straight) / math.sqrt(1 + a * a + (1 - a) ** 2))
+    return quantile(off, 0.5)
 
 
-def check(found, bound):
+def exchanges(folder):
+    """{(device, kind, name, precision): (unit of the rates, {axis: nodes}, points)}"""
+    found = {}
+
+    def add(key, unit, axes, sizes, value):
+        found.setdefault(key, (unit, axes, {}))[2].setdefault(sizes, []).append(value)
+
+    for row in rows_of(folder, "aic_nccl_collectives.csv"):
+        if row["device"] != NO_DEVICE:
+            device = DEVICE.get(row["device"], row["device"])
+            add((device, "collective", row["collective"] + ":nccl-" + row["nccl"], "bf16"), "us",
+                ("gpus", "bytes"), (int(row["gpus"]), int(row["size_bytes"])), float(row["time_us"]))
+    for row in rows_of(folder, "aic_trtllm_alltoall_gb200.csv"):
+        add(("GB200", "exchange", f"trtllm:{row['kernel']}:{row['op']}", PRECISION[row["dtype"]]),
+            "us", ("ranks", "tokens"), (int(row["ep"]), int(row["tokens"])), float(row["time_us"]))
+    for row in rows_of(folder, "aic_megamoe_b200.csv"):
+        name = f"megamoe:{row['phase']}:{row['distribution']}"
+        add(("B200", "exchange", name, "fp8"), "us", ("ranks", "tokens"),
+            (8, int(row["tokens_per_rank"])), float(row["time_us"]))
+    return found
+
+
+def table_surface(axes, points):
+    """The measurements themselves, the median of equal ones."""
+    nodes = {name: tuple(sorted({sizes[i] for sizes in points})) for i, name in enumerate(axes)}
+    places = [{size: i for i, size in enumerate(sizes)} for sizes in nodes.values()]
+    return Surface(nodes, {tuple(place[size] for place, size in zip(places, sizes)):
+                           quantile(values, 0.5) for sizes, values in points.items()})
+
+
+def hit(experts, topk, ranks):
+    """Ranks that hold one of a token's experts, in the mean, with uniform choice."""
+    return ranks * (1 - math.comb(experts - experts // ranks, topk) / math.comb(experts, topk))
+
+
+def deepep(folder):
+    """{(device, kind, name, precision): rows} of DeepEP's dispatch and combine on one node."""
+    found = {}
+    for row in rows_of(folder, "aic_deepep_intranode.csv"):
+        ranks = 4 if row["device"].startswith("GB") else 8
+        hidden, tokens, topk, experts = (int(row[key]) for key in ("hidden", "tokens", "topk", "experts"))
+        messages = tokens * hit(experts, topk, ranks)
+        for op in ("dispatch", "combine"):
+            if row[op + "_us"]:
+                found.setdefault((row["device"], "exchange", f"deepep:{op}:{ranks}-ranks", "bf16"), []).append(
+                    Row((int(row[op + "_sms"]), hidden, messages), 2e-3 * messages * hidden,
+                        float(row[op + "_us"]), (hidden, topk, experts)))
+    return found
+
+
+def deepep_surface(rows):
+    return sheets("sms", {"hidden": HIDDEN, "messages": MESSAGES},
+                  [(row.sizes, row.work / row.time) for row in rows], MESSAGE_WIDTH)
+
+
+def line(key, rows, short, errors, missing, own):
+    device, kind, kernel, precision = key
+    print(f"| {device} | {kind} {kernel} | {precision} | {rows} | {short} | {len(errors) + missing} | "
+          f"{missing} | {100 * quantile(errors, 0.5):.1f} | {100 * quantile(errors, 0.9):.1f} | "
+          f"{f'{100 * own:.1f}' if own == own else ''} |")
+
+
+def check(folder):
+    found, short = tables(folder)
     print("| device | kernel | precision | rows | shortest | left out | not covered | median % | "
           "90th % | noise % |")
     print("| --- | --- | --- | --: | --: | --: | --: | --: | --: | --: |")
-    for (device, kind, kernel, dtype), rows in sorted(found.items()):
-        made, page = surfaces(kind, dtype, rows)
-        errors, missing = missed(made, [row for row in rows if left_out(*row[4])], page)
+    for key, rows in sorted(found.items()):
+        surface, costs = surface_of(key[1], key[3], [row for row in rows if not left_out(*row.unit)])
+        errors, missing = missed(surface, [row for row in rows if left_out(*row.unit)], costs)
         if errors:
-            own = f"{100 * noise(rows):.1f}" if kind == "product" else ""
-            print(f"| {device} | {kind} {kernel} | {PRECISION[dtype]} | {len(rows)} | "
-                  f"{bound[device, kind, kernel, dtype]} | {len(errors) + missing} | {missing} | "
-                  f"{100 * quantile(errors, 0.5):.1f} | {100 * quantile(errors, 0.9):.1f} | {own} |")
+            own = float("nan") if key[1] == "attention" else noise(rows, costs)
+            line(key, len(rows), short[key], errors, missing, own)
+    for key, rows in sorted(deepep(folder).items()):
+        surface = deepep_surface([row for row in rows if not left_out(*row.unit)])
+        line(key, len(rows), 0, *missed(surface, [row for row in rows if left_out(*row.unit)], (0, 0)),
+             float("nan"))
+    check_lines(folder)
 
 
-def write(found, folder):
-    folder.mkdir(parents=True, exist_ok=True)
-    for device in sorted({key[0] for key in found}):
-        lines = ["# Rates of kernels, forward, in TFLOP/s; empty: not measured. By make_rates.py.",
-                 "# source: " + SOURCE,
-                 "# product: first is m, second n, columns k; attention (causal, half of the square):",
-                 "# first is the head size, second sequences x heads, columns the length; a table ends with",
-                 "# the us that a byte of keys and values costs in pages, which is not in the rates"]
-        for (of, kind, kernel, dtype), rows in sorted(found.items()):
-            if of != device:
-                continue
-            made, page = surfaces(kind, dtype, rows)
-            columns = SIZES if kind == "product" else LENGTHS
-            lines.append(f"table,{kind},{kernel},{PRECISION[dtype]},{page:g}")
-            lines.append("columns,," + ",".join(map(str, columns)))
-            for first, surface in made.items():
-                for x, rates in zip(surface.xs, surface.rates):
-                    if any(rate is not None for rate in rates):
-                        cells = ("" if rate is None else f"{rate:.4g}" for rate in rates)
-                        lines.append(f"{first},{x}," + ",".join(cells))
-        (folder / (device.lower() + ".csv")).write_text("\n".join(lines) + "\n")
+def check_lines(folder):
+    """Collectives and exchanges that are kept as they are: each inner size from its neighbours."""
+    for key, (_, axes, points) in sorted(exchanges(folder).items()):
+        errors = []
+        for first in sorted({sizes[0] for sizes in points}):
+            line_of = {sizes[1]: quantile(values, 0.5) for sizes, values in points.items()
+                       if sizes[0] == first}
+            xs = sorted(line_of)
+            for low, x, high in zip(xs, xs[1:], xs[2:]):
+                a = math.log2(x / low) / math.log2(high / low)
+                straight = math.exp((1 - a) * math.log(line_of[low]) + a * math.log(line_of[high]))
+                errors.append(abs(straight / line_of[x] - 1))
+        if errors:
+            line(key, len(points), 0, errors, 0, float("nan"))
+
+
+HEAD = ["# Rates of kernels and times of exchanges, by tools/make_rates.py; docs/rates.md says how.",
+        "# source: " + SOURCE,
+        "# date: 2026-08-21",
+        "# licence: Apache-2.0; facts and figures only",
+        "# forward only, attention causal (half of the square); the clock is not stated",
+        "# surface KIND KERNEL PRECISION UNIT, its axes, costs, then a line of values along the last",
+        "# axis for each node of the others; -: nothing was measured nearby"]
+
+
+def write(folder, target):
+    blocks = {}
+    found, _ = tables(folder)
+    for key, rows in sorted(found.items()):
+        surface, (start, cost) = surface_of(key[1], key[3], rows)
+        blocks[key] = (surface, {"start_us": start, "us_per_byte": cost}, "TFLOP/s")
+    for key, rows in sorted(deepep(folder).items()):
+        blocks[key] = (deepep_surface(rows), {}, "GB/s")
+    for key, (unit, axes, points) in sorted(exchanges(folder).items()):
+        blocks[key] = (table_surface(axes, points), {}, unit)
+    target.mkdir(parents=True, exist_ok=True)
+    for device in sorted({key[0] for key in blocks}):
+        lines = list(HEAD)
+        for (of, kind, kernel, precision), (surface, costs, unit) in sorted(blocks.items()):
+            if of == device and surface.rates:
+                lines += text(f"surface {kind} {kernel} {precision} {unit}", surface, costs)
+        (target / (device.lower() + ".rates")).write_text("\n".join(lines) + "\n")
 
 
 def main(source, target):
-    folder = pathlib.Path(source)
-    found, bound = tables(folder, "aic_gemm_dense.csv")
-    attention, bound_attention = tables(folder, "aic_attention_fwd_causal.csv")
-    found |= attention
     if target == "--check":
-        check(found, bound | bound_attention)
+        check(pathlib.Path(source))
     else:
-        write(found, pathlib.Path(target))
+        write(pathlib.Path(source), pathlib.Path(target))
 
 
 if __name__ == "__main__":
