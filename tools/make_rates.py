@@ -17,10 +17,13 @@ less than 1.3 times the shortest row of their table may measure how fast the hos
 (170 us in DeepGEMM on B200), so they are left away.
 
 Costs that are no rate are fitted on the rows that a surface sees, and stand beside it: what a byte
-of keys and values costs attention (an inference framework writes them into pages), in us; and of an
-expert layer the start of its kernels and what a byte of token copies costs it (it routes, permutes
-and activates those of all its expert-parallel group). The latter two are those by which layers of
-experts are best told from other layers.
+of keys and values costs attention (an inference framework writes them into pages), in us; what a row
+and a byte of activations cost a product (in 8 and 4 bits the framework casts them before every
+product, which two products that differ in n alone show: what is left when n goes to nothing); and of an
+expert layer the start of its kernels, what a byte of token copies of all its expert-parallel group
+costs it (it routes them), those by which layers of experts are best told from other layers, and what
+its own copies cost (it permutes, activates and sums them): six bytes for each value of the hidden
+size and the width, at 0.8 of the device's bandwidth.
 """
 import csv
 import math
@@ -40,6 +43,10 @@ MESSAGES = tuple(2 ** i for i in range(7, 20))  # tokens x ranks that one token 
 PRODUCT_WIDTH, ATTENTION_WIDTH, EXPERT_WIDTH, MESSAGE_WIDTH = 0.5, 0.6, 1.0, 0.6  # octaves
 PAGE_COSTS = tuple(i * 5e-7 for i in range(11))  # us per byte of keys and values, tried
 COPY_COSTS = tuple(i * 1e-7 for i in (0, 0.5, 1, 2, 4, 8, 12))  # of token copies
+OWN_BYTES = 6  # permuted 2 + 2, activated 4 + 2 of the width, summed 2
+BANDWIDTH = {"A100-SXM": 2.04, "H100-SXM": 3.35, "H200-SXM": 4.8, "L40S": 0.864,
+             "B200": 8.0, "B300": 8.0, "GB200": 8.0, "GB300": 8.0}  # TB/s
+STREAMED = 0.8  # of the bandwidth
 EXPERT_STARTS = (15.0, 30.0)  # us of the kernels of a layer of experts, tried
 ABOVE_START = 1.3
 # Rows at which an expert's products take as long as reading its weights: peak x bytes of a value /
@@ -65,14 +72,16 @@ def left_out(*sizes):
 
 class Row:
     """One measurement: its sizes, work (MFLOP, or kB of an exchange), time in us, the unit that is
-    left out as a whole, and the bytes that cost something besides."""
+    left out as a whole, and the bytes and rows (of experts: further bytes) that cost something
+    besides."""
 
-    def __init__(self, sizes, work, time, unit, kept=0):
-        self.sizes, self.work, self.time, self.unit, self.kept = sizes, work, time, unit, kept
+    def __init__(self, sizes, work, time, unit, kept=0, rows=0):
+        self.sizes, self.work, self.time, self.unit = sizes, work, time, unit
+        self.kept, self.rows = kept, rows
 
     def beside(self, costs):
-        """What is no rate; `costs` are the start in us and us per byte."""
-        return costs[0] + costs[1] * self.kept
+        """What is no rate; `costs` are the start in us, and us per byte and per row."""
+        return costs[0] + costs[1] * self.kept + costs[2] * self.rows
 
     def rate(self, costs):
         """None where it would hardly show."""
@@ -85,7 +94,7 @@ class Row:
 
 def product_row(row):
     m, n, k = (int(row[size]) for size in "mnk")
-    return Row((m, n, k), 2e-6 * m * n * k, float(row["time_us"]), (n, k))
+    return Row((m, n, k), 2e-6 * m * n * k, float(row["time_us"]), (n, k), 2 * m * k, m)
 
 
 def attention_row(row):
@@ -103,7 +112,7 @@ def expert_row(row):
     copies = tokens * topk
     sizes = (math.sqrt(hidden * width), experts // ep, copies / experts)
     return Row(sizes, 2e-6 * products * copies / ep * hidden * width, float(row["time_us"]),
-               (hidden, width, topk, experts), 2 * copies * (hidden + width))
+               (hidden, width, topk, experts), 2 * copies * (hidden + width), OWN_BYTES * copies / ep * (hidden + width))
 
 
 # {file: (kind, name of the row's kernel, row)}
@@ -171,14 +180,36 @@ def other_layers_error(rows, costs):
     return total
 
 
-def surface_of(kind, precision, rows):
-    """Surface of the rows, and what stands beside it: start and cost of a byte."""
+def cast_costs(rows):
+    """Costs of products: least squares of what two widths leave at no width, over the time."""
+    least = 2 * min(row.time for row in rows)  # below, the host may have been slower than the device
+    times = {row.sizes: row.time for row in rows if row.time > least}
+    pairs = [(m, k, times[m, n, k], 2 * times[m, n, k] - times[m, 2 * n, k])
+             for m, n, k in times if n in (512, 768, 1024) and (m, 2 * n, k) in times]
+    if len(pairs) < 8 or quantile([left / time for _, _, time, left in pairs], 0.5) < 0.2:
+        return 0, 0, 0
+    aa = ab = bb = av = bv = 0.0
+    for m, k, time, left in pairs:
+        a, b, v = m / time, 2 * m * k / time, left / time
+        aa, ab, bb, av, bv = aa + a * a, ab + a * b, bb + b * b, av + a * v, bv + b * v
+    per_byte, per_row = (bv * aa - av * ab) / (aa * bb - ab * ab), (av * bb - bv * ab) / (aa * bb - ab * ab)
+    return (0, per_byte, per_row) if min(per_byte, per_row) > 0 else (0, 0, 0)
+
+
+def surface_of(device, kind, precision, rows, short):
+    """Surface of the rows, and what stands beside it: start, costs of a byte and of a row.
+
+    Where the host bounds more rows (`short`) than not, costs of the device cannot be told from its.
+    """
+    if kind == "product":
+        costs = (0, 0, 0) if precision == "bf16" or short > len(rows) else cast_costs(rows)
+        return built(kind, precision, rows, costs), costs
     if kind == "experts":
-        tried = ((start, cost) for start in EXPERT_STARTS for cost in COPY_COSTS)
+        own = 1e-6 / (BANDWIDTH[device] * STREAMED)
+        tried = ((start, cost, own) for start in EXPERT_STARTS for cost in COPY_COSTS)
         costs = min(tried, key=lambda each: other_layers_error(rows, each))
         return built(kind, precision, rows, costs), costs
-    tried = [(built(kind, precision, rows, (0, cost)), (0, cost))
-             for cost in (PAGE_COSTS if kind == "attention" else (0,))]
+    tried = [(built(kind, precision, rows, (0, cost, 0)), (0, cost, 0)) for cost in PAGE_COSTS]
     return min(tried, key=lambda each: quantile(missed(each[0], rows, each[1])[0] or [9], 0.5))
 
 
@@ -270,14 +301,15 @@ def check(folder):
           "90th % | noise % |")
     print("| --- | --- | --- | --: | --: | --: | --: | --: | --: | --: |")
     for key, rows in sorted(found.items()):
-        surface, costs = surface_of(key[1], key[3], [row for row in rows if not left_out(*row.unit)])
+        seen = [row for row in rows if not left_out(*row.unit)]
+        surface, costs = surface_of(key[0], key[1], key[3], seen, short[key])
         errors, missing = missed(surface, [row for row in rows if left_out(*row.unit)], costs)
         if errors:
             own = float("nan") if key[1] == "attention" else noise(rows, costs)
             line(key, len(rows), short[key], errors, missing, own)
     for key, rows in sorted(deepep(folder).items()):
         surface = deepep_surface([row for row in rows if not left_out(*row.unit)])
-        line(key, len(rows), 0, *missed(surface, [row for row in rows if left_out(*row.unit)], (0, 0)),
+        line(key, len(rows), 0, *missed(surface, [row for row in rows if left_out(*row.unit)], (0, 0, 0)),
              float("nan"))
     check_lines(folder)
 
@@ -309,10 +341,11 @@ HEAD = ["# Rates of kernels and times of exchanges, by tools/make_rates.py; docs
 
 def write(folder, target):
     blocks = {}
-    found, _ = tables(folder)
+    found, short = tables(folder)
     for key, rows in sorted(found.items()):
-        surface, (start, cost) = surface_of(key[1], key[3], rows)
-        blocks[key] = (surface, {"start_us": start, "us_per_byte": cost}, "TFLOP/s")
+        surface, (start, byte, row) = surface_of(key[0], key[1], key[3], rows, short[key])
+        costs = {"start_us": start, "us_per_byte": byte, "us_per_own_byte" if key[1] == "experts" else "us_per_row": row}
+        blocks[key] = (surface, costs, "TFLOP/s")
     for key, rows in sorted(deepep(folder).items()):
         blocks[key] = (deepep_surface(rows), {}, "GB/s")
     for key, (unit, axes, points) in sorted(exchanges(folder).items()):

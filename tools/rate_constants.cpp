@@ -15,7 +15,8 @@
 namespace {
 
 struct Surface {
-  std::string kind, kernel, numbers, unit, start = "0", per_byte = "0";
+  std::string kind, kernel, numbers, unit, start = "0", per_byte = "0", per_row = "0",
+                                           per_own_byte = "0";
   std::vector<std::vector<std::string>> axes;
   std::vector<std::string> values;
 };
@@ -77,9 +78,16 @@ void add_axis(Surface& surface, const std::vector<std::string>& words) {
 }
 
 void add_cost(Surface& surface, const std::vector<std::string>& words) {
-  require(words.size() == 3, "expected: cost start_us|us_per_byte VALUE");
-  require(words[1] == "start_us" || words[1] == "us_per_byte", "unknown cost '" + words[1] + "'");
-  (words[1] == "start_us" ? surface.start : surface.per_byte) = number(words[2]);
+  require(words.size() == 3, "expected: cost NAME VALUE");
+  for (const auto& [name, value] : {std::pair{"start_us", &surface.start},
+                                    {"us_per_byte", &surface.per_byte},
+                                    {"us_per_row", &surface.per_row},
+                                    {"us_per_own_byte", &surface.per_own_byte}})
+    if (words[1] == name) {
+      *value = number(words[2]);
+      return;
+    }
+  throw std::invalid_argument("unknown cost '" + words[1] + "'");
 }
 
 // "# date: 2026-08-21"
@@ -153,7 +161,7 @@ void write_surfaces(std::ostream& out, const File& file, const std::string& name
     write_list(out, "float", own + "_values", s.values);
     entries.push_back("\n  {Kind::" + s.kind + ", \"" + s.kernel + "\", Numbers::" + s.numbers +
                       ", Unit::" + s.unit + ", {" + axes + "}, " + own + "_values, " + s.start +
-                      ", " + s.per_byte + "}");
+                      ", " + s.per_byte + ", " + s.per_row + ", " + s.per_own_byte + "}");
   }
   write_list(out, "RateSurface", name, entries);
 }

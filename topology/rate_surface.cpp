@@ -25,15 +25,18 @@ Bracket bracket_of(Axis axis, double size) {
   return {low, std::log(size / axis[low]) / std::log(axis[low + 1] / axis[low]), false};
 }
 
+// Of each value of a token copy: permuted 2 + 2, activated 4 + 2 of the width, summed 2.
+constexpr double own_bytes = 6;
+
 units::Seconds microseconds(double us) { return {us * 1e-6}; }
 
 // Time of `work`, in 10⁶ of the unit of the rate, with what stands beside the rate.
 std::optional<MeasuredTime> timed(const RateSurface& surface, const std::optional<RateAt>& rate,
-                                  double work, double bytes) {
+                                  double work, double bytes, double rows = 0) {
   if (!rate) return {};
-  return MeasuredTime{
-      microseconds(work / rate->value + surface.start_us + bytes * surface.us_per_byte),
-      rate->beyond};
+  return MeasuredTime{microseconds(work / rate->value + surface.start_us +
+                                   bytes * surface.us_per_byte + rows * surface.us_per_row),
+                      rate->beyond};
 }
 
 }  // namespace
@@ -86,7 +89,7 @@ std::optional<RateAt> value_at(const RateSurface& surface, double first, double 
 }
 
 std::optional<MeasuredTime> product_time(const RateSurface& surface, double m, double n, double k) {
-  return timed(surface, value_at(surface, m, n, k), 2e-6 * m * n * k, 0);
+  return timed(surface, value_at(surface, m, n, k), 2e-6 * m * n * k, 2 * m * k, m);
 }
 
 std::optional<MeasuredTime> attention_time(const RateSurface& surface, double head, double copies,
@@ -96,11 +99,13 @@ std::optional<MeasuredTime> attention_time(const RateSurface& surface, double he
 }
 
 std::optional<MeasuredTime> experts_time(const RateSurface& surface, const ExpertLayer& layer) {
-  const double work =
-      2e-6 * layer.products * layer.experts * layer.rows * layer.hidden * layer.width;
+  const double rows = layer.experts * layer.rows, values = layer.hidden + layer.width;
   const auto rate =
       value_at(surface, std::sqrt(layer.hidden * layer.width), layer.experts, layer.rows);
-  return timed(surface, rate, work, 2 * layer.group * (layer.hidden + layer.width));
+  auto time = timed(surface, rate, 2e-6 * layer.products * rows * layer.hidden * layer.width,
+                    2 * layer.group * values);
+  if (time) time->time += microseconds(own_bytes * rows * values * surface.us_per_own_byte);
+  return time;
 }
 
 std::optional<MeasuredTime> exchange_time(const RateSurface& surface, double ranks, double size) {

@@ -32,8 +32,11 @@ struct RateSurface {
   Unit unit;
   std::array<std::span<const double>, 3> axes;  // rising; the third may be empty
   std::span<const float> values;                // along the last axis first; 0: nothing measured
-  double start_us = 0;                          // of the kernel; not in the rates
-  double us_per_byte = 0;                       // of keys and values, or of token copies; neither
+  // What stands beside the rates, in µs: the start of the kernel; a byte of keys and values, of
+  // token copies, or of a product's activations in 16 bit; a row of a product. The framework casts
+  // the activations of products of 8 and 4 bits before each. Of a layer of experts also a byte of
+  // the device's own token copies, which are permuted, activated and summed.
+  double start_us = 0, us_per_byte = 0, us_per_row = 0, us_per_own_byte = 0;
 };
 
 // The surfaces of one device, whose name is that of its file in scenarios/catalog/rates.
@@ -69,7 +72,7 @@ struct MeasuredTime {
 };
 
 // Forward, of one kernel or layer alone. Nothing where nothing was measured. A surface of the kind
-// that the name says is required.
+// that the name says is required. A product's time includes the casts that were measured with it.
 std::optional<MeasuredTime> product_time(const RateSurface& surface, double m, double n, double k);
 // Causal; `key_value_bytes` of all sequences, in 16 bit.
 std::optional<MeasuredTime> attention_time(const RateSurface& surface, double head, double copies,

@@ -76,6 +76,14 @@ TEST_CASE("a product takes its flops at the surface's rate") {
   CHECK(product_time(surface(), 10, 2, 16)->time.value == Approx(160e-12));
 }
 
+TEST_CASE("a narrow product takes the casts of its activations besides") {
+  auto narrow = surface();
+  narrow.us_per_byte = 1e-3;
+  narrow.us_per_row = 1e-2;
+  // 10 · 16 activations of two bytes: 320 ns; ten rows: 100 ns.
+  CHECK(product_time(narrow, 10, 2, 16)->time.value == Approx(160e-12 + 420e-9));
+}
+
 TEST_CASE("attention takes two products over half of the square, and its keys and values") {
   auto attention = surface(Kind::attention);
   attention.us_per_byte = 1e-3;
@@ -91,6 +99,10 @@ TEST_CASE("a layer of experts takes its products, its start, and all copies of t
   // 4 TFLOP/s: 4.8 ns. 64 copies of 25 values of two bytes: 3,200 bytes, 3.2 µs.
   const auto time = experts_time(experts, {5, 20, 3, 2, 16, 64});
   CHECK(time->time.value == Approx(4.8e-9 + 15e-6 + 3.2e-6));
+  // The device's own copies, 32 rows of 25 values, six bytes each: 4,800 bytes, 4.8 µs.
+  experts.us_per_own_byte = 1e-3;
+  CHECK(experts_time(experts, {5, 20, 3, 2, 16, 64})->time.value ==
+        Approx(4.8e-9 + 15e-6 + 3.2e-6 + 4.8e-6));
 }
 
 TEST_CASE("messages move two bytes a value at the surface's rate") {
