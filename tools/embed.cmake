@@ -45,3 +45,17 @@ function(embed_page variable)
                                                    SKIP_UNITY_BUILD_INCLUSION ON)
   set(${variable} ${source} PARENT_SCOPE)
 endfunction()
+
+# embed_rates(<variable>): the rate surfaces of scenarios/catalog/rates as constants, declared in
+# topology/rate_surface.hpp. A small program of this build turns them into C++.
+function(embed_rates variable)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scenarios/catalog/rates/*.rates)
+  list(SORT files COMPARE STRING)
+  set(source ${PROJECT_BINARY_DIR}/measured_rates.cpp)
+  add_executable(rate_constants ${PROJECT_SOURCE_DIR}/tools/rate_constants.cpp)
+  target_compile_options(rate_constants PRIVATE ${STEPCAST_WARNINGS})
+  add_custom_command(OUTPUT ${source} COMMAND rate_constants ${source} ${files}
+                     DEPENDS rate_constants ${files} VERBATIM)
+  set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set(${variable} ${source} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was measured of kernels and exchanges on devices, as values on grids of sizes. The numbers
+// are constants of the program, made from scenarios/catalog/rates when it is built; docs/rates.md
+// says how they were made, from what, and how well they hold.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "units/quantity.hpp"
+
+namespace topology {
+
+// Axes and values by kind:
+//   product     m, n, k of (m × k)·(k × n)                                      TFLOP/s
+//   attention   head size, sequences × heads, length; forward, causal           TFLOP/s
+//   experts     √(hidden × width), experts on the device, rows of an expert;
+//               the products of one layer, forward                              TFLOP/s
+//   collective  GPUs, bytes of the whole buffer                                 µs
+//   exchange    of token copies: multiprocessors, hidden size, messages (token copies between two
+//               ranks)                                                          GB/s
+//               or ranks, tokens of a rank                                      µs
+struct RateSurface {
+  enum class Kind { product, attention, experts, collective, exchange };
+  enum class Numbers { bf16, fp8, fp8_block, nvfp4 };
+  enum class Unit { teraflops, gigabytes, microseconds };
+  Kind kind;
+  std::string_view kernel;  // "cublas", "trtllm:cutlass:balanced", "all_reduce:nccl-2.29.2"
+  Numbers numbers;
+  Unit unit;
+  std::array<std::span<const double>, 3> axes;  // rising; the third may be empty
+  std::span<const float> values;                // along the last axis first; 0: nothing measured
+  // What stands beside the rates, in µs: the start of the kernel; a byte of keys and values, of
+  // token copies, or of a product's activations in 16 bit; a row of a product. The framework casts
+  // the activations of products of 8 and 4 bits before each. Of a layer of experts also a byte of
+  // the device's own token copies, which are permuted, activated and summed.
+  double start_us = 0, us_per_byte = 0, us_per_row = 0, us_per_own_byte = 0;
+};
+
+// The surfaces of one device, whose name is that of its file in scenarios/catalog/rates.
+struct DeviceRates {
+  std::string_view name;
+  std::string_view source, date, licence;
+  std::span<const RateSurface> surfaces;
+  // Null if there is none. O(surfaces).
+  const RateSurface* find(RateSurface::Kind kind, std::string_view kernel,
+                          RateSurface::Numbers numbers) const;
+};
+
+std::span<const DeviceRates> measured_rates();  // sorted by name
+// Null for a name that has none. O(devices).
+const DeviceRates* measured_rates(std::string_view name);
+
+// `beyond`: outside of the grid, where the nearest edge counts, or beside a node that nobody
+// measured, which then takes no part.
+struct RateAt {
+  double value;  // in the surface's unit
+  bool beyond;
+};
+
+// Between nodes the logarithm of the value is a straight line in the logarithm of each size. The
+// third size is ignored where there is no third axis. Nothing where none of the nodes around was
+// measured. Sizes are positive. O(nodes of an axis).
+std::optional<RateAt> value_at(const RateSurface& surface, double first, double second,
+                               double third = 1);
+
+struct MeasuredTime {
+  units::Seconds time;
+  bool beyond;  // as above
+};
+
+// Forward, of one kernel or layer alone. Nothing where nothing was measured. A surface of the kind
+// that the name says is required. A product's time includes the casts that were measured with it.
+std::optional<MeasuredTime> product_time(const RateSurface& surface, double m, double n, double k);
+// Causal; `key_value_bytes` of all sequences, in 16 bit.
+std::optional<MeasuredTime> attention_time(const RateSurface& surface, double head, double copies,
+                                           double length, double key_value_bytes);
+// A layer of experts on one device: `products` of hidden × width for each row (3 with a gate),
+// `group` as many token copies as all ranks that share the experts have.
+struct ExpertLayer {
+  double hidden, width, products, experts, rows, group;
+};
+std::optional<MeasuredTime> experts_time(const RateSurface& surface, const ExpertLayer& layer);
+// Of a collective, or an exchange that was measured in µs: by its two axes.
+std::optional<MeasuredTime> exchange_time(const RateSurface& surface, double ranks, double size);
+// Token copies between two ranks, as many as `messages`, each `hidden` values of 16 bit.
+std::optional<MeasuredTime> messages_time(const RateSurface& surface, double multiprocessors,
+                                          double hidden, double messages);
+
+}  // namespace topology
