@@ -7,6 +7,7 @@
 
 #include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/refusal.hpp"
+#include "plans/schedules/schedule.hpp"
 #include "plans/schedules/zero_bubble_blocks.hpp"
 #include "plans/schedules/zero_bubble_length.hpp"
 #include "plans/schedules/zero_bubble_polish.hpp"
