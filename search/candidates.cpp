@@ -7,6 +7,7 @@
 
 #include "search/cuts.hpp"
 #include "search/solvers/enumeration.hpp"
+#include "search/solvers/partition.hpp"
 #include "search/solvers/relaxation.hpp"
 
 namespace search {
