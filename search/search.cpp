@@ -15,6 +15,7 @@
 #include "plans/schedules/refusal.hpp"
 #include "search/alternatives.hpp"
 #include "search/candidates.hpp"
+#include "search/least_time.hpp"
 #include "search/seeds.hpp"
 
 namespace search {
@@ -147,9 +148,9 @@ class Searcher {
     std::tuple<std::int64_t, int, bool> shared;
     const auto visit = [&](const Plan& plan) {
       ++result.enumerated;
+      PlanFacts facts(question_.scenario, plan, prices);
       // Most need no look at what replicas exchange.
-      static const strategies::Sharing nothing;
-      const auto alone = Frame(question_.scenario, plan, prices, nothing).least_time();
+      const auto alone = least_time_of_passes(facts);
       if (alone >= threshold()) {
         if (alone >= unreached) ++result.too_long;
         result.left = std::min(result.left, alone);
@@ -160,7 +161,7 @@ class Searcher {
                            plan.schedule == strategies::ScheduleKind::dualpipe};
       if (sharing == nullptr || key != shared) sharing = &divisions_.sharing(division, plan);
       shared = key;
-      const auto bound = Frame(question_.scenario, plan, prices, *sharing).least_time();
+      const auto bound = least_time(PlanBounds(std::move(facts), *sharing));
       if (bound >= threshold()) {
         result.left = std::min(result.left, bound);
         return;
