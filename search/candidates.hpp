@@ -7,7 +7,7 @@
 
 #include "search/divisions.hpp"
 #include "search/plan_bounds.hpp"
-#include "search/search.hpp"
+#include "search/question.hpp"
 
 namespace search {
 
