@@ -42,7 +42,7 @@ void bound_division(const Question& question, Divisions& divisions, std::size_t 
                          plan.schedule == strategies::ScheduleKind::dualpipe};
     if (sharing == nullptr || key != shared) sharing = &divisions.sharing(division, plan);
     shared = key;
-    const auto bound = least_time(PlanBounds(std::move(facts), *sharing));
+    const auto bound = least_time(PlanBounds(facts, *sharing));
     if (bound >= threshold) {
       result.left = std::min(result.left, bound);
       return;

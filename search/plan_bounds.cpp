@@ -2,7 +2,6 @@
 #include "search/plan_bounds.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "plans/memory.hpp"
 #include "plans/partition.hpp"
@@ -42,7 +41,7 @@ DataLane lane_of(const PlanFacts& facts, const strategies::Sharing& sharing) {
 }  // namespace
 
 PlanBounds::PlanBounds(PlanFacts facts, const strategies::Sharing& sharing_)
-    : PlanFacts(std::move(facts)), sharing(sharing_), lane(lane_of(*this, sharing_)) {}
+    : PlanFacts(facts), sharing(sharing_), lane(lane_of(*this, sharing_)) {}
 
 bool is_cut(const PlanFacts& facts) {
   if (!facts.plan.layers_per_stage.empty() || facts.plan.pipeline == 1) return true;
