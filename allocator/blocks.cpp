@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/blocks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace allocator {
+
+BlockId Blocks::add(Block block) {
+  if (spare_.empty()) {
+    blocks_.push_back(std::move(block));
+    return static_cast<BlockId>(blocks_.size() - 1);
+  }
+  const auto id = spare_.back();
+  spare_.pop_back();
+  blocks_[id] = std::move(block);
+  return id;
+}
+
+void Blocks::remove(BlockId id) {
+  blocks_[id] = {.size = 0};
+  spare_.push_back(id);
+}
+
+BlockId Blocks::cut_front(BlockId id, Size size) {
+  auto front = blocks_[id];
+  front.size = size;
+  front.after = id;
+  const auto first = add(std::move(front));
+  auto& rest = blocks_[id];
+  if (rest.before != no_block) blocks_[rest.before].after = first;
+  rest.before = first;
+  rest.address += size;
+  rest.size -= size;
+  return first;
+}
+
+void Blocks::join(BlockId into, BlockId gone) {
+  auto& grows = blocks_[into];
+  const auto& ends = blocks_[gone];
+  if (grows.before == gone) {
+    grows.address = ends.address;
+    grows.before = ends.before;
+    if (grows.before != no_block) blocks_[grows.before].after = into;
+  } else {
+    grows.after = ends.after;
+    if (grows.after != no_block) blocks_[grows.after].before = into;
+  }
+  grows.size += ends.size;
+  remove(gone);
+}
+
+std::vector<BlockId> Blocks::by_address() const {
+  std::vector<BlockId> ids;
+  for (BlockId id = 0; id < blocks_.size(); ++id)
+    if (blocks_[id].size > 0) ids.push_back(id);
+  std::ranges::sort(ids, {}, [&](BlockId id) { return blocks_[id].address; });
+  return ids;
+}
+
+Place place_of(const Blocks& blocks, BlockId id) {
+  const auto& block = blocks[id];
+  return {block.stream, block.mapped ? block.size : 0, block.address, id};
+}
+
+}  // namespace allocator

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocks that segments are cut into, each beside its neighbours, and the lists that free ones
+// are searched in.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "allocator/addresses.hpp"
+#include "allocator/events.hpp"
+
+namespace allocator {
+
+using BlockId = std::uint32_t;
+inline constexpr BlockId no_block = 0xffffffffu;
+
+struct Block {
+  Address address = 0;
+  Address segment = 0;  // where its segment begins
+  Size size = 0, requested = 0;
+  StreamId stream = 0;
+  TensorId tensor = 0;                          // while allocated, and while it waits
+  BlockId before = no_block, after = no_block;  // in its segment
+  bool small = false;
+  bool mapped = true;  // of an expandable segment: it has memory
+  bool allocated = false;
+  std::uint32_t waits = 0;      // for so many streams, since it was freed
+  std::int64_t listed_at = 0;   // searches of its pool when it became free
+  std::vector<StreamId> users;  // other streams that use it
+  bool is_free() const { return !allocated && waits == 0; }
+  bool is_split() const { return before != no_block || after != no_block; }
+};
+
+// Where a block stands among free ones: by stream, then size, then address; among those without
+// memory sizes count for nothing.
+struct Place {
+  StreamId stream = 0;
+  Size size = 0;
+  Address address = 0;
+  BlockId block = no_block;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+// Free blocks of up to 1 MiB, or those beyond.
+struct Pool {
+  std::set<Place> free, unmapped;
+  std::int64_t searches = 0;
+};
+
+// Blocks by number; numbers of blocks that are gone are used again.
+class Blocks {
+ public:
+  Block& operator[](BlockId id) { return blocks_[id]; }
+  const Block& operator[](BlockId id) const { return blocks_[id]; }
+  BlockId add(Block block);
+  void remove(BlockId id);
+  // Between its neighbours takes the place of one block two: the first `size` bytes, which are
+  // returned as a new block, like the block in all but size, and the rest, which keeps its number.
+  BlockId cut_front(BlockId id, Size size);
+  // `into` grows over its neighbour `gone`, which is no more.
+  void join(BlockId into, BlockId gone);
+  std::vector<BlockId> by_address() const;
+
+ private:
+  std::vector<Block> blocks_;
+  std::vector<BlockId> spare_;
+};
+
+Place place_of(const Blocks& blocks, BlockId id);
+
+}  // namespace allocator

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/caching_allocator.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace allocator {
+
+using Action = TraceEntry::Action;
+
+CachingAllocator::CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace)
+    : settings_(settings), limits_(limits), trace_(trace) {}
+
+void CachingAllocator::list(BlockId id) {
+  auto& block = blocks_[id];
+  auto& pool = pool_of(block.small);
+  if (block.mapped) block.listed_at = pool.searches;
+  (block.mapped ? pool.free : pool.unmapped).insert(place_of(blocks_, id));
+}
+
+void CachingAllocator::unlist(BlockId id) {
+  const auto& block = blocks_[id];
+  auto& pool = pool_of(block.small);
+  (block.mapped ? pool.free : pool.unmapped).erase(place_of(blocks_, id));
+}
+
+void CachingAllocator::note(Action action, Address address, Size size, StreamId stream,
+                            TensorId tensor) {
+  if (trace_) trace_->push_back({action, address, size, stream, tensor});
+}
+
+BlockId CachingAllocator::block_of(TensorId tensor) const {
+  if (tensor >= of_tensor_.size() || of_tensor_[tensor] == no_block)
+    throw std::invalid_argument("tensor " + std::to_string(tensor) + " is not allocated");
+  return of_tensor_[tensor];
+}
+
+bool CachingAllocator::allocate(TensorId tensor, Size requested, StreamId stream) {
+  if (requested < 0) throw std::invalid_argument("a tensor has a negative size");
+  if (tensor >= of_tensor_.size()) of_tensor_.resize(tensor + std::size_t{1}, no_block);
+  if (of_tensor_[tensor] != no_block)
+    throw std::invalid_argument("tensor " + std::to_string(tensor) + " is allocated already");
+  if (some_passed_) finish_passed();
+  const auto size = rounded(requested, settings_);
+  const Request request{requested, size, segment_for(size), stream, is_small(size)};
+  auto found = search(request);
+  if (found == no_block) {
+    collect_garbage();
+    found = from_driver(request);
+    if (found == no_block && release_oversized(request)) found = from_driver(request);
+    if (found == no_block) {
+      release_cached();
+      ++counts_.retries;
+      found = from_driver(request);
+    }
+  }
+  if (found != no_block) hand_out(found, request, tensor);
+  if (found == no_block)
+    note(Action::oom, limits_.device - counts_.reserved.now, size, stream, tensor);
+  return found != no_block;
+}
+
+BlockId CachingAllocator::search(const Request& request) {
+  auto& pool = pool_of(request.small);
+  ++pool.searches;
+  const auto fits_stream = [&](auto place) {
+    return place != pool.free.end() && place->stream == request.stream;
+  };
+  auto best = pool.free.lower_bound({request.stream, request.size, 0, 0});
+  if (!fits_stream(best)) return no_block;
+  if (settings_.expandable_segments) {
+    // What counts is how large a block can become, not how large it is.
+    const auto grown = [&](BlockId id) {
+      const auto after = blocks_[id].after;
+      return blocks_[id].size +
+             (after != no_block && !blocks_[after].mapped ? blocks_[after].size : 0);
+    };
+    for (auto next = std::next(best); fits_stream(next) && grown(next->block) < grown(best->block);
+         ++next)
+      best = next;
+  }
+  if (const auto most = settings_.max_split_size) {
+    if (request.size < *most && best->size >= *most) return no_block;
+    if (request.size >= *most && best->size >= request.size + settings_.max_non_split_rounding)
+      return no_block;
+  }
+  const auto found = best->block;
+  pool.free.erase(best);
+  return found;
+}
+
+bool CachingAllocator::driver_has(Size size) const {
+  return counts_.reserved.now + size <= limits_.device;
+}
+
+BlockId CachingAllocator::from_driver(const Request& request) {
+  if (limits_.allowed && counts_.reserved.now + request.segment > *limits_.allowed) return no_block;
+  if (settings_.expandable_segments) return expand(request);
+  if (!driver_has(request.segment)) return no_block;
+  const auto address = addresses_.take(request.segment);
+  reserve(request.segment);
+  note(Action::segment_alloc, address, request.segment, request.stream);
+  return blocks_.add({.address = address,
+                      .segment = address,
+                      .size = request.segment,
+                      .stream = request.stream,
+                      .small = request.small});
+}
+
+void CachingAllocator::reserve(Size size) {
+  counts_.reserved.add(size);
+  ++counts_.driver_allocations;
+}
+
+void CachingAllocator::hand_out(BlockId id, const Request& request, TensorId tensor) {
+  const Size rest = blocks_[id].size - request.size;
+  const bool splits =
+      request.small || settings_.expandable_segments
+          ? rest >= least_block
+          : (!settings_.max_split_size || request.size < *settings_.max_split_size) &&
+                rest > largest_small;
+  if (splits) {
+    const auto remainder = id;
+    id = blocks_.cut_front(id, request.size);
+    list(remainder);
+  }
+  auto& block = blocks_[id];
+  block.allocated = true;
+  block.requested = request.requested;
+  block.tensor = tensor;
+  of_tensor_[tensor] = id;
+  counts_.requested.add(block.requested);
+  if (counts_.allocated.now + block.size > counts_.allocated.peak)
+    counts_.unused_at_peak = counts_.reserved.now - counts_.allocated.now - block.size;
+  counts_.allocated.add(block.size);
+  counts_.active.add(block.size);
+  note(Action::alloc, block.address, block.requested, block.stream, tensor);
+}
+
+void CachingAllocator::record_stream(TensorId tensor, StreamId stream) {
+  auto& block = blocks_[block_of(tensor)];
+  if (block.stream == stream || std::ranges::find(block.users, stream) != block.users.end()) return;
+  block.users.push_back(stream);
+}
+
+void CachingAllocator::free(TensorId tensor) {
+  const auto id = block_of(tensor);
+  auto& block = blocks_[id];
+  of_tensor_[tensor] = no_block;
+  block.allocated = false;
+  counts_.allocated.add(-block.size);
+  note(Action::free_requested, block.address, block.requested, block.stream, tensor);
+  if (block.users.empty()) return give_back(id);
+  for (const auto user : std::exchange(block.users, {})) {
+    waiting_[user].push_back({tensor, id});
+    ++block.waits;
+  }
+}
+
+void CachingAllocator::passes(TensorId tensor, StreamId stream) {
+  const auto found = waiting_.find(stream);
+  if (found == waiting_.end()) return;
+  auto& queue = found->second;
+  // The last that was freed under that name.
+  auto last = queue.rbegin();
+  while (last != queue.rend() && last->tensor != tensor) ++last;
+  for (; last != queue.rend() && !last->passed; ++last) some_passed_ = last->passed = true;
+}
+
+void CachingAllocator::synchronize() {
+  for (auto& [stream, queue] : waiting_)
+    for (auto& waiting : queue) some_passed_ = waiting.passed = true;
+}
+
+// Streams one after the other, of each what passed, in order.
+void CachingAllocator::finish_passed() {
+  for (auto stream = waiting_.begin(); stream != waiting_.end();) {
+    auto& queue = stream->second;
+    while (!queue.empty() && queue.front().passed) {
+      const auto id = queue.front().block;
+      if (--blocks_[id].waits == 0) give_back(id);
+      queue.pop_front();
+    }
+    stream = queue.empty() ? waiting_.erase(stream) : std::next(stream);
+  }
+  some_passed_ = false;
+}
+
+void CachingAllocator::give_back(BlockId id) {
+  auto& block = blocks_[id];
+  counts_.active.add(-block.size);
+  counts_.requested.add(-block.requested);
+  note(Action::free_completed, block.address, block.requested, block.stream, block.tensor);
+  block.requested = 0;
+  block.tensor = 0;
+  join_free(id, block.before);
+  join_free(id, blocks_[id].after);
+  list(id);
+}
+
+bool CachingAllocator::join_free(BlockId into, BlockId neighbour) {
+  if (neighbour == no_block || !blocks_[neighbour].is_free() ||
+      blocks_[neighbour].mapped != blocks_[into].mapped)
+    return false;
+  unlist(neighbour);
+  blocks_.join(into, neighbour);
+  return true;
+}
+
+}  // namespace allocator

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// PyTorch's caching allocator of one device, without the device.
+//
+// A request is rounded up (settings.hpp) and served by the smallest free block of its pool and
+// stream that is large enough, the one at the lowest address among equals. What the block has too
+// much is split off where enough is left: 512 bytes in the small pool and in expandable segments,
+// otherwise more than 1 MiB. Where no block is free, the driver is asked for a segment: 2 MiB for
+// the small pool, 20 MiB for less than 10 MiB, else the size up to the next 2 MiB. Where it has
+// none, blocks of max_split_size or more are given back until enough is, and it is asked again;
+// then everything that waits is waited for, all segments that are wholly free are given back, and
+// it is asked for the last time. A block that is freed is joined with its free neighbours.
+//
+// Expandable segments are ranges of addresses, a ninth more than the device has memory, whose pages
+// (2 MiB for the small pool, 20 MiB for the large) get memory when a block needs it; giving back
+// takes the pages that lie wholly in free blocks.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "allocator/blocks.hpp"
+#include "allocator/counts.hpp"
+
+namespace allocator {
+
+class CachingAllocator {
+ public:
+  // What is done is written to `trace` where there is one; it must outlive the allocator.
+  CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace = nullptr);
+
+  // Whether there was memory. std::invalid_argument where the tensor is there already, or its size
+  // is negative. O(log blocks), but where memory is given back.
+  bool allocate(TensorId tensor, Size size, StreamId stream);
+  // std::invalid_argument, here and below, where there is no such tensor.
+  void free(TensorId tensor);
+  void record_stream(TensorId tensor, StreamId stream);
+  void passes(TensorId tensor, StreamId stream);
+  void synchronize();
+  void empty_cache();
+
+  const Counts& counts() const { return counts_; }
+  // Of what may be reserved.
+  Size limit() const {
+    return limits_.allowed ? std::min(*limits_.allowed, limits_.device) : limits_.device;
+  }
+  Size block_size(Size requested) const { return rounded(requested, settings_); }
+  // That a request of this size could come from, on this stream; 0: none is free.
+  Size largest_free(Size requested, StreamId stream) const;
+  void reset_peaks();
+  // By address. O(blocks · log blocks), as the next one.
+  std::vector<Segment> segments() const;
+  // All that what happens from here on depends on: equal states have equal futures.
+  std::vector<std::int64_t> state() const;
+
+ private:
+  struct Request {
+    Size requested, size, segment;
+    StreamId stream;
+    bool small;
+  };
+  // Of a block that waits for a stream.
+  struct Waiting {
+    TensorId tensor;
+    BlockId block;
+    bool passed = false;
+  };
+
+  Pool& pool_of(bool small) { return pools_[small ? 0 : 1]; }
+  void list(BlockId id);
+  void unlist(BlockId id);
+  void note(TraceEntry::Action action, Address address, Size size, StreamId stream,
+            TensorId tensor = 0);
+  BlockId block_of(TensorId tensor) const;
+
+  BlockId search(const Request& request);
+  BlockId from_driver(const Request& request);
+  bool driver_has(Size size) const;
+  void reserve(Size size);
+  void collect_garbage();
+  bool release_oversized(const Request& request);
+  void release_cached();
+  void release(BlockId id);
+  void hand_out(BlockId id, const Request& request, TensorId tensor);
+  void give_back(BlockId id);
+  bool join_free(BlockId into, BlockId neighbour);
+  void finish_passed();
+
+  BlockId expand(const Request& request);
+  BlockId room_for(const Request& request);
+  BlockId map(BlockId id, Size size);
+  void unmap(BlockId id);
+
+  Settings settings_;
+  Limits limits_;
+  Trace* trace_;
+  Blocks blocks_;
+  std::array<Pool, 2> pools_;  // small, large
+  Addresses addresses_;
+  std::map<StreamId, std::deque<Waiting>> waiting_;  // in the order in which they were freed
+  bool some_passed_ = false;
+  std::vector<BlockId> of_tensor_;
+  Counts counts_;
+};
+
+}  // namespace allocator

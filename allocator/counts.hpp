@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an allocator counts, and the list of what it did.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "allocator/addresses.hpp"
+#include "allocator/events.hpp"
+
+namespace allocator {
+
+// Bytes now, and the most there have been.
+struct Gauge {
+  Size now = 0, peak = 0;
+  void add(Size size) {
+    now += size;
+    peak = std::max(peak, now);
+  }
+  friend bool operator==(const Gauge&, const Gauge&) = default;
+};
+
+struct Counts {
+  Gauge requested;  // by the program, of blocks that are allocated or wait
+  Gauge allocated;  // the blocks that serve them (torch.cuda.memory_allocated)
+  Gauge active;     // besides, blocks that wait for other streams
+  Gauge reserved;   // segments and pages (torch.cuda.memory_reserved)
+  // reserved - allocated, when `allocated` first was at its peak: what pieces between tensors cost.
+  Size unused_at_peak = 0;
+  std::int64_t driver_allocations = 0, driver_frees = 0;  // segments, or ranges of pages
+  std::int64_t retries = 0;  // after everything that could be was given back
+  friend bool operator==(const Counts&, const Counts&) = default;
+};
+
+// One thing that happened, as PyTorch's memory history has it.
+struct TraceEntry {
+  enum class Action : std::uint8_t {
+    alloc,
+    free_requested,
+    free_completed,
+    segment_alloc,
+    segment_free,
+    segment_map,
+    segment_unmap,
+    oom,  // `address`: the bytes that the device has left
+  };
+  Action action = Action::alloc;
+  Address address = 0;
+  Size size = 0;
+  StreamId stream = 0;
+  TensorId tensor = 0;  // of alloc, free_… and oom
+  friend bool operator==(const TraceEntry&, const TraceEntry&) = default;
+};
+using Trace = std::vector<TraceEntry>;
+
+// Memory that hangs together, as the driver gave it.
+struct Segment {
+  struct Part {
+    enum class State : std::uint8_t { allocated, waiting, free };
+    Address address = 0;
+    Size size = 0, requested = 0;
+    State state = State::free;
+    TensorId tensor = 0;
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  StreamId stream = 0;
+  bool small = false, expandable = false;
+  std::vector<Part> parts;  // by address, without gaps
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
+}  // namespace allocator

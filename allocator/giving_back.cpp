@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the caching allocator gives memory back to the driver.
+#include <algorithm>
+#include <iterator>
+
+#include "allocator/caching_allocator.hpp"
+
+namespace allocator {
+
+using Action = TraceEntry::Action;
+
+void CachingAllocator::release(BlockId id) {
+  const auto& block = blocks_[id];
+  note(Action::segment_free, block.address, block.size, block.stream);
+  addresses_.give_back(block.address);
+  counts_.reserved.add(-block.size);
+  ++counts_.driver_frees;
+  unlist(id);
+  blocks_.remove(id);
+}
+
+// Segments of the large pool that nothing uses, those that have been free for longer than the mean
+// of them first: the age of a block is counted in searches of its pool.
+void CachingAllocator::collect_garbage() {
+  if (!limits_.allowed || settings_.garbage_collection_threshold <= 0) return;
+  const auto most = static_cast<Size>(settings_.garbage_collection_threshold *
+                                      static_cast<double>(*limits_.allowed));
+  if (counts_.reserved.now <= most) return;
+  const auto enough = counts_.reserved.now - most;
+  auto& pool = pool_of(false);
+  const auto age = [&](BlockId id) { return pool.searches - blocks_[id].listed_at; };
+  std::int64_t ages = 0, whole = 0;
+  for (const auto& place : pool.free)
+    if (!blocks_[place.block].is_split()) {
+      ages += age(place.block);
+      ++whole;
+    }
+  Size collected = 0;
+  for (bool some = true; some && collected < enough && whole > 0;) {
+    some = false;
+    const double old = static_cast<double>(ages) / static_cast<double>(whole);
+    for (auto place = pool.free.begin(); place != pool.free.end();) {
+      const auto id = (place++)->block;
+      if (blocks_[id].is_split() || settings_.expandable_segments ||
+          static_cast<double>(age(id)) < old)
+        continue;
+      some = true;
+      collected += blocks_[id].size;
+      ages -= age(id);
+      --whole;
+      release(id);
+    }
+  }
+}
+
+// With max_split_size only: the smallest block of that size or more that would serve, or as many of
+// them as it takes, the largest first. Whether that is enough.
+bool CachingAllocator::release_oversized(const Request& request) {
+  if (!settings_.max_split_size || settings_.expandable_segments) return false;
+  auto& pool = pool_of(request.small);
+  const auto wanted = std::max(request.size, *settings_.max_split_size);
+  auto place = pool.free.lower_bound({request.stream, wanted, 0, 0});
+  if (place != pool.free.end() && place->stream == request.stream) {
+    release(place->block);
+    return true;
+  }
+  Size released = 0;
+  while (released < wanted && place != pool.free.begin()) {
+    const auto largest = *std::prev(place);
+    if (largest.stream != request.stream || largest.size < *settings_.max_split_size) break;
+    released += largest.size;
+    release(largest.block);
+  }
+  return released >= wanted;
+}
+
+void CachingAllocator::release_cached() {
+  synchronize();
+  finish_passed();
+  for (const bool small : {false, true}) {
+    std::vector<BlockId> free;
+    for (const auto& place : pool_of(small).free) free.push_back(place.block);
+    for (const auto id : free)
+      if (settings_.expandable_segments)
+        unmap(id);
+      else if (!blocks_[id].is_split())
+        release(id);
+  }
+}
+
+void CachingAllocator::empty_cache() { release_cached(); }
+
+}  // namespace allocator

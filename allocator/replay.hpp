@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of training as the caching allocator sees them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "allocator/caching_allocator.hpp"
+
+namespace allocator {
+
+// What happens once, and what every step does after it.
+struct Timeline {
+  Events before, step;
+};
+
+// An allocation that there was no memory for.
+struct Failure {
+  enum class Cause : std::uint8_t {
+    tensors,    // what is allocated and this are more than there is
+    fragments,  // they are not: but no free piece is large enough, and none is a whole segment
+  };
+  Cause cause = Cause::tensors;
+  std::int64_t step = -1;  // from 0 on; -1: before the first
+  std::size_t event = 0;   // of the step, or before it
+  TensorId tensor = 0;
+  Size requested = 0, allocated = 0, reserved = 0;
+  Size limit = 0;         // of what may be reserved
+  Size largest_free = 0;  // block that is free in its pool, of its stream
+  friend bool operator==(const Failure&, const Failure&) = default;
+};
+
+// After how many steps the allocator was as it was `period` steps before.
+struct Recurrence {
+  std::int64_t after = 0, period = 0;
+  friend bool operator==(const Recurrence&, const Recurrence&) = default;
+};
+
+struct Replayed {
+  // Of what precedes the first step, of that step, of steps later on, and of all: peaks and calls
+  // of the driver are those since the beginning of each.
+  Counts before, first, steady, all;
+  std::optional<Recurrence> recurrence;  // absent: none within the steps that were compared
+  std::int64_t played = 0;               // steps; the others were found by the recurrence
+  std::optional<Failure> failure;        // and nothing after it
+};
+
+// Steps whose states are compared.
+inline constexpr std::int64_t most_states = 32;
+
+// `before`, then `step` so many times. Where the allocator is after a step as it was after an
+// earlier one, what follows repeats, and is not played: the result is that of playing all steps but
+// for `played` and `recurrence`. States are compared after the first `compared` steps; where none
+// recurs, all steps are played. `steady` is the most of the last period, or of the last step where
+// there is none. O(events of the steps played · log blocks)
+// `allocator` is left as it is after the last step, and must be new.
+Replayed replay(CachingAllocator& allocator, const Timeline& timeline, std::int64_t steps,
+                std::int64_t compared = most_states);
+
+// Of one list of events: the index of the first for which there was no memory, nothing after it
+// being played, or nothing where all are.
+std::optional<std::size_t> play(CachingAllocator& allocator, const Events& events);
+
+}  // namespace allocator

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the caching allocator holds, as others read it.
+#include <iterator>
+#include <limits>
+
+#include "allocator/caching_allocator.hpp"
+
+namespace allocator {
+
+void CachingAllocator::reset_peaks() {
+  for (auto* gauge : {&counts_.requested, &counts_.allocated, &counts_.active, &counts_.reserved})
+    gauge->peak = gauge->now;
+  counts_.unused_at_peak = counts_.reserved.now - counts_.allocated.now;
+}
+
+Size CachingAllocator::largest_free(Size requested, StreamId stream) const {
+  const auto& free = pools_[is_small(block_size(requested)) ? 0 : 1].free;
+  const auto beyond = free.upper_bound({stream, std::numeric_limits<Size>::max(), 0, 0});
+  if (beyond == free.begin() || std::prev(beyond)->stream != stream) return 0;
+  return std::prev(beyond)->size;
+}
+
+std::vector<Segment> CachingAllocator::segments() const {
+  using State = Segment::Part::State;
+  std::vector<Segment> segments;
+  for (const auto id : blocks_.by_address()) {
+    const auto& block = blocks_[id];
+    if (!block.mapped) continue;
+    if (block.before == no_block || !blocks_[block.before].mapped)
+      segments.push_back({block.stream, block.small, settings_.expandable_segments, {}});
+    const auto state = block.allocated   ? State::allocated
+                       : block.waits > 0 ? State::waiting
+                                         : State::free;
+    segments.back().parts.push_back(
+        {block.address, block.size, block.requested, state, block.tensor});
+  }
+  return segments;
+}
+
+std::vector<std::int64_t> CachingAllocator::state() const {
+  std::vector<std::int64_t> words;
+  const bool collects = limits_.allowed && settings_.garbage_collection_threshold > 0;
+  for (const auto id : blocks_.by_address()) {
+    const auto& block = blocks_[id];
+    const auto flags = (block.allocated ? 1 : 0) + (block.mapped ? 2 : 0) + (block.small ? 4 : 0);
+    for (const std::int64_t word :
+         {block.address, block.segment, block.size, block.requested, std::int64_t{block.stream},
+          std::int64_t{block.tensor}, std::int64_t{flags},
+          static_cast<std::int64_t>(block.users.size())})
+      words.push_back(word);
+    words.insert(words.end(), block.users.begin(), block.users.end());
+    const bool may_be_collected = block.is_free() && !block.is_split() && !block.small;
+    if (collects && may_be_collected) words.push_back(pools_[1].searches - block.listed_at);
+  }
+  for (const auto& [stream, queue] : waiting_)
+    for (const auto& waiting : queue) {
+      const auto at = blocks_[waiting.block].address;
+      words.insert(words.end(), {stream, waiting.tensor, at, waiting.passed ? 1 : 0});
+    }
+  return words;
+}
+
+}  // namespace allocator

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps, what repeats in them, and why one fails.
+#include <random>
+
+#include "allocator/replay.hpp"
+#include "tests/allocator/drawn.hpp"
+#include "tests/allocator/random_events.hpp"
+#include "tests/catch.hpp"
+
+namespace replay_spec {
+
+using allocator::CachingAllocator;
+using allocator::Event;
+using allocator::Failure;
+using allocator::mib, allocator::gib;
+using allocator::Timeline;
+
+constexpr allocator::TensorId a = 0, b = 1, c = 2;
+
+Event give(allocator::TensorId tensor, allocator::Size size) {
+  return {Event::Kind::allocate, tensor, 0, size};
+}
+Event take(allocator::TensorId tensor) { return {Event::Kind::free, tensor}; }
+
+TEST_CASE("the first step asks the driver for what later steps find cached") {
+  CachingAllocator memory({}, {gib, {}});
+  const Timeline timeline{
+      {give(a, 10 * mib)},
+      {give(c, 30 * mib), take(c), give(c, 12 * mib), take(a), give(a, 10 * mib), take(c)}};
+  const auto result = replay(memory, timeline, 100);
+  CHECK(result.before.reserved.peak == 10 * mib);
+  CHECK(result.first.driver_allocations == 1);
+  CHECK(result.first.allocated.peak == 40 * mib);
+  CHECK(result.steady.driver_allocations == 0);
+  CHECK(result.steady.reserved.peak == 40 * mib);
+  CHECK(result.all.driver_allocations == 2);
+  REQUIRE(result.recurrence);
+  CHECK(result.recurrence->period == 1);
+  CHECK(result.recurrence->after == 2);
+  CHECK(result.played == 2);
+}
+
+TEST_CASE("a step that leaks never recurs and is played until memory is full") {
+  CachingAllocator memory({}, {gib, {}});
+  Timeline timeline;
+  for (allocator::TensorId tensor = 0; tensor < 10; ++tensor)
+    timeline.before.push_back(give(tensor, 200 * mib));
+  const auto result = replay(memory, timeline, 3);
+  REQUIRE(result.failure);
+  CHECK(*result.failure == Failure{.cause = Failure::Cause::tensors,
+                                   .step = -1,
+                                   .event = 5,
+                                   .tensor = 5,
+                                   .requested = 200 * mib,
+                                   .allocated = 1000 * mib,
+                                   .reserved = 1000 * mib,
+                                   .limit = gib,
+                                   .largest_free = 0});
+  CHECK(result.played == 0);
+}
+
+TEST_CASE("a step fails by fragments where its tensors would fit") {
+  CachingAllocator memory({}, {64 * mib, {}});
+  // a leaves 20 MiB in front of b and c finds no 30 in one piece.
+  const Timeline timeline{
+      {give(a, 40 * mib), take(a), give(a, 20 * mib), give(b, 20 * mib), take(a)},
+      {give(c, 30 * mib), take(c)}};
+  const auto result = replay(memory, timeline, 3);
+  REQUIRE(result.failure);
+  CHECK(result.failure->cause == Failure::Cause::fragments);
+  CHECK(result.failure->step == 0);
+  CHECK(result.failure->event == 0);
+  CHECK(result.failure->allocated == 20 * mib);
+  CHECK(result.failure->largest_free == 20 * mib);
+}
+
+TEST_CASE("what recurs is as if every step had been played") {
+  std::int64_t skipped = 0, longer = 0, failed = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto setting = tests::random_setting(random);
+    Timeline timeline{tests::random_events(random, 20, true), {}};
+    timeline.step = tests::random_events(random, 120, false, 1000);
+    CachingAllocator one(setting.settings, setting.limits), other(setting.settings, setting.limits);
+    auto fast = replay(one, timeline, 200);
+    const auto slow = replay(other, timeline, 200, 0);
+    CHECK_FALSE(slow.recurrence);
+    CHECK(fast.all == slow.all);
+    CHECK(fast.before == slow.before);
+    CHECK(fast.first == slow.first);
+    CHECK(fast.failure == slow.failure);
+    CHECK(one.segments() == other.segments());
+    CHECK(one.state() == other.state());
+    skipped += slow.played - fast.played;
+    longer += fast.recurrence && fast.recurrence->period > 1 ? 1 : 0;
+    failed += fast.failure ? 1 : 0;
+  }
+  CHECK(skipped > 10000);
+  CHECK(longer > 0);
+  CHECK(failed > 10);
+}
+
+}  // namespace replay_spec
