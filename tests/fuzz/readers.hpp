@@ -15,6 +15,7 @@
 #include "scenarios/corrections_file.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/foreign/huggingface.hpp"
+#include "scenarios/foreign/memory_snapshot.hpp"
 #include "scenarios/foreign/nccl_tests.hpp"
 #include "scenarios/foreign/profiler_trace.hpp"
 #include "scenarios/kernel_table.hpp"
@@ -43,7 +44,8 @@ inline bool names_line_and_column(std::string_view place) {
 
 inline bool has_place(const scenarios::Complaint& complaint) {
   return names_line_and_column(complaint.place) || complaint.place.starts_with("--set ") ||
-         complaint.text.starts_with("and ");  // the last: and so many more
+         complaint.text.starts_with("byte ") ||  // of what has no lines
+         complaint.text.starts_with("and ");     // the last: and so many more
 }
 
 // Throws std::logic_error where a complaint has no place or says nothing.
@@ -98,7 +100,7 @@ struct Reader {
   void (*read)(const std::string& text);
 };
 
-inline constexpr std::array<Reader, 13> readers{{
+inline constexpr std::array<Reader, 14> readers{{
     {"scenario", read_scenario},
     {"search", read_search},
     {"condition", read_condition},
@@ -130,6 +132,11 @@ inline constexpr std::array<Reader, 13> readers{{
      [](const std::string& text) {
        std::istringstream in(text);
        read_or_complain([&] { scenarios::read_profiler_trace(*in.rdbuf(), "trace.json"); });
+     }},
+    {"memory_snapshot",  // plain, or packed by gzip
+     [](const std::string& text) {
+       std::istringstream in(text);
+       read_or_complain([&] { scenarios::read_memory_snapshot(*in.rdbuf(), "snapshot.pickle"); });
      }},
     {"nccl_tests",
      [](const std::string& text) {
