@@ -88,6 +88,7 @@ struct CalibrationRequest {
 struct SimulateRequest {
   std::string file, against;  // against: a scenario to compare with; empty: none
   std::string measured;       // time of a measured step; empty: none
+  std::string snapshot;       // file for a snapshot of memory; empty: none
   bool full = false;
 };
 

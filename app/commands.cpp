@@ -63,7 +63,8 @@ void add_trace_command(CLI::App& program, Common& common, Action& action) {
       "trace", "Break down a real run's trace of PyTorch's profiler as a forecast is");
   command
       ->add_option("file", asked->file,
-                   "What export_chrome_trace wrote for one rank: .json or .json.gz")
+                   "What export_chrome_trace wrote for one rank (.json or .json.gz), or a snapshot "
+                   "of its memory (torch.cuda.memory._dump_snapshot): .pickle or .pickle.gz")
       ->required();
   command->add_option("--against", asked->against, "Forecast this scenario beside it")
       ->type_name("SCENARIO");

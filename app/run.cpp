@@ -43,6 +43,12 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
           "others by it")
       ->type_name("TIME")
       ->excludes(against);
+  command
+      ->add_option("--memory-snapshot", asked->snapshot,
+                   "Write what PyTorch's caching allocator does with the tensors of a rank of the "
+                   "fullest stage, as pytorch.org/memory_viz reads it")
+      ->type_name("FILE")
+      ->excludes(against);
   add_common(*command, common);
   add_corrections(*command, common)->excludes(against);
   add_trace(*command, common);

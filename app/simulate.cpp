@@ -7,10 +7,12 @@
 #include "app/placing.hpp"
 #include "forecast/accuracy/intervals.hpp"
 #include "forecast/forecast.hpp"
+#include "forecast/memory_replay.hpp"
 #include "report/correction.hpp"
 #include "report/json.hpp"
 #include "report/page/page.hpp"
 #include "report/text.hpp"
+#include "report/traces/memory_snapshot.hpp"
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
@@ -36,7 +38,7 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   check_trace_name(common.trace);
   check_report_name(common.report);
   if (!request.measured.empty()) parse_measured(request.measured);
-  const Outputs outputs(common);
+  const Outputs outputs(common, {{"--memory-snapshot", request.snapshot}});
   const auto [scenario, origin] = scenarios::load_placed_scenario(request.file, common.sets);
   outputs.spare(origin.read);
   const auto correcting = load_correcting(common, outputs);
@@ -63,6 +65,9 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
                report::simulate_page(
                    {{scenario, forecast, beside.correction ? &*beside.correction : nullptr}},
                    STEPCAST_VERSION));
+  if (!request.snapshot.empty())
+    write_file(request.snapshot, report::memory_snapshot(forecast::memory_history(
+                                     scenario, forecast.memory.peak_stage)));
   if (common.json) {
     if (!common.quiet)
       for (const auto& warning : forecast.warnings) streams.err << "warning: " << warning << '\n';

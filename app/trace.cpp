@@ -5,11 +5,23 @@
 #include "app/placing.hpp"
 #include "forecast/accuracy/intervals.hpp"
 #include "report/profile.hpp"
+#include "report/snapshot.hpp"
+#include "scenarios/foreign/memory_snapshot.hpp"
 #include "scenarios/foreign/profiler_trace.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
 
 namespace app {
+
+namespace {
+
+// What a snapshot of memory is called; a profiler's trace is JSON.
+bool is_snapshot(const std::string& file) {
+  const auto plain = file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file;
+  return plain.ends_with(".pickle") || plain.ends_with(".pkl");
+}
+
+}  // namespace
 
 int trace(const std::string& file, const std::string& against, const Common& common,
           Streams streams) {
@@ -28,12 +40,21 @@ int trace(const std::string& file, const std::string& against, const Common& com
         placing(read.origin, [&] { return forecast::simulate(*scenario, {.causes = true}); });
     forecast::add_interval(*forecast, *scenario, scenarios::catalog_intervals());
   }
+  auto options = text_options(streams);
+  if (!common.output.empty()) options.colour = false;
+  if (is_snapshot(file)) {
+    const auto snapshot = scenarios::load_memory_snapshot(file);
+    const report::SnapshotReport answer{file, snapshot, scenario ? &*scenario : nullptr,
+                                        forecast ? &*forecast : nullptr};
+    deliver(common.json ? report::snapshot_json(answer, STEPCAST_VERSION)
+                        : report::snapshot_text(answer, options),
+            common, streams);
+    return success;
+  }
   const auto profile = scenarios::load_profiler_trace(file);
   const auto breakdown = forecast::break_down(profile);
   const report::ProfileReport answer{file, profile, breakdown, scenario ? &*scenario : nullptr,
                                      forecast ? &*forecast : nullptr};
-  auto options = text_options(streams);
-  if (!common.output.empty()) options.colour = false;
   deliver(common.json ? report::profile_json(answer, STEPCAST_VERSION)
                       : report::profile_text(answer, options),
           common, streams);

@@ -11,12 +11,17 @@ namespace forecast {
 
 using units::Bytes;
 
-namespace {
-
 Bytes capacity_of(const Scenario& scenario, const strategies::ActorFacts& actor) {
   return scenario.cluster.memory_fraction *
          scenario.cluster.kind(actor.gpu.kind).device.usable_memory;
 }
+
+Bytes outside_of(const Scenario& scenario, const strategies::ActorFacts& actor) {
+  return actor.communicators * scenario.software.communicator_memory +
+         scenario.software.framework_memory;
+}
+
+namespace {
 
 // Of memory that the allocator has cached nothing counts as needed: before it fails it gives that
 // back and asks again, so that it never reserves more than there is `room` for, if the tensors fit.

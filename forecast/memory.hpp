@@ -9,4 +9,8 @@ namespace forecast {
 // peak, and what lies outside the allocator.
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered);
 
+// What a process may have of an actor's device, and what of it lies outside the allocator.
+units::Bytes capacity_of(const Scenario& scenario, const strategies::ActorFacts& actor);
+units::Bytes outside_of(const Scenario& scenario, const strategies::ActorFacts& actor);
+
 }  // namespace forecast

@@ -175,6 +175,8 @@ struct Regrouping {
   std::optional<topology::Sending> before, after, back_before, back_after;
 };
 
+struct BlockTensors;
+
 // Writes passes of the blocks that it is told of. Costs are looked up once per kind of block;
 // `slowdown` stretches computation that runs beside communication.
 class PassWriter {
@@ -187,6 +189,8 @@ class PassWriter {
     return backward(blocks, pass, slowdown, std::nullopt);
   }
   const BlockCost& cost(const Block& block) const;
+  // What the cost counts of memory, tensor by tensor (block_tensors.hpp). O(operators)
+  BlockTensors tensors(const Block& block) const;
   // Time to gather a microbatch's rows over the tensor-parallel group.
   sim::Picoseconds row_gather() const;
   // Only the operators of one part of a block (attention or MLP).
@@ -198,9 +202,6 @@ class PassWriter {
   OperatorCost price(const model::Operator& op, double parts, Graph graph,
                      const Costs& costs) const;
   RowExchanges row_exchanges(units::Bytes size, const Costs& costs) const;
-  void account(BlockCost& cost, const Block& block, const model::Operator& op,
-               const model::Kept& tensor, double bytes) const;
-  std::int64_t output_bytes() const;
   // Of one part of the blocks, or all of them.
   Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown,
                   std::optional<model::Part> only) const;
@@ -215,6 +216,7 @@ class PassWriter {
   ExpertExchanges experts_;
   // Of layers that are regrouped.
   struct Regrouped;
+  struct Local;
   std::shared_ptr<const Regrouped> regrouped_;
   const PassWriter& writer_of(const Block& block) const;
   bool host_waits_ = false;  // for the number of tokens that its experts get

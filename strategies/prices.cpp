@@ -6,6 +6,7 @@
 
 #include "model/narrow.hpp"
 #include "plans/memory.hpp"
+#include "strategies/block_tensors.hpp"
 #include "strategies/compression.hpp"
 #include "strategies/context.hpp"
 #include "strategies/experts.hpp"
@@ -281,77 +282,87 @@ OperatorCost PassWriter::price(const model::Operator& op, double parts, Graph gr
   return cost;
 }
 
+// What a rank computes of a block, and, beside it, its attention core.
+struct PassWriter::Local {
+  Local(const Share& share, const Block& block)
+      : core(core_share_of(share)),
+        operators(operators_of(share, block, extent_of(share))),
+        cores(operators_of(share, block, core.extent)) {
+    if (share.plan.activation_compression != ActivationCompression::none)
+      store_in_8_bit(operators, block.drop);
+  }
+  const model::Operator& computed(std::size_t i) const {
+    return operators[i].core ? cores[i] : operators[i];
+  }
+  double parts(std::size_t i) const {
+    return operators[i].core ? static_cast<double>(core.parts) : 1.0;
+  }
+
+  CoreShare core;
+  model::Operators operators, cores;
+};
+
 BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   BlockCost cost;
-  const auto core = core_share_of(share_);
-  auto local = operators_of(share_, block, extent_of(share_));
-  const auto cores = operators_of(share_, block, core.extent);
-  // The gradient of a layer's output waits for that of the branch which it is added to.
-  const bool branches = block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction;
-  const std::int64_t residual = branches ? output_bytes() : 0;
+  const Local local(share_, block);
+  const TensorRules rules(share_, block);
   // After each operator: what is kept up to it, and what its gradients take.
   std::vector<std::pair<std::int64_t, std::int64_t>> still_kept;
   std::int64_t most = 0;  // alive at once forward
-  const auto keys = context_buffer(share_), rows = gathered_rows(share_);
-  if (share_.plan.activation_compression != ActivationCompression::none)
-    store_in_8_bit(local, block.drop);
-  for (std::size_t i = 0; i < local.size(); ++i) {
-    const auto& op = local[i].core ? cores[i] : local[i];
-    const auto parts = local[i].core ? static_cast<double>(core.parts) : 1.0;
+  for (std::size_t i = 0; i < local.operators.size(); ++i) {
+    const auto& op = local.computed(i);
+    const auto& own = local.operators[i];
+    const auto parts = local.parts(i);
     cost.operators.push_back(price(op, parts, graph_of(op, block.experts, share_.software), costs));
-    const auto held = held_of(block, local[i]);
-    cost.parameters.add(held, local[i].parameters, local[i].parameters > 0 ? 1 : 0);
-    cost.cast += model::narrow_weights(local[i]);
+    const auto held = held_of(block, own);
+    cost.parameters.add(held, own.parameters, own.parameters > 0 ? 1 : 0);
+    cost.cast += model::narrow_weights(own);
     if (share_.training.optimizer == Optimizer::muon &&
         (block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction))
-      add_newton_schulz(cost, local[i], held, share_.training.precision);
-    const bool routes = op.seam == model::Seam::dispatch || op.seam == model::Seam::combine;
-    const auto arrives = op.core ? keys : routes ? rows : units::Bytes{};
-    const auto largest = static_cast<std::int64_t>(op.largest.value / parts + arrives.value);
-    const auto t = static_cast<double>(share_.plan.tensor);
-    const bool gathered = keeps_gathered_ && op.seam == model::Seam::enter;
-    for (const auto& tensor : op.kept) {
-      // The input comes first, if the operator keeps it: a part of the rows that meet.
-      const bool part =
-          &tensor == &op.kept.front() && t * tensor.size.value <= op.exchanged.value * (1 + 1e-9);
-      account(cost, block, op, tensor, (gathered && part ? t : 1) * tensor.size.value / parts);
+      add_newton_schulz(cost, own, held, share_.training.precision);
+    const auto tensors = rules.of(op, parts);
+    for (const auto& tensor : tensors.tensors) {
+      (tensor.keeping == Keeping::made_again  ? cost.recomputed
+       : tensor.keeping == Keeping::offloaded ? cost.offloaded
+                                              : cost.kept) += tensor.bytes;
+      if (tensor.layer_input) cost.input += tensor.bytes;
     }
-    most = std::max(most, cost.kept + cost.recomputed + largest);
-    const auto gradients = residual + static_cast<std::int64_t>(gradient_bytes(op).value / parts);
-    cost.gradients = std::max(cost.gradients, gradients);
-    still_kept.push_back({cost.kept + cost.recomputed, gradients});
+    most = std::max(most, cost.kept + cost.recomputed + tensors.largest);
+    cost.gradients = std::max(cost.gradients, tensors.gradients);
+    still_kept.push_back({cost.kept + cost.recomputed, tensors.gradients});
   }
   const auto all = cost.kept + cost.recomputed;
   cost.largest_growing = most - all;
   for (const auto& [kept, gradients] : still_kept)
     cost.gradients_freeing = std::max(cost.gradients_freeing, gradients - (all - kept));
-  if (block.keeps_output) cost.kept += output_bytes();
+  if (block.keeps_output) cost.kept += rules.output();
   if (block.drop.kind == Drop::per_op) {
-    const auto outputs = kept_outputs(local, per_op(share_));
+    const auto outputs = kept_outputs(local.operators, per_op(share_));
     (block.offloaded == ModuleSet::all() ? cost.offloaded : cost.kept) +=
         static_cast<std::int64_t>(outputs.kept);
     cost.recomputed -= std::min(cost.recomputed, static_cast<std::int64_t>(outputs.replaced));
   }
-  for (const auto& replay : replays_of(local, block.drop, per_op(share_)))
+  for (const auto& replay : replays_of(local.operators, block.drop, per_op(share_)))
     cost.replays.push_back(priced(replay, cost.operators));
   if (share_.counts_flops) count_flops(cost, share_, block);
   return cost;
 }
 
-void PassWriter::account(BlockCost& cost, const Block& block, const model::Operator& op,
-                         const model::Kept& tensor, double bytes) const {
-  const bool away = block.offloaded.covers(tensor.module);
-  const bool made_again =
-      drops(block.drop, op, tensor) || (tensor.layer_input && block.checkpoint > 0);
-  auto& where = made_again ? cost.recomputed : away ? cost.offloaded : cost.kept;
-  where += static_cast<std::int64_t>(bytes);
-  if (tensor.layer_input) cost.input += static_cast<std::int64_t>(bytes);
-}
-
-// The rows that this rank has at the end of a layer.
-std::int64_t PassWriter::output_bytes() const {
-  const double element = model::wide_bytes(share_.training.precision);
-  return extent_of(share_).rows * share_.model.hidden * static_cast<std::int64_t>(element);
+BlockTensors PassWriter::tensors(const Block& block) const {
+  if (const auto& writer = writer_of(block); &writer != this) return writer.tensors(block);
+  const Local local(share_, block);
+  const TensorRules rules(share_, block);
+  BlockTensors tensors;
+  for (std::size_t i = 0; i < local.operators.size(); ++i)
+    tensors.operators.push_back(rules.of(local.computed(i), local.parts(i)));
+  if (block.keeps_output) tensors.sent = rules.output();
+  if (block.drop.kind == Drop::per_op) {
+    const auto outputs = kept_outputs(local.operators, per_op(share_));
+    if (block.offloaded != ModuleSet::all())
+      tensors.outputs = static_cast<std::int64_t>(outputs.kept);
+    tensors.replaced = static_cast<std::int64_t>(outputs.replaced);
+  }
+  return tensors;
 }
 
 const BlockCost& PassWriter::cost(const Block& block) const {

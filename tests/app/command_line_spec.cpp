@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "scenarios/foreign/memory_snapshot.hpp"
 #include "tests/app/stepcast.hpp"
 #include "tests/catch.hpp"
 
@@ -107,6 +108,17 @@ TEST_CASE("--trace writes Chrome events or Perfetto by the name's ending") {
   std::ifstream written(chrome.path);
   CHECK(json::parse(written).contains("traceEvents"));
   CHECK(fs::file_size(perfetto.path) > 100);
+}
+
+TEST_CASE("--memory-snapshot writes a snapshot that is read as one") {
+  const Scratch file("stepcast_memory.pickle");
+  REQUIRE(stepcast({"simulate", small, "--memory-snapshot", file.path.string()}).status ==
+          app::success);
+  const auto snapshot = scenarios::load_memory_snapshot(file.path);
+  REQUIRE(snapshot.devices.size() == 1);
+  CHECK(snapshot.devices[0].events > 100);
+  CHECK(snapshot.devices[0].out_of_memory == 0);
+  CHECK(snapshot.devices[0].most_reserved >= snapshot.devices[0].most_requested);
 }
 
 TEST_CASE("schedule prints the contract's document: 1F1B on 4 stages, 8 microbatches") {

@@ -464,6 +464,7 @@ TEST_CASE("two outputs are two files; a device may be both") {
       {"simulate", file, "--report", x, "--output", x},
       {"simulate", file, "--report", x, "--output", folder / "./x.html"},
       {"simulate", file, "--report", x, "--trace", folder / "x.json"},
+      {"simulate", file, "--report", x, "--memory-snapshot", x},
       {"simulate", file, "--trace", ranks, "--output", ranks + "rank-0.json"},
       {"simulate", file, "--trace", ranks, "--output", ranks + "rank-8.json"},
       {"sweep", grid, "--store", x, "--csv", x},

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/chunk_tensors.hpp"
+
+#include <algorithm>
+
+#include "strategies/checkpoints.hpp"
+
+namespace forecast {
+
+using strategies::Keeping;
+using strategies::Pass;
+
+ChunkTensors::ChunkTensors(const ChunkBlocks& chunk) : chunk_(chunk), held_(chunk.blocks.size()) {
+  for (std::size_t b = 0; b < held_.size(); ++b) {
+    held_[b].kept.resize(chunk.tensors[b].operators.size());
+    held_[b].made_again.resize(chunk.tensors[b].operators.size());
+  }
+}
+
+std::string ChunkTensors::name(std::size_t block, const std::string& what) const {
+  return chunk_.names[block] + ": " + what;
+}
+
+std::int64_t ChunkTensors::offloaded(std::size_t block) const {
+  std::int64_t bytes = 0;
+  for (const auto& op : chunk_.tensors[block].operators)
+    for (const auto& tensor : op.tensors)
+      if (tensor.keeping == Keeping::offloaded) bytes += tensor.bytes;
+  return bytes;
+}
+
+// Where outputs are kept for recomputation per operator, they stand for the first tensors.
+std::int64_t ChunkTensors::again(std::size_t block, std::size_t op, std::size_t tensor) const {
+  const auto& all = chunk_.tensors[block];
+  auto left = all.replaced;
+  for (std::size_t o = 0; o <= op; ++o) {
+    const auto& tensors = all.operators[o].tensors;
+    for (std::size_t t = 0; t < tensors.size(); ++t) {
+      if (tensors[t].keeping != Keeping::made_again) continue;
+      const auto stands_for = std::min(left, tensors[t].bytes);
+      if (o == op && t == tensor) return tensors[t].bytes - stands_for;
+      left -= stands_for;
+    }
+  }
+  return 0;
+}
+
+// What waits on the host leaves through buffers of twice its size, as passes count it.
+void ChunkTensors::forward(TensorLog& log) {
+  for (std::size_t b = 0; b < held_.size(); ++b) {
+    const auto& block = chunk_.tensors[b];
+    auto& held = held_[b];
+    std::vector<allocator::TensorId> until_run;
+    if (block.sent > 0)
+      held.whole.push_back(log.allocate(block.sent, name(b, "output, sent on"), "activations"));
+    if (block.outputs > 0)
+      held.whole.push_back(log.allocate(block.outputs, name(b, "outputs kept"), "activations"));
+    if (const auto away = 2 * offloaded(b); away > 0)
+      until_run.push_back(log.allocate(away, name(b, "on its way to the host"), "offload"));
+    for (std::size_t o = 0; o < block.operators.size(); ++o) {
+      const auto& op = block.operators[o];
+      for (std::size_t t = 0; t < op.tensors.size(); ++t) {
+        const auto& tensor = op.tensors[t];
+        const auto called = std::string(op.name) + ", " + std::string(tensor.name);
+        if (tensor.keeping == Keeping::kept && tensor.bytes > 0)
+          held.kept[o].push_back(log.allocate(tensor.bytes, name(b, called), "activations"));
+        if (const auto bytes = again(b, o, t); tensor.keeping == Keeping::made_again && bytes > 0)
+          until_run.push_back(log.allocate(bytes, name(b, called), "activations, made again"));
+      }
+      log.passing(op.largest, name(b, std::string(op.name) + ", while it runs"), "temporary");
+    }
+    log.free(until_run);
+  }
+}
+
+void ChunkTensors::make_again(TensorLog& log, std::size_t b) {
+  const auto& block = chunk_.tensors[b];
+  for (std::size_t o = 0; o < block.operators.size(); ++o)
+    for (std::size_t t = 0; t < block.operators[o].tensors.size(); ++t) {
+      const auto& op = block.operators[o];
+      const auto bytes = again(b, o, t);
+      if (op.tensors[t].keeping != Keeping::made_again || bytes == 0) continue;
+      const auto called = std::string(op.name) + ", " + std::string(op.tensors[t].name);
+      held_[b].made_again[o].push_back(
+          log.allocate(bytes, name(b, called), "activations, made again"));
+    }
+}
+
+class ChunkTensors::Backward {
+ public:
+  Backward(ChunkTensors& of, TensorLog& log, Pass pass)
+      : of_(of),
+        log_(log),
+        inputs_(pass != Pass::backward_weight),
+        weights_(pass != Pass::backward_input) {}
+
+  void again(std::size_t first, std::size_t last, std::uint8_t level) {
+    if (!inputs_) return;
+    for (auto b = first + 1; b <= last; ++b)
+      if (of_.chunk_.blocks[b].checkpoint == level) input_again(b);
+  }
+
+  void back(std::size_t first, std::size_t last) {
+    if (inputs_) {
+      if (first > 0 && of_.chunk_.blocks[first].checkpoint > 0)
+        log_.free(of_.held_[first].input_again);
+      for (auto b = first; b < last; ++b) of_.make_again(log_, b);
+    }
+    for (auto b = last; b-- > first;) block(b);
+  }
+
+ private:
+  void input_again(std::size_t b) {
+    for (const auto& op : of_.chunk_.tensors[b].operators)
+      for (const auto& tensor : op.tensors)
+        if (tensor.layer_input && tensor.bytes > 0)
+          of_.held_[b].input_again.push_back(
+              log_.allocate(tensor.bytes, of_.name(b, "input"), "activations, made again"));
+  }
+
+  // What an operator saved goes with its gradients, where these are of inputs and weights.
+  void block(std::size_t b) {
+    const auto& operators = of_.chunk_.tensors[b].operators;
+    auto& held = of_.held_[b];
+    const auto away = of_.offloaded(b);
+    std::vector<allocator::TensorId> fetched;
+    if (inputs_ && away > 0)
+      fetched.push_back(log_.allocate(2 * away, of_.name(b, "fetched from the host"), "offload"));
+    for (auto o = operators.size(); o-- > 0;) {
+      log_.passing(operators[o].gradients,
+                   of_.name(b, std::string(operators[o].name) + ", gradients"), "temporary");
+      if (!inputs_ || !weights_) continue;
+      log_.free(held.made_again[o]);
+      log_.free(held.kept[o]);
+    }
+    log_.free(fetched);
+    if (!weights_ && away > 0)
+      held.whole.push_back(log_.allocate(away, of_.name(b, "fetched from the host"), "offload"));
+    if (!weights_) return;
+    for (auto o = operators.size(); o-- > 0;) {
+      log_.free(held.made_again[o]);
+      log_.free(held.kept[o]);
+    }
+    log_.free(held.whole);
+  }
+
+  ChunkTensors& of_;
+  TensorLog& log_;
+  bool inputs_, weights_;
+};
+
+void ChunkTensors::backward(TensorLog& log, Pass pass) {
+  Backward visit(*this, log, pass);
+  strategies::walk_back(chunk_.blocks, 0, chunk_.blocks.size(), visit);
+}
+
+}  // namespace forecast

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what the passes of one virtual stage, for one microbatch, allocate and free.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "forecast/tensor_log.hpp"
+#include "plans/schedules/schedule.hpp"
+#include "strategies/block_tensors.hpp"
+#include "strategies/passes.hpp"
+
+namespace forecast {
+
+// A virtual stage: its blocks, and the tensors of each.
+struct ChunkBlocks {
+  std::vector<strategies::Block> blocks;
+  std::vector<strategies::BlockTensors> tensors;
+  std::vector<std::string> names;  // "layer 3", "embedding"
+};
+
+// What one microbatch holds of it, from its forward to its backward pass.
+class ChunkTensors {
+ public:
+  explicit ChunkTensors(const ChunkBlocks& chunk);
+
+  void forward(TensorLog& log);
+  // Of the gradients of inputs, of weights, or both.
+  void backward(TensorLog& log, strategies::Pass pass);
+
+  class Backward;  // a backward pass, as strategies::walk_back visits it
+
+ private:
+  // Of one block: by operator, what is there until its gradients are; and beside operators.
+  struct Held {
+    std::vector<std::vector<allocator::TensorId>> kept, made_again;
+    std::vector<allocator::TensorId> whole, input_again;
+  };
+  std::string name(std::size_t block, const std::string& what) const;
+  void make_again(TensorLog& log, std::size_t block);
+  std::int64_t offloaded(std::size_t block) const;
+  std::int64_t again(std::size_t block, std::size_t op, std::size_t tensor) const;
+
+  const ChunkBlocks& chunk_;
+  std::vector<Held> held_;
+};
+
+}  // namespace forecast

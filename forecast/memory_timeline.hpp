@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one rank allocates and frees in a step, in the order in which its host does so.
+#pragma once
+#include <cstdint>
+
+#include "forecast/memory_replay.hpp"
+#include "forecast/scenario.hpp"
+#include "strategies/lowered.hpp"
+
+namespace forecast {
+
+// Tensors of one actor of a lowered step. What is there throughout (weights, gradients and states
+// of the optimizer, by operator; workspaces) is allocated before the first step; a step allocates
+// - what ZeRO gathers, one buffer from its begin to the end of its last pass;
+// - forward, operator by operator, what is saved, and what is alive only while the operator runs;
+//   what the backward pass makes again goes when the block has run;
+// - backward, what runs again, and gradients of activations; what an operator saved goes with its
+//   gradients;
+// - then copies and buffers of gradients on their way, until the optimizer has run.
+// All on one stream. These are the tensors that Memory counts, and the most bytes alive at once are
+// its `peak_allocated` (docs/memory.md names what may differ). O(passes · operators)
+struct TensorTimeline {
+  allocator::Timeline events;
+  std::vector<NamedTensor> tensors;  // by allocator::TensorId
+};
+TensorTimeline tensor_timeline(const Scenario& scenario, const strategies::Lowered& lowered,
+                               std::uint32_t actor);
+
+// The most bytes that are allocated at once, as the program asks for them.
+std::int64_t most_alive(const allocator::Timeline& events);
+
+}  // namespace forecast

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: allocations and frees as they are written down.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "forecast/memory_replay.hpp"
+
+namespace forecast {
+
+// Events in order, of tensors that have names.
+class TensorLog {
+ public:
+  TensorLog(allocator::Events& events, std::vector<NamedTensor>& tensors)
+      : events_(&events), tensors_(tensors) {}
+
+  // To another list, with the same tensors.
+  void write_to(allocator::Events& events) { events_ = &events; }
+
+  allocator::TensorId allocate(std::int64_t bytes, std::string name, std::string category) {
+    const auto id = static_cast<allocator::TensorId>(tensors_.size());
+    tensors_.push_back({std::move(name), std::move(category)});
+    events_->push_back({allocator::Event::Kind::allocate, id, 0, bytes});
+    return id;
+  }
+  void free(allocator::TensorId id) { events_->push_back({allocator::Event::Kind::free, id}); }
+  void free(std::vector<allocator::TensorId>& ids) {
+    for (auto id = ids.rbegin(); id != ids.rend(); ++id) free(*id);
+    ids.clear();
+  }
+  // A tensor of which nothing else happens in between.
+  void passing(std::int64_t bytes, std::string name, std::string category) {
+    if (bytes > 0) free(allocate(bytes, std::move(name), std::move(category)));
+  }
+
+ private:
+  allocator::Events* events_;
+  std::vector<NamedTensor>& tensors_;
+};
+
+}  // namespace forecast

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a block's tensors a rank holds, and for how long: one rule for what passes count and for
+// the list of allocations.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/layer.hpp"
+#include "strategies/passes.hpp"
+
+namespace strategies {
+
+// From its forward pass on until its gradients are made: on the device, on the host, or not at all,
+// because the backward pass makes it again.
+enum class Keeping : std::uint8_t { kept, offloaded, made_again };
+
+struct BlockTensor {
+  std::string_view name;
+  std::int64_t bytes = 0;
+  Keeping keeping = Keeping::kept;
+  bool layer_input = false;
+};
+
+struct OperatorTensors {
+  std::string_view name;  // of the operator
+  std::vector<BlockTensor> tensors;
+  std::int64_t largest = 0;    // bytes alive only while it runs
+  std::int64_t gradients = 0;  // and while its gradients are computed
+};
+
+// Tensors of a block, by operator, in the order of execution.
+struct BlockTensors {
+  std::vector<OperatorTensors> operators;
+  std::int64_t sent = 0;  // its output, kept after it went to another stage
+  // Recomputation per operator: outputs that are kept, and of those that are made again the bytes
+  // that these stand for.
+  std::int64_t outputs = 0, replaced = 0;
+};
+
+// The rules for one block on the ranks of a share.
+class TensorRules {
+ public:
+  TensorRules(const Share& share, const Block& block);
+
+  // Of an operator, of which `parts` ranks share equally in the work.
+  OperatorTensors of(const model::Operator& op, double parts) const;
+  // Bytes of the rows that this rank has at the end of a layer.
+  std::int64_t output() const { return output_; }
+
+ private:
+  Keeping keeping(const model::Operator& op, const model::Kept& tensor) const;
+
+  const Block& block_;
+  double tensor_parallel_;
+  bool keeps_gathered_;
+  units::Bytes keys_, rows_;
+  std::int64_t output_, residual_;
+};
+
+}  // namespace strategies

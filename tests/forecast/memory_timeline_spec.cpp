@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of allocations beside the bytes that passes count.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+
+#include "forecast/costs.hpp"
+#include "forecast/forecast.hpp"
+#include "forecast/memory_timeline.hpp"
+#include "plans/memory.hpp"
+#include "sim/measures.hpp"
+#include "strategies/lowering/lower.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/random_scenario.hpp"
+#include "tests/forecast/small_llama.hpp"
+
+namespace memory_timeline_spec {
+
+using allocator::Event;
+using forecast::tensor_timeline;
+using strategies::Recompute;
+using units::Bytes;
+
+namespace {
+
+strategies::Lowered lowered_of(const forecast::Scenario& s, const strategies::Costs& costs) {
+  return strategies::lower({s.model, s.training, s.plan, s.software, s.cluster}, costs,
+                           strategies::Ranks::folded);
+}
+
+std::int64_t whole(Bytes bytes) { return static_cast<std::int64_t>(bytes.value); }
+
+// The most that passes hold and what is there throughout; or what there is when gradients are
+// reduced.
+std::int64_t counted(const forecast::Scenario& s, const strategies::Lowered& lowered,
+                     std::size_t actor) {
+  const auto fixed = strategies::static_memory(lowered.actors[actor].held, lowered.shards, s.plan,
+                                               s.training, s.software);
+  const auto always = whole(fixed.weights) + whole(fixed.gradients) + whole(fixed.optimizer) +
+                      whole(s.software.workspace) +
+                      (s.model.moe ? whole(s.software.expert_workspace) : 0);
+  const auto held = sim::memory_held(lowered.program)[actor];
+  return always + std::max(whole(fixed.gathered) + held.peak, whole(fixed.reduction));
+}
+
+bool pairs_passes(strategies::ScheduleKind schedule) {
+  return schedule == strategies::ScheduleKind::dualpipe ||
+         schedule == strategies::ScheduleKind::dualpipe_v;
+}
+
+bool recomputes_per_op(const strategies::Plan& plan) {
+  const auto is = [](const Recompute& one) { return one.kind == Recompute::Kind::per_op; };
+  return is(plan.recompute) || std::ranges::any_of(plan.recompute_of_stage, is) ||
+         std::ranges::any_of(plan.layers, [&](const auto& range) {
+           return range.recompute && is(*range.recompute);
+         });
+}
+
+}  // namespace
+
+TEST_CASE("the most bytes alive at once are those that the forecast counts") {
+  std::mt19937 random(7);
+  int exact = 0, near = 0;
+  for (int i = 0; i < 150; ++i) {
+    const auto s = tests::random_scenario(random);
+    CAPTURE(i);
+    const auto costs = forecast::costs_on(s.cluster);
+    const auto lowered = lowered_of(s, costs);
+    for (std::uint32_t actor = 0; actor < lowered.actors.size(); ++actor) {
+      CAPTURE(actor);
+      const auto alive = forecast::most_alive(tensor_timeline(s, lowered, actor).events);
+      const auto expected = counted(s, lowered, actor);
+      // Passes of a pair run at once and are listed one after the other; outputs that stand for
+      // tensors made again stand for the first of them.
+      if (pairs_passes(s.plan.schedule) || recomputes_per_op(s.plan)) {
+        CHECK(static_cast<double>(alive) == Approx(static_cast<double>(expected)).epsilon(0.25));
+        ++near;
+      } else {
+        CHECK(alive == expected);
+        ++exact;
+      }
+    }
+  }
+  CHECK(exact > 100);
+  CHECK(near > 10);
+}
+
+TEST_CASE("a step frees all that it allocates") {
+  std::mt19937 random(3);
+  for (int i = 0; i < 60; ++i) {
+    const auto s = tests::random_scenario(random);
+    CAPTURE(i);
+    const auto costs = forecast::costs_on(s.cluster);
+    const auto lowered = lowered_of(s, costs);
+    const auto timeline = tensor_timeline(s, lowered, 0);
+    std::map<allocator::TensorId, int> alive;
+    for (const auto& event : timeline.events.step)
+      alive[event.tensor] += event.kind == Event::Kind::allocate ? 1 : -1;
+    CHECK(std::ranges::all_of(alive, [](const auto& one) { return one.second == 0; }));
+  }
+}
+
+TEST_CASE("tensors are named by layer and operator") {
+  const auto s = tests::small_llama({});
+  const auto costs = forecast::costs_on(s.cluster);
+  const auto lowered = lowered_of(s, costs);
+  const auto timeline = tensor_timeline(s, lowered, 0);
+  std::map<std::string, int> categories;
+  for (const auto& tensor : timeline.tensors) ++categories[tensor.category];
+  CHECK(timeline.tensors.front() == forecast::NamedTensor{"embedding: weights", "parameters"});
+  CHECK(categories.contains("activations"));
+  CHECK(categories.contains("temporary"));
+  CHECK(categories.contains("optimizer"));
+}
+
+TEST_CASE("what recomputation makes again is alive while its layer runs, forward and backward") {
+  auto s = tests::small_llama({});
+  s.plan.recompute = {Recompute::Kind::full};
+  const auto costs = forecast::costs_on(s.cluster);
+  const auto lowered = lowered_of(s, costs);
+  const auto timeline = tensor_timeline(s, lowered, 0);
+  std::map<std::string, int> allocations;
+  for (const auto& event : timeline.events.step)
+    if (event.kind == Event::Kind::allocate) ++allocations[timeline.tensors[event.tensor].category];
+  CHECK(allocations["activations, made again"] > allocations["activations"]);
+}
+
+TEST_CASE("a history replays a first step and one more, and ends with what stays") {
+  const auto s = tests::small_llama({});
+  const auto history = forecast::memory_history(s, 0);
+  std::int64_t allocated = 0;
+  for (const auto& segment : history.segments)
+    for (const auto& part : segment.parts)
+      if (part.state == allocator::Segment::Part::State::allocated) allocated += part.requested;
+  const auto forecast = forecast::simulate(s);
+  const auto& stage = forecast.memory.stages[0];
+  CHECK(allocated == whole(stage.weights) + whole(stage.gradients) + whole(stage.optimizer) +
+                         whole(s.software.workspace));
+  CHECK(std::ranges::none_of(history.trace, [](const auto& entry) {
+    return entry.action == allocator::TraceEntry::Action::oom;
+  }));
+}
+
+}  // namespace memory_timeline_spec
