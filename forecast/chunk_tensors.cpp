@@ -22,7 +22,7 @@ std::string ChunkTensors::name(std::size_t block, const std::string& what) const
 }
 
 std::int64_t ChunkTensors::offloaded(std::size_t block) const {
-  std::int64_t bytes = 0;
+  auto bytes = chunk_.tensors[block].outputs_offloaded;
   for (const auto& op : chunk_.tensors[block].operators)
     for (const auto& tensor : op.tensors)
       if (tensor.keeping == Keeping::offloaded) bytes += tensor.bytes;

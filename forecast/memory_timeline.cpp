@@ -35,7 +35,7 @@ std::optional<strategies::Pass> pass_of(std::uint8_t label) {
   }
 }
 
-std::string name_of(strategies::Block::Kind kind, std::int64_t layer) {
+std::string block_name(strategies::Block::Kind kind, std::int64_t layer) {
   switch (kind) {
     case strategies::Block::Kind::embedding:
       return "embedding";
@@ -100,7 +100,7 @@ class StepTensors {
       auto layer = first[v];
       for (const auto& block : all[v]) {
         blocks.tensors.push_back(lowered_.writer->tensors(block));
-        blocks.names.push_back(name_of(block.kind, layer));
+        blocks.names.push_back(block_name(block.kind, layer));
         if (block.kind == strategies::Block::Kind::layer) ++layer;
       }
       chunks_.push_back(std::move(blocks));

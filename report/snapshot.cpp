@@ -19,7 +19,7 @@ namespace {
 units::Bytes in_bytes(std::int64_t bytes) { return {static_cast<double>(bytes)}; }
 
 // The one that a forecast of the fullest device is held against.
-const scenarios::SnapshotDevice* fullest(const scenarios::MemorySnapshot& snapshot) {
+const scenarios::SnapshotDevice* fullest_device(const scenarios::MemorySnapshot& snapshot) {
   const auto most =
       std::ranges::max_element(snapshot.devices, {}, &scenarios::SnapshotDevice::most_reserved);
   return most == snapshot.devices.end() ? nullptr : &*most;
@@ -37,8 +37,7 @@ std::string device_text(const scenarios::SnapshotDevice& device) {
   line("asked for", device.requested, device.most_requested);
   line("reserved", device.reserved, device.most_reserved);
   text += fmt::format("  {} events", device.events);
-  if (device.out_of_memory > 0)
-    text += fmt::format(", out of memory {} times", device.out_of_memory);
+  if (device.out_of_memory > 0) text += fmt::format(", out of memory: {}", device.out_of_memory);
   return text + '\n';
 }
 
@@ -84,7 +83,7 @@ std::string snapshot_text(const SnapshotReport& report, const TextOptions& optio
                       printable(report.snapshot.settings, options.unicode));
   for (std::size_t i = 0; i < report.snapshot.devices.size(); ++i)
     text += heading(fmt::format("Device {}", i), options) + device_text(report.snapshot.devices[i]);
-  const auto* device = fullest(report.snapshot);
+  const auto* device = fullest_device(report.snapshot);
   if (device != nullptr && report.forecast != nullptr)
     text += beside_device_text(*device, report.forecast->memory, options);
   return text;

@@ -33,9 +33,9 @@ struct OperatorTensors {
 struct BlockTensors {
   std::vector<OperatorTensors> operators;
   std::int64_t sent = 0;  // its output, kept after it went to another stage
-  // Recomputation per operator: outputs that are kept, and of those that are made again the bytes
-  // that these stand for.
-  std::int64_t outputs = 0, replaced = 0;
+  // Recomputation per operator: outputs that are kept, on the device or on the host, and of those
+  // that are made again the bytes that these stand for.
+  std::int64_t outputs = 0, outputs_offloaded = 0, replaced = 0;
 };
 
 // The rules for one block on the ranks of a share.

@@ -358,8 +358,8 @@ BlockTensors PassWriter::tensors(const Block& block) const {
   if (block.keeps_output) tensors.sent = rules.output();
   if (block.drop.kind == Drop::per_op) {
     const auto outputs = kept_outputs(local.operators, per_op(share_));
-    if (block.offloaded != ModuleSet::all())
-      tensors.outputs = static_cast<std::int64_t>(outputs.kept);
+    (block.offloaded == ModuleSet::all() ? tensors.outputs_offloaded : tensors.outputs) =
+        static_cast<std::int64_t>(outputs.kept);
     tensors.replaced = static_cast<std::int64_t>(outputs.replaced);
   }
   return tensors;

@@ -119,6 +119,11 @@ TEST_CASE("--memory-snapshot writes a snapshot that is read as one") {
   CHECK(snapshot.devices[0].events > 100);
   CHECK(snapshot.devices[0].out_of_memory == 0);
   CHECK(snapshot.devices[0].most_reserved >= snapshot.devices[0].most_requested);
+  const auto told = stepcast({"trace", file.path.string(), "--against", small, "--json"});
+  REQUIRE(told.status == app::success);
+  const auto document = json::parse(told.out);
+  CHECK(document["devices"][0]["most_requested_bytes"] ==
+        document["against"]["memory"]["peak_allocated_bytes"]);
 }
 
 TEST_CASE("schedule prints the contract's document: 1F1B on 4 stages, 8 microbatches") {

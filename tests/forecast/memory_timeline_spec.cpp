@@ -71,10 +71,16 @@ TEST_CASE("the most bytes alive at once are those that the forecast counts") {
       CAPTURE(actor);
       const auto alive = forecast::most_alive(tensor_timeline(s, lowered, actor).events);
       const auto expected = counted(s, lowered, actor);
-      // Passes of a pair run at once and are listed one after the other; outputs that stand for
-      // tensors made again stand for the first of them.
-      if (pairs_passes(s.plan.schedule) || recomputes_per_op(s.plan)) {
-        CHECK(static_cast<double>(alive) == Approx(static_cast<double>(expected)).epsilon(0.25));
+      const double ratio = static_cast<double>(alive) / static_cast<double>(expected);
+      if (pairs_passes(s.plan.schedule)) {
+        // They run at once, and are listed one after the other.
+        CHECK(alive <= expected);
+        CHECK(ratio > 0.5);
+        ++near;
+      } else if (recomputes_per_op(s.plan)) {
+        // Outputs that stand for tensors made again stand for the first of them.
+        CHECK(alive >= expected);
+        CHECK(ratio < 1.01);
         ++near;
       } else {
         CHECK(alive == expected);
