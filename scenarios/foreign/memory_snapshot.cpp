@@ -159,7 +159,7 @@ class SnapshotReader {
     std::vector<std::int64_t> numbers;
     for (const auto& segment : result_.segments) numbers.push_back(segment.device);
     std::ranges::sort(numbers);
-    numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
     result_.devices.resize(std::max(numbers.size(), events_.size()));
     for (const auto& segment : result_.segments) {
       const auto at = std::ranges::lower_bound(numbers, segment.device) - numbers.begin();
