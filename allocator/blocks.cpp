@@ -58,9 +58,30 @@ std::vector<BlockId> Blocks::by_address() const {
   return ids;
 }
 
-Place place_of(const Blocks& blocks, BlockId id) {
-  const auto& block = blocks[id];
+Place Blocks::place_of(BlockId id) const {
+  const auto& block = blocks_[id];
   return {block.stream, block.mapped ? block.size : 0, block.address, id};
+}
+
+void Blocks::list(BlockId id) {
+  auto& block = blocks_[id];
+  auto& pool = pool_of(block.small);
+  if (block.mapped) block.listed_at = pool.searches;
+  (block.mapped ? pool.free : pool.unmapped).insert(place_of(id));
+}
+
+void Blocks::unlist(BlockId id) {
+  const auto& block = blocks_[id];
+  auto& pool = pool_of(block.small);
+  (block.mapped ? pool.free : pool.unmapped).erase(place_of(id));
+}
+
+void Blocks::join_free(BlockId into, BlockId neighbour) {
+  if (neighbour == no_block || !blocks_[neighbour].is_free() ||
+      blocks_[neighbour].mapped != blocks_[into].mapped)
+    return;
+  unlist(neighbour);
+  join(into, neighbour);
 }
 
 }  // namespace allocator

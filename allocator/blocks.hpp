@@ -2,6 +2,7 @@
 // The blocks that segments are cut into, each beside its neighbours, and the lists that free ones
 // are searched in.
 #pragma once
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <set>
@@ -48,7 +49,8 @@ struct Pool {
   std::int64_t searches = 0;
 };
 
-// Blocks by number; numbers of blocks that are gone are used again.
+// Blocks by number, and which of them are listed as free; numbers of blocks that are gone are used
+// again.
 class Blocks {
  public:
   Block& operator[](BlockId id) { return blocks_[id]; }
@@ -62,11 +64,20 @@ class Blocks {
   void join(BlockId into, BlockId gone);
   std::vector<BlockId> by_address() const;
 
+  Pool& pool_of(bool small) { return pools_[small ? 0 : 1]; }
+  const Pool& pool_of(bool small) const { return pools_[small ? 0 : 1]; }
+  void list(BlockId id);
+  void unlist(BlockId id);
+  // A free block grows over a neighbour, if that is there, listed, and has memory as it has, or has
+  // none as it has none.
+  void join_free(BlockId into, BlockId neighbour);
+
  private:
+  Place place_of(BlockId id) const;
+
   std::vector<Block> blocks_;
   std::vector<BlockId> spare_;
+  std::array<Pool, 2> pools_;  // small, large
 };
-
-Place place_of(const Blocks& blocks, BlockId id);
 
 }  // namespace allocator

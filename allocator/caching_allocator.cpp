@@ -14,19 +14,6 @@ using Action = TraceEntry::Action;
 CachingAllocator::CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace)
     : settings_(settings), limits_(limits), trace_(trace) {}
 
-void CachingAllocator::list(BlockId id) {
-  auto& block = blocks_[id];
-  auto& pool = pool_of(block.small);
-  if (block.mapped) block.listed_at = pool.searches;
-  (block.mapped ? pool.free : pool.unmapped).insert(place_of(blocks_, id));
-}
-
-void CachingAllocator::unlist(BlockId id) {
-  const auto& block = blocks_[id];
-  auto& pool = pool_of(block.small);
-  (block.mapped ? pool.free : pool.unmapped).erase(place_of(blocks_, id));
-}
-
 void CachingAllocator::note(Action action, Address address, Size size, StreamId stream,
                             TensorId tensor) {
   if (trace_) trace_->push_back({action, address, size, stream, tensor});
@@ -64,7 +51,7 @@ bool CachingAllocator::allocate(TensorId tensor, Size requested, StreamId stream
 }
 
 BlockId CachingAllocator::search(const Request& request) {
-  auto& pool = pool_of(request.small);
+  auto& pool = blocks_.pool_of(request.small);
   ++pool.searches;
   const auto fits_stream = [&](auto place) {
     return place != pool.free.end() && place->stream == request.stream;
@@ -125,7 +112,7 @@ void CachingAllocator::hand_out(BlockId id, const Request& request, TensorId ten
   if (splits) {
     const auto remainder = id;
     id = blocks_.cut_front(id, request.size);
-    list(remainder);
+    blocks_.list(remainder);
   }
   auto& block = blocks_[id];
   block.allocated = true;
@@ -196,18 +183,9 @@ void CachingAllocator::give_back(BlockId id) {
   note(Action::free_completed, block.address, block.requested, block.stream, block.tensor);
   block.requested = 0;
   block.tensor = 0;
-  join_free(id, block.before);
-  join_free(id, blocks_[id].after);
-  list(id);
-}
-
-bool CachingAllocator::join_free(BlockId into, BlockId neighbour) {
-  if (neighbour == no_block || !blocks_[neighbour].is_free() ||
-      blocks_[neighbour].mapped != blocks_[into].mapped)
-    return false;
-  unlist(neighbour);
-  blocks_.join(into, neighbour);
-  return true;
+  blocks_.join_free(id, block.before);
+  blocks_.join_free(id, blocks_[id].after);
+  blocks_.list(id);
 }
 
 }  // namespace allocator

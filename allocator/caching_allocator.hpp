@@ -14,8 +14,6 @@
 // (2 MiB for the small pool, 20 MiB for the large) get memory when a block needs it; giving back
 // takes the pages that lie wholly in free blocks.
 #pragma once
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -25,6 +23,13 @@
 #include "allocator/counts.hpp"
 
 namespace allocator {
+
+// What stands against a request.
+struct Shortage {
+  Size limit = 0;         // of what may be reserved
+  Size block = 0;         // that it needs
+  Size largest_free = 0;  // block of its pool and stream; 0: none is free
+};
 
 class CachingAllocator {
  public:
@@ -42,13 +47,7 @@ class CachingAllocator {
   void empty_cache();
 
   const Counts& counts() const { return counts_; }
-  // Of what may be reserved.
-  Size limit() const {
-    return limits_.allowed ? std::min(*limits_.allowed, limits_.device) : limits_.device;
-  }
-  Size block_size(Size requested) const { return rounded(requested, settings_); }
-  // That a request of this size could come from, on this stream; 0: none is free.
-  Size largest_free(Size requested, StreamId stream) const;
+  Shortage shortage(Size requested, StreamId stream) const;
   void reset_peaks();
   // By address. O(blocks · log blocks), as the next one.
   std::vector<Segment> segments() const;
@@ -68,9 +67,6 @@ class CachingAllocator {
     bool passed = false;
   };
 
-  Pool& pool_of(bool small) { return pools_[small ? 0 : 1]; }
-  void list(BlockId id);
-  void unlist(BlockId id);
   void note(TraceEntry::Action action, Address address, Size size, StreamId stream,
             TensorId tensor = 0);
   BlockId block_of(TensorId tensor) const;
@@ -85,7 +81,6 @@ class CachingAllocator {
   void release(BlockId id);
   void hand_out(BlockId id, const Request& request, TensorId tensor);
   void give_back(BlockId id);
-  bool join_free(BlockId into, BlockId neighbour);
   void finish_passed();
 
   BlockId expand(const Request& request);
@@ -97,7 +92,6 @@ class CachingAllocator {
   Limits limits_;
   Trace* trace_;
   Blocks blocks_;
-  std::array<Pool, 2> pools_;  // small, large
   Addresses addresses_;
   std::map<StreamId, std::deque<Waiting>> waiting_;  // in the order in which they were freed
   bool some_passed_ = false;

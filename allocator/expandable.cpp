@@ -15,7 +15,7 @@ constexpr Size addresses_over_memory(Size memory) { return memory + memory / 8; 
 // The first block, free or without memory, of a row of such that is long enough.
 BlockId CachingAllocator::room_for(const Request& request) {
   const auto is_free = [&](BlockId id) { return id != no_block && blocks_[id].is_free(); };
-  auto& unmapped = pool_of(request.small).unmapped;
+  auto& unmapped = blocks_.pool_of(request.small).unmapped;
   for (auto place = unmapped.lower_bound({request.stream, 0, 0, 0});
        place != unmapped.end() && place->stream == request.stream; ++place) {
     auto first = place->block;
@@ -35,7 +35,7 @@ BlockId CachingAllocator::room_for(const Request& request) {
                                .stream = request.stream,
                                .small = request.small,
                                .mapped = false});
-  list(id);
+  blocks_.list(id);
   return id;
 }
 
@@ -48,7 +48,7 @@ BlockId CachingAllocator::expand(const Request& request) {
     found = map(next, std::min(missing, blocks_[next].size));
   }
   if (found == no_block) return no_block;
-  unlist(found);
+  blocks_.unlist(found);
   return found;
 }
 
@@ -58,19 +58,19 @@ BlockId CachingAllocator::map(BlockId id, Size size) {
   const auto page = page_of(blocks_[id].small);
   const auto memory = units::ceil_div(size, page) * page;
   if (!driver_has(memory)) return no_block;
-  unlist(id);
+  blocks_.unlist(id);
   if (memory < blocks_[id].size) {
     const auto front = blocks_.cut_front(id, memory);
-    list(id);
+    blocks_.list(id);
     id = front;
   }
   auto& block = blocks_[id];
   block.mapped = true;
   reserve(memory);
   note(Action::segment_map, block.address, memory, block.stream);
-  join_free(id, block.before);
-  join_free(id, blocks_[id].after);
-  list(id);
+  blocks_.join_free(id, block.before);
+  blocks_.join_free(id, blocks_[id].after);
+  blocks_.list(id);
   return id;
 }
 
@@ -83,11 +83,11 @@ void CachingAllocator::unmap(BlockId id) {
   const auto begin = base + units::ceil_div(address - base, page) * page;
   const auto end = base + (address + blocks_[id].size - base) / page * page;
   if (begin >= end) return;
-  unlist(id);
-  if (begin > address) list(blocks_.cut_front(id, begin - address));
+  blocks_.unlist(id);
+  if (begin > address) blocks_.list(blocks_.cut_front(id, begin - address));
   if (const auto after = blocks_[id].address + blocks_[id].size - end; after > 0) {
     const auto middle = blocks_.cut_front(id, end - begin);
-    list(id);
+    blocks_.list(id);
     id = middle;
   }
   auto& block = blocks_[id];
@@ -95,9 +95,9 @@ void CachingAllocator::unmap(BlockId id) {
   counts_.reserved.add(begin - end);
   ++counts_.driver_frees;
   note(Action::segment_unmap, block.address, block.size, block.stream);
-  join_free(id, block.before);
-  join_free(id, blocks_[id].after);
-  if (blocks_[id].is_split()) return list(id);
+  blocks_.join_free(id, block.before);
+  blocks_.join_free(id, blocks_[id].after);
+  if (blocks_[id].is_split()) return blocks_.list(id);
   addresses_.give_back(blocks_[id].address);
   blocks_.remove(id);
 }

@@ -15,7 +15,7 @@ void CachingAllocator::release(BlockId id) {
   addresses_.give_back(block.address);
   counts_.reserved.add(-block.size);
   ++counts_.driver_frees;
-  unlist(id);
+  blocks_.unlist(id);
   blocks_.remove(id);
 }
 
@@ -27,7 +27,7 @@ void CachingAllocator::collect_garbage() {
                                       static_cast<double>(*limits_.allowed));
   if (counts_.reserved.now <= most) return;
   const auto enough = counts_.reserved.now - most;
-  auto& pool = pool_of(false);
+  auto& pool = blocks_.pool_of(false);
   const auto age = [&](BlockId id) { return pool.searches - blocks_[id].listed_at; };
   std::int64_t ages = 0, whole = 0;
   for (const auto& place : pool.free)
@@ -57,7 +57,7 @@ void CachingAllocator::collect_garbage() {
 // them as it takes, the largest first. Whether that is enough.
 bool CachingAllocator::release_oversized(const Request& request) {
   if (!settings_.max_split_size || settings_.expandable_segments) return false;
-  auto& pool = pool_of(request.small);
+  auto& pool = blocks_.pool_of(request.small);
   const auto wanted = std::max(request.size, *settings_.max_split_size);
   auto place = pool.free.lower_bound({request.stream, wanted, 0, 0});
   if (place != pool.free.end() && place->stream == request.stream) {
@@ -79,7 +79,7 @@ void CachingAllocator::release_cached() {
   finish_passed();
   for (const bool small : {false, true}) {
     std::vector<BlockId> free;
-    for (const auto& place : pool_of(small).free) free.push_back(place.block);
+    for (const auto& place : blocks_.pool_of(small).free) free.push_back(place.block);
     for (const auto id : free)
       if (settings_.expandable_segments)
         unmap(id);

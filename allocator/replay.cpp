@@ -48,8 +48,8 @@ bool happens(CachingAllocator& allocator, const Event& event) {
 Failure failure_of(const CachingAllocator& allocator, const Event& event, std::int64_t step,
                    std::size_t index) {
   const auto& counts = allocator.counts();
-  const auto limit = allocator.limit();
-  const bool too_much = counts.allocated.now + allocator.block_size(event.size) > limit;
+  const auto shortage = allocator.shortage(event.size, event.stream);
+  const bool too_much = counts.allocated.now + shortage.block > shortage.limit;
   return {.cause = too_much ? Failure::Cause::tensors : Failure::Cause::fragments,
           .step = step,
           .event = index,
@@ -57,8 +57,8 @@ Failure failure_of(const CachingAllocator& allocator, const Event& event, std::i
           .requested = event.size,
           .allocated = counts.allocated.now,
           .reserved = counts.reserved.now,
-          .limit = limit,
-          .largest_free = allocator.largest_free(event.size, event.stream)};
+          .limit = shortage.limit,
+          .largest_free = shortage.largest_free};
 }
 
 // Steps, one after the other, each counted for itself.

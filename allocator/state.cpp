@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the caching allocator holds, as others read it.
+#include <algorithm>
 #include <iterator>
 #include <limits>
 
@@ -13,11 +14,15 @@ void CachingAllocator::reset_peaks() {
   counts_.unused_at_peak = counts_.reserved.now - counts_.allocated.now;
 }
 
-Size CachingAllocator::largest_free(Size requested, StreamId stream) const {
-  const auto& free = pools_[is_small(block_size(requested)) ? 0 : 1].free;
+Shortage CachingAllocator::shortage(Size requested, StreamId stream) const {
+  Shortage shortage{
+      .limit = limits_.allowed ? std::min(*limits_.allowed, limits_.device) : limits_.device,
+      .block = rounded(requested, settings_)};
+  const auto& free = blocks_.pool_of(is_small(shortage.block)).free;
   const auto beyond = free.upper_bound({stream, std::numeric_limits<Size>::max(), 0, 0});
-  if (beyond == free.begin() || std::prev(beyond)->stream != stream) return 0;
-  return std::prev(beyond)->size;
+  if (beyond != free.begin() && std::prev(beyond)->stream == stream)
+    shortage.largest_free = std::prev(beyond)->size;
+  return shortage;
 }
 
 std::vector<Segment> CachingAllocator::segments() const {
@@ -50,7 +55,8 @@ std::vector<std::int64_t> CachingAllocator::state() const {
       words.push_back(word);
     words.insert(words.end(), block.users.begin(), block.users.end());
     const bool may_be_collected = block.is_free() && !block.is_split() && !block.small;
-    if (collects && may_be_collected) words.push_back(pools_[1].searches - block.listed_at);
+    if (collects && may_be_collected)
+      words.push_back(blocks_.pool_of(false).searches - block.listed_at);
   }
   for (const auto& [stream, queue] : waiting_)
     for (const auto& waiting : queue) {

@@ -25,7 +25,7 @@ TEST_CASE(
   CHECK(memory.counts().retries == 1);
   CHECK(memory.counts().driver_frees == 1);
   CHECK_FALSE(memory.allocate(d, 20 * mib, 0));  // 16 + 16 MiB are free, in two pieces
-  CHECK(memory.largest_free(20 * mib, 0) == 16 * mib);
+  CHECK(memory.shortage(20 * mib, 0).largest_free == 16 * mib);
 }
 
 TEST_CASE("an emptied cache keeps segments that hold a tensor") {
@@ -112,7 +112,7 @@ TEST_CASE("above the threshold, segments that have been free for longer are coll
 
 TEST_CASE("the fraction of memory that a process may take is a limit like the device's") {
   CachingAllocator memory({}, {gib, 30 * mib});
-  CHECK(memory.limit() == 30 * mib);
+  CHECK(memory.shortage(1, 0).limit == 30 * mib);
   CHECK(memory.allocate(a, 20 * mib, 0));
   CHECK_FALSE(memory.allocate(b, 12 * mib, 0));
   CHECK(memory.allocate(b, mib, 0));
