@@ -36,13 +36,13 @@ TEST_CASE("a snapshot is told device by device") {
         "  3 segments, PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
         "\nDevice 0\n"
         "                  at its end       at most\n"
-        "  asked for            5 GiB         9 GiB\n"
-        "  reserved             8 GiB        10 GiB\n"
+        "  asked for         5.00 GiB      9.00 GiB\n"
+        "  reserved          8.00 GiB      10.0 GiB\n"
         "  12 events\n"
         "\nDevice 1\n"
         "                  at its end       at most\n"
         "  asked for              0 B           0 B\n"
-        "  reserved             2 GiB         4 GiB\n"
+        "  reserved          2.00 GiB      4.00 GiB\n"
         "  0 events, out of memory: 1\n");
 }
 
@@ -57,8 +57,8 @@ TEST_CASE("the device that reserves most stands beside the forecast") {
       {.width = 80, .unicode = false});
   CHECK_THAT(text, STEPCAST_HOLDS("The fullest device beside the forecast\n"
                                   "                        real      forecast     off by\n"
-                                  "  asked for            9 GiB       9.9 GiB    +10.0 %\n"
-                                  "  reserved            10 GiB         9 GiB    -10.0 %\n"));
+                                  "  asked for         9.00 GiB      9.90 GiB    +10.0 %\n"
+                                  "  reserved          10.0 GiB      9.00 GiB    -10.0 %\n"));
 }
 
 TEST_CASE("as JSON a snapshot has bytes as whole numbers") {
