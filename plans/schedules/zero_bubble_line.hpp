@@ -102,8 +102,8 @@ class Line {
     std::array<int, 2> forwards{}, backwards{}, weights{};
     int held = 0;
     bool last_was_forward = false;
-    std::vector<Slot>
-        waiting;  // backwards, of which the first `weighed` have had their weight pass
+    // Backwards, of which the first `weighed` have had their weight pass.
+    std::vector<Slot> waiting;
     std::size_t weighed = 0;
     std::vector<Slot> slots;
   };

@@ -8,11 +8,12 @@ namespace strategies {
 
 // Least times that add up over blocks: whatever they are joined with, a block's parameters take no
 // less. Of groups that differ in what they cost, the cheapest.
-class Sharing {
+class ReplicaCosts {
  public:
   // `blocks`: the parameters of all together; `block`: of the one that has most. Both before
   // division by ZeRO, and without a second copy of the embedding.
-  Sharing(const Job& job, const Costs& costs, const Parameters& blocks, const Parameters& block);
+  ReplicaCosts(const Job& job, const Costs& costs, const Parameters& blocks,
+               const Parameters& block);
 
   bool shares() const { return shares_; }  // some rank with another
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frontiers of every row of consecutive layers of a model, made when asked for.
+// Frontiers of every interval of consecutive layers of a model, made when asked for.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -15,13 +15,13 @@ namespace search {
 struct Layer {
   ByteCount fixed = 0;         // parameters, gradients and optimizer states
   std::vector<Price> options;  // ways to run it
-  // From here on they begin and end with exchanges, which rows of them share.
+  // From here on they begin and end with exchanges, which intervals of them share.
   int first_regrouped = std::numeric_limits<int>::max();
   // As in StageTimes, whatever the way; these add up over layers.
   Picoseconds reduction = 0, gathering = 0, update = 0, slowed_forward = 0, slowed_backward = 0;
-  // The last layer of a virtual stage is the first whose gradients leave: so long after the pass
-  // began; so much less of it, or of the last to be gathered, is slowed. And the first layer, as
-  // the last one.
+  // As the last layer of a virtual stage, whose gradients leave first: `first_unit` from the start
+  // of the last backward pass until they can be sent, `less_slowed_…` off what slowed_… counts. As
+  // the first layer, whose gradients leave last: `last_unit`.
   Picoseconds first_unit = 0, less_slowed_forward = 0, less_slowed_backward = 0, last_unit = 0;
   // As the last layer of a virtual stage: what its backward pass takes longer right behind a
   // forward pass (Parts::crowded), and the options' prices; none: as they are anywhere.
@@ -45,12 +45,12 @@ struct Chain {
   std::vector<Segment> segments;
 };
 
-// Rows that look alike share one frontier: with t types of layers in n places about n·t are made,
-// not n². Throws std::invalid_argument if a segment is not inside the chain, Stopped once `stop` is
-// set.
-class Intervals {
+// Intervals that look alike share one frontier: with t types of layers in n places about n·t are
+// made, not n². Throws std::invalid_argument if a segment is not inside the chain, Stopped once
+// `stop` is set.
+class IntervalFrontiers {
  public:
-  explicit Intervals(const Chain& chain, const std::atomic<bool>* stop = nullptr);
+  explicit IntervalFrontiers(const Chain& chain, const std::atomic<bool>* stop = nullptr);
 
   int layers() const { return static_cast<int>(layer_types_.size()); }
   // Layers first … last − 1 of one virtual stage; first < last.
@@ -58,7 +58,7 @@ class Intervals {
   ByteCount fixed(int first, int last) const {
     return fixed_[static_cast<std::size_t>(last)] - fixed_[static_cast<std::size_t>(first)];
   }
-  // What a row takes besides its ways.
+  // What an interval takes besides its ways.
   StageTimes exchanged(int first, int last) const {
     const auto &a = exchanged_[static_cast<std::size_t>(first)],
                &b = exchanged_[static_cast<std::size_t>(last)];
@@ -75,12 +75,12 @@ class Intervals {
             .update = b.update - a.update,
             .crowded = b.crowded};
   }
-  // Whether every part of a row keeps less and is faster than the row.
+  // Whether every part of an interval keeps less and is faster than the interval.
   bool monotone() const { return segments_.empty(); }
   const Frontiers& pool() const { return pool_; }
 
  private:
-  // A row ends with a layer, and with the segments that end there, the longest last.
+  // An interval ends with a layer, and with the segments that end there, the longest last.
   struct Ending {
     int layers;
     FrontierId frontier;
@@ -90,10 +90,10 @@ class Intervals {
     int first;
     Ending ending;
   };
-  using Name = std::uint32_t;  // of rows that look alike
+  using Name = std::uint32_t;  // of intervals that look alike
 
   std::vector<Ending> endings(int first, int last) const;
-  // Of a row before the virtual stage's end.
+  // Of an interval before the virtual stage's end.
   FrontierId inner(int first, int last);
 
   Frontiers pool_;
@@ -103,10 +103,11 @@ class Intervals {
   std::vector<StageTimes> exchanged_;
   std::vector<std::pair<Picoseconds, Picoseconds>> layer_less_;  // of the layer before
   std::vector<std::vector<Segments>> segments_;  // by their last layer + 1; empty: none
-  std::vector<std::vector<Name>> rows_;          // by first layer, then layers − 1
+  std::vector<std::vector<Name>> names_of_;      // by first layer, then layers − 1
   std::map<std::pair<Name, std::vector<Ending>>, Name> names_;
-  std::vector<FrontierId> frontiers_;                        // by name
-  std::map<std::pair<Name, FrontierId>, FrontierId> whole_;  // by the row before the last layer
+  std::vector<FrontierId> frontiers_;  // by name
+  // By the interval before the last layer.
+  std::map<std::pair<Name, FrontierId>, FrontierId> whole_;
 };
 
 }  // namespace search

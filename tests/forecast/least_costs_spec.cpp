@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
-namespace outline_spec {
+namespace least_costs_spec {
 
 using namespace strategies;
 
@@ -25,10 +25,10 @@ std::vector<Block> distinct(const std::vector<std::vector<Block>>& stages) {
 }
 
 // A microbatch's passes over the blocks, gradients as the schedule has them at least.
-LeastTime work(const Outline& outline, const std::vector<Block>& blocks) {
+LeastTime work(const LeastCosts& least_costs, const std::vector<Block>& blocks) {
   LeastTime forward, fused, apart;
   for (const auto& block : blocks) {
-    const auto& one = outline.of(block);
+    const auto& one = least_costs.of(block);
     forward += one.forward;
     fused += one.backward;
     apart += one.backward_input;
@@ -49,8 +49,8 @@ TEST_CASE("no step is shorter than the outlined work of any of its stages") {
     CAPTURE(i);
     const auto blocks = blocks_of(s.model, s.plan, s.software.keep_sent_outputs);
     const auto costs = forecast::costs_on(s.cluster);
-    const Outline outline({s.model, s.training, s.plan, s.software, s.cluster}, costs,
-                          distinct(blocks));
+    const LeastCosts least_costs({s.model, s.training, s.plan, s.software, s.cluster}, costs,
+                                 distinct(blocks));
     const auto layout = layout_of(s.plan.schedule, static_cast<int>(s.plan.pipeline),
                                   static_cast<int>(s.plan.virtual_stages));
     const auto microbatches = microbatches_of(s.plan, s.training);
@@ -58,8 +58,8 @@ TEST_CASE("no step is shorter than the outlined work of any of its stages") {
     for (int stage = 0; stage < layout.stages; ++stage) {
       LeastTime sum;
       for (int chunk = 0; chunk < layout.chunks; ++chunk)
-        sum +=
-            work(outline, blocks[static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout))]);
+        sum += work(least_costs,
+                    blocks[static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout))]);
       // Of a mirrored model each copy serves half of the microbatches.
       const double times = static_cast<double>(microbatches) * layout.parts() / layout.chunks;
       // Exchanges hide where passes run two at a time.
@@ -117,4 +117,4 @@ TEST_CASE("no step is shorter than what a device's passes and pairs take one aft
   CHECK(shorter > 0);
 }
 
-}  // namespace outline_spec
+}  // namespace least_costs_spec

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounds where experts of several nodes exchange over links that messages and gradients use too.
-#include "search/candidates.hpp"
+#include "search/evaluator.hpp"
 #include "search/solvers/enumeration.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/search/bounded_plans.hpp"
 
-namespace crowding_spec {
+namespace contention_bound_spec {
 
 using namespace bounded_plans;
 
@@ -121,8 +121,8 @@ TEST_CASE("a tied embedding's gradients are summed after all others") {
   };
   s.model.tied_embeddings = true;
   const BoundedPlan bounded(s);
-  CHECK(bounded.sharing().embedding() > 0);
-  CHECK(bound(true) >= bound(false) + bounded.sharing().embedding());
+  CHECK(bounded.replicas().embedding() > 0);
+  CHECK(bound(true) >= bound(false) + bounded.replicas().embedding());
 }
 
 // Whatever the last layer recomputes is there beside all that its stage keeps.
@@ -150,4 +150,4 @@ TEST_CASE("a stage of 1F1B needs what its last layer's backward pass does") {
   CHECK(exact > 60);
 }
 
-}  // namespace crowding_spec
+}  // namespace contention_bound_spec

@@ -12,7 +12,7 @@
 #include "search/layer_prices.hpp"
 #include "search/space.hpp"
 #include "strategies/pass_costs.hpp"
-#include "strategies/sharing.hpp"
+#include "strategies/replica_costs.hpp"
 
 namespace search {
 
@@ -22,9 +22,10 @@ std::vector<strategies::Recompute> ways_of(const forecast::Scenario& scenario, c
 
 // Choices of the degrees that decide what a layer costs. Prices are made when asked for, once;
 // asking from several threads is safe.
-class Divisions {
+class PriceCache {
  public:
-  Divisions(const forecast::Scenario& scenario, const Space& space, const strategies::Costs& costs);
+  PriceCache(const forecast::Scenario& scenario, const Space& space,
+             const strategies::Costs& costs);
 
   std::size_t size() const { return all_.size(); }
   const strategies::Plan& plan(std::size_t i) const { return all_[i]->plan; }
@@ -37,7 +38,7 @@ class Divisions {
   bool fits(std::size_t i) const { return all_[i]->fastest != nullptr; }
   // Without recomputation, whether that is allowed or not; and in all ways.
   const LayerPrices& fastest(std::size_t i) const { return *all_[i]->fastest; }
-  const LayerPrices& in_all_ways(std::size_t i);
+  const LayerPrices& all_variants(std::size_t i);
   bool allow_fastest() const;
   bool fastest_recomputes_nothing() const {
     return ways_.size() > 1 || ways_.front() == strategies::Recompute{};
@@ -52,7 +53,7 @@ class Divisions {
     return keeping_is_free() && !all_[i]->plan.layer_tensor;
   }
   // Of a plan of division i.
-  const strategies::Sharing& sharing(std::size_t i, const strategies::Plan& plan);
+  const strategies::ReplicaCosts& replica_costs(std::size_t i, const strategies::Plan& plan);
 
  private:
   bool hides_exchanges(const strategies::Plan& plan) const;
@@ -64,15 +65,15 @@ class Divisions {
     std::shared_ptr<Passes> passes;
   };
   // tensor, context, pipeline, expert, expert_tensor, zero, mirrored, layer_tensor
-  using Sharers = std::array<std::int64_t, 8>;
+  using ReplicaKey = std::array<std::int64_t, 8>;
   const forecast::Scenario& scenario_;
   const strategies::Costs& costs_;
   std::vector<strategies::Recompute> ways_;
   bool told_by_layer_;                               // which layer runs in which of them is given
   std::vector<strategies::ScheduleKind> schedules_;  // none: all
   std::vector<std::unique_ptr<Division>> all_;
-  std::mutex sharing_mutex_;
-  std::map<Sharers, std::unique_ptr<strategies::Sharing>> sharing_;
+  std::mutex replica_costs_mutex_;
+  std::map<ReplicaKey, std::unique_ptr<strategies::ReplicaCosts>> replica_costs_;
 };
 
 }  // namespace search

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/crowding.hpp"
+#include "strategies/contention_bound.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -26,7 +26,7 @@ Picoseconds at_least(double seconds) {
 
 }  // namespace
 
-Crowding::Crowding(const Job& job, const Costs& costs)
+ContentionBound::ContentionBound(const Job& job, const Costs& costs)
     : job_(job),
       costs_(costs),
       traffic_(job, costs),
@@ -51,7 +51,8 @@ Crowding::Crowding(const Job& job, const Costs& costs)
     }
 }
 
-Picoseconds Crowding::behind_message(const BlockOutline& block, Picoseconds launch) const {
+Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block,
+                                            Picoseconds launch) const {
   const bool gathers = job_.plan.tensor > 1 && !job_.plan.sequence_parallel;
   if (!alike() || gathers || block.exchanged.bytes <= 0) return 0;
   auto least = std::numeric_limits<Picoseconds>::max();
@@ -63,8 +64,8 @@ Picoseconds Crowding::behind_message(const BlockOutline& block, Picoseconds laun
 // On a link of both, of capacity C, an exchange of b bytes that takes x alone lasts until the link
 // has carried b and what the message sends meanwhile. That is all that is left of it when the
 // exchange begins, or as much as its least rate lets it send.
-Picoseconds Crowding::behind_message(const BlockOutline& block, Picoseconds launch,
-                                     std::int64_t rank) const {
+Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picoseconds launch,
+                                            std::int64_t rank) const {
   auto there = placement_.at(rank);
   ++there.pipeline;
   const auto message =
@@ -101,7 +102,8 @@ Picoseconds Crowding::behind_message(const BlockOutline& block, Picoseconds laun
 
 // While bytes of both are on their way, gradients are at their own rate, or on some link of theirs
 // no slower than the exchange, if that crosses all of these links too.
-void Crowding::add(Reduction& all, FlowKind ring, std::int64_t rank, const Shared& what) const {
+void ContentionBound::add(Reduction& all, FlowKind ring, std::int64_t rank,
+                          const Shared& what) const {
   const auto& links = folding_.uses(ring, rank);
   const auto& exchanged = folding_.uses(FlowKind::expert, rank);
   const auto sending = traffic_.reduction({folding_.data_shape(ring, rank), ring}, what);
@@ -122,7 +124,7 @@ void Crowding::add(Reduction& all, FlowKind ring, std::int64_t rank, const Share
 }
 
 // Of all stages the least that it adds.
-Crowding::Reduction Crowding::reduction(const Parameters& of) const {
+ContentionBound::Reduction ContentionBound::reduction(const Parameters& of) const {
   Reduction least{.time = std::numeric_limits<Picoseconds>::max()};
   for (const auto rank : stages_) {
     Reduction here;
@@ -135,7 +137,7 @@ Crowding::Reduction Crowding::reduction(const Parameters& of) const {
   return least;
 }
 
-Picoseconds Crowding::beside_reduction(const BlockOutline& block, double rate) const {
+Picoseconds ContentionBound::beside_reduction(const BlockLeastCosts& block, double rate) const {
   if (!alike() || rate <= 0 || block.exchanged.bytes <= 0) return 0;
   double shares = 1;
   for (const auto rank : stages_)
@@ -144,7 +146,7 @@ Picoseconds Crowding::beside_reduction(const BlockOutline& block, double rate) c
                   static_cast<double>(block.exchanged.time) / ticks_per_second);
 }
 
-double Crowding::exchange_rate() const {
+double ContentionBound::exchange_rate() const {
   double most = 0;
   for (const auto rank : stages_) {
     double here = std::numeric_limits<double>::infinity();

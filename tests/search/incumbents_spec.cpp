@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "forecast/costs.hpp"
-#include "search/seeds.hpp"
+#include "search/incumbents.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
-namespace seeds_spec {
+namespace incumbents_spec {
 
 using namespace search;
 using strategies::ScheduleKind;
@@ -47,18 +47,18 @@ TEST_CASE("guesses sort most choices of degrees as their even partitions do") {
   for (unsigned seed = 0; seed < 80 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed, 60);
     const auto costs = forecast::costs_on(question.scenario.cluster);
-    Divisions divisions(question.scenario, question.space, costs);
-    const Candidates candidates(question, costs, divisions);
+    PriceCache cache(question.scenario, question.space, costs);
+    const Evaluator evaluator(question, costs, cache);
     std::vector<std::pair<Picoseconds, Picoseconds>> known;  // guessed and played
-    for (std::size_t i = 0; i < divisions.size(); ++i) {
-      divisions.price(std::vector{i});
-      for_each_step(question.scenario, question.space, divisions.plan(i), [&](const auto& plan) {
+    for (std::size_t i = 0; i < cache.size(); ++i) {
+      cache.price(std::vector{i});
+      for_each_step(question.scenario, question.space, cache.plan(i), [&](const auto& plan) {
         const Degrees degrees{static_cast<std::uint32_t>(i),
                               static_cast<std::int32_t>(plan.pipeline),
                               static_cast<std::int16_t>(plan.virtual_stages),
                               static_cast<std::int8_t>(plan.zero), plan.schedule};
-        const auto guess = candidates.guess(degrees);
-        const auto played = candidates.play_evenly(degrees);
+        const auto guess = evaluator.guess(degrees);
+        const auto played = evaluator.play_evenly(degrees);
         if (guess && played.best)
           known.emplace_back(*guess, ticks(played.best->forecast.step.time));
       });
@@ -71,4 +71,4 @@ TEST_CASE("guesses sort most choices of degrees as their even partitions do") {
   if (whole::fewer == 1) CHECK(right > 0.8 * pairs);  // of some thousand pairs, not of a hundred
 }
 
-}  // namespace seeds_spec
+}  // namespace incumbents_spec

@@ -9,23 +9,23 @@
 #include "strategies/costs.hpp"
 #include "strategies/data_traffic.hpp"
 #include "strategies/folding.hpp"
-#include "strategies/outline.hpp"
+#include "strategies/least_costs.hpp"
 
 namespace strategies {
 
-class Crowding {
+class ContentionBound {
  public:
   // Of a plan of 1F1B whose passes do not run in pairs. All arguments must outlive it.
   // O(ranks of two nodes on every stage)
-  Crowding(const Job& job, const Costs& costs);
-  Crowding(const Crowding&) = delete;
+  ContentionBound(const Job& job, const Costs& costs);
+  ContentionBound(const ContentionBound&) = delete;
 
   // All ranks of each stage do the same at the same time; if not, nothing is known.
   bool alike() const { return !stages_.empty(); }
 
   // A backward pass behind a forward pass: how much later its first exchange ends, as it shares
   // links with the activations that were just sent. `launch`: from the one pass to the other.
-  sim::Picoseconds behind_message(const BlockOutline& block, sim::Picoseconds launch) const;
+  sim::Picoseconds behind_message(const BlockLeastCosts& block, sim::Picoseconds launch) const;
 
   // Gradients that are reduced together, beside passes.
   struct Reduction {
@@ -36,7 +36,7 @@ class Crowding {
   };
   Reduction reduction(const Parameters& of) const;
   // How much longer a block's exchanges take that never move faster than this: bytes/s.
-  sim::Picoseconds beside_reduction(const BlockOutline& block, double rate) const;
+  sim::Picoseconds beside_reduction(const BlockLeastCosts& block, double rate) const;
   // An exchange's bytes/s, at most.
   double exchange_rate() const;
 
@@ -45,7 +45,7 @@ class Crowding {
   double capacity(sim::LinkId link) const {
     return folding_.links()[static_cast<std::size_t>(link)].capacity;
   }
-  sim::Picoseconds behind_message(const BlockOutline& block, sim::Picoseconds launch,
+  sim::Picoseconds behind_message(const BlockLeastCosts& block, sim::Picoseconds launch,
                                   std::int64_t rank) const;
   // Adds one collective of a stage's rank to what is reduced together.
   void add(Reduction& all, FlowKind ring, std::int64_t rank, const Shared& what) const;

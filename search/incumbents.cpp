@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/seeds.hpp"
+#include "search/incumbents.hpp"
 
 #include <algorithm>
 #include <map>

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "search/candidates.hpp"
+#include "search/evaluator.hpp"
 
 namespace search {
 
-// A choice of degrees, and how long its even partition takes, roughly (Candidates::guess).
+// A choice of degrees, and how long its even partition takes, roughly (Evaluator::guess).
 struct Guess {
   Picoseconds time = 0;
   std::uint32_t index = 0;  // of `degrees`

@@ -5,9 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "search/divisions.hpp"
-#include "search/plan_bounds.hpp"
-#include "search/question.hpp"
+#include "search/trial.hpp"
 
 namespace search {
 
@@ -27,25 +25,14 @@ struct Look {
   std::vector<std::vector<int>> cuts;  // where good plans cut layers (Partition::first_layer)
 };
 
-struct Played {
-  bool possible = false;       // something fits, or may
-  std::optional<Ranked> best;  // its `bound` is still open
-  Picoseconds bound = 0;       // no plan of these degrees is faster
-  std::int64_t simulations = 0;
-};
-
-// Bytes that the fullest device is short of; not positive where the plan fits. What the allocator
-// has cached it would give back.
-ByteCount missing(const Question& question, const forecast::Forecast& forecast);
-
 // Safe to use from several threads. All arguments must outlive it.
-class Candidates {
+class Evaluator {
  public:
-  // `stop`: read between simulations and while frontiers are made; whoever sets it makes nothing
-  // of what is returned but the best.
-  Candidates(const Question& question, const strategies::Costs& costs, Divisions& divisions,
-             const std::atomic<bool>* stop = nullptr)
-      : question_(question), costs_(costs), divisions_(divisions), stop_(stop) {}
+  // `stop`: read between simulations and while frontiers are made; once it is set, only `best` of
+  // what is returned holds.
+  Evaluator(const Question& question, const strategies::Costs& costs, PriceCache& cache,
+            const std::atomic<bool>* stop = nullptr)
+      : context_{question, costs, cache, stop} {}
 
   strategies::Plan plan_of(const Degrees& degrees) const;
   // How long an even partition takes, roughly; none: it does not seem to fit.
@@ -58,9 +45,8 @@ class Candidates {
   Misfit smallest(const Degrees& degrees) const;
   // Simulates a plan with an even partition, with recomputation only if needed.
   Played play_evenly(const Degrees& degrees) const;
-  // Simulates plans that cut there, and evenly, in the ways that make them fast and fit. What does
-  // not fit is tried again with as much less memory as it was short of. If there are few plans, all
-  // that may be faster. `bound` is known; ends early if none can be faster than the target.
+  // Simulates plans with these cuts and with even ones, interleaved ones with uneven cuts too, as
+  // `play` does for a trial. `bound`: no plan of these degrees is faster.
   Played play(const Degrees& degrees, std::vector<std::vector<int>> cuts, Picoseconds bound,
               Picoseconds target) const;
 
@@ -78,19 +64,10 @@ class Candidates {
                       Picoseconds target) const;
   void play_uneven(const strategies::Plan& plan, const Degrees& degrees, Picoseconds target,
                    Played& played) const;
-  PlanBounds bounds_of(const strategies::Plan& plan, const Degrees& degrees,
-                       const LayerPrices& prices) const;
   bool waits_for_exchanges(const strategies::Plan& plan) const;
   void bound_partitions(const PipelineProblem& problem, Picoseconds target, Look& look) const;
-  // With one row for each virtual stage where only one partition is looked at.
-  PipelineProblem problem_of(const PlanBounds& bounds) const;
-  class Play;
 
-  const Question& question_;
-  const strategies::Costs& costs_;
-  Divisions& divisions_;
-  const std::atomic<bool>* stop_;
-  bool stopped() const { return stop_ != nullptr && stop_->load(); }
+  TrialContext context_;
 };
 
 }  // namespace search

@@ -2,20 +2,20 @@
 #include <numeric>
 
 #include "forecast/costs.hpp"
-#include "search/divisions.hpp"
+#include "search/price_cache.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
-namespace divisions_spec {
+namespace price_cache_spec {
 
 using namespace search;
 
 namespace {
 
 bool costs_alike(const LayerPrices& a, const LayerPrices& b) {
-  if (a.elements != b.elements || a.outlines.size() != b.outlines.size()) return false;
-  for (std::size_t k = 0; k < a.outlines.size(); ++k) {
-    const auto &x = a.outlines[k].front(), &y = b.outlines[k].front();
+  if (a.elements != b.elements || a.least_costs.size() != b.least_costs.size()) return false;
+  for (std::size_t k = 0; k < a.least_costs.size(); ++k) {
+    const auto &x = a.least_costs[k].front(), &y = b.least_costs[k].front();
     if (x.forward != y.forward || x.backward != y.backward ||
         x.backward_input != y.backward_input || x.backward_weight != y.backward_weight ||
         x.kept != y.kept || x.forward_peak != y.forward_peak ||
@@ -37,7 +37,7 @@ TEST_CASE("divisions cost the same priced together as each alone") {
                                 .training = {.sequence_length = 512, .global_batch = 8},
                                 .software = whole::draw_software(draw)};
     const auto costs = forecast::costs_on(scenario.cluster);
-    Divisions together(scenario, {}, costs), alone(scenario, {}, costs);
+    PriceCache together(scenario, {}, costs), alone(scenario, {}, costs);
     std::vector<std::size_t> all(together.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     together.price(all);
@@ -54,4 +54,4 @@ TEST_CASE("divisions cost the same priced together as each alone") {
   CHECK(with_experts > 100);
 }
 
-}  // namespace divisions_spec
+}  // namespace price_cache_spec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/solvers/row_prices.hpp"
+#include "search/solvers/interval_prices.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,8 @@ std::size_t index_of(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-RowPrices::RowPrices(const PipelineProblem& problem, const std::vector<StageGroup>& groups)
+IntervalPrices::IntervalPrices(const PipelineProblem& problem,
+                               const std::vector<StageGroup>& groups)
     : problem_(problem),
       groups_(groups),
       stages_(problem.layout.virtual_stages()),
@@ -26,7 +27,7 @@ RowPrices::RowPrices(const PipelineProblem& problem, const std::vector<StageGrou
 }
 
 // Layers that are alike.
-void RowPrices::find_types() {
+void IntervalPrices::find_types() {
   for (const auto& layer : problem_.chain.layers) {
     const auto known =
         std::ranges::find_if(types_, [&](const Layer* type) { return *type == layer; });
@@ -35,7 +36,7 @@ void RowPrices::find_types() {
   }
 }
 
-void RowPrices::count_layers(Picoseconds target) {
+void IntervalPrices::count_layers(Picoseconds target) {
   std::vector<std::size_t> many(types_.size(), 0);
   for (const auto type : type_of_) ++many[type];
   const auto usual = static_cast<std::size_t>(std::ranges::max_element(many) - many.begin());
@@ -64,7 +65,8 @@ void RowPrices::count_layers(Picoseconds target) {
   if (devices != 1 || most_layers_ >= layers_) most_layers_ = no_bound;
 }
 
-std::vector<RowPrices::BytePrices> RowPrices::byte_prices(const Multipliers& multipliers) const {
+std::vector<IntervalPrices::BytePrices> IntervalPrices::byte_prices(
+    const Multipliers& multipliers) const {
   std::vector<BytePrices> prices(index_of(stages_));
   for (const auto& [group, load, price] : multipliers.bytes) {
     const auto& g = groups_[index_of(group)];
@@ -91,8 +93,8 @@ Picoseconds less_as_last(const Layer& layer) {
 
 }  // namespace
 
-RowPrices::StageCosts RowPrices::costs_of(int v, const Multipliers& multipliers,
-                                          const BytePrices& bytes) const {
+IntervalPrices::StageCosts IntervalPrices::costs_of(int v, const Multipliers& multipliers,
+                                                    const BytePrices& bytes) const {
   const auto& weights = multipliers.stages[index_of(v)];
   const auto& more = besides_[index_of(v)];
   StageCosts costs{.taken = std::vector<int>(types_.size(), 0)};
@@ -118,8 +120,8 @@ RowPrices::StageCosts RowPrices::costs_of(int v, const Multipliers& multipliers,
   return costs;
 }
 
-double RowPrices::cheapest_option(const Layer& layer, const Parts<double>& weights,
-                                  const BytePrices& bytes, int& taken) {
+double IntervalPrices::cheapest_option(const Layer& layer, const Parts<double>& weights,
+                                       const BytePrices& bytes, int& taken) {
   double least = no_bound;
   for (std::size_t o = 0; o < layer.options.size(); ++o) {
     const auto& price = layer.options[o];
@@ -139,7 +141,7 @@ double RowPrices::cheapest_option(const Layer& layer, const Parts<double>& weigh
          bytes.fixed * static_cast<double>(layer.fixed);
 }
 
-RowPrices::Costs RowPrices::costs_of(const Multipliers& multipliers) const {
+IntervalPrices::Costs IntervalPrices::costs_of(const Multipliers& multipliers) const {
   const auto bytes = byte_prices(multipliers);
   Costs costs;
   for (const auto& [group, load, price] : multipliers.bytes)
@@ -154,14 +156,14 @@ RowPrices::Costs RowPrices::costs_of(const Multipliers& multipliers) const {
   return costs;
 }
 
-double RowPrices::cost_of(const Costs& costs, int v, int first, int last) const {
+double IntervalPrices::cost_of(const Costs& costs, int v, int first, int last) const {
   const auto& c = costs.stages[index_of(v)];
   return c.sum[index_of(last + v + 1)] - c.sum[index_of(first + v)] +
          c.first[type_of_[index_of(first + v)]] + c.last[type_of_[index_of(last + v)]];
 }
 
-RowPrices::Ways RowPrices::ways_to(const Costs& costs, Rows& rows) const {
-  const int width = rows.width();
+IntervalPrices::Ways IntervalPrices::ways_to(const Costs& costs, OpenIntervals& intervals) const {
+  const int width = intervals.width();
   Ways ways{{index_of(stages_) + 1, std::vector<double>(index_of(width), no_bound)},
             {index_of(stages_), std::vector<int>(index_of(width), -1)}};
   ways.cost[0][0] = costs.constant;
@@ -170,7 +172,7 @@ RowPrices::Ways RowPrices::ways_to(const Costs& costs, Rows& rows) const {
       const double here = ways.cost[index_of(v)][index_of(first)];
       if (here == no_bound) continue;
       for (int last = first; last < width; ++last) {
-        if (!rows.open(v, first, last)) continue;
+        if (!intervals.open(v, first, last)) continue;
         const double cost = here + cost_of(costs, v, first, last);
         if (cost >= ways.cost[index_of(v) + 1][index_of(last)]) continue;
         ways.cost[index_of(v) + 1][index_of(last)] = cost;
@@ -180,16 +182,17 @@ RowPrices::Ways RowPrices::ways_to(const Costs& costs, Rows& rows) const {
   return ways;
 }
 
-// Closes rows on no way that costs less than `most`; false if none is left.
-bool RowPrices::close(const Costs& costs, const Ways& ways, Rows& rows, double most) {
-  const int width = rows.width();
+// Closes intervals on no way that costs less than `most`; false if none is left.
+bool IntervalPrices::close(const Costs& costs, const Ways& ways, OpenIntervals& intervals,
+                           double most) {
+  const int width = intervals.width();
   std::vector<double> behind(index_of(width), no_bound), next(index_of(width));
   behind[index_of(width) - 1] = 0;
   for (int v = stages_; v-- > 0;) {
     std::ranges::fill(next, no_bound);
     for (int first = 0; first < width; ++first)
       for (int last = first; last < width; ++last) {
-        auto& open = rows.open(v, first, last);
+        auto& open = intervals.open(v, first, last);
         if (!open) continue;
         const double cost = cost_of(costs, v, first, last) + behind[index_of(last)];
         const double whole_way = ways.cost[index_of(v)][index_of(first)] + cost;
@@ -205,28 +208,30 @@ bool RowPrices::close(const Costs& costs, const Ways& ways, Rows& rows, double m
   return behind[0] < no_bound;
 }
 
-RowPrices::Cheapest RowPrices::cheapest(const Multipliers& multipliers, Rows& rows, double most) {
+IntervalPrices::Cheapest IntervalPrices::cheapest(const Multipliers& multipliers,
+                                                  OpenIntervals& intervals, double most) {
   const auto costs = costs_of(multipliers);
-  const auto ways = ways_to(costs, rows);
+  const auto ways = ways_to(costs, intervals);
   Cheapest result{.cost = ways.cost[index_of(stages_)].back()};
   if (result.cost == no_bound) return result;
   result.placing.first_layer.assign(index_of(stages_) + 1, layers_);
-  for (int v = stages_, last = rows.width() - 1; v-- > 0;) {
+  for (int v = stages_, last = intervals.width() - 1; v-- > 0;) {
     last = ways.from[index_of(v)][index_of(last)];
     result.placing.first_layer[index_of(v)] = last + v;
   }
   for (const auto& stage : costs.stages) result.placing.taken.push_back(stage.taken);
-  if (most < no_bound && !close(costs, ways, rows, most)) result.cost = no_bound;
+  if (most < no_bound && !close(costs, ways, intervals, most)) result.cost = no_bound;
   return result;
 }
 
-Rows RowPrices::rows() const {
-  Rows rows(stages_, layers_);
-  for (int v = 0; v < static_cast<int>(problem_.rooms.size()); ++v)
-    for (int first = 0; first < rows.width(); ++first)
-      for (int last = first; last < rows.width(); ++last)
-        if (!problem_.rooms[index_of(v)].takes(last - first + 1)) rows.open(v, first, last) = 0;
-  return rows;
+OpenIntervals IntervalPrices::intervals() const {
+  OpenIntervals intervals(stages_, layers_);
+  for (int v = 0; v < static_cast<int>(problem_.ranges.size()); ++v)
+    for (int first = 0; first < intervals.width(); ++first)
+      for (int last = first; last < intervals.width(); ++last)
+        if (!problem_.ranges[index_of(v)].takes(last - first + 1))
+          intervals.open(v, first, last) = 0;
+  return intervals;
 }
 
 }  // namespace search

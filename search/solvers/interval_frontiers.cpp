@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/solvers/intervals.hpp"
+#include "search/solvers/interval_frontiers.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -25,7 +25,7 @@ class Types {
 
 }  // namespace
 
-Intervals::Intervals(const Chain& chain, const std::atomic<bool>* stop)
+IntervalFrontiers::IntervalFrontiers(const Chain& chain, const std::atomic<bool>* stop)
     : pool_(stop), fixed_{0}, exchanged_(1), layer_less_(1) {
   Types types(pool_);
   for (const auto& layer : chain.layers) {
@@ -53,11 +53,11 @@ Intervals::Intervals(const Chain& chain, const std::atomic<bool>* stop)
     segments_[static_cast<std::size_t>(last)].push_back(
         {segment.first, {segment.layers, types.of(segment.options, segment.layers)}});
   }
-  rows_.resize(layer_types_.size());
-  frontiers_.push_back(pool_.nothing());  // the name of the row without layers is 0
+  names_of_.resize(layer_types_.size());
+  frontiers_.push_back(pool_.nothing());  // the name of the interval without layers is 0
 }
 
-std::vector<Intervals::Ending> Intervals::endings(int first, int last) const {
+std::vector<IntervalFrontiers::Ending> IntervalFrontiers::endings(int first, int last) const {
   std::vector<Ending> result{{1, layer_types_[static_cast<std::size_t>(last) - 1]}};
   if (!segments_.empty())
     for (const auto& segment : segments_[static_cast<std::size_t>(last)])
@@ -65,20 +65,20 @@ std::vector<Intervals::Ending> Intervals::endings(int first, int last) const {
   return result;
 }
 
-FrontierId Intervals::of(int first, int last) {
+FrontierId IntervalFrontiers::of(int first, int last) {
   const auto end = static_cast<std::size_t>(last) - 1;
   if (last_types_[end] == layer_types_[end] || !monotone()) return inner(first, last);
   if (first + 1 == last) return last_types_[end];
   const auto before = inner(first, last - 1);
   const auto name =
-      rows_[static_cast<std::size_t>(first)][end - static_cast<std::size_t>(first) - 1];
+      names_of_[static_cast<std::size_t>(first)][end - static_cast<std::size_t>(first) - 1];
   const auto [found, fresh] = whole_.try_emplace({name, last_types_[end]});
   if (fresh) found->second = pool_.sum(before, last_types_[end]);
   return found->second;
 }
 
-FrontierId Intervals::inner(int first, int last) {
-  auto& names = rows_[static_cast<std::size_t>(first)];
+FrontierId IntervalFrontiers::inner(int first, int last) {
+  auto& names = names_of_[static_cast<std::size_t>(first)];
   const auto name_of = [&](int end) {
     return end == first ? Name{0} : names[static_cast<std::size_t>(end - first) - 1];
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/outline.hpp"
+#include "strategies/least_costs.hpp"
 
 #include <algorithm>
 
@@ -36,8 +36,8 @@ LeastTime least_time(const Pieces& pieces) {
 }
 
 // The next piece waits for it, and the device with it.
-BlockOutline::Exchanged exchanged_in(const Pieces& pieces) {
-  BlockOutline::Exchanged all;
+BlockLeastCosts::Exchanged exchanged_in(const Pieces& pieces) {
+  BlockLeastCosts::Exchanged all;
   Picoseconds device = 0;
   for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
     device += sim::on_compute_lane(pieces[i].body);
@@ -65,57 +65,57 @@ LeastTime lesser(const LeastTime& a, const LeastTime& b) {
 }
 
 // Bytes do not depend on the rank.
-BlockOutline outline_of(const PassWriter& writer, const Block& block, bool holds_apart,
-                        bool stretches) {
+BlockLeastCosts least_costs_of(const PassWriter& writer, const Block& block, bool holds_apart,
+                               bool stretches) {
   const auto& cost = writer.cost(block);
   const std::vector<Block> alone{block};
-  BlockOutline outline{.kept = cost.kept, .recomputed = cost.recomputed, .cast = cost.cast};
+  BlockLeastCosts least{.kept = cost.kept, .recomputed = cost.recomputed, .cast = cost.cast};
   const auto forward = [&](double slowdown) { return least_time(writer.forward(alone, slowdown)); };
   const auto backward = [&](Pass pass, double slowdown = 1.0) {
     return least_time(writer.backward(alone, pass, slowdown));
   };
-  outline.forward = forward(1.0);
+  least.forward = forward(1.0);
   const auto pieces = writer.backward(alone, Pass::backward);
-  outline.backward = least_time(pieces);
-  outline.exchanged = exchanged_in(pieces);
-  outline.backward_input = backward(Pass::backward_input);
-  outline.backward_weight = backward(Pass::backward_weight);
-  outline.forward_peak = cost.recomputed + cost.largest_growing;
-  outline.backward_peak = cost.recomputed + cost.gradients_freeing;
-  outline.input_peak = cost.recomputed + cost.gradients;
-  outline.parameters = holds_apart ? cost.parameters : cost.parameters.together();
-  if (!stretches) return outline;
+  least.backward = least_time(pieces);
+  least.exchanged = exchanged_in(pieces);
+  least.backward_input = backward(Pass::backward_input);
+  least.backward_weight = backward(Pass::backward_weight);
+  least.forward_peak = cost.recomputed + cost.largest_growing;
+  least.backward_peak = cost.recomputed + cost.gradients_freeing;
+  least.input_peak = cost.recomputed + cost.gradients;
+  least.parameters = holds_apart ? cost.parameters : cost.parameters.together();
+  if (!stretches) return least;
   // A longest path grows with what it is made of faster and faster: the first little bit bounds it.
   constexpr double little = 1.0 / 256;
   const auto stretch = [&](const LeastTime& slowed, const LeastTime& usual) {
     return std::max(0.0, static_cast<double>(slowed.device - usual.device) / little);
   };
-  outline.stretch = {stretch(forward(1 + little), outline.forward),
-                     stretch(backward(Pass::backward, 1 + little), outline.backward),
-                     stretch(backward(Pass::backward_input, 1 + little), outline.backward_input),
-                     stretch(backward(Pass::backward_weight, 1 + little), outline.backward_weight)};
-  return outline;
+  least.stretch = {stretch(forward(1 + little), least.forward),
+                   stretch(backward(Pass::backward, 1 + little), least.backward),
+                   stretch(backward(Pass::backward_input, 1 + little), least.backward_input),
+                   stretch(backward(Pass::backward_weight, 1 + little), least.backward_weight)};
+  return least;
 }
 
-void keep_lesser(BlockOutline& outline, const BlockOutline& other) {
-  outline.forward = lesser(outline.forward, other.forward);
-  outline.backward = lesser(outline.backward, other.backward);
-  outline.backward_input = lesser(outline.backward_input, other.backward_input);
-  outline.backward_weight = lesser(outline.backward_weight, other.backward_weight);
+void keep_lesser(BlockLeastCosts& least, const BlockLeastCosts& other) {
+  least.forward = lesser(least.forward, other.forward);
+  least.backward = lesser(least.backward, other.backward);
+  least.backward_input = lesser(least.backward_input, other.backward_input);
+  least.backward_weight = lesser(least.backward_weight, other.backward_weight);
   // What sharing links adds grows with bytes, and shrinks with the time that they take alone.
-  auto& exchanged = outline.exchanged;
+  auto& exchanged = least.exchanged;
   exchanged = {std::min(exchanged.bytes, other.exchanged.bytes),
                std::min(exchanged.first_bytes, other.exchanged.first_bytes),
                std::max(exchanged.time, other.exchanged.time),
                std::max(exchanged.first_time, other.exchanged.first_time),
                std::max(exchanged.first_leaves, other.exchanged.first_leaves)};
-  const auto least = [&](double BlockOutline::Stretch::*of) {
-    outline.stretch.*of = std::min(outline.stretch.*of, other.stretch.*of);
+  const auto keep = [&](double BlockLeastCosts::Stretch::*of) {
+    least.stretch.*of = std::min(least.stretch.*of, other.stretch.*of);
   };
-  least(&BlockOutline::Stretch::forward);
-  least(&BlockOutline::Stretch::backward);
-  least(&BlockOutline::Stretch::backward_input);
-  least(&BlockOutline::Stretch::backward_weight);
+  keep(&BlockLeastCosts::Stretch::forward);
+  keep(&BlockLeastCosts::Stretch::backward);
+  keep(&BlockLeastCosts::Stretch::backward_input);
+  keep(&BlockLeastCosts::Stretch::backward_weight);
 }
 
 }  // namespace
@@ -163,8 +163,8 @@ double message_bytes(const Share& share) {
   return split ? bytes / static_cast<double>(plan.tensor) : bytes;
 }
 
-Outline::Outline(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
-                 const std::vector<Block>& blocks, bool stretches)
+LeastCosts::LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
+                       const std::vector<Block>& blocks, bool stretches)
     : sends_beside_(job.plan.overlap.pipeline.value_or(job.software.overlap_pipeline)) {
   const Placement placement(job.plan);
   const bool pairs = runs_in_pairs(job.model, job.plan, job.software);
@@ -175,11 +175,11 @@ Outline::Outline(const Job& job, const std::vector<RankKind>& kinds, const Costs
   for (const auto& kind : kinds) {
     const PassWriter writer(share_of(launched, kind), costs, {blocks});
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const auto outline = outline_of(writer, blocks[i], placement.holds_apart(), stretches);
+      const auto least = least_costs_of(writer, blocks[i], placement.holds_apart(), stretches);
       if (blocks_.size() == i)
-        blocks_.emplace_back(blocks[i], outline);
+        blocks_.emplace_back(blocks[i], least);
       else
-        keep_lesser(blocks_[i].second, outline);
+        keep_lesser(blocks_[i].second, least);
     }
   }
   const auto stages = job.plan.pipeline;
@@ -196,8 +196,8 @@ Outline::Outline(const Job& job, const std::vector<RankKind>& kinds, const Costs
     launches_ = {to_ticks(job.software.launch_forward), to_ticks(job.software.launch_backward)};
 }
 
-const BlockOutline& Outline::of(const Block& block) const {
-  return std::ranges::find(blocks_, block, &std::pair<Block, BlockOutline>::first)->second;
+const BlockLeastCosts& LeastCosts::of(const Block& block) const {
+  return std::ranges::find(blocks_, block, &std::pair<Block, BlockLeastCosts>::first)->second;
 }
 
 }  // namespace strategies

@@ -31,7 +31,7 @@ struct LeastTime {
   friend bool operator==(const LeastTime&, const LeastTime&) = default;
 };
 
-struct BlockOutline {
+struct BlockLeastCosts {
   // `backward` is that of both gradients as one pass; the others of each on its own.
   LeastTime forward, backward, backward_input, backward_weight;
   // How much longer each takes at least, for every picosecond by which computation that took one
@@ -70,16 +70,16 @@ std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& clus
 // What a rank of this kind has of the job.
 Share share_of(const Job& job, const RankKind& kind);
 
-// Invariant: every block that it was made with has its outline.
-class Outline {
+// Invariant: every block that it was made with has its least costs.
+class LeastCosts {
  public:
   // Of ranks of these kinds; where these differ in what they cost, of the cheapest.
   // `stretches`: or none, which takes half the time. O(blocks · operators) for each kind of rank.
-  Outline(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
-          const std::vector<Block>& blocks, bool stretches = true);
-  Outline(const Job& job, const Costs& costs, const std::vector<Block>& blocks)
-      : Outline(job, rank_kinds(job.plan, job.cluster), costs, blocks) {}
-  const BlockOutline& of(const Block& block) const;
+  LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
+             const std::vector<Block>& blocks, bool stretches = true);
+  LeastCosts(const Job& job, const Costs& costs, const std::vector<Block>& blocks)
+      : LeastCosts(job, rank_kinds(job.plan, job.cluster), costs, blocks) {}
+  const BlockLeastCosts& of(const Block& block) const;
 
   // One message from a stage to the next, or back, on an idle network. It keeps the sender from
   // computing unless `sends_beside`.
@@ -92,7 +92,7 @@ class Outline {
   sim::Picoseconds backward_launch() const { return launches_.second; }
 
  private:
-  std::vector<std::pair<Block, BlockOutline>> blocks_;
+  std::vector<std::pair<Block, BlockLeastCosts>> blocks_;
   std::vector<sim::Picoseconds> sending_;
   bool sends_beside_ = false;
   std::pair<sim::Picoseconds, sim::Picoseconds> launches_;

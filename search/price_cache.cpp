@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/divisions.hpp"
+#include "search/price_cache.hpp"
 
 #include <algorithm>
 #include <array>
@@ -69,8 +69,8 @@ bool grouped_alike(const Plan& a, const Plan& b) {
 
 }  // namespace
 
-Divisions::Divisions(const forecast::Scenario& scenario, const Space& space,
-                     const strategies::Costs& costs)
+PriceCache::PriceCache(const forecast::Scenario& scenario, const Space& space,
+                       const strategies::Costs& costs)
     : scenario_(scenario),
       costs_(costs),
       ways_(ways_of(scenario, space)),
@@ -82,17 +82,17 @@ Divisions::Divisions(const forecast::Scenario& scenario, const Space& space,
   });
 }
 
-bool Divisions::allow_fastest() const {
+bool PriceCache::allow_fastest() const {
   return ways_.size() == 1 || std::ranges::find(ways_, Recompute{}) != ways_.end();
 }
 
-bool Divisions::keeping_is_free() const {
+bool PriceCache::keeping_is_free() const {
   const auto& plan = scenario_.plan;
   return !plan.offload.activations &&
          plan.activation_compression == strategies::ActivationCompression::none;
 }
 
-void Divisions::price(std::span<const std::size_t> divisions) {
+void PriceCache::price(std::span<const std::size_t> divisions) {
   const auto costs = strategies::remembering(costs_);
   // Nothing is faster than to recompute nothing, where what is kept is only kept; where that is not
   // allowed it still bounds.
@@ -124,7 +124,7 @@ void Divisions::price(std::span<const std::size_t> divisions) {
 }
 
 // Under some schedule of the space passes run beside each other.
-bool Divisions::hides_exchanges(const Plan& plan) const {
+bool PriceCache::hides_exchanges(const Plan& plan) const {
   auto simple = plan;
   simple.schedule = strategies::ScheduleKind::one_f_one_b;
   return schedules_.empty() ||
@@ -132,7 +132,7 @@ bool Divisions::hides_exchanges(const Plan& plan) const {
          std::ranges::any_of(schedules_, strategies::pairs_always);
 }
 
-sim::Picoseconds Divisions::least_time(std::size_t i) const {
+sim::Picoseconds PriceCache::least_time(std::size_t i) const {
   if (!fits(i)) return 0;
   const auto& prices = fastest(i);
   const auto of = [&](auto part) {
@@ -157,7 +157,7 @@ sim::Picoseconds Divisions::least_time(std::size_t i) const {
   return whole_bound(least * (1 - 1e-9));
 }
 
-const LayerPrices& Divisions::in_all_ways(std::size_t i) {
+const LayerPrices& PriceCache::all_variants(std::size_t i) {
   auto& division = *all_[i];
   const std::lock_guard lock(division.mutex);
   if (!division.all) {
@@ -168,7 +168,7 @@ const LayerPrices& Divisions::in_all_ways(std::size_t i) {
   return *division.all;
 }
 
-struct Divisions::Division::Passes {
+struct PriceCache::Division::Passes {
   Passes(const forecast::Scenario& scenario, const Plan& division, const strategies::Costs& costs)
       : plan(on_one_stage(scenario, division)),
         chain(strategies::blocks_of(scenario.model, plan).front()),
@@ -179,7 +179,7 @@ struct Divisions::Division::Passes {
   strategies::PassCosts times;
 };
 
-void Divisions::with_passes(
+void PriceCache::with_passes(
     std::size_t i,
     const std::function<void(const strategies::PassCosts::Segment&, strategies::PassCosts&)>& use) {
   auto& division = *all_[i];
@@ -190,22 +190,23 @@ void Divisions::with_passes(
   use(division.passes->chain, division.passes->times);
 }
 
-const strategies::Sharing& Divisions::sharing(std::size_t i, const Plan& plan) {
+const strategies::ReplicaCosts& PriceCache::replica_costs(std::size_t i, const Plan& plan) {
   const bool mirrored = plan.schedule == strategies::ScheduleKind::dualpipe;
-  const Sharers key{
+  const ReplicaKey key{
       plan.tensor,         plan.context, plan.pipeline, plan.expert,
       expert_tensor(plan), plan.zero,    mirrored,      plan.layer_tensor.value_or(0)};
   {
-    const std::lock_guard lock(sharing_mutex_);
-    if (const auto found = sharing_.find(key); found != sharing_.end()) return *found->second;
+    const std::lock_guard lock(replica_costs_mutex_);
+    if (const auto found = replica_costs_.find(key); found != replica_costs_.end())
+      return *found->second;
   }
   const auto& prices = fastest(i);
-  auto made = std::make_unique<strategies::Sharing>(
+  auto made = std::make_unique<strategies::ReplicaCosts>(
       strategies::Job{scenario_.model, scenario_.training, plan, scenario_.software,
                       scenario_.cluster},
       costs_, prices.whole, prices.largest);
-  const std::lock_guard lock(sharing_mutex_);
-  return *sharing_.try_emplace(key, std::move(made)).first->second;
+  const std::lock_guard lock(replica_costs_mutex_);
+  return *replica_costs_.try_emplace(key, std::move(made)).first->second;
 }
 
 }  // namespace search

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rows of layers cost on virtual stages at given prices, and the cheapest partition.
+// What intervals of layers cost on virtual stages at given prices, and the cheapest partition.
 #pragma once
 #include <limits>
 #include <vector>
@@ -16,10 +16,10 @@ struct Placing {
   friend auto operator<=>(const Placing&, const Placing&) = default;
 };
 
-// Rows that virtual stages may hold: stage v begins with one of the layers v … v + slack.
-class Rows {
+// Intervals that virtual stages may hold: stage v begins with one of the layers v … v + slack.
+class OpenIntervals {
  public:
-  Rows(int stages, int layers)
+  OpenIntervals(int stages, int layers)
       : stages_(stages),
         width_(layers - stages + 1),
         open_(static_cast<std::size_t>(stages * width_ * width_), 1) {}
@@ -41,18 +41,18 @@ class Rows {
   std::vector<char> open_;
 };
 
-// A problem's rows. It must outlive this.
-class RowPrices {
+// A problem's intervals of layers. It must outlive this.
+class IntervalPrices {
  public:
-  RowPrices(const PipelineProblem& problem, const std::vector<StageGroup>& groups);
+  IntervalPrices(const PipelineProblem& problem, const std::vector<StageGroup>& groups);
 
   // Layers that are alike, each type once; and the type of each layer.
   const std::vector<const Layer*>& types() const { return types_; }
   std::size_t type_of(int layer) const { return type_of_[static_cast<std::size_t>(layer)]; }
   // What a virtual stage does beside its layers.
   const StageTimes& besides(int v) const { return besides_[static_cast<std::size_t>(v)]; }
-  // Those that the problem's rooms take.
-  Rows rows() const;
+  // Those that the problem's ranges of layers take.
+  OpenIntervals intervals() const;
 
   // From now on a device takes no more layers of the usual type, and of those that take no less,
   // than fit below the target.
@@ -65,10 +65,10 @@ class RowPrices {
     double cost = std::numeric_limits<double>::infinity();  // infinite: there is none
     Placing placing = {};
   };
-  // The cheapest partition of open rows. Rows that are in none that costs less than `most` close;
-  // if all do, it costs infinitely much. O(virtual stages · (layers² + types · options))
-  Cheapest cheapest(const Multipliers& multipliers, Rows& rows, double most);
-  // Whether some row ever closed.
+  // The cheapest partition of open intervals. Those that are in none that costs less than `most`
+  // close; if all do, it costs infinitely much. O(virtual stages · (layers² + types · options))
+  Cheapest cheapest(const Multipliers& multipliers, OpenIntervals& intervals, double most);
+  // Whether some interval ever closed.
   bool struck_out() const { return struck_out_; }
 
  private:
@@ -79,7 +79,8 @@ class RowPrices {
     double kept = 0, fixed = 0, layer = 0;
   };
   std::vector<BytePrices> byte_prices(const Multipliers& multipliers) const;
-  // What rows cost on a virtual stage: a sum over layers, and what the first and the last one add.
+  // What intervals cost on a virtual stage: a sum over layers, and what the first and the last one
+  // add.
   struct StageCosts {
     double constant = 0;
     std::vector<double> sum;          // of the first so many layers
@@ -102,9 +103,9 @@ class RowPrices {
     std::vector<std::vector<double>> cost;
     std::vector<std::vector<int>> from;
   };
-  Ways ways_to(const Costs& costs, Rows& rows) const;
-  // Closes rows on no way that costs less than `most`; false if none is left.
-  bool close(const Costs& costs, const Ways& ways, Rows& rows, double most);
+  Ways ways_to(const Costs& costs, OpenIntervals& intervals) const;
+  // Closes intervals on no way that costs less than `most`; false if none is left.
+  bool close(const Costs& costs, const Ways& ways, OpenIntervals& intervals, double most);
 
   const PipelineProblem& problem_;
   const std::vector<StageGroup>& groups_;

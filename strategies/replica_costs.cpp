@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strategies/sharing.hpp"
+#include "strategies/replica_costs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -124,8 +124,8 @@ double least_update(const Job& job, const Costs& costs, double held) {
 
 // Collectives and kernels take less per byte the larger they are: the largest that there can be is
 // divided by its size.
-Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& blocks,
-                 const Parameters& block) {
+ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters& blocks,
+                           const Parameters& block) {
   const Placement placement(job.plan);
   const double words = static_cast<double>(extent_of(job.share()).vocab * job.model.hidden);
   // Of all layouts that plans with these sharers may have, that with most copies.
@@ -177,13 +177,13 @@ Sharing::Sharing(const Job& job, const Costs& costs, const Parameters& blocks,
     embedding_ = embedding_sum(size, placement, job.cluster, costs);
   }
   if (job.plan.offload != Offload{}) return;
-  const double held = share_of(whole, shards);
+  const double held = owned_parameters(whole, shards);
   const double least = least_update(job, costs, held) / held;
   update_ = {least / shards.with_layer, least / shards.apart};
   between_ = between_steps(job, costs, placement);
 }
 
-sim::Picoseconds Sharing::time(const PerParameter& each, const Parameters& of) {
+sim::Picoseconds ReplicaCosts::time(const PerParameter& each, const Parameters& of) {
   return static_cast<sim::Picoseconds>(
       1e12 * (each.with_layer * of.with_layer + each.apart * of.apart) * (1 - 1e-9));
 }
