@@ -17,9 +17,9 @@
 namespace scenarios {
 
 // One check's way to complain of a key, or of the mapping that lacks it.
-class Judge {
+class Checker {
  public:
-  Judge(const Value& document, Reading& reading) : document_(document), reading_(reading) {}
+  Checker(const Value& document, Reading& reading) : document_(document), reading_(reading) {}
 
   void complain(const std::string& section, const std::string& key, const std::string& text) const {
     const auto* outer = document_.find(section);
@@ -32,7 +32,7 @@ class Judge {
     return std::ranges::none_of(paths, [&](auto path) { return reading_.doubtful(path); });
   }
   // Complains of every condition that does not hold, as far as what it asks could be read.
-  void judge(std::span<const strategies::Condition> conditions,
+  void check(std::span<const strategies::Condition> conditions,
              const forecast::Scenario& scenario) const {
     const strategies::Case of{scenario.model, scenario.training, scenario.plan, scenario.cluster};
     for (const auto& one : conditions) {
@@ -76,24 +76,24 @@ class Judge {
 inline std::string digits(std::int64_t number) { return std::to_string(number); }
 
 // Whether the parts of the plan that divide tensors fit the model, and the degrees the cluster.
-void check_degrees(const forecast::Scenario& scenario, bool data_given, const Judge& judge);
+void check_degrees(const forecast::Scenario& scenario, bool data_given, const Checker& checker);
 
 // Whether the pipeline's stages, passes and microbatches fit each other and the model.
-void check_pipeline(const forecast::Scenario& scenario, const Judge& judge);
+void check_pipeline(const forecast::Scenario& scenario, const Checker& checker);
 
 // Whether what is dropped, sharded, compressed or kept elsewhere can be.
-void check_memory(const forecast::Scenario& scenario, const Judge& judge);
+void check_memory(const forecast::Scenario& scenario, const Checker& checker);
 
 // Whether layers with strategies of their own exist, and can have them.
-void check_layers(const forecast::Scenario& scenario, const Judge& judge);
+void check_layers(const forecast::Scenario& scenario, const Checker& checker);
 
 // Whether the model has these modules, named under `section.key`.
 void check_modules(const std::string& section, const std::string& key,
                    const std::vector<model::Module>& chosen, const forecast::Scenario& scenario,
-                   const Judge& judge);
+                   const Checker& checker);
 
 // Whether the model has what a layer may recompute in a search.
 void check_ways(const std::vector<strategies::Recompute>& ways, const forecast::Scenario& scenario,
-                const Judge& judge);
+                const Checker& checker);
 
 }  // namespace scenarios
