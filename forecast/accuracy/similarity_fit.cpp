@@ -3,7 +3,7 @@
 #include <cmath>
 #include <span>
 
-#include "forecast/accuracy/likeness.hpp"
+#include "forecast/accuracy/similarity.hpp"
 
 namespace forecast {
 namespace {
@@ -22,21 +22,21 @@ struct Pair {
 // What is fitted, as one list.
 using Figures = std::array<double, dimensions + 1>;
 
-Figures figures_of(const Likeness& likeness) {
+Figures figures_of(const Similarity& similarity) {
   Figures figures{};
-  std::ranges::copy(likeness.difference, figures.begin());
-  std::ranges::copy(likeness.doubling, figures.begin() + word_dimensions.size());
-  figures.back() = likeness.own;
+  std::ranges::copy(similarity.difference, figures.begin());
+  std::ranges::copy(similarity.doubling, figures.begin() + word_dimensions.size());
+  figures.back() = similarity.own;
   return figures;
 }
 
-Likeness likeness_from(const Figures& figures) {
-  Likeness likeness;
-  std::copy_n(figures.begin(), word_dimensions.size(), likeness.difference.begin());
+Similarity similarity_from(const Figures& figures) {
+  Similarity similarity;
+  std::copy_n(figures.begin(), word_dimensions.size(), similarity.difference.begin());
   std::copy_n(figures.begin() + word_dimensions.size(), number_dimensions.size(),
-              likeness.doubling.begin());
-  likeness.own = figures.back();
-  return likeness;
+              similarity.doubling.begin());
+  similarity.own = figures.back();
+  return similarity;
 }
 
 Pair pair_of(const Deviation& a, const Deviation& b, double weight) {
@@ -91,16 +91,16 @@ constexpr std::size_t own_values = 10;  // a share is below one
 
 }  // namespace
 
-Likeness usual_likeness() {
-  Likeness likeness{.own = 0.15};
-  likeness.difference.fill(0.25);
-  likeness.difference[0] = 1;    // another device has other kernels, clocks and drivers,
-  likeness.difference[2] = 0.5;  // another framework some of them
-  likeness.doubling.fill(0.05);
-  return likeness;
+Similarity usual_similarity() {
+  Similarity similarity{.own = 0.15};
+  similarity.difference.fill(0.25);
+  similarity.difference[0] = 1;    // another device has other kernels, clocks and drivers,
+  similarity.difference[2] = 0.5;  // another framework some of them
+  similarity.doubling.fill(0.05);
+  return similarity;
 }
 
-Likeness fit_likeness(const std::vector<Family>& families, const Likeness& usual) {
+Similarity fit_similarity(const std::vector<Family>& families, const Similarity& usual) {
   std::vector<Pair> pairs;
   for (const auto& family : families) add_pairs(pairs, family);
   const auto prior = figures_of(usual);
@@ -120,7 +120,7 @@ Likeness fit_likeness(const std::vector<Family>& families, const Likeness& usual
         better = true;
       }
   }
-  return likeness_from(best);
+  return similarity_from(best);
 }
 
 }  // namespace forecast

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/likeness.hpp"
+#include "report/similarity.hpp"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@ namespace report {
 namespace {
 
 using forecast::Accuracy;
-using forecast::Likeness;
 using forecast::NeighbourScore;
+using forecast::Similarity;
 
 Document accuracy_document(const Accuracy& accuracy) {
   return Object()
@@ -68,18 +68,19 @@ std::string score_row(const std::string& name, const NeighbourScore& score, int 
 
 }  // namespace
 
-std::string likeness_yaml(const Likeness& likeness) {
+std::string similarity_yaml(const Similarity& similarity) {
   return "# Written by `stepcast validate corrections --likeness scenarios/catalog/likeness.yaml`; "
          "do not\n"
          "# edit. How alike forecasts err (docs/correction.md): the share of the variance of a "
          "forecast's\n"
          "# error that no other has, and the distance that a difference and a doubling make.\n" +
-         fmt::format("own: {:g}\ndifference:\n", likeness.own) +
-         figures_yaml(forecast::word_dimensions, likeness.difference) + "doubling:\n" +
-         figures_yaml(forecast::number_dimensions, likeness.doubling);
+         fmt::format("own: {:g}\ndifference:\n", similarity.own) +
+         figures_yaml(forecast::word_dimensions, similarity.difference) + "doubling:\n" +
+         figures_yaml(forecast::number_dimensions, similarity.doubling);
 }
 
-std::string neighbours_json(const std::vector<NeighbourScore>& scores, const Likeness& likeness) {
+std::string neighbours_json(const std::vector<NeighbourScore>& scores,
+                            const Similarity& similarity) {
   Document sets = Document::array();
   for (const auto& score : scores) sets.push_back(score_document(score));
   return dump(Object()
@@ -87,16 +88,16 @@ std::string neighbours_json(const std::vector<NeighbourScore>& scores, const Lik
                   .put("mean", scores.empty() ? Document() : score_document(mean_of(scores)))
                   .put("likeness",
                        Object()
-                           .number("own", likeness.own)
+                           .number("own", similarity.own)
                            .put("difference",
-                                figures_document(forecast::word_dimensions, likeness.difference))
+                                figures_document(forecast::word_dimensions, similarity.difference))
                            .put("doubling",
-                                figures_document(forecast::number_dimensions, likeness.doubling))
+                                figures_document(forecast::number_dimensions, similarity.doubling))
                            .take())
                   .take());
 }
 
-std::string neighbours_text(const std::vector<NeighbourScore>& scores, const Likeness& likeness,
+std::string neighbours_text(const std::vector<NeighbourScore>& scores, const Similarity& similarity,
                             const TextOptions& options) {
   if (scores.empty()) return "No data set has two measured runs.\n";
   const int width = width_of(options), name_width = std::max(16, width - 64);
@@ -116,12 +117,12 @@ std::string neighbours_text(const std::vector<NeighbourScore>& scores, const Lik
                      "by all others. Prior and likeness are from the other data sets.",
                      2, width);
   text += heading("Likeness that all data sets give", options);
-  text += wrapped(fmt::format("own {:g}", likeness.own), 2, width);
-  text += wrapped("a difference: " + figures_words(forecast::word_dimensions, likeness.difference),
-                  2, width);
+  text += wrapped(fmt::format("own {:g}", similarity.own), 2, width);
+  text += wrapped(
+      "a difference: " + figures_words(forecast::word_dimensions, similarity.difference), 2, width);
   return text +
-         wrapped("a doubling: " + figures_words(forecast::number_dimensions, likeness.doubling), 2,
-                 width);
+         wrapped("a doubling: " + figures_words(forecast::number_dimensions, similarity.doubling),
+                 2, width);
 }
 
 }  // namespace report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "forecast/accuracy/likeness.hpp"
+#include "forecast/accuracy/similarity.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -66,17 +66,17 @@ bool same(const Setting& a, const Setting& b) {
   return a.simulated == b.simulated && a.words == b.words && a.numbers == b.numbers;
 }
 
-double distance(const Setting& a, const Setting& b, const Likeness& likeness) {
+double distance(const Setting& a, const Setting& b, const Similarity& similarity) {
   double sum = 0;
   for (std::size_t i = 0; i < a.words.size(); ++i)
-    if (a.words[i] != b.words[i]) sum += likeness.difference[i];
+    if (a.words[i] != b.words[i]) sum += similarity.difference[i];
   for (std::size_t i = 0; i < a.numbers.size(); ++i)
-    sum += likeness.doubling[i] * std::abs(a.numbers[i] - b.numbers[i]);
+    sum += similarity.doubling[i] * std::abs(a.numbers[i] - b.numbers[i]);
   return sum;
 }
 
-double correlation(const Setting& a, const Setting& b, const Likeness& likeness) {
-  return same(a, b) ? 1 : (1 - likeness.own) * std::exp(-distance(a, b, likeness));
+double correlation(const Setting& a, const Setting& b, const Similarity& similarity) {
+  return same(a, b) ? 1 : (1 - similarity.own) * std::exp(-distance(a, b, similarity));
 }
 
 }  // namespace forecast
