@@ -86,19 +86,20 @@ Slowed slowed(const PlanBounds& bounds, const BlockLeastCosts& block,
               const strategies::Parameters& reduced, const strategies::Parameters& gathered) {
   if ((runs_in_pairs(bounds) && mostly_exchanges(bounds)) || bounds.plan.layer_tensor) return {};
   const double interference = bounds.scenario.software.interference;
-  const auto beside = [&](double stretch, Picoseconds device, Picoseconds sent) {
+  const auto beside = [&](double sensitivity, Picoseconds device, Picoseconds sent) {
     const double slowdown = strategies::slowed_share(interference, static_cast<double>(sent),
                                                      static_cast<double>(device));
-    return slowdown < 1.0 / 256 ? 0 : static_cast<Picoseconds>(stretch * slowdown);
+    return slowdown < 1.0 / 256 ? 0 : static_cast<Picoseconds>(sensitivity * slowdown);
   };
   using enum strategies::When;
   const auto gathering = bounds.lane.gathers == never ? 0 : bounds.replicas.gathering(gathered);
   auto sent =
       bounds.lane.reduces == never || !bounds.lane.beside ? 0 : bounds.replicas.reduction(reduced);
   if (bounds.lane.gathers_again && !bounds.graded) sent += gathering;
-  return {beside(block.stretch.forward, block.forward.device, gathering),
-          bounds.graded ? beside(block.stretch.backward_weight, block.backward_weight.device, sent)
-                        : beside(block.stretch.backward, block.backward.device, sent)};
+  return {beside(block.sensitivity.forward, block.forward.device, gathering),
+          bounds.graded
+              ? beside(block.sensitivity.backward_weight, block.backward_weight.device, sent)
+              : beside(block.sensitivity.backward, block.backward.device, sent)};
 }
 
 int unit_blocks(const PlanFacts& facts) {

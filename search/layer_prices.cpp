@@ -101,7 +101,7 @@ void take_lesser_times(strategies::BlockLeastCosts& least,
          {&LeastTime::device, &LeastTime::host, &LeastTime::computing, &LeastTime::exchanging})
       least.*pass.*part = std::min(least.*pass.*part, other.*pass.*part);
   // A slowdown counts for less where a pass takes longer.
-  least.stretch = {};
+  least.sensitivity = {};
 }
 
 void take_lesser_memory(strategies::BlockLeastCosts& least,
@@ -133,7 +133,7 @@ Plan on_one_stage(const Scenario& scenario, const Plan& plan) {
 LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
                          const std::vector<Recompute>& recompute,
                          const std::vector<strategies::RankKind>& ranks,
-                         const strategies::Costs& costs, bool stretches, Dense* dense) {
+                         const strategies::Costs& costs, bool sensitivities, Dense* dense) {
   const auto variants = all_variants(recompute, plan);
   Dense none;
   auto& known = dense != nullptr ? *dense : none;
@@ -160,7 +160,7 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   whole.schedule = plan.schedule;
   const strategies::Job job{scenario.model, scenario.training, whole, scenario.software,
                             scenario.cluster};
-  const strategies::LeastCosts least_costs(job, ranks, costs, all, stretches);
+  const strategies::LeastCosts least_costs(job, ranks, costs, all, sensitivities);
   const auto least_costs_of = [&](const Block& block) {
     const auto found = find(block);
     return found == known.end() ? least_costs.of(block) : found->second;

@@ -42,13 +42,13 @@ struct LayerPrices {
 // Least costs of blocks without experts: how experts are divided does not matter to them.
 using Dense = std::vector<std::pair<strategies::Block, strategies::BlockLeastCosts>>;
 // `ways`: if the plan has a layer_tensor, each also regrouped; what that sends before and after
-// is left out. `stretches`: or without (strategies::LeastCosts). `dense`: looked up and added to;
-// of the same plan but for its experts, on ranks whose tensor- and context-parallel groups lie the
-// same.
+// is left out. `sensitivities`: or without (strategies::LeastCosts). `dense`: looked up and added
+// to; of the same plan but for its experts, on ranks whose tensor- and context-parallel groups lie
+// the same.
 LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
                          const std::vector<strategies::Recompute>& ways,
                          const std::vector<strategies::RankKind>& ranks,
-                         const strategies::Costs& costs, bool stretches = true,
+                         const strategies::Costs& costs, bool sensitivities = true,
                          Dense* dense = nullptr);
 LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
                          const std::vector<strategies::Recompute>& ways,

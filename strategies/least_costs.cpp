@@ -66,7 +66,7 @@ LeastTime lesser(const LeastTime& a, const LeastTime& b) {
 
 // Bytes do not depend on the rank.
 BlockLeastCosts least_costs_of(const PassWriter& writer, const Block& block, bool holds_apart,
-                               bool stretches) {
+                               bool sensitivities) {
   const auto& cost = writer.cost(block);
   const std::vector<Block> alone{block};
   BlockLeastCosts least{.kept = cost.kept, .recomputed = cost.recomputed, .cast = cost.cast};
@@ -84,16 +84,16 @@ BlockLeastCosts least_costs_of(const PassWriter& writer, const Block& block, boo
   least.backward_peak = cost.recomputed + cost.gradients_freeing;
   least.input_peak = cost.recomputed + cost.gradients;
   least.parameters = holds_apart ? cost.parameters : cost.parameters.together();
-  if (!stretches) return least;
+  if (!sensitivities) return least;
   // A longest path grows with what it is made of faster and faster: the first little bit bounds it.
   constexpr double little = 1.0 / 256;
-  const auto stretch = [&](const LeastTime& slowed, const LeastTime& usual) {
+  const auto growth = [&](const LeastTime& slowed, const LeastTime& usual) {
     return std::max(0.0, static_cast<double>(slowed.device - usual.device) / little);
   };
-  least.stretch = {stretch(forward(1 + little), least.forward),
-                   stretch(backward(Pass::backward, 1 + little), least.backward),
-                   stretch(backward(Pass::backward_input, 1 + little), least.backward_input),
-                   stretch(backward(Pass::backward_weight, 1 + little), least.backward_weight)};
+  least.sensitivity = {growth(forward(1 + little), least.forward),
+                       growth(backward(Pass::backward, 1 + little), least.backward),
+                       growth(backward(Pass::backward_input, 1 + little), least.backward_input),
+                       growth(backward(Pass::backward_weight, 1 + little), least.backward_weight)};
   return least;
 }
 
@@ -109,13 +109,13 @@ void keep_lesser(BlockLeastCosts& least, const BlockLeastCosts& other) {
                std::max(exchanged.time, other.exchanged.time),
                std::max(exchanged.first_time, other.exchanged.first_time),
                std::max(exchanged.first_leaves, other.exchanged.first_leaves)};
-  const auto keep = [&](double BlockLeastCosts::Stretch::*of) {
-    least.stretch.*of = std::min(least.stretch.*of, other.stretch.*of);
+  const auto keep = [&](double BlockLeastCosts::Sensitivity::*of) {
+    least.sensitivity.*of = std::min(least.sensitivity.*of, other.sensitivity.*of);
   };
-  keep(&BlockLeastCosts::Stretch::forward);
-  keep(&BlockLeastCosts::Stretch::backward);
-  keep(&BlockLeastCosts::Stretch::backward_input);
-  keep(&BlockLeastCosts::Stretch::backward_weight);
+  keep(&BlockLeastCosts::Sensitivity::forward);
+  keep(&BlockLeastCosts::Sensitivity::backward);
+  keep(&BlockLeastCosts::Sensitivity::backward_input);
+  keep(&BlockLeastCosts::Sensitivity::backward_weight);
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ double message_bytes(const Share& share) {
 }
 
 LeastCosts::LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
-                       const std::vector<Block>& blocks, bool stretches)
+                       const std::vector<Block>& blocks, bool sensitivities)
     : sends_beside_(job.plan.overlap.pipeline.value_or(job.software.overlap_pipeline)) {
   const Placement placement(job.plan);
   const bool pairs = runs_in_pairs(job.model, job.plan, job.software);
@@ -175,7 +175,7 @@ LeastCosts::LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const
   for (const auto& kind : kinds) {
     const PassWriter writer(share_of(launched, kind), costs, {blocks});
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const auto least = least_costs_of(writer, blocks[i], placement.holds_apart(), stretches);
+      const auto least = least_costs_of(writer, blocks[i], placement.holds_apart(), sensitivities);
       if (blocks_.size() == i)
         blocks_.emplace_back(blocks[i], least);
       else

@@ -34,11 +34,11 @@ struct LeastTime {
 struct BlockLeastCosts {
   // `backward` is that of both gradients as one pass; the others of each on its own.
   LeastTime forward, backward, backward_input, backward_weight;
-  // How much longer each takes at least, for every picosecond by which computation that took one
-  // takes longer.
-  struct Stretch {
+  // Lower bounds of d(time)/d(slowdown), picoseconds: where computation takes 1 + s times as long,
+  // each pass takes at least s times this longer.
+  struct Sensitivity {
     double forward = 0, backward = 0, backward_input = 0, backward_weight = 0;
-  } stretch;
+  } sensitivity;
   std::int64_t kept = 0;  // bytes from the forward to the backward pass
   // Bytes beside all that is kept while the block runs: in a forward pass, in a backward pass of
   // both gradients, and in one of those of the inputs alone. What the last leaves for that of the
@@ -74,9 +74,10 @@ Share share_of(const Job& job, const RankKind& kind);
 class LeastCosts {
  public:
   // Of ranks of these kinds; where these differ in what they cost, of the cheapest.
-  // `stretches`: or none, which takes half the time. O(blocks · operators) for each kind of rank.
+  // `sensitivities`: or none, which takes half the time. O(blocks · operators) for each kind of
+  // rank.
   LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
-             const std::vector<Block>& blocks, bool stretches = true);
+             const std::vector<Block>& blocks, bool sensitivities = true);
   LeastCosts(const Job& job, const Costs& costs, const std::vector<Block>& blocks)
       : LeastCosts(job, rank_kinds(job.plan, job.cluster), costs, blocks) {}
   const BlockLeastCosts& of(const Block& block) const;

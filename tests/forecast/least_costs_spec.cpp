@@ -42,7 +42,7 @@ LeastTime work(const LeastCosts& least_costs, const std::vector<Block>& blocks) 
 
 }  // namespace
 
-TEST_CASE("no step is shorter than the outlined work of any of its stages") {
+TEST_CASE("no step is shorter than the least work of any of its stages") {
   std::mt19937 random(11);
   for (int i = 0; i < 200; ++i) {
     const auto s = i % 2 == 0 ? tests::random_scenario(random) : tests::sharded_scenario(random);

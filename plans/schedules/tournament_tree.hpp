@@ -10,10 +10,11 @@
 
 namespace strategies {
 
-// A tournament: leaves in pairs, each pair's lesser value above it, up to the least of all in [1].
-class FirstOf {
+// A tournament tree: leaves in pairs, each pair's lesser value above it, up to the least of all in
+// [1].
+class TournamentTree {
  public:
-  explicit FirstOf(std::size_t size)
+  explicit TournamentTree(std::size_t size)
       : leaves_(std::bit_ceil(size)),
         least_(2 * leaves_, std::numeric_limits<std::int64_t>::max()) {
     for (std::size_t i = 0; i < size; ++i) set(i, 0);
