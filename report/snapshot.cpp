@@ -19,13 +19,13 @@ namespace {
 units::Bytes in_bytes(std::int64_t bytes) { return {static_cast<double>(bytes)}; }
 
 // The one that a forecast of the fullest device is held against.
-const scenarios::SnapshotDevice* fullest_device(const scenarios::MemorySnapshot& snapshot) {
+const forecast::SnapshotDevice* fullest_device(const forecast::MemorySnapshot& snapshot) {
   const auto most =
-      std::ranges::max_element(snapshot.devices, {}, &scenarios::SnapshotDevice::most_reserved);
+      std::ranges::max_element(snapshot.devices, {}, &forecast::SnapshotDevice::most_reserved);
   return most == snapshot.devices.end() ? nullptr : &*most;
 }
 
-std::string device_text(const scenarios::SnapshotDevice& device) {
+std::string device_text(const forecast::SnapshotDevice& device) {
   std::string text;
   const auto line = [&](std::string_view name, std::int64_t at_end, std::int64_t most) {
     text += fmt::format("  {}  {}  {}\n", left(std::string(name), 12),
@@ -41,7 +41,7 @@ std::string device_text(const scenarios::SnapshotDevice& device) {
   return text + '\n';
 }
 
-std::string beside_device_text(const scenarios::SnapshotDevice& device,
+std::string beside_device_text(const forecast::SnapshotDevice& device,
                                const forecast::Memory& memory, const TextOptions& options) {
   std::string text = heading("The fullest device beside the forecast", options);
   text += fmt::format("  {}  {}  {}  {}\n", left("", 12), right("real", 12), right("forecast", 12),
@@ -59,7 +59,7 @@ std::string beside_device_text(const scenarios::SnapshotDevice& device,
   return text;
 }
 
-Document devices_document(const scenarios::MemorySnapshot& snapshot) {
+Document devices_document(const forecast::MemorySnapshot& snapshot) {
   Document devices = Document::array();
   for (const auto& device : snapshot.devices)
     devices.push_back(Object()

@@ -5,14 +5,14 @@
 #include <string_view>
 
 #include "forecast/forecast.hpp"
+#include "forecast/memory_snapshot.hpp"
 #include "report/style.hpp"
-#include "scenarios/foreign/memory_snapshot.hpp"
 
 namespace report {
 
 struct SnapshotReport {
   std::string file;
-  const scenarios::MemorySnapshot& snapshot;
+  const forecast::MemorySnapshot& snapshot;
   // Beside it, if given; both or none.
   const forecast::Scenario* scenario = nullptr;
   const forecast::Forecast* forecast = nullptr;

@@ -39,7 +39,7 @@ class SnapshotReader {
   SnapshotReader(std::streambuf& in, const std::function<void(const SnapshotEvent&)>& visit)
       : pickle_(in), visit_(visit) {}
 
-  MemorySnapshot read() {
+  forecast::MemorySnapshot read() {
     const auto root = pickle_.read([this](const Pickle&, const PickleValue& item,
                                           std::uint64_t list) { return take(item, list); });
     if (pickle_.at(root, "segments").kind != PickleKind::list ||
@@ -180,15 +180,17 @@ class SnapshotReader {
 
   Pickle pickle_;
   const std::function<void(const SnapshotEvent&)>& visit_;
-  MemorySnapshot result_;
-  std::map<std::uint64_t, SnapshotSegment> blocks_;  // by list: of a segment that is to come
+  forecast::MemorySnapshot result_;
+  std::map<std::uint64_t, forecast::SnapshotSegment>
+      blocks_;  // by list: of a segment that is to come
   std::vector<DeviceEvents> events_;
 };
 
 }  // namespace
 
-MemorySnapshot read_memory_snapshot(std::streambuf& in, const std::string& file_name,
-                                    const std::function<void(const SnapshotEvent&)>& visit) {
+forecast::MemorySnapshot read_memory_snapshot(
+    std::streambuf& in, const std::string& file_name,
+    const std::function<void(const SnapshotEvent&)>& visit) {
   const auto wrong = [&](const std::string& text) { return Error({{file_name, text}}); };
   try {
     Unpacked unpacked(in);
@@ -200,7 +202,7 @@ MemorySnapshot read_memory_snapshot(std::streambuf& in, const std::string& file_
   }
 }
 
-MemorySnapshot load_memory_snapshot(const std::filesystem::path& file) {
+forecast::MemorySnapshot load_memory_snapshot(const std::filesystem::path& file) {
   auto in = open_file(file);
   try {
     return read_memory_snapshot(in, file.string());

@@ -141,7 +141,7 @@ TEST_CASE("80 % of new runs lie inside, of all data sets and of those that were 
     forecast::DatasetRows one{"set " + std::to_string(s), {}};
     const double own = offset(random);
     for (int r = 0; r < 5 + s % 4 * 20; ++r) {
-      forecast::Row row;
+      forecast::ValidationRow row;
       row.predicted_s = units::Seconds{1.0};
       row.measured_s = units::Seconds{std::exp(own + scatter(random))};
       row.run = on(s % 2 ? "a100" : "h100");

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
-scenarios::MemorySnapshot of_two_devices() {
-  scenarios::MemorySnapshot snapshot;
+forecast::MemorySnapshot of_two_devices() {
+  forecast::MemorySnapshot snapshot;
   snapshot.settings = "expandable_segments:True";
   snapshot.segments.resize(3);
   snapshot.devices = {{.reserved = 8 * gib,

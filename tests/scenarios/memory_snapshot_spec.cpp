@@ -41,12 +41,12 @@ TEST_CASE("a snapshot says what is allocated, reserved, and how much of it there
     CHECK(actions == std::vector<std::string>{"segment_alloc", "alloc", "alloc", "alloc",
                                               "free_requested", "free_completed"});
     REQUIRE(snapshot.devices.size() == 1);
-    CHECK(snapshot.devices[0] == scenarios::SnapshotDevice{.reserved = 20 * mib,
-                                                           .allocated = 8 * mib,
-                                                           .requested = 8 * mib - 200,
-                                                           .most_reserved = 20 * mib,
-                                                           .most_requested = 12 * mib - 300,
-                                                           .events = 6});
+    CHECK(snapshot.devices[0] == forecast::SnapshotDevice{.reserved = 20 * mib,
+                                                          .allocated = 8 * mib,
+                                                          .requested = 8 * mib - 200,
+                                                          .most_reserved = 20 * mib,
+                                                          .most_requested = 12 * mib - 300,
+                                                          .events = 6});
     REQUIRE(snapshot.segments.size() == 1);
     CHECK(snapshot.segments[0].blocks == 4);
     CHECK_FALSE(snapshot.segments[0].small);
