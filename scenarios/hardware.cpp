@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "scenarios/named.hpp"
+#include "scenarios/nearest.hpp"
 #include "scenarios/tables.hpp"
+#include "topology/rate_surface.hpp"
 #include "topology/words.hpp"
 
 namespace scenarios {
@@ -139,6 +141,17 @@ void read_kernels(DeviceDraft& draft, const Cursor& at) {
   draft.device.efficiency.attention = found->second.attention;
 }
 
+// Surfaces are constants of the program, known by name.
+void read_rates(DeviceDraft& draft, const Cursor& at) {
+  const auto& name = at.value().text;
+  draft.device.rates = topology::measured_rates(name);
+  if (draft.device.rates != nullptr) return;
+  std::vector<std::string_view> names;
+  for (const auto& device : topology::measured_rates()) names.push_back(device.name);
+  at.complain("no rates were measured on '" + name + "'; expected one of " + listed(names) +
+              suggestion(name, names));
+}
+
 template <class T>
 auto of_device(T topology::Device::*member) {
   return [member](auto& draft) -> auto& { return draft.device.*member; };
@@ -169,7 +182,12 @@ Table<DeviceDraft> make_device_table() {
         "Table of measured kernels: one of the catalog's, or a CSV file",
         "none",
         {.type = Type::text}},
-       read_kernels}};
+       read_kernels},
+      {{"rates",
+        "Rates measured in inference frameworks, by the name of the device they were measured on",
+        "none",
+        {.type = Type::text}},
+       read_rates}};
   add_entry_keys(table);
   return table;
 }
