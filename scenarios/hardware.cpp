@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "scenarios/documents/nearest.hpp"
 #include "scenarios/named.hpp"
-#include "scenarios/nearest.hpp"
 #include "scenarios/tables.hpp"
 #include "topology/measured.hpp"
 #include "topology/rate_surface.hpp"

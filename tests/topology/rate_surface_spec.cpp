@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/rate_surface.hpp"
-
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "tests/catch.hpp"
+#include "topology/rate_surface.hpp"
 
 namespace rate_surface_spec {
 namespace {
