@@ -8,17 +8,18 @@
 namespace strategies {
 
 Placement::Placement(const Plan& plan)
-    : tensor_(plan.tensor),
-      data_(plan.data),
-      pipeline_(plan.pipeline),
-      context_(plan.context),
+    : size_{.tensor = plan.tensor,
+            .data = plan.data,
+            .pipeline = plan.pipeline,
+            .context = plan.context},
+      experts_{.tensor = plan.layer_tensor.value_or(strategies::expert_tensor(plan)),
+               .expert = plan.expert},
       copies_(plan.schedule == ScheduleKind::dualpipe ? 2 : 1),
       ranks_(plan.tensor * plan.data * plan.pipeline * plan.context),
-      expert_(plan.expert),
-      expert_tensor_(plan.layer_tensor.value_or(strategies::expert_tensor(plan))),
-      apart_data_(tensor_ * data_ * context_ / (expert_ * expert_tensor_)),
       regroups_(plan.layer_tensor.has_value()) {
-  if (apart_data_ * expert_ * expert_tensor_ != tensor_ * data_ * context_)
+  experts_.data = size_.tensor * size_.data * size_.context / (experts_.expert * experts_.tensor);
+  if (experts_.data * experts_.expert * experts_.tensor !=
+      size_.tensor * size_.data * size_.context)
     throw std::invalid_argument("expert x expert_tensor must divide tensor x context x data");
   std::int64_t stride = 1, in_stage = 1, of_experts = 1;
   const auto take = [](std::int64_t& of, std::int64_t& next, std::int64_t degree) {
@@ -27,46 +28,31 @@ Placement::Placement(const Plan& plan)
   };
   for (Degree degree : plan.rank_order) switch (degree) {
       case Degree::tensor:
-        take(tensor_stride_, stride, tensor_);
-        take(stage_stride_.tensor, in_stage, tensor_);
-        take(expert_stride_.tensor, of_experts, expert_tensor_);
+        take(stride_.tensor, stride, size_.tensor);
+        take(stage_stride_.tensor, in_stage, size_.tensor);
+        take(expert_stride_.tensor, of_experts, experts_.tensor);
         break;
       case Degree::data:
-        take(data_stride_, stride, data_);
-        take(stage_stride_.data, in_stage, data_);
-        take(expert_stride_.data, of_experts, apart_data_);
+        take(stride_.data, stride, size_.data);
+        take(stage_stride_.data, in_stage, size_.data);
+        take(expert_stride_.data, of_experts, experts_.data);
         break;
       case Degree::pipeline:
-        take(pipeline_stride_, stride, pipeline_);
+        take(stride_.pipeline, stride, size_.pipeline);
         break;
       case Degree::context:
-        take(context_stride_, stride, context_);
-        take(stage_stride_.context, in_stage, context_);
+        take(stride_.context, stride, size_.context);
+        take(stage_stride_.context, in_stage, size_.context);
         break;
       case Degree::expert:
-        take(expert_stride_.expert, of_experts, expert_);
+        take(expert_stride_.expert, of_experts, experts_.expert);
         break;
     }
   std::ranges::sort(sharing_, {}, [&](Degree degree) {
-    return degree == Degree::data      ? data_stride_
-           : degree == Degree::context ? context_stride_
-                                       : pipeline_stride_;
+    return degree == Degree::data      ? stride_.data
+           : degree == Degree::context ? stride_.context
+                                       : stride_.pipeline;
   });
-}
-
-std::vector<std::int64_t> Placement::tensor_group(std::int64_t rank) const {
-  auto where = at(rank);
-  std::vector<std::int64_t> group;
-  for (where.tensor = 0; where.tensor < tensor_; ++where.tensor) group.push_back(rank_of(where));
-  return group;
-}
-
-std::vector<std::int64_t> Placement::context_group(std::int64_t rank) const {
-  auto where = at(rank);
-  std::vector<std::int64_t> group;
-  for (where.context = 0; where.context < context_; ++where.context)
-    group.push_back(rank_of(where));
-  return group;
 }
 
 std::int64_t Placement::stage_index(const Coordinates& at) const {
@@ -76,73 +62,38 @@ std::int64_t Placement::stage_index(const Coordinates& at) const {
 
 ExpertCoordinates Placement::expert_at(std::int64_t rank) const {
   const auto i = stage_index(at(rank));
-  return {i / expert_stride_.tensor % expert_tensor_, i / expert_stride_.expert % expert_,
-          i / expert_stride_.data % apart_data_};
+  return {i / expert_stride_.tensor % experts_.tensor, i / expert_stride_.expert % experts_.expert,
+          i / expert_stride_.data % experts_.data};
 }
 
 std::int64_t Placement::rank_of(const ExpertCoordinates& at, std::int64_t pipeline) const {
   const auto i = at.tensor * expert_stride_.tensor + at.expert * expert_stride_.expert +
                  at.data * expert_stride_.data;
-  return rank_of({.tensor = i / stage_stride_.tensor % tensor_,
-                  .data = i / stage_stride_.data % data_,
+  return rank_of({.tensor = i / stage_stride_.tensor % size_.tensor,
+                  .data = i / stage_stride_.data % size_.data,
                   .pipeline = pipeline,
-                  .context = i / stage_stride_.context % context_});
-}
-
-namespace {
-
-// Ranks of a stage that differ from this one in one place only.
-std::vector<std::int64_t> along(const Placement& placement, std::int64_t rank,
-                                std::int64_t ExpertCoordinates::*place, std::int64_t count) {
-  const auto stage = placement.at(rank).pipeline;
-  auto where = placement.expert_at(rank);
-  std::vector<std::int64_t> group;
-  for (where.*place = 0; where.*place < count; ++(where.*place))
-    group.push_back(placement.rank_of(where, stage));
-  return group;
-}
-
-}  // namespace
-
-std::vector<std::int64_t> Placement::expert_group(std::int64_t rank) const {
-  return along(*this, rank, &ExpertCoordinates::expert, expert_);
-}
-
-std::vector<std::int64_t> Placement::apart_tensor_group(std::int64_t rank) const {
-  return along(*this, rank, &ExpertCoordinates::tensor, expert_tensor_);
-}
-
-std::vector<std::int64_t> Placement::regrouping_group(std::int64_t rank) const {
-  auto group = tensor_group(rank);
-  const auto place = expert_at(rank).tensor;
-  std::erase_if(group, [&](std::int64_t other) { return expert_at(other).tensor != place; });
-  return group;
-}
-
-std::vector<std::int64_t> Placement::token_group(std::int64_t rank) const {
-  if (!exchanges_tokens()) return {rank};
-  return expert_ > 1 ? expert_group(rank) : apart_tensor_group(rank);
+                  .context = i / stage_stride_.context % size_.context});
 }
 
 std::int64_t Placement::apart_sharer(std::int64_t rank) const {
   const auto stage = at(rank).pipeline, place = expert_at(rank).data;
   const std::int64_t copy = stage == lead_of(stage) ? 0 : 1;
-  return outermost_stages() ? copy * apart_data_ + place : place * copies_ + copy;
+  return outermost_stages() ? copy * experts_.data + place : place * copies_ + copy;
 }
 
 std::int64_t Placement::rank_of_apart_sharer(std::int64_t sharer, std::int64_t like) const {
   const auto lead = lead_of(at(like).pipeline);
-  const auto copy = outermost_stages() ? sharer / apart_data_ : sharer % copies_;
+  const auto copy = outermost_stages() ? sharer / experts_.data : sharer % copies_;
   auto there = expert_at(like);
-  there.data = outermost_stages() ? sharer % apart_data_ : sharer / copies_;
-  return rank_of(there, copy == 0 ? lead : pipeline_ - 1 - lead);
+  there.data = outermost_stages() ? sharer % experts_.data : sharer / copies_;
+  return rank_of(there, copy == 0 ? lead : size_.pipeline - 1 - lead);
 }
 
 std::int64_t Placement::apart_replicas() const {
   if (!holds_apart()) return 1;
-  const auto replica = tensor_ * context_, experts = expert_ * expert_tensor_;
+  const auto replica = size_.tensor * size_.context, experts = experts_.expert * experts_.tensor;
   const bool in_turn = stage_stride_.data == replica && expert_stride_.data == experts;
-  return in_turn ? std::lcm(replica, experts) / replica : data_;
+  return in_turn ? std::lcm(replica, experts) / replica : size_.data;
 }
 
 std::int64_t Placement::sharer(const Coordinates& at) const {
@@ -150,7 +101,7 @@ std::int64_t Placement::sharer(const Coordinates& at) const {
   for (const auto degree : sharing_) {
     const bool data = degree == Degree::data, context = degree == Degree::context;
     sharer += count * (data ? at.data : context ? at.context : at.pipeline != lead_of(at.pipeline));
-    count *= data ? data_ : context ? context_ : copies_;
+    count *= data ? size_.data : context ? size_.context : copies_;
   }
   return sharer;
 }
@@ -163,14 +114,67 @@ std::int64_t Placement::rank_of_sharer(std::int64_t sharer, Coordinates at) cons
   };
   for (const auto degree : sharing_)
     if (degree == Degree::data) {
-      at.data = next(data_);
+      at.data = next(size_.data);
     } else if (degree == Degree::context) {
-      at.context = next(context_);
+      at.context = next(size_.context);
     } else {
       const auto lead = lead_of(at.pipeline);
-      at.pipeline = next(copies_) == 0 ? lead : pipeline_ - 1 - lead;
+      at.pipeline = next(copies_) == 0 ? lead : size_.pipeline - 1 - lead;
     }
   return rank_of(at);
+}
+
+namespace {
+
+// Ranks that differ from this one in one place only.
+std::vector<std::int64_t> along(const Placement& placement, std::int64_t rank,
+                                std::int64_t Coordinates::*place, std::int64_t count) {
+  auto where = placement.at(rank);
+  std::vector<std::int64_t> group;
+  for (where.*place = 0; where.*place < count; ++(where.*place))
+    group.push_back(placement.rank_of(where));
+  return group;
+}
+std::vector<std::int64_t> along(const Placement& placement, std::int64_t rank,
+                                std::int64_t ExpertCoordinates::*place, std::int64_t count) {
+  const auto stage = placement.at(rank).pipeline;
+  auto where = placement.expert_at(rank);
+  std::vector<std::int64_t> group;
+  for (where.*place = 0; where.*place < count; ++(where.*place))
+    group.push_back(placement.rank_of(where, stage));
+  return group;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> tensor_group(const Placement& placement, std::int64_t rank) {
+  return along(placement, rank, &Coordinates::tensor, placement.tensor());
+}
+
+std::vector<std::int64_t> context_group(const Placement& placement, std::int64_t rank) {
+  return along(placement, rank, &Coordinates::context, placement.context());
+}
+
+std::vector<std::int64_t> expert_group(const Placement& placement, std::int64_t rank) {
+  return along(placement, rank, &ExpertCoordinates::expert, placement.expert());
+}
+
+std::vector<std::int64_t> apart_tensor_group(const Placement& placement, std::int64_t rank) {
+  return along(placement, rank, &ExpertCoordinates::tensor, placement.expert_tensor());
+}
+
+std::vector<std::int64_t> regrouping_group(const Placement& placement, std::int64_t rank) {
+  auto group = tensor_group(placement, rank);
+  const auto place = placement.expert_at(rank).tensor;
+  std::erase_if(group,
+                [&](std::int64_t other) { return placement.expert_at(other).tensor != place; });
+  return group;
+}
+
+std::vector<std::int64_t> token_group(const Placement& placement, std::int64_t rank) {
+  if (!placement.exchanges_tokens()) return {rank};
+  return placement.expert() > 1 ? expert_group(placement, rank)
+                                : apart_tensor_group(placement, rank);
 }
 
 }  // namespace strategies

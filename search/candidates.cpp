@@ -6,7 +6,11 @@
 #include <set>
 
 #include "search/cuts.hpp"
+#include "search/least_memory.hpp"
+#include "search/least_time.hpp"
+#include "search/partition_problem.hpp"
 #include "search/solvers/enumeration.hpp"
+#include "search/solvers/partition.hpp"
 #include "search/solvers/relaxation.hpp"
 
 namespace search {
@@ -105,13 +109,13 @@ void Candidates::bound_partitions(const PipelineProblem& problem, Picoseconds ta
 
 std::optional<Picoseconds> Candidates::guess(const Degrees& degrees) const {
   const auto plan = plan_of(degrees);
-  return frame_of(plan, degrees, divisions_.fastest(degrees.division))
-      .guess(question_.memory_headroom);
+  return guessed_time(bounds_of(plan, degrees, divisions_.fastest(degrees.division)),
+                      question_.memory_headroom);
 }
 
 double Candidates::rough_memory(const Degrees& degrees) const {
   const auto plan = plan_of(degrees);
-  return frame_of(plan, degrees, divisions_.fastest(degrees.division)).rough_memory();
+  return search::rough_memory(bounds_of(plan, degrees, divisions_.fastest(degrees.division)));
 }
 
 // Where the bound of pairs holds: nothing that may be recomputed makes passes shorter.
@@ -154,10 +158,10 @@ Look Candidates::look_at_all(const Degrees& degrees, Picoseconds target) const {
 Candidates::Uneven Candidates::uneven_below(const Plan& plan, const Degrees& degrees,
                                             Picoseconds target) const {
   if (plan.schedule != ScheduleKind::interleaved || !question_.space.partition) return {};
-  const auto frame = frame_of(plan, degrees, divisions_.fastest(degrees.division));
-  if (!frame.states_fit(question_.memory_headroom)) return {};
+  const auto bounds = bounds_of(plan, degrees, divisions_.fastest(degrees.division));
+  if (!states_fit(bounds, question_.memory_headroom)) return {};
   const auto layers = question_.scenario.model.layers;
-  const double each = frame.least_time_of_chunks();
+  const double each = least_time_of_chunks(bounds);
   const auto least = [&](std::int64_t many) {
     return whole_bound(each * static_cast<double>(many));
   };
@@ -174,17 +178,17 @@ Candidates::Uneven Candidates::uneven_below(const Plan& plan, const Degrees& deg
 }
 
 Look Candidates::look_closely(const Plan& plan, const Degrees& degrees, Picoseconds target) const {
-  const auto fastest = frame_of(plan, degrees, divisions_.fastest(degrees.division));
+  const auto fastest = bounds_of(plan, degrees, divisions_.fastest(degrees.division));
   Look result;
-  result.fits = fastest.states_fit(question_.memory_headroom);
+  result.fits = states_fit(fastest, question_.memory_headroom);
   if (!result.fits) return result;
-  const bool cut = fastest.is_cut() || !question_.space.partition;
+  const bool cut = is_cut(fastest) || !question_.space.partition;
   // First as if memory were no object: what takes too long then needs no prices of other ways.
   if (cut) {
-    result.bound = fastest.least_time_as_cut();
+    result.bound = least_time_as_cut(fastest);
     if (result.bound < target && waits_for_exchanges(plan))
       divisions_.with_passes(degrees.division, [&](const auto& chain, auto& times) {
-        result.bound = fastest.least_time_of_pairs(chain, times);
+        result.bound = least_time_of_pairs(fastest, chain, times);
       });
     result.reached = result.bound >= target;
   } else {
@@ -193,8 +197,8 @@ Look Candidates::look_closely(const Plan& plan, const Degrees& degrees, Picoseco
     bound_partitions(free, target, result);
   }
   if (result.reached) return result;
-  const auto frame = frame_of(plan, degrees, divisions_.in_all_ways(degrees.division));
-  const auto problem = problem_of(frame);
+  const auto bounds = bounds_of(plan, degrees, divisions_.in_all_ways(degrees.division));
+  const auto problem = problem_of(bounds);
   result.fits = problem.capacity.front() >= 0;
   if (!result.fits) return result;
   if (!cut) {
@@ -203,7 +207,7 @@ Look Candidates::look_closely(const Plan& plan, const Degrees& degrees, Picoseco
   }
   // What is in flight is known of fixed orders only.
   if (!strategies::has_fixed_order(plan.schedule)) return result;
-  const auto bound = frame.least_time_as_cut(problem);
+  const auto bound = least_time_as_cut(bounds, problem);
   result.fits = bound.has_value();
   if (!result.fits) return result;
   result.bound = std::max(result.bound, *bound);
@@ -212,17 +216,17 @@ Look Candidates::look_closely(const Plan& plan, const Degrees& degrees, Picoseco
   return result;
 }
 
-Frame Candidates::frame_of(const Plan& plan, const Degrees& degrees,
-                           const LayerPrices& prices) const {
-  return {question_.scenario, plan, prices, divisions_.sharing(degrees.division, plan),
-          question_.space.chunks};
+PlanBounds Candidates::bounds_of(const Plan& plan, const Degrees& degrees,
+                                 const LayerPrices& prices) const {
+  return {{question_.scenario, plan, prices, question_.space.chunks},
+          divisions_.sharing(degrees.division, plan)};
 }
 
-PipelineProblem Candidates::problem_of(const Frame& frame) const {
-  auto problem = frame.problem(costs_, question_.memory_headroom);
+PipelineProblem Candidates::problem_of(const PlanBounds& bounds) const {
+  auto problem = pipeline_problem(bounds, costs_, question_.memory_headroom);
   problem.stop = stop_;
-  if (!frame.is_cut() && question_.space.partition) return problem;
-  const auto cut = frame.cut();
+  if (!is_cut(bounds) && question_.space.partition) return problem;
+  const auto cut = cut_of(bounds);
   problem.rooms.clear();
   for (std::size_t v = 0; v + 1 < cut.size(); ++v) {
     const auto layers = cut[v + 1] - cut[v];
@@ -238,16 +242,16 @@ class Candidates::Play {
       : all_(all),
         division_(degrees.division),
         plan_(plan),
-        fastest_(all.frame_of(plan_, degrees, all.divisions_.fastest(degrees.division))),
-        frame_(all.frame_of(plan_, degrees, all.divisions_.in_all_ways(degrees.division))),
-        problem_(all.problem_of(frame_)),
+        fastest_(all.bounds_of(plan_, degrees, all.divisions_.fastest(degrees.division))),
+        bounds_(all.bounds_of(plan_, degrees, all.divisions_.in_all_ways(degrees.division))),
+        problem_(all.problem_of(bounds_)),
         timetable_(problem_.order, problem_.layout, problem_.microbatches, problem_.latency,
                    problem_.lane),
         target_(target),
         scenario_(all.question_.scenario) {}
 
   Misfit smallest() {
-    Partition least{.first_layer = frame_.cut()};
+    Partition least{.first_layer = cut_of(bounds_)};
     for (std::size_t v = 0; v + 1 < least.first_layer.size(); ++v) {
       auto& choices = least.choices.emplace_back();
       for (int i = least.first_layer[v]; i < least.first_layer[v + 1]; ++i) {
@@ -256,7 +260,7 @@ class Candidates::Play {
         choices.push_back({1, static_cast<int>(least_kept - options.begin())});
       }
     }
-    scenario_.plan = frame_.with(least, recompute());
+    scenario_.plan = plan_with(bounds_, least, recompute());
     const auto forecast = forecast::simulate(scenario_);
     const double room = (1 - all_.question_.memory_headroom) * forecast.memory.capacity.value;
     return {
@@ -268,7 +272,7 @@ class Candidates::Play {
     if (problem_.capacity.front() < 0) return std::move(result_);
     try {
       if (is_cut()) without_recomputation();
-      if (!result_.best) by_model({frame_.cut()});
+      if (!result_.best) by_model({cut_of(bounds_)});
     } catch (const Stopped&) {  // with what there is
     }
     return std::move(result_);
@@ -282,7 +286,7 @@ class Candidates::Play {
       const bool best_there_is = result_.best && keeping_is_fastest();
       if (best_there_is || result_.bound >= target_) return std::move(result_);
     }
-    if (std::ranges::find(cuts, frame_.cut()) == cuts.end()) cuts.push_back(frame_.cut());
+    if (std::ranges::find(cuts, cut_of(bounds_)) == cuts.end()) cuts.push_back(cut_of(bounds_));
     try {
       by_model(cuts);
       if (result_.bound < limit() && !keeping_is_fastest()) all_alike();
@@ -293,7 +297,7 @@ class Candidates::Play {
   }
 
  private:
-  bool is_cut() const { return frame_.is_cut() || !all_.question_.space.partition; }
+  bool is_cut() const { return search::is_cut(bounds_) || !all_.question_.space.partition; }
   bool recompute() const { return all_.question_.space.recompute; }
   bool keeping_is_fastest() const { return all_.divisions_.keeping_is_fastest(division_); }
   // What is not below this is of no interest.
@@ -304,11 +308,12 @@ class Candidates::Play {
   // What recomputes less is never slower: the only partition without recomputation bounds all that
   // recompute, whether it fits or not.
   void without_recomputation() {
-    Partition even{.first_layer = frame_.cut()};
+    Partition even{.first_layer = cut_of(bounds_)};
     for (std::size_t v = 0; v + 1 < even.first_layer.size(); ++v)
       even.choices.emplace_back(
           static_cast<std::size_t>(even.first_layer[v + 1] - even.first_layer[v]));
-    const auto time = simulate(fastest_.with(even, recompute()), all_.divisions_.allow_fastest());
+    const auto time =
+        simulate(plan_with(fastest_, even, recompute()), all_.divisions_.allow_fastest());
     if (keeping_is_fastest()) result_.bound = std::max(result_.bound, time.first);
   }
 
@@ -341,7 +346,7 @@ class Candidates::Play {
       // What takes longer than the best on an idle network takes longer in truth.
       if (result_.best && fixed && partition.makespan >= limit()) break;
       const auto best = limit();
-      const auto [time, over] = simulate(frame_.with(partition, recompute()));
+      const auto [time, over] = simulate(plan_with(bounds_, partition, recompute()));
       if (over <= 0 && time < best) cut_ = partition.first_layer;
       if (over <= 0 && fixed) continue;
       const auto wrong = over - excess(problem_, partition);
@@ -376,7 +381,7 @@ class Candidates::Play {
     alike.resize(std::min(most_simulations, alike.size()));
     for (const auto& one : alike) {
       if ((fixed && one.makespan >= limit()) || all_.stopped()) return;
-      simulate(frame_.with(one, recompute()));
+      simulate(plan_with(bounds_, one, recompute()));
     }
   }
   // Of the layer that has most.
@@ -422,7 +427,7 @@ class Candidates::Play {
         break;
       }
       if (fit_without.contains(partition.first_layer)) continue;
-      const auto plan = frame_.with(partition, recompute());
+      const auto plan = plan_with(bounds_, partition, recompute());
       const auto [time, over] = simulate(plan);
       if (over <= 0 && recompute() && keeping_is_fastest() && recomputes_nothing(plan))
         fit_without.insert(partition.first_layer);
@@ -434,14 +439,14 @@ class Candidates::Play {
   const Candidates& all_;
   std::size_t division_;
   Plan plan_;
-  Frame fastest_, frame_;
+  PlanBounds fastest_, bounds_;
   PipelineProblem problem_;
   Timetable timetable_;
   Picoseconds target_;
   forecast::Scenario scenario_;
   std::optional<std::vector<Partition>> every_;
   bool small_ = false;
-  std::vector<int> cut_ = frame_.cut();  // of the fastest by model that fits
+  std::vector<int> cut_ = cut_of(bounds_);  // of the fastest by model that fits
   Played result_;
 };
 
@@ -494,7 +499,7 @@ void Candidates::play_uneven(const Plan& plan, const Degrees& degrees, Picosecon
   std::vector<std::pair<Picoseconds, const Plan*>> order;
   for (const auto& one : uneven.plans)
     order.emplace_back(
-        frame_of(one, degrees, divisions_.fastest(degrees.division)).least_time_as_cut(), &one);
+        least_time_as_cut(bounds_of(one, degrees, divisions_.fastest(degrees.division))), &one);
   std::ranges::stable_sort(order, {}, [](const auto& one) { return one.first; });
   if (uneven.others) add(played, {.bound = *uneven.others}, limit);
   for (std::size_t i = 0; i < order.size() && !stopped(); ++i) {

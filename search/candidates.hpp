@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "search/divisions.hpp"
-#include "search/search.hpp"
+#include "search/plan_bounds.hpp"
+#include "search/question.hpp"
 
 namespace search {
 
@@ -77,12 +78,12 @@ class Candidates {
                       Picoseconds target) const;
   void play_uneven(const strategies::Plan& plan, const Degrees& degrees, Picoseconds target,
                    Played& played) const;
-  Frame frame_of(const strategies::Plan& plan, const Degrees& degrees,
-                 const LayerPrices& prices) const;
+  PlanBounds bounds_of(const strategies::Plan& plan, const Degrees& degrees,
+                       const LayerPrices& prices) const;
   bool waits_for_exchanges(const strategies::Plan& plan) const;
   void bound_partitions(const PipelineProblem& problem, Picoseconds target, Look& look) const;
   // With one row for each virtual stage where only one partition is looked at.
-  PipelineProblem problem_of(const Frame& frame) const;
+  PipelineProblem problem_of(const PlanBounds& bounds) const;
   class Play;
 
   const Question& question_;

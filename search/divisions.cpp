@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/narrow.hpp"
+#include "search/solvers/timetable.hpp"
 #include "strategies/remembering.hpp"
 
 namespace search {
@@ -131,7 +132,7 @@ bool Divisions::hides_exchanges(const Plan& plan) const {
          std::ranges::any_of(schedules_, strategies::pairs_always);
 }
 
-Picoseconds Divisions::least_time(std::size_t i) const {
+sim::Picoseconds Divisions::least_time(std::size_t i) const {
   if (!fits(i)) return 0;
   const auto& prices = fastest(i);
   const auto of = [&](auto part) {

@@ -9,8 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "search/frame.hpp"
+#include "search/layer_prices.hpp"
 #include "search/space.hpp"
+#include "strategies/pass_costs.hpp"
+#include "strategies/sharing.hpp"
 
 namespace search {
 
@@ -31,7 +33,7 @@ class Divisions {
   void forget(std::size_t i) { all_[i]->fastest.reset(); }
   // No plan of the division is faster: the passes that an average device runs. 0: not priced, as
   // its logits alone exceed the memory of a device.
-  Picoseconds least_time(std::size_t i) const;
+  sim::Picoseconds least_time(std::size_t i) const;
   bool fits(std::size_t i) const { return all_[i]->fastest != nullptr; }
   // Without recomputation, whether that is allowed or not; and in all ways.
   const LayerPrices& fastest(std::size_t i) const { return *all_[i]->fastest; }

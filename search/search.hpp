@@ -1,97 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The best plans of a space, and what is proved about them.
 #pragma once
-#include <atomic>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
+#include <cstddef>
 
-#include "forecast/forecast.hpp"
-#include "forecast/scenario.hpp"
-#include "search/objective.hpp"
-#include "search/space.hpp"
-#include "units/quantity.hpp"
+#include "search/question.hpp"
 
 namespace search {
 
-// A scenario whose plan is left open in its own way.
-struct Alternative {
-  forecast::Scenario scenario;
-  Space space;
-};
-
-// What is asked. `scenario.plan` holds what the space does not vary.
-struct Question {
-  forecast::Scenario scenario;
-  Space space;
-  double gap = 0;              // the search ends when no plan can be faster by more than this share
-  double memory_headroom = 0;  // share of device memory that stays free
-  std::optional<units::Seconds> time_limit;  // whoever owns the clock keeps it
-  Objective objective = {};                  // for pursue() (objectives.hpp)
-  // Chosen from as well: the same in another precision, say, or with states offloaded.
-  std::vector<Alternative> others = {};
-
-  // 0: the question's own scenario; i: that of others[i - 1].
-  const forecast::Scenario& scenario_of(std::size_t alternative) const {
-    return alternative == 0 ? scenario : others[alternative - 1].scenario;
-  }
-};
-
 // The question of one alternative alone.
 Question alone(const Question& question, std::size_t alternative);
-
-// A plan of the space that was simulated and fits.
-struct Ranked {
-  strategies::Plan plan;
-  forecast::Forecast forecast;  // without its timeline
-  units::Seconds bound;         // no plan with these degrees is faster
-  std::size_t alternative = 0;  // of the question, whose scenario has this plan
-};
-
-// Plans, by what became of them. A plan here is a choice of degrees; how it cuts its layers into
-// stages and what it recomputes is chosen inside.
-struct Counts {
-  std::int64_t enumerated = 0;
-  std::int64_t pruned_by_memory = 0;  // nothing fits, whatever is recomputed
-  std::int64_t pruned_by_bound = 0;   // cannot be faster than the best
-  std::int64_t evaluated = 0;         // searched: partitioned, and simulated where that could win
-  std::int64_t simulated = 0;         // simulations, several for a plan with several partitions
-};
-
-// What would make something fit where nothing does: the plan that misses by least.
-struct Misfit {
-  strategies::Plan plan;
-  units::Bytes needed, capacity;  // of one device
-};
-
-struct Answer {
-  std::vector<Ranked> plans;   // the fastest of each choice of degrees, the fastest first
-  std::vector<Ranked> pareto;  // of all simulated plans: none is both faster and smaller
-  Counts space;
-  units::Seconds lower_bound;  // no plan of the space is faster; of use only with plans
-  double gap = 0;              // (fastest − lower_bound) / fastest
-  bool optimal = false;        // gap 0: the fastest plan is the best of the space
-  bool interrupted = false;
-  std::optional<Misfit> misfit;  // nothing fits
-};
-
-struct Progress {
-  std::int64_t enumerated = 0, open = 0;  // plans in all, and those not yet decided
-  std::optional<units::Seconds> best, bound;
-};
-
-// Does work(i) for every i below a count, in any order, perhaps at the same time.
-using ForEach =
-    std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
-
-struct Options {
-  std::size_t top = 10;   // plans to return
-  ForEach for_each = {};  // none: one after the other; the answer does not depend on it
-  const std::atomic<bool>* stop = nullptr;  // read now and then: ends the search with what it has
-  std::function<void(const Progress&)> progress = {};  // called from the calling thread
-};
 
 // The fastest plans, whatever the objective; of all alternatives.
 Answer search(const Question& question, const Options& options = {});

@@ -24,6 +24,112 @@ namespace {
 
 constexpr std::uint32_t none = 0xffffffffu;
 
+// When actors begin and end, and which of them is measured.
+struct Spans {
+  std::vector<Picoseconds> begins_at, ends_at;  // by actor
+  Picoseconds length = 0;                       // of the longest
+  std::size_t longest = 0;                      // its actor, the lowest of them
+  std::uint32_t last_event = none;              // its last
+};
+
+// From its first pass or collective.
+std::vector<Picoseconds> beginnings(const Program& program, const Trace& trace,
+                                    std::vector<Picoseconds> begins_at) {
+  for (const auto& op : program.ops()) {
+    if (op.kind != Op::Kind::pass && op.kind != Op::Kind::collective) continue;
+    for (auto event = op.first; event < op.first + op.count; ++event) {
+      auto& begins = begins_at[static_cast<std::size_t>(program.participants()[event].actor)];
+      begins = std::min(begins, trace.start[event]);
+    }
+  }
+  return begins_at;
+}
+
+Spans spans_of(const Program& program, const Trace& trace, Period period) {
+  const std::size_t actors = program.actors();
+  Spans spans;
+  spans.begins_at.assign(actors, 0);
+  spans.ends_at.assign(actors, 0);
+  std::vector<std::uint32_t> last_event(actors, none);
+  for (std::uint32_t event = 0; event < trace.end.size(); ++event) {
+    const auto actor = static_cast<std::size_t>(program.participants()[event].actor);
+    if (last_event[actor] != none && trace.end[event] <= spans.ends_at[actor]) continue;
+    spans.ends_at[actor] = trace.end[event];
+    last_event[actor] = event;
+  }
+  if (period == Period::spans) spans.begins_at = beginnings(program, trace, spans.ends_at);
+  if (actors == 0) return spans;
+  const auto span = [&](std::size_t actor) {
+    return spans.ends_at[actor] - spans.begins_at[actor];
+  };
+  for (std::size_t actor = 1; actor < actors; ++actor)
+    if (span(actor) > span(spans.longest)) spans.longest = actor;
+  spans.length = span(spans.longest);
+  spans.last_event = last_event[spans.longest];
+  return spans;
+}
+
+void shorten(Spent& spent, Picoseconds by) {
+  const auto take = [&](Picoseconds& from) {
+    const auto taken = std::min(from, by);
+    from -= taken;
+    by -= taken;
+  };
+  take(spent.host);
+  for (auto& on : spent.on) take(on);
+}
+
+// What is known of each event once all are replayed.
+struct Replayed {
+  std::vector<std::uint32_t> op_of;
+  std::vector<EventId> before;       // on its lane
+  std::vector<const Spent*> inside;  // what a pass did between its start and end
+};
+
+// From the last event back to the beginning of its actor.
+void walk_back(const Program& program, const Trace& trace, Period period, const Spans& spans,
+               const Replayed& events, Waits* waits, Measures& result) {
+  auto& path = result.critical_path;
+  if (spans.last_event == none) return;
+  const auto beginning = spans.begins_at[spans.longest];
+  const auto stretch = [&](EventId event, Picoseconds start, Picoseconds end) {
+    if (waits && end > start) waits->critical_path.push_back({event, start, end});
+  };
+  bool settled = false;  // which actor ends last
+  auto now = beginning + spans.length;
+  for (auto event = spans.last_event; now > beginning;) {
+    const auto& op = program.ops()[events.op_of[event]];
+    const auto start = std::clamp(trace.start[event], beginning, now);
+    if (op.kind == Op::Kind::pass) {
+      auto inside = *events.inside[event];
+      shorten(inside, inside.total() - std::min(inside.total(), now - start));
+      path += inside;
+      path.host += now - start - inside.total();
+    } else {
+      path.on[op.activity] += now - start;
+    }
+    stretch(EventId{event}, start, now);
+    now = start;
+    const auto best = held_back_by(program, trace, events.op_of, events.before, EventId{event});
+    if (best == no_event) break;
+    event = static_cast<std::uint32_t>(best);
+    if (op.kind == Op::Kind::collective && !std::exchange(settled, true)) {
+      // The last collective may let everyone end at once: then the actor that it waited for ends
+      // last.
+      const auto actor = program.participants()[event].actor;
+      if (period == Period::makespan &&
+          spans.ends_at[static_cast<std::uint32_t>(actor)] == trace.finish)
+        result.last = actor;
+    }
+    const auto ended = std::clamp(trace.end[event], beginning, now);
+    path.host += now - ended;
+    stretch(no_event, ended, now);
+    now = ended;
+  }
+  path.host += now - beginning;
+  stretch(no_event, beginning, now);
+}
+
 class Replay {
  public:
   Replay(const Program& program, const Trace& trace, Period period, Waits* waits)
@@ -33,20 +139,26 @@ class Replay {
         waits_(waits),
         windows_(program),
         actors_(program.actors()),
-        inside_(program.participants().size(), nullptr),
-        op_of_(program.participants().size()),
-        before_(program.participants().size(), no_event),
-        gaps_(program, trace, op_of_, waits ? &waits->idle : nullptr) {
-    for (auto& state : actors_) state.latest_collective.fill(no_event);
+        spans_(spans_of(program, trace, period)),
+        events_{std::vector<std::uint32_t>(program.participants().size()),
+                std::vector<EventId>(program.participants().size(), no_event),
+                std::vector<const Spent*>(program.participants().size(), nullptr)},
+        gaps_(program, trace, events_.op_of, waits ? &waits->idle : nullptr) {
+    for (std::size_t actor = 0; actor < actors_.size(); ++actor) {
+      actors_[actor].latest_collective.fill(no_event);
+      actors_[actor].account.done = spans_.begins_at[actor];
+    }
+    result_.length = spans_.length;
+    result_.last = ActorId(spans_.longest);
     result_.of_actor.resize(actors_.size());
     result_.busy.resize(actors_.size());
   }
 
   Measures run() {
-    find_spans();
     std::uint32_t index = 0;
     for (const auto& op : program_.ops()) {
-      for (auto event = op.first; event < op.first + op.count; ++event) op_of_[event] = index;
+      for (auto event = op.first; event < op.first + op.count; ++event)
+        events_.op_of[event] = index;
       switch (op.kind) {
         case Op::Kind::pass:
           pass(op);
@@ -60,12 +172,12 @@ class Replay {
       ++index;
     }
     for (std::uint32_t actor = 0; actor < actors_.size(); ++actor) finish(actor);
-    walk_back();
+    walk_back(program_, trace_, period_, spans_, events_, waits_, result_);
     if (waits_) {
       const auto by_actor = [](const Idle& idle) { return idle.actor; };
       std::ranges::stable_sort(waits_->idle, {}, by_actor);
-      waits_->op_of = std::move(op_of_);
-      waits_->lane_predecessor = std::move(before_);
+      waits_->op_of = std::move(events_.op_of);
+      waits_->lane_predecessor = std::move(events_.before);
     }
     return std::move(result_);
   }
@@ -108,9 +220,9 @@ class Replay {
       result_.busy[static_cast<std::uint32_t>(program_.participants()[event].actor)] +=
           inside->total();
       spent_of(event) += *inside;
-      inside_[event] = inside;
+      events_.inside[event] = inside;
       state.account.done = std::max(state.account.done, end);
-      before_[event] = state.latest;
+      events_.before[event] = state.latest;
       state.latest = EventId{event};
     }
     advance(op);
@@ -164,7 +276,7 @@ class Replay {
       state.account.pending.push_back(event);
       const auto on = is_host_side(op.lane) ? op.lane : Lane::data;
       auto& latest = state.latest_collective[static_cast<std::size_t>(on)];
-      before_[event] = latest;
+      events_.before[event] = latest;
       latest = EventId{event};
     }
   }
@@ -174,7 +286,7 @@ class Replay {
     if (op.kind == Op::Kind::latency) return;
     auto before = std::exchange(sender.sent, EventId{op.first});
     if (op.kind == Op::Kind::blocking && ends_later(sender.latest, before)) before = sender.latest;
-    before_[op.first] = before_[op.first + 1] = before;
+    events_.before[op.first] = events_.before[op.first + 1] = before;
     lane(sender, Lane::send) = trace_.end[op.first];
     if (op.kind != Op::Kind::blocking) return;
     lane(sender, Lane::compute) = trace_.end[op.first];
@@ -190,94 +302,8 @@ class Replay {
   }
 
   void finish(std::uint32_t actor) {
-    gaps_.close(ActorId{actor}, begins_at_[actor] + result_.length, actors_[actor].account,
+    gaps_.close(ActorId{actor}, spans_.begins_at[actor] + result_.length, actors_[actor].account,
                 result_.of_actor[actor]);
-  }
-
-  static void shorten(Spent& spent, Picoseconds by) {
-    const auto take = [&](Picoseconds& from) {
-      const auto taken = std::min(from, by);
-      from -= taken;
-      by -= taken;
-    };
-    take(spent.host);
-    for (auto& on : spent.on) take(on);
-  }
-
-  void find_spans() {
-    begins_at_.assign(program_.actors(), 0);
-    ends_at_.assign(program_.actors(), 0);
-    std::vector<std::uint32_t> last_event(program_.actors(), none);
-    for (std::uint32_t event = 0; event < trace_.end.size(); ++event) {
-      const auto actor = static_cast<std::size_t>(program_.participants()[event].actor);
-      if (last_event[actor] != none && trace_.end[event] <= ends_at_[actor]) continue;
-      ends_at_[actor] = trace_.end[event];
-      last_event[actor] = event;
-    }
-    if (period_ == Period::spans) find_beginnings();
-    std::size_t longest = 0;
-    const auto span = [&](std::size_t actor) { return ends_at_[actor] - begins_at_[actor]; };
-    for (std::size_t actor = 1; actor < actors_.size(); ++actor)
-      if (span(actor) > span(longest)) longest = actor;
-    for (std::size_t actor = 0; actor < actors_.size(); ++actor)
-      actors_[actor].account.done = begins_at_[actor];
-    if (actors_.empty()) return;
-    result_.last = ActorId(longest);
-    result_.length = span(longest);
-    last_event_ = last_event[longest];
-  }
-  void find_beginnings() {
-    begins_at_ = ends_at_;
-    for (const auto& op : program_.ops()) {
-      if (op.kind != Op::Kind::pass && op.kind != Op::Kind::collective) continue;
-      for (auto event = op.first; event < op.first + op.count; ++event) {
-        auto& begins = begins_at_[static_cast<std::size_t>(program_.participants()[event].actor)];
-        begins = std::min(begins, trace_.start[event]);
-      }
-    }
-  }
-
-  // Where the last collective lets everyone end at once, the actor that it waited for ends last.
-  void came_last(std::uint32_t event) {
-    const auto actor = program_.participants()[event].actor;
-    if (!settled_ && period_ == Period::makespan &&
-        ends_at_[static_cast<std::uint32_t>(actor)] == trace_.finish)
-      result_.last = actor;
-    settled_ = true;
-  }
-
-  void walk_back() {
-    auto& path = result_.critical_path;
-    if (last_event_ == none) return;
-    const auto beginning = begins_at_[static_cast<std::size_t>(result_.last)];
-    auto now = beginning + result_.length;
-    for (auto event = last_event_; now > beginning;) {
-      const auto& op = program_.ops()[op_of_[event]];
-      const auto start = std::clamp(trace_.start[event], beginning, now);
-      if (op.kind == Op::Kind::pass) {
-        auto inside = *inside_[event];
-        shorten(inside, inside.total() - std::min(inside.total(), now - start));
-        path += inside;
-        path.host += now - start - inside.total();
-      } else {
-        path.on[op.activity] += now - start;
-      }
-      stretch(EventId{event}, start, now);
-      now = start;
-      const auto best = held_back_by(program_, trace_, op_of_, before_, EventId{event});
-      if (best == no_event) break;
-      event = static_cast<std::uint32_t>(best);
-      if (op.kind == Op::Kind::collective) came_last(event);
-      const auto ended = std::clamp(trace_.end[event], beginning, now);
-      path.host += now - ended;
-      stretch(no_event, ended, now);
-      now = ended;
-    }
-    path.host += now - beginning;
-    stretch(no_event, beginning, now);
-  }
-  void stretch(EventId event, Picoseconds start, Picoseconds end) {
-    if (waits_ && end > start) waits_->critical_path.push_back({event, start, end});
   }
 
   const Program& program_;
@@ -288,14 +314,10 @@ class Replay {
   std::vector<State> actors_;
   std::vector<PassMatrix> matrices_;
   std::vector<Entry> entered_;
-  std::vector<const Spent*> inside_;  // by event: what a pass did between its start and end
   std::deque<Spent> shortened_;
-  std::vector<std::uint32_t> op_of_;
-  std::vector<EventId> before_;  // by event: on its lane
+  const Spans spans_;
+  Replayed events_;
   Gaps gaps_;
-  std::uint32_t last_event_ = none;
-  std::vector<Picoseconds> begins_at_, ends_at_;  // by actor
-  bool settled_ = false;                          // which actor ends last
   Measures result_;
 };
 

@@ -55,11 +55,11 @@ topology::GroupShape Folding::shape_of(FlowKind kind, std::int64_t rank,
                                        const topology::Cluster& cluster) const {
   switch (kind) {
     case FlowKind::tensor:
-      return topology::shape_of(placement_.tensor_group(rank), cluster);
+      return topology::shape_of(tensor_group(placement_, rank), cluster);
     case FlowKind::context:
-      return topology::shape_of(placement_.context_group(rank), cluster);
+      return topology::shape_of(context_group(placement_, rank), cluster);
     case FlowKind::expert:
-      return topology::shape_of(placement_.token_group(rank), cluster);
+      return topology::shape_of(token_group(placement_, rank), cluster);
     default:
       return routes_.data_shape(kind, rank);
   }
@@ -80,11 +80,11 @@ void Folding::refine(const topology::Cluster& cluster) {
     // Its parts of experts, or of regrouped layers, meet in groups that are no flow.
     const auto meets =
         placement_.expert_tensor() > 1 && placement_.holds_apart()
-            ? number_of(topology::shape_of(placement_.apart_tensor_group(rank), cluster))
+            ? number_of(topology::shape_of(apart_tensor_group(placement_, rank), cluster))
             : 0;
     const auto regroups =
         placement_.regroups()
-            ? number_of(topology::shape_of(placement_.regrouping_group(rank), cluster))
+            ? number_of(topology::shape_of(regrouping_group(placement_, rank), cluster))
             : 0;
     graph.add({a_rank, static_cast<std::uint64_t>(placement_.at(rank).pipeline),
                cluster.kind_of_node(rank / cluster.node.gpus),

@@ -132,11 +132,11 @@ std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& clus
   for (std::int64_t rank = 0; rank < placement.ranks(); rank += rank < first ? 1 : stride) {
     const RankKind kind{
         cluster.kind_of_node(rank / cluster.node.gpus),
-        shape(placement.tensor_group(rank)),
-        shape(placement.context_group(rank)),
-        shape(placement.expert_group(rank)),
-        shape(placement.apart_tensor_group(rank)),
-        placement.regroups() ? shape(placement.regrouping_group(rank)) : topology::GroupShape{}};
+        shape(tensor_group(placement, rank)),
+        shape(context_group(placement, rank)),
+        shape(expert_group(placement, rank)),
+        shape(apart_tensor_group(placement, rank)),
+        placement.regroups() ? shape(regrouping_group(placement, rank)) : topology::GroupShape{}};
     if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
   }
   return kinds;

@@ -27,17 +27,17 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
   if (placement.tensor() > 1)
     for (const auto rank : at_)
       if (placement.at(rank).tensor == 0)
-        add_layer_ring(FlowKind::tensor, placement.tensor_group(rank));
+        add_layer_ring(FlowKind::tensor, tensor_group(placement, rank));
   if (placement.context() > 1)
     for (const auto rank : at_)
       if (placement.at(rank).context == 0)
-        add_layer_ring(FlowKind::context, placement.context_group(rank));
+        add_layer_ring(FlowKind::context, context_group(placement, rank));
   if (placement.exchanges_tokens())
     for (const auto rank : at_) {
       const auto place = placement.expert_at(rank);
-      if (placement.expert() > 1 && place.expert == 0) add_all_to_all(placement.token_group(rank));
+      if (placement.expert() > 1 && place.expert == 0) add_all_to_all(token_group(placement, rank));
       if (placement.expert() == 1 && place.tensor == 0)
-        add_layer_ring(FlowKind::expert, placement.token_group(rank));
+        add_layer_ring(FlowKind::expert, token_group(placement, rank));
     }
   if (placement.holds_apart() && placement.apart_sharers() > 1)
     for (const auto rank : at_)

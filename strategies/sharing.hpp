@@ -13,8 +13,6 @@ class Sharing {
   // `blocks`: the parameters of all together; `block`: of the one that has most. Both before
   // division by ZeRO, and without a second copy of the embedding.
   Sharing(const Job& job, const Costs& costs, const Parameters& blocks, const Parameters& block);
-  // Nobody shares anything, and updates take no time: bounds all.
-  Sharing() = default;
 
   bool shares() const { return shares_; }  // some rank with another
 

@@ -25,6 +25,17 @@ std::string numbered(const char* what, std::int64_t number) {
   return what + std::to_string(number);
 }
 
+// NVLink where it joins the ends, else PCIe.
+Port local(std::int64_t gpu, bool out, bool linked) {
+  return {linked ? PortKind::nvlink : PortKind::pcie, out, gpu};
+}
+
+// NIC and neighbours are reached over one port.
+bool on_pcie_only(const Cluster& cluster, std::int64_t gpu) {
+  const auto kind = cluster.node_of(gpu).nvlink.kind;
+  return kind == NvLink::Kind::none || kind == NvLink::Kind::pairs;
+}
+
 }  // namespace
 
 std::string_view to_text(Port::Kind kind) {
@@ -141,7 +152,8 @@ void Ports::check_connected() const {
       throw std::invalid_argument(
           "the routes of a torus do not go round a link that failed: give " + name(port) +
           " a factor above zero");
-    const bool spare = port.kind == PortKind::nvlink && on_pcie_only(port.index);  // PCIe remains
+    const bool spare =
+        port.kind == PortKind::nvlink && on_pcie_only(cluster_, port.index);  // PCIe remains
     if (spare) continue;
     if (port.kind != PortKind::nic) cut_off(name(port).substr(0, name(port).find_first_of(".:")));
     const std::int64_t count = cluster_.node.nics.count, node = port.index / count;
@@ -254,11 +266,6 @@ std::vector<std::int64_t> Ports::nics_near(std::span<const std::int64_t> gpus,
   return near;
 }
 
-// NVLink where it joins the ends, else PCIe.
-Port Ports::local(std::int64_t gpu, bool out, bool linked) {
-  return {linked ? PortKind::nvlink : PortKind::pcie, out, gpu};
-}
-
 bool Ports::linked(std::int64_t a, std::int64_t b) const {
   switch (cluster_.node_of(a).nvlink.kind) {
     case NvLink::Kind::nvswitch:
@@ -273,9 +280,8 @@ bool Ports::linked(std::int64_t a, std::int64_t b) const {
   return false;
 }
 
-bool Ports::on_pcie_only(std::int64_t gpu) const {
-  const auto kind = cluster_.node_of(gpu).nvlink.kind;
-  return kind == NvLink::Kind::none || kind == NvLink::Kind::pairs;
+bool Ports::counts_pcie(std::int64_t gpu, bool out) const {
+  return on_pcie_only(cluster_, gpu) || factor_.contains({PortKind::pcie, out, gpu});
 }
 
 void Ports::message(std::int64_t from, std::int64_t to, std::vector<PortUse>& uses) const {
@@ -313,7 +319,7 @@ void Ports::ring_part(std::span<const std::int64_t> before, std::span<const std:
   const bool alone = before.empty();
   const bool paired = cluster_.node_of(here.front()).nvlink.kind == NvLink::Kind::pairs &&
                       members <= 2 && linked(here.front(), here.back());
-  const bool by_nvlink = !on_pcie_only(here.front()) || paired;
+  const bool by_nvlink = !on_pcie_only(cluster_, here.front()) || paired;
   // Of the hops between members each channel leaves one out, where it goes through the NIC.
   const auto channels = static_cast<std::size_t>(nics);
   const auto inside = alone ? 1 : (channels * (members - 1) + members - 1) / members;

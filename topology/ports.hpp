@@ -113,13 +113,9 @@ class Ports {
   // Of an all-to-all, on one node.
   void pass_on(std::span<const std::int64_t> here, std::span<const std::int64_t> elsewhere_at,
                std::int64_t nics, std::vector<PortUse>& uses) const;
-  static Port local(std::int64_t gpu, bool out, bool linked);
   bool linked(std::int64_t a, std::int64_t b) const;
-  bool on_pcie_only(std::int64_t gpu) const;  // NIC and neighbours are reached over one port
   // The GPU's way to its NIC counts: it is shared with its neighbours, or degraded.
-  bool counts_pcie(std::int64_t gpu, bool out) const {
-    return on_pcie_only(gpu) || factor_.contains({Port::Kind::pcie, out, gpu});
-  }
+  bool counts_pcie(std::int64_t gpu, bool out) const;
   bool failed(const Port& port) const;
   void across(std::int64_t from_nic, std::int64_t to_nic, bool leaves, bool enters,
               std::vector<PortUse>& uses) const;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "search/solvers/partition.hpp"
+#include "search/solvers/pipeline_problem.hpp"
 
 namespace search {
 

@@ -7,42 +7,13 @@
 // is timed with the real order; if that takes longer, its critical path joins the known ones, until
 // nothing beats the best found.
 #pragma once
-#include <atomic>
 #include <limits>
 #include <optional>
 #include <vector>
 
-#include "search/solvers/intervals.hpp"
-#include "search/solvers/timetable.hpp"
+#include "search/solvers/pipeline_problem.hpp"
 
 namespace search {
-
-struct PipelineProblem {
-  Chain chain;
-  strategies::Order order;
-  strategies::Layout layout;
-  int microbatches = 1;
-  Picoseconds latency = 0;          // of a message between two devices
-  std::vector<ByteCount> capacity;  // by device; what its layers' fixed bytes, kept bytes of all
-                                    // microbatches in flight, and largest transient may use
-  std::vector<StageTimes> besides = {};  // by virtual stage: what its passes take besides its
-                                         // layers; none: nothing
-  DataLane lane = {};
-  // By virtual stage, the fewest and the most layers that it may hold; none: one at least.
-  struct Room {
-    int least = 1, most = std::numeric_limits<int>::max();
-    bool takes(int layers) const { return layers >= least && layers <= most; }
-  };
-  std::vector<Room> rooms = {};
-  const std::atomic<bool>* stop = nullptr;  // once it is set, what takes long throws Stopped
-};
-
-struct Partition {
-  std::vector<int> first_layer;              // by virtual stage, then the number of layers
-  std::vector<std::vector<Choice>> choices;  // by virtual stage, first layer to last
-  std::vector<StageTimes> stages;            // by virtual stage
-  Picoseconds makespan = 0;
-};
 
 // How much is done at most, in numbers that are the same on every machine.
 struct PartitionLimits {

@@ -5,9 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "search/solvers/known.hpp"
-#include "search/solvers/linear_program.hpp"
-#include "search/solvers/row_prices.hpp"
+#include "search/solvers/mixture_program.hpp"
 
 namespace search {
 
@@ -17,10 +15,38 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 // Sums of doubles are this close; bounds are rounded down by it.
 constexpr double rounding = 1e-9;
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 Picoseconds rounded_down(double value) {
   return static_cast<Picoseconds>(std::floor(value - rounding * std::abs(value)));
+}
+
+// How long a mixture of partitions takes by the known paths.
+double value_of(const Mixture& mixture) {
+  const double sum = mixture.parts();
+  return sum > 0 ? mixture.scale / sum : infinite;
+}
+
+// A mixture of two: what the program asks for leaps about, what lies between does not (Wentges
+// 1997).
+Multipliers between(const Multipliers& a, const Multipliers& b, double share_of_a) {
+  Multipliers result = b;
+  for (std::size_t v = 0; v < a.stages.size(); ++v)
+    for (const auto part : Parts<double>::all())
+      result.stages[v].*part =
+          share_of_a * (a.stages[v].*part) + (1 - share_of_a) * (b.stages[v].*part);
+  for (auto& bytes : result.bytes) bytes.price *= 1 - share_of_a;
+  for (const auto& bytes : a.bytes) {
+    const auto same = std::ranges::find_if(result.bytes, [&](const auto& other) {
+      return other.group == bytes.group && other.load == bytes.load;
+    });
+    if (same != result.bytes.end())
+      same->price += share_of_a * bytes.price;
+    else
+      result.bytes.push_back({bytes.group, bytes.load, share_of_a * bytes.price});
+  }
+  for (double& price : result.layers) price *= 1 - share_of_a;
+  for (std::size_t g = 0; g < std::min(a.layers.size(), result.layers.size()); ++g)
+    result.layers[g] += share_of_a * a.layers[g];
+  return result;
 }
 
 }  // namespace
@@ -28,28 +54,17 @@ Picoseconds rounded_down(double value) {
 class Relaxation::Impl {
  public:
   explicit Impl(const PipelineProblem& problem)
-      : problem_(problem),
-        timetable_(problem.order, problem.layout, problem.microbatches, problem.latency,
-                   problem.lane),
-        groups_(stage_groups(problem)),
-        stages_(problem.layout.virtual_stages()),
-        layers_(static_cast<int>(problem.chain.layers.size())),
-        prices_(problem, groups_),
-        membership_(index(stages_)),
-        intervals_(problem.chain, problem.stop) {
-    for (std::size_t g = 0; g < groups_.size(); ++g)
-      for (std::size_t m = 0; m < groups_[g].members.size(); ++m)
-        membership_[index(groups_[g].members[m])] = {g, m};
-  }
+      : pipeline_(problem), prices_(problem, pipeline_.groups), program_(pipeline_, prices_) {}
 
-  const Timetable& timetable() const { return timetable_; }
+  const Timetable& timetable() const { return pipeline_.timetable; }
 
   // Prices of layers hold below a target only, and loads are those of the problem that priced them.
   std::optional<Picoseconds> bound(Multipliers multipliers) {
     multipliers.layers.clear();
     std::erase_if(multipliers.bytes, [&](const Multipliers::BytePrice& price) {
-      return index(price.group) >= groups_.size() ||
-             index(price.load) >= groups_[index(price.group)].loads.size();
+      const auto group = static_cast<std::size_t>(price.group);
+      return group >= pipeline_.groups.size() ||
+             static_cast<std::size_t>(price.load) >= pipeline_.groups[group].loads.size();
     });
     auto open = prices_.rows();
     const auto value = prices_.cheapest(multipliers, open, infinite).cost;
@@ -61,10 +76,9 @@ class Relaxation::Impl {
     Relaxed result;
     target_ = target;
     prices_.count_layers(target);
-    scale_ = std::max(1.0, static_cast<double>(target));
     limits_ = limits;
     std::vector<Node> open;
-    open.push_back({prices_.rows(), 0, start()});
+    open.push_back({prices_.rows(), 0, program_.begin()});
     std::optional<Picoseconds> low;  // over nodes that are closed for good
     for (int nodes = 0; !open.empty(); ++nodes) {
       // The node with the least bound is the one to improve.
@@ -97,192 +111,8 @@ class Relaxation::Impl {
     bool none_fits = false;
   };
 
-  struct LoadId {
-    std::size_t group, load;
-    friend auto operator<=>(const LoadId&, const LoadId&) = default;
-  };
-  double capacity_of(const LoadId& id) const {
-    return std::max(1.0, static_cast<double>(groups_[id.group].loads[id.load].capacity));
-  }
-
-  // A partition of the program: its stage times, and what it uses of every group.
-  struct Column {
-    Placing placing;
-    std::vector<StageTimes> times;
-    std::vector<Usage> usage;
-    std::vector<double> layers;  // counted ones, by group
-  };
-  Column column_of(Placing placing) const {
-    Column column{std::move(placing), {}, {}, std::vector<double>(groups_.size(), 0.0)};
-    for (const auto& group : groups_) column.usage.emplace_back(group);
-    for (int v = 0; v < stages_; ++v) {
-      const int first = column.placing.first_layer[index(v)],
-                last = column.placing.first_layer[index(v) + 1];
-      auto& times = column.times.emplace_back(intervals_.exchanged(first, last));
-      for (const auto part : StageTimes::all()) times.*part += prices_.besides(v).*part;
-      ByteCount kept = 0, transient = 0;
-      for (int i = first; i < last; ++i) {
-        const auto type = prices_.type_of(i);
-        const auto& price =
-            prices_.types()[type]->price(column.placing.taken[index(v)][type], i + 1 == last);
-        times.forward += price.forward;
-        times.backward += price.backward;
-        times.weight += price.weight;
-        kept += price.kept;
-        transient = std::max(transient, price.transient);
-      }
-      const auto [group, member] = membership_[index(v)];
-      column.usage[group].add(groups_[group], member, intervals_.fixed(first, last), kept,
-                              transient);
-      for (int i = first; i < last; ++i) column.layers[group] += prices_.counts(i) ? 1 : 0;
-    }
-    return column;
-  }
-
-  // False if it is known. Its critical path joins the known ones, and the loads that it breaks.
-  bool add(Placing placing) {
-    const bool fresh = placings_.add(placing);
-    if (placings_.size() == columns_.size()) return fresh;
-    columns_.push_back(column_of(std::move(placing)));
-    const auto& column = columns_.back();
-    learn(timetable_.critical_path(column.times));
-    for (std::size_t g = 0; g < groups_.size(); ++g)
-      for (std::size_t l = 0; l < groups_[g].loads.size(); ++l)
-        if (column.usage[g].held[l] > groups_[g].loads[l].capacity) note({g, l});
-    return true;
-  }
-  bool learn(const Path& path) { return paths_.add(path); }
-  bool note(const LoadId& load) { return loads_.add(load); }
-
-  // An even partition in the fastest ways; the mean of the paths through its devices.
-  Multipliers start() {
-    Placing even{{}, {}};
-    for (int v = 0; v <= stages_; ++v) even.first_layer.push_back(v * layers_ / stages_);
-    const auto& types = prices_.types();
-    std::vector<int> fastest(types.size(), 0);
-    for (std::size_t t = 0; t < types.size(); ++t) {
-      const auto& options = types[t]->options;
-      fastest[t] = static_cast<int>(std::ranges::min_element(options, {},
-                                                             [](const Price& price) {
-                                                               return price.forward +
-                                                                      price.backward + price.weight;
-                                                             }) -
-                                    options.begin());
-    }
-    even.taken.assign(index(stages_), fastest);
-    add(std::move(even));
-    auto paths = timetable_.device_paths(columns_.back().times);
-    Multipliers mean;
-    mean.stages.resize(index(stages_));
-    const double share = 3.0 / static_cast<double>(paths.size());
-    const auto visits = Visits::all();
-    const auto weights = Parts<double>::all();
-    for (std::size_t k = 0; k < paths.size(); k += 3)  // those along all passes of a device
-      for (std::size_t v = 0; v < mean.stages.size(); ++v)
-        for (std::size_t i = 0; i < visits.size(); ++i)
-          mean.stages[v].*weights[i] += share * (paths[k][v].*visits[i]);
-    for (const auto& path : paths) learn(path);
-    return mean;
-  }
-
-  // Of the partitions whose rows are open.
-  struct Mixture {
-    std::vector<std::size_t> columns, paths, loads;  // of the program
-    LinearSolution solution;
-    double on_paths = 0;  // sum of the prices of paths
-  };
-  Mixture solve(Rows& rows) {
-    paths_.next_round(), loads_.next_round(), placings_.next_round();
-    Mixture mixture{.paths = paths_.in_use(), .loads = loads_.in_use()};
-    for (const auto x : placings_.in_use())
-      if (rows.holds(columns_[x].placing.first_layer)) mixture.columns.push_back(x);
-    std::vector<std::vector<double>> table;
-    std::vector<double> limits;
-    for (const auto k : mixture.paths) {
-      auto& row = table.emplace_back();
-      for (const auto x : mixture.columns)
-        row.push_back(static_cast<double>(length(paths_[k], columns_[x].times, problem_.latency)) /
-                      scale_);
-      limits.push_back(1);
-    }
-    for (const auto l : mixture.loads) {
-      auto& row = table.emplace_back();
-      const auto& load = loads_[l];
-      const double capacity = capacity_of(load);
-      for (const auto x : mixture.columns)
-        row.push_back(
-            static_cast<double>(columns_[x].usage[load.group].held[load.load]) / capacity - 1);
-      limits.push_back(0);
-    }
-    if (prices_.most_layers() < infinite)
-      for (std::size_t g = 0; g < groups_.size(); ++g) {
-        auto& row = table.emplace_back();
-        for (const auto x : mixture.columns)
-          row.push_back(columns_[x].layers[g] / std::max(1.0, prices_.most_layers()) - 1);
-        limits.push_back(0);
-      }
-    mixture.solution = largest_sum(table, limits);
-    const auto& prices = mixture.solution.prices;
-    for (std::size_t k = 0; k < mixture.paths.size(); ++k) {
-      mixture.on_paths += prices[k];
-      if (prices[k] > 0) paths_.use(mixture.paths[k]);
-    }
-    for (std::size_t l = 0; l < mixture.loads.size(); ++l)
-      if (prices[mixture.paths.size() + l] > 0) loads_.use(mixture.loads[l]);
-    for (std::size_t i = 0; i < mixture.columns.size(); ++i)
-      if (mixture.solution.values[i] > 0) placings_.use(mixture.columns[i]);
-    return mixture;
-  }
-
-  Multipliers multipliers_of(const Mixture& mixture) const {
-    Multipliers result;
-    result.stages.resize(index(stages_));
-    const auto visits = Visits::all();
-    const auto weights = Parts<double>::all();
-    const double sum = mixture.on_paths < 1e-12 ? 1 : mixture.on_paths;
-    for (std::size_t k = 0; k < mixture.paths.size(); ++k) {
-      const double share = mixture.solution.prices[k] / sum;
-      if (share <= 0) continue;
-      const auto& path = paths_[mixture.paths[k]];
-      for (std::size_t v = 0; v < path.size(); ++v)
-        for (std::size_t i = 0; i < visits.size(); ++i)
-          result.stages[v].*weights[i] += share * (path[v].*visits[i]);
-    }
-    auto price =
-        mixture.solution.prices.begin() + static_cast<std::ptrdiff_t>(mixture.paths.size());
-    for (const auto l : mixture.loads)
-      if (const double each = *price++ / sum; each > 0)
-        result.bytes.push_back({static_cast<int>(loads_[l].group), static_cast<int>(loads_[l].load),
-                                each * scale_ / capacity_of(loads_[l])});
-    if (prices_.most_layers() < infinite)
-      for (std::size_t g = 0; g < groups_.size(); ++g)
-        result.layers.push_back(*price++ / sum * scale_ / std::max(1.0, prices_.most_layers()));
-    return result;
-  }
-
-  // A mixture of two: what the program asks for leaps about, what lies between does not (Wentges
-  // 1997).
-  static Multipliers between(const Multipliers& a, const Multipliers& b, double share_of_a) {
-    Multipliers result = b;
-    for (std::size_t v = 0; v < a.stages.size(); ++v)
-      for (const auto part : Parts<double>::all())
-        result.stages[v].*part =
-            share_of_a * (a.stages[v].*part) + (1 - share_of_a) * (b.stages[v].*part);
-    for (auto& bytes : result.bytes) bytes.price *= 1 - share_of_a;
-    for (const auto& bytes : a.bytes) {
-      const auto same = std::ranges::find_if(result.bytes, [&](const auto& other) {
-        return other.group == bytes.group && other.load == bytes.load;
-      });
-      if (same != result.bytes.end())
-        same->price += share_of_a * bytes.price;
-      else
-        result.bytes.push_back({bytes.group, bytes.load, share_of_a * bytes.price});
-    }
-    for (double& price : result.layers) price *= 1 - share_of_a;
-    for (std::size_t g = 0; g < std::min(a.layers.size(), result.layers.size()); ++g)
-      result.layers[g] += share_of_a * a.layers[g];
-    return result;
-  }
+  // Picoseconds: the unit of time of programs.
+  double scale() const { return std::max(1.0, static_cast<double>(target_)); }
 
   // By the prices that the node comes with.
   bool reaches_target(Node& node, Relaxed& result) {
@@ -294,7 +124,7 @@ class Relaxation::Impl {
       return true;
     }
     node.bound = std::max(node.bound, rounded_down(cost));
-    add(std::move(placing));
+    program_.add(std::move(placing));
     return false;
   }
 
@@ -308,20 +138,20 @@ class Relaxation::Impl {
     if (reaches_target(node, result)) return mixture;
     for (int round = 0; round < most_rounds && result.rounds < limits_.rounds; ++round) {
       ++result.rounds;
-      mixture = solve(node.rows);
+      mixture = program_.solve(node.rows, scale());
       if (mixture.columns.empty()) mixture.on_paths = 1;  // any prices will do
       const bool paths = mixture.on_paths >= 1e-12;
-      auto multipliers = multipliers_of(mixture);
+      auto multipliers = program_.multipliers_of(mixture);
       smooth = smooth && paths;
       if (smooth) multipliers = between(node.multipliers, multipliers, held_back);
       auto [cost, placing] =
           prices_.cheapest(multipliers, node.rows, paths ? static_cast<double>(target_) : infinite);
       if (!paths) {
         // Prices of bytes that no partition can pay: none fits.
-        node.none_fits = cost == infinite || cost > rounding * scale_;
+        node.none_fits = cost == infinite || cost > rounding * scale();
         if (cost == infinite || prices_.most_layers() < infinite) struck_out_ = true;
         if (node.none_fits) return mixture;
-        add(std::move(placing));
+        program_.add(std::move(placing));
         continue;
       }
       if (cost == infinite || rounded_down(cost) >= target_) {
@@ -337,9 +167,9 @@ class Relaxation::Impl {
         node.multipliers = std::move(multipliers);
         result.multipliers = node.multipliers;
       }
-      const bool fresh = add(std::move(placing));
-      const bool learnt = learn_from(mixture);
-      const double reached = value(mixture);
+      const bool fresh = program_.add(std::move(placing));
+      const bool learnt = program_.learn_from(mixture);
+      const double reached = value_of(mixture);
       if (!learnt && reached < infinite &&
           static_cast<double>(node.bound) >= (1 - converged) * reached)
         break;
@@ -347,50 +177,10 @@ class Relaxation::Impl {
       if (!fresh && !learnt && !smooth) break;
       smooth = fresh || learnt;
     }
-    mixture = solve(node.rows);
+    mixture = program_.solve(node.rows, scale());
     collect(mixture, result);
     return mixture;
   }
-  // How long a mixture of partitions takes by the known paths.
-  double value(const Mixture& mixture) const {
-    double sum = 0;
-    for (const auto share : mixture.solution.values) sum += share;
-    return sum > 0 ? scale_ / sum : infinite;
-  }
-
-  // The critical path of the mixture of partitions, and the loads that it breaks.
-  bool learn_from(const Mixture& mixture) {
-    double sum = 0;
-    for (const auto share : mixture.solution.values) sum += share;
-    if (sum <= 0) return false;
-    const auto parts = StageTimes::all();
-    const auto means = Parts<double>::all();
-    std::vector<Parts<double>> mean(index(stages_));
-    std::vector<std::vector<double>> held;
-    for (const auto& group : groups_) held.emplace_back(group.loads.size(), 0.0);
-    for (std::size_t i = 0; i < mixture.columns.size(); ++i) {
-      const double share = mixture.solution.values[i] / sum;
-      if (share <= 0) continue;
-      const auto& column = columns_[mixture.columns[i]];
-      for (std::size_t v = 0; v < mean.size(); ++v)
-        for (std::size_t k = 0; k < parts.size(); ++k)
-          mean[v].*means[k] += share * static_cast<double>(column.times[v].*parts[k]);
-      for (std::size_t g = 0; g < held.size(); ++g)
-        for (std::size_t l = 0; l < held[g].size(); ++l)
-          held[g][l] += share * static_cast<double>(column.usage[g].held[l]);
-    }
-    std::vector<StageTimes> times(mean.size());
-    for (std::size_t v = 0; v < mean.size(); ++v)
-      for (std::size_t k = 0; k < parts.size(); ++k)
-        times[v].*parts[k] = static_cast<Picoseconds>(mean[v].*means[k]);
-    bool learnt = learn(timetable_.critical_path(times));
-    for (std::size_t g = 0; g < held.size(); ++g)
-      for (std::size_t l = 0; l < held[g].size(); ++l)
-        if (held[g][l] > (1 + 1e-7) * static_cast<double>(groups_[g].loads[l].capacity))
-          learnt |= note({g, l});
-    return learnt;
-  }
-
   // Where the partitions of a mixture cut, those with the largest shares first.
   void collect(const Mixture& mixture, Relaxed& result) const {
     std::vector<std::size_t> order;
@@ -400,7 +190,7 @@ class Relaxation::Impl {
                              [&](std::size_t i) { return mixture.solution.values[i]; });
     for (const auto i : order) {
       if (result.cuts.size() >= limits_.cuts) break;
-      const auto& cut = columns_[mixture.columns[i]].placing.first_layer;
+      const auto& cut = program_.cut_at(mixture, i);
       if (std::ranges::find(result.cuts, cut) == result.cuts.end()) result.cuts.push_back(cut);
     }
   }
@@ -408,20 +198,19 @@ class Relaxation::Impl {
   // The cut that the mixture is least decided about: at or before the place, or behind it. False if
   // there is none.
   bool branch(const Node& node, const Mixture& mixture, std::vector<Node>& open) const {
-    double sum = 0;
-    for (const auto share : mixture.solution.values) sum += share;
+    const double sum = mixture.parts();
     if (sum <= 0) return false;
     double widest = 1e-6;
     int boundary = -1, place = 0;
-    for (int v = 1; v < stages_; ++v) {
+    for (int v = 1; v < pipeline_.stages; ++v) {
       double mean = 0;
       for (std::size_t i = 0; i < mixture.columns.size(); ++i)
         mean += mixture.solution.values[i] / sum *
-                columns_[mixture.columns[i]].placing.first_layer[index(v)];
+                program_.cut_at(mixture, i)[static_cast<std::size_t>(v)];
       double spread = 0;
       for (std::size_t i = 0; i < mixture.columns.size(); ++i)
         spread += mixture.solution.values[i] / sum *
-                  std::abs(columns_[mixture.columns[i]].placing.first_layer[index(v)] - mean);
+                  std::abs(program_.cut_at(mixture, i)[static_cast<std::size_t>(v)] - mean);
       if (spread <= widest) continue;
       widest = spread;
       boundary = v;
@@ -439,24 +228,12 @@ class Relaxation::Impl {
     return true;
   }
 
-  const PipelineProblem& problem_;
-  Timetable timetable_;
-  std::vector<StageGroup> groups_;
-  int stages_, layers_;
+  const RelaxedPipeline pipeline_;
   RowPrices prices_;
-  struct Membership {
-    std::size_t group = 0, member = 0;
-  };
-  std::vector<Membership> membership_;  // by virtual stage
-  Intervals intervals_;
+  MixtureProgram program_;
   Picoseconds target_ = 0;
-  double scale_ = 1;  // picoseconds; the program's unit of time
   RelaxationLimits limits_;
   bool struck_out_ = false;  // some partition, other than by closed rows
-  Known<Path> paths_;
-  Known<LoadId> loads_;
-  Known<Placing> placings_;
-  std::vector<Column> columns_;  // of the placings
 };
 
 Relaxation::Relaxation(const PipelineProblem& problem) : impl_(std::make_unique<Impl>(problem)) {}

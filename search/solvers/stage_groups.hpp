@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "search/solvers/partition.hpp"
+#include "search/solvers/pipeline_problem.hpp"
 
 namespace search {
 

@@ -43,10 +43,9 @@ std::vector<Units> units_of(std::span<const double> capacities, int exponent) {
 
 struct SharedNetwork::State {
   State(std::span<const double> capacities, double ticks)
-      : exponent(exponent_of(capacities)),
-        need(std::ldexp(ticks, exponent)),
+      : scale(capacities, ticks),
         links(capacities.size()),
-        levels(units_of(capacities, exponent)),
+        levels(units_of(capacities, scale.exponent)),
         alone(capacities.size()),
         services(capacities.size()),
         due_places(capacities.size(), nobody) {}
@@ -55,7 +54,7 @@ struct SharedNetwork::State {
   void start(std::uint32_t path, const Member& member);
   void share(std::uint32_t path, Member member);
   Ticks soonest() {
-    if (changed || !stale.empty()) refresh();
+    if (changes.levels || !changes.stale.empty()) refresh();
     return std::min(alone.next_completion(), due.empty() ? too_far : due.top().key);
   }
   void refresh();
@@ -67,11 +66,21 @@ struct SharedNetwork::State {
   void complete_lone(std::uint32_t path);
   void complete_members(std::uint32_t path);
 
-  int exponent;       // units = bytes/s * 2^exponent
-  double need;        // units times ticks of a byte
+  struct Scale {
+    Scale(std::span<const double> capacities, double ticks)
+        : exponent(exponent_of(capacities)), need(std::ldexp(ticks, exponent)) {}
+    int exponent;  // units = bytes/s * 2^exponent
+    double need;   // units times ticks of a byte
+  };
+  struct Changes {  // since the last refresh
+    bool levels = false;
+    std::vector<std::uint32_t> stirred, stale;  // paths, links
+  };
+
+  Scale scale;
   std::size_t links;  // those with a cap for a capacity come after them
   Ticks now = 0;
-  bool changed = false;
+  Changes changes;
   WaterLevels levels;
   LoneFlows alone;
   PathTable paths;
@@ -79,7 +88,6 @@ struct SharedNetwork::State {
   std::vector<Class> classes;     // by path
   PlacedHeap<Ticks> due;          // links by next completion
   std::vector<std::uint32_t> due_places, seat_places;
-  std::vector<std::uint32_t> stirred, stale;
   std::vector<std::uint32_t> path_of;  // by flow; nobody: done
   std::vector<Completion> done;
   std::vector<LinkUse> uses;  // scratch
@@ -100,7 +108,7 @@ PathId SharedNetwork::State::path(double cap) {
       uses[kept++] = use;
   }
   uses.resize(kept);
-  const double units = std::ldexp(cap, exponent);
+  const double units = std::ldexp(cap, scale.exponent);
   const auto limit =
       units < 0x1p60 ? std::max(Units{1}, static_cast<Units>(units)) : WaterLevels::never;
   const auto number = paths.number(path_hash(uses, limit), [&](std::uint32_t known) {
@@ -135,7 +143,7 @@ void SharedNetwork::State::start(std::uint32_t id, const Member& member) {
 void SharedNetwork::State::share(std::uint32_t id, Member member) {
   auto& path = classes[id];
   levels.change(id, member.count);
-  changed = true;
+  changes.levels = true;
   member.mark += path.lead;
   if (path.seat != nobody) {
     services[path.seat].catch_up(now);
@@ -144,27 +152,27 @@ void SharedNetwork::State::share(std::uint32_t id, Member member) {
   path.add(member);
   if (path.stirred) return;
   path.stirred = true;
-  stirred.push_back(id);
+  changes.stirred.push_back(id);
 }
 
 void SharedNetwork::State::refresh() {
-  if (changed) {
-    changed = false;
+  if (changes.levels) {
+    changes.levels = false;
     levels.solve();
     for (const auto l : levels.changed_links()) services[l].catch_up(now);
     for (const auto p : levels.moved_paths()) reseat(p);
-    for (const auto p : stirred) {
+    for (const auto p : changes.stirred) {
       classes[p].stirred = false;
       reseat(p);
     }
-    stirred.clear();
+    changes.stirred.clear();
     for (const auto l : levels.changed_links()) {
       services[l].rate = levels.level(l);
       mark_stale(l);
     }
   }
-  for (const auto l : stale) find_due(l);
-  stale.clear();
+  for (const auto l : changes.stale) find_due(l);
+  changes.stale.clear();
 }
 
 void SharedNetwork::State::reseat(std::uint32_t id) {
@@ -195,7 +203,7 @@ void SharedNetwork::State::leave_seat(std::uint32_t id) {
 void SharedNetwork::State::mark_stale(std::uint32_t l) {
   if (services[l].stale) return;
   services[l].stale = true;
-  stale.push_back(l);
+  changes.stale.push_back(l);
 }
 
 void SharedNetwork::State::find_due(std::uint32_t l) {
@@ -242,7 +250,7 @@ void SharedNetwork::State::complete_members(std::uint32_t id) {
     path_of[static_cast<std::uint32_t>(path.next.id)] = nobody;
     levels.change(id, -path.next.count);
   }
-  changed = true;
+  changes.levels = true;
   if (path.busy)
     service.paths.update(id, path.next.mark - path.lead, seat_places);
   else
@@ -273,7 +281,7 @@ void SharedNetwork::reserve(std::size_t paths, std::size_t links, std::size_t fl
   s.paths.make_room(paths);
   s.classes.reserve(paths);
   s.seat_places.reserve(paths);
-  s.stirred.reserve(paths);
+  s.changes.stirred.reserve(paths);
   s.path_of.reserve(flows);
 }
 
@@ -293,7 +301,7 @@ FlowId SharedNetwork::start(PathId path, double bytes, std::int64_t count) {
   const auto p = static_cast<std::uint32_t>(path);
   if (p >= s.classes.size()) throw std::invalid_argument("a flow must have a path of its network");
   if (count < 1) throw std::invalid_argument("a flow must stand for at least one");
-  const double needed = bytes * s.need;
+  const double needed = bytes * s.scale.need;
   if (!(needed >= 0) || needed >= 0x1p125)
     throw std::invalid_argument("a flow must have bytes, at least zero and not too many to count");
   const FlowId id{static_cast<std::uint32_t>(s.path_of.size())};
@@ -303,7 +311,7 @@ FlowId SharedNetwork::start(PathId path, double bytes, std::int64_t count) {
 }
 
 std::optional<Ticks> SharedNetwork::alone(PathId path, double bytes) const {
-  const double needed = bytes * state_->need;
+  const double needed = bytes * state_->scale.need;
   if (!(needed >= 0) || needed >= 0x1p125) return std::nullopt;
   const auto rate = state_->levels.lone_level(static_cast<std::uint32_t>(path), 1);
   const auto lasts = ticks_for(static_cast<Int128>(needed), rate);
@@ -334,7 +342,7 @@ double SharedNetwork::rate(FlowId flow) {
   const auto path = s.path_of.at(static_cast<std::uint32_t>(flow));
   if (path == nobody) return 0;
   const auto level = s.alone.has(path) ? s.alone.rate(path) : s.levels.level(s.levels.holder(path));
-  return std::ldexp(static_cast<double>(level), -s.exponent);
+  return std::ldexp(static_cast<double>(level), -s.scale.exponent);
 }
 
 double SharedNetwork::load(std::uint32_t link) {
@@ -343,7 +351,7 @@ double SharedNetwork::load(std::uint32_t link) {
   s.refresh();
   const auto path = s.alone.on(link);
   const auto load = path == nobody ? s.levels.load(link) : s.alone.load(link, s.levels.hops(path));
-  return std::ldexp(static_cast<double>(load), -s.exponent);
+  return std::ldexp(static_cast<double>(load), -s.scale.exponent);
 }
 
 }  // namespace sim

@@ -41,18 +41,18 @@ Share share_on(const Cast& cast, std::int64_t rank) {
   const auto& placement = cast.placement;
   auto share = cast.job.share();
   share.gpu = gpu_of(cast.job, rank);
-  share.context_shape = topology::shape_of(placement.context_group(rank), cluster);
-  share.expert_shape = topology::shape_of(placement.expert_group(rank), cluster);
-  share.apart_tensor_shape = topology::shape_of(placement.apart_tensor_group(rank), cluster);
+  share.context_shape = topology::shape_of(context_group(placement, rank), cluster);
+  share.expert_shape = topology::shape_of(expert_group(placement, rank), cluster);
+  share.apart_tensor_shape = topology::shape_of(apart_tensor_group(placement, rank), cluster);
   if (placement.regroups())
-    share.regrouping_shape = topology::shape_of(placement.regrouping_group(rank), cluster);
+    share.regrouping_shape = topology::shape_of(regrouping_group(placement, rank), cluster);
   return share;
 }
 
 // Some tensor-parallel group lies on several nodes.
 bool leaves_nodes(const Cast& cast) {
   return std::ranges::any_of(cast.folding.ranks(), [&](std::int64_t rank) {
-    return topology::shape_of(cast.placement.tensor_group(rank), cast.job.cluster).nodes > 1;
+    return topology::shape_of(tensor_group(cast.placement, rank), cast.job.cluster).nodes > 1;
   });
 }
 
@@ -90,7 +90,7 @@ void add_cells(Cast& cast) {
   for (auto rank : cast.folding.ranks()) {
     const auto where = cast.placement.at(rank);
     if (where.tensor != 0) continue;
-    const auto group = cast.placement.tensor_group(rank);
+    const auto group = tensor_group(cast.placement, rank);
     auto cell = cell_of(cast, static_cast<int>(where.pipeline), group);
     std::vector<std::uint32_t> sorted = cell.actors;
     std::ranges::sort(sorted);

@@ -57,7 +57,7 @@ void add_context_groups(Cast& cast) {
   for (auto rank : cast.folding.ranks()) {
     const auto where = placement.at(rank);
     if (where.context != 0) continue;
-    const auto group = placement.context_group(rank);
+    const auto group = context_group(placement, rank);
     auto actors = finder.new_group(group);
     if (actors.empty()) continue;
     finder.add(placement.lead_of(where.pipeline), {static_cast<int>(where.pipeline),
@@ -75,7 +75,7 @@ void add_expert_groups(Cast& cast) {
   for (auto rank : cast.folding.ranks()) {
     const auto place = placement.expert_at(rank);
     if ((placement.expert() > 1 ? place.expert : place.tensor) != 0) continue;
-    const auto group = placement.token_group(rank);
+    const auto group = token_group(placement, rank);
     const auto stage = placement.at(rank).pipeline;
     auto actors = finder.new_group(group);
     if (actors.empty()) continue;

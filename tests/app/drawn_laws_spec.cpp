@@ -15,7 +15,7 @@
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/search_file.hpp"
 #include "scenarios/search_keys.hpp"
-#include "search/alternatives.hpp"
+#include "search/branch_and_bound.hpp"
 #include "search/candidates.hpp"
 #include "search/given_plan.hpp"
 #include "tests/app/drawn_scenario.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches that choose between scenarios as well: other precisions, states on the host.
-#include "search/alternatives.hpp"
+#include "search/branch_and_bound.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 

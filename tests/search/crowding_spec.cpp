@@ -4,11 +4,11 @@
 #include "search/solvers/enumeration.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
-#include "tests/search/frames.hpp"
+#include "tests/search/bounded_plans.hpp"
 
 namespace crowding_spec {
 
-using namespace frames;
+using namespace bounded_plans;
 
 namespace {
 
@@ -75,11 +75,11 @@ TEST_CASE("no plan is faster than its passes and what sharing of links adds to t
   for (unsigned seed = 0; seed < 300; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 12000);
-    const Framed framed(crowded_scenario(random));
-    const auto problem = framed.problem();
-    const auto partition = random_partition(framed, problem, random);
-    auto s = framed.scenario();
-    s.plan = framed->with(partition, true);
+    const BoundedPlan bounded(crowded_scenario(random));
+    const auto problem = bounded.problem();
+    const auto partition = random_partition(bounded, problem, random);
+    auto s = bounded.scenario();
+    s.plan = plan_with(bounded.bounds(), partition, true);
     const auto step = ticks(forecast::simulate(s).step.time);
     CHECK(partition.makespan <= step);
     crowded += is_crowded(problem) ? 1 : 0;
@@ -96,10 +96,10 @@ TEST_CASE("what is sent and reduced beside nothing is not counted twice") {
     std::mt19937 random(seed + 13000);
     auto drawn = crowded_scenario(random);
     drawn.plan.overlap.data = drawn.plan.overlap.pipeline = false;
-    const Framed framed(std::move(drawn));
-    const auto partition = random_partition(framed, framed.problem(), random);
-    auto s = framed.scenario();
-    s.plan = framed->with(partition, true);
+    const BoundedPlan bounded(std::move(drawn));
+    const auto partition = random_partition(bounded, bounded.problem(), random);
+    auto s = bounded.scenario();
+    s.plan = plan_with(bounded.bounds(), partition, true);
     CHECK(partition.makespan <= ticks(forecast::simulate(s).step.time));
   }
 }
@@ -115,14 +115,14 @@ TEST_CASE("a tied embedding's gradients are summed after all others") {
   s.plan.zero = 0;
   const auto bound = [&](bool tied) {
     s.model.tied_embeddings = tied;
-    const Framed framed(s);
+    const BoundedPlan bounded(s);
     std::mt19937 same(1);
-    return random_partition(framed, framed.problem(), same).makespan;
+    return random_partition(bounded, bounded.problem(), same).makespan;
   };
   s.model.tied_embeddings = true;
-  const Framed framed(s);
-  CHECK(framed.sharing().embedding() > 0);
-  CHECK(bound(true) >= bound(false) + framed.sharing().embedding());
+  const BoundedPlan bounded(s);
+  CHECK(bounded.sharing().embedding() > 0);
+  CHECK(bound(true) >= bound(false) + bounded.sharing().embedding());
 }
 
 // Whatever the last layer recomputes is there beside all that its stage keeps.
@@ -136,12 +136,12 @@ TEST_CASE("a stage of 1F1B needs what its last layer's backward pass does") {
     drawn.plan.expert = 1;
     drawn.plan.expert_tensor.reset();
     drawn.plan.zero = 1;
-    const Framed framed(std::move(drawn));
-    const auto problem = framed.problem();
-    const auto partition = random_partition(framed, problem, random);
+    const BoundedPlan bounded(std::move(drawn));
+    const auto problem = bounded.problem();
+    const auto partition = random_partition(bounded, problem, random);
     Question question;
-    question.scenario = framed.scenario();
-    question.scenario.plan = framed->with(partition, true);
+    question.scenario = bounded.scenario();
+    question.scenario.plan = plan_with(bounded.bounds(), partition, true);
     const auto needed = missing(question, forecast::simulate(question.scenario));
     const auto model = excess(problem, partition);
     CHECK(model <= needed + 1024);

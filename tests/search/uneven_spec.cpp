@@ -3,6 +3,7 @@
 // What fails here if it is broken: the peak of an embedding that is alone on its stage; one layer
 // less allowed on the last virtual stage than on the others.
 #include "search/cuts.hpp"
+#include "search/least_time.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
@@ -178,9 +179,9 @@ TEST_CASE("no bound of pipelines of few layers is above what the fastest of them
     const auto truth = whole::truth_of(question);
     CAPTURE(seed);
     auto of = truth.degrees.begin();
-    whole::for_each_look(question, [&](const auto&, const Frame& frame, const Look& look) {
+    whole::for_each_look(question, [&](const auto&, const PlanBounds& bounds, const Look& look) {
       CAPTURE(name_of(of->fastest.plan));
-      CHECK(frame.least_time() <= of->fastest.time);
+      CHECK(least_time(bounds) <= of->fastest.time);
       if (of->best) CHECK(look.fits);
       if (of->best) CHECK(look.bound <= of->best->time);
       ++of, ++checked;

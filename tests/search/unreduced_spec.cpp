@@ -2,14 +2,15 @@
 // Plans that leave little memory free. What fails here if it is broken: gradients that ZeRO leaves
 // whole counted as wide as the software keeps them, though the plan keeps them in 16 bit.
 #include "search/candidates.hpp"
+#include "search/search.hpp"
 #include "search/solvers/enumeration.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
-#include "tests/search/frames.hpp"
+#include "tests/search/bounded_plans.hpp"
 
 namespace unreduced_spec {
 
-using namespace frames;
+using namespace bounded_plans;
 
 namespace {
 
@@ -71,13 +72,13 @@ TEST_CASE("no plan needs less memory than its problem says, however wide its gra
             drawn.plan.reshard_after_forward = reshards;
             drawn.training.precision = precision;
             drawn.plan.recompute = {};
-            const Framed framed(std::move(drawn));
-            const auto problem = framed.problem();
+            const BoundedPlan bounded(std::move(drawn));
+            const auto problem = bounded.problem();
             std::mt19937 random(7);
-            const auto partition = random_partition(framed, problem, random);
+            const auto partition = random_partition(bounded, problem, random);
             Question question;
-            question.scenario = framed.scenario();
-            question.scenario.plan = framed->with(partition, true);
+            question.scenario = bounded.scenario();
+            question.scenario.plan = plan_with(bounded.bounds(), partition, true);
             const auto needed = missing(question, forecast::simulate(question.scenario));
             INFO("tensor " << tensor << ", zero " << zero << ", reshards " << reshards
                            << ", gradients in 16 bit " << (gradients == bf16));

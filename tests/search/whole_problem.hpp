@@ -309,15 +309,16 @@ inline Degrees degrees_in(std::size_t division, const Plan& plan) {
 // of it before partitions are looked at, and what is known then.
 inline void for_each_look(
     const Question& question,
-    const std::function<void(const Plan&, const Frame&, const Look&)>& visit) {
+    const std::function<void(const Plan&, const PlanBounds&, const Look&)>& visit) {
   const auto costs = forecast::costs_on(question.scenario.cluster);
   Divisions divisions(question.scenario, question.space, costs);
   const Candidates candidates(question, costs, divisions);
   for (std::size_t i = 0; i < divisions.size(); ++i) {
     divisions.price(std::vector{i});
     for_each_step(question.scenario, question.space, divisions.plan(i), [&](const Plan& plan) {
-      const Frame frame(question.scenario, plan, divisions.fastest(i), divisions.sharing(i, plan));
-      visit(plan, frame, candidates.look(degrees_in(i, plan), unreachable));
+      const PlanBounds bounds({question.scenario, plan, divisions.fastest(i)},
+                              divisions.sharing(i, plan));
+      visit(plan, bounds, candidates.look(degrees_in(i, plan), unreachable));
     });
   }
 }

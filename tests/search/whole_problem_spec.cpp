@@ -6,6 +6,7 @@
 
 #include "search/candidates.hpp"
 #include "search/cuts.hpp"
+#include "search/least_time.hpp"
 #include "strategies/checkpoints.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
@@ -216,13 +217,14 @@ TEST_CASE("the bound of each choice of degrees is at most what its fastest plan 
     const auto truth = whole::truth_of(question);
     CAPTURE(seed);
     auto of = truth.degrees.begin();
-    whole::for_each_look(question, [&](const auto& plan, const Frame& frame, const Look& look) {
+    whole::for_each_look(question, [&](const auto& plan, const PlanBounds& bounds,
+                                       const Look& look) {
       CAPTURE(name_of(of->fastest.plan));
-      CHECK(frame.least_time() <= of->fastest.time);
+      CHECK(least_time(bounds) <= of->fastest.time);
       // Uneven cuts are looked at one by one.
       const bool one_cut =
           uneven_cuts(plan, question.space, question.scenario.model.layers).cuts.empty();
-      if (frame.is_cut() && one_cut) CHECK(frame.least_time_as_cut() <= of->fastest.time);
+      if (is_cut(bounds) && one_cut) CHECK(least_time_as_cut(bounds) <= of->fastest.time);
       if (of->best) {
         CHECK(look.fits);
         CHECK(look.bound <= of->best->time);

@@ -73,14 +73,14 @@ TEST_CASE("the ranks of a stage are arranged anew for the experts") {
   // Two stages of 2 x 4 ranks; an expert is divided as layers are, or not at all.
   Plan plan{.tensor = 2, .pipeline = 2, .data = 4, .expert = 2};
   const Placement divided(plan);
-  CHECK(divided.apart_tensor_group(3) == Members{2, 3});
-  CHECK(divided.expert_group(3) == Members{1, 3});
+  CHECK(apart_tensor_group(divided, 3) == Members{2, 3});
+  CHECK(expert_group(divided, 3) == Members{1, 3});
   CHECK(tests::expert_data_group(divided, 3) == Members{3, 7});
-  CHECK(divided.expert_group(13) == Members{13, 15});
+  CHECK(expert_group(divided, 13) == Members{13, 15});
   plan.expert_tensor = 1;
   const Placement whole(plan);
-  CHECK(whole.apart_tensor_group(3) == Members{3});
-  CHECK(whole.expert_group(3) == Members{2, 3});
+  CHECK(apart_tensor_group(whole, 3) == Members{3});
+  CHECK(expert_group(whole, 3) == Members{2, 3});
   CHECK(tests::expert_data_group(whole, 3) == Members{1, 3, 5, 7});
 }
 
@@ -89,13 +89,13 @@ TEST_CASE("experts are spread outside the replicas, or stages inside them, where
   plan.rank_order = {Degree::tensor, Degree::context, Degree::data, Degree::expert,
                      Degree::pipeline};
   const Placement outside(plan);
-  CHECK(outside.expert_group(3) == Members{3, 7});
+  CHECK(expert_group(outside, 3) == Members{3, 7});
   CHECK(tests::expert_data_group(outside, 3) == Members{1, 3});
   CHECK(outside.apart_replicas() == 4);
   plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::expert,
                      Degree::data};
   const Placement stages(plan);  // ranks 0, 1, 4, 5, 8, 9, 12, 13 are of the first
-  CHECK(stages.expert_group(5) == Members{1, 5});
+  CHECK(expert_group(stages, 5) == Members{1, 5});
   CHECK(tests::expert_data_group(stages, 5) == Members{5, 13});
   CHECK(stages.apart_replicas() == 2);
 }
@@ -107,7 +107,7 @@ TEST_CASE("a rank has one place among experts, and each group holds it once") {
   CHECK(placement.apart_sharers() == 4);
   for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
     CHECK(placement.rank_of(placement.expert_at(rank), placement.at(rank).pipeline) == rank);
-    for (const auto& group : {placement.expert_group(rank), placement.apart_tensor_group(rank),
+    for (const auto& group : {expert_group(placement, rank), apart_tensor_group(placement, rank),
                               tests::expert_data_group(placement, rank)}) {
       CHECK(std::ranges::is_sorted(group));
       CHECK(std::ranges::count(group, rank) == 1);
@@ -167,9 +167,9 @@ TEST_CASE("an expert-parallel group alone on its ports takes what a collective t
   const Plan plan{.data = cluster.gpus, .expert = cluster.gpus};
   const Placement placement(plan);
   const Folding folding(placement, cluster, false, Ranks::folded);
-  const auto sending =
-      topology::collective_sending(topology::Collective::all_to_all, units::Bytes{1e9},
-                                   topology::shape_of(placement.expert_group(0), cluster), cluster);
+  const auto sending = topology::collective_sending(
+      topology::Collective::all_to_all, units::Bytes{1e9},
+      topology::shape_of(expert_group(placement, 0), cluster), cluster);
   const double shares = folding.shares(FlowKind::expert, 0);
   sim::Program program;
   for (const auto& link : folding.links()) program.add_link(link.capacity);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of scenarios, as a search makes them, and plans inside of them.
+// What a search knows of the plans of scenarios, and plans inside of them.
 #pragma once
 #include <algorithm>
 #include <random>
@@ -8,9 +8,10 @@
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
 #include "search/divisions.hpp"
-#include "search/frame.hpp"
+#include "search/partition_problem.hpp"
+#include "search/plan_bounds.hpp"
 
-namespace frames {
+namespace bounded_plans {
 
 using namespace search;
 using strategies::has_fixed_order;
@@ -25,10 +26,10 @@ inline forecast::Scenario searched(forecast::Scenario scenario) {
   return scenario;
 }
 
-// A plan's frame and all that it looks at, from prices that know nothing of the plan's pipeline.
-class Framed {
+// A plan's bounds and all that it looks at, from prices that know nothing of the plan's pipeline.
+class BoundedPlan {
  public:
-  explicit Framed(forecast::Scenario scenario, std::vector<strategies::Recompute> ways = {})
+  explicit BoundedPlan(forecast::Scenario scenario, std::vector<strategies::Recompute> ways = {})
       : scenario_(searched(std::move(scenario))),
         costs_(forecast::costs_on(scenario_.cluster)),
         prices_(layer_prices(scenario_, division(),
@@ -37,20 +38,20 @@ class Framed {
         sharing_({scenario_.model, scenario_.training, scenario_.plan, scenario_.software,
                   scenario_.cluster},
                  costs_, prices_.whole, prices_.largest),
-        frame_(scenario_, scenario_.plan, prices_, sharing_),
-        bounds_(scenario_, scenario_.plan, fastest_, sharing_) {
+        bounds_({scenario_, scenario_.plan, prices_}, sharing_),
+        fastest_bounds_({scenario_, scenario_.plan, fastest_}, sharing_) {
     keep_fastest_way(fastest_);
   }
-  Framed(const Framed&) = delete;
+  BoundedPlan(const BoundedPlan&) = delete;
 
   const forecast::Scenario& scenario() const { return scenario_; }
   const strategies::Plan& plan() const { return scenario_.plan; }
   const LayerPrices& prices() const { return prices_; }
   const strategies::Sharing& sharing() const { return sharing_; }
   // As if every layer ran in its fastest way.
-  const Frame& fastest() const { return bounds_; }
-  const Frame* operator->() const { return &frame_; }
-  PipelineProblem problem() const { return frame_.problem(costs_, 0); }
+  const PlanBounds& fastest() const { return fastest_bounds_; }
+  const PlanBounds& bounds() const { return bounds_; }
+  PipelineProblem problem() const { return pipeline_problem(bounds_, costs_, 0); }
 
  private:
   // The degrees that divide layers are the plan's; the others are those of another one.
@@ -67,17 +68,17 @@ class Framed {
   strategies::Costs costs_;
   LayerPrices prices_, fastest_;
   strategies::Sharing sharing_;
-  Frame frame_, bounds_;
+  PlanBounds bounds_, fastest_bounds_;
 };
 
 // Some cut and some way for every layer, each as likely as any other.
-inline Partition random_partition(const Framed& framed, const PipelineProblem& problem,
+inline Partition random_partition(const BoundedPlan& bounded, const PipelineProblem& problem,
                                   std::mt19937& random) {
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   const auto layers = static_cast<int>(problem.chain.layers.size());
   const int stages = problem.layout.virtual_stages();
-  auto cut = framed->cut();
-  if (!framed->is_cut() && problem.rooms.empty()) {
+  auto cut = cut_of(bounded.bounds());
+  if (!is_cut(bounded.bounds()) && problem.rooms.empty()) {
     std::vector<int> inner(static_cast<std::size_t>(layers) - 1);
     for (std::size_t i = 0; i < inner.size(); ++i) inner[i] = static_cast<int>(i) + 1;
     std::ranges::shuffle(inner, random);
@@ -116,4 +117,4 @@ inline Partition random_partition(const Framed& framed, const PipelineProblem& p
 
 using search::ticks;
 
-}  // namespace frames
+}  // namespace bounded_plans

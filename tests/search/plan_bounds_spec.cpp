@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// No bound of a frame is above what a plan inside of it takes.
+// No bound of a choice of degrees is above what its plans take.
 #include "plans/partition.hpp"
-#include "search/frame.hpp"
+#include "search/least_time.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
-#include "tests/search/frames.hpp"
+#include "tests/search/bounded_plans.hpp"
 
-namespace frame_spec {
+namespace plan_bounds_spec {
 
-using namespace frames;
+using namespace bounded_plans;
 
 namespace {
 
@@ -35,15 +35,16 @@ TEST_CASE("no plan is faster than the least time of its degrees, whatever it rec
   for (unsigned seed = 0; seed < 400; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 8000);
-    const Framed framed(random_scenario(random, seed));
-    auto s = framed.scenario();
-    s.plan.recompute = framed.prices().ways[random() % framed.prices().ways.size()].recompute;
+    const BoundedPlan bounded(random_scenario(random, seed));
+    auto s = bounded.scenario();
+    s.plan.recompute = bounded.prices().ways[random() % bounded.prices().ways.size()].recompute;
     const auto step = ticks(forecast::simulate(s).step.time);
-    const auto least = framed.fastest().least_time();
+    const auto least = least_time(bounded.fastest());
     CHECK(least <= step);
+    CHECK(least_time_of_passes(bounded.fastest()) <= least);
     ratios.push_back(static_cast<double>(least) / static_cast<double>(step));
-    if (!framed->is_cut()) continue;
-    const auto as_cut = framed.fastest().least_time_as_cut();
+    if (!is_cut(bounded.bounds())) continue;
+    const auto as_cut = least_time_as_cut(bounded.fastest());
     CHECK(as_cut >= least);
     CHECK(as_cut <= step);
   }
@@ -57,10 +58,10 @@ TEST_CASE("no plan is faster than its partition's passes and exchanges") {
     std::mt19937 random(seed + 9000);
     auto drawn = random_scenario(random, seed);
     if (!has_fixed_order(drawn.plan.schedule)) continue;
-    const Framed framed(std::move(drawn));
-    const auto partition = random_partition(framed, framed.problem(), random);
-    auto s = framed.scenario();
-    s.plan = framed->with(partition, true);
+    const BoundedPlan bounded(std::move(drawn));
+    const auto partition = random_partition(bounded, bounded.problem(), random);
+    auto s = bounded.scenario();
+    s.plan = plan_with(bounded.bounds(), partition, true);
     const auto step = ticks(forecast::simulate(s).step.time);
     CHECK(partition.makespan <= step);
     ratios.push_back(static_cast<double>(partition.makespan) / static_cast<double>(step));
@@ -83,11 +84,11 @@ TEST_CASE("alone on their stages, passes are all that a step is made of") {
         s.model.layers = 8;
         s.plan.virtual_stages = interleaved ? 2 : 1;
         s.software.step_overhead = {0.0};
-        const Framed framed(s, {strategies::Recompute{}});
+        const BoundedPlan bounded(s, {strategies::Recompute{}});
         std::mt19937 random(1);
-        const auto partition = random_partition(framed, framed.problem(), random);
-        auto same = framed.scenario();
-        same.plan = framed->with(partition, true);
+        const auto partition = random_partition(bounded, bounded.problem(), random);
+        auto same = bounded.scenario();
+        same.plan = plan_with(bounded.bounds(), partition, true);
         const auto step = ticks(forecast::simulate(same).step.time);
         CHECK(partition.makespan <= step);
         ratios.push_back(static_cast<double>(partition.makespan) / static_cast<double>(step));
@@ -100,10 +101,10 @@ TEST_CASE("a plan written out of a partition has its layers and its ways") {
   for (unsigned seed = 0; seed < 200; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 10000);
-    const Framed framed(random_scenario(random, seed));
-    const auto partition = random_partition(framed, framed.problem(), random);
-    const auto plan = framed->with(partition, true);
-    const auto layers = framed.scenario().model.layers;
+    const BoundedPlan bounded(random_scenario(random, seed));
+    const auto partition = random_partition(bounded, bounded.problem(), random);
+    const auto plan = plan_with(bounded.bounds(), partition, true);
+    const auto layers = bounded.scenario().model.layers;
     const auto split = strategies::layers_per_virtual_stage(plan, layers);
     REQUIRE(split.size() + 1 == partition.first_layer.size());
     std::int64_t placed = 0, element = 0;
@@ -118,7 +119,7 @@ TEST_CASE("a plan written out of a partition has its layers and its ways") {
         auto way = plan.recompute;
         for (const auto& some : plan.layers)
           if (some.from <= layer && layer <= some.to) way = some.recompute.value_or(way);
-        CHECK(way == framed.prices().ways[static_cast<std::size_t>(choice.option)].recompute);
+        CHECK(way == bounded.prices().ways[static_cast<std::size_t>(choice.option)].recompute);
       }
     }
     CHECK(placed == layers);
@@ -134,4 +135,4 @@ TEST_CASE("every way to recompute is there once, none first") {
   }
 }
 
-}  // namespace frame_spec
+}  // namespace plan_bounds_spec

@@ -1,53 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exchanges of experts take longer as messages and gradients share their links.
+#include "search/expert_contention.hpp"
+
 #include <algorithm>
 #include <cmath>
 
-#include "search/frame.hpp"
+#include "search/block_bounds.hpp"
 #include "strategies/crowding.hpp"
 
 namespace search {
 
 using sim::Picoseconds;
 
-void Frame::add_crowding(PipelineProblem& problem, const strategies::Outline& outline,
-                         const strategies::Costs& costs) const {
-  using enum strategies::When;
-  const auto by_host = [&](const strategies::LeastTime& whole) {
-    return drains() && whole.host > whole.device;
-  };
-  // Gathered parameters would be beside messages too.
-  const bool usual = plan_.schedule == strategies::ScheduleKind::one_f_one_b && !pairs() &&
-                     outline.sends_beside() && !runs_rows() &&
-                     plan_.offload == strategies::Offload{} &&
-                     plan_.gradient_compression == strategies::GradientCompression::none &&
-                     lane_.reduces != always && lane_.gathers != always && !lane_.gathers_again;
-  const auto& cluster = scenario_.cluster;
-  const bool even =
-      cluster.kinds() == 1 && cluster.stragglers.empty() && cluster.degraded_links.empty();
-  if (!usual || !even || !scenario_.model.moe || plan_.expert == 1 || plan_.pipeline == 1 ||
-      by_host(prices_.forward) || by_host(prices_.backward))
-    return;
-  const strategies::Job job{scenario_.model, scenario_.training, plan_, scenario_.software,
-                            scenario_.cluster};
-  const strategies::Crowding crowding(job, costs);
-  if (!crowding.alike()) return;
-  auto& layers = problem.chain.layers;
-  crowd_messages(layers, crowding, outline.backward_launch());
-  problem.lane.crowds =
-      std::ranges::any_of(layers, [](const Layer& layer) { return layer.crowded > 0; });
-  if (reduces_one_by_one() && !strategies::owns_tensors(plan_, scenario_.software))
-    crowd_reductions(layers, crowding);
-}
+namespace {
 
 // A way whose first exchange comes when the message is further on meets less of it: its passes,
 // which are no fewer than those behind forward passes, are counted as so much shorter.
-void Frame::crowd_messages(std::vector<Layer>& layers, const strategies::Crowding& crowding,
-                           Picoseconds launch) const {
-  std::vector<std::vector<Picoseconds>> of_kind(prices_.kinds.size());
+void slow_behind_messages(const PlanBounds& bounds, std::vector<Layer>& layers,
+                          const strategies::Crowding& crowding, Picoseconds launch) {
+  std::vector<std::vector<Picoseconds>> of_kind(bounds.prices.kinds.size());
   for (std::size_t i = 1; i + 1 < layers.size(); ++i) {
-    auto& longer = of_kind[prices_.elements[i]];
-    const auto& ways = prices_.outlines[prices_.elements[i]];
+    auto& longer = of_kind[bounds.prices.elements[i]];
+    const auto& ways = outlines_of(bounds, i);
     if (longer.empty())
       for (const auto& way : ways) longer.push_back(crowding.behind_message(way, launch));
     auto& layer = layers[i];
@@ -64,25 +37,27 @@ void Frame::crowd_messages(std::vector<Layer>& layers, const strategies::Crowdin
 // of layer k + 1 have taken their time: so many moments there are for each picosecond of the pass,
 // and those of the first gradients. What an exchange takes longer is less by what it could send
 // then.
-void Frame::crowd_reductions(std::vector<Layer>& layers,
-                             const strategies::Crowding& crowding) const {
+void slow_beside_reductions(const PlanBounds& bounds, std::vector<Layer>& layers,
+                            const strategies::Crowding& crowding) {
   std::vector<strategies::Crowding::Reduction> of_kind;
-  for (std::size_t k = 0; k < prices_.kinds.size(); ++k)
-    of_kind.push_back(crowding.reduction(parameters(prices_.kinds[k].first)));
-  const auto reduction = [&](std::size_t i) -> const auto& { return of_kind[prices_.elements[i]]; };
+  for (std::size_t k = 0; k < bounds.prices.kinds.size(); ++k)
+    of_kind.push_back(crowding.reduction(parameters_of(bounds, bounds.prices.kinds[k].first)));
+  const auto reduction = [&](std::size_t i) -> const auto& {
+    return of_kind[bounds.prices.elements[i]];
+  };
   const auto exchanges = [&](std::size_t i) {
-    return std::ranges::any_of(prices_.outlines[prices_.elements[i]],
+    return std::ranges::any_of(outlines_of(bounds, i),
                                [](const auto& way) { return way.exchanged.bytes > 0; });
   };
   std::size_t first = 1;
   while (first + 1 < layers.size() && !exchanges(first)) ++first;
   double silences = 0, fastest = 0;  // per picosecond; bytes/s, beside what is behind
   double silent_first = 0;           // head and prediction modules are one
-  for (auto i = prices_.elements.size() - 1; i-- > first;) {
+  for (auto i = bounds.prices.elements.size() - 1; i-- > first;) {
     const auto& behind = reduction(i + 1);
-    if (behind.time <= 0 ||
-        parameters(i + 1).all() <
-            strategies::gradient_bucket(plan_, scenario_.training, scenario_.software))
+    if (behind.time <= 0 || parameters_of(bounds, i + 1).all() <
+                                strategies::gradient_bucket(bounds.plan, bounds.scenario.training,
+                                                            bounds.scenario.software))
       return;
     fastest = std::max(fastest, behind.beside);
     if (fastest <= 0 || std::isinf(fastest)) return;
@@ -99,7 +74,7 @@ void Frame::crowd_reductions(std::vector<Layer>& layers,
     for (const auto& way : layer.options)
       longest = std::max(longest, way.backward + layer.slowed_backward);
     double least = HUGE_VAL;
-    const auto& ways = prices_.outlines[prices_.elements[i]];
+    const auto& ways = outlines_of(bounds, i);
     for (std::size_t w = 0; w < ways.size(); ++w) {
       const auto longer = std::clamp<Picoseconds>(crowding.beside_reduction(ways[w], fastest), 0,
                                                   std::max<Picoseconds>(0, behind.time - longest));
@@ -110,6 +85,41 @@ void Frame::crowd_reductions(std::vector<Layer>& layers,
     layer.slowed_backward += static_cast<Picoseconds>(std::floor(least));
     layer.less_slowed_backward += static_cast<Picoseconds>(std::floor(least));
   }
+}
+
+}  // namespace
+
+void add_expert_contention(PipelineProblem& problem, const PlanBounds& bounds,
+                           const strategies::Outline& outline, const strategies::Costs& costs) {
+  using enum strategies::When;
+  const auto by_host = [&](const strategies::LeastTime& whole) {
+    return host_waits(bounds) && whole.host > whole.device;
+  };
+  // Gathered parameters would be beside messages too.
+  const bool usual = bounds.plan.schedule == strategies::ScheduleKind::one_f_one_b &&
+                     !runs_in_pairs(bounds) && outline.sends_beside() && !runs_rows(bounds) &&
+                     bounds.plan.offload == strategies::Offload{} &&
+                     bounds.plan.gradient_compression == strategies::GradientCompression::none &&
+                     bounds.lane.reduces != always && bounds.lane.gathers != always &&
+                     !bounds.lane.gathers_again;
+  const auto& cluster = bounds.scenario.cluster;
+  const bool even =
+      cluster.kinds() == 1 && cluster.stragglers.empty() && cluster.degraded_links.empty();
+  if (!usual || !even || !bounds.scenario.model.moe || bounds.plan.expert == 1 ||
+      bounds.plan.pipeline == 1 || by_host(bounds.prices.forward) ||
+      by_host(bounds.prices.backward))
+    return;
+  const strategies::Job job{bounds.scenario.model, bounds.scenario.training, bounds.plan,
+                            bounds.scenario.software, bounds.scenario.cluster};
+  const strategies::Crowding crowding(job, costs);
+  if (!crowding.alike()) return;
+  auto& layers = problem.chain.layers;
+  slow_behind_messages(bounds, layers, crowding, outline.backward_launch());
+  problem.lane.crowds =
+      std::ranges::any_of(layers, [](const Layer& layer) { return layer.crowded > 0; });
+  if (reduces_one_by_one(bounds) &&
+      !strategies::owns_tensors(bounds.plan, bounds.scenario.software))
+    slow_beside_reductions(bounds, layers, crowding);
 }
 
 }  // namespace search

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One search, of the question's own scenario: what a search of several alternatives is made of.
 #pragma once
-#include "search/search.hpp"
+#include "search/question.hpp"
 #include "search/solvers/timetable.hpp"
 
 namespace search {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounding a plan by its degrees: what a search does for each of millions.
-#include "search/frame.hpp"
+#include "search/plan_bounds.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include "forecast/costs.hpp"
+#include "search/least_time.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
 namespace {
 
 using namespace search;
 
-void least_time(benchmark::State& state) {
+void bound_of_degrees(benchmark::State& state) {
   auto scenario = tests::scenario_under({.tensor = 8, .pipeline = 16, .data = 8, .zero = 1}, 1024);
   scenario.model.layers = 96;
   const auto costs = forecast::costs_on(scenario.cluster);
@@ -20,12 +21,11 @@ void least_time(benchmark::State& state) {
       {scenario.model, scenario.training, scenario.plan, scenario.software, scenario.cluster},
       costs, prices.whole, prices.largest);
   for (auto _ : state) {
-    const Frame frame(scenario, scenario.plan, prices, sharing);
-    benchmark::DoNotOptimize(frame.least_time());
+    benchmark::DoNotOptimize(least_time({{scenario, scenario.plan, prices}, sharing}));
   }
   state.SetItemsProcessed(state.iterations());
 }
 
 }  // namespace
 
-BENCHMARK(least_time);
+BENCHMARK(bound_of_degrees);

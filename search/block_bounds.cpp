@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/block_bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plans/memory.hpp"
+
+namespace search {
+
+using sim::Picoseconds;
+using strategies::BlockOutline;
+using strategies::LeastTime;
+
+bool runs_in_pairs(const PlanFacts& facts) {
+  return strategies::runs_in_pairs(facts.scenario.model, facts.plan, facts.scenario.software);
+}
+
+bool host_waits(const PlanFacts& facts) {
+  return facts.plan.pipeline > 1 && facts.scenario.software.pipeline_sync && !runs_in_pairs(facts);
+}
+
+bool runs_rows(const PlanFacts& facts) {
+  return std::ranges::any_of(facts.prices.ways,
+                             [](const Way& way) { return !way.recompute.every.empty(); });
+}
+
+namespace {
+
+// Computing takes less than exchanging: that is what passes beside each other wait for.
+bool mostly_exchanges(const PlanFacts& facts) {
+  const auto over = facts.prices.forward.exchanging + facts.prices.backward.exchanging;
+  return over > facts.prices.forward.computing + facts.prices.backward.computing;
+}
+
+// The host issues all kernels of a pass in order. Where it waits for the device before each,
+// whichever bounds the whole model is taken for each of its blocks, so that sums over blocks stay
+// bounds. Elsewhere it runs ahead, on all devices at once: what one microbatch after the other, or
+// one stage after the other, has to wait for is the device.
+Picoseconds pass_time(const PlanFacts& facts, const LeastTime& whole, const LeastTime& block) {
+  if (runs_in_pairs(facts)) return mostly_exchanges(facts) ? block.exchanging : block.computing;
+  return host_waits(facts) && whole.host > whole.device ? block.host : block.device;
+}
+
+}  // namespace
+
+Picoseconds issue_time(const PlanFacts& facts, const BlockOutline& block) {
+  const auto apart = block.backward_input.host + block.backward_weight.host;
+  return block.forward.host +
+         (facts.graded ? std::min(apart, block.backward.host) : block.backward.host);
+}
+
+Price price_of(const PlanFacts& facts, const BlockOutline& block) {
+  Price price{.kept = block.kept};
+  price.forward = pass_time(facts, facts.prices.forward, block.forward);
+  const auto fused = pass_time(facts, facts.prices.backward, block.backward);
+  if (!facts.graded) {
+    price.backward = fused;
+    return price;
+  }
+  price.weight =
+      std::min(pass_time(facts, facts.prices.backward_weight, block.backward_weight), fused);
+  price.backward = std::min(pass_time(facts, facts.prices.backward_input, block.backward_input),
+                            fused - price.weight);
+  return price;
+}
+
+Price price_beside(const PlanBounds& bounds, const BlockOutline& block) {
+  auto price = price_of(bounds, block);
+  const auto more = slowed_always(bounds, block);
+  price.forward += more.forward;
+  (bounds.graded ? price.weight : price.backward) += more.backward;
+  return price;
+}
+
+Slowed slowed_always(const PlanBounds& bounds, const BlockOutline& block) {
+  using enum strategies::When;
+  auto more = slowed(bounds, block, bounds.prices.least, bounds.prices.least);
+  if (bounds.lane.gathers != always) more.forward = 0;
+  if (bounds.lane.reduces != always) more.backward = 0;
+  return more;
+}
+
+// All but one unit of a pass have another beside them.
+Slowed slowed(const PlanBounds& bounds, const BlockOutline& block,
+              const strategies::Parameters& reduced, const strategies::Parameters& gathered) {
+  if ((runs_in_pairs(bounds) && mostly_exchanges(bounds)) || bounds.plan.layer_tensor) return {};
+  const double interference = bounds.scenario.software.interference;
+  const auto beside = [&](double stretch, Picoseconds device, Picoseconds sent) {
+    const double slowdown = strategies::slowed_share(interference, static_cast<double>(sent),
+                                                     static_cast<double>(device));
+    return slowdown < 1.0 / 256 ? 0 : static_cast<Picoseconds>(stretch * slowdown);
+  };
+  using enum strategies::When;
+  const auto gathering = bounds.lane.gathers == never ? 0 : bounds.sharing.gathering(gathered);
+  auto sent =
+      bounds.lane.reduces == never || !bounds.lane.beside ? 0 : bounds.sharing.reduction(reduced);
+  if (bounds.lane.gathers_again && !bounds.graded) sent += gathering;
+  return {beside(block.stretch.forward, block.forward.device, gathering),
+          bounds.graded ? beside(block.stretch.backward_weight, block.backward_weight.device, sent)
+                        : beside(block.stretch.backward, block.backward.device, sent)};
+}
+
+int unit_blocks(const PlanFacts& facts) {
+  if (const auto layers = strategies::layers_of_unit(facts.plan))
+    return *layers == 0 ? static_cast<int>(facts.prices.elements.size())
+                        : static_cast<int>(*layers);
+  const auto& training = facts.scenario.training;
+  const auto& software = facts.scenario.software;
+  const double bucket = std::max(strategies::gradient_bucket(facts.plan, training, software),
+                                 strategies::parameter_bucket(facts.plan, training, software));
+  return 1 + static_cast<int>(bucket / std::max(1.0, facts.prices.least.all()));
+}
+
+strategies::Parameters parameters_of(const PlanFacts& facts, std::size_t element) {
+  auto held = outlines_of(facts, element).front().parameters;
+  if (element == static_cast<std::size_t>(facts.scenario.model.layers) + 1)
+    held += strategies::beside_head(facts.scenario.model, facts.layout, facts.prices.words);
+  return held;
+}
+
+Picoseconds update_time(const PlanBounds& bounds, const strategies::Parameters& of) {
+  auto time = bounds.sharing.update(of);
+  if (bounds.duties.gathers_after) time += bounds.sharing.gathering(of);
+  return time;
+}
+
+bool reduces_one_by_one(const PlanBounds& bounds) {
+  return bounds.lane.reduces == DataLane::When::once && bounds.lane.beside &&
+         unit_blocks(bounds) == 1 && !runs_rows(bounds);
+}
+
+Picoseconds embedding_time(const PlanBounds& bounds) {
+  return strategies::embeds_and_predicts(bounds.layout) ? 0 : bounds.sharing.embedding();
+}
+
+// Of each part the least that any way takes: the first need not be the fastest.
+PassTimes pass_times(const PlanFacts& facts, std::size_t kind) {
+  PassTimes least{HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
+  for (const auto& block : facts.prices.outlines[kind]) {
+    const auto way = price_of(facts, block);
+    least.forward = std::min(least.forward, static_cast<double>(way.forward));
+    least.backward = std::min(least.backward, static_cast<double>(way.backward));
+    least.weight = std::min(least.weight, static_cast<double>(way.weight));
+    least.issued = std::min(least.issued, static_cast<double>(issue_time(facts, block)));
+  }
+  return least;
+}
+
+namespace {
+
+// On the lane that a device has for its replicas.
+double sent_time(const PlanBounds& bounds, const strategies::Parameters& of, bool layer) {
+  if (!bounds.sharing.shares()) return 0;
+  const auto m = static_cast<double>(bounds.microbatches);
+  using enum strategies::When;
+  const auto& lane = bounds.lane;
+  double time = 0;
+  // The root unit stays gathered.
+  const bool stays = !layer && bounds.scenario.software.root_unit;
+  if (lane.reduces != never)
+    time += static_cast<double>(bounds.sharing.reduction(of)) * (lane.reduces == always ? m : 1);
+  const double gathers = (lane.gathers == always ? m
+                          : lane.gathers == once ? 1
+                                                 : 0) +
+                         (lane.gathers_again && !stays ? m : 0);
+  return time + gathers * static_cast<double>(bounds.sharing.gathering(of));
+}
+
+}  // namespace
+
+ReplicaTimes replica_times(const PlanBounds& bounds, std::size_t kind) {
+  using Held = strategies::Parameters;
+  const auto& [first, count, layer] = bounds.prices.kinds[kind];
+  ReplicaTimes least;
+  if (bounds.sharing.shares())
+    least.reduction = static_cast<double>(
+        least_of(bounds, first, [&](const Held& held) { return bounds.sharing.reduction(held); }));
+  least.update = static_cast<double>(
+      least_of(bounds, first, [&](const Held& held) { return update_time(bounds, held); }));
+  least.sent = least_of(bounds, first, [&, is_layer = layer](const Held& held) {
+    return sent_time(bounds, held, is_layer);
+  });
+  return least;
+}
+
+}  // namespace search

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/partition_problem.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "search/block_bounds.hpp"
+#include "search/expert_contention.hpp"
+#include "search/least_memory.hpp"
+
+namespace search {
+
+using sim::Picoseconds;
+using strategies::BlockOutline;
+using strategies::LeastTime;
+using strategies::ScheduleKind;
+
+namespace {
+
+std::vector<StageTimes> besides(const PlanBounds& bounds, const strategies::Outline& outline) {
+  const auto& layout = bounds.layout;
+  const int last = layout.virtual_stages() - 1;
+  std::vector<StageTimes> all(static_cast<std::size_t>(layout.virtual_stages()));
+  // What the host bounds has the launch of its first kernel in it.
+  const auto by_host = [](const LeastTime& whole) { return whole.host > whole.device; };
+  const auto forward_launch = by_host(bounds.prices.forward) ? 0 : outline.forward_launch();
+  const bool gradients_by_host = by_host(bounds.prices.backward) ||
+                                 by_host(bounds.prices.backward_input) ||
+                                 by_host(bounds.prices.backward_weight);
+  const auto backward_launch = gradients_by_host ? 0 : outline.backward_launch();
+  // One unit of every pass has nothing beside it.
+  Slowed most;
+  for (const auto& blocks : bounds.prices.outlines)
+    for (const auto& block : blocks) {
+      const auto more = slowed_always(bounds, block);
+      most.forward = std::max(most.forward, unit_blocks(bounds) * more.forward);
+      most.backward = std::max(most.backward, unit_blocks(bounds) * more.backward);
+    }
+  for (int v = 0; v <= last; ++v) {
+    auto& times = all[static_cast<std::size_t>(v)];
+    times.forward = forward_launch;
+    times.backward = backward_launch;
+    times.weight = bounds.graded ? backward_launch : 0;
+    times.forward -= most.forward;
+    (bounds.graded ? times.weight : times.backward) -= most.backward;
+    const auto here = strategies::place_of(v, layout);
+    if (here.chunk == 0) times.update = bounds.sharing.between();
+    // Behind all that its device reduces.
+    if (bounds.lane.reduces == DataLane::When::once && (v == 0 || v == last))
+      times.reduction = times.last_unit = embedding_time(bounds);
+    if (outline.sends_beside()) continue;
+    const auto sends = [&](int to, bool forward) -> Picoseconds {
+      if (to < 0 || to > last) return 0;
+      const auto there = strategies::place_of(to, layout);
+      return there.stage == here.stage ? 0 : outline.sending(here.stage, forward);
+    };
+    // Down a V and up again: a message to the next virtual stage may go to the device before.
+    times.forward += std::min(sends(v + 1, true), sends(v + 1, false));
+    // Gradients that are reduced behind a pass leave while it sends.
+    const auto sent_back = std::min(sends(v - 1, false), sends(v - 1, true));
+    if (bounds.lane.reduces != DataLane::When::always || bounds.lane.beside)
+      times.backward += sent_back;
+    if (bounds.lane.reduces == DataLane::When::once && !bounds.lane.beside)
+      times.reduction -= sent_back;
+    // Beside the pass the last gradients leave once they are made, whether it still sends or not.
+    if (bounds.lane.beside) times.last_unit -= sent_back;
+  }
+  return all;
+}
+
+// Chunks of one device are as long as each other, but for a layer; only the first and the last may
+// have none, beside the embedding and the head.
+std::vector<PipelineProblem::Room> stage_rooms(const PlanFacts& facts) {
+  if (facts.plan.schedule != ScheduleKind::interleaved) return {};
+  const auto layers = static_cast<int>(facts.scenario.model.layers);
+  const int stages = facts.layout.virtual_stages();
+  std::vector<PipelineProblem::Room> rooms(
+      static_cast<std::size_t>(stages),
+      {std::max(1, layers / stages), (layers + stages - 1) / stages});
+  for (auto* end : {&rooms.front(), &rooms.back()})
+    *end = {layers / stages + 1, (layers + stages - 1) / stages + 1};
+  return rooms;
+}
+
+// Where every layer fills a bucket, the gradients of the one behind it are reduced beside its last
+// backward pass; what fills none is reduced with it. Rows of layers that run again together are
+// reduced together.
+strategies::Parameters reduced_beside(const PlanBounds& bounds, std::size_t element) {
+  if (!reduces_one_by_one(bounds) || element + 1 == bounds.prices.elements.size())
+    return bounds.prices.least;
+  const auto behind = parameters_of(bounds, element + 1);
+  return behind.all() < strategies::gradient_bucket(bounds.plan, bounds.scenario.training,
+                                                    bounds.scenario.software)
+             ? strategies::Parameters{}
+             : behind;
+}
+
+// Of the ways to run a layer that which shows least.
+void add_units(const PlanBounds& bounds, Layer& layer, std::size_t element) {
+  using enum strategies::When;
+  const auto& ways = outlines_of(bounds, element);
+  const auto reduced = reduced_beside(bounds, element);
+  constexpr auto most = std::numeric_limits<Picoseconds>::max();
+  Slowed least{most, most};
+  layer.first_unit = most;
+  for (const auto& block : ways) {
+    const auto each = price_beside(bounds, block);
+    layer.first_unit = std::min(layer.first_unit, bounds.graded ? each.weight : each.backward);
+    const auto more = slowed(bounds, block, reduced, bounds.prices.least);
+    least.forward = std::min(least.forward, more.forward);
+    least.backward = std::min(least.backward, more.backward);
+  }
+  if (bounds.lane.gathers == once) layer.slowed_forward = least.forward;
+  if (bounds.lane.reduces == once) layer.slowed_backward = least.backward;
+}
+
+// The last unit of a virtual stage, of a few layers, begins its backward pass: beside it, and what
+// comes behind it and communicates nothing, no other is sent.
+void find_edges(const PlanFacts& facts, std::vector<Layer>& layers) {
+  const auto edge = [&](std::size_t last, Picoseconds Layer::*sent, Picoseconds Layer::*slowed) {
+    Picoseconds sum = 0;
+    int members = 0;
+    for (auto i = last + 1; i-- > 0 && members < unit_blocks(facts);) {
+      sum += layers[i].*slowed;
+      if (layers[i].*sent > 0) ++members;
+    }
+    return sum;
+  };
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].less_slowed_forward = edge(i, &Layer::gathering, &Layer::slowed_forward);
+    layers[i].less_slowed_backward = edge(i, &Layer::reduction, &Layer::slowed_backward);
+  }
+}
+
+bool embedding_may_be_alone(const PlanFacts& facts) {
+  if (is_cut(facts)) return cut_of(facts)[1] == 1;
+  const auto rooms = stage_rooms(facts);
+  return rooms.empty() || rooms.front().least == 1;
+}
+
+ByteCount peak_of(const PlanFacts& facts, const BlockOutline& block) {
+  return std::max(block.forward_peak, facts.graded ? block.input_peak : block.backward_peak);
+}
+
+// Behind the last layer of a virtual stage nothing has been freed when its gradients are made:
+// beside all that is kept there is its whole peak. Whichever is the last behind a layer, the least
+// peak there is from it on counts; where devices hold several chunks, the least of any chunk's
+// last.
+void raise_to_peaks_of_last(const PlanFacts& facts, std::vector<Layer>& layers) {
+  auto least = std::numeric_limits<ByteCount>::max();
+  const auto peak_at = [&](std::size_t element) {
+    auto peak = std::numeric_limits<ByteCount>::max();
+    for (const auto& block : outlines_of(facts, element))
+      peak = std::min(peak, peak_of(facts, block));
+    return peak;
+  };
+  for (auto element = facts.prices.elements.size(); element-- > layers.size();)
+    least = std::min(least, peak_at(element));
+  const bool chunks = facts.layout.parts() > 1;
+  if (chunks)
+    for (std::size_t i = embedding_may_be_alone(facts) ? 0 : 1; i < layers.size(); ++i)
+      least = std::min(least, peak_at(i));
+  for (auto i = layers.size(); i-- > 0;) {
+    least = std::min(least, peak_at(i));
+    for (auto& option : layers[i].options) option.transient = std::max(option.transient, least);
+  }
+}
+
+// Where a device holds one virtual stage, the first backward pass finds everything kept that ever
+// is, and its first layer, the stage's last, frees nothing before.
+void find_peaks_as_last(const PlanFacts& facts, std::vector<Layer>& layers) {
+  using enum ScheduleKind;
+  if ((facts.plan.schedule != gpipe && facts.plan.schedule != one_f_one_b) ||
+      runs_in_pairs(facts) || runs_rows(facts) || facts.plan.offload.activations)
+    return;
+  // Behind the head may be prediction modules.
+  for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
+    auto& prices = layers[i].options_as_last = layers[i].options;
+    const auto& ways = outlines_of(facts, i);
+    for (std::size_t w = 0; w < ways.size(); ++w)
+      prices[w].transient = std::max(prices[w].transient, ways[w].backward_peak);
+  }
+}
+
+// Forward passes of one chunk before the first backward pass of it frees anything, at most.
+std::int64_t most_in_flight(const PlanFacts& facts) {
+  const auto all = facts.microbatches;
+  return facts.plan.schedule == ScheduleKind::one_f_one_b ? std::min(all, facts.plan.pipeline)
+                                                          : all;
+}
+
+Layer layer_of(const PlanBounds& bounds, std::size_t element) {
+  const auto& outlines = outlines_of(bounds, element);
+  using Held = strategies::Parameters;
+  const auto fixed_of = [&](const Held& held, double cast) {
+    const auto fixed = states_of(bounds, held, cast);
+    return static_cast<ByteCount>((fixed.weights + fixed.gradients + fixed.optimizer).value);
+  };
+  const auto held = parameters_of(bounds, element);
+  Layer layer;
+  layer.fixed = fixed_of(held, outlines.front().cast);
+  layer.reduction =
+      least_of(bounds, element, [&](const Held& of) { return bounds.sharing.reduction(of); });
+  // The root unit stays gathered: what no pass gathers again is left out of all.
+  const bool inside =
+      element >= 1 && element <= static_cast<std::size_t>(bounds.scenario.model.layers);
+  if (inside || !bounds.scenario.software.root_unit || !bounds.lane.gathers_again)
+    layer.gathering =
+        least_of(bounds, element, [&](const Held& of) { return bounds.sharing.gathering(of); });
+  layer.update = least_of(bounds, element, [&](const Held& of) { return update_time(bounds, of); });
+  layer.last_unit = layer.reduction;
+  add_units(bounds, layer, element);
+  // What runs takes the place of what the layers behind it have freed, perhaps: its peak counts
+  // only where there are none (raise_to_peaks_of_last).
+  for (std::size_t w = 0; w < outlines.size(); ++w) {
+    const auto& block = outlines[w];
+    auto priced = price_beside(bounds, block);
+    if (outlines.size() > 1 && bounds.prices.ways[w].regrouped) {
+      // States beyond those of a layer as the plan divides it, as if they were kept of every
+      // microbatch that may be in flight.
+      const auto more = fixed_of(block.parameters, block.cast) - layer.fixed;
+      priced.kept += std::max<ByteCount>(0, more) / most_in_flight(bounds);
+      layer.first_regrouped = std::min(layer.first_regrouped, static_cast<int>(w));
+    }
+    layer.options.push_back(priced);
+  }
+  return layer;
+}
+
+// Prediction modules stay with the head.
+void join(Layer& into, const Layer& more) {
+  into.slowed_forward += more.slowed_forward;
+  into.slowed_backward += more.slowed_backward;
+  into.first_unit = more.first_unit;
+  into.last_unit = std::min(into.last_unit, more.last_unit);
+  into.fixed += more.fixed;
+  into.reduction += more.reduction;
+  into.gathering += more.gathering;
+  into.update += more.update;
+  auto& a = into.options.front();
+  const auto& b = more.options.front();
+  a.kept += b.kept;
+  a.forward += b.forward;
+  a.backward += b.backward;
+  a.weight += b.weight;
+  a.transient = std::max(a.transient, b.transient);
+}
+
+}  // namespace
+
+PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Costs& costs,
+                                 double headroom) {
+  const auto p = static_cast<int>(bounds.plan.pipeline);
+  PipelineProblem problem;
+  problem.layout = bounds.layout;
+  problem.microbatches = static_cast<int>(bounds.microbatches);
+  const strategies::Job job{bounds.scenario.model, bounds.scenario.training, bounds.plan,
+                            bounds.scenario.software, bounds.scenario.cluster};
+  const strategies::Outline outline(job, costs, {});
+  problem.besides = besides(bounds, outline);
+  problem.lane = bounds.lane;
+  if (outline.sends_beside() && p > 1) {
+    problem.latency = outline.sending(0, true);
+    for (int stage = 0; stage < p; ++stage)
+      for (const bool forward : {true, false})
+        problem.latency = std::min(problem.latency, outline.sending(stage, forward));
+  }
+  const auto layers = static_cast<std::size_t>(bounds.scenario.model.layers);
+  for (std::size_t i = 0; i < bounds.prices.elements.size(); ++i) {
+    if (i > layers + 1)
+      join(problem.chain.layers.back(), layer_of(bounds, i));
+    else
+      problem.chain.layers.push_back(layer_of(bounds, i));
+  }
+  find_edges(bounds, problem.chain.layers);
+  raise_to_peaks_of_last(bounds, problem.chain.layers);
+  find_peaks_as_last(bounds, problem.chain.layers);
+  add_expert_contention(problem, bounds, outline, costs);
+  problem.rooms = stage_rooms(bounds);
+  const double free = room_for_tensors(bounds, headroom) - whole_units(bounds);
+  problem.capacity.assign(static_cast<std::size_t>(p),
+                          static_cast<ByteCount>(std::max(free, -1.0)));
+  problem.order =
+      strategies::order_of({.schedule = bounds.plan.schedule,
+                            .stages = p,
+                            .chunks = problem.layout.parts(),
+                            .microbatches = problem.microbatches,
+                            .pairs = strategies::pairs_passes(bounds.scenario.model, bounds.plan,
+                                                              bounds.scenario.software)});
+  return problem;
+}
+
+}  // namespace search

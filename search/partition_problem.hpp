@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers sit where and what they recompute, as a problem of bytes and picoseconds.
+#pragma once
+#include "search/plan_bounds.hpp"
+
+namespace search {
+
+// A problem whose bounds bound the step: nothing in it takes longer than what is simulated, and
+// nothing that could be left out of memory is counted, so that whatever fits is found. `headroom`:
+// share of memory that stays free.
+PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Costs& costs,
+                                 double headroom);
+
+}  // namespace search

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan with its degrees chosen: what is left is which layers sit where and what they recompute.
+// What is known of it is a constant value; functions of it are in the files of their subjects
+// (block_bounds, least_time, least_memory, partition_problem, expert_contention).
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "forecast/scenario.hpp"
+#include "plans/duties.hpp"
+#include "plans/holdings.hpp"
+#include "search/layer_prices.hpp"
+#include "search/solvers/pipeline_problem.hpp"
+#include "strategies/sharing.hpp"
+
+namespace search {
+
+// What follows from a plan's degrees and the prices of its layers, whatever replicas exchange.
+// Its partition, and what it recomputes, do not count. All arguments must outlive it.
+struct PlanFacts {
+  // `chunks_move`: layers of an interleaved pipeline may be cut unevenly.
+  PlanFacts(const forecast::Scenario& scenario, const strategies::Plan& plan,
+            const LayerPrices& prices, bool chunks_move = false);
+
+  const forecast::Scenario& scenario;
+  const strategies::Plan& plan;
+  const LayerPrices& prices;
+  bool chunks_move;
+  std::int64_t microbatches;
+  bool graded;  // the schedule splits gradients: those of weights have passes of their own
+  strategies::Layout layout;
+  strategies::Placement placement;
+  strategies::Shards shards;
+  strategies::DataDuties duties;
+};
+
+// The same with what replicas exchange.
+struct PlanBounds : PlanFacts {
+  PlanBounds(PlanFacts facts, const strategies::Sharing& sharing);
+
+  const strategies::Sharing& sharing;
+  DataLane lane;  // what a device sends to replicas beside its passes; nothing if steps overlap
+};
+
+// Whether only one partition is looked at: the given one, or the even one where the order of
+// passes follows from their times, stages mirror each other, or devices hold several chunks,
+// unless they move.
+bool is_cut(const PlanFacts& facts);
+// That partition, as Partition::first_layer.
+std::vector<int> cut_of(const PlanFacts& facts);
+
+// The plan with this partition written into it, and what is recomputed as its ways say, unless
+// the plan keeps its own.
+strategies::Plan plan_with(const PlanFacts& facts, const Partition& partition, bool recompute);
+
+}  // namespace search

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a label search goes through: from every place the options that may stay
+// below its target, and how long the rest of the way then takes. Made once,
+// then constant (private to labels.cpp).
+#pragma once
+#include <vector>
+
+#include "search/solvers/stage_options.hpp"
+
+namespace search {
+
+// A question: partitions of which every path of the trellis is shorter than the
+// target. A place is a virtual stage and the first layer that is not on the
+// stages before it.
+struct LabelQuestion {
+  StageOptions &options;
+  const Trellis &trellis;
+  Picoseconds latency, target;
+  const std::vector<bool> &watched;  // by group: whose memory is respected
+  int stages = static_cast<int>(trellis.arcs.size());
+  int layers = options.intervals().layers();
+
+  std::size_t places() const { return place(stages, layers) + 1; }
+  std::size_t place(int stage, int layer) const {
+    return static_cast<std::size_t>(stage * (layers + 1) + layer);
+  }
+  // Longest paths that a label remembers before a stage.
+  std::size_t states(int stage) const { return trellis.states[static_cast<std::size_t>(stage)]; }
+  const std::vector<Trellis::Arc> &arcs(int stage) const {
+    return trellis.arcs[static_cast<std::size_t>(stage)];
+  }
+  // A group of one member is respected by its options.
+  bool is_watched(std::size_t group) const {
+    return watched[group] && options.groups()[group].members.size() > 1;
+  }
+};
+
+// Options of a virtual stage that holds the layers from a place to `last`.
+struct LabelMoves {
+  struct Interval {
+    int last = 0;
+    std::size_t begin = 0, end = 0;  // in `options`
+  };
+  std::vector<StageOption> options;
+  std::vector<std::vector<Interval>> from;  // by place
+};
+LabelMoves label_moves(const LabelQuestion &question);
+
+// By place, then state; empty: there is no way on. least: no way on makes the
+// state's longest path shorter. most: none that may stay below the target makes
+// it longer.
+struct WaysOn {
+  std::vector<std::vector<Picoseconds>> least, most;
+};
+WaysOn ways_on(const LabelQuestion &question, const LabelMoves &moves);
+
+// Coordinates of memory follow those of the paths: of each watched group, every
+// load, then the transient.
+struct WatchedMemory {
+  std::size_t coordinates = 0;
+  std::vector<std::size_t> at;  // by group: its first
+};
+WatchedMemory watched_memory(const LabelQuestion &question);
+
+}  // namespace search

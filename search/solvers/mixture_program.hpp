@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The linear program of a relaxation: mixtures of partitions whose known paths are short and whose
+// known loads fit (private to relaxation.cpp).
+#pragma once
+#include <vector>
+
+#include "search/solvers/intervals.hpp"
+#include "search/solvers/known.hpp"
+#include "search/solvers/linear_program.hpp"
+#include "search/solvers/row_prices.hpp"
+
+namespace search {
+
+// A problem, and what follows from it once: constant. The problem must outlive it.
+struct RelaxedPipeline {
+  explicit RelaxedPipeline(const PipelineProblem& problem);
+
+  const PipelineProblem& problem;
+  Timetable timetable;
+  std::vector<StageGroup> groups;
+  int stages, layers;
+  struct Membership {
+    std::size_t group = 0, member = 0;
+  };
+  std::vector<Membership> membership;  // by virtual stage
+};
+
+// A part of a mixture for each partition, and what the program says of them.
+struct Mixture {
+  std::vector<std::size_t> columns, paths, loads;  // of the program
+  LinearSolution solution;
+  double on_paths = 0;  // sum of the prices of paths
+  double scale = 1;     // picoseconds; the program's unit of time
+  double parts() const {
+    double sum = 0;
+    for (const auto share : solution.values) sum += share;
+    return sum;
+  }
+};
+
+// Partitions, paths and loads known so far. All arguments must outlive it.
+class MixtureProgram {
+ public:
+  MixtureProgram(const RelaxedPipeline& pipeline, const RowPrices& prices)
+      : pipeline_(pipeline),
+        prices_(prices),
+        intervals_(pipeline.problem.chain, pipeline.problem.stop) {}
+
+  // An even partition in the fastest ways is known from now on; the mean of the paths through its
+  // devices.
+  Multipliers begin();
+  // False if it is known. Its critical path joins the known ones, and the loads that it breaks.
+  bool add(Placing placing);
+  // The critical path of the mixture of partitions, and the loads that it breaks: false if all of
+  // them are known.
+  bool learn_from(const Mixture& mixture);
+
+  // Of the partitions whose rows are open.
+  Mixture solve(Rows& rows, double scale);
+  Multipliers multipliers_of(const Mixture& mixture) const;
+  // How partition i of the mixture cuts layers (Partition::first_layer).
+  const std::vector<int>& cut_at(const Mixture& mixture, std::size_t i) const {
+    return columns_[mixture.columns[i]].placing.first_layer;
+  }
+
+ private:
+  struct LoadId {
+    std::size_t group, load;
+    friend auto operator<=>(const LoadId&, const LoadId&) = default;
+  };
+  // A partition of the program: its stage times, and what it uses of every group.
+  struct Column {
+    Placing placing;
+    std::vector<StageTimes> times;
+    std::vector<Usage> usage;
+    std::vector<double> layers;  // counted ones, by group
+  };
+  Column column_of(Placing placing);
+  double capacity_of(const LoadId& id) const;
+  bool counts_layers() const;
+
+  const RelaxedPipeline& pipeline_;
+  const RowPrices& prices_;
+  Intervals intervals_;
+  Known<Path> paths_;
+  Known<LoadId> loads_;
+  Known<Placing> placings_;
+  std::vector<Column> columns_;  // of the placings
+};
+
+}  // namespace search
