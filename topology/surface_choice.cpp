@@ -54,4 +54,28 @@ const RateSurface* attention_surface(const Device& device) {
   return first_of(device, Kind::attention, Numbers::bf16, {"vllm:flashinfer-trtllm-prefill"});
 }
 
+const RateSurface* collective_surface(const Device& device, Collective collective) {
+  const auto of = [&](auto... kernels) {
+    return first_of(device, Kind::collective, Numbers::bf16, {kernels...});
+  };
+  switch (collective) {
+    case Collective::all_reduce:
+      return of("all_reduce:nccl-2.27.3", "all_reduce:nccl-2.27", "all_reduce:nccl-2.26.2",
+                "all_reduce:nccl-2.29.2");
+    case Collective::all_gather:
+      return of("all_gather:nccl-2.27.3", "all_gather:nccl-2.27", "all_gather:nccl-2.26.2",
+                "all_gather:nccl-2.29.2");
+    case Collective::reduce_scatter:
+      return of("reduce_scatter:nccl-2.27.3", "reduce_scatter:nccl-2.27",
+                "reduce_scatter:nccl-2.26.2", "reduce_scatter:nccl-2.29.2");
+    case Collective::all_to_all:
+      return of("alltoall:nccl-2.27.3", "alltoall:nccl-2.27", "alltoall:nccl-2.26.2",
+                "alltoall:nccl-2.29.2");
+    case Collective::broadcast:
+    case Collective::reduce:
+      return nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace topology

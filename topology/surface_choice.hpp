@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of a device's measured surfaces prices a kernel.
 #pragma once
+#include "topology/cluster.hpp"
 #include "topology/device.hpp"
 #include "topology/rate_surface.hpp"
 
@@ -21,5 +22,7 @@ struct ExpertsSurface {
 };
 ExpertsSurface experts_surface(const Device& device, units::Precision precision);
 const RateSurface* attention_surface(const Device& device);
+//   collectives inside a node: NCCL 2.27, which frameworks of 2025 carry, or the version next to it
+const RateSurface* collective_surface(const Device& device, Collective collective);
 
 }  // namespace topology

@@ -53,6 +53,7 @@ struct Kernel {
   // Equal parts that the host launches one by one, on streams of their own: together they take the
   // device as long as one kernel.
   std::int64_t launches = 1;
+  bool in_call = false;  // issued by the call that issues the kernel it serves, as casts are
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
