@@ -207,10 +207,14 @@ forecast::FitProblem CalibrationRuns::problem() const {
                                 .high = coordinate(key, key.high),
                                 .width = key.width,
                                 .step = key.logarithmic ? 0.03 : key.width / 5});
-  const auto all = static_cast<double>(groups_.size()) / static_cast<double>(sizes_.size());
+  // Rows of a set share its errors, so that n of them say what √n that share none would.
+  const auto said = [&](std::size_t set) { return std::sqrt(static_cast<double>(sizes_[set])); };
+  double all = 0;
+  for (std::size_t set = 0; set < sizes_.size(); ++set) all += said(set);
   for (const auto& run : runs_)
     problem.observations.push_back(
-        {.weight = all / static_cast<double>(sizes_[run.set]), .group = run.group});
+        {.weight = static_cast<double>(groups_.size()) / (all * said(run.set)),
+         .group = run.group});
   problem.threshold = problem.noise = calibration_.noise;
   problem.enough = 1e-4;
   return problem;
