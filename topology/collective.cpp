@@ -36,14 +36,15 @@ Cost slowest_kind(std::uint32_t parts, const Cluster& cluster, Of of) {
 // Measured time of a collective over the model's, both on the machine of the measurements. Above
 // the largest size both go on at its rate.
 double measured_share(const RateSurface& surface, Collective collective, double size,
-                      const Paths& paths) {
+                      const Paths& paths, const NvLink& nvlink) {
   const double most = surface.axes[1].back();
   const double within = std::min(size, most);
   const auto time = exchange_time(surface, paths.ranks, within);
   if (!time) return 1;
   auto surveyed = paths;
-  surveyed.intra =
-      constants::surveyed_nvlink[paths.row()] * constants::surveyed_efficiency[paths.row()] * 1e9;
+  surveyed.intra *= constants::surveyed_nvlink[paths.row()] * 1e9 *
+                    constants::surveyed_efficiency[paths.row()] /
+                    (nvlink.bandwidth.value * nvlink.efficiency);
   surveyed.launch = constants::start_up[paths.row()] * 1e-6;
   surveyed.ramp = constants::ring_ramp[paths.row()];
   surveyed.switch_ramp = std::max(surveyed.ramp, constants::switch_ramp);
@@ -56,7 +57,7 @@ Cost inside(Collective collective, double size, const Paths& paths, const Node& 
   if (surface == nullptr || node.nvlink.kind != NvLink::Kind::nvswitch ||
       paths.ranks > surface->axes[0].back())
     return cost;
-  const double share = measured_share(*surface, collective, size, paths);
+  const double share = measured_share(*surface, collective, size, paths, node.nvlink);
   return {cost.time * share, cost.transfer * share};
 }
 
