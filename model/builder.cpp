@@ -118,7 +118,7 @@ Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t o
   auto all = products(rows, in, out, count);
   // Of the rows that there are: `rows` is rounded up.
   for (auto* kernel : {&all.forward, &all.input_gradient, &all.weight_gradient})
-    kernel->flops = {2 * inputs * real(out)}, kernel->grouped = true;
+    kernel->flops = {2 * inputs * real(out)}, kernel->grouped = count > 1;
   const double narrow = operand_element();
   all.forward.traffic = {narrow * (inputs + weights) + element() * outputs};
   all.input_gradient.traffic = {narrow * (outputs + weights) + element() * inputs};
