@@ -196,8 +196,8 @@ class Clock {
     return runs;
   }
   // Of attention round a ring, of which the durations are one rank's: what comes last is moved.
-  void split(const std::vector<units::Kernel>& kernels, bool forward,
-             KernelRuns& runs, KernelRuns& last) const {
+  void split(const std::vector<units::Kernel>& kernels, bool forward, KernelRuns& runs,
+             KernelRuns& last) const {
     if (kernels.size() == 1)
       if (const auto rounds = rounds_of(kernels.front(), forward, share_)) {
         runs = times({rounds->own});

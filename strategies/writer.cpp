@@ -49,10 +49,8 @@ void PassWriter::Writer::compute(const KernelRuns& runs, Activity activity, doub
   for (const auto& run : runs) compute(run, activity, slower);
 }
 
-double PassWriter::Writer::beside(const topology::Sending& sending,
-                                  const KernelRuns& runs) const {
-  return slowdown_beside(of_->share_.software.interference, to_ticks(sending.time()),
-                         sum(runs));
+double PassWriter::Writer::beside(const topology::Sending& sending, const KernelRuns& runs) const {
+  return slowdown_beside(of_->share_.software.interference, to_ticks(sending.time()), sum(runs));
 }
 
 void PassWriter::Writer::enter(Graph graph) {
@@ -85,9 +83,8 @@ void PassWriter::Writer::gather_into(const RowExchanges& rows, const KernelRuns&
   in_parts_ = false;
 }
 
-void PassWriter::Writer::scatter_from(const RowExchanges& rows,
-                                      const KernelRuns& part, Activity activity,
-                                      Activity tensor) {
+void PassWriter::Writer::scatter_from(const RowExchanges& rows, const KernelRuns& part,
+                                      Activity activity, Activity tensor) {
   const auto cuts = start_parts(tensor);
   const double slower = beside(rows.reduce_scatter, {{of_->share_.plan.tensor * sum(part)}});
   count_sent(rows.reduce_scatter);
@@ -167,8 +164,7 @@ void PassWriter::Writer::core_backward(const std::vector<OperatorCost>& ops) {
     runs.insert(runs.end(), op->input_gradient.begin(), op->input_gradient.end());
     last.insert(last.end(), op->input_gradient_last.begin(), op->input_gradient_last.end());
   }
-  core(runs, last, flops, of_->context_.backward, input_gradient_compute,
-       backward_context_comm);
+  core(runs, last, flops, of_->context_.backward, input_gradient_compute, backward_context_comm);
 }
 
 double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) {

@@ -38,10 +38,10 @@ class PassWriter::Writer {
   // wait() says when.
   void communicate(const topology::Sending& sending, Activity activity, bool beside = false);
   // Both as tensor_overlap.hpp has them; `part` is one of t of the product.
-  void gather_into(const RowExchanges& rows, const KernelRuns& part,
-                   Activity activity, Activity tensor);
-  void scatter_from(const RowExchanges& rows, const KernelRuns& part,
-                    Activity activity, Activity tensor);
+  void gather_into(const RowExchanges& rows, const KernelRuns& part, Activity activity,
+                   Activity tensor);
+  void scatter_from(const RowExchanges& rows, const KernelRuns& part, Activity activity,
+                    Activity tensor);
   // For what runs beside computation.
   void wait();
 
@@ -66,9 +66,8 @@ class PassWriter::Writer {
 
  private:
   // `last` waits for what is sent beside the others.
-  void core(const KernelRuns& runs, const KernelRuns& last,
-            double flops, const ContextExchanges::Round& round, Activity compute_activity,
-            Activity context);
+  void core(const KernelRuns& runs, const KernelRuns& last, double flops,
+            const ContextExchanges::Round& round, Activity compute_activity, Activity context);
   // Returns how many parts there are.
   std::int64_t start_parts(Activity tensor);
   // Launches the last step. A graph, or a product in parts, is launched with its first kernel.

@@ -65,9 +65,9 @@ Intervals intervals_of(const std::vector<Residual>& residuals);
 
 // The logarithms by which the step may be shorter (low ≤ 0) and longer (high ≥ 0) than forecast,
 // and where the run stands. Both are widened by 1.2816 (80 % of a normal distribution) times
-// `between`, as squares: over the number of data sets of the regime, since a run comes from a source
-// of its own; and once for each thing that was never measured and each doubling beyond the largest.
-// The table must not be empty.
+// `between`, as squares: over the number of data sets of the regime, since a run comes from a
+// source of its own; and once for each thing that was never measured and each doubling beyond the
+// largest. The table must not be empty.
 struct Interval {
   double low = 0, high = 0;
   Validated validated;

@@ -144,7 +144,7 @@ TEST_CASE("80 % of new runs lie inside, of all data sets and of those that were 
     forecast::DatasetRows one{"set " + std::to_string(s), {}};
     const double own = offset(random);
     for (int r = 0; r < 5 + s % 4 * 20; ++r) {
-      forecast::Row row;
+      forecast::ValidationRow row;
       row.predicted_s = units::Seconds{1.0};
       row.measured_s = units::Seconds{std::exp(own + scatter(random))};
       row.run = on(s % 2 ? "a100" : "h100");
@@ -184,9 +184,8 @@ TEST_CASE("a regime has the family of its device, and what bounds the step") {
   forecast.step.time = units::Seconds{1.0};
   forecast.time[forecast::StepPart::other] = units::Seconds{0.2};
   const auto run = forecast::circumstances_of(scenario, forecast);
-  CHECK(run.regime ==
-        std::vector<std::string>{"Hopper MoE", "h100", "megatron-core", "host-bound", "bf16",
-                                 "above 512 GPUs"});
+  CHECK(run.regime == std::vector<std::string>{"Hopper MoE", "h100", "megatron-core", "host-bound",
+                                               "bf16", "above 512 GPUs"});
   CHECK(run.device == "h100");
   CHECK(run.traits == std::vector<std::string>{"bf16", "megatron-core", "mixture of experts"});
 }
