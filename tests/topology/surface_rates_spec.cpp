@@ -118,6 +118,18 @@ TEST_CASE(
   CHECK(seconds(beyond, toy()) == Approx(4 * seconds(experts, toy())).epsilon(0.02));
 }
 
+TEST_CASE("experts one by one reach less of their layer's rate, the weight's gradient the least") {
+  auto experts = product(1024, 2048, 2048, Precision::bf16, 64);
+  experts.grouped = true;
+  const double gap = 3e-6, at_once = seconds(experts, toy()) - gap;
+  experts.launches = 64;
+  CHECK(seconds(experts, toy()) - gap == Approx(at_once / 0.82));
+  experts.layout = Kernel::Layout::input_gradient;
+  CHECK(seconds(experts, toy()) - gap == Approx(at_once / 0.79));
+  experts.layout = Kernel::Layout::weight_gradient;
+  CHECK(seconds(experts, toy()) - gap == Approx(at_once / 0.58));
+}
+
 TEST_CASE("batched products that are no experts' keep the model of shapes") {
   auto scores = product(2048, 2048, 128, Precision::bf16, 64);
   const double with = seconds(scores, toy());
