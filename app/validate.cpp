@@ -9,6 +9,7 @@
 #include "app/parallel.hpp"
 #include "app/published.hpp"
 #include "forecast/accuracy/intervals.hpp"
+#include "forecast/accuracy/regime.hpp"
 #include "forecast/accuracy/validation.hpp"
 #include "forecast/forecast.hpp"
 #include "report/intervals.hpp"

@@ -19,11 +19,13 @@ std::vector<Observation> weighed(const std::vector<Membership>& members, std::si
                                  std::size_t groups) {
   std::vector<std::size_t> sizes(sets);
   for (const auto& member : members) ++sizes[member.set];
-  const auto all = static_cast<double>(groups) / static_cast<double>(sets);
+  const auto said = [&](std::size_t set) { return std::sqrt(static_cast<double>(sizes[set])); };
+  double all = 0;
+  for (std::size_t set = 0; set < sets; ++set) all += said(set);
   std::vector<Observation> observations;
   for (const auto& member : members)
     observations.push_back(
-        {.weight = all / static_cast<double>(sizes[member.set]), .group = member.group});
+        {.weight = static_cast<double>(groups) / (all * said(member.set)), .group = member.group});
   return observations;
 }
 

@@ -23,8 +23,8 @@ struct Membership {
   std::size_t set = 0, group = 0;
 };
 
-// Every data set weighs the same, and all together as many observations as there are groups: the
-// weight of an observation of a set of n is groups / sets / n. Every set has an observation.
+// A data set of n observations weighs √n, for they share its errors, and all together weigh as many
+// observations as there are groups: one of that set groups / Σ√n / √n. Every set has one.
 std::vector<Observation> weighed(const std::vector<Membership>& members, std::size_t sets,
                                  std::size_t groups);
 

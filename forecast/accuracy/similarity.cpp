@@ -38,14 +38,14 @@ Setting setting_of(const Scenario& scenario, const Forecast& forecast) {
   const auto& model = scenario.model;
   const auto& cluster = scenario.cluster;
   const auto& plan = scenario.plan;
-  const auto regime = circumstances_of(scenario, forecast).regime;
+  const auto run = circumstances_of(scenario, forecast);
   const bool alone = cluster.nodes() < 2;
   Setting setting;
-  setting.words = {regime[0],
+  setting.words = {run.device,
                    alone ? "one node" : cluster.fabric.name,
                    scenario.software.name,
-                   regime[3],
-                   regime[2],
+                   run.regime[4],
+                   run.regime[3],
                    model.moe ? "experts" : "dense",
                    recompute_of(plan),
                    std::to_string(plan.zero),

@@ -17,10 +17,6 @@ namespace forecast {
 inline constexpr std::array<std::string_view, 6> causes{"device", "precision", "parallelism",
                                                         "scale",  "model",     "regime"};
 
-// Generation of the device and kind of model: "B200" and "MoE" are of "Blackwell MoE". A device
-// that is of none that is known stands for itself.
-std::string regime_of(std::string_view device, std::string_view model);
-
 // A measured pass of one stage and microbatch, or of one layer ("layer.forward").
 struct PassTime {
   std::string kind;

@@ -250,7 +250,7 @@ namespace {
 forecast::MeasuredSet set_off_by(const std::string& name, double off) {
   forecast::MeasuredSet set{name, {}};
   for (int i = 0; i < 4; ++i) {
-    forecast::MeasuredRun run{{{"a100", "mine"}, 8, 2048, {}}, {}, {}, {1.0}};
+    forecast::MeasuredRun run{{{"a100", "mine"}, "a100", 8, 2048, {}}, {}, {}, {1.0}};
     run.setting.numbers[0] = i;
     run.setting.simulated = run.forecast;
     run.measured = std::exp(off + 0.01 * (i - 1.5)) * run.forecast;

@@ -17,16 +17,15 @@ TEST_CASE("a residual is the logarithm of predicted over measured, and absent wi
   CHECK(forecast::hopeless_residual() == *forecast::residual_of(99.0));
 }
 
-TEST_CASE("every data set weighs the same, and all together as much as there are groups") {
-  // Three runs of set 0 in two groups, one run of set 1 in a third: 3 groups over 2 sets are 1.5
-  // for each set.
-  const std::vector<Membership> members{{0, 0}, {0, 0}, {0, 1}, {1, 2}};
+TEST_CASE("a data set weighs the root of its runs, and all together as much as there are groups") {
+  // Four runs of set 0 in two groups, one run of set 1 in a third: of 3 groups, set 0 has 2.
+  const std::vector<Membership> members{{0, 0}, {0, 0}, {0, 1}, {0, 1}, {1, 2}};
   const auto observations = forecast::weighed(members, 2, 3);
-  REQUIRE(observations.size() == 4);
-  for (const std::size_t i : {0, 1, 2}) CHECK(observations[i].weight == 0.5);
-  CHECK(observations[3].weight == 1.5);
-  CHECK(observations[2].group == 1);
-  CHECK(observations[3].group == 2);
+  REQUIRE(observations.size() == 5);
+  for (const std::size_t i : {0, 1, 2, 3}) CHECK(observations[i].weight == Approx(0.5));
+  CHECK(observations[4].weight == Approx(1));
+  CHECK(observations[3].group == 1);
+  CHECK(observations[4].group == 2);
 }
 
 TEST_CASE("errors are means of a data set, and then of the data sets") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "forecast/accuracy/regime.hpp"
 #include "forecast/accuracy/validation.hpp"
 #include "tests/catch.hpp"
 
