@@ -2,7 +2,9 @@
 // A replay as a snapshot that PyTorch's memory viewer reads.
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <string>
 
@@ -61,7 +63,9 @@ TEST_CASE("what is written as a snapshot is read as one") {
 }
 
 TEST_CASE("Python's own pickle reads a snapshot") {
-  const auto file = std::string("memory_snapshot_spec.pickle");
+  const auto file = (std::filesystem::temp_directory_path() /
+                     ("stepcast_memory_" + std::to_string(std::random_device()()) + ".pickle"))
+                        .string();
   std::ofstream(file, std::ios::binary) << report::memory_snapshot(three_tensors());
   const auto shown =
       python("import pickle; s = pickle.load(open('" + file +
