@@ -22,7 +22,7 @@ TEST_CASE("a data set weighs the root of its runs, and all together as much as t
   const std::vector<Membership> members{{0, 0}, {0, 0}, {0, 1}, {0, 1}, {1, 2}};
   const auto observations = forecast::weighed(members, 2, 3);
   REQUIRE(observations.size() == 5);
-  for (const std::size_t i : {0, 1, 2, 3}) CHECK(observations[i].weight == Approx(0.5));
+  for (const std::size_t i : {0u, 1u, 2u, 3u}) CHECK(observations[i].weight == Approx(0.5));
   CHECK(observations[4].weight == Approx(1));
   CHECK(observations[3].group == 1);
   CHECK(observations[4].group == 2);
