@@ -325,6 +325,21 @@ TEST_CASE("a Hugging Face config becomes a model entry") {
   CHECK(json::parse(run.out)["parameters"] == 70'553'706'496);
 }
 
+// 671,026,419,200 of the model, 129,280·7168 of its embedding, 11,610,068,224 of its module.
+TEST_CASE("an imported mixture says what a token meets, and what its prediction module adds") {
+  const auto run = stepcast({"import", "huggingface", "tests/scenarios/configs/deepseek-v3.json"});
+  REQUIRE(run.status == app::success);
+  CHECK_THAT(
+      run.out,
+      STEPCAST_HOLDS("# parameters: 671026.4 million, embedding and head included\n"
+                     "# active parameters: 37552.3 million for a token, of which the embedding is "
+                     "926.7\n"
+                     "# prediction modules: 1, with 11610.1 million parameters beside these\n"));
+  const auto dense =
+      stepcast({"import", "huggingface", "tests/scenarios/configs/llama3.1-8b.json"});
+  CHECK_THAT(dense.out, !STEPCAST_HOLDS("# active") && !STEPCAST_HOLDS("# prediction"));
+}
+
 TEST_CASE("schedule plays an order written by hand, and names the cell that it cannot read") {
   const auto file = std::filesystem::temp_directory_path() / "stepcast_order.csv";
   const auto with = [&](const std::string& text) {
