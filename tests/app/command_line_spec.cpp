@@ -50,6 +50,23 @@ TEST_CASE("simulate --json prints one document with the contract's keys, and not
   CHECK(document["simulation"]["ranks"] == 1024);
 }
 
+// 2 x 72 = 144 GPUs; 128 GPUs are one rack and 56 GPUs of another.
+TEST_CASE("a rack that is one node is called a rack, with the GPUs that it has") {
+  const Scratch file("stepcast_racks.yaml");
+  const auto run = [&](const std::string& cluster) {
+    file.write("model: gpt2-xl\ntraining: {sequence_length: 1024, global_batch: 1152}\ncluster: " +
+               cluster + "\n");
+    return stepcast({"simulate", file.path.string(), "--quiet"}).out;
+  };
+  CHECK_THAT(run("{node: gb200-nvl72, nodes: 2}"),
+             STEPCAST_HOLDS("on 144 GPUs (gb200)") &&
+                 STEPCAST_HOLDS("  2 nodes of 72 GPUs, each a rack that NVLink joins\n"));
+  CHECK_THAT(run("{node: gb200-nvl72, gpus: 128}"),
+             STEPCAST_HOLDS("  2 nodes of 72 GPUs, each a rack that NVLink joins; of the last, 56 "
+                            "GPUs are used\n"));
+  CHECK_THAT(run("{node: dgx-h100, nodes: 16}"), !STEPCAST_HOLDS("rack"));
+}
+
 TEST_CASE("the resolved scenario fed back gives the same forecast") {
   const auto first = json::parse(stepcast({"simulate", small, "--json"}).out);
   const Scratch file("stepcast_resolved.yaml");
