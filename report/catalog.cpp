@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "report/document.hpp"
 
@@ -48,6 +49,7 @@ std::string model_json(const model::Transformer& model) {
   const auto count = model::parameters(model);
   return dump(object.put("parameters", count)
                   .put("active_parameters", model::active_parameters(model))
+                  .put("prediction_parameters", model::prediction_parameters(model))
                   .take());
 }
 
@@ -84,8 +86,18 @@ std::string model_yaml(const model::Transformer& model) {
 }
 
 std::string model_facts(const model::Transformer& model) {
-  return fmt::format("# parameters: {:.1f} million, embedding and head included\n",
-                     static_cast<double>(model::parameters(model)) * 1e-6);
+  const auto millions = [](std::int64_t count) { return static_cast<double>(count) * 1e-6; };
+  auto text = fmt::format("# parameters: {:.1f} million, embedding and head included\n",
+                          millions(model::parameters(model)));
+  if (model.moe)
+    text += fmt::format(
+        "# active parameters: {:.1f} million for a token, of which the embedding is {:.1f}\n",
+        millions(model::active_parameters(model)), millions(model.vocab * model.hidden));
+  if (model.multi_token_prediction > 0)
+    text +=
+        fmt::format("# prediction modules: {}, with {:.1f} million parameters beside these\n",
+                    model.multi_token_prediction, millions(model::prediction_parameters(model)));
+  return text;
 }
 
 }  // namespace report

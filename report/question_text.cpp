@@ -47,6 +47,20 @@ std::string recompute_phrase(const strategies::Recompute& recompute) {
   return {};
 }
 
+// Where a node is larger than a server, how many such there are: "nodes: 32" of a rack of 72 GPUs
+// is 2,304 GPUs, and whoever counts trays meant fewer. Empty for servers.
+std::string racks_words(const topology::Cluster& cluster) {
+  constexpr int largest_server = 16;  // GPUs of a DGX-2
+  const auto& node = cluster.node;
+  if (node.gpus <= largest_server || node.nvlink.kind != topology::NvLink::Kind::nvswitch)
+    return {};
+  const auto nodes = cluster.nodes(), last = cluster.gpus - (nodes - 1) * node.gpus;
+  auto words = fmt::format("{} node{} of {} GPUs, each a rack that NVLink joins",
+                           grouped(static_cast<double>(nodes)), nodes == 1 ? "" : "s", node.gpus);
+  if (last < node.gpus) words += fmt::format("; of the last, {} GPUs are used", last);
+  return words;
+}
+
 }  // namespace
 
 std::string setting_text(const forecast::Scenario& scenario, const TextOptions& options) {
@@ -58,9 +72,11 @@ std::string setting_text(const forecast::Scenario& scenario, const TextOptions& 
       grouped(static_cast<double>(scenario.training.sequence_length)),
       grouped(static_cast<double>(scenario.training.global_batch)),
       units::to_text(scenario.training.precision));
+  const auto racks = racks_words(scenario.cluster);
   const int width = width_of(options);
   return toned(fitted(printable(title, options.unicode), width), Tone::strong, options) + '\n' +
-         wrapped(printable(machine, options.unicode), 2, width);
+         wrapped(printable(machine, options.unicode), 2, width) +
+         (racks.empty() ? "" : wrapped(racks, 2, width));
 }
 
 std::string degrees_words(const strategies::Plan& plan) {

@@ -113,7 +113,8 @@ void read_config(ModelDraft& draft, const Cursor& place) {
   const auto& name = place.value().text;
   const auto path = (place.reading().base() / name).string();
   try {
-    draft.transformer = read_huggingface(place.reading().texts().of(path), path, nullptr);
+    draft.transformer =
+        read_huggingface(place.reading().texts().of(path, huggingface_limits), path, nullptr);
     draft.qkv_biases = draft.transformer.qkv_biases;
   } catch (const Error& wrong) {
     for (const auto& one : wrong.complaints) {  // in the words of the file: not where it lies

@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 }
 
 [[noreturn]] void refuse_size(const fs::path& file, const Limits& limits) {
-  fail(file,
-       "larger than " + std::to_string(limits.bytes >> 20) + " MiB; no such file is that large");
+  fail(file, "larger than " + std::to_string(limits.bytes >> 20) +
+                 " MiB; no more is read of such a file");
 }
 
 }  // namespace

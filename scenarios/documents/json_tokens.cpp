@@ -77,7 +77,8 @@ bool JsonTokens::fill() {
   at_ = 0;
   block_.clear();
   if (before_ > limits_.bytes) {
-    fail("larger than " + std::to_string(limits_.bytes >> 20) + " MiB; no such file is that large");
+    fail("larger than " + std::to_string(limits_.bytes >> 20) +
+         " MiB; no more is read of such a file");
   }
   // No more than is there already, so that what cannot be read costs nothing that was.
   const bool more = in_.sgetc() != std::streambuf::traits_type::eof();

@@ -159,7 +159,7 @@ std::string advice(const std::string& what) {
 Value parse_yaml(std::string_view text, const std::string& file, const Limits& limits) {
   if (text.size() > limits.bytes)
     throw Error({{file, "larger than " + std::to_string(limits.bytes >> 20) +
-                            " MiB; no such file is that large"}});
+                            " MiB; no more is read of such a file"}});
   YamlBuilder builder(file, limits);
   try {
     std::istringstream in{std::string(text)};

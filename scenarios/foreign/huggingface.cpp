@@ -2,13 +2,11 @@
 #include "scenarios/foreign/huggingface.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "scenarios/documents/json.hpp"
-#include "scenarios/documents/nearest.hpp"
 #include "scenarios/foreign/huggingface_experts.hpp"
-#include "scenarios/foreign/huggingface_families.hpp"
+#include "scenarios/foreign/huggingface_family.hpp"
 
 namespace scenarios {
 namespace {
@@ -17,32 +15,6 @@ constexpr std::int64_t most_layers = 10'000;
 
 using model::Activation;
 using model::Position;
-
-constexpr auto type_names = [] {
-  std::array<std::string_view, families.size()> names{};
-  for (std::size_t i = 0; i < families.size(); ++i) names[i] = families[i].type;
-  return names;
-}();
-
-// Vocabularies of labels make some files long.
-constexpr Limits config_limits{.nodes = 1'000'000};
-
-const Family* family_of(Fields& fields) {
-  const auto type = fields.word({"model_type"});
-  if (type.empty() && !fields.wrong())
-    fields.complain({"model_type"}, "missing key 'model_type'; it names the kind of model");
-  if (type.empty()) return nullptr;
-  const auto family = std::ranges::find(families, type, &Family::type);
-  if (family != families.end()) return &*family;
-  const auto no = std::ranges::find(refused, type, &Refused::type);
-  fields.complain({"model_type"},
-                  "model_type '" + type + "' is not supported" +
-                      (no != refused.end() ? ": " + std::string(no->reason)
-                                           : " yet; supported: " + listed(type_names) +
-                                                 suggestion(type, type_names)),
-                  true);
-  return nullptr;
-}
 
 constexpr std::initializer_list<const char*> head_keys{"num_attention_heads", "n_head", "n_heads"};
 constexpr std::initializer_list<const char*> kv_head_keys{"num_key_value_heads", "num_kv_heads",
@@ -59,25 +31,29 @@ void read_heads(model::Transformer& t, Fields& fields) {
 }
 
 void read_sizes(model::Transformer& t, const Family& family, Fields& fields) {
-  const auto layers = {"num_hidden_layers", "n_layer", "n_layers"};
+  const auto layers = {"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
   t.layers = fields.needed(layers);
   if (t.layers > most_layers)
     fields.complain(layers, "num_hidden_layers: " + std::to_string(t.layers) +
                                 " is out of range; expected 1 to " + std::to_string(most_layers) +
                                 ": no model is that deep");
-  t.hidden = fields.needed({"hidden_size", "n_embd", "d_model"});
+  t.hidden = fields.needed({"hidden_size", "n_embd", "d_model", "n_embed"});
   t.heads = fields.needed(head_keys);
   t.vocab = fields.needed({"vocab_size"});
-  t.max_sequence =
-      fields.whole_or({"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len"}, 2048,
-                      "max_sequence", "no position limit is given");
+  t.max_sequence = fields.whole_or({"max_position_embeddings", "n_positions", "n_ctx",
+                                    "max_seq_len", "seq_length", "max_sequence_length"},
+                                   2048, "max_sequence", "no position limit is given");
   if (family.latent)
     read_latent(t, fields);
   else
     read_heads(t, fields);
-  const auto ffn = {"intermediate_size", "n_inner", "ffn_hidden_size"};
-  t.ffn = family.gated ? fields.needed(ffn)
-                       : fields.whole_or(ffn, 4 * t.hidden, "ffn", "absent; four times hidden");
+  const auto ffn = {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim"};
+  if (family.gated)
+    t.ffn = fields.needed(ffn);
+  else if (const auto ratio = fields.whole({"expansion_ratio"}); ratio && !fields.has(ffn))
+    t.ffn = std::min(*ratio, most_layers) * t.hidden;
+  else
+    t.ffn = fields.whole_or(ffn, 4 * t.hidden, "ffn", "absent; four times hidden");
 }
 
 void read_activation(model::Transformer& t, const Family& family, Fields& fields) {
@@ -96,12 +72,34 @@ void read_activation(model::Transformer& t, const Family& family, Fields& fields
 void read_biases(model::Transformer& t, const Family& family, Fields& fields) {
   t.biases = family.biases;
   t.qkv_biases = fields.yes_no("attention_bias", family.qkv_biases, nullptr);
-  t.output_bias = fields.yes_no("attention_bias", false, nullptr);
-  if (family.type == "llama" && fields.yes_no("mlp_bias", false, nullptr)) t.biases = true;
+  if (family.output_bias_key != nullptr)
+    t.output_bias = fields.yes_no(family.output_bias_key, false, nullptr);
+  if (fields.yes_no("mlp_bias", false, nullptr)) t.biases = true;
   if (family.type == "stablelm") t.qkv_biases = fields.yes_no("use_qkv_bias", false, "qkv_biases");
-  if (family.type == "starcoder2")
-    t.biases = t.qkv_biases = fields.yes_no("use_bias", true, "biases");
-  if (family.type == "falcon") t.biases = t.qkv_biases = fields.yes_no("bias", false, "biases");
+  if (family.biases_key != nullptr)
+    t.biases = t.qkv_biases = fields.yes_no(family.biases_key, family.biases, "biases");
+}
+
+void read_mpt(model::Transformer& t, Fields& fields) {
+  if (!fields.yes_no("no_bias", true, "without biases")) t.biases = t.qkv_biases = true;
+  if (fields.yes_no("alibi", false, nullptr))
+    t.position = Position::alibi;
+  else if (fields.yes_no("rope", false, nullptr))
+    t.position = Position::rope;
+  else if (!fields.yes_no("learned_pos_emb", true, nullptr))
+    t.position = Position::none;
+  t.query_key_norm = fields.yes_no("qk_ln", false, nullptr);
+  if (fields.word({"attn_type"}) == "multiquery_attention") t.kv_heads = 1;
+}
+
+void check_opt(const model::Transformer& t, Fields& fields) {
+  if (const auto width = fields.whole({"word_embed_proj_dim"}).value_or(t.hidden);
+      width != t.hidden)
+    fields.complain({"word_embed_proj_dim"},
+                    "word_embed_proj_dim: an embedding of " + std::to_string(width) +
+                        " beside a hidden size of " + std::to_string(t.hidden) +
+                        "; projections between the two cannot be described",
+                    true);
 }
 
 // What only single families have.
@@ -118,6 +116,8 @@ void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) 
     if (!later) t.kv_heads = fields.yes_no("multi_query", true, "multi_query") ? 1 : t.heads;
     if (fields.yes_no("alibi", false, nullptr)) t.position = Position::alibi;
   }
+  if (family.type == "mpt") read_mpt(t, fields);
+  if (family.type == "opt") check_opt(t, fields);
   t.attention_sinks = family.type == "gpt_oss";
   t.multi_token_prediction =
       static_cast<int>(std::min<std::int64_t>(fields.count({"num_nextn_predict_layers"}), 64));
@@ -128,11 +128,12 @@ void read_sliding_window(model::Transformer& t, const Family& family, Fields& fi
     return;
   const auto size = fields.whole({"sliding_window"}).value_or(t.max_sequence);
   if (size >= t.max_sequence) return;
-  if (family.type == "gemma3_text")
-    fields.note("attention_window: five of six layers look back " + std::to_string(size) +
+  if (family.full_period > 0)
+    fields.note("attention_window: " + std::to_string(family.full_period - 1) + " of " +
+                std::to_string(family.full_period) + " layers look back " + std::to_string(size) +
                 " tokens; all are taken to look back all the way");
   else
-    t.window = {size, family.type == "gemma2" || family.type == "gpt_oss" ? 2 : 1};
+    t.window = {size, family.window_period};
 }
 
 // The file says it, or its name does: "llama3.1-70b.config.json", "Llama-3.1-70B/config.json".
@@ -148,7 +149,7 @@ std::string model_name(Fields& fields, const std::string& file_name) {
 
 model::Transformer read_huggingface(std::string_view text, const std::string& file_name,
                                     std::vector<std::string>* defaulted) {
-  const auto document = parse_json(text, file_name, config_limits);
+  const auto document = parse_json(text, file_name, huggingface_limits);
   Fields fields(document, file_name, defaulted);
   if (document.kind != Value::Kind::map)
     fields.complain({}, "expected a JSON object; is this a config.json?");
@@ -160,20 +161,27 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
   t.position = family.position;
   t.parallel_block = family.parallel;
   t.norms_per_layer = family.norms;
-  t.query_key_norm = family.query_key_norm;
+  t.query_key_norm =
+      family.query_key_norm_key == nullptr
+          ? family.query_key_norm
+          : fields.yes_no(family.query_key_norm_key, family.query_key_norm, "query_key_norm");
+  fields.fall_back_on(family.sizes);
   read_sizes(t, family, fields);
   read_activation(t, family, fields);
   read_biases(t, family, fields);
   read_peculiar(t, family, fields);
   read_sliding_window(t, family, fields);
-  if (family.experts) read_experts(t, family.type, fields);
+  if (family.experts) read_experts(t, family, fields);
   t.tied_embeddings = fields.yes_no("tie_word_embeddings", family.tied, "tied_embeddings");
   t.dropout = fields.share(
-      {"resid_pdrop", "residual_dropout", "hidden_dropout", "attention_dropout"}, family.dropout);
+      {"resid_pdrop", "residual_dropout", "hidden_dropout", "dropout", "attention_dropout"},
+      family.dropout);
   if (t.heads % t.kv_heads != 0)
     fields.complain(kv_head_keys, std::to_string(t.kv_heads) +
                                       " key and value heads do not divide " +
                                       std::to_string(t.heads) + " heads");
+  if (fields.wraps_text())
+    fields.note("only the part that reads and writes text; what sees or hears is left out");
   if (!family.approximation.empty())
     fields.note("approximated: " + std::string(family.approximation));
   t.name = model_name(fields, file_name);
@@ -183,7 +191,7 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
 
 model::Transformer load_huggingface(const std::filesystem::path& file,
                                     std::vector<std::string>* defaulted) {
-  return read_huggingface(read_file(file), file.string(), defaulted);
+  return read_huggingface(read_file(file, huggingface_limits), file.string(), defaulted);
 }
 
 }  // namespace scenarios

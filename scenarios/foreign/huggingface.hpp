@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model as Hugging Face's config.json describes it.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/transformer.hpp"
+#include "scenarios/documents/file.hpp"
 
 namespace scenarios {
 
-// Reads the text of a config.json of a dense decoder. What the file leaves out takes the family's
+// Vocabularies of labels, and layers that are described one by one, make some files long.
+inline constexpr Limits huggingface_limits{.bytes = std::uintmax_t{16} << 20, .nodes = 1'000'000};
+
+// Reads the text of a config.json of a decoder, dense or with experts, or of the part of a larger
+// model that reads and writes text. What the file leaves out takes the family's
 // default; `defaulted`, unless null, receives one "field = value: why" for each, and one sentence
 // for each thing that is only approximated. Throws Error with the place for text that is not JSON,
 // a missing or impossible field, and (unsupported) for a model_type that is not known.

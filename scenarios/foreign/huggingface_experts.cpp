@@ -7,8 +7,23 @@ namespace {
 
 constexpr std::int64_t most_experts = 65'536;
 
+// ERNIE: of the layers from start to end, the last of every so many.
+void read_range(model::Moe& moe, std::int64_t layers, Fields& fields) {
+  const auto start = fields.count({"moe_layer_start_index"});
+  const auto every =
+      std::min<std::int64_t>(fields.whole({"moe_layer_interval"}).value_or(1), 10'000);
+  const auto end = fields.whole({"moe_layer_end_index"}, -1).value_or(-1);
+  moe.every = static_cast<int>(every);
+  moe.first_dense_layers = (start + every) / every * every - 1;
+  if (end != -1 && end < layers - 1)
+    fields.complain({"moe_layer_end_index"},
+                    "moe_layer_end_index: the last layers have no experts, which cannot be "
+                    "described; only the first can be without",
+                    true);
+}
+
 // Which layers have experts. Qwen and Llama 4 name the last of every so many layers.
-void read_pattern(model::Moe& moe, Fields& fields) {
+void read_pattern(model::Moe& moe, std::int64_t layers, Fields& fields) {
   constexpr std::int64_t most = 10'000;
   const auto period = [&](Fields::Names names) {
     return static_cast<int>(std::min(fields.whole(names).value_or(1), most));
@@ -19,6 +34,7 @@ void read_pattern(model::Moe& moe, Fields& fields) {
     moe.every = period({"decoder_sparse_step", "interleave_moe_layer_step"});
     moe.first_dense_layers = moe.every - 1;
   }
+  if (fields.has({"moe_layer_start_index"})) read_range(moe, layers, fields);
   const auto dense = fields.list("mlp_only_layers");
   for (std::size_t i = 0; i < dense.size(); ++i)
     if (moe.every > 1 || dense[i] != static_cast<std::int64_t>(i))
@@ -35,7 +51,15 @@ void read_shared(model::Moe& moe, std::string_view type, Fields& fields) {
   } else if (type.starts_with("llama4")) {
     moe.shared_experts = 1;
   } else {
-    moe.shared_experts = fields.count({"n_shared_experts"});
+    moe.shared_experts = fields
+                             .same_in_layers({"n_shared_experts", "num_shared_expert",
+                                              "num_shared_experts", "moe_num_shared_experts"},
+                                             0)
+                             .value_or(0);
+  }
+  if (type == "granitemoeshared") {  // prints a width, not a count
+    moe.shared_ffn = fields.count({"shared_intermediate_size"});
+    moe.shared_experts = moe.shared_ffn > 0 ? 1 : 0;
   }
   if (moe.shared_experts > 0 && moe.shared_ffn == 0) moe.shared_ffn = moe.expert_ffn;
 }
@@ -53,24 +77,27 @@ void read_latent(model::Transformer& t, Fields& fields) {
   t.head_dim = latent.qk_head_dim();
 }
 
-void read_experts(model::Transformer& t, std::string_view type, Fields& fields) {
+void read_experts(model::Transformer& t, const Family& family, Fields& fields) {
+  const auto type = family.type;
   auto& moe = t.moe.emplace();
   const auto experts = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"};
   moe.experts = fields.needed(experts);
-  const auto chosen = {"num_experts_per_tok", "experts_per_token", "moe_top_k"};
-  moe.top_k = fields.needed(chosen);
+  const auto chosen = {"num_experts_per_tok", "experts_per_token", "moe_top_k", "moe_k",
+                       "moe_topk"};
+  moe.top_k =
+      fields.has(chosen) ? fields.same_in_layers(chosen).value_or(1) : fields.needed(chosen);
   if (moe.experts > most_experts)
     fields.complain(experts, std::to_string(moe.experts) + " experts; expected 1 to " +
                                  std::to_string(most_experts) + ": no model has so many");
   if (fields.has(experts) && moe.top_k > moe.experts)
     fields.complain(chosen, std::to_string(moe.top_k) + " of " + std::to_string(moe.experts) +
                                 " experts per token; a token sees each at most once");
-  moe.expert_ffn = fields.whole({"moe_intermediate_size"}).value_or(t.ffn);
+  moe.expert_ffn = fields.same_in_layers({"moe_intermediate_size"}).value_or(t.ffn);
   if (type.starts_with("llama4"))  // prints the experts' width as intermediate_size
     t.ffn = fields.whole({"intermediate_size_mlp"}).value_or(t.ffn);
   read_shared(moe, type, fields);
-  read_pattern(moe, fields);
-  moe.router_bias = type == "gpt_oss" || fields.word({"topk_method"}) == "noaux_tc" ||
+  read_pattern(moe, t.layers, fields);
+  moe.router_bias = family.router_bias || fields.word({"topk_method"}) == "noaux_tc" ||
                     fields.yes_no("use_routing_bias", false, nullptr);
   moe.expert_biases = type == "gpt_oss";
   if (fields.yes_no("use_mtp", false, nullptr))

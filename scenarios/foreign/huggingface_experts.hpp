@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixtures of experts and latent attention in a config.json.
 #pragma once
-#include <string_view>
-
 #include "model/transformer.hpp"
+#include "scenarios/foreign/huggingface_families.hpp"
 #include "scenarios/foreign/huggingface_fields.hpp"
 
 namespace scenarios {
@@ -11,8 +10,8 @@ namespace scenarios {
 // Ranks and head sizes; head_dim and kv_heads follow from them, whatever the file says.
 void read_latent(model::Transformer& transformer, Fields& fields);
 
-// The mixture of a model_type that is one. Complains of a pattern of dense layers that is neither a
+// The mixture of a family that has one. Complains of a pattern of dense layers that is neither a
 // beginning nor regular.
-void read_experts(model::Transformer& transformer, std::string_view type, Fields& fields);
+void read_experts(model::Transformer& transformer, const Family& family, Fields& fields);
 
 }  // namespace scenarios

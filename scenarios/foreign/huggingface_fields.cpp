@@ -43,13 +43,28 @@ Place value_place(const Value& value) { return {value.line, value.column}; }
 Fields::Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted)
     : document_(document), defaulted_(defaulted), complaints_(file) {
   for (const auto& [key, value] : document.members) fields_[key.text] = &value;
-  for (const auto* inner : {"text_config", "attn_config", "ffn_config"}) {
-    const auto found = fields_.find(inner);
-    if (found == fields_.end() || found->second->kind != ValueKind::map) continue;
-    std::map<std::string_view, const Value*> fields;
-    for (const auto& [key, value] : found->second->members) fields[key.text] = &value;
-    fields_.merge(fields);
-  }
+  for (const auto* inner : {"text_config", "llm_config", "language_config"})
+    if (const auto found = fields_.find(inner); found != fields_.end()) merge_text(*found->second);
+  if (const auto thinker = fields_.find("thinker_config"); thinker != fields_.end())
+    for (const auto& [key, value] : thinker->second->members)
+      if (key.text == "text_config") merge_text(value);
+  for (const auto* inner : {"attn_config", "ffn_config"})
+    if (const auto found = fields_.find(inner); found != fields_.end()) merge(*found->second);
+}
+
+void Fields::merge(const Value& inner) {
+  std::map<std::string_view, const Value*> fields;
+  for (const auto& [key, value] : inner.members) fields[key.text] = &value;
+  fields_.merge(fields);
+}
+
+void Fields::merge_text(const Value& inner) {
+  if (inner.kind != ValueKind::map) return;
+  wraps_text_ = true;
+  for (const auto& [key, value] : inner.members)
+    if (key.text == "model_type" && value.kind == ValueKind::scalar && value.quoted)
+      text_type_ = value.text;
+  merge(inner);
 }
 
 Fields::Field Fields::find(Names names) const {
@@ -70,8 +85,7 @@ void Fields::complain(Names names, const std::string& text, bool unsupported) {
                   {{}, text, unsupported});
 }
 
-std::optional<std::int64_t> Fields::whole(Names names, std::int64_t least) {
-  const auto field = find(names);
+std::optional<std::int64_t> Fields::whole_of(const Field& field, std::int64_t least) {
   if (field.value == nullptr) return {};
   constexpr double most = 1e9;  // no size of a published model comes near
   const double found = field_number(*field.value);
@@ -82,14 +96,44 @@ std::optional<std::int64_t> Fields::whole(Names names, std::int64_t least) {
   return {};
 }
 
+std::optional<std::int64_t> Fields::whole(Names names, std::int64_t least) {
+  return whole_of(find(names), least);
+}
+
+std::optional<std::int64_t> Fields::same_in_layers(Names names, std::int64_t least) {
+  const auto field = find(names);
+  if (field.value == nullptr || field.value->kind != ValueKind::list || field.value->items.empty())
+    return whole_of(field, least);
+  const auto& items = field.value->items;
+  const auto first = whole_of({&items.front(), field.name}, least);
+  const auto differs = [&](const Value& item) { return item.text != items.front().text; };
+  if (first && std::ranges::any_of(items, differs))
+    complain(names, field.name + ": layers differ; only one number for all can be described", true);
+  return first;
+}
+
+std::optional<std::int64_t> Fields::class_default(Names names) {
+  for (const auto* name : names)
+    if (const auto found = std::ranges::find(sizes_, name, &ClassDefault::key);
+        found != sizes_.end()) {
+      note(std::string(name) + " = " + std::to_string(found->value) +
+           ": absent; the default of the class");
+      return found->value;
+    }
+  return {};
+}
+
 std::int64_t Fields::needed(Names names) {
-  if (!has(names)) complain({}, "missing key '" + std::string(*names.begin()) + "'");
-  return whole(names).value_or(1);
+  if (has(names)) return whole(names).value_or(1);
+  if (const auto known = class_default(names)) return *known;
+  complain({}, "missing key '" + std::string(*names.begin()) + "'");
+  return 1;
 }
 
 std::int64_t Fields::whole_or(Names names, std::int64_t otherwise, const std::string& field,
                               const std::string& why) {
   if (has(names)) return whole(names).value_or(otherwise);
+  if (const auto known = class_default(names)) return *known;
   note(field + " = " + std::to_string(otherwise) + ": " + why);
   return otherwise;
 }

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,12 @@
 #include "scenarios/documents/yaml.hpp"
 
 namespace scenarios {
+
+// A size that a file leaves out where it is the class's own.
+struct ClassDefault {
+  std::string_view key;
+  std::int64_t value;
+};
 
 // Reads fields under any of their names and keeps account of what was missing or wrong.
 class Fields {
@@ -23,8 +30,15 @@ class Fields {
   Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted);
 
   bool has(Names names) const { return find(names).value != nullptr; }
+  // The model_type of the part that reads and writes text, where the file keeps it in a map inside.
+  const std::string& text_type() const { return text_type_; }
+  bool wraps_text() const { return wraps_text_; }
+  // Sizes that needed() and whole_or() take for absent fields from now on.
+  void fall_back_on(std::span<const ClassDefault> sizes) { sizes_ = sizes; }
 
   std::optional<std::int64_t> whole(Names names, std::int64_t least = 1);
+  // One number, or a list that repeats it for every layer; a list of several is unsupported.
+  std::optional<std::int64_t> same_in_layers(Names names, std::int64_t least = 1);
   // How many of something that need not be there.
   std::int64_t count(Names names) { return whole(names, 0).value_or(0); }
   std::int64_t needed(Names names);
@@ -48,11 +62,18 @@ class Fields {
     std::string name;
   };
   Field find(Names names) const;
+  void merge(const Value& inner);
+  void merge_text(const Value& inner);
+  std::optional<std::int64_t> class_default(Names names);
+  std::optional<std::int64_t> whole_of(const Field& field, std::int64_t least);
   void refuse(const Field& field, const std::string& text);
 
   const Value& document_;
   std::map<std::string_view, const Value*> fields_;
   std::vector<std::string>* defaulted_;
+  std::string text_type_;
+  bool wraps_text_ = false;
+  std::span<const ClassDefault> sizes_;
   Complaints complaints_;
 };
 

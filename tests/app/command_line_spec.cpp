@@ -51,6 +51,23 @@ TEST_CASE("simulate --json prints one document with the contract's keys, and not
   CHECK(document["simulation"]["ranks"] == 1024);
 }
 
+// 2 x 72 = 144 GPUs; 128 GPUs are one rack and 56 GPUs of another.
+TEST_CASE("a rack that is one node is called a rack, with the GPUs that it has") {
+  const Scratch file("stepcast_racks.yaml");
+  const auto run = [&](const std::string& cluster) {
+    file.write("model: gpt2-xl\ntraining: {sequence_length: 1024, global_batch: 1152}\ncluster: " +
+               cluster + "\n");
+    return stepcast({"simulate", file.path.string(), "--quiet"}).out;
+  };
+  CHECK_THAT(run("{node: gb200-nvl72, nodes: 2}"),
+             STEPCAST_HOLDS("on 144 GPUs (gb200)") &&
+                 STEPCAST_HOLDS("  2 nodes of 72 GPUs, each a rack that NVLink joins\n"));
+  CHECK_THAT(run("{node: gb200-nvl72, gpus: 128}"),
+             STEPCAST_HOLDS("  2 nodes of 72 GPUs, each a rack that NVLink joins; of the last, 56 "
+                            "GPUs are used\n"));
+  CHECK_THAT(run("{node: dgx-h100, nodes: 16}"), !STEPCAST_HOLDS("rack"));
+}
+
 TEST_CASE("the resolved scenario fed back gives the same forecast") {
   const auto first = json::parse(stepcast({"simulate", small, "--json"}).out);
   const Scratch file("stepcast_resolved.yaml");
@@ -340,6 +357,21 @@ TEST_CASE("a Hugging Face config becomes a model entry") {
       {"import", "huggingface", "scenarios/examples/configs/llama3.1-70b.config.json", "--json"});
   REQUIRE(run.status == app::success);
   CHECK(json::parse(run.out)["parameters"] == 70'553'706'496);
+}
+
+// 671,026,419,200 of the model, 129,280·7168 of its embedding, 11,610,068,224 of its module.
+TEST_CASE("an imported mixture says what a token meets, and what its prediction module adds") {
+  const auto run = stepcast({"import", "huggingface", "tests/scenarios/configs/deepseek-v3.json"});
+  REQUIRE(run.status == app::success);
+  CHECK_THAT(
+      run.out,
+      STEPCAST_HOLDS("# parameters: 671026.4 million, embedding and head included\n"
+                     "# active parameters: 37552.3 million for a token, of which the embedding is "
+                     "926.7\n"
+                     "# prediction modules: 1, with 11610.1 million parameters beside these\n"));
+  const auto dense =
+      stepcast({"import", "huggingface", "tests/scenarios/configs/llama3.1-8b.json"});
+  CHECK_THAT(dense.out, !STEPCAST_HOLDS("# active") && !STEPCAST_HOLDS("# prediction"));
 }
 
 TEST_CASE("schedule plays an order written by hand, and names the cell that it cannot read") {

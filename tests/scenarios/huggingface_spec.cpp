@@ -80,7 +80,16 @@ TEST_CASE("an imported model has the published number of parameters") {
                                   {"gpt-oss-120b", 116'829'156'672},
                                   {"llama-4-scout", 108'641'793'536 - 871'932'416},
                                   {"llama-4-maverick", 401'583'781'376 - 871'932'416},
-                                  {"dbrx", 131'596'523'520}}));
+                                  {"dbrx", 131'596'523'520},
+                                  {"pythia-12b", 11'846'072'320},
+                                  {"mpt-7b", 6'649'286'656},
+                                  {"command-r7b", 8'028'033'024},
+                                  {"smollm3-3b", 3'075'098'624},
+                                  {"seed-oss-36b", 36'151'104'512},
+                                  {"exaone-4-32b", 32'003'216'384},
+                                  {"deepseek-moe-16b", 16'375'728'128},
+                                  {"ernie-4.5-21b-a3b", 21'825'437'888},
+                                  {"hunyuan-a13b", 80'393'183'232}}));
   CAPTURE(name);
   CHECK(model::parameters(config(name)) == parameters);
 }
@@ -92,6 +101,9 @@ TEST_CASE("a family that the description cannot hold exactly is within 0.01 % an
                                                               {"olmo-2-13b", 13'716'198'400},
                                                               {"olmo-2-32b", 32'234'279'936},
                                                               {"olmoe-1b-7b", 6'919'161'856},
+                                                              {"olmo-3-32b", 32'233'522'176},
+                                                              {"opt-6.7b", 6'658'473'984},
+                                                              {"bloom-176b", 176'247'271'424},
                                                               {"phi-3.5-moe", 41'873'153'344},
                                                               {"minimax-m2.5", 228'689'764'864}}));
   CAPTURE(name);
@@ -100,6 +112,59 @@ TEST_CASE("a family that the description cannot hold exactly is within 0.01 % an
   CHECK(count / static_cast<double>(parameters) == Approx(1).epsilon(1e-4));
   REQUIRE_FALSE(defaulted.empty());
   CHECK_THAT(defaulted.back(), STEPCAST_HOLDS("approximated"));
+}
+
+// The same sizes as the models of text that they were made of.
+TEST_CASE("of a model that also sees, the part that reads and writes text is read, which is said") {
+  const auto [name, parameters] =
+      GENERATE(values<Published>({{"qwen3-vl-32b", 32'762'123'264},      // Qwen3-32B
+                                  {"qwen3-vl-30b-a3b", 30'532'122'624},  // Qwen3-30B-A3B
+                                  {"kimi-k2.5", 1'026'408'232'448},      // Kimi-K2
+                                  {"devstral-small-2-24b", 23'572'403'200},
+                                  {"gemma-3-27b", 27'009'002'240}}));
+  CAPTURE(name);
+  std::vector<std::string> defaulted;
+  CHECK(model::parameters(config(name, &defaulted)) == parameters);
+  CHECK(std::ranges::count(defaulted,
+                           "only the part that reads and writes text; what sees or hears is left "
+                           "out") == 1);
+}
+
+// 34 layers: attention 2560·(8+8)·256 + 2048·2560 = 15,728,640, MLP
+// 3·2560·10,240 = 78,643,200, norms 4·2560 + 2·256 = 10,752; embedding 262,208·2560 and a norm.
+TEST_CASE("sizes that a file leaves out because they are the class's own are filled in and said") {
+  std::vector<std::string> defaulted;
+  const auto model = config("gemma-3-4b", &defaulted);
+  CHECK(model.heads == 8);
+  CHECK(model.kv_heads == 4);
+  CHECK(model.head_dim == 256);
+  CHECK(model.max_sequence == 131'072);
+  CHECK(model::parameters(model) == std::int64_t{34} * (15'728'640 + 78'643'200 + 10'752) +
+                                        std::int64_t{262'208} * 2560 + 2560);
+  CHECK(std::ranges::count(defaulted, "vocab_size = 262208: absent; the default of the class") ==
+        1);
+}
+
+// The page of GLM-4.5-Air counts 110,468,824,832: the model, its module, and the module's copies of
+// embedding and head.
+TEST_CASE("a prediction module is counted beside the model") {
+  const auto air = config("glm-4.5-air");
+  CHECK(air.multi_token_prediction == 1);
+  CHECK(model::parameters(air) + model::prediction_parameters(air) +
+            std::int64_t{2} * 151'552 * 4096 ==
+        110'468'824'832);
+}
+
+// Billions, as the cards print them: those that count the embedding, and those that do not.
+TEST_CASE("the parameters that a token meets are those of the model's card") {
+  const auto active = [](const std::string& name) {
+    return static_cast<double>(model::active_parameters(config(name))) * 1e-9;
+  };
+  CHECK(active("qwen3-235b-a22b") == Approx(22.19).epsilon(0.005));
+  CHECK(active("mixtral-8x7b") == Approx(12.88).epsilon(0.005));
+  CHECK(active("kimi-k2") == Approx(32.86).epsilon(0.005));
+  CHECK(active("gpt-oss-120b") - 201'088 * 2880e-9 == Approx(5.13).epsilon(0.005));
+  CHECK(active("gpt-oss-20b") - 201'088 * 2880e-9 == Approx(3.61).epsilon(0.005));
 }
 
 TEST_CASE("every config here is read, or refused because of what its model computes") {
@@ -117,7 +182,8 @@ TEST_CASE("every config here is read, or refused because of what its model compu
   }
   std::ranges::sort(refused);
   CHECK(refused == std::vector<std::string>{"deepseek-v3.2", "deepseek-v4-flash", "gemma-4-26b-a4b",
-                                            "glm-5", "glm-5.1", "nemotron-3-nano"});
+                                            "glm-5", "glm-5.1", "mamba2-780m", "nemotron-3-nano",
+                                            "qwen3-next-80b-a3b"});
 }
 
 TEST_CASE("a model that computes what cannot be described is refused with the reason") {
@@ -130,6 +196,81 @@ TEST_CASE("a model that computes what cannot be described is refused with the re
       config("nemotron-3-nano"),
       "nemotron-3-nano.json:27:17: model_type 'nemotron_h' is not supported: most of its "
       "layers are state-space models or have no attention");
+}
+
+TEST_CASE("infinity, which transformers writes, is not what a file is refused for") {
+  CHECK_THROWS_WITH(config("mamba2-780m"),
+                    "mamba2-780m.json:2:17: model_type 'mamba2' is not supported: its layers are "
+                    "state-space models, without attention");
+}
+
+TEST_CASE("a part for text of a kind that cannot be described is refused with that kind's reason") {
+  CHECK_THROWS_WITH(
+      read_huggingface(R"({"model_type": "seer", "text_config": {"model_type": "qwen3_5_text"}})",
+                       "c.json", nullptr),
+      "c.json:1:16: model_type 'seer' is not supported: most of its layers have linear attention, "
+      "which cannot be described");
+}
+
+TEST_CASE("a part for text may stand under other names, or inside a thinker") {
+  const std::string llama =
+      R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "vocab_size": 100,
+          "num_attention_heads": 8, "intermediate_size": 96})";
+  for (const std::string key : {"text_config", "llm_config", "language_config"})
+    CHECK(read_huggingface(R"({"model_type": "seer", ")" + key + "\": " + llama + "}", "c.json",
+                           nullptr)
+              .ffn == 96);
+  CHECK(read_huggingface(
+            R"({"model_type": "talker", "thinker_config": {"text_config": )" + llama + "}}",
+            "c.json", nullptr)
+            .ffn == 96);
+}
+
+TEST_CASE("a number that is written for every layer is one number where all agree") {
+  const auto read = [](const std::string& widths) {
+    return read_huggingface(
+        R"({"model_type": "hunyuan_v1_moe", "num_hidden_layers": 2, "hidden_size": 64,
+            "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 96, "num_experts": 8,
+ "moe_topk": [2, 2], "moe_intermediate_size": )" +
+            widths + "}",
+        "c.json", nullptr);
+  };
+  CHECK(read("[48, 48]").moe->expert_ffn == 48);
+  CHECK(read("48").moe->expert_ffn == 48);
+  CHECK(read("48").moe->top_k == 2);
+  CHECK_THROWS_WITH(read("[48, 32]"),
+                    "c.json:3:47: moe_intermediate_size: layers differ; only one number for all "
+                    "can be described");
+}
+
+TEST_CASE("ERNIE names the layers that have experts by a range") {
+  const auto ernie = config("ernie-4.5-21b-a3b");
+  CHECK_FALSE(is_moe_layer(ernie, 0));
+  CHECK(is_moe_layer(ernie, 1));
+  CHECK(is_moe_layer(ernie, 27));
+  const auto read = [](const std::string& range) {
+    return read_huggingface(
+        R"({"model_type": "ernie4_5_moe", "num_hidden_layers": 8, "hidden_size": 64,
+            "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 96,
+            "moe_num_experts": 8, "moe_k": 2, )" +
+            range + "}",
+        "c.json", nullptr);
+  };
+  // With an interval of 2 the odd layers, from the first behind the start.
+  const auto second = read(R"("moe_layer_start_index": 2, "moe_layer_interval": 2)");
+  CHECK(second.moe->first_dense_layers == 3);
+  CHECK(second.moe->every == 2);
+  CHECK_THROWS_WITH(read(R"("moe_layer_start_index": 1, "moe_layer_end_index": 6)"),
+                    STEPCAST_HOLDS("moe_layer_end_index: the last layers have no experts"));
+}
+
+TEST_CASE("OPT with an embedding narrower than its layers is refused") {
+  CHECK_THROWS_WITH(
+      read_huggingface(R"({"model_type": "opt", "num_hidden_layers": 24, "hidden_size": 1024,
+ "num_attention_heads": 16, "ffn_dim": 4096, "vocab_size": 50272, "word_embed_proj_dim": 512})",
+                       "c.json", nullptr),
+      "c.json:2:90: word_embed_proj_dim: an embedding of 512 beside a hidden size of 1024; "
+      "projections between the two cannot be described");
 }
 
 TEST_CASE("an imported model is named by its file, or by the folder of a bare config.json") {

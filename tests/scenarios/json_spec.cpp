@@ -140,7 +140,7 @@ TEST_CASE("a document of JSON has its limits") {
   for (int i = 0; i < (2 << 20); ++i) long_list += ",0";
   CHECK(ends(long_list + "]") == "sound");
   CHECK_THAT(ends(long_list + "]", {.bytes = 1 << 20}),
-             STEPCAST_HOLDS("larger than 1 MiB; no such file is that large"));
+             STEPCAST_HOLDS("larger than 1 MiB; no more is read of such a file"));
 }
 
 TEST_CASE("gzip is unpacked member by member, what is not packed is given as it is") {

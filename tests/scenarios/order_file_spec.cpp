@@ -16,7 +16,7 @@ TEST_CASE("the file of an order is read as every other is") {
   CHECK_THROWS_WITH(scenarios::load_order(STEPCAST_SOURCE_DIR),
                     STEPCAST_SOURCE_DIR ": is a directory; expected a file");
   CHECK_THROWS_WITH(scenarios::load_order("/dev/zero"),
-                    "/dev/zero: larger than 32 MiB; no such file is that large");
+                    "/dev/zero: larger than 32 MiB; no more is read of such a file");
   CHECK_THROWS_WITH(scenarios::load_order("none.csv"), "none.csv: no such file");
 }
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/foreign/huggingface_family.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "scenarios/documents/nearest.hpp"
+#include "scenarios/foreign/huggingface_refused.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr auto type_names = [] {
+  std::array<std::string_view, families.size()> names{};
+  for (std::size_t i = 0; i < families.size(); ++i) names[i] = families[i].type;
+  return names;
+}();
+
+const Family* known_family(std::string_view type) {
+  const auto alias = std::ranges::find(aliases, type, &Alias::type);
+  if (alias != aliases.end()) type = alias->like;
+  const auto family = std::ranges::find(families, type, &Family::type);
+  return family == families.end() ? nullptr : &*family;
+}
+
+std::string_view reason_against(std::string_view type) {
+  const auto no = std::ranges::find(refused, type, &Refused::type);
+  return no == refused.end() ? std::string_view{} : no->reason;
+}
+
+}  // namespace
+
+const Family* family_of(Fields& fields) {
+  const auto type = fields.word({"model_type"});
+  if (type.empty() && !fields.wrong())
+    fields.complain({"model_type"}, "missing key 'model_type'; it names the kind of model");
+  if (type.empty()) return nullptr;
+  auto reason = reason_against(type);
+  if (reason.empty()) {
+    if (const auto* family = known_family(type)) return family;
+    if (const auto* family = known_family(fields.text_type())) return family;
+    reason = reason_against(fields.text_type());
+  }
+  fields.complain(
+      {"model_type"},
+      "model_type '" + type + "' is not supported" +
+          (reason.empty() ? " yet; supported: " + listed(type_names) + suggestion(type, type_names)
+                          : ": " + std::string(reason)),
+      true);
+  return nullptr;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of model that the description of a transformer cannot hold, and why.
+#pragma once
+#include <array>
+#include <string_view>
+
+namespace scenarios {
+
+struct Refused {
+  std::string_view type, reason;
+};
+
+inline constexpr auto indexer =
+    "an indexer chooses the tokens that each attention layer looks at, and neither its parameters "
+    "nor its sparsity can be described";
+inline constexpr auto gemma4_reason =
+    "its global layers have heads of another size and one projection for keys and values, and "
+    "experts stand beside an MLP";
+inline constexpr auto state_space =
+    "most of its layers are state-space models or have no attention";
+inline constexpr auto only_state_space = "its layers are state-space models, without attention";
+inline constexpr auto linear_attention =
+    "most of its layers have linear attention, which cannot be described";
+inline constexpr auto two_stacks =
+    "it has an encoder and a decoder that looks at it; only decoders alone can be described";
+inline constexpr auto encoder = "it is an encoder, which does not predict the next token";
+
+inline constexpr auto refused = std::to_array<Refused>(
+    {{"deepseek_v32", indexer},
+     {"glm_moe_dsa", indexer},
+     {"minimax_m3", indexer},
+     {"deepseek_v4",
+      "its attention looks at compressed tokens that an indexer chooses, and its residual stream "
+      "is several"},
+     {"gemma4", gemma4_reason},
+     {"gemma4_text", gemma4_reason},
+     {"gemma3n", "every layer has an embedding of its own, and the residual stream is several"},
+     {"nemotron_h", state_space},
+     {"nemotron-nas", "its layers differ: each has its own attention, or none, and MLP width"},
+     {"mimo_v2_flash", "its layers with a window have another number of key and value heads"},
+     {"longcat_flash", "each layer has two attentions, and some of its experts compute nothing"},
+     {"mllama", "some of its layers look at an image instead of the text"},
+     {"jamba", state_space},
+     {"bamba", state_space},
+     {"zamba2", state_space},
+     {"granitemoehybrid", "its layers may be state-space models"},
+     {"falcon_h1", "a state-space model stands beside the attention of each layer"},
+     {"mamba", only_state_space},
+     {"mamba2", only_state_space},
+     {"falcon_mamba", only_state_space},
+     {"rwkv", "its layers are recurrent, without attention"},
+     {"recurrent_gemma", "most of its layers are recurrent, without attention"},
+     {"lfm2", "most of its layers are convolutions"},
+     {"qwen3_next", linear_attention},
+     {"qwen3_5", linear_attention},
+     {"qwen3_5_text", linear_attention},
+     {"qwen3_5_moe", linear_attention},
+     {"qwen3_5_moe_text", linear_attention},
+     {"kimi_linear", linear_attention},
+     {"minimax_m1", linear_attention},
+     {"minimax_text_01", linear_attention},
+     {"t5", two_stacks},
+     {"bart", two_stacks},
+     {"whisper", two_stacks},
+     {"bert", encoder},
+     {"roberta", encoder},
+     {"modernbert", encoder},
+     {"clip", "it is two encoders, of pictures and of text"}});
+
+}  // namespace scenarios
