@@ -17,6 +17,8 @@
 #include "scenarios/foreign/huggingface.hpp"
 #include "scenarios/foreign/nccl_tests.hpp"
 #include "scenarios/foreign/profiler_trace.hpp"
+#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/jobs/scenario_text.hpp"
 #include "scenarios/kernel_table.hpp"
 #include "scenarios/order_file.hpp"
 #include "scenarios/published.hpp"
@@ -98,7 +100,7 @@ struct Reader {
   void (*read)(const std::string& text);
 };
 
-inline constexpr std::array<Reader, 13> readers{{
+inline constexpr std::array<Reader, 14> readers{{
     {"scenario", read_scenario},
     {"search", read_search},
     {"condition", read_condition},
@@ -109,6 +111,14 @@ inline constexpr std::array<Reader, 13> readers{{
     {"sweep",
      [](const std::string& text) {
        read_or_complain([&] { scenarios::read_grid(text, "f.yaml", {}, "no-folder"); });
+     }},
+    {"job",
+     [](const std::string& text) {
+       read_or_complain([&] {
+         for (const auto* as : {"", "megatron"})
+           if (const auto made = scenarios::read_job(text, "f", {as, {"TP=2", "WORLD_SIZE=8"}}))
+             scenarios::scenario_text(*made);
+       });
      }},
     {"corrections",
      [](const std::string& text) {

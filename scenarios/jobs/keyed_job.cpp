@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/keyed_job.hpp"
+
+#include <utility>
+
+namespace scenarios {
+namespace {
+
+void add_words(const Value& value, std::vector<JobWord>& words) {
+  if (value.kind == Value::Kind::scalar)
+    words.push_back({value.text, {}, {value.line, value.column, 0}});
+  for (const auto& item : value.items) add_words(item, words);
+  for (const auto& member : value.members) add_words(member.value, words);
+}
+
+void add_all(const Value& map, const std::string& path, const ArgumentTable& table, Job& job) {
+  for (const auto& [key, value] : map.members) {
+    const auto name = path + (path.empty() ? "" : ".") + key.text;
+    if (value.kind == Value::Kind::map && table.find(name) == nullptr) {
+      add_all(value, name, table, job);
+      continue;
+    }
+    JobArgument argument{name, {}, {key.line, key.column, 0}};
+    add_words(value, argument.values);
+    job.arguments.push_back(std::move(argument));
+  }
+}
+
+}  // namespace
+
+Job keyed_job(const Value& document, const ArgumentTable& table) {
+  Job job;
+  add_all(document, {}, table, job);
+  return job;
+}
+
+}  // namespace scenarios
