@@ -136,7 +136,8 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   check_trace_name(common.trace);
   check_report_name(common.report);
   const Outputs outputs(common);
-  const auto [asked, origin] = scenarios::load_placed_question(request.file, common.sets);
+  const auto [asked, origin] =
+      scenarios::load_placed_question(request.file, common.sets, common.job);
   outputs.spare(origin.read);
   const auto correcting = load_correcting(common, outputs);
   if (correcting) check_objective(asked);

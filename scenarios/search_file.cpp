@@ -11,6 +11,7 @@
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/checks/judge.hpp"
 #include "scenarios/document.hpp"
+#include "scenarios/job_document.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/read_placed.hpp"
 #include "scenarios/search_alternatives.hpp"
@@ -336,8 +337,8 @@ Question load_question(const std::filesystem::path& file, std::span<const std::s
 }
 
 Placed<Question> load_placed_question(const std::filesystem::path& file,
-                                      std::span<const std::string> sets) {
-  return load_placed(file, sets, question_of);
+                                      std::span<const std::string> sets, const JobHints& hints) {
+  return load_scenario_file(file, sets, hints, question_of);
 }
 
 Question reopened(const PublishedRow& row, std::span<const std::string> sets) {

@@ -78,7 +78,10 @@ ArgumentTable::ArgumentTable(std::string_view text) {
 }
 
 const KnownArgument* ArgumentTable::find(std::string_view name) const {
-  const auto found = by_name_.find(name);
+  auto found = by_name_.find(name);
+  for (auto dot = name.rfind('.'); found == by_name_.end() && dot != name.npos && dot > 0;
+       dot = name.rfind('.', dot - 1))
+    found = by_name_.find(std::string(name.substr(0, dot)) + ".*");
   return found == by_name_.end() ? nullptr : &all_[found->second];
 }
 

@@ -34,7 +34,7 @@ class ArgumentTable {
   // reasons that several have. It must outlive the table. Throws std::logic_error for other lines.
   explicit ArgumentTable(std::string_view text);
 
-  // By its name or an alias; null: unknown. O(log n).
+  // By its name, an alias or "SECTION.*" of a section that it is in; null: unknown. O(log n).
   const KnownArgument* find(std::string_view name) const;
   const std::vector<KnownArgument>& all() const { return all_; }
   std::string nearest_to(std::string_view name) const;  // empty: none is near

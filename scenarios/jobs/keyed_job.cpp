@@ -10,14 +10,13 @@ void add_words(const Value& value, std::vector<JobWord>& words) {
   if (value.kind == Value::Kind::scalar)
     words.push_back({value.text, {}, {value.line, value.column, 0}});
   for (const auto& item : value.items) add_words(item, words);
-  for (const auto& member : value.members) add_words(member.value, words);
 }
 
-void add_all(const Value& map, const std::string& path, const ArgumentTable& table, Job& job) {
+void add_all(const Value& map, const std::string& path, Job& job) {
   for (const auto& [key, value] : map.members) {
     const auto name = path + (path.empty() ? "" : ".") + key.text;
-    if (value.kind == Value::Kind::map && table.find(name) == nullptr) {
-      add_all(value, name, table, job);
+    if (value.kind == Value::Kind::map) {
+      add_all(value, name, job);
       continue;
     }
     JobArgument argument{name, {}, {key.line, key.column, 0}};
@@ -28,9 +27,9 @@ void add_all(const Value& map, const std::string& path, const ArgumentTable& tab
 
 }  // namespace
 
-Job keyed_job(const Value& document, const ArgumentTable& table) {
+Job keyed_job(const Value& document) {
   Job job;
-  add_all(document, {}, table, job);
+  add_all(document, {}, job);
   return job;
 }
 

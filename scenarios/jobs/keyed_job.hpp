@@ -5,8 +5,8 @@
 
 namespace scenarios {
 
-// "section.key value" for every value of the document; of a list all values, and none of an empty
-// one. A map is one argument where the table knows its path. In the order of the file.
-Job keyed_job(const Value& document, const ArgumentTable& table);
+// "section.key value" for every value of the document, in the order of the file; of a list all
+// values, none of an empty one.
+Job keyed_job(const Value& document);
 
 }  // namespace scenarios

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenarios/documents/nearest.hpp"
+#include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/megatron.hpp"
@@ -59,14 +60,26 @@ bool is_titan(const Looked& looked) { return looked.toml && is_torchtitan(*looke
 
 Made read_titan(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   const auto document = looked.toml ? *looked.toml : parse_toml(looked.text, looked.file);
-  auto job = keyed_job(document, arguments_of("torchtitan"));
+  auto job = keyed_job(document);
   auto scenario = torchtitan_scenario(job, looked.file, world_size_of(hints.env), complaints);
   return {std::move(job), std::move(scenario)};
 }
 
-constexpr std::array<Framework, 2> frameworks{
+// --- DeepSpeed
+
+bool is_speed(const Looked& looked) { return looked.map && is_deepspeed(*looked.map); }
+
+Made read_speed(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  const auto document = looked.map ? *looked.map : parse_yaml(plain_json(looked.text), looked.file);
+  auto job = keyed_job(document);
+  auto scenario = deepspeed_scenario(job, looked.file, world_size_of(hints.env), complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+constexpr std::array<Framework, 3> frameworks{
     {{"megatron", "d98e8a64dd", is_megatron, read_megatron},
-     {"torchtitan", "0.2.2", is_titan, read_titan}}};
+     {"torchtitan", "0.2.2", is_titan, read_titan},
+     {"deepspeed", "edaa72212", is_speed, read_speed}}};
 
 // --- which framework
 
@@ -80,7 +93,8 @@ Looked looked_at(std::string_view text, const std::string& file) {
     }
   }
   try {
-    auto value = parse_yaml(text, file);
+    const bool json = text.substr(0, text.find_first_not_of(" \t\r\n") + 1).ends_with('{');
+    auto value = json ? parse_yaml(plain_json(text), file) : parse_yaml(text, file);
     if (value.kind == Value::Kind::map) looked.map = std::move(value);
   } catch (const Error&) {  // a script, or a mistake that the reader of scenarios will name
   }
