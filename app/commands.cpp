@@ -23,9 +23,10 @@ void add_common(CLI::App& command, Common& common) {
 
 void add_job(CLI::App& command, Common& common) {
   command
-      .add_option("--as", common.job.as,
-                  "The scenario is a job of this framework: megatron, torchtitan or deepspeed, or "
-                  "megatron@core_v0.12 (default: recognised by content)")
+      .add_option(
+          "--as", common.job.as,
+          "The scenario is a job of this framework: megatron, torchtitan, deepspeed, nanotron, or "
+          "megatron@core_v0.12 (default: recognised by content)")
       ->type_name("FRAMEWORK[@VERSION]");
   command
       .add_option("--env", common.job.env,
@@ -198,7 +199,7 @@ void add_import(CLI::App& program, Common& common, Action& action) {
   auto* command = program.add_subcommand("import", "Turn another tool's file into a catalog entry");
   command
       ->add_option("format", asked->format,
-                   "huggingface, nccl-tests, megatron, torchtitan or deepspeed")
+                   "huggingface, nccl-tests, megatron, torchtitan, deepspeed or nanotron")
       ->required();
   command
       ->add_option("file", asked->file,

@@ -82,10 +82,12 @@ bool says(const Value& document, std::string_view path) {
 }  // namespace
 
 OpenedDocument open_document(std::string_view text, const std::string& file,
-                             const std::filesystem::path& base, const JobHints& hints,
-                             Texts& texts) {
-  if (auto job = read_job(text, file, hints))
+                             const std::filesystem::path& base, const JobHints& hints, Texts& texts,
+                             void (*loosen)(Value&)) {
+  if (auto job = read_job(text, file, hints)) {
+    if (loosen != nullptr) loosen(job->document);
     return {std::move(job->document), std::move(job->account), std::move(job->wanted)};
+  }
   auto document = parse_yaml(text, file);
   const auto* named = document.find("job");
   if (document.kind != Value::Kind::map || named == nullptr) return {std::move(document), {}, {}};
@@ -96,6 +98,7 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
     throw Error({{Complaints(path.string()).text_of({}),
                   "this is no job that is known; add as: FRAMEWORK beside its "
                   "name"}});
+  if (loosen != nullptr) loosen(job->document);
   stand_at(job->document, *named);
   for (auto& wanted : job->wanted) wanted.at = {named->line, named->column, 0};
   std::erase_if(document.members, [](const Member& member) { return member.key.text == "job"; });

@@ -26,10 +26,11 @@ struct OpenedDocument {
 
 // A job as its scenario, or the text as YAML. `job: FILE`, or {file, as, env: {NAME: VALUE}}, lays
 // a scenario over the job that it names, relative to `base`: what stands at SECTION.KEY replaces
-// what the job says there. Throws Error for text that is neither.
+// what the job says there. `loosen`, if given, takes keys out of what the job says. Throws Error
+// for text that is neither.
 OpenedDocument open_document(std::string_view text, const std::string& file,
-                             const std::filesystem::path& base, const JobHints& hints,
-                             Texts& texts);
+                             const std::filesystem::path& base, const JobHints& hints, Texts& texts,
+                             void (*loosen)(Value&) = nullptr);
 
 // Complains of what the job did not say and nobody added; nodes that somebody gives take the place
 // of the job's number of GPUs. After `--set` was applied.
@@ -39,10 +40,10 @@ void complete_from_job(OpenedDocument& opened, Reading& reading);
 // scenario.
 template <class Read>
 auto load_scenario_file(const std::filesystem::path& file, std::span<const std::string> sets,
-                        const JobHints& hints, const Read& read) {
+                        const JobHints& hints, const Read& read, void (*loosen)(Value&) = nullptr) {
   Reading reading(file.string(), file.parent_path());
-  auto opened =
-      open_document(read_file(file), file.string(), file.parent_path(), hints, reading.texts());
+  auto opened = open_document(read_file(file), file.string(), file.parent_path(), hints,
+                              reading.texts(), loosen);
   apply_sets(opened.document, sets, reading);
   complete_from_job(opened, reading);
   auto value = read(std::as_const(opened.document), reading);

@@ -100,12 +100,17 @@ JobScenario Draft::finished(const std::vector<JobArgument>& arguments, const std
     if (known == nullptr) {
       const auto near = given_.table().nearest_to(argument.name);
       if (!near.empty()) judged.why = "did you mean " + near + "?";
-    } else if (!known->name.ends_with('*') && given_.find(known->name) != &argument) {
+    } else if (!known->name.ends_with('*') && known->name.find("[]") == std::string_view::npos &&
+               given_.find(known->name) != &argument) {
       judged.effect = Effect::none;
       judged.why = "given again further down, where it holds";
     } else {
       judged.effect = known->effect;
       judged.why = known->why;
+      if (known->effect == Effect::refused) {  // or there would be no scenario
+        judged.effect = Effect::none;
+        judged.why = "it is off";
+      }
       if (const auto keys = keys_.find(known->name); keys != keys_.end()) {
         judged.keys = keys->second;
       } else if (known->effect == Effect::read) {

@@ -2,6 +2,7 @@
 #include "scenarios/jobs/given.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -19,6 +20,12 @@ std::optional<Number> parsed(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_off(const JobArgument& argument) {
+  constexpr std::array<std::string_view, 7> off{"false", "False", "0", "0.0", "none", "None", ""};
+  return argument.values.size() == 1 && argument.values.front().trouble.empty() &&
+         std::ranges::find(off, argument.values.front().text) != off.end();
+}
 
 std::string written(const JobArgument& argument) {
   constexpr std::size_t longest = 80;
@@ -38,7 +45,8 @@ Given::Given(const ArgumentTable& table, const std::vector<JobArgument>& argumen
   }
   for (const auto& [name, argument] : last_) {
     const auto* known = table.find(name);
-    if (known != nullptr && known->effect == Effect::refused) refuse(name, std::string(known->why));
+    if (known != nullptr && known->effect == Effect::refused && !is_off(*argument))
+      refuse(name, std::string(known->why));
   }
 }
 

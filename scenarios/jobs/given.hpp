@@ -52,6 +52,9 @@ class Given {
   std::map<std::string, const JobArgument*, std::less<>> last_;
 };
 
+// Whether its value says that what it asks for is not wanted: false, 0, none or nothing.
+bool is_off(const JobArgument& argument);
+
 // "--num-layers 32": as it stands in the job; values that need a shell as "…".
 std::string written(const JobArgument& argument);
 

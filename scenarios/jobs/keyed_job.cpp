@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/jobs/keyed_job.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace scenarios {
@@ -19,6 +20,11 @@ void add_all(const Value& map, const std::string& path, Job& job) {
       add_all(value, name, job);
       continue;
     }
+    const bool of_maps = std::ranges::any_of(
+        value.items, [](const Value& item) { return item.kind == Value::Kind::map; });
+    for (const auto& item : value.items)
+      if (of_maps) add_all(item, name + "[]", job);
+    if (of_maps || value.kind == Value::Kind::null) continue;
     JobArgument argument{name, {}, {key.line, key.column, 0}};
     add_words(value, argument.values);
     job.arguments.push_back(std::move(argument));

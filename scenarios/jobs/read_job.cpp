@@ -11,6 +11,7 @@
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/megatron.hpp"
 #include "scenarios/jobs/model_args.hpp"
+#include "scenarios/jobs/nanotron.hpp"
 #include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/toml.hpp"
 #include "scenarios/jobs/torchtitan.hpp"
@@ -31,7 +32,8 @@ struct Made {
 };
 
 struct Framework {
-  std::string_view name, version;
+  std::string_view name;
+  std::string_view versions;  // that can be asked for, between blanks; the first is the usual one
   bool (*recognises)(const Looked&);
   Made (*read)(const Looked&, const JobHints&, Complaints&);
 };
@@ -76,10 +78,22 @@ Made read_speed(const Looked& looked, const JobHints& hints, Complaints& complai
   return {std::move(job), std::move(scenario)};
 }
 
-constexpr std::array<Framework, 3> frameworks{
-    {{"megatron", "d98e8a64dd", is_megatron, read_megatron},
-     {"torchtitan", "0.2.2", is_titan, read_titan},
-     {"deepspeed", "edaa72212", is_speed, read_speed}}};
+// --- nanotron
+
+bool is_nano(const Looked& looked) { return looked.map && is_nanotron(*looked.map); }
+
+Made read_nano(const Looked& looked, const JobHints&, Complaints& complaints) {
+  auto job = keyed_job(looked.map ? *looked.map : parse_yaml(looked.text, looked.file));
+  auto scenario = nanotron_scenario(job, looked.file, complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+constexpr std::array<Framework, 4> frameworks{
+    {{"megatron", "d98e8a64dd core_v0.19 core_v0.17 core_v0.15 core_v0.12 core_v0.9", is_megatron,
+      read_megatron},
+     {"torchtitan", "0.2.2 0.2.1 0.2.0 0.1.0", is_titan, read_titan},
+     {"deepspeed", "edaa72212", is_speed, read_speed},
+     {"nanotron", "2411b022", is_nano, read_nano}}};
 
 // --- which framework
 
@@ -109,6 +123,23 @@ const Framework& named(const std::string& name) {
                             listed(names) + suggestion(name, names)}});
 }
 
+// What stands behind @, or the usual version.
+std::string version_of(const Framework& framework, const std::string& as) {
+  std::vector<std::string_view> known;
+  for (auto rest = framework.versions; !rest.empty();) {
+    const auto end = std::min(rest.find(' '), rest.size());
+    known.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  const auto at = as.find('@');
+  if (at == as.npos) return std::string(known.front());
+  auto version = as.substr(at + 1);
+  if (std::ranges::find(known, version) == known.end())
+    throw Error({{"--as", "'" + version + "' is no version of " + std::string(framework.name) +
+                              " whose jobs are read; expected " + listed(known)}});
+  return version;
+}
+
 const Framework* recognised(const Looked& looked) {
   const Framework* found = nullptr;
   for (const auto& framework : frameworks) {
@@ -135,6 +166,7 @@ void place_gpus(JobScenario& scenario, const Job& job, const JobHints& hints) {
        "a job does not say which machine it runs on; add --set cluster.node=NAME, such as "
        "dgx-h100 (`stepcast catalog list node`)",
        {}});
+  if (const auto* said = scenario.document.find("cluster"); said != nullptr) return;
   if (!world && !launched) {
     scenario.wanted.push_back(
         {"cluster.nodes",
@@ -180,14 +212,14 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
   const auto looked = looked_at(text, file);
   const auto* framework = hints.as.empty() ? recognised(looked) : &named(hints.as.substr(0, at));
   if (framework == nullptr) return {};
+  auto version = version_of(*framework, hints.as);
   Complaints complaints(file);
   auto [job, scenario] = framework->read(looked, hints, complaints);
   complaints.throw_if_any();
   place_gpus(scenario, job, hints);
   sort_sections(scenario.document);
   scenario.account.framework = framework->name;
-  scenario.account.version =
-      at == hints.as.npos ? std::string(framework->version) : hints.as.substr(at + 1);
+  scenario.account.version = std::move(version);
   return std::move(scenario);
 }
 

@@ -33,7 +33,7 @@ std::size_t behind_closing(std::string_view text, std::size_t from, char open, c
 
 std::string advice(const std::string& name) { return "; add --env " + name + "=VALUE"; }
 
-constexpr std::size_t deepest = 16;  // defaults inside of defaults
+constexpr std::size_t deepest_default = 16;  // defaults inside of defaults
 
 }  // namespace
 
@@ -136,7 +136,7 @@ class WordExpansion {
                          return word.text.empty() && word.trouble.empty();
                        });
     if (has_fallback && (!known || empty)) {
-      if (depth_ >= deepest) return trouble("too many defaults inside of each other");
+      if (depth_ >= deepest_default) return trouble("too many defaults inside of each other");
       return add_words(WordExpansion(variables_, at_, depth_ + 1).of(fallback), name, list);
     }
     if (known) return add_words(found->second, name, list);

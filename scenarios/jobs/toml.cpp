@@ -9,7 +9,7 @@
 namespace scenarios {
 namespace {
 
-constexpr int deepest = 32;
+constexpr int deepest_value = 32;
 
 bool is_bare(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
@@ -99,7 +99,7 @@ class Toml {
     do {
       skip(false);
       keys.push_back(word());
-      if (keys.size() > deepest) fail("the key is too deep");
+      if (keys.size() > deepest_value) fail("the key is too deep");
       skip(false);
     } while (next("."));
     return keys;
@@ -144,7 +144,7 @@ class Toml {
   }
 
   Value value(int depth) {
-    if (depth > deepest) fail("values are too deep");
+    if (depth > deepest_value) fail("values are too deep");
     if (peek() == '"' || peek() == '\'') return text();
     if (peek() == '[') return list(depth);
     if (peek() == '{') return map(depth);

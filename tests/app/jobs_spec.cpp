@@ -110,7 +110,7 @@ TEST_CASE("an unknown framework is refused with those that are known") {
   CHECK(outcome.status == 2);
   CHECK(outcome.err ==
         "--as: 'megatrom' is no framework whose jobs are read; expected megatron, "
-        "torchtitan, deepspeed; did you mean 'megatron'?\n");
+        "torchtitan, deepspeed, nanotron; did you mean 'megatron'?\n");
 }
 
 TEST_CASE("jobs of torchtitan and DeepSpeed are simulated") {

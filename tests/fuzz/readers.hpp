@@ -115,7 +115,7 @@ inline constexpr std::array<Reader, 14> readers{{
     {"job",
      [](const std::string& text) {
        read_or_complain([&] {
-         for (const auto* as : {"", "megatron", "torchtitan", "deepspeed"})
+         for (const auto* as : {"", "megatron", "torchtitan", "deepspeed", "nanotron"})
            if (const auto made = scenarios::read_job(text, "f", {as, {"TP=2", "WORLD_SIZE=8"}}))
              scenarios::scenario_text(*made);
        });
