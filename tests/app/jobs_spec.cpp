@@ -64,7 +64,7 @@ TEST_CASE("--json lists what became of each argument") {
   const auto& first = job["arguments"][0];
   CHECK(first["argument"] == "--num-layers 12");
   CHECK(first["class"] == "read");
-  CHECK(first["keys"] == std::vector<std::string>{"model.layers", "plan.layers_per_stage"});
+  CHECK(first["keys"] == std::vector<std::string>{"model.layers"});
 }
 
 TEST_CASE("--set holds before a scenario, a scenario before its job, a job before defaults") {
