@@ -11,6 +11,7 @@
 #include "app/command.hpp"
 #include "app/parallel.hpp"
 #include "app/published.hpp"
+#include "forecast/accuracy/fit_scale.hpp"
 #include "scenarios/fitted_devices.hpp"
 #include "scenarios/sweeps/sweeps.hpp"
 
@@ -20,9 +21,6 @@ namespace {
 using scenarios::Entries;
 using scenarios::PublishedRow;
 using Measure = scenarios::CalibrationSet::Measure;
-
-// A value with which a run cannot be simulated is as bad as one that is off by a factor of 100.
-const double hopeless = std::log(100.0);
 
 std::string group_of(const PublishedRow& row, const std::string& dataset) {
   const auto group =
@@ -40,14 +38,10 @@ std::size_t measured(const PublishedRow& row, Measure measure) {
   return has ? 1 : 0;
 }
 
-std::optional<double> error_of(const forecast::Row& row, Measure measure, std::size_t pass) {
+std::optional<double> error_of(const forecast::ValidationRow& row, Measure measure,
+                               std::size_t pass) {
   if (measure == Measure::passes) return forecast::error(row.passes[pass]);
   return measure == Measure::memory ? forecast::memory_error(row) : forecast::error(row);
-}
-
-std::optional<double> logarithm(std::optional<double> error) {
-  if (!error || !(*error > -1)) return {};
-  return std::log1p(*error);
 }
 
 const char* name_of(Measure measure) {
@@ -87,8 +81,8 @@ scenarios::Calibration with_checkout(const scenarios::Calibration& calibration) 
   return both;
 }
 
-double coordinate(const scenarios::FittedKey& key, double value) {
-  return key.logarithmic ? std::log(value) : value;
+forecast::FitScale scale_of(const scenarios::FittedKey& key) {
+  return {key.start, key.low, key.high, key.width, key.logarithmic};
 }
 
 }  // namespace
@@ -120,7 +114,7 @@ CalibrationRuns::CalibrationRuns(scenarios::Calibration calibration,
 
 void CalibrationRuns::add(std::size_t set, const std::string& group, Residual residual, Felt felt) {
   const auto number = groups_.emplace(group, groups_.size()).first->second;
-  runs_.push_back({std::move(residual), std::move(felt), set, number});
+  runs_.push_back({std::move(residual), std::move(felt), {set, number}});
   ++sizes_[set];
 }
 
@@ -140,7 +134,7 @@ void CalibrationRuns::add_runs(std::size_t set, const std::filesystem::path& fol
             set, group_of(one, dataset.name),
             [row, measure, figure](const Entries& entries) {
               const auto forecast = row_of(*row, scenarios::read_again(*row, entries));
-              return logarithm(error_of(forecast, measure, figure));
+              return forecast::residual_of(error_of(forecast, measure, figure));
             },
             [row](const Entries& start, const std::vector<Entries>& changed) {
               return felt_by(*row, start, changed);
@@ -158,13 +152,19 @@ void CalibrationRuns::add_collectives(std::size_t set, const std::filesystem::pa
     const auto residual = [file, point](const Entries& entries) {
       topology::Sweep alone{.name = file->sweep.name, .call = file->sweep.call, .points = {point}};
       alone.cluster = scenarios::read_again(*file, entries);
-      return logarithm(topology::score(alone).rows.front().error);
+      return forecast::residual_of(topology::score(alone).rows.front().error);
     };
     add(set, wanted.name, residual,
         [file](const Entries& start, const std::vector<Entries>& changed) {
           return felt_by(*file, start, changed);
         });
   }
+}
+
+std::vector<forecast::Membership> CalibrationRuns::members() const {
+  std::vector<forecast::Membership> all;
+  for (const auto& run : runs_) all.push_back(run.member);
+  return all;
 }
 
 std::vector<double> CalibrationRuns::starts() const {
@@ -193,24 +193,18 @@ void CalibrationRuns::leave_out_refused() {
   const auto start = catalog_.entries(values);
   for_each_index(runs_.size(), threads_,
                  [&](std::size_t i) { residuals_of(runs_[i], {values}, {start}); });
-  const auto is_refused = [&](const Run& run) { return run.known.begin()->second == hopeless; };
+  const auto is_refused = [&](const Run& run) {
+    return run.known.begin()->second == forecast::hopeless_residual();
+  };
   for (const auto& run : runs_)
-    if (is_refused(run)) --sizes_[run.set];
+    if (is_refused(run)) --sizes_[run.member.set];
   refused_ = std::erase_if(runs_, is_refused);
 }
 
 forecast::FitProblem CalibrationRuns::problem() const {
   forecast::FitProblem problem;
-  for (const auto& key : calibration_.keys)
-    problem.unknowns.push_back({.start = coordinate(key, key.start),
-                                .low = coordinate(key, key.low),
-                                .high = coordinate(key, key.high),
-                                .width = key.width,
-                                .step = key.logarithmic ? 0.03 : key.width / 5});
-  const auto all = static_cast<double>(groups_.size()) / static_cast<double>(sizes_.size());
-  for (const auto& run : runs_)
-    problem.observations.push_back(
-        {.weight = all / static_cast<double>(sizes_[run.set]), .group = run.group});
+  for (const auto& key : calibration_.keys) problem.unknowns.push_back(scale_of(key).unknown());
+  problem.observations = forecast::weighed(members(), sizes_.size(), groups_.size());
   problem.threshold = problem.noise = calibration_.noise;
   problem.enough = 1e-4;
   return problem;
@@ -218,19 +212,15 @@ forecast::FitProblem CalibrationRuns::problem() const {
 
 std::vector<double> CalibrationRuns::values(const forecast::Point& point) const {
   std::vector<double> values;
-  for (std::size_t k = 0; k < point.size(); ++k) {
-    const auto& key = calibration_.keys[k];
-    // A logarithm and back must not leave the bounds by a rounding.
-    values.push_back(
-        std::clamp(key.logarithmic ? std::exp(point[k]) : point[k], key.low, key.high));
-  }
+  for (std::size_t k = 0; k < point.size(); ++k)
+    values.push_back(scale_of(calibration_.keys[k]).value(point[k]));
   return values;
 }
 
 forecast::Point CalibrationRuns::point(const std::vector<double>& values) const {
   forecast::Point point;
   for (std::size_t k = 0; k < values.size(); ++k)
-    point.push_back(coordinate(calibration_.keys[k], values[k]));
+    point.push_back(scale_of(calibration_.keys[k]).coordinate(values[k]));
   return point;
 }
 
@@ -241,7 +231,7 @@ std::vector<double> CalibrationRuns::residuals_of(
   for (std::size_t p = 0; p < values.size(); ++p) {
     std::vector<double> own;
     for (const auto key : run.keys) own.push_back(values[p][key]);
-    const auto [known, fresh] = run.known.emplace(std::move(own), hopeless);
+    const auto [known, fresh] = run.known.emplace(std::move(own), forecast::hopeless_residual());
     if (fresh) {
       try {
         if (const auto off = run.residual(entries[p])) known->second = *off;
@@ -275,40 +265,27 @@ forecast::CalibrationSummary CalibrationRuns::summary(
   forecast::CalibrationSummary summary{.observations = runs_.size(), .groups = groups_.size()};
   for (std::size_t k = 0; k < values.size(); ++k) {
     const auto& key = calibration_.keys[k];
-    const double spread = assessment.standard_errors[k];
-    summary.parameters.push_back({.file = key.file,
-                                  .key = key.key,
-                                  .unit = key.unit,
-                                  .meaning = key.meaning,
-                                  .value = values[k],
-                                  .standard_error = key.logarithmic ? spread * values[k] : spread,
-                                  .start = key.start,
-                                  .low = key.low,
-                                  .high = key.high,
-                                  .width = key.width,
-                                  .logarithmic = key.logarithmic,
-                                  .at_bound = assessment.at_bound[k]});
+    summary.parameters.push_back(
+        {.file = key.file,
+         .key = key.key,
+         .unit = key.unit,
+         .meaning = key.meaning,
+         .value = values[k],
+         .standard_error = scale_of(key).standard_error(values[k], assessment.standard_errors[k]),
+         .start = key.start,
+         .low = key.low,
+         .high = key.high,
+         .width = key.width,
+         .logarithmic = key.logarithmic,
+         .at_bound = assessment.at_bound[k]});
   }
   for (std::size_t s = 0; s < sizes_.size(); ++s)
     summary.sets.push_back({.name = calibration_.sets[s].name,
                             .measure = name_of(calibration_.sets[s].measure),
                             .observations = sizes_[s]});
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    for (const auto key : runs_[i].keys) ++summary.parameters[key].observations;
-    auto& set = summary.sets[runs_[i].set];
-    const auto share = [&](double residual) {
-      return std::abs(std::expm1(residual)) / static_cast<double>(set.observations);
-    };
-    set.before += share(before[i]);
-    set.after += share(assessment.residuals[i]);
-    set.left_out += share(assessment.left_out[i]);
-  }
-  const auto sets = static_cast<double>(sizes_.size());
-  for (const auto& set : summary.sets) {
-    summary.before += set.before / sets;
-    summary.after += set.after / sets;
-    summary.left_out += set.left_out / sets;
-  }
+  for (const auto& run : runs_)
+    for (const auto key : run.keys) ++summary.parameters[key].observations;
+  forecast::add_errors(summary, members(), before, assessment);
   return summary;
 }
 

@@ -11,6 +11,7 @@
 
 #include "forecast/accuracy/calibration.hpp"
 #include "forecast/accuracy/calibration_summary.hpp"
+#include "forecast/accuracy/observations.hpp"
 #include "scenarios/calibration.hpp"
 
 namespace app {
@@ -51,13 +52,14 @@ class CalibrationRuns {
   struct Run {
     Residual residual;
     Felt felt;
-    std::size_t set, group;
+    forecast::Membership member;
     std::vector<std::size_t> keys = {};                // that reach it
     std::map<std::vector<double>, double> known = {};  // residual by the values of those
   };
   void add_runs(std::size_t set, const std::filesystem::path& folder);
   void add_collectives(std::size_t set, const std::filesystem::path& folder);
   void add(std::size_t set, const std::string& group, Residual residual, Felt felt);
+  std::vector<forecast::Membership> members() const;  // of all runs
   std::vector<double> starts() const;
   void find_keys();
   void leave_out_refused();

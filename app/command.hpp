@@ -117,7 +117,7 @@ struct ValidateRequest {
   std::string folder;                 // empty: where the program's own are
   std::string page;                   // HTML file to write; empty: none
   std::string intervals;              // YAML file of quantiles to write; empty: none
-  std::string likeness;               // YAML file of likeness to write; empty: none
+  std::string similarity;             // YAML file of similarity to write; empty: none
 };
 int validate(const ValidateRequest& request, const Common& common, Streams streams);
 int calibrate(const CalibrationRequest& request, const Common& common, Streams streams);
@@ -132,9 +132,9 @@ int trace(const std::string& file, const std::string& against, const Common& com
 // Tuned plans of published runs beside those that searches find; --set limits the searches.
 int validate_search(const std::vector<std::string>& datasets, const std::string& folder,
                     const Common& common, Streams streams);
-// Each published run corrected by others of its data set; likeness_file: to write, empty: none.
+// Each published run corrected by others of its data set; similarity_file: to write, empty: none.
 int validate_corrections(const std::vector<std::string>& datasets, const std::string& folder,
-                         const std::string& likeness_file, const Common& common, Streams streams);
+                         const std::string& similarity_file, const Common& common, Streams streams);
 int import_huggingface(const std::string& file, const Common& common, Streams streams);
 // A job of that framework as a scenario.
 int import_job(const std::string& framework, const std::string& file, const Common& common,

@@ -111,7 +111,7 @@ void add_validate(CLI::App& program, Common& common, Action& action) {
                    "scenarios/catalog/intervals.yaml")
       ->type_name("FILE");
   command
-      ->add_option("--likeness", asked->likeness,
+      ->add_option("--likeness", asked->similarity,
                    "With `corrections`: write how alike forecasts err: the program carries "
                    "scenarios/catalog/likeness.yaml")
       ->type_name("FILE");

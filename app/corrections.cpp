@@ -8,7 +8,7 @@
 #include "report/sweep.hpp"
 #include "scenarios/corrections_file.hpp"
 #include "scenarios/intervals.hpp"
-#include "scenarios/likeness.hpp"
+#include "scenarios/similarity.hpp"
 #include "units/text.hpp"
 
 namespace app {
@@ -20,7 +20,7 @@ std::optional<Correcting> load_correcting(const Common& common, const Outputs& o
   outputs.spare(read);
   const auto intervals = scenarios::catalog_intervals();
   Correcting correcting;
-  correcting.corrections.likeness = scenarios::catalog_likeness();
+  correcting.corrections.similarity = scenarios::catalog_similarity();
   correcting.corrections.steps.resize(entries.size());
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());

@@ -35,8 +35,8 @@ void check_names(const std::vector<std::string>& datasets, const std::vector<std
 
 // The row beside the forecast of this scenario, with the interval of that table; without a scenario
 // it is unsupported.
-forecast::Row row_of(const scenarios::PublishedRow& published,
-                     const std::optional<forecast::Scenario>& scenario,
-                     const forecast::Intervals& intervals = {});
+forecast::ValidationRow row_of(const scenarios::PublishedRow& published,
+                               const std::optional<forecast::Scenario>& scenario,
+                               const forecast::Intervals& intervals = {});
 
 }  // namespace app

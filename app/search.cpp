@@ -69,7 +69,7 @@ Found searched(const search::Question& question, std::size_t top, const Common& 
   };
   if (streams.err_terminal && !common.quiet)
     options.progress = [&line](const search::Progress& progress) { line.show(progress); };
-  Found found{search::pursue(question, options), {}};
+  Found found{search::optimise(question, options), {}};
   auto& [of_size, answer, tried, chosen] = found.outcome;
   if (!answer.plans.empty()) found.why = search::why(of_size, answer, options);
   if (answer.plans.size() > top) answer.plans.resize(top);

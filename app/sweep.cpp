@@ -214,7 +214,7 @@ void repair(const fs::path& file, const store::Identity& identity, const Common&
 
 void answer(const SweepRequest& request, const fs::path& file, const Common& common,
             Streams streams) {
-  const Rows rows({file.string()});
+  const StoredSweep rows({file.string()});
   if (!request.csv.empty())
     deliver_stream([&](std::ostream& out) { rows.write_csv(out); }, request.csv, streams);
   if (!common.report.empty()) write_file(common.report, page_of(rows));

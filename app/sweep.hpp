@@ -109,11 +109,11 @@ class Answering {
 };
 
 // What a sweep's stores hold, as rows in the order of their axes' values.
-class Rows {
+class StoredSweep {
  public:
   // Throws store::Error, or Mistake where they are of different sweeps.
-  explicit Rows(const std::vector<std::string>& files);
-  explicit Rows(store::Store store);
+  explicit StoredSweep(const std::vector<std::string>& files);
+  explicit StoredSweep(store::Store store);
 
   const scenarios::Grid& grid() const { return grid_; }
   const std::vector<store::Store>& stores() const { return stores_; }
@@ -131,7 +131,7 @@ class Rows {
 };
 
 // The page of what they hold.
-std::string page_of(const Rows& rows);
+std::string page_of(const StoredSweep& rows);
 
 // Streams an answer to --output, whole or not at all, or to standard output.
 void deliver_stream(const std::function<void(std::ostream&)>& write, const std::string& file,

@@ -138,7 +138,7 @@ scenarios::Grid slice_of(const scenarios::Grid& grid, const std::string& where) 
   }
 }
 
-report::Plot plot_of(const Rows& rows, const scenarios::Grid& grid, const Asked& asked) {
+report::Plot plot_of(const StoredSweep& rows, const scenarios::Grid& grid, const Asked& asked) {
   const auto order = scenarios::sorted_indices(grid);
   auto plot = empty_plot(grid, asked, order);
   const auto along_rank = ranks_of(order[asked.along.axis]);
@@ -174,7 +174,7 @@ int sweep_plot(const StoresRequest& request, const Common& common, Streams strea
     throw Mistake("sweep plot: --json: a picture is no document; `sweep export --json` has points");
   const Outputs outputs(common);
   for (const auto& file : request.stores) outputs.spare_store(file);
-  const Rows rows(request.stores);
+  const StoredSweep rows(request.stores);
   const bool narrow = !request.where.empty();
   const auto grid = narrow ? slice_of(rows.grid(), request.where) : rows.grid();
   auto plot = plot_of(rows, grid, asked_of(request, grid));

@@ -144,7 +144,7 @@ void Answering::search(store::Row& row) {
   if (!read.value) return take(row, PointStatus::invalid, std::move(read.reason));
   if (correcting_) check_objective(*read.value);
   const Deadline deadline(read.value->time_limit, stopping_);
-  auto outcome = search::pursue(*read.value, {.top = 1, .stop = deadline.flag()});
+  auto outcome = search::optimise(*read.value, {.top = 1, .stop = deadline.flag()});
   if (outcome.answer.plans.empty() || (!outcome.tried.empty() && !outcome.chosen))
     return take(row, PointStatus::no_plan, report::no_plan_text(outcome));
   auto& best = outcome.answer.plans.front();

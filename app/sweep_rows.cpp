@@ -100,14 +100,14 @@ report::SweepFacts facts_of(const scenarios::Grid& grid) {
   return facts;
 }
 
-Rows::Rows(const std::vector<std::string>& files)
+StoredSweep::StoredSweep(const std::vector<std::string>& files)
     : stores_(opened(files)),
       grid_(grid_of(stores_.front().identity(), files.front())),
       labels_(grid_) {
   check_alike(files);
 }
 
-void Rows::check_alike(const std::vector<std::string>& files) const {
+void StoredSweep::check_alike(const std::vector<std::string>& files) const {
   const auto& first = stores_.front().identity();
   const auto columns = figure_columns();
   for (std::size_t i = 0; i < stores_.size(); ++i) {
@@ -124,13 +124,13 @@ void Rows::check_alike(const std::vector<std::string>& files) const {
   }
 }
 
-std::optional<report::SweepRow> Rows::row(std::int64_t position) const {
+std::optional<report::SweepRow> StoredSweep::row(std::int64_t position) const {
   for (const auto& store : stores_)
     if (auto row = store.row(position)) return reported(labels_, std::move(*row));
   return {};
 }
 
-report::SweepSummary Rows::summary() const {
+report::SweepSummary StoredSweep::summary() const {
   report::SweepSummary summary{
       grid_.name, mode_of(grid_), 0, {}, {}, {}, scenarios::axis_names(grid_)};
   summary.corrected = is_corrected(stores_.front().identity());
@@ -153,13 +153,13 @@ report::SweepSummary Rows::summary() const {
   return summary;
 }
 
-report::SweepFacts Rows::facts() const {
+report::SweepFacts StoredSweep::facts() const {
   auto facts = facts_of(grid_);
   facts.corrected = is_corrected(stores_.front().identity());
   return facts;
 }
 
-void Rows::write_json(std::ostream& out) const {
+void StoredSweep::write_json(std::ostream& out) const {
   const auto facts = this->facts();
   out << report::sweep_json_begin(facts);
   bool first = true;
@@ -170,7 +170,7 @@ void Rows::write_json(std::ostream& out) const {
   out << report::sweep_json_end();
 }
 
-void Rows::write_csv(std::ostream& out) const {
+void StoredSweep::write_csv(std::ostream& out) const {
   const auto facts = this->facts();
   out << report::sweep_csv_header(facts);
   scenarios::for_each_sorted(grid_, [&](std::int64_t position) {

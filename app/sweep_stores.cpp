@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void warn_of_missing(const Rows& rows, const Common& common, Streams streams) {
+void warn_of_missing(const StoredSweep& rows, const Common& common, Streams streams) {
   const auto summary = rows.summary();
   std::int64_t done = 0;
   for (const auto& [status, number] : summary.counts) done += number;
@@ -109,7 +109,7 @@ Output store_output(const std::string& option, const fs::path& store) {
   return {option.empty() ? "the store" : "--store", store.string(), true};
 }
 
-std::string page_of(const Rows& rows) {
+std::string page_of(const StoredSweep& rows) {
   std::ostringstream document;
   rows.write_json(document);
   return report::sweep_page(document.str());
@@ -118,7 +118,7 @@ std::string page_of(const Rows& rows) {
 int sweep_status(const StoresRequest& request, const Common& common, Streams streams) {
   const Outputs outputs(common);
   for (const auto& file : request.stores) outputs.spare_store(file);
-  const Rows rows(request.stores);
+  const StoredSweep rows(request.stores);
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   deliver(common.json ? report::sweep_summary_json(rows.summary(), STEPCAST_VERSION)
@@ -131,7 +131,7 @@ int sweep_export(const StoresRequest& request, const Common& common, Streams str
   check_report_name(common.report);
   const Outputs outputs(common, {{"--csv", request.csv}});
   for (const auto& file : request.stores) outputs.spare_store(file);
-  const Rows rows(request.stores);
+  const StoredSweep rows(request.stores);
   warn_of_missing(rows, common, streams);
   const auto table = [&](std::ostream& out) { rows.write_csv(out); };
   if (!request.csv.empty()) deliver_stream(table, request.csv, streams);

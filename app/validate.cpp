@@ -9,6 +9,7 @@
 #include "app/parallel.hpp"
 #include "app/published.hpp"
 #include "forecast/accuracy/intervals.hpp"
+#include "forecast/accuracy/regime.hpp"
 #include "forecast/accuracy/validation.hpp"
 #include "forecast/forecast.hpp"
 #include "report/intervals.hpp"
@@ -88,8 +89,8 @@ std::optional<units::Seconds> pass_time(const forecast::Forecast& forecast,
 }
 
 // What was published of a row, without forecast.
-forecast::Row measured_row(const scenarios::PublishedRow& published) {
-  forecast::Row row{
+forecast::ValidationRow measured_row(const scenarios::PublishedRow& published) {
+  forecast::ValidationRow row{
       .id = published.id,
       .time_counts = published.time_counts,
       .fitted = published.fitted,
@@ -111,12 +112,12 @@ forecast::Row measured_row(const scenarios::PublishedRow& published) {
 
 }  // namespace
 
-forecast::Row row_of(const scenarios::PublishedRow& published,
-                     const std::optional<forecast::Scenario>& scenario,
-                     const forecast::Intervals& intervals) {
+forecast::ValidationRow row_of(const scenarios::PublishedRow& published,
+                               const std::optional<forecast::Scenario>& scenario,
+                               const forecast::Intervals& intervals) {
   auto row = measured_row(published);
   if (!scenario) {
-    row.status = forecast::Row::Status::unsupported;
+    row.status = forecast::ValidationRow::Status::unsupported;
     row.reason = published.unsupported_reason;
     return row;
   }
@@ -139,14 +140,14 @@ namespace {
 
 forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
                               const forecast::Intervals& intervals, unsigned threads) {
-  forecast::DatasetRows result{dataset.name, std::vector<forecast::Row>(dataset.rows.size()),
-                               dataset.added};
+  forecast::DatasetRows result{
+      dataset.name, std::vector<forecast::ValidationRow>(dataset.rows.size()), dataset.added};
   for_each_index(dataset.rows.size(), threads, [&](std::size_t i) {
     try {
       result.rows[i] = row_of(dataset.rows[i], dataset.rows[i].scenario, intervals);
     } catch (const std::invalid_argument& why) {
       result.rows[i] = measured_row(dataset.rows[i]);
-      result.rows[i].status = forecast::Row::Status::unsupported;
+      result.rows[i].status = forecast::ValidationRow::Status::unsupported;
       result.rows[i].reason = why.what();
     }
   });
@@ -158,14 +159,14 @@ forecast::DatasetRows rows_of(const scenarios::Dataset& dataset,
 int validate(const ValidateRequest& request, const Common& common, Streams streams) {
   const auto& datasets = request.datasets;
   const std::string what = datasets.empty() ? "" : datasets.front();
-  if (!request.likeness.empty() && what != "corrections")
+  if (!request.similarity.empty() && what != "corrections")
     throw Mistake("--likeness is what 'validate corrections' writes; write that, or leave it out");
   if (what == "collectives" || what == "search" || what == "corrections") {
     if (!request.page.empty() || !request.intervals.empty())
       throw Mistake("--report and --intervals are of training runs; leave them out");
     const std::vector<std::string> named(datasets.begin() + 1, datasets.end());
     if (what == "corrections")
-      return validate_corrections(named, request.folder, request.likeness, common, streams);
+      return validate_corrections(named, request.folder, request.similarity, common, streams);
     return what == "search" ? validate_search(named, request.folder, common, streams)
                             : validate_collectives(named, request.folder, common, streams);
   }

@@ -8,7 +8,7 @@
 #include "app/parallel.hpp"
 #include "app/published.hpp"
 #include "forecast/accuracy/neighbours.hpp"
-#include "report/likeness.hpp"
+#include "report/similarity.hpp"
 
 namespace app {
 namespace {
@@ -38,14 +38,15 @@ forecast::MeasuredSet measured_set(const scenarios::Dataset& dataset, unsigned t
 }  // namespace
 
 int validate_corrections(const std::vector<std::string>& datasets, const std::string& folder,
-                         const std::string& likeness_file, const Common& common, Streams streams) {
+                         const std::string& similarity_file, const Common& common,
+                         Streams streams) {
   if (!common.sets.empty())
     throw Mistake("--set changes a scenario; validate forecasts the published ones as they are");
   if (!datasets.empty())
     throw Mistake("validate corrections: judges each data set by all others; name none");
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
-  const Outputs outputs(common, {{"--likeness", likeness_file}});
+  const Outputs outputs(common, {{"--likeness", similarity_file}});
   scenarios::Files read;
   const auto published = load_published(published_folder(folder), {}, read);
   outputs.spare(read);
@@ -55,11 +56,11 @@ int validate_corrections(const std::vector<std::string>& datasets, const std::st
     if (auto set = measured_set(dataset, threads); !set.runs.empty())
       sets.push_back(std::move(set));
   }
-  const auto likeness = forecast::likeness_of(sets);
-  if (!likeness_file.empty()) write_file(likeness_file, report::likeness_yaml(likeness));
+  const auto similarity = forecast::similarity_of(sets);
+  if (!similarity_file.empty()) write_file(similarity_file, report::similarity_yaml(similarity));
   const auto scores = forecast::score_neighbours(sets);
-  deliver(common.json ? report::neighbours_json(scores, likeness)
-                      : report::neighbours_text(scores, likeness, text_options(streams)),
+  deliver(common.json ? report::neighbours_json(scores, similarity)
+                      : report::neighbours_text(scores, similarity, text_options(streams)),
           common, streams);
   return success;
 }

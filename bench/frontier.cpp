@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "search/solvers/intervals.hpp"
+#include "search/solvers/interval_frontiers.hpp"
 
 namespace {
 
@@ -39,11 +39,11 @@ void all_intervals(benchmark::State& state) {
   chain.layers.push_back(ends);
   std::size_t points = 0;
   for (auto _ : state) {
-    Intervals intervals(chain);
+    IntervalFrontiers frontiers(chain);
     points = 0;
-    for (int first = 0; first < intervals.layers(); ++first)
-      for (int last = first + 1; last <= intervals.layers(); ++last)
-        points = std::max(points, intervals.pool().points(intervals.of(first, last)).size());
+    for (int first = 0; first < frontiers.layers(); ++first)
+      for (int last = first + 1; last <= frontiers.layers(); ++last)
+        points = std::max(points, frontiers.pool().points(frontiers.of(first, last)).size());
   }
   state.counters["most_points"] = static_cast<double>(points);
 }

@@ -17,11 +17,11 @@ void bound_of_degrees(benchmark::State& state) {
   scenario.model.layers = 96;
   const auto costs = forecast::costs_on(scenario.cluster);
   auto prices = layer_prices(scenario, scenario.plan, {strategies::Recompute{}}, costs);
-  const strategies::Sharing sharing(
+  const strategies::ReplicaCosts replicas(
       {scenario.model, scenario.training, scenario.plan, scenario.software, scenario.cluster},
       costs, prices.whole, prices.largest);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(least_time({{scenario, scenario.plan, prices}, sharing}));
+    benchmark::DoNotOptimize(least_time({{scenario, scenario.plan, prices}, replicas}));
   }
   state.SetItemsProcessed(state.iterations());
 }

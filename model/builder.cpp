@@ -99,7 +99,7 @@ Operator Builder::replicated(std::string_view name, Part part, std::int64_t in,
 
 namespace {
 
-// In 16 bit one call launches the products of all experts. In 8 and 4 each has casts of its own,
+// One call issues the products of all experts in a loop. In 8 and 4 bit each has casts of its own,
 // and in mxfp8 the scales of both operands are laid out for cuBLAS before every product. A bias's
 // sum over tokens is part of the product.
 std::int64_t launches_of_expert(const Kernel& kernel, Precision precision) {
@@ -118,7 +118,7 @@ Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t o
   auto all = products(rows, in, out, count);
   // Of the rows that there are: `rows` is rounded up.
   for (auto* kernel : {&all.forward, &all.input_gradient, &all.weight_gradient})
-    kernel->flops = {2 * inputs * real(out)};
+    kernel->flops = {2 * inputs * real(out)}, kernel->grouped = count > 1;
   const double narrow = operand_element();
   all.forward.traffic = {narrow * (inputs + weights) + element() * outputs};
   all.input_gradient.traffic = {narrow * (outputs + weights) + element() * inputs};
@@ -135,10 +135,12 @@ Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t o
       op.weight_gradient.push_back(stream(element() * outputs));
     }
   }
-  const bool alone = kernels.expert_products != ExpertProducts::grouped && is_narrow(precision);
+  const bool alone = kernels.expert_products != ExpertProducts::grouped;
   if (!alone || fuses_experts(kernels, precision)) return op;
   for (auto* pass : {&op.forward, &op.input_gradient, &op.weight_gradient})
-    for (auto& kernel : *pass) kernel.launches = count * launches_of_expert(kernel, precision);
+    for (auto& kernel : *pass)
+      if (is_narrow(precision) || kernel.kind == Kernel::Kind::product)
+        kernel.launches = count * launches_of_expert(kernel, precision);
   return op;
 }
 

@@ -90,6 +90,15 @@ Operators two_projections(const Builder& make, const Names& names, Module module
   return ops;
 }
 
+// A layer with experts runs 20 to 40 kernels (mem) over so few values that they take the start of a
+// kernel. Of these, some are no operator of their own here: the loss that balances experts, each
+// way; and where the host exchanges copies of tokens, their counts and offsets by expert and rank.
+constexpr std::size_t balance_kernels = 5, offset_kernels = 10;
+
+void add_small(std::vector<units::Kernel>& kernels, std::size_t count, std::int64_t experts) {
+  kernels.insert(kernels.end(), count, Builder::stream(8 * real(experts)));
+}
+
 // Product with the experts' vectors, scores, the choice, and the map of who goes where.
 Operator router(const Builder& make) {
   const auto& moe = *make.transformer.moe;
@@ -104,6 +113,8 @@ Operator router(const Builder& make) {
     op.forward.push_back(Builder::stream(bytes * scores));
   for (const double bytes : {4.0, 12.0, 4 + element})
     op.input_gradient.push_back(Builder::stream(bytes * scores));
+  add_small(op.forward, balance_kernels, moe.experts);
+  add_small(op.input_gradient, balance_kernels, moe.experts);
   op.kept = {{.name = "gate logits", .size = {4 * scores}, .module = Module::moe},
              {.name = "routing map", .size = {scores}, .module = Module::moe}};
   if (moe.router_bias) op.parameters += real(moe.experts);
@@ -127,8 +138,9 @@ Operator permute(const Builder& make) {
               .module = Module::moe};
   op.forward = {Builder::stream(map), Builder::stream(map)};
   if (make.kernels.copies_tokens) {
-    op.forward.push_back(Builder::stream(2 * copies(make)));
-    op.input_gradient = {Builder::stream(copies(make) + rows)};
+    add_small(op.forward, offset_kernels, moe.experts);
+    op.forward.push_back(Builder::random(2 * copies(make)));
+    op.input_gradient = {Builder::random(copies(make) + rows)};
   }
   op.kept = {{.name = "order of token copies",
               .size = {8 * real(make.extent.rows) * real(moe.top_k)},
@@ -142,7 +154,7 @@ void sort_copies(const Builder& make, Operator& up, Operator& down) {
   const auto& e = make.extent;
   if (e.experts < 2 || e.experts == make.transformer.moe->experts) return;
   const auto pass =
-      Builder::stream(2 * make.element() * real(e.routed) * real(make.transformer.hidden));
+      Builder::random(2 * make.element() * real(e.routed) * real(make.transformer.hidden));
   up.forward.insert(up.forward.begin(), pass);
   up.input_gradient.push_back(pass);
   down.forward.push_back(pass);
@@ -221,8 +233,8 @@ Operator unpermute(const Builder& make, bool shared) {
   const double rows = make.element() * real(make.extent.rows) * real(make.transformer.hidden);
   Operator op{.name = "unpermute", .part = Part::mlp, .module = Module::moe};
   if (make.kernels.copies_tokens) {
-    op.forward = {Builder::stream(copies(make) + rows)};
-    op.input_gradient = {Builder::stream(copies(make) + rows)};
+    op.forward = {Builder::random(copies(make) + rows)};
+    op.input_gradient = {Builder::random(copies(make) + rows)};
   }
   if (shared) {
     op.forward.push_back(Builder::stream(3 * rows));

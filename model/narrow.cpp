@@ -36,7 +36,10 @@ double weight_copy_bytes(Precision precision, Scaling scaling) {
 std::vector<Kernel> casts(Precision precision, Scaling scaling, double values) {
   if (!is_narrow(precision)) return {};
   const auto stream = [&](double bytes, bool reduces = false) {
-    return Kernel{.kind = Kernel::Kind::stream, .traffic = {bytes * values}, .reduces = reduces};
+    return Kernel{.kind = Kernel::Kind::stream,
+                  .traffic = {bytes * values},
+                  .reduces = reduces,
+                  .in_call = true};
   };
   const double copy = copy_bytes(precision, scaling, Operand::values);
   if (precision == Precision::fp8 && scaling == Scaling::rowwise)

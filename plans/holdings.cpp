@@ -38,7 +38,7 @@ double not_whole(const Parameters& of, const Shards& shards, bool elsewhere) {
          (elsewhere || shards.apart > 1 ? of.apart : 0);
 }
 
-double share_of(const Parameters& of, const Shards& shards) {
+double owned_parameters(const Parameters& of, const Shards& shards) {
   return of.with_layer / shards.with_layer + of.apart / shards.apart;
 }
 

@@ -62,7 +62,7 @@ Shards shards_of(const Plan& plan, const Placement& placement, const topology::C
 double not_whole(const Parameters& of, const Shards& shards, bool elsewhere);
 
 // Parameters whose states one rank keeps.
-double share_of(const Parameters& of, const Shards& shards);
+double owned_parameters(const Parameters& of, const Shards& shards);
 
 // Groups of more than one rank that a rank belongs to, the job included: each has a communicator.
 // `holds_apart`: the rank's stage holds parameters apart.

@@ -17,7 +17,7 @@ namespace {
 
 using forecast::DatasetScore;
 using forecast::Errors;
-using forecast::Row;
+using forecast::ValidationRow;
 
 std::string percent_or_dash(std::optional<double> share, bool sign = false) {
   if (!share) return "-";
@@ -39,7 +39,7 @@ std::string shown(const std::string& name, int width, const TextOptions& options
   return left(fitted(printable(name, options.unicode), width), width);
 }
 
-std::string row_line(const Row& row, int id_width, const TextOptions& options) {
+std::string row_line(const ValidationRow& row, int id_width, const TextOptions& options) {
   const auto off = forecast::error(row);
   std::string line = fmt::format(
       "  {}  {}  {}  {}", shown(row.id, id_width, options), right(text_or_dash(row.measured_s), 10),
@@ -67,13 +67,13 @@ std::string row_line(const Row& row, int id_width, const TextOptions& options) {
 
 std::string rows_text(const DatasetScore& dataset, const TextOptions& options) {
   int id_width = 4;
-  for (const Row& row : dataset.rows) id_width = std::max(id_width, columns(row.id));
+  for (const ValidationRow& row : dataset.rows) id_width = std::max(id_width, columns(row.id));
   id_width = std::min(id_width, std::max(20, width_of(options) - 40));
   std::string text = toned(printable(dataset.name, options.unicode), Tone::strong, options) + '\n' +
                      fmt::format("  {}  {}  {}  {}\n", left("row", id_width), right("measured", 10),
                                  right("predicted", 10), right("error", 9));
-  for (const Row& row : dataset.rows)
-    if (row.status == Row::Status::ok) text += row_line(row, id_width, options);
+  for (const ValidationRow& row : dataset.rows)
+    if (row.status == ValidationRow::Status::ok) text += row_line(row, id_width, options);
   return text + '\n';
 }
 
@@ -223,8 +223,8 @@ std::string causes_table(const forecast::Score& score, const TextOptions& option
 std::string reasons(const forecast::Score& score, const TextOptions& options) {
   std::map<std::string, int> counts;
   for (const auto& dataset : score.datasets)
-    for (const Row& row : dataset.rows)
-      if (row.status != Row::Status::ok) ++counts[row.reason];
+    for (const ValidationRow& row : dataset.rows)
+      if (row.status != ValidationRow::Status::ok) ++counts[row.reason];
   if (counts.empty()) return {};
   std::vector<std::pair<std::string, int>> sorted(counts.begin(), counts.end());
   std::ranges::stable_sort(sorted,

@@ -10,9 +10,9 @@ namespace {
 
 using forecast::DatasetScore;
 using forecast::Errors;
-using forecast::Row;
+using forecast::ValidationRow;
 
-Document passes_document(const Row& row) {
+Document passes_document(const ValidationRow& row) {
   Document passes = Document::array();
   for (const auto& pass : row.passes)
     passes.push_back(Object()
@@ -24,8 +24,8 @@ Document passes_document(const Row& row) {
   return passes;
 }
 
-Document row_document(const Row& row) {
-  const bool supported = row.status == Row::Status::ok;
+Document row_document(const ValidationRow& row) {
+  const bool supported = row.status == ValidationRow::Status::ok;
   const auto if_supported = [&](auto value) { return supported ? value : std::nullopt; };
   const Document reason = supported && row.reason.empty() ? Document() : Document(row.reason);
   const Document kind = row.memory_kind.empty() ? Document() : Document(row.memory_kind);
@@ -101,7 +101,7 @@ Document text_or_null(const std::string& text) {
 
 Document dataset_document(const DatasetScore& dataset) {
   Document rows = Document::array();
-  for (const Row& row : dataset.rows) rows.push_back(row_document(row));
+  for (const ValidationRow& row : dataset.rows) rows.push_back(row_document(row));
   Object object;
   object.put("name", dataset.name)
       .put("added", text_or_null(dataset.added))

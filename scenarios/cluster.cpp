@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "scenarios/checks/judge.hpp"
+#include "scenarios/checks/checker.hpp"
 #include "scenarios/faults.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"

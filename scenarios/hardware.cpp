@@ -7,9 +7,11 @@
 #include <cmath>
 #include <utility>
 
+#include "scenarios/documents/nearest.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
 #include "topology/measured.hpp"
+#include "topology/rate_surface.hpp"
 #include "topology/words.hpp"
 
 namespace scenarios {
@@ -203,6 +205,22 @@ std::optional<Value> show_kernels(const DeviceDraft& draft) {
   return map;
 }
 
+// Surfaces are constants of the program, known by name.
+void read_rates(DeviceDraft& draft, const Cursor& at) {
+  const auto& name = at.value().text;
+  draft.device.rates = topology::measured_rates(name);
+  if (draft.device.rates != nullptr) return;
+  std::vector<std::string_view> names;
+  for (const auto& device : topology::measured_rates()) names.push_back(device.name);
+  at.complain("no rates were measured on '" + name + "'; expected one of " + listed(names) +
+              suggestion(name, names));
+}
+
+std::optional<Value> show_rates(const DeviceDraft& draft) {
+  if (draft.device.rates == nullptr) return {};
+  return shown_text(draft.device.rates->name);
+}
+
 template <class T>
 auto of_device(T topology::Device::*member) {
   return [member](auto& draft) -> auto& { return draft.device.*member; };
@@ -234,7 +252,13 @@ Table<DeviceDraft> make_device_table() {
       {{"kernels", "Table of measured kernels: one of the catalog's, or a CSV file", "none",
         kernels_form()},
        read_kernels,
-       show_kernels}};
+       show_kernels},
+      {{"rates",
+        "Rates measured in inference frameworks, by the name of the device they were measured on",
+        "none",
+        {.type = Type::text}},
+       read_rates,
+       show_rates}};
   add_entry_keys(table);
   return table;
 }

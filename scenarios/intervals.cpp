@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/intervals.hpp"
 
-#include <algorithm>
-
-#include "scenarios/catalog_files.hpp"
 #include "scenarios/documents/yaml.hpp"
 #include "scenarios/keys.hpp"
 
@@ -83,13 +80,6 @@ forecast::Intervals read_intervals(std::string_view text, const std::string& fil
     root.complain_at("regimes", "the first regime must be that of all runs, {of: [], …}");
   reading.throw_if_any();
   return intervals;
-}
-
-forecast::Intervals catalog_intervals() {
-  constexpr std::string_view path = "intervals.yaml";
-  const auto files = catalog_files();
-  const auto found = std::ranges::find(files, path, &CatalogFile::path);
-  return found == files.end() ? Intervals{} : read_intervals(found->text, std::string(path));
 }
 
 }  // namespace scenarios

@@ -11,7 +11,7 @@ namespace scenarios {
 // Throws Error with the place of every mistake; `file` names the text in it.
 forecast::Intervals read_intervals(std::string_view text, const std::string& file);
 
-// The table carried inside the program; empty if it carries none.
+// The table carried inside the program, scenarios/catalog/intervals.yaml as constants.
 forecast::Intervals catalog_intervals();
 
 }  // namespace scenarios

@@ -24,8 +24,8 @@ struct KernelTable {
   std::string_view fact(std::string_view key) const;  // empty: it says nothing
 };
 
-// A table as topology::parse_measured takes it. Throws Error with the first mistake of
-// every wrong line.
+// A table as topology::parse_measured takes it. Throws Error with the first mistake of every wrong
+// line.
 KernelTable read_kernel_table(std::string_view csv, const std::string& file_name);
 
 // The device's data sheet as YAML: what the facts say over the catalog's `base`, if one is named,

@@ -6,8 +6,8 @@
 
 #include "plans/schedules/schedule_needs.hpp"
 #include "scenarios/alerts.hpp"
+#include "scenarios/checks/checker.hpp"
 #include "scenarios/checks/checks.hpp"
-#include "scenarios/checks/judge.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/job_document.hpp"
 #include "scenarios/named.hpp"

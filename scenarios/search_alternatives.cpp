@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "scenarios/checks/judge.hpp"
+#include "scenarios/checks/checker.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/tables.hpp"
 
@@ -102,7 +102,7 @@ std::vector<Value> alternatives_of(const Value& document, Reading& reading) {
         asked->kind == Value::Kind::list ? asked->items : std::vector<Value>{*asked};
     const std::string key(one.key);
     if (disagrees(one, values, document)) {
-      Judge(document, reading)
+      Checker(document, reading)
           .complain("search", key,
                     one.section + "." + key + " says what every plan has; leave one of them out" +
                         (one.section == "plan" ? "" : ", or write its value here too"));

@@ -8,8 +8,8 @@
 
 #include "plans/schedules/schedule_needs.hpp"
 #include "plans/words.hpp"
+#include "scenarios/checks/checker.hpp"
 #include "scenarios/checks/checks.hpp"
-#include "scenarios/checks/judge.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/job_document.hpp"
 #include "scenarios/plan_keys.hpp"
@@ -72,7 +72,7 @@ class Fixing {
                           : " (line " + digits(value.line) + ")");
   }
   void complain(const std::string& section, const std::string& key, const std::string& text) {
-    Judge(document_, reading_).complain(section, key, text);
+    Checker(document_, reading_).complain(section, key, text);
   }
 
   void fix_degree(const SearchedDegree& degree) {
@@ -192,9 +192,9 @@ std::int64_t most_stages(const Question& question) {
 }
 
 // What the search decides is not known to any check.
-void doubt_what_is_open(Question& question, const Judge& judge, Reading& reading) {
+void doubt_what_is_open(Question& question, const Checker& checker, Reading& reading) {
   auto& plan = question.scenario.plan;
-  const auto open = [&](const char* key) { return !judge.given("plan", key); };
+  const auto open = [&](const char* key) { return !checker.given("plan", key); };
   const bool one_cut = !open("schedule") && plan.schedule != ScheduleKind::interleaved;
   if (open("virtual_stages") && one_cut && strategies::has_two_chunks(plan.schedule))
     plan.virtual_stages = 2;
@@ -217,49 +217,51 @@ void doubt_what_is_open(Question& question, const Judge& judge, Reading& reading
 // Complains if what is given of these degrees multiplies to no divisor of `whole`; of the first
 // that does not, as the product of all may be beyond any number.
 void check_product(std::initializer_list<std::pair<const char*, std::int64_t>> degrees,
-                   std::int64_t whole, const std::string& why, const Judge& judge) {
+                   std::int64_t whole, const std::string& why, const Checker& checker) {
   std::string words;
   std::int64_t product = 1;
   for (const auto& [key, degree] : degrees) {
-    if (!judge.given("plan", key) || !judge.knows({std::string("plan.") + key})) continue;
+    if (!checker.given("plan", key) || !checker.knows({std::string("plan.") + key})) continue;
     const bool first = words.empty();
     words += (first ? "" : " x ") + std::string(key) + " " + digits(degree);
     product *= degree;
     if (whole % product == 0) continue;
-    return judge.complain(
+    return checker.complain(
         "plan", key, words + (first ? "" : " = " + digits(product)) + " does not divide " + why);
   }
 }
 
-void check_given_degrees(const forecast::Scenario& s, const Judge& judge) {
+void check_given_degrees(const forecast::Scenario& s, const Checker& checker) {
   const auto& plan = s.plan;
-  if (!judge.knows({"cluster"}) || judge.knows({"plan.tensor", "plan.context", "plan.pipeline"}))
+  if (!checker.knows({"cluster"}) ||
+      checker.knows({"plan.tensor", "plan.context", "plan.pipeline"}))
     return;  // then the whole product is judged
   check_product({{"tensor", plan.tensor},
                  {"context", plan.context},
                  {"data", plan.data},
                  {"pipeline", plan.pipeline}},
                 s.cluster.gpus,
-                digits(s.cluster.gpus) + " GPUs: the degrees of a plan multiply to them", judge);
+                digits(s.cluster.gpus) + " GPUs: the degrees of a plan multiply to them", checker);
 }
 
-void check_given_batch(const forecast::Scenario& s, const Judge& judge) {
-  if (!judge.knows({"training.global_batch"}) ||
-      judge.knows(
+void check_given_batch(const forecast::Scenario& s, const Checker& checker) {
+  if (!checker.knows({"training.global_batch"}) ||
+      checker.knows(
           {"plan.tensor", "plan.context", "plan.pipeline", "plan.data", "plan.micro_batch"}))
     return;  // then microbatches are judged
   const auto batch = s.training.global_batch;
   check_product({{"micro_batch", s.plan.micro_batch}, {"data", s.plan.data}}, batch,
-                "global_batch " + digits(batch) + ": every replica runs whole microbatches", judge);
+                "global_batch " + digits(batch) + ": every replica runs whole microbatches",
+                checker);
 }
 
-void check_given_stages(const Question& question, const Judge& judge) {
+void check_given_stages(const Question& question, const Checker& checker) {
   const auto& s = question.scenario;
-  if (!judge.knows({"plan.pipeline", "model.layers"}) ||
-      judge.knows({"plan.virtual_stages", "plan.schedule"}))
+  if (!checker.knows({"plan.pipeline", "model.layers"}) ||
+      checker.knows({"plan.virtual_stages", "plan.schedule"}))
     return;
   if (s.plan.pipeline > most_stages(question))
-    judge.complain(
+    checker.complain(
         "plan", "pipeline",
         digits(s.plan.pipeline) + " ranks for " + digits(s.model.layers) +
             " layers: each needs one" +
@@ -267,22 +269,22 @@ void check_given_stages(const Question& question, const Judge& judge) {
 }
 
 // Sizes of clusters can be compared where every node is like the others.
-void check_objective(const Question& question, const Judge& judge) {
+void check_objective(const Question& question, const Checker& checker) {
   using enum search::Objective::Kind;
   const auto kind = question.objective.kind;
   const bool of_clusters = kind == smallest_cluster || kind == cost;
-  if (!judge.knows({"search.objective"})) return;
+  if (!checker.knows({"search.objective"})) return;
   for (const auto* key : {"rate", "nodes"})
-    if (judge.given("search", key) && !of_clusters)
-      judge.complain("search", key,
-                     "limits clusters, and the objective compares none; write objective: "
-                     "smallest_cluster or cost, or leave this out");
-  if (!of_clusters || !judge.knows({"cluster"})) return;
+    if (checker.given("search", key) && !of_clusters)
+      checker.complain("search", key,
+                       "limits clusters, and the objective compares none; write objective: "
+                       "smallest_cluster or cost, or leave this out");
+  if (!of_clusters || !checker.knows({"cluster"})) return;
   const auto& cluster = question.scenario.cluster;
   const auto wrong = [&](const std::string& what) {
-    judge.complain(
+    checker.complain(
         "search", "objective",
-        judge.written("search", "objective") + " tries other numbers of nodes, but " + what);
+        checker.written("search", "objective") + " tries other numbers of nodes, but " + what);
   };
   if (!cluster.others.empty()) wrong("cluster.node lists several kinds; write one kind of node");
   if (!cluster.stragglers.empty() || !cluster.degraded_links.empty())
@@ -293,15 +295,15 @@ Question read_alternative(Value& document, Reading& reading) {
   leave_optimal(document);
   auto question = read_sections(document, reading);
   Fixing(question, document, reading).run();
-  const Judge judge(document, reading);
-  doubt_what_is_open(question, judge, reading);
+  const Checker checker(document, reading);
+  doubt_what_is_open(question, checker, reading);
   const auto& scenario = question.scenario;
-  check_given_degrees(scenario, judge);
-  check_given_batch(scenario, judge);
-  check_given_stages(question, judge);
-  check_objective(question, judge);
-  check_ways(question.space.recompute_ways, scenario, judge);
-  check_scenario(scenario, judge.given("plan", "data"), document, reading);
+  check_given_degrees(scenario, checker);
+  check_given_batch(scenario, checker);
+  check_given_stages(question, checker);
+  check_objective(question, checker);
+  check_ways(question.space.recompute_ways, scenario, checker);
+  check_scenario(scenario, checker.given("plan", "data"), document, reading);
   return question;
 }
 

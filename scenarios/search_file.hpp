@@ -13,8 +13,8 @@
 namespace scenarios {
 
 // Reads a scenario as a question: keys of `plan` that are given are fixed, those of `search` limit
-// the others, all else is searched. Text, sets, base and Error as read_scenario's. Only what
-// is given is judged; that nothing may be left to choose from is for the search to find.
+// the others, all else is searched. Text, sets, base and Error as read_scenario's. Only what is
+// given is judged; that nothing may be left to choose from is for the search to find.
 search::Question read_question(std::string_view text, const std::string& file_name,
                                std::span<const std::string> sets = {},
                                const std::filesystem::path& base = {});

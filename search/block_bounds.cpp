@@ -9,7 +9,7 @@
 namespace search {
 
 using sim::Picoseconds;
-using strategies::BlockOutline;
+using strategies::BlockLeastCosts;
 using strategies::LeastTime;
 
 bool runs_in_pairs(const PlanFacts& facts) {
@@ -21,8 +21,8 @@ bool host_waits(const PlanFacts& facts) {
 }
 
 bool runs_rows(const PlanFacts& facts) {
-  return std::ranges::any_of(facts.prices.ways,
-                             [](const Way& way) { return !way.recompute.every.empty(); });
+  return std::ranges::any_of(facts.prices.variants,
+                             [](const LayerVariant& way) { return !way.recompute.every.empty(); });
 }
 
 namespace {
@@ -44,13 +44,13 @@ Picoseconds pass_time(const PlanFacts& facts, const LeastTime& whole, const Leas
 
 }  // namespace
 
-Picoseconds issue_time(const PlanFacts& facts, const BlockOutline& block) {
+Picoseconds issue_time(const PlanFacts& facts, const BlockLeastCosts& block) {
   const auto apart = block.backward_input.host + block.backward_weight.host;
   return block.forward.host +
          (facts.graded ? std::min(apart, block.backward.host) : block.backward.host);
 }
 
-Price price_of(const PlanFacts& facts, const BlockOutline& block) {
+Price price_of(const PlanFacts& facts, const BlockLeastCosts& block) {
   Price price{.kept = block.kept};
   price.forward = pass_time(facts, facts.prices.forward, block.forward);
   const auto fused = pass_time(facts, facts.prices.backward, block.backward);
@@ -65,7 +65,7 @@ Price price_of(const PlanFacts& facts, const BlockOutline& block) {
   return price;
 }
 
-Price price_beside(const PlanBounds& bounds, const BlockOutline& block) {
+Price price_beside(const PlanBounds& bounds, const BlockLeastCosts& block) {
   auto price = price_of(bounds, block);
   const auto more = slowed_always(bounds, block);
   price.forward += more.forward;
@@ -73,7 +73,7 @@ Price price_beside(const PlanBounds& bounds, const BlockOutline& block) {
   return price;
 }
 
-Slowed slowed_always(const PlanBounds& bounds, const BlockOutline& block) {
+Slowed slowed_always(const PlanBounds& bounds, const BlockLeastCosts& block) {
   using enum strategies::When;
   auto more = slowed(bounds, block, bounds.prices.least, bounds.prices.least);
   if (bounds.lane.gathers != always) more.forward = 0;
@@ -82,23 +82,24 @@ Slowed slowed_always(const PlanBounds& bounds, const BlockOutline& block) {
 }
 
 // All but one unit of a pass have another beside them.
-Slowed slowed(const PlanBounds& bounds, const BlockOutline& block,
+Slowed slowed(const PlanBounds& bounds, const BlockLeastCosts& block,
               const strategies::Parameters& reduced, const strategies::Parameters& gathered) {
   if ((runs_in_pairs(bounds) && mostly_exchanges(bounds)) || bounds.plan.layer_tensor) return {};
   const double interference = bounds.scenario.software.interference;
-  const auto beside = [&](double stretch, Picoseconds device, Picoseconds sent) {
+  const auto beside = [&](double sensitivity, Picoseconds device, Picoseconds sent) {
     const double slowdown = strategies::slowed_share(interference, static_cast<double>(sent),
                                                      static_cast<double>(device));
-    return slowdown < 1.0 / 256 ? 0 : static_cast<Picoseconds>(stretch * slowdown);
+    return slowdown < 1.0 / 256 ? 0 : static_cast<Picoseconds>(sensitivity * slowdown);
   };
   using enum strategies::When;
-  const auto gathering = bounds.lane.gathers == never ? 0 : bounds.sharing.gathering(gathered);
+  const auto gathering = bounds.lane.gathers == never ? 0 : bounds.replicas.gathering(gathered);
   auto sent =
-      bounds.lane.reduces == never || !bounds.lane.beside ? 0 : bounds.sharing.reduction(reduced);
+      bounds.lane.reduces == never || !bounds.lane.beside ? 0 : bounds.replicas.reduction(reduced);
   if (bounds.lane.gathers_again && !bounds.graded) sent += gathering;
-  return {beside(block.stretch.forward, block.forward.device, gathering),
-          bounds.graded ? beside(block.stretch.backward_weight, block.backward_weight.device, sent)
-                        : beside(block.stretch.backward, block.backward.device, sent)};
+  return {beside(block.sensitivity.forward, block.forward.device, gathering),
+          bounds.graded
+              ? beside(block.sensitivity.backward_weight, block.backward_weight.device, sent)
+              : beside(block.sensitivity.backward, block.backward.device, sent)};
 }
 
 int unit_blocks(const PlanFacts& facts) {
@@ -113,15 +114,15 @@ int unit_blocks(const PlanFacts& facts) {
 }
 
 strategies::Parameters parameters_of(const PlanFacts& facts, std::size_t element) {
-  auto held = outlines_of(facts, element).front().parameters;
+  auto held = least_costs_of(facts, element).front().parameters;
   if (element == static_cast<std::size_t>(facts.scenario.model.layers) + 1)
     held += strategies::beside_head(facts.scenario.model, facts.layout, facts.prices.words);
   return held;
 }
 
 Picoseconds update_time(const PlanBounds& bounds, const strategies::Parameters& of) {
-  auto time = bounds.sharing.update(of);
-  if (bounds.duties.gathers_after) time += bounds.sharing.gathering(of);
+  auto time = bounds.replicas.update(of);
+  if (bounds.duties.gathers_after) time += bounds.replicas.gathering(of);
   return time;
 }
 
@@ -131,13 +132,13 @@ bool reduces_one_by_one(const PlanBounds& bounds) {
 }
 
 Picoseconds embedding_time(const PlanBounds& bounds) {
-  return strategies::embeds_and_predicts(bounds.layout) ? 0 : bounds.sharing.embedding();
+  return strategies::embeds_and_predicts(bounds.layout) ? 0 : bounds.replicas.embedding();
 }
 
 // Of each part the least that any way takes: the first need not be the fastest.
 PassTimes pass_times(const PlanFacts& facts, std::size_t kind) {
   PassTimes least{HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
-  for (const auto& block : facts.prices.outlines[kind]) {
+  for (const auto& block : facts.prices.least_costs[kind]) {
     const auto way = price_of(facts, block);
     least.forward = std::min(least.forward, static_cast<double>(way.forward));
     least.backward = std::min(least.backward, static_cast<double>(way.backward));
@@ -151,7 +152,7 @@ namespace {
 
 // On the lane that a device has for its replicas.
 double sent_time(const PlanBounds& bounds, const strategies::Parameters& of, bool layer) {
-  if (!bounds.sharing.shares()) return 0;
+  if (!bounds.replicas.shares()) return 0;
   const auto m = static_cast<double>(bounds.microbatches);
   using enum strategies::When;
   const auto& lane = bounds.lane;
@@ -159,12 +160,12 @@ double sent_time(const PlanBounds& bounds, const strategies::Parameters& of, boo
   // The root unit stays gathered.
   const bool stays = !layer && bounds.scenario.software.root_unit;
   if (lane.reduces != never)
-    time += static_cast<double>(bounds.sharing.reduction(of)) * (lane.reduces == always ? m : 1);
+    time += static_cast<double>(bounds.replicas.reduction(of)) * (lane.reduces == always ? m : 1);
   const double gathers = (lane.gathers == always ? m
                           : lane.gathers == once ? 1
                                                  : 0) +
                          (lane.gathers_again && !stays ? m : 0);
-  return time + gathers * static_cast<double>(bounds.sharing.gathering(of));
+  return time + gathers * static_cast<double>(bounds.replicas.gathering(of));
 }
 
 }  // namespace
@@ -173,9 +174,9 @@ ReplicaTimes replica_times(const PlanBounds& bounds, std::size_t kind) {
   using Held = strategies::Parameters;
   const auto& [first, count, layer] = bounds.prices.kinds[kind];
   ReplicaTimes least;
-  if (bounds.sharing.shares())
+  if (bounds.replicas.shares())
     least.reduction = static_cast<double>(
-        least_of(bounds, first, [&](const Held& held) { return bounds.sharing.reduction(held); }));
+        least_of(bounds, first, [&](const Held& held) { return bounds.replicas.reduction(held); }));
   least.update = static_cast<double>(
       least_of(bounds, first, [&](const Held& held) { return update_time(bounds, held); }));
   least.sent = least_of(bounds, first, [&, is_layer = layer](const Held& held) {

@@ -18,20 +18,20 @@ bool host_waits(const PlanFacts& facts);
 bool runs_rows(const PlanFacts& facts);
 
 // Passes of a block, with gradients as the schedule has them.
-Price price_of(const PlanFacts& facts, const strategies::BlockOutline& block);
+Price price_of(const PlanFacts& facts, const strategies::BlockLeastCosts& block);
 // With what they take longer in every pass that communicates.
-Price price_beside(const PlanBounds& bounds, const strategies::BlockOutline& block);
+Price price_beside(const PlanBounds& bounds, const strategies::BlockLeastCosts& block);
 // How long the host issues both passes of a microbatch.
-sim::Picoseconds issue_time(const PlanFacts& facts, const strategies::BlockOutline& block);
+sim::Picoseconds issue_time(const PlanFacts& facts, const strategies::BlockLeastCosts& block);
 
 // What the passes of a block take longer beside communication with replicas.
 struct Slowed {
   sim::Picoseconds forward = 0, backward = 0;  // backward: or those of gradients of weights
 };
 // Where that is so in every pass, else 0.
-Slowed slowed_always(const PlanBounds& bounds, const strategies::BlockOutline& block);
+Slowed slowed_always(const PlanBounds& bounds, const strategies::BlockLeastCosts& block);
 // `reduced`, `gathered`: what is sent meanwhile, at least.
-Slowed slowed(const PlanBounds& bounds, const strategies::BlockOutline& block,
+Slowed slowed(const PlanBounds& bounds, const strategies::BlockLeastCosts& block,
               const strategies::Parameters& reduced, const strategies::Parameters& gathered);
 
 // Blocks whose parameters travel together, at least.
@@ -40,9 +40,9 @@ int unit_blocks(const PlanFacts& facts);
 bool reduces_one_by_one(const PlanBounds& bounds);
 
 // What runs an element of the model (LayerPrices::elements), by way.
-inline const std::vector<strategies::BlockOutline>& outlines_of(const PlanFacts& facts,
-                                                                std::size_t element) {
-  return facts.prices.outlines[facts.prices.elements[element]];
+inline const std::vector<strategies::BlockLeastCosts>& least_costs_of(const PlanFacts& facts,
+                                                                      std::size_t element) {
+  return facts.prices.least_costs[facts.prices.elements[element]];
 }
 // As they are held: the head may share the embedding's parameters, or need a copy beside it.
 strategies::Parameters parameters_of(const PlanFacts& facts, std::size_t element);

@@ -8,12 +8,12 @@
 
 namespace search {
 
-void bound_division(const Question& question, Divisions& divisions, std::size_t division,
+void bound_division(const Question& question, PriceCache& cache, std::size_t division,
                     Picoseconds threshold, BoundedDegrees& result) {
   using strategies::Plan;
-  const auto& degrees = divisions.plan(division);
-  const bool fits = divisions.fits(division);
-  const auto least = divisions.least_time(division);
+  const auto& degrees = cache.plan(division);
+  const bool fits = cache.fits(division);
+  const auto least = cache.least_time(division);
   if (!fits || least >= threshold) {
     std::int64_t count = 0;
     for_each_step(question.scenario, question.space, degrees, [&](const Plan&) { ++count; });
@@ -21,11 +21,11 @@ void bound_division(const Question& question, Divisions& divisions, std::size_t 
     if (!fits) result.too_large += count;
     if (fits && least >= sim::unreached) result.too_long += count;
     if (fits) result.left = std::min(result.left, least);
-    return divisions.forget(division);
+    return cache.forget(division);
   }
-  const auto& prices = divisions.fastest(division);
+  const auto& prices = cache.fastest(division);
   const auto before = result.open.size();
-  const strategies::Sharing* sharing = nullptr;
+  const strategies::ReplicaCosts* replicas = nullptr;
   std::tuple<std::int64_t, int, bool> shared;
   const auto visit = [&](const Plan& plan) {
     ++result.enumerated;
@@ -40,9 +40,9 @@ void bound_division(const Question& question, Divisions& divisions, std::size_t 
     // That changes more rarely than the plan.
     const std::tuple key{plan.pipeline, plan.zero,
                          plan.schedule == strategies::ScheduleKind::dualpipe};
-    if (sharing == nullptr || key != shared) sharing = &divisions.sharing(division, plan);
+    if (replicas == nullptr || key != shared) replicas = &cache.replica_costs(division, plan);
     shared = key;
-    const auto bound = least_time(PlanBounds(facts, *sharing));
+    const auto bound = least_time(PlanBounds(facts, *replicas));
     if (bound >= threshold) {
       result.left = std::min(result.left, bound);
       return;
@@ -54,7 +54,7 @@ void bound_division(const Question& question, Divisions& divisions, std::size_t 
          bound});
   };
   for_each_step(question.scenario, question.space, degrees, visit);
-  if (result.open.size() == before) divisions.forget(division);
+  if (result.open.size() == before) cache.forget(division);
 }
 
 }  // namespace search

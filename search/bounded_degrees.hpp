@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "search/candidates.hpp"
+#include "search/evaluator.hpp"
 
 namespace search {
 
@@ -18,7 +18,7 @@ struct BoundedDegrees {
 };
 
 // Adds those of one division, which is priced; forgets its prices if nothing of it is open.
-void bound_division(const Question& question, Divisions& divisions, std::size_t division,
+void bound_division(const Question& question, PriceCache& cache, std::size_t division,
                     Picoseconds threshold, BoundedDegrees& result);
 
 }  // namespace search

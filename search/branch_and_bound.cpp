@@ -13,8 +13,8 @@
 #include "forecast/costs.hpp"
 #include "plans/schedules/refusal.hpp"
 #include "search/bounded_degrees.hpp"
-#include "search/candidates.hpp"
-#include "search/seeds.hpp"
+#include "search/evaluator.hpp"
+#include "search/incumbents.hpp"
 
 namespace search {
 
@@ -70,8 +70,8 @@ class Searcher {
         options_(options),
         known_(known),
         costs_(forecast::costs_on(question.scenario.cluster)),
-        divisions_(question.scenario, question.space, costs_),
-        candidates_(question, costs_, divisions_, options.stop) {
+        cache_(question.scenario, question.space, costs_),
+        evaluator_(question, costs_, cache_, options.stop) {
     if (!options_.for_each)
       options_.for_each = [](std::size_t count, const std::function<void(std::size_t)>& work) {
         for (std::size_t i = 0; i < count; ++i) work(i);
@@ -96,8 +96,8 @@ class Searcher {
   // held against good plans, and most of them are not even written down.
   void bound_all() {
     std::vector<std::size_t> usual, others;
-    for (std::size_t i = 0; i < divisions_.size(); ++i)
-      (is_usual(divisions_.plan(i)) ? usual : others).push_back(i);
+    for (std::size_t i = 0; i < cache_.size(); ++i)
+      (is_usual(cache_.plan(i)) ? usual : others).push_back(i);
     bound(usual);
     seed();
     bound(others);
@@ -119,8 +119,8 @@ class Searcher {
       const auto begin = chunk * together;
       const auto part =
           std::span(divisions).subspan(begin, std::min(together, divisions.size() - begin));
-      divisions_.price(part);
-      for (const auto i : part) bound_division(question_, divisions_, i, limit, bounded[chunk]);
+      cache_.price(part);
+      for (const auto i : part) bound_division(question_, cache_, i, limit, bounded[chunk]);
     });
     if (stopped()) found_.left = 0;  // nothing is known of those passed over
     std::vector<Open> all;
@@ -168,7 +168,7 @@ class Searcher {
   std::vector<Guess> guesses_of(const std::vector<std::uint32_t>& indices) {
     std::vector<std::optional<Picoseconds>> times(indices.size());
     options_.for_each(indices.size(), [&](std::size_t i) {
-      if (!stopped()) times[i] = candidates_.guess(degrees_[indices[i]]);
+      if (!stopped()) times[i] = evaluator_.guess(degrees_[indices[i]]);
     });
     std::vector<Guess> guesses;
     for (std::size_t i = 0; i < indices.size(); ++i)
@@ -180,14 +180,14 @@ class Searcher {
     const auto& best = std::ranges::min_element(found_.plans, {}, time)->plan;
     std::vector<std::uint32_t> near;
     for (std::uint32_t i = 0; i < degrees_.size(); ++i)
-      if (!tried_.contains(i) && are_neighbours(best, candidates_.plan_of(degrees_[i])))
+      if (!tried_.contains(i) && are_neighbours(best, evaluator_.plan_of(degrees_[i])))
         near.push_back(i);
     return near;
   }
   void play_evenly(const std::vector<std::uint32_t>& chosen) {
     std::vector<Played> played(chosen.size());
     options_.for_each(chosen.size(), [&](std::size_t i) {
-      if (!stopped()) played[i] = candidates_.play_evenly(degrees_[chosen[i]]);
+      if (!stopped()) played[i] = evaluator_.play_evenly(degrees_[chosen[i]]);
     });
     tried_.insert(chosen.begin(), chosen.end());
     for (auto& one : played) {
@@ -222,9 +222,9 @@ class Searcher {
       const auto& degrees = degrees_[chosen[i].index];
       if (chosen[i].bounded)
         played[i] =
-            candidates_.play(degrees, cuts_.at(chosen[i].index), chosen[i].bound, threshold());
+            evaluator_.play(degrees, cuts_.at(chosen[i].index), chosen[i].bound, threshold());
       else
-        looks[i] = candidates_.look(degrees, target);
+        looks[i] = evaluator_.look(degrees, target);
     });
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       if (stopped()) {
@@ -279,12 +279,12 @@ class Searcher {
     constexpr std::size_t few = 8;
     std::vector<std::pair<double, std::uint32_t>> needs;
     for (std::uint32_t i = 0; i < degrees_.size(); ++i)
-      if (divisions_.fits(degrees_[i].division))
-        needs.emplace_back(candidates_.rough_memory(degrees_[i]), i);
+      if (cache_.fits(degrees_[i].division))
+        needs.emplace_back(evaluator_.rough_memory(degrees_[i]), i);
     std::ranges::sort(needs);
     std::optional<Misfit> least;
     for (std::size_t i = 0; i < std::min(few, needs.size()); ++i) {
-      auto one = candidates_.smallest(degrees_[needs[i].second]);
+      auto one = evaluator_.smallest(degrees_[needs[i].second]);
       if (!least || one.needed - one.capacity < least->needed - least->capacity)
         least = std::move(one);
     }
@@ -328,8 +328,8 @@ class Searcher {
   Options options_;
   Picoseconds known_;  // the step of a plan of elsewhere
   strategies::Costs costs_;
-  Divisions divisions_;
-  Candidates candidates_;
+  PriceCache cache_;
+  Evaluator evaluator_;
   std::vector<Degrees> degrees_;
   std::priority_queue<Open> open_;
   std::map<std::uint32_t, std::vector<std::vector<int>>> cuts_;  // of what is bounded and open

@@ -12,8 +12,8 @@ void stretch(Why& why, double factor) {
     for (auto& loss : why.runner->losses) loss.time = factor * loss.time;
   }
   for (auto& help : why.helps) help.gain = factor * help.gain;
-  for (auto& room : why.rooms)
-    if (room.time) *room.time = factor * *room.time;
+  for (auto& one : why.memory_changes)
+    if (one.time) *one.time = factor * *one.time;
 }
 
 }  // namespace

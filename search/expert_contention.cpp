@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "search/block_bounds.hpp"
-#include "strategies/crowding.hpp"
+#include "strategies/contention_bound.hpp"
 
 namespace search {
 
@@ -16,13 +16,13 @@ namespace {
 // A way whose first exchange comes when the message is further on meets less of it: its passes,
 // which are no fewer than those behind forward passes, are counted as so much shorter.
 void slow_behind_messages(const PlanBounds& bounds, std::vector<Layer>& layers,
-                          const strategies::Crowding& crowding, Picoseconds launch) {
+                          const strategies::ContentionBound& contention, Picoseconds launch) {
   std::vector<std::vector<Picoseconds>> of_kind(bounds.prices.kinds.size());
   for (std::size_t i = 1; i + 1 < layers.size(); ++i) {
     auto& longer = of_kind[bounds.prices.elements[i]];
-    const auto& ways = outlines_of(bounds, i);
+    const auto& ways = least_costs_of(bounds, i);
     if (longer.empty())
-      for (const auto& way : ways) longer.push_back(crowding.behind_message(way, launch));
+      for (const auto& way : ways) longer.push_back(contention.behind_message(way, launch));
     auto& layer = layers[i];
     layer.crowded = std::ranges::max(longer);
     if (layer.options_as_last.empty()) layer.options_as_last = layer.options;
@@ -38,15 +38,15 @@ void slow_behind_messages(const PlanBounds& bounds, std::vector<Layer>& layers,
 // and those of the first gradients. What an exchange takes longer is less by what it could send
 // then.
 void slow_beside_reductions(const PlanBounds& bounds, std::vector<Layer>& layers,
-                            const strategies::Crowding& crowding) {
-  std::vector<strategies::Crowding::Reduction> of_kind;
+                            const strategies::ContentionBound& contention) {
+  std::vector<strategies::ContentionBound::Reduction> of_kind;
   for (std::size_t k = 0; k < bounds.prices.kinds.size(); ++k)
-    of_kind.push_back(crowding.reduction(parameters_of(bounds, bounds.prices.kinds[k].first)));
+    of_kind.push_back(contention.reduction(parameters_of(bounds, bounds.prices.kinds[k].first)));
   const auto reduction = [&](std::size_t i) -> const auto& {
     return of_kind[bounds.prices.elements[i]];
   };
   const auto exchanges = [&](std::size_t i) {
-    return std::ranges::any_of(outlines_of(bounds, i),
+    return std::ranges::any_of(least_costs_of(bounds, i),
                                [](const auto& way) { return way.exchanged.bytes > 0; });
   };
   std::size_t first = 1;
@@ -65,7 +65,7 @@ void slow_beside_reductions(const PlanBounds& bounds, std::vector<Layer>& layers
     if (i + 1 >= layers.size()) continue;
     silences = std::max(
         silences, static_cast<double>(reduction(i).silent) / static_cast<double>(behind.time));
-    const double lost = std::max(0.0, crowding.exchange_rate() / fastest - 1);
+    const double lost = std::max(0.0, contention.exchange_rate() / fastest - 1);
     // Whatever stands behind layer i is the first to be reduced if it is the last of its stage.
     silent_first = i + 2 < layers.size() ? static_cast<double>(behind.silent) : silent_first;
     layers[i + 1].less_slowed_backward += static_cast<Picoseconds>(std::ceil(lost * silent_first));
@@ -74,9 +74,9 @@ void slow_beside_reductions(const PlanBounds& bounds, std::vector<Layer>& layers
     for (const auto& way : layer.options)
       longest = std::max(longest, way.backward + layer.slowed_backward);
     double least = HUGE_VAL;
-    const auto& ways = outlines_of(bounds, i);
+    const auto& ways = least_costs_of(bounds, i);
     for (std::size_t w = 0; w < ways.size(); ++w) {
-      const auto longer = std::clamp<Picoseconds>(crowding.beside_reduction(ways[w], fastest), 0,
+      const auto longer = std::clamp<Picoseconds>(contention.beside_reduction(ways[w], fastest), 0,
                                                   std::max<Picoseconds>(0, behind.time - longest));
       const auto pass = layer.options[w].backward + layer.slowed_backward + longer;
       least = std::min(least,
@@ -90,14 +90,15 @@ void slow_beside_reductions(const PlanBounds& bounds, std::vector<Layer>& layers
 }  // namespace
 
 void add_expert_contention(PipelineProblem& problem, const PlanBounds& bounds,
-                           const strategies::Outline& outline, const strategies::Costs& costs) {
+                           const strategies::LeastCosts& least_costs,
+                           const strategies::Costs& costs) {
   using enum strategies::When;
   const auto by_host = [&](const strategies::LeastTime& whole) {
     return host_waits(bounds) && whole.host > whole.device;
   };
   // Gathered parameters would be beside messages too.
   const bool usual = bounds.plan.schedule == strategies::ScheduleKind::one_f_one_b &&
-                     !runs_in_pairs(bounds) && outline.sends_beside() && !runs_rows(bounds) &&
+                     !runs_in_pairs(bounds) && least_costs.sends_beside() && !runs_rows(bounds) &&
                      bounds.plan.offload == strategies::Offload{} &&
                      bounds.plan.gradient_compression == strategies::GradientCompression::none &&
                      bounds.lane.reduces != always && bounds.lane.gathers != always &&
@@ -111,15 +112,15 @@ void add_expert_contention(PipelineProblem& problem, const PlanBounds& bounds,
     return;
   const strategies::Job job{bounds.scenario.model, bounds.scenario.training, bounds.plan,
                             bounds.scenario.software, bounds.scenario.cluster};
-  const strategies::Crowding crowding(job, costs);
-  if (!crowding.alike()) return;
+  const strategies::ContentionBound contention(job, costs);
+  if (!contention.alike()) return;
   auto& layers = problem.chain.layers;
-  slow_behind_messages(bounds, layers, crowding, outline.backward_launch());
+  slow_behind_messages(bounds, layers, contention, least_costs.backward_launch());
   problem.lane.crowds =
       std::ranges::any_of(layers, [](const Layer& layer) { return layer.crowded > 0; });
   if (reduces_one_by_one(bounds) &&
       !strategies::owns_tensors(bounds.plan, bounds.scenario.software))
-    slow_beside_reductions(bounds, layers, crowding);
+    slow_beside_reductions(bounds, layers, contention);
 }
 
 }  // namespace search

@@ -2,12 +2,13 @@
 // What exchanges of experts take longer as messages and gradients share their links, at least.
 #pragma once
 #include "search/plan_bounds.hpp"
-#include "strategies/outline.hpp"
+#include "strategies/least_costs.hpp"
 
 namespace search {
 
 // Adds it to the layers of the plan's problem (pipeline_problem), and to its lane.
 void add_expert_contention(PipelineProblem& problem, const PlanBounds& bounds,
-                           const strategies::Outline& outline, const strategies::Costs& costs);
+                           const strategies::LeastCosts& least_costs,
+                           const strategies::Costs& costs);
 
 }  // namespace search

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "plans/partition.hpp"
-#include "search/candidates.hpp"
 #include "search/cuts.hpp"
+#include "search/evaluator.hpp"
 #include "strategies/lowering/lower.hpp"
 
 namespace search {

@@ -51,7 +51,7 @@ std::vector<Recompute> ways_of(const model::Transformer& model) {
 
 namespace {
 
-Block in_way(Block block, const Way& way) {
+Block as_variant(Block block, const LayerVariant& way) {
   const bool layer = block.kind == Block::Kind::layer;
   if (layer || block.kind == Block::Kind::prediction)
     block.drop = strategies::drop_of(way.recompute, 0);
@@ -59,8 +59,8 @@ Block in_way(Block block, const Way& way) {
   return block;
 }
 
-std::vector<Way> all_ways(const std::vector<Recompute>& recompute, const Plan& plan) {
-  std::vector<Way> ways;
+std::vector<LayerVariant> all_variants(const std::vector<Recompute>& recompute, const Plan& plan) {
+  std::vector<LayerVariant> ways;
   for (const bool regrouped : {false, true})
     if (!regrouped || plan.layer_tensor)
       for (const auto& one : recompute) ways.push_back({one, regrouped});
@@ -68,9 +68,9 @@ std::vector<Way> all_ways(const std::vector<Recompute>& recompute, const Plan& p
 }
 
 void sum_up(LayerPrices& prices, std::int64_t layers) {
-  prices.kinds.resize(prices.outlines.size());
+  prices.kinds.resize(prices.least_costs.size());
   for (std::size_t i = prices.elements.size(); i-- > 0;) {
-    const auto& first = prices.outlines[prices.elements[i]].front();
+    const auto& first = prices.least_costs[prices.elements[i]].front();
     prices.forward += first.forward;
     prices.backward += first.backward;
     prices.backward_input += first.backward_input;
@@ -92,22 +92,24 @@ void sum_up(LayerPrices& prices, std::int64_t layers) {
   }
 }
 
-void take_lesser_times(strategies::BlockOutline& least, const strategies::BlockOutline& other) {
-  using strategies::BlockOutline;
-  for (const auto pass : {&BlockOutline::forward, &BlockOutline::backward,
-                          &BlockOutline::backward_input, &BlockOutline::backward_weight})
+void take_lesser_times(strategies::BlockLeastCosts& least,
+                       const strategies::BlockLeastCosts& other) {
+  using strategies::BlockLeastCosts;
+  for (const auto pass : {&BlockLeastCosts::forward, &BlockLeastCosts::backward,
+                          &BlockLeastCosts::backward_input, &BlockLeastCosts::backward_weight})
     for (const auto part :
          {&LeastTime::device, &LeastTime::host, &LeastTime::computing, &LeastTime::exchanging})
       least.*pass.*part = std::min(least.*pass.*part, other.*pass.*part);
   // A slowdown counts for less where a pass takes longer.
-  least.stretch = {};
+  least.sensitivity = {};
 }
 
-void take_lesser_memory(strategies::BlockOutline& least, const strategies::BlockOutline& other) {
-  using strategies::BlockOutline;
+void take_lesser_memory(strategies::BlockLeastCosts& least,
+                        const strategies::BlockLeastCosts& other) {
+  using strategies::BlockLeastCosts;
   for (const auto part :
-       {&BlockOutline::kept, &BlockOutline::forward_peak, &BlockOutline::backward_peak,
-        &BlockOutline::input_peak, &BlockOutline::recomputed})
+       {&BlockLeastCosts::kept, &BlockLeastCosts::forward_peak, &BlockLeastCosts::backward_peak,
+        &BlockLeastCosts::input_peak, &BlockLeastCosts::recomputed})
     least.*part = std::min(least.*part, other.*part);
 }
 
@@ -131,15 +133,15 @@ Plan on_one_stage(const Scenario& scenario, const Plan& plan) {
 LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
                          const std::vector<Recompute>& recompute,
                          const std::vector<strategies::RankKind>& ranks,
-                         const strategies::Costs& costs, bool stretches, Dense* dense) {
-  const auto ways = all_ways(recompute, plan);
+                         const strategies::Costs& costs, bool sensitivities, Dense* dense) {
+  const auto variants = all_variants(recompute, plan);
   Dense none;
   auto& known = dense != nullptr ? *dense : none;
   const auto find = [&](const Block& block) {
     return std::ranges::find(known, block, &Dense::value_type::first);
   };
   auto whole = on_one_stage(scenario, plan);
-  LayerPrices prices{.ways = ways};
+  LayerPrices prices{.variants = variants};
   std::vector<Block> kinds, all;
   const auto chain = strategies::blocks_of(scenario.model, whole).front();
   for (const auto& block : chain) {
@@ -153,40 +155,40 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   };
   for (const auto& kind : kinds) {
     if (kind.kind == Block::Kind::prediction) add(kind);
-    for (const auto& way : ways) add(in_way(kind, way));
+    for (const auto& way : variants) add(as_variant(kind, way));
   }
   whole.schedule = plan.schedule;
   const strategies::Job job{scenario.model, scenario.training, whole, scenario.software,
                             scenario.cluster};
-  const strategies::Outline outline(job, ranks, costs, all, stretches);
-  const auto outline_of = [&](const Block& block) {
+  const strategies::LeastCosts least_costs(job, ranks, costs, all, sensitivities);
+  const auto least_costs_of = [&](const Block& block) {
     const auto found = find(block);
-    return found == known.end() ? outline.of(block) : found->second;
+    return found == known.end() ? least_costs.of(block) : found->second;
   };
   for (const auto& kind : kinds) {
-    auto& of_kind = prices.outlines.emplace_back();
+    auto& of_kind = prices.least_costs.emplace_back();
     const bool layer = kind.kind == Block::Kind::layer;
-    const auto many = layer ? ways.size() : 1;
+    const auto many = layer ? variants.size() : 1;
     for (std::size_t w = 0; w < many; ++w) {
-      of_kind.push_back(outline_of(layer ? in_way(kind, ways[w]) : kind));
+      of_kind.push_back(least_costs_of(layer ? as_variant(kind, variants[w]) : kind));
       // At least: rows may be shorter.
-      const auto& every = ways[w].recompute.every;
+      const auto& every = variants[w].recompute.every;
       if (layer && !every.empty()) of_kind.back().kept /= every.front();
     }
     // They run as layers do that are all alike, or keep everything.
     if (kind.kind == Block::Kind::prediction)
-      for (const auto& way : ways) {
-        const auto block = in_way(kind, way);
+      for (const auto& way : variants) {
+        const auto block = as_variant(kind, way);
         if (block == kind) continue;
-        const auto other = outline_of(block);
+        const auto other = least_costs_of(block);
         take_lesser_times(of_kind.front(), other);
         take_lesser_memory(of_kind.front(), other);
       }
     auto& regrouped = prices.regrouped.emplace_back();
-    if (layer && ways.back().regrouped) regrouped = of_kind.back().parameters;
+    if (layer && variants.back().regrouped) regrouped = of_kind.back().parameters;
   }
   for (const auto& block : all)
-    if (!block.experts) known.emplace_back(block, outline.of(block));
+    if (!block.experts) known.emplace_back(block, least_costs.of(block));
   sum_up(prices, scenario.model.layers);
   prices.words = static_cast<double>(strategies::extent_of(job.share()).vocab * job.model.hidden);
   return prices;
@@ -221,24 +223,24 @@ std::vector<strategies::RankKind> ranks_of(const Scenario& scenario, const Plan&
 
 void keep_least_way(LayerPrices& prices) {
   const auto rows = std::ranges::find_if(
-      prices.ways, [](const Way& way) { return !way.recompute.every.empty(); });
-  if (rows != prices.ways.end()) prices.ways.front() = *rows;
-  for (auto& ways : prices.outlines)
+      prices.variants, [](const LayerVariant& way) { return !way.recompute.every.empty(); });
+  if (rows != prices.variants.end()) prices.variants.front() = *rows;
+  for (auto& ways : prices.least_costs)
     for (const auto& way : ways) take_lesser_memory(ways.front(), way);
   keep_fastest_way(prices);
 }
 
 void keep_fastest_way(LayerPrices& prices) {
-  if (prices.ways.size() == 1) return;
-  for (auto& ways : prices.outlines) {
+  if (prices.variants.size() == 1) return;
+  for (auto& ways : prices.least_costs) {
     auto& first = ways.front();
     for (const auto& way : ways) take_lesser_times(first, way);
     ways.resize(1);
   }
-  prices.ways.resize(1);
+  prices.variants.resize(1);
   prices.forward = prices.backward = prices.backward_input = prices.backward_weight = {};
   for (const auto kind : prices.elements) {
-    const auto& each = prices.outlines[kind].front();
+    const auto& each = prices.least_costs[kind].front();
     prices.forward += each.forward;
     prices.backward += each.backward;
     prices.backward_input += each.backward_input;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "forecast/scenario.hpp"
-#include "strategies/outline.hpp"
+#include "strategies/least_costs.hpp"
 
 namespace search {
 
@@ -14,24 +14,24 @@ namespace search {
 std::vector<strategies::Recompute> ways_of(const model::Transformer& model);
 
 // How a layer runs: what is recomputed of it, and whether it is regrouped (Plan::layer_tensor).
-struct Way {
+struct LayerVariant {
   strategies::Recompute recompute;
   bool regrouped = false;
-  friend bool operator==(const Way&, const Way&) = default;
+  friend bool operator==(const LayerVariant&, const LayerVariant&) = default;
 };
 
-// What the layers of a plan cost under every way: the same for all plans that agree in the degrees
-// that divide a layer, in microbatch and software. O(ways · operators)
+// What the layers of a plan cost as every variant: the same for all plans that agree in the degrees
+// that divide a layer, in microbatch and software. O(variants · operators)
 struct LayerPrices {
-  std::vector<Way> ways;              // those that regroup come last
-  std::vector<std::size_t> elements;  // embedding, layers, head, prediction modules: kinds
+  std::vector<LayerVariant> variants;  // those that regroup come last
+  std::vector<std::size_t> elements;   // embedding, layers, head, prediction modules: kinds
   struct Kind {
     std::size_t first = 0;  // element of the kind
     double count = 0;
     bool layer = false;
   };
   std::vector<Kind> kinds;
-  std::vector<std::vector<strategies::BlockOutline>> outlines;               // by kind and way
+  std::vector<std::vector<strategies::BlockLeastCosts>> least_costs;         // by kind and variant
   std::vector<std::optional<strategies::Parameters>> regrouped;              // by kind: held then
   strategies::LeastTime forward, backward, backward_input, backward_weight;  // of all, fastest way
   // Of all blocks, and of one, dense and experts apart: at the most, all layers regrouped too.
@@ -39,16 +39,16 @@ struct LayerPrices {
   strategies::Parameters least;  // of the layer that has fewest
   double words = 0;              // parameters of the embedding of words, on one rank
 };
-// Outlines of blocks without experts: how experts are divided does not matter to them.
-using Dense = std::vector<std::pair<strategies::Block, strategies::BlockOutline>>;
+// Least costs of blocks without experts: how experts are divided does not matter to them.
+using Dense = std::vector<std::pair<strategies::Block, strategies::BlockLeastCosts>>;
 // `ways`: if the plan has a layer_tensor, each also regrouped; what that sends before and after
-// is left out. `stretches`: or without (strategies::Outline). `dense`: looked up and added to; of
-// the same plan but for its experts, on ranks whose tensor- and context-parallel groups lie the
-// same.
+// is left out. `sensitivities`: or without (strategies::LeastCosts). `dense`: looked up and added
+// to; of the same plan but for its experts, on ranks whose tensor- and context-parallel groups lie
+// the same.
 LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
                          const std::vector<strategies::Recompute>& ways,
                          const std::vector<strategies::RankKind>& ranks,
-                         const strategies::Costs& costs, bool stretches = true,
+                         const strategies::Costs& costs, bool sensitivities = true,
                          Dense* dense = nullptr);
 LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
                          const std::vector<strategies::Recompute>& ways,

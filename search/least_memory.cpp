@@ -35,7 +35,7 @@ strategies::StaticMemory states_of(const PlanFacts& facts, const strategies::Par
 double average_states(const PlanFacts& facts) {
   double cast = 0;
   for (std::size_t k = 0; k < facts.prices.kinds.size(); ++k)
-    cast += facts.prices.kinds[k].count * facts.prices.outlines[k].front().cast;
+    cast += facts.prices.kinds[k].count * facts.prices.least_costs[k].front().cast;
   auto whole = facts.prices.whole;
   // At least: what is held beside the head is left out where it adds, and nothing is regrouped.
   if (facts.scenario.model.tied_embeddings) whole.with_layer -= facts.prices.words;
@@ -80,7 +80,7 @@ double whole_units(const PlanFacts& facts) {
   };
   for (std::size_t kind = 0; kind < facts.prices.kinds.size(); ++kind)
     if (facts.prices.kinds[kind].layer) {
-      count(facts.prices.outlines[kind].front().parameters);
+      count(facts.prices.least_costs[kind].front().parameters);
       if (const auto& regrouped = facts.prices.regrouped[kind]) count(*regrouped);
     }
   if (facts.plan.zero == 2)
@@ -98,7 +98,7 @@ double rough_memory(const PlanFacts& facts) {
   double kept = 0;
   for (std::size_t k = 0; k < facts.prices.kinds.size(); ++k)
     kept +=
-        facts.prices.kinds[k].count * static_cast<double>(facts.prices.outlines[k].front().kept);
+        facts.prices.kinds[k].count * static_cast<double>(facts.prices.least_costs[k].front().kept);
   return average_states(facts) + kept / p * std::min(m, p + 1);
 }
 

@@ -53,7 +53,7 @@ ReplicaSums replica_sums(const PlanBounds& bounds) {
     const auto& kind = bounds.prices.kinds[k];
     sums.sent += kind.count * one.sent;
     sums.update += kind.count * one.update;
-    if (!kind.layer || !bounds.sharing.shares()) continue;
+    if (!kind.layer || !bounds.replicas.shares()) continue;
     const auto passes = pass_times(bounds, k);
     const double reduced = one.reduction * (always ? m : 1);
     const double work = m * passes.work();
@@ -114,13 +114,13 @@ Picoseconds least_time(const PlanBounds& bounds) {
   const auto total = replica_sums(bounds);
   const auto p = static_cast<double>(bounds.plan.pipeline);
   double time = std::max(bound_of_passes(bounds), total.sent / p);
-  if (bounds.sharing.shares()) {
+  if (bounds.replicas.shares()) {
     if (is_plain_line(bounds)) time = std::max(time, least_with_ahead(total.all, total.ahead, p));
     if (!bounds.duties.beside || bounds.duties.reduces == DataLane::When::always)
       time = std::max(time, total.all / p);
   }
   if (!spans_steps(bounds))
-    time += total.update / p + static_cast<double>(bounds.sharing.between());
+    time += total.update / p + static_cast<double>(bounds.replicas.between());
   return whole_bound(time * (1 - 1e-9));
 }
 

@@ -197,7 +197,7 @@ Picoseconds time_as_cut(const PlanBounds& bounds, const std::vector<double>& rec
     time = std::max({time, device.issued, device.sent, one_machine_bound(device.work)});
     update = std::max(update, device.update);
   }
-  time += update + static_cast<double>(bounds.sharing.between());
+  time += update + static_cast<double>(bounds.replicas.between());
   return std::max(least_time(bounds), whole_bound(time * (1 - 1e-9)));
 }
 
@@ -279,7 +279,7 @@ Picoseconds least_time_of_pairs(const PlanBounds& bounds,
     time = std::max(time, head + busy + tail);
     update = std::max(update, device.update);
   }
-  time += update + static_cast<double>(bounds.sharing.between());
+  time += update + static_cast<double>(bounds.replicas.between());
   return std::max(least_time_as_cut(bounds), whole_bound(time * (1 - 1e-9)));
 }
 

@@ -212,7 +212,7 @@ Cost cost_of(const topology::Cluster& cluster, const forecast::Step& step) {
   return cost;
 }
 
-Outcome pursue(const Question& question, const Options& options) {
+Outcome optimise(const Question& question, const Options& options) {
   return Pursuit(question, options).run();
 }
 

@@ -56,6 +56,6 @@ struct Outcome {
 //   more memory.
 // Every size is searched as a question of its own, with the limits of its space. What was decided
 // when the search is told to stop stands; the answer is then interrupted.
-Outcome pursue(const Question& question, const Options& options = {});
+Outcome optimise(const Question& question, const Options& options = {});
 
 }  // namespace search

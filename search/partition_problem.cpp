@@ -11,26 +11,27 @@
 namespace search {
 
 using sim::Picoseconds;
-using strategies::BlockOutline;
+using strategies::BlockLeastCosts;
 using strategies::LeastTime;
 using strategies::ScheduleKind;
 
 namespace {
 
-std::vector<StageTimes> besides(const PlanBounds& bounds, const strategies::Outline& outline) {
+std::vector<StageTimes> besides(const PlanBounds& bounds,
+                                const strategies::LeastCosts& least_costs) {
   const auto& layout = bounds.layout;
   const int last = layout.virtual_stages() - 1;
   std::vector<StageTimes> all(static_cast<std::size_t>(layout.virtual_stages()));
   // What the host bounds has the launch of its first kernel in it.
   const auto by_host = [](const LeastTime& whole) { return whole.host > whole.device; };
-  const auto forward_launch = by_host(bounds.prices.forward) ? 0 : outline.forward_launch();
+  const auto forward_launch = by_host(bounds.prices.forward) ? 0 : least_costs.forward_launch();
   const bool gradients_by_host = by_host(bounds.prices.backward) ||
                                  by_host(bounds.prices.backward_input) ||
                                  by_host(bounds.prices.backward_weight);
-  const auto backward_launch = gradients_by_host ? 0 : outline.backward_launch();
+  const auto backward_launch = gradients_by_host ? 0 : least_costs.backward_launch();
   // One unit of every pass has nothing beside it.
   Slowed most;
-  for (const auto& blocks : bounds.prices.outlines)
+  for (const auto& blocks : bounds.prices.least_costs)
     for (const auto& block : blocks) {
       const auto more = slowed_always(bounds, block);
       most.forward = std::max(most.forward, unit_blocks(bounds) * more.forward);
@@ -44,15 +45,15 @@ std::vector<StageTimes> besides(const PlanBounds& bounds, const strategies::Outl
     times.forward -= most.forward;
     (bounds.graded ? times.weight : times.backward) -= most.backward;
     const auto here = strategies::place_of(v, layout);
-    if (here.chunk == 0) times.update = bounds.sharing.between();
+    if (here.chunk == 0) times.update = bounds.replicas.between();
     // Behind all that its device reduces.
     if (bounds.lane.reduces == DataLane::When::once && (v == 0 || v == last))
       times.reduction = times.last_unit = embedding_time(bounds);
-    if (outline.sends_beside()) continue;
+    if (least_costs.sends_beside()) continue;
     const auto sends = [&](int to, bool forward) -> Picoseconds {
       if (to < 0 || to > last) return 0;
       const auto there = strategies::place_of(to, layout);
-      return there.stage == here.stage ? 0 : outline.sending(here.stage, forward);
+      return there.stage == here.stage ? 0 : least_costs.sending(here.stage, forward);
     };
     // Down a V and up again: a message to the next virtual stage may go to the device before.
     times.forward += std::min(sends(v + 1, true), sends(v + 1, false));
@@ -70,16 +71,16 @@ std::vector<StageTimes> besides(const PlanBounds& bounds, const strategies::Outl
 
 // Chunks of one device are as long as each other, but for a layer; only the first and the last may
 // have none, beside the embedding and the head.
-std::vector<PipelineProblem::Room> stage_rooms(const PlanFacts& facts) {
+std::vector<PipelineProblem::LayerRange> layer_ranges(const PlanFacts& facts) {
   if (facts.plan.schedule != ScheduleKind::interleaved) return {};
   const auto layers = static_cast<int>(facts.scenario.model.layers);
   const int stages = facts.layout.virtual_stages();
-  std::vector<PipelineProblem::Room> rooms(
+  std::vector<PipelineProblem::LayerRange> ranges(
       static_cast<std::size_t>(stages),
       {std::max(1, layers / stages), (layers + stages - 1) / stages});
-  for (auto* end : {&rooms.front(), &rooms.back()})
+  for (auto* end : {&ranges.front(), &ranges.back()})
     *end = {layers / stages + 1, (layers + stages - 1) / stages + 1};
-  return rooms;
+  return ranges;
 }
 
 // Where every layer fills a bucket, the gradients of the one behind it are reduced beside its last
@@ -98,7 +99,7 @@ strategies::Parameters reduced_beside(const PlanBounds& bounds, std::size_t elem
 // Of the ways to run a layer that which shows least.
 void add_units(const PlanBounds& bounds, Layer& layer, std::size_t element) {
   using enum strategies::When;
-  const auto& ways = outlines_of(bounds, element);
+  const auto& ways = least_costs_of(bounds, element);
   const auto reduced = reduced_beside(bounds, element);
   constexpr auto most = std::numeric_limits<Picoseconds>::max();
   Slowed least{most, most};
@@ -134,11 +135,11 @@ void find_edges(const PlanFacts& facts, std::vector<Layer>& layers) {
 
 bool embedding_may_be_alone(const PlanFacts& facts) {
   if (is_cut(facts)) return cut_of(facts)[1] == 1;
-  const auto rooms = stage_rooms(facts);
-  return rooms.empty() || rooms.front().least == 1;
+  const auto ranges = layer_ranges(facts);
+  return ranges.empty() || ranges.front().least == 1;
 }
 
-ByteCount peak_of(const PlanFacts& facts, const BlockOutline& block) {
+ByteCount peak_of(const PlanFacts& facts, const BlockLeastCosts& block) {
   return std::max(block.forward_peak, facts.graded ? block.input_peak : block.backward_peak);
 }
 
@@ -150,7 +151,7 @@ void raise_to_peaks_of_last(const PlanFacts& facts, std::vector<Layer>& layers) 
   auto least = std::numeric_limits<ByteCount>::max();
   const auto peak_at = [&](std::size_t element) {
     auto peak = std::numeric_limits<ByteCount>::max();
-    for (const auto& block : outlines_of(facts, element))
+    for (const auto& block : least_costs_of(facts, element))
       peak = std::min(peak, peak_of(facts, block));
     return peak;
   };
@@ -176,7 +177,7 @@ void find_peaks_as_last(const PlanFacts& facts, std::vector<Layer>& layers) {
   // Behind the head may be prediction modules.
   for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
     auto& prices = layers[i].options_as_last = layers[i].options;
-    const auto& ways = outlines_of(facts, i);
+    const auto& ways = least_costs_of(facts, i);
     for (std::size_t w = 0; w < ways.size(); ++w)
       prices[w].transient = std::max(prices[w].transient, ways[w].backward_peak);
   }
@@ -190,7 +191,7 @@ std::int64_t most_in_flight(const PlanFacts& facts) {
 }
 
 Layer layer_of(const PlanBounds& bounds, std::size_t element) {
-  const auto& outlines = outlines_of(bounds, element);
+  const auto& variants = least_costs_of(bounds, element);
   using Held = strategies::Parameters;
   const auto fixed_of = [&](const Held& held, double cast) {
     const auto fixed = states_of(bounds, held, cast);
@@ -198,24 +199,24 @@ Layer layer_of(const PlanBounds& bounds, std::size_t element) {
   };
   const auto held = parameters_of(bounds, element);
   Layer layer;
-  layer.fixed = fixed_of(held, outlines.front().cast);
+  layer.fixed = fixed_of(held, variants.front().cast);
   layer.reduction =
-      least_of(bounds, element, [&](const Held& of) { return bounds.sharing.reduction(of); });
+      least_of(bounds, element, [&](const Held& of) { return bounds.replicas.reduction(of); });
   // The root unit stays gathered: what no pass gathers again is left out of all.
   const bool inside =
       element >= 1 && element <= static_cast<std::size_t>(bounds.scenario.model.layers);
   if (inside || !bounds.scenario.software.root_unit || !bounds.lane.gathers_again)
     layer.gathering =
-        least_of(bounds, element, [&](const Held& of) { return bounds.sharing.gathering(of); });
+        least_of(bounds, element, [&](const Held& of) { return bounds.replicas.gathering(of); });
   layer.update = least_of(bounds, element, [&](const Held& of) { return update_time(bounds, of); });
   layer.last_unit = layer.reduction;
   add_units(bounds, layer, element);
   // What runs takes the place of what the layers behind it have freed, perhaps: its peak counts
   // only where there are none (raise_to_peaks_of_last).
-  for (std::size_t w = 0; w < outlines.size(); ++w) {
-    const auto& block = outlines[w];
+  for (std::size_t w = 0; w < variants.size(); ++w) {
+    const auto& block = variants[w];
     auto priced = price_beside(bounds, block);
-    if (outlines.size() > 1 && bounds.prices.ways[w].regrouped) {
+    if (variants.size() > 1 && bounds.prices.variants[w].regrouped) {
       // States beyond those of a layer as the plan divides it, as if they were kept of every
       // microbatch that may be in flight.
       const auto more = fixed_of(block.parameters, block.cast) - layer.fixed;
@@ -256,14 +257,14 @@ PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Cos
   problem.microbatches = static_cast<int>(bounds.microbatches);
   const strategies::Job job{bounds.scenario.model, bounds.scenario.training, bounds.plan,
                             bounds.scenario.software, bounds.scenario.cluster};
-  const strategies::Outline outline(job, costs, {});
-  problem.besides = besides(bounds, outline);
+  const strategies::LeastCosts least_costs(job, costs, {});
+  problem.besides = besides(bounds, least_costs);
   problem.lane = bounds.lane;
-  if (outline.sends_beside() && p > 1) {
-    problem.latency = outline.sending(0, true);
+  if (least_costs.sends_beside() && p > 1) {
+    problem.latency = least_costs.sending(0, true);
     for (int stage = 0; stage < p; ++stage)
       for (const bool forward : {true, false})
-        problem.latency = std::min(problem.latency, outline.sending(stage, forward));
+        problem.latency = std::min(problem.latency, least_costs.sending(stage, forward));
   }
   const auto layers = static_cast<std::size_t>(bounds.scenario.model.layers);
   for (std::size_t i = 0; i < bounds.prices.elements.size(); ++i) {
@@ -275,8 +276,8 @@ PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Cos
   find_edges(bounds, problem.chain.layers);
   raise_to_peaks_of_last(bounds, problem.chain.layers);
   find_peaks_as_last(bounds, problem.chain.layers);
-  add_expert_contention(problem, bounds, outline, costs);
-  problem.rooms = stage_rooms(bounds);
+  add_expert_contention(problem, bounds, least_costs, costs);
+  problem.ranges = layer_ranges(bounds);
   const double free = room_for_tensors(bounds, headroom) - whole_units(bounds);
   problem.capacity.assign(static_cast<std::size_t>(p),
                           static_cast<ByteCount>(std::max(free, -1.0)));

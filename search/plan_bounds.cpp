@@ -27,10 +27,10 @@ PlanFacts::PlanFacts(const forecast::Scenario& scenario_, const Plan& plan_,
 
 namespace {
 
-DataLane lane_of(const PlanFacts& facts, const strategies::Sharing& sharing) {
+DataLane lane_of(const PlanFacts& facts, const strategies::ReplicaCosts& replicas) {
   const auto& software = facts.scenario.software;
   const auto& duties = facts.duties;
-  if (!sharing.shares() || strategies::post_validates(facts.plan, software)) return {};
+  if (!replicas.shares() || strategies::post_validates(facts.plan, software)) return {};
   return {
       .reduces = duties.reduces,
       .beside = duties.beside,
@@ -40,8 +40,8 @@ DataLane lane_of(const PlanFacts& facts, const strategies::Sharing& sharing) {
 
 }  // namespace
 
-PlanBounds::PlanBounds(PlanFacts facts, const strategies::Sharing& sharing_)
-    : PlanFacts(facts), sharing(sharing_), lane(lane_of(*this, sharing_)) {}
+PlanBounds::PlanBounds(PlanFacts facts, const strategies::ReplicaCosts& replicas_)
+    : PlanFacts(facts), replicas(replicas_), lane(lane_of(*this, replicas_)) {}
 
 bool is_cut(const PlanFacts& facts) {
   if (!facts.plan.layers_per_stage.empty() || facts.plan.pipeline == 1) return true;
@@ -66,7 +66,9 @@ namespace {
 void write_ways(const PlanFacts& facts, Plan& plan, const std::vector<std::size_t>& way,
                 bool recompute) {
   if (!recompute && !plan.layer_tensor) return;
-  const auto of = [&](std::size_t layer) -> const Way& { return facts.prices.ways[way[layer]]; };
+  const auto of = [&](std::size_t layer) -> const LayerVariant& {
+    return facts.prices.variants[way[layer]];
+  };
   plan.layers.clear();
   bool differs = false;
   if (recompute) {
@@ -88,7 +90,7 @@ void write_ways(const PlanFacts& facts, Plan& plan, const std::vector<std::size_
     else
       all.push_back(own);
   }
-  if (std::ranges::none_of(way, [&](std::size_t w) { return facts.prices.ways[w].regrouped; }))
+  if (std::ranges::none_of(way, [&](std::size_t w) { return facts.prices.variants[w].regrouped; }))
     plan.layer_tensor.reset();
 }
 

@@ -11,7 +11,7 @@
 #include "plans/holdings.hpp"
 #include "search/layer_prices.hpp"
 #include "search/solvers/pipeline_problem.hpp"
-#include "strategies/sharing.hpp"
+#include "strategies/replica_costs.hpp"
 
 namespace search {
 
@@ -36,9 +36,9 @@ struct PlanFacts {
 
 // The same with what replicas exchange.
 struct PlanBounds : PlanFacts {
-  PlanBounds(PlanFacts facts, const strategies::Sharing& sharing);
+  PlanBounds(PlanFacts facts, const strategies::ReplicaCosts& replicas);
 
-  const strategies::Sharing& sharing;
+  const strategies::ReplicaCosts& replicas;
   DataLane lane;  // what a device sends to replicas beside its passes; nothing if steps overlap
 };
 

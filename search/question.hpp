@@ -30,7 +30,7 @@ struct Question {
   double gap = 0;              // the search ends when no plan can be faster by more than this share
   double memory_headroom = 0;  // share of device memory that stays free
   std::optional<units::Seconds> time_limit;  // whoever owns the clock keeps it
-  Objective objective = {};                  // for pursue() (objectives.hpp)
+  Objective objective = {};                  // for optimise() (objectives.hpp)
   // Chosen from as well: the same in another precision, say, or with states offloaded.
   std::vector<Alternative> others = {};
 

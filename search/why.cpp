@@ -187,9 +187,9 @@ Question as_best(Question question, const Plan& best) {
 
 // Looks at what fits into a changed memory. Of two sizes between which nothing gets faster, those
 // between are not looked at.
-class Rooms {
+class MemoryChanges {
  public:
-  Rooms(const Question& question, const Answer& answer, const Options& options)
+  MemoryChanges(const Question& question, const Answer& answer, const Options& options)
       : question_(question),
         answer_(answer),
         options_{.top = 1, .for_each = options.for_each, .stop = options.stop},
@@ -200,30 +200,32 @@ class Rooms {
   }
 
   // None where it was told to stop.
-  std::vector<Room> run() {
+  std::vector<MemoryChange> run() {
     const auto best = answer_.plans.front().forecast.step.time;
-    std::vector<Room> rooms;
-    for (const double change : changes) rooms.push_back({change, {}});
-    const auto middle = std::ranges::find_if(rooms, [](const Room& r) { return r.change > 0; });
-    const std::span less(rooms.begin(), middle), more(middle, rooms.end());
-    for (auto& room : less) room.time = least_time(room.change, best);
+    std::vector<MemoryChange> memory_changes;
+    for (const double change : changes) memory_changes.push_back({change, {}});
+    const auto middle =
+        std::ranges::find_if(memory_changes, [](const MemoryChange& r) { return r.change > 0; });
+    const std::span less(memory_changes.begin(), middle), more(middle, memory_changes.end());
+    for (auto& one : less) one.time = least_time(one.change, best);
     more.back().time = least_time(more.back().change, {});
     fill(more, best);
-    for (std::size_t i = 1; i < rooms.size(); ++i)  // what fits into less fits
-      if (rooms[i - 1].time) faster(rooms[i].time, *rooms[i - 1].time);
-    if (stopped_) rooms.clear();
-    return rooms;
+    for (std::size_t i = 1; i < memory_changes.size(); ++i)  // what fits into less fits
+      if (memory_changes[i - 1].time) faster(memory_changes[i].time, *memory_changes[i - 1].time);
+    if (stopped_) memory_changes.clear();
+    return memory_changes;
   }
 
  private:
   // All but the last, whose time is known, above memory with which `before` is the time.
-  void fill(std::span<Room> rooms, Seconds before) {
-    if (rooms.size() < 2) return;
-    const auto last = rooms.back().time;
-    const auto middle = (rooms.size() - 2) / 2;
-    rooms[middle].time = last == before ? last : least_time(rooms[middle].change, last);
-    fill(rooms.subspan(0, middle + 1), before);
-    fill(rooms.subspan(middle + 1), *rooms[middle].time);
+  void fill(std::span<MemoryChange> memory_changes, Seconds before) {
+    if (memory_changes.size() < 2) return;
+    const auto last = memory_changes.back().time;
+    const auto middle = (memory_changes.size() - 2) / 2;
+    memory_changes[middle].time =
+        last == before ? last : least_time(memory_changes[middle].change, last);
+    fill(memory_changes.subspan(0, middle + 1), before);
+    fill(memory_changes.subspan(middle + 1), *memory_changes[middle].time);
   }
 
   // Nothing is expected to be faster than `bound`.
@@ -262,7 +264,7 @@ Why why(const Question& question, const Answer& answer, const Options& options) 
           .exposed = ranked(parts_of(best.forecast.time)),
           .runner = runner_of(answer.plans),
           .helps = helps_of(asked, best, for_each),
-          .rooms = Rooms(asked, answer, options).run()};
+          .memory_changes = MemoryChanges(asked, answer, options).run()};
 }
 
 }  // namespace search

@@ -15,8 +15,8 @@ namespace search {
 struct Runner {
   std::size_t rank = 1;  // in Answer::plans, from 0
   units::Seconds slower;
-  std::vector<forecast::PartTime>
-      losses;  // by how much each part is longer, the largest difference first
+  // By how much each part is longer, the largest difference first.
+  std::vector<forecast::PartTime> losses;
 };
 
 // What a device, a node or the fabric has some of.
@@ -37,23 +37,22 @@ struct Help {
 };
 
 // The best plan near the answer if devices had so much more memory.
-struct Room {
+struct MemoryChange {
   double change = 0;                   // share of the memory that the job may use; negative: less
   std::optional<units::Seconds> time;  // absent: nothing near the answer fits
 };
 
 struct Why {
-  std::vector<forecast::PartTime>
-      path;  // of the best plan: its critical path, the largest part first
-  std::vector<forecast::PartTime>
-      exposed;  // and its time (forecast::TimeParts); neither has parts that are zero
+  // Of the best plan: its critical path, and its time (forecast::TimeParts), the largest part
+  // first; neither has parts that are zero.
+  std::vector<forecast::PartTime> path, exposed;
   std::optional<Runner> runner;  // the fastest plan of other degrees; absent: there is none
   std::vector<Help> helps;       // the greatest gain first
   // −20 %, −10 %, 10 % … 50 % of memory, ascending; none where the search was told to stop. Looked
   // at: the plans of the answer; the best plan's degrees and stages with the best recomputation;
   // even stages of the degrees of the first plans in all combinations, and of half and twice their
   // tensor, pipeline and micro_batch. A search of everything might find more.
-  std::vector<Room> rooms;
+  std::vector<MemoryChange> memory_changes;
 };
 
 // Plans of an answer that it takes to explain it.

@@ -8,22 +8,22 @@ namespace sim {
 
 namespace {
 
-using Row = std::array<Picoseconds, inputs>;
+using MatrixRow = std::array<Picoseconds, inputs>;
 
-constexpr Row nowhere{never, never, never, never};
+constexpr MatrixRow nowhere{never, never, never, never};
 
 struct Paths {  // longest paths from each input to one instant
-  Row alone = nowhere, joined = nowhere;
+  MatrixRow alone = nowhere, joined = nowhere;
 };
 
-void wait_for(Row& at, const Row& other) {
+void wait_for(MatrixRow& at, const MatrixRow& other) {
   for (std::size_t i = 0; i < inputs; ++i) at[i] = std::max(at[i], other[i]);
 }
 void wait_for(Paths& at, const Paths& other) {
   wait_for(at.alone, other.alone);
   wait_for(at.joined, other.joined);
 }
-void later(Row& at, Picoseconds by) {
+void later(MatrixRow& at, Picoseconds by) {
   for (auto& value : at)
     if (value != never) value += by;
 }

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "strategies/outline.hpp"
+#include "strategies/least_costs.hpp"
 
 namespace strategies {
 

@@ -68,7 +68,7 @@ Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) co
         peak, held + price.kept + price.recomputed + price.largest_growing + 2 * price.offloaded);
     held += price.kept;
   }
-  if (out.empty()) out.compute(Picoseconds{0}, forward_compute);
+  if (out.empty()) out.compute(KernelRun{}, forward_compute);
   auto pieces = out.take();
   pieces.front().body.held = held;
   pieces.front().body.peak = peak;
@@ -184,7 +184,7 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
   Writer out(*this, share_.software.launch_backward, slowdown);
   Backward backward(*this, blocks, pass, out, only);
   walk_back(blocks, 0, blocks.size(), backward);
-  if (out.empty()) out.compute(Picoseconds{0}, input_gradient_compute);
+  if (out.empty()) out.compute(KernelRun{}, input_gradient_compute);
   auto pieces = out.take();
   pieces.front().body.held = backward.held();
   pieces.front().body.peak = backward.peak();

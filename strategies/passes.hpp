@@ -84,19 +84,28 @@ struct OperatorFlops {
   double forward = 0, input_gradient = 0, weight_gradient = 0;
 };
 
+// One run of a kernel. `in_loop`: the library that the framework called issues it in a loop of its
+// own, behind the first.
+struct KernelRun {
+  sim::Picoseconds duration = 0;
+  bool in_loop = false;
+  operator sim::Picoseconds() const { return duration; }
+};
+using KernelRuns = std::vector<KernelRun>;
+
 // Durations of one block's operators, looked up once.
 struct OperatorCost {
   model::Seam seam;
   model::Part part;
   bool core;
-  std::vector<sim::Picoseconds> forward, input_gradient, weight_gradient;
+  KernelRuns forward, input_gradient, weight_gradient;
   RowExchanges rows;          // at its seam, where layers are divided
   bool divided_loss = false;  // cross entropy over a divided vocabulary: three small all-reduces
   Graph graph = Graph::none;
   // Of an attention core round a ring: what waits for the last keys, beyond the above.
-  std::vector<sim::Picoseconds> forward_last, input_gradient_last;
+  KernelRuns forward_last, input_gradient_last;
   // One of t parts, where communication is pipelined with it.
-  std::vector<sim::Picoseconds> forward_part, input_gradient_part;
+  KernelRuns forward_part, input_gradient_part;
   OperatorFlops flops;  // if the share counts them
 };
 // Operators that run again before the gradients of another.

@@ -140,9 +140,9 @@ ReplayCost priced(const Replay& replay, const std::vector<OperatorCost>& operato
   ReplayCost cost{replay.before, {}};
   for (const auto& [op, share, sums] : replay.runs) {
     auto again = operators[op];
-    for (auto* durations : {&again.forward, &again.forward_last, &again.forward_part})
-      for (auto& duration : *durations)
-        duration = static_cast<Picoseconds>(share * static_cast<double>(duration) + 0.5);
+    for (auto* runs : {&again.forward, &again.forward_last, &again.forward_part})
+      for (auto& run : *runs)
+        run.duration = static_cast<Picoseconds>(share * static_cast<double>(run.duration) + 0.5);
     if (!sums) {
       again.seam = model::Seam::none;
       again.forward_part.clear();
@@ -184,31 +184,31 @@ class Clock {
       saved_ = gap_saved_by_graph * costs.kernel(units::Kernel{}, share.gpu);
   }
   // `parts` ranks share equally in the work.
-  std::vector<Picoseconds> times(std::vector<units::Kernel> kernels, double parts = 1.0) const {
+  KernelRuns times(std::vector<units::Kernel> kernels, double parts = 1.0) const {
     if (share_.software.compile) fuse_streams(kernels);
-    std::vector<Picoseconds> durations;
+    KernelRuns runs;
     for (const auto& kernel : kernels) {
       const auto all = to_ticks((costs_.kernel(kernel, share_.gpu) - saved_) / parts);
       const auto each = all / kernel.launches;
-      durations.push_back(all - each * (kernel.launches - 1));
-      durations.insert(durations.end(), static_cast<std::size_t>(kernel.launches - 1), each);
+      runs.push_back({all - each * (kernel.launches - 1), kernel.in_call});
+      runs.insert(runs.end(), static_cast<std::size_t>(kernel.launches - 1), {each, true});
     }
-    return durations;
+    return runs;
   }
   // Of attention round a ring, of which the durations are one rank's: what comes last is moved.
-  void split(const std::vector<units::Kernel>& kernels, bool forward,
-             std::vector<Picoseconds>& durations, std::vector<Picoseconds>& last) const {
+  void split(const std::vector<units::Kernel>& kernels, bool forward, KernelRuns& runs,
+             KernelRuns& last) const {
     if (kernels.size() == 1)
       if (const auto rounds = rounds_of(kernels.front(), forward, share_)) {
-        durations = times({rounds->own});
+        runs = times({rounds->own});
         last = times(rounds->each);
         for (std::int64_t other = 1; other < rounds->others; ++other)
-          durations.insert(durations.end(), last.begin(), last.end());
+          runs.insert(runs.end(), last.begin(), last.end());
         return;
       }
-    for (auto& duration : durations) {
-      last.push_back(duration / share_.plan.context);
-      duration -= last.back();
+    for (auto& run : runs) {
+      last.push_back({run.duration / share_.plan.context, run.in_loop});
+      run.duration -= last.back().duration;
     }
   }
 

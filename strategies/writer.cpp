@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/writer.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -12,8 +13,12 @@ using sim::Picoseconds;
 
 namespace {
 
-Picoseconds sum(const std::vector<Picoseconds>& durations) {
-  return std::accumulate(durations.begin(), durations.end(), Picoseconds{0});
+// A product of a loop over cuBLAS is issued in 5 to 10 µs (mem), whatever a call of the framework
+// takes.
+constexpr units::Seconds loop_issue{7.5e-6};
+
+Picoseconds sum(const KernelRuns& runs) {
+  return std::accumulate(runs.begin(), runs.end(), Picoseconds{0});
 }
 
 Picoseconds stretched(Picoseconds duration, double by) {
@@ -30,25 +35,22 @@ PassWriter::Writer::Writer(const PassWriter& of, units::Seconds issue, double sl
       outside_(of.share_.outside),
       pieces_(1) {}
 
-void PassWriter::Writer::compute(Picoseconds duration, Activity activity, double slower) {
+void PassWriter::Writer::compute(const KernelRun& run, Activity activity, double slower) {
   steps().push_back({.lane = Lane::compute,
                      .activity = activity,
                      .joins = pending_,
-                     .duration = stretched(duration, slowdown_ * slower)});
-  launch();
+                     .duration = stretched(run.duration, slowdown_ * slower)});
+  launch(run.in_loop);
   pending_ = -1;
   last_compute_ = here();
 }
 
-void PassWriter::Writer::compute(const std::vector<Picoseconds>& durations, Activity activity,
-                                 double slower) {
-  for (auto duration : durations) compute(duration, activity, slower);
+void PassWriter::Writer::compute(const KernelRuns& runs, Activity activity, double slower) {
+  for (const auto& run : runs) compute(run, activity, slower);
 }
 
-double PassWriter::Writer::beside(const topology::Sending& sending,
-                                  const std::vector<Picoseconds>& durations) const {
-  return slowdown_beside(of_->share_.software.interference, to_ticks(sending.time()),
-                         sum(durations));
+double PassWriter::Writer::beside(const topology::Sending& sending, const KernelRuns& runs) const {
+  return slowdown_beside(of_->share_.software.interference, to_ticks(sending.time()), sum(runs));
 }
 
 void PassWriter::Writer::enter(Graph graph) {
@@ -65,11 +67,11 @@ void PassWriter::Writer::communicate(const topology::Sending& sending, Activity 
   (beside ? beside_ : pending_) = here();
 }
 
-void PassWriter::Writer::gather_into(const RowExchanges& rows, const std::vector<Picoseconds>& part,
+void PassWriter::Writer::gather_into(const RowExchanges& rows, const KernelRuns& part,
                                      Activity activity, Activity tensor) {
   const auto cuts = start_parts(tensor);
   const auto from = last_compute_;
-  const double slower = beside(rows.all_gather, {of_->share_.plan.tensor * sum(part)});
+  const double slower = beside(rows.all_gather, {{of_->share_.plan.tensor * sum(part)}});
   count_sent(rows.all_gather);
   for (std::int64_t i = 0; i < cuts; ++i) {
     const bool sends = i + 1 < cuts;
@@ -81,11 +83,10 @@ void PassWriter::Writer::gather_into(const RowExchanges& rows, const std::vector
   in_parts_ = false;
 }
 
-void PassWriter::Writer::scatter_from(const RowExchanges& rows,
-                                      const std::vector<Picoseconds>& part, Activity activity,
-                                      Activity tensor) {
+void PassWriter::Writer::scatter_from(const RowExchanges& rows, const KernelRuns& part,
+                                      Activity activity, Activity tensor) {
   const auto cuts = start_parts(tensor);
-  const double slower = beside(rows.reduce_scatter, {of_->share_.plan.tensor * sum(part)});
+  const double slower = beside(rows.reduce_scatter, {{of_->share_.plan.tensor * sum(part)}});
   count_sent(rows.reduce_scatter);
   std::int32_t sent = -1;
   for (std::int64_t i = 0; i < cuts; ++i) {
@@ -95,7 +96,7 @@ void PassWriter::Writer::scatter_from(const RowExchanges& rows,
     sent = here();
   }
   pending_ = sent;
-  compute(of_->sum_of_parts_, activity);
+  compute(KernelRun{of_->sum_of_parts_}, activity);
   in_parts_ = false;
 }
 
@@ -141,30 +142,29 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const Sweep
 
 void PassWriter::Writer::core(const std::vector<OperatorCost>& ops, Activity compute_activity,
                               Activity context) {
-  std::vector<Picoseconds> durations, last;
+  KernelRuns runs, last;
   double flops = 0;
   for (const auto& op : ops) {
     if (!op.core) continue;
     enter(op.graph);
     flops += op.flops.forward;
-    durations.insert(durations.end(), op.forward.begin(), op.forward.end());
+    runs.insert(runs.end(), op.forward.begin(), op.forward.end());
     last.insert(last.end(), op.forward_last.begin(), op.forward_last.end());
   }
-  core(durations, last, flops, of_->context_.forward, compute_activity, context);
+  core(runs, last, flops, of_->context_.forward, compute_activity, context);
 }
 
 void PassWriter::Writer::core_backward(const std::vector<OperatorCost>& ops) {
-  std::vector<Picoseconds> durations, last;
+  KernelRuns runs, last;
   double flops = 0;
   for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
     if (!op->core) continue;
     enter(op->graph);
     flops += op->flops.input_gradient;
-    durations.insert(durations.end(), op->input_gradient.begin(), op->input_gradient.end());
+    runs.insert(runs.end(), op->input_gradient.begin(), op->input_gradient.end());
     last.insert(last.end(), op->input_gradient_last.begin(), op->input_gradient_last.end());
   }
-  core(durations, last, flops, of_->context_.backward, input_gradient_compute,
-       backward_context_comm);
+  core(runs, last, flops, of_->context_.backward, input_gradient_compute, backward_context_comm);
 }
 
 double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) {
@@ -211,8 +211,7 @@ Pieces PassWriter::Writer::take() {
   return std::move(pieces_);
 }
 
-void PassWriter::Writer::core(const std::vector<Picoseconds>& durations,
-                              const std::vector<Picoseconds>& last, double flops,
+void PassWriter::Writer::core(const KernelRuns& runs, const KernelRuns& last, double flops,
                               const ContextExchanges::Round& round, Activity compute_activity,
                               Activity context) {
   const bool hides = of_->context_.beside;
@@ -220,7 +219,7 @@ void PassWriter::Writer::core(const std::vector<Picoseconds>& durations,
   const double of_last = hides ? flops / static_cast<double>(of_->share_.plan.context) : 0;
   if (round.before) exchange(FlowKind::context, *round.before, context, hides);
   count(flops - of_last);
-  compute(durations, compute_activity, hides ? beside(*round.before, durations) : 1.0);
+  compute(runs, compute_activity, hides ? beside(*round.before, runs) : 1.0);
   if (hides) wait();
   count(of_last);
   compute(last, compute_activity);
@@ -234,11 +233,12 @@ std::int64_t PassWriter::Writer::start_parts(Activity tensor) {
   return of_->share_.plan.tensor;
 }
 
-void PassWriter::Writer::launch() {
+void PassWriter::Writer::launch(bool in_loop) {
   const bool with_others = graph_ != Graph::none || in_parts_;
   if (with_others && std::exchange(launched_, true)) return;
   auto& step = steps().back();
-  (of_->share_.software.launch_blocking ? step.duration : step.issue) += issue_;
+  (of_->share_.software.launch_blocking ? step.duration : step.issue) +=
+      in_loop ? std::min(issue_, to_ticks(loop_issue)) : issue_;
 }
 
 void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after) {

@@ -23,10 +23,10 @@ class PassWriter::Writer {
 
   // What follows is of the blocks that this writer prices.
   void run_as(const PassWriter& writer) { of_ = &writer; }
-  void compute(Picoseconds duration, Activity activity, double slower = 1.0);
-  void compute(const std::vector<Picoseconds>& durations, Activity activity, double slower = 1.0);
+  void compute(const KernelRun& run, Activity activity, double slower = 1.0);
+  void compute(const KernelRuns& runs, Activity activity, double slower = 1.0);
   // How much slower computation is that so much is sent beside.
-  double beside(const topology::Sending& sending, const std::vector<Picoseconds>& durations) const;
+  double beside(const topology::Sending& sending, const KernelRuns& runs) const;
   // Of what is computed next, in the piece that is being written.
   void count(double flops) { pieces_.back().body.flops += flops; }
   void count_sent(const topology::Sending& sending) {
@@ -38,10 +38,10 @@ class PassWriter::Writer {
   // wait() says when.
   void communicate(const topology::Sending& sending, Activity activity, bool beside = false);
   // Both as tensor_overlap.hpp has them; `part` is one of t of the product.
-  void gather_into(const RowExchanges& rows, const std::vector<Picoseconds>& part,
-                   Activity activity, Activity tensor);
-  void scatter_from(const RowExchanges& rows, const std::vector<Picoseconds>& part,
-                    Activity activity, Activity tensor);
+  void gather_into(const RowExchanges& rows, const KernelRuns& part, Activity activity,
+                   Activity tensor);
+  void scatter_from(const RowExchanges& rows, const KernelRuns& part, Activity activity,
+                    Activity tensor);
   // For what runs beside computation.
   void wait();
 
@@ -66,13 +66,12 @@ class PassWriter::Writer {
 
  private:
   // `last` waits for what is sent beside the others.
-  void core(const std::vector<Picoseconds>& durations, const std::vector<Picoseconds>& last,
-            double flops, const ContextExchanges::Round& round, Activity compute_activity,
-            Activity context);
+  void core(const KernelRuns& runs, const KernelRuns& last, double flops,
+            const ContextExchanges::Round& round, Activity compute_activity, Activity context);
   // Returns how many parts there are.
   std::int64_t start_parts(Activity tensor);
   // Launches the last step. A graph, or a product in parts, is launched with its first kernel.
-  void launch();
+  void launch(bool in_loop = false);
   void send(Picoseconds duration, Activity activity, std::int32_t after);
   std::vector<sim::Step>& steps() { return pieces_.back().body.steps; }
   std::int32_t here() const {

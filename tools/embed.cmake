@@ -46,6 +46,20 @@ function(embed_page variable)
   set(${variable} ${source} PARENT_SCOPE)
 endfunction()
 
+# embed_intervals(<variable>): the error bars of scenarios/catalog/intervals.yaml as constants, declared
+# in scenarios/intervals.hpp.
+function(embed_intervals variable)
+  set(table ${PROJECT_SOURCE_DIR}/scenarios/catalog/intervals.yaml)
+  set(source ${PROJECT_BINARY_DIR}/catalog_intervals.cpp)
+  add_executable(interval_constants ${PROJECT_SOURCE_DIR}/tools/interval_constants.cpp)
+  target_compile_options(interval_constants PRIVATE ${STEPCAST_WARNINGS})
+  target_link_libraries(interval_constants PRIVATE yaml-cpp)
+  add_custom_command(OUTPUT ${source} COMMAND interval_constants ${source} ${table}
+                     DEPENDS interval_constants ${table} VERBATIM)
+  set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set(${variable} ${source} PARENT_SCOPE)
+endfunction()
+
 # embed_rates(<variable>): the rate surfaces of scenarios/catalog/rates as constants, declared in
 # topology/rate_surface.hpp. A small program of this build turns them into C++.
 function(embed_rates variable)

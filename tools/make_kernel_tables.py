@@ -5,7 +5,7 @@
 usage: make_kernel_tables.py INPUT_FOLDER OUTPUT_FOLDER
 
 INPUT_FOLDER holds the measurements as their sources publish them, one table per source (the file
-names below); OUTPUT_FOLDER receives a100.csv and h100.csv. The same input gives the same bytes.
+names below); OUTPUT_FOLDER receives a100.csv, h100.csv and b200.csv. The same input gives the same bytes.
 
 Columns of the output:
   kind            product | attention
@@ -62,6 +62,38 @@ def simumax(folder):
             yield (LAYOUTS[shape["layout"]], batch, m, n, k), efficiency
         elif row["op"] == "group_matmul":
             yield grouped(shape), efficiency
+
+
+def simumax_b200(folder):
+    """Products of Transformer Engine's linear and grouped linear, all passes, on one B200."""
+    parts = {"forward": "forward", "backward_input": "input_gradient",
+             "backward_weight": "weight_gradient"}
+    stages = {"forward": "fwd", "backward_input": "bwd_grad_act", "backward_weight": "bwd_grad_w"}
+    for row in csv.DictReader(open(folder / "measured" / "simumax_b200.csv", newline="")):
+        if row["op"] == "matmul":
+            sizes = (int(row[key]) for key in ("batch", "m", "n", "k"))
+            yield (parts[row["pass"]], *sizes), float(row["efficiency"])
+        elif row["op"] == "grouped_matmul":
+            yield grouped({"ng": row["groups"], "M": row["m"], "N": row["n"], "K": row["k"],
+                           "stage": stages[row["pass"]]}), float(row["efficiency"])
+
+
+def simumax_b200_attention(folder):
+    """Causal attention; the source counts the whole square, and blocks of 128 queries fill the
+    device by blocks / (blocks + 1.2 processors), so that rates are those of 2,048 blocks."""
+    def busy(blocks):
+        return blocks / (blocks + 1.2 * 148)
+    found = {}
+    for row in csv.DictReader(open(folder / "measured" / "simumax_b200.csv", newline="")):
+        if row["op"] != "attention" or row["qk_head_dim"] != row["v_head_dim"]:
+            continue
+        blocks = int(row["heads"]) * int(row["seq"]) / 128
+        if blocks >= 1024:
+            key = ("cudnn", row["pass"], int(row["qk_head_dim"]), 1, int(row["seq"]))
+            found.setdefault(key, []).append(
+                float(row["efficiency"]) / 2 * busy(2048) / busy(blocks))
+    return {key: math.exp(sum(map(math.log, values)) / len(values))
+            for key, values in found.items()}
 
 
 def sizing(folder, peak):
@@ -157,6 +189,12 @@ def main(source, target):
           merged(*(profiled(source, f"vidur_h100_{name}_gemm.csv") for name in families),
                  best(source, "H100-SXM")),
           split_backward(flash(source, "H100-SXM")))
+    write(target / "b200.csv",
+          ["Measured kernels of a B200; share of 2250 TFLOP/s. Made by make_kernel_tables.py.",
+           "github.com/MooreThreads/SimuMax @4dcaae5 configs/system/b200_bf16_ceperm.json (Apache-2.0; "
+           "facts only): Transformer Engine's linear, grouped linear and attention, all passes; power "
+           "limit and clock not stated"],
+          merged(simumax_b200(source)), simumax_b200_attention(source))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "topology/product_rate.hpp"
+#include "topology/surface_choice.hpp"
 
 namespace topology {
 namespace {
@@ -170,6 +171,18 @@ double without_tables(Pass pass, bool causal, double s, const Device& device) {
   return device.efficiency.attention_plateau * share * s / (s + half);
 }
 
+// cuDNN's attention where the device has a surface of its like, which knows how few heads idle it.
+std::optional<double> of_surface(const Kernel& kernel, Pass pass, double head_dim, double s,
+                                 const Device& device) {
+  if (kernel.fused != units::FusedAttention::cudnn) return {};
+  const auto* surface = attention_surface(device);
+  if (surface == nullptr) return {};
+  const auto rate = value_at(*surface, head_dim, static_cast<double>(kernel.batch), s);
+  if (!rate) return {};
+  const double share = pass == Pass::forward ? 1.0 : blackwell_backward / blackwell_forward;
+  return rate->value * share;
+}
+
 }  // namespace
 
 units::FlopsPerSecond attention_rate(const Kernel& kernel, const Device& device) {
@@ -181,6 +194,8 @@ units::FlopsPerSecond attention_rate(const Kernel& kernel, const Device& device)
   const double head_dim = std::max(1.0, static_cast<double>(kernel.k));
   auto efficiency = of_pass(rows, kernel.fused, pass, kernel.causal, head_dim, s);
   if (!efficiency) {
+    if (const auto teraflops = of_surface(kernel, pass, head_dim, s, device))
+      return units::FlopsPerSecond{*teraflops * 1e12} * device.clock();
     efficiency = of_pass(rows, units::FusedAttention::flash_2, pass, kernel.causal, head_dim, s);
     if (!efficiency)
       efficiency = without_tables(pass, kernel.causal, s, device) *

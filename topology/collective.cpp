@@ -9,6 +9,7 @@
 #include "topology/algorithms.hpp"
 #include "topology/measured_collective.hpp"
 #include "topology/paths.hpp"
+#include "topology/surface_choice.hpp"
 #include "topology/words.hpp"
 
 namespace topology {
@@ -32,10 +33,40 @@ Cost slowest_kind(std::uint32_t parts, const Cluster& cluster, Of of) {
   return slowest;
 }
 
+// Measured time of a collective over the model's, both on the machine of the measurements. Above
+// the largest size both go on at its rate.
+double measured_share(const RateSurface& surface, Collective collective, double size,
+                      const Paths& paths, const NvLink& nvlink) {
+  const double most = surface.axes[1].back();
+  const double within = std::min(size, most);
+  const auto time = exchange_time(surface, paths.ranks, within);
+  if (!time) return 1;
+  auto surveyed = paths;
+  surveyed.intra *= constants::surveyed_nvlink[paths.row()] * 1e9 *
+                    constants::surveyed_efficiency[paths.row()] /
+                    (nvlink.bandwidth.value * nvlink.efficiency);
+  surveyed.launch = constants::start_up[paths.row()] * 1e-6;
+  surveyed.ramp = constants::ring_ramp[paths.row()];
+  surveyed.switch_ramp = std::max(surveyed.ramp, constants::switch_ramp);
+  return time->time.value / fastest(collective, within, surveyed).time;
+}
+
+Cost inside(Collective collective, double size, const Paths& paths, const Node& node) {
+  auto cost = fastest(collective, size, paths);
+  const auto* surface = collective_surface(node.device, collective);
+  if (surface == nullptr || node.nvlink.kind != NvLink::Kind::nvswitch ||
+      paths.ranks > surface->axes[0].back())
+    return cost;
+  const double share = measured_share(*surface, collective, size, paths, node.nvlink);
+  return {cost.time * share, cost.transfer * share};
+}
+
 Cost modelled(Collective collective, double size, const GroupShape& group, const Cluster& cluster) {
   check_parts(group, cluster);
   return slowest_kind(group.parts, cluster, [&](std::size_t kind) {
-    return fastest(collective, size, paths_of(group, cluster, kind));
+    const auto paths = paths_of(group, cluster, kind);
+    return group.nodes == 1 ? inside(collective, size, paths, cluster.kind(kind))
+                            : fastest(collective, size, paths);
   });
 }
 

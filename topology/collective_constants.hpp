@@ -59,6 +59,12 @@ inline constexpr double in_network_share = 0.9 * 0.85;
 inline constexpr std::array<double, 7> cube_mesh_rings{1, 2, 3.8, 1.65, 2, 3.85, 6};
 inline constexpr int cube_mesh_links = 6;
 
+// NVLink of the machines that docs/rates.md tells of, GB/s, and the `efficiency` at which a
+// forecast is what was measured there: what the largest all-gathers reach, on Blackwell NCCL's own
+// 720 of 900.
+inline constexpr PerGeneration surveyed_nvlink{0, 300, 450, 900};
+inline constexpr PerGeneration surveyed_efficiency{0, 0.69, 0.75, 0.8};
+
 // Two, three or four GPUs behind NVSwitches of the A100 do not fill their links: plateaus of
 // vTrain's trace/a100 @f8dda84 over that of eight; vidur's pair agrees.
 inline constexpr std::array<double, 3> few_ranks{0.85, 0.92, 0.96};

@@ -12,6 +12,8 @@
 
 namespace topology {
 
+struct DeviceRates;  // rate_surface.hpp
+
 // A measured matrix product: `efficiency` = achieved rate / dense peak of its precision.
 struct MeasuredProduct {
   units::Kernel::Layout layout;
@@ -67,6 +69,9 @@ struct Device {
   units::Watts power;
   units::Money price;  // 0 = not known
   Efficiency efficiency;
+  // What inference frameworks measured on it; null: nothing. Prices what `efficiency` has no table
+  // of.
+  const DeviceRates* rates = nullptr;
 
   units::FlopsPerSecond peak_of(units::Precision precision) const {
     return peak[static_cast<std::size_t>(precision)];

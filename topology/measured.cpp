@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 10> columns{
     "kind", "pass", "batch", "m", "n", "k", "causal", "implementation", "efficiency", "precision"};
 constexpr std::size_t required = 9;  // the last may be missing
 
-struct Row {
+struct CsvRow {
   std::string_view text;
   std::array<std::string_view, columns.size()> cells;
   int line;
@@ -43,7 +43,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 }
 
 template <class Number>
-Number number(const Row& row, std::string_view column) {
+Number number(const CsvRow& row, std::string_view column) {
   const std::string_view text = row[column];
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -53,13 +53,13 @@ Number number(const Row& row, std::string_view column) {
   return value;
 }
 
-double efficiency(const Row& row) {
+double efficiency(const CsvRow& row) {
   const auto value = number<double>(row, "efficiency");
   if (!(value <= 1.5)) row.refuse("efficiency", "efficiency is a share of peak, not more than 1.5");
   return value;
 }
 
-units::Kernel::Layout layout_of(const Row& row) {
+units::Kernel::Layout layout_of(const CsvRow& row) {
   using Layout = units::Kernel::Layout;
   if (row["pass"] == "forward") return Layout::forward;
   if (row["pass"] == "input_gradient") return Layout::input_gradient;
@@ -68,7 +68,7 @@ units::Kernel::Layout layout_of(const Row& row) {
                          "'; expected forward, input_gradient or weight_gradient");
 }
 
-MeasuredAttention::Pass pass_of(const Row& row) {
+MeasuredAttention::Pass pass_of(const CsvRow& row) {
   using Pass = MeasuredAttention::Pass;
   if (row["pass"] == "forward") return Pass::forward;
   if (row["pass"] == "backward") return Pass::backward;
@@ -77,13 +77,13 @@ MeasuredAttention::Pass pass_of(const Row& row) {
              "unknown pass '" + std::string(row["pass"]) + "'; expected forward, backward or both");
 }
 
-bool causal_of(const Row& row) {
+bool causal_of(const CsvRow& row) {
   if (row["causal"] == "1") return true;
   if (row["causal"] == "0") return false;
   row.refuse("causal", "causal must be 0 or 1, not '" + std::string(row["causal"]) + "'");
 }
 
-MeasuredProduct product_of(const Row& row) {
+MeasuredProduct product_of(const CsvRow& row) {
   return {layout_of(row),
           number<std::int64_t>(row, "batch"),
           number<std::int64_t>(row, "m"),
@@ -93,7 +93,7 @@ MeasuredProduct product_of(const Row& row) {
 }
 
 // Nothing of a kernel that is not known.
-std::optional<MeasuredAttention> attention_of(const Row& row) {
+std::optional<MeasuredAttention> attention_of(const CsvRow& row) {
   using enum units::FusedAttention;
   constexpr std::array<std::pair<std::string_view, units::FusedAttention>, 5> known{
       {{"flash-1", flash_1},
@@ -127,9 +127,9 @@ std::array<std::size_t, columns.size()> header(std::string_view text, int line) 
 
 using Places = std::array<std::size_t, columns.size()>;
 
-Row read_row(std::string_view text, const Places& places, std::size_t width, int line) {
+CsvRow read_row(std::string_view text, const Places& places, std::size_t width, int line) {
   const auto cells = split(text, ',');
-  Row row{text, {}, line};
+  CsvRow row{text, {}, line};
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (places[i] >= width) continue;  // a column that is not there
     if (places[i] >= cells.size()) throw MeasuredMistake{line, 1, "the row has too few cells"};
@@ -138,7 +138,7 @@ Row read_row(std::string_view text, const Places& places, std::size_t width, int
   return row;
 }
 
-bool is_narrow(const Row& row) {
+bool is_narrow(const CsvRow& row) {
   const auto precision = row["precision"];
   if (precision.empty() || precision == "bf16" || precision == "fp16") return false;
   if (precision == "fp8") return true;
@@ -146,7 +146,7 @@ bool is_narrow(const Row& row) {
              "unknown precision '" + std::string(precision) + "'; expected bf16, fp16 or fp8");
 }
 
-void add(Measured& table, const Row& row) {
+void add(Measured& table, const CsvRow& row) {
   const bool narrow = is_narrow(row);
   if (narrow && row["kind"] != "product")
     row.refuse("precision", "only products are measured in fp8; leave the precision out");

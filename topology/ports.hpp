@@ -49,8 +49,8 @@ class Ports {
   // Bytes per second, each way.
   double capacity(const Port& port) const;
   // "nic3.2:out": NIC 2 of node 3, towards the fabric; "gpu17.nvlink:in"; "leaf4:up"; "pod0:down";
-  // "node5.x+" (torus). A link that degrades may leave out the direction: both; or name
-  // one cable: "leaf4-spine1".
+  // "node5.x+" (torus). A link that degrades may leave out the direction: both; or name one cable:
+  // "leaf4-spine1".
   std::string name(const Port& port) const;
   // What is wrong with the name of a link, with the nearest that exists; nothing if it exists.
   std::optional<std::string> complaint(std::string_view link) const;

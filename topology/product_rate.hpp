@@ -11,7 +11,14 @@
 // measured time; c is averaged with weights 1/d⁴ over the distance d in octaves of m, n, k and
 // batch, other layouts standing `layout_distance` further off. The geometric mean of all c takes
 // part as if it lay `fade` octaves away, so it prevails far from every measurement.
+//
+// Where a precision or the products of experts have no such table, but the device has a surface of
+// them (rate_surface.hpp), c = surface / model e at the same sizes, or at the nearest that were
+// measured, beyond which the model goes on alone. Surfaces come from inference frameworks on cool
+// devices: `join` is the geometric mean of table / surface over the dense products of the table,
+// and 1 without a table, where the clock alone joins them to training.
 #pragma once
+#include <array>
 #include <vector>
 
 #include "topology/device.hpp"
@@ -19,6 +26,8 @@
 #include "units/quantity.hpp"
 
 namespace topology {
+
+struct RateSurface;
 
 // No kernel is taken to reach more of the dense peak.
 constexpr double most_of_peak = 0.95;
@@ -43,11 +52,20 @@ class ProductRates {
     Place place;
     double correction;
   };
+  struct Surfaces {
+    const RateSurface *dense, *experts;  // those that count; null: none
+    units::Precision of_experts;         // that they were measured in
+  };
   double correction(const Place& here) const;
+  double surface_or_table(const units::Kernel& kernel) const;
+  void join_surfaces();
+  double table_over_surface() const;
 
   const Device* device_;
   std::vector<Measured> measured_;
-  double mean_ = 1;  // geometric, of all corrections
+  double mean_ = 1;                     // geometric, of all corrections
+  std::array<Surfaces, 7> surfaces_{};  // by precision
+  double join_ = 1;
 };
 
 }  // namespace topology

@@ -48,10 +48,12 @@ struct Kernel {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   Flops flops;
   Bytes traffic;         // to and from device memory
+  bool grouped = false;  // product: of `batch` experts, m rows each
   bool reduces = false;  // stream: what needs its result needs all of it, so must be another kernel
   // Equal parts that the host launches one by one, on streams of their own: together they take the
   // device as long as one kernel.
   std::int64_t launches = 1;
+  bool in_call = false;  // issued by the call that issues the kernel it serves, as casts are
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 

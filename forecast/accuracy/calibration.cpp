@@ -18,14 +18,16 @@ double clamped(double value, const Unknown& unknown) {
   return std::clamp(value, unknown.low, unknown.high);
 }
 
-// Half of the slope of Huber's rho over r: one inside the threshold.
+// Half of the slope of Cauchy's rho over r: one of small residuals.
 double trust(double residual, double threshold) {
-  return std::abs(residual) <= threshold ? 1.0 : threshold / std::abs(residual);
+  const double size = residual / threshold;
+  return 1 / (1 + size * size);
 }
 
-double huber(double residual, double threshold) {
-  const double size = std::abs(residual);
-  return size <= threshold ? size * size : threshold * (2 * size - threshold);
+double cauchy(double residual, double threshold) {
+  if (std::isinf(threshold)) return residual * residual;
+  const double size = residual / threshold;
+  return threshold * threshold * std::log1p(size * size);
 }
 
 double precision(const FitProblem& problem, const Unknown& unknown) {
@@ -36,7 +38,7 @@ double precision(const FitProblem& problem, const Unknown& unknown) {
 double cost_of(const FitProblem& problem, const Point& point, const std::vector<double>& r) {
   double cost = 0;
   for (std::size_t i = 0; i < r.size(); ++i)
-    cost += problem.observations[i].weight * huber(r[i], problem.threshold);
+    cost += problem.observations[i].weight * cauchy(r[i], problem.threshold);
   for (std::size_t p = 0; p < point.size(); ++p) {
     const auto& unknown = problem.unknowns[p];
     const double away = point[p] - unknown.start;

@@ -6,7 +6,8 @@
 //
 //     sum over observations of w · rho(r(x))  +  noise² · sum over parameters ((x - start)/width)²
 //
-// with Huber's rho: r² up to `threshold`, then as steep as there, for one wild row must not lead.
+// with Cauchy's rho, threshold² log(1 + (r/threshold)²): r² where small, and ever flatter, for what
+// no parameter explains must not move any.
 // `noise` is the residual of an observation of weight one that nobody would wonder at: it says what
 // a measurement counts against what was known before.
 #pragma once

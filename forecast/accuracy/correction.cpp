@@ -31,7 +31,7 @@ struct Kriging {
 };
 
 Kriging kriging_of(const Setting& setting, double deviation, const Corrections& corrections) {
-  const auto& [steps, likeness] = corrections;
+  const auto& [steps, similarity] = corrections;
   const auto size = static_cast<Index>(steps.size());
   Eigen::MatrixXd among = Eigen::MatrixXd::Identity(size, size);
   Eigen::VectorXd to(size), share(size);
@@ -39,11 +39,11 @@ Kriging kriging_of(const Setting& setting, double deviation, const Corrections& 
     const auto& step = steps[static_cast<std::size_t>(i)];
     share(i) = std::sqrt(shared(step.deviation, step.noise));
     to(i) = share(i) * std::sqrt(shared(deviation, usual_noise)) *
-            correlation(setting, step.setting, likeness);
+            correlation(setting, step.setting, similarity);
     for (Index j = 0; j < i; ++j)
       among(i, j) = among(j, i) =
           share(i) * share(j) *
-          correlation(step.setting, steps[static_cast<std::size_t>(j)].setting, likeness);
+          correlation(step.setting, steps[static_cast<std::size_t>(j)].setting, similarity);
   }
   Kriging kriging{among.ldlt().solve(to)};
   kriging.left = std::clamp(1 - to.dot(kriging.weights), 0.0, 1.0);
@@ -128,7 +128,7 @@ Correction correction_of(const Scenario& scenario, const Forecast& forecast,
         one.deviation > 0 ? kriging.weights(static_cast<Index>(i)) * deviation / one.deviation : 0;
     log_factor += weight * log_ratio(one);
     correction.from.push_back({one.name, one.measured, one.forecast,
-                               correlation(setting, one.setting, corrections.likeness), weight});
+                               correlation(setting, one.setting, corrections.similarity), weight});
   }
   std::ranges::stable_sort(correction.from, [](const Carried& a, const Carried& b) {
     return std::abs(a.weight) > std::abs(b.weight);

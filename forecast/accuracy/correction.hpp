@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "forecast/accuracy/likeness.hpp"
+#include "forecast/accuracy/similarity.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
 #include "units/quantity.hpp"
@@ -28,7 +28,7 @@ MeasuredStep measured_step(std::string name, units::Seconds measured, double noi
 
 struct Corrections {
   std::vector<MeasuredStep> steps;
-  Likeness likeness;
+  Similarity similarity;
 };
 
 // What a measured step does to a forecast.
@@ -50,11 +50,10 @@ struct Correction {
 };
 
 // Simple kriging of log(measured / forecast) with mean 0 (Rasmussen and Williams 2006, equations
-// 2.25 and 2.26): the prior is the forecast's 80 % interval, correlations are `likeness`, the noise
-// of a repeated measurement belongs to no scenario. Around the factor the interval keeps its
+// 2.25 and 2.26): the prior is the forecast's 80 % interval, correlations are `similarity`, the
+// noise of a repeated measurement belongs to no scenario. Around the factor the interval keeps its
 // shape and shrinks by the standard deviation that is left: never wider than before, as a ratio.
-// The forecast must have its interval and no correction. Without steps: no change.
-// O(steps³).
+// The forecast must have its interval and no correction. Without steps: no change. O(steps³).
 Correction correction_of(const Scenario& scenario, const Forecast& forecast,
                          const Corrections& corrections);
 

@@ -2,6 +2,7 @@
 #include "forecast/accuracy/intervals.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "forecast/accuracy/quantile.hpp"
+#include "forecast/accuracy/regime.hpp"
 #include "units/text.hpp"
 
 namespace forecast {
@@ -25,6 +27,12 @@ std::string family_of(std::string_view device) {
   if (family == "a800") return "a100";
   if (family == "h800") return "h100";
   return family;
+}
+
+// Devices of a generation that compute the same kind of model: "Hopper MoE".
+std::string kin_of(std::string family, bool experts) {
+  for (char& letter : family) letter = static_cast<char>(std::toupper(letter));
+  return regime_of(family, experts ? "MoE" : "dense");
 }
 
 std::string scale_of(std::int64_t gpus) {
@@ -81,8 +89,8 @@ RegimeSpread spread_of(const Regime& regime, const Cell& cell, const RegimeSprea
 std::vector<MeasuredDevice> devices_of(const std::vector<Residual>& residuals) {
   std::map<std::string, MeasuredDevice> devices;
   for (const auto& [dataset, run, log_ratio] : residuals) {
-    auto& device = devices[run.regime.front()];
-    device.device = run.regime.front();
+    auto& device = devices[run.device];
+    device.device = run.device;
     device.gpus = std::max(device.gpus, run.gpus);
     device.sequence = std::max(device.sequence, run.sequence);
     device.traits.insert(device.traits.end(), run.traits.begin(), run.traits.end());
@@ -138,7 +146,7 @@ struct Outside {
 
 Outside outside_of(const Circumstances& run, const std::vector<MeasuredDevice>& devices) {
   Outside outside;
-  const auto& name = run.regime.front();
+  const auto& name = run.device;
   const auto known = std::ranges::find(devices, name, &MeasuredDevice::device);
   const bool measured = known != devices.end();
   if (!measured) outside.add("no run on " + name + " was measured");
@@ -157,8 +165,13 @@ Circumstances circumstances_of(const Scenario& scenario, const Forecast& forecas
   const bool waits = forecast.time[StepPart::other] > host_bound * forecast.step.time;
   const std::string precision(units::to_text(scenario.training.precision));
   Circumstances run;
-  run.regime = {family_of(scenario.cluster.node.device.name), scenario.software.name,
-                waits ? "host-bound" : "device-bound", precision, scale_of(scenario.cluster.gpus)};
+  run.device = family_of(scenario.cluster.node.device.name);
+  run.regime = {kin_of(run.device, scenario.model.moe.has_value()),
+                run.device,
+                scenario.software.name,
+                waits ? "host-bound" : "device-bound",
+                precision,
+                scale_of(scenario.cluster.gpus)};
   run.gpus = scenario.cluster.gpus;
   run.sequence = scenario.training.sequence_length;
   run.traits = {precision, scenario.software.name};
@@ -202,7 +215,9 @@ Interval interval_of(const Circumstances& run, const Intervals& intervals) {
         std::equal(one.regime.begin(), one.regime.end(), run.regime.begin()))
       narrowest = &one;
   auto outside = outside_of(run, intervals.devices);
-  const double beyond = outside.count * std::pow(normal_tenth * intervals.between, 2);
+  // A run is of a source of its own: how far those differ is known as well as there are some.
+  const double sources = 1 / static_cast<double>(narrowest->datasets);
+  const double beyond = (outside.count + sources) * std::pow(normal_tenth * intervals.between, 2);
   const auto widened = [&](double side) { return std::sqrt(side * side + beyond); };
   return {-widened(std::min(0.0, narrowest->low)),
           widened(std::max(0.0, narrowest->high)),

@@ -15,9 +15,11 @@ namespace forecast {
 
 // What of a run says how well it is forecast.
 struct Circumstances {
-  // From the widest distinction to the narrowest: device family, software profile, what bounds the
-  // step, precision, scale. Any beginning of it is a regime too.
+  // From the widest distinction to the narrowest: the device's generation and whether the model is
+  // dense or has experts, device family, software profile, what bounds the step, precision, scale.
+  // Any beginning of it is a regime too.
   std::vector<std::string> regime;
+  std::string device;  // its family
   std::int64_t gpus = 0, sequence = 0;
   std::vector<std::string> traits;  // what has or has not been measured on a device; sorted
 };
@@ -62,9 +64,10 @@ inline constexpr double prior_votes = 2;
 Intervals intervals_of(const std::vector<Residual>& residuals);
 
 // The logarithms by which the step may be shorter (low ≤ 0) and longer (high ≥ 0) than forecast,
-// and where the run stands. What was never measured widens both: it adds to their squares that of
-// 1.2816 (80 % of a normal distribution) times `between`, once for each thing and for each doubling
-// beyond the largest. The table must not be empty.
+// and where the run stands. Both are widened by 1.2816 (80 % of a normal distribution) times
+// `between`, as squares: over the number of data sets of the regime, since a run comes from a
+// source of its own; and once for each thing that was never measured and each doubling beyond the
+// largest. The table must not be empty.
 struct Interval {
   double low = 0, high = 0;
   Validated validated;

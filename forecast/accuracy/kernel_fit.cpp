@@ -152,6 +152,7 @@ Device bare(Device device) {
   device.efficiency.measured_power = {};
   device.efficiency.products.clear();
   device.efficiency.attention.clear();
+  device.rates = nullptr;
   return device;
 }
 

@@ -66,9 +66,9 @@ struct Sum {
   }
 };
 
-double shared_correlation(const Judged& a, const Judged& b, const Likeness& likeness) {
+double shared_correlation(const Judged& a, const Judged& b, const Similarity& similarity) {
   return std::sqrt(a.deviation.shared * b.deviation.shared) *
-         correlation(a.deviation.setting, b.deviation.setting, likeness);
+         correlation(a.deviation.setting, b.deviation.setting, similarity);
 }
 
 void add_by(Sum& sum, const Judged& run, const Judged& other, double r, double share) {
@@ -91,13 +91,13 @@ void add_rest(Sum& sum, const std::vector<Judged>& runs, const Eigen::MatrixXd& 
 }
 
 NeighbourScore score_runs(const std::string& name, const std::vector<Judged>& runs,
-                          const Likeness& likeness) {
+                          const Similarity& similarity) {
   const auto size = static_cast<Index>(runs.size());
   Eigen::MatrixXd correlations = Eigen::MatrixXd::Identity(size, size);
   for (Index i = 0; i < size; ++i)
     for (Index j = 0; j < i; ++j)
       correlations(i, j) = correlations(j, i) = shared_correlation(
-          runs[static_cast<std::size_t>(i)], runs[static_cast<std::size_t>(j)], likeness);
+          runs[static_cast<std::size_t>(i)], runs[static_cast<std::size_t>(j)], similarity);
   Sum plain, any, nearest, rest;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     plain.add(runs[i], 0, 1);
@@ -118,11 +118,11 @@ NeighbourScore score_runs(const std::string& name, const std::vector<Judged>& ru
 
 }  // namespace
 
-Likeness likeness_of(const std::vector<MeasuredSet>& sets) {
+Similarity similarity_of(const std::vector<MeasuredSet>& sets) {
   const auto intervals = intervals_without(sets, nullptr);
   std::vector<Family> families;
   for (const auto& set : sets) families.push_back(family_in(judged_runs(set, intervals)));
-  return fit_likeness(families, usual_likeness());
+  return fit_similarity(families, usual_similarity());
 }
 
 std::vector<NeighbourScore> score_neighbours(const std::vector<MeasuredSet>& sets) {
@@ -133,9 +133,9 @@ std::vector<NeighbourScore> score_neighbours(const std::vector<MeasuredSet>& set
     std::vector<Family> others;
     for (const auto& other : sets)
       if (&other != &set) others.push_back(family_in(judged_runs(other, intervals)));
-    const auto likeness = fit_likeness(others, usual_likeness());
+    const auto similarity = fit_similarity(others, usual_similarity());
     const auto runs = judged_runs(set, intervals);
-    if (runs.size() > 1) scores.push_back(score_runs(set.name, runs, likeness));
+    if (runs.size() > 1) scores.push_back(score_runs(set.name, runs, similarity));
   }
   return scores;
 }

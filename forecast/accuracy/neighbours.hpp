@@ -42,13 +42,13 @@ struct NeighbourScore {
 };
 
 // Of every data set with at least two runs. Nothing of a set is in what judges it: its prior and
-// its likeness are from the other sets. O(sets² · pairs + runs³ of each set).
+// its similarity are from the other sets. O(sets² · pairs + runs³ of each set).
 std::vector<NeighbourScore> score_neighbours(const std::vector<MeasuredSet>& sets);
 
 // The mean over the sets: a large one weighs no more than a small one. There must be one.
 NeighbourScore mean_of(const std::vector<NeighbourScore>& scores);
 
-// The likeness that all sets give.
-Likeness likeness_of(const std::vector<MeasuredSet>& sets);
+// The similarity that all sets give.
+Similarity similarity_of(const std::vector<MeasuredSet>& sets);
 
 }  // namespace forecast

@@ -22,9 +22,9 @@ std::optional<double> relative_error(const std::optional<Quantity>& measured,
   return relative;
 }
 
-bool is_supported(const Row& row) { return row.status == Row::Status::ok; }
+bool is_supported(const ValidationRow& row) { return row.status == ValidationRow::Status::ok; }
 
-std::optional<double> counted_memory_error(const Row& row) {
+std::optional<double> counted_memory_error(const ValidationRow& row) {
   return is_supported(row) && row.fitted ? memory_error(row) : std::nullopt;
 }
 
@@ -93,7 +93,7 @@ class Tally {
 class Tallies {
  public:
   // A row counts here or among those that are shown apart.
-  void add(const std::string& dataset, const Row& row) {
+  void add(const std::string& dataset, const ValidationRow& row) {
     time_.add(dataset, row.id, counted_error(row));
     memory_.add(dataset, row.id, counted_memory_error(row));
     if (row.fitted || !is_supported(row)) return;
@@ -112,12 +112,12 @@ std::optional<double> share_true(std::optional<bool> inside) {
   return inside ? std::optional(*inside ? 1.0 : 0.0) : std::nullopt;
 }
 
-std::optional<bool> inside_interval(const Row& row) {
+std::optional<bool> inside_interval(const ValidationRow& row) {
   if (!row.low_s || !row.high_s || !counted_error(row)) return std::nullopt;
   return *row.low_s <= *row.measured_s && *row.measured_s <= *row.high_s;
 }
 
-void add_outcome(Outcomes& outcomes, const Row& row) {
+void add_outcome(Outcomes& outcomes, const ValidationRow& row) {
   if (!is_supported(row) || !row.fitted || !row.predicted_fits) return;
   if (row.out_of_memory)
     ++(*row.predicted_fits ? outcomes.overflowed_against_forecast
@@ -127,20 +127,20 @@ void add_outcome(Outcomes& outcomes, const Row& row) {
 }
 
 // Forecast over measured rate; the source's own way of counting is a factor of all its rows.
-std::optional<double> rate_ratio(const Row& row) {
+std::optional<double> rate_ratio(const ValidationRow& row) {
   if (!is_supported(row) || !row.measured_rate || !row.predicted_rate) return std::nullopt;
   if (!(row.measured_rate->value > 0 && row.predicted_rate->value > 0)) return std::nullopt;
   return *row.predicted_rate / *row.measured_rate;
 }
 
-Errors compare_rates(const std::string& dataset, std::vector<Row>& rows) {
+Errors compare_rates(const std::string& dataset, std::vector<ValidationRow>& rows) {
   std::vector<Vote> ratios;
-  for (const Row& row : rows)
+  for (const ValidationRow& row : rows)
     if (const auto ratio = rate_ratio(row)) ratios.push_back({*ratio});
   Tally tally;
   if (ratios.empty()) return tally.errors();
   const double common = median(ratios);
-  for (Row& row : rows) {
+  for (ValidationRow& row : rows) {
     if (const auto ratio = rate_ratio(row)) row.relative_error = *ratio / common - 1;
     tally.add(dataset, row.id, row.relative_error);
   }
@@ -155,7 +155,7 @@ DatasetScore score_one(DatasetRows dataset) {
   result.relative = compare_rates(result.name, result.rows);
   Tallies tallies;
   Mean inside, inside_left_out;
-  for (const Row& row : result.rows) {
+  for (const ValidationRow& row : result.rows) {
     if (is_supported(row)) ++result.supported;
     tallies.add(result.name, row);
     inside.add(share_true(inside_interval(row)));
@@ -187,7 +187,7 @@ struct ByNumber {
 CauseScore score_cause(const std::vector<DatasetScore>& datasets, std::size_t cause) {
   std::map<std::string, std::pair<Tally, Tally>, ByNumber> groups;
   for (const auto& dataset : datasets)
-    for (const Row& row : dataset.rows) {
+    for (const ValidationRow& row : dataset.rows) {
       if (row.groups[cause].empty()) continue;
       auto& [time, memory] = groups[row.groups[cause]];
       time.add(dataset.name, row.id, counted_error(row));
@@ -204,7 +204,7 @@ CauseScore score_cause(const std::vector<DatasetScore>& datasets, std::size_t ca
 std::vector<PassScore> score_passes(const std::vector<DatasetScore>& datasets) {
   std::vector<std::pair<std::string, Tally>> kinds;
   for (const auto& dataset : datasets)
-    for (const Row& row : dataset.rows)
+    for (const ValidationRow& row : dataset.rows)
       for (const auto& pass : row.passes) {
         auto at = std::ranges::find(kinds, pass.kind, [](const auto& k) { return k.first; });
         if (at == kinds.end()) at = kinds.insert(at, {pass.kind, {}});
@@ -224,11 +224,11 @@ void add(Outcomes& sum, const Outcomes& one) {
 
 }  // namespace
 
-std::optional<double> error(const Row& row) {
+std::optional<double> error(const ValidationRow& row) {
   return relative_error(row.measured_s, row.predicted_s);
 }
 
-std::optional<double> memory_error(const Row& row) {
+std::optional<double> memory_error(const ValidationRow& row) {
   return relative_error(row.measured_bytes, row.predicted_bytes);
 }
 
@@ -236,14 +236,14 @@ std::optional<double> error(const PassTime& pass) {
   return relative_error(pass.measured, pass.predicted);
 }
 
-std::optional<double> counted_error(const Row& row) {
+std::optional<double> counted_error(const ValidationRow& row) {
   return is_supported(row) && row.time_counts && row.fitted ? error(row) : std::nullopt;
 }
 
 namespace {
 
 // log(measured / predicted) of a row whose error counts.
-std::optional<double> row_log_ratio(const Row& row) {
+std::optional<double> row_log_ratio(const ValidationRow& row) {
   if (!row.run || !counted_error(row) || !(row.predicted_s->value > 0)) return std::nullopt;
   return std::log(*row.measured_s / *row.predicted_s);
 }
@@ -253,7 +253,7 @@ std::optional<double> row_log_ratio(const Row& row) {
 std::vector<Residual> residuals_of(const std::vector<DatasetRows>& datasets) {
   std::vector<Residual> residuals;
   for (const auto& dataset : datasets)
-    for (const Row& row : dataset.rows)
+    for (const ValidationRow& row : dataset.rows)
       if (const auto off = row_log_ratio(row)) residuals.push_back({dataset.name, *row.run, *off});
   return residuals;
 }
@@ -265,7 +265,7 @@ void leave_out(std::vector<DatasetRows>& datasets) {
     std::erase_if(others, [&](const auto& one) { return one.dataset == dataset.name; });
     if (others.empty()) continue;
     const auto intervals = intervals_of(others);
-    for (Row& row : dataset.rows) {
+    for (ValidationRow& row : dataset.rows) {
       const auto off = row_log_ratio(row);
       if (!off) continue;
       const auto interval = interval_of(*row.run, intervals);
@@ -283,7 +283,7 @@ std::vector<CohortScore> score_cohorts(const std::vector<DatasetScore>& datasets
     ++cohort.datasets;
     cohort.rows += dataset.rows.size();
     cohort.supported += dataset.supported;
-    for (const Row& row : dataset.rows) tallies.add(dataset.name, row);
+    for (const ValidationRow& row : dataset.rows) tallies.add(dataset.name, row);
   }
   std::vector<CohortScore> result;
   for (auto& [added, parts] : cohorts) {
@@ -298,24 +298,6 @@ std::vector<CohortScore> score_cohorts(const std::vector<DatasetScore>& datasets
 
 }  // namespace
 
-std::string regime_of(std::string_view device, std::string_view model) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> generations{
-      {{"V100", "Volta"},
-       {"A100", "Ampere"},
-       {"A800", "Ampere"},
-       {"H", "Hopper"},
-       {"GB", "Blackwell"},
-       {"B", "Blackwell"},
-       {"MI25", "CDNA 2"},
-       {"MI30", "CDNA 3"},
-       {"MI35", "CDNA 4"}}};
-  if (device.empty() || model.empty()) return {};
-  const auto known = std::ranges::find_if(
-      generations, [&](const auto& generation) { return device.starts_with(generation.first); });
-  return std::string(known == generations.end() ? device : known->second) + ' ' +
-         std::string(model);
-}
-
 Score score(std::vector<DatasetRows> datasets) {
   Score total;
   Tallies tallies;
@@ -323,7 +305,7 @@ Score score(std::vector<DatasetRows> datasets) {
   for (DatasetRows& dataset : datasets) {
     total.datasets.push_back(score_one(std::move(dataset)));
     const DatasetScore& latest = total.datasets.back();
-    for (const Row& row : latest.rows) tallies.add(latest.name, row);
+    for (const ValidationRow& row : latest.rows) tallies.add(latest.name, row);
     total.rows += latest.rows.size();
     total.unsupported += latest.rows.size() - latest.supported;
     inside.add(latest.coverage);

@@ -17,10 +17,6 @@ namespace forecast {
 inline constexpr std::array<std::string_view, 6> causes{"device", "precision", "parallelism",
                                                         "scale",  "model",     "regime"};
 
-// Generation of the device and kind of model: "B200" and "MoE" are of "Blackwell MoE". A device
-// that is of none that is known stands for itself.
-std::string regime_of(std::string_view device, std::string_view model);
-
 // A measured pass of one stage and microbatch, or of one layer ("layer.forward").
 struct PassTime {
   std::string kind;
@@ -29,7 +25,7 @@ struct PassTime {
 
 // One measurement and, where the tool can make one, its forecast. Absent = not measured or not
 // forecast. `low_s` to `high_s` is the forecast's 80 % interval.
-struct Row {
+struct ValidationRow {
   enum class Status { ok, unsupported };
   std::string id;
   Status status = Status::ok;
@@ -56,7 +52,7 @@ struct Row {
 
 struct DatasetRows {
   std::string name;
-  std::vector<Row> rows;
+  std::vector<ValidationRow> rows;
   std::string added = {};  // when it joined the others: "2026-11"; empty: one of the first
 };
 
@@ -91,8 +87,8 @@ struct ShownApart {
 
 struct DatasetScore {
   std::string name, added;
-  std::vector<Row> rows;  // as given
-  Errors time;            // of the rows whose time counts
+  std::vector<ValidationRow> rows;  // as given
+  Errors time;                      // of the rows whose time counts
   Errors memory;
   ShownApart apart;
   Errors relative;                 // of rows that are compared with each other
@@ -139,13 +135,13 @@ struct Score {
 
 // (predicted − measured) / measured. Absent if either is, if the measurement is not positive, or if
 // the quotient is not finite.
-std::optional<double> error(const Row& row);
-std::optional<double> memory_error(const Row& row);
+std::optional<double> error(const ValidationRow& row);
+std::optional<double> memory_error(const ValidationRow& row);
 std::optional<double> error(const PassTime& pass);
 
 // The error that counts for the score: of a supported row whose time counts, on a device that
 // something is fitted to.
-std::optional<double> counted_error(const Row& row);
+std::optional<double> counted_error(const ValidationRow& row);
 
 // What the intervals are made of: every row with a counted error.
 std::vector<Residual> residuals_of(const std::vector<DatasetRows>& datasets);

@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
-#include "plans/schedules/first_of.hpp"
 #include "plans/schedules/order.hpp"
 #include "plans/schedules/schedule_layout.hpp"
+#include "plans/schedules/tournament_tree.hpp"
 
 namespace strategies {
 
@@ -102,8 +102,8 @@ class Line {
     std::array<int, 2> forwards{}, backwards{}, weights{};
     int held = 0;
     bool last_was_forward = false;
-    std::vector<Slot>
-        waiting;  // backwards, of which the first `weighed` have had their weight pass
+    // Backwards, of which the first `weighed` have had their weight pass.
+    std::vector<Slot> waiting;
     std::size_t weighed = 0;
     std::vector<Slot> slots;
   };
@@ -164,7 +164,7 @@ class Line {
   const LineInput& in_;
   std::vector<Stage> stages_;
   std::int64_t most_idle_ = 0;
-  FirstOf wakes_;                                 // when each stage is asked next
+  TournamentTree wakes_;                          // when each stage is asked next
   std::vector<std::int64_t> forward_, backward_;  // ends, by virtual stage and microbatch
 };
 

@@ -91,8 +91,8 @@ Stages runnable_stages(const Scenario& s, Sentences& lost) {
   return one_per_rank(stages, plan.pipeline);
 }
 
-// "E" embedding, "t" transformer layer, "m" prediction module, "L" loss; "(t*3|)*2,"
-// repeats; commas mean nothing.
+// "E" embedding, "t" transformer layer, "m" prediction module, "L" loss; "(t*3|)*2," repeats;
+// commas mean nothing.
 std::string layout_text(const std::vector<std::int64_t>& layers, int predictions) {
   const auto times = [](char what, std::int64_t count) {
     if (count <= 2) return std::string(static_cast<std::size_t>(count), what);

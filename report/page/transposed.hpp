@@ -7,8 +7,8 @@ namespace report {
 
 // {"rows": n, "columns": {key: column, …}} of a list of objects; web/src/transposed.ts reads it
 // back. What an object lacks is null in it. A column is [value, …]; {"distinct": [value, …],
-// "index": …} (columns.hpp) where that is shorter; or, where all values are objects or null,
-// a list of objects again.
+// "index": …} (columns.hpp) where that is shorter; or, where all values are objects or null, a list
+// of objects again.
 Document transposed(const Document& rows);
 
 }  // namespace report

@@ -23,7 +23,7 @@ std::string_view mark(std::size_t line, const TextOptions& options) {
   return options.unicode ? shapes[line] : letters[line];
 }
 
-double share_of(int row) { return static_cast<double>(row) / (plot_rows - 1); }
+double height_of(int row) { return static_cast<double>(row) / (plot_rows - 1); }
 int row_of(const Scale& scale, double value) {
   return static_cast<int>(std::lround(scale.share(value) * (plot_rows - 1)));
 }
@@ -60,7 +60,7 @@ class Canvas {
       std::string line;
       for (const auto cell : cells_[static_cast<std::size_t>(row)]) line += cell;
       line.resize(line.find_last_not_of(' ') + 1);
-      all += right(labelled ? fmt::format("{:.4g}", scale.value(share_of(row))) : "", margin - 2) +
+      all += right(labelled ? fmt::format("{:.4g}", scale.value(height_of(row))) : "", margin - 2) +
              (options.unicode ? (labelled ? " ┤" : " │") : (labelled ? " +" : " |")) + line + '\n';
     }
     return all;

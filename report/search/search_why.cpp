@@ -89,24 +89,26 @@ std::string helps_words(const search::Question& question, const Why& why) {
   return text;
 }
 
-std::string room_words(const search::Room& room, Seconds step) {
-  return room.time ? change_words((step - *room.time) / step) : "nothing fits";
+std::string memory_words(const search::MemoryChange& one, Seconds step) {
+  return one.time ? change_words((step - *one.time) / step) : "nothing fits";
 }
 
 // Neighbouring tenths that buy the same are one.
 std::string rooms_words(const search::Answer& answer, const Why& why) {
-  if (why.rooms.empty()) return "not looked at, as the search was stopped";
+  if (why.memory_changes.empty()) return "not looked at, as the search was stopped";
   const auto step = answer.plans.front().forecast.step.time;
-  const auto& rooms = why.rooms;
+  const auto& memory_changes = why.memory_changes;
   std::string text = "among plans near these, ";
   const auto prefix = text.size();
-  for (std::size_t first = 0, last = 0; first < rooms.size(); first = last) {
-    const bool more = rooms[first].change > 0;
-    const auto said = room_words(rooms[first], step);
-    while (last < rooms.size() && (rooms[last].change > 0) == more &&
-           room_words(rooms[last], step) == said)
+  for (std::size_t first = 0, last = 0; first < memory_changes.size(); first = last) {
+    const bool more = memory_changes[first].change > 0;
+    const auto said = memory_words(memory_changes[first], step);
+    while (last < memory_changes.size() && (memory_changes[last].change > 0) == more &&
+           memory_words(memory_changes[last], step) == said)
       ++last;
-    const auto tenths = [&](std::size_t i) { return std::lround(std::abs(rooms[i].change) * 100); };
+    const auto tenths = [&](std::size_t i) {
+      return std::lround(std::abs(memory_changes[i].change) * 100);
+    };
     const auto low = std::min(tenths(first), tenths(last - 1));
     const auto high = std::max(tenths(first), tenths(last - 1));
     text += text.size() == prefix ? "" : ", ";
@@ -131,7 +133,7 @@ std::string why_text(const search::Question& question, const search::Answer& ans
 }
 
 Document why_document(const Why& why) {
-  Document runner = nullptr, helps = Document::array(), rooms = Document::array();
+  Document runner = nullptr, helps = Document::array(), memory_changes = Document::array();
   if (why.runner)
     runner = Object()
                  .put("rank", why.runner->rank + 1)
@@ -152,14 +154,15 @@ Document why_document(const Why& why) {
                         .quantity("gain_s", help.gain)
                         .number("gain", help.share)
                         .take());
-  for (const auto& room : why.rooms)
-    rooms.push_back(Object().number("more", room.change).optional("step_time_s", room.time).take());
+  for (const auto& one : why.memory_changes)
+    memory_changes.push_back(
+        Object().number("more", one.change).optional("step_time_s", one.time).take());
   return Object()
       .put("critical_path", parts_document(why.path))
       .put("time", parts_document(why.exposed))
       .put("next_best", std::move(runner))
       .put("resources", std::move(helps))
-      .put("memory", std::move(rooms))
+      .put("memory", std::move(memory_changes))
       .take();
 }
 

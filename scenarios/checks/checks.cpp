@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scenarios/checks/judge.hpp"
+#include "scenarios/checks/checker.hpp"
 #include "units/text.hpp"
 
 namespace scenarios {
@@ -12,8 +12,8 @@ namespace {
 
 using forecast::Scenario;
 
-void check_device(const Scenario& s, const Judge& judge) {
-  if (!judge.knows({"cluster.node", "training.precision"})) return;
+void check_device(const Scenario& s, const Checker& checker) {
+  if (!checker.knows({"cluster.node", "training.precision"})) return;
   for (std::size_t kind = 0; kind < s.cluster.kinds(); ++kind) {
     const auto& device = s.cluster.kind(kind).device;
     if (device.peak_of(s.training.precision).value > 0) continue;
@@ -21,24 +21,24 @@ void check_device(const Scenario& s, const Judge& judge) {
     for (std::size_t i = 0; i < device.peak.size(); ++i)
       if (device.peak[i].value > 0)
         (able += able.empty() ? "" : ", ") += units::to_text(static_cast<units::Precision>(i));
-    judge.complain("training", "precision",
-                   device.name + " has no rate for " +
-                       std::string(units::to_text(s.training.precision)) + "; it has " + able);
+    checker.complain("training", "precision",
+                     device.name + " has no rate for " +
+                         std::string(units::to_text(s.training.precision)) + "; it has " + able);
   }
 }
 
-void check_recipe(const Scenario& s, const Judge& judge) {
-  if (!judge.given("training", "fp8_recipe") || !judge.knows({"training.precision"})) return;
+void check_recipe(const Scenario& s, const Checker& checker) {
+  if (!checker.given("training", "fp8_recipe") || !checker.knows({"training.precision"})) return;
   if (s.training.precision != units::Precision::fp8)
-    judge.complain("training", "fp8_recipe",
-                   "is for precision: fp8, not " +
-                       std::string(units::to_text(s.training.precision)) +
-                       "; leave it out or change the precision");
+    checker.complain("training", "fp8_recipe",
+                     "is for precision: fp8, not " +
+                         std::string(units::to_text(s.training.precision)) +
+                         "; leave it out or change the precision");
 }
 
 // A kernel for one generation of devices is known where it was measured.
-void check_attention(const Scenario& s, const Judge& judge) {
-  if (!judge.knows({"cluster.node", "software.attention"})) return;
+void check_attention(const Scenario& s, const Checker& checker) {
+  if (!checker.knows({"cluster.node", "software.attention"})) return;
   if (s.software.kernels.attention != model::AttentionKernel::flash_3) return;
   for (std::size_t kind = 0; kind < s.cluster.kinds(); ++kind) {
     const auto& device = s.cluster.kind(kind).device;
@@ -46,9 +46,9 @@ void check_attention(const Scenario& s, const Judge& judge) {
       return row.fused == units::FusedAttention::flash_3;
     });
     if (measured) continue;
-    judge.complain("software", "attention",
-                   "flash3 is written for Hopper GPUs and was not measured on " + device.name +
-                       "; write flash");
+    checker.complain("software", "attention",
+                     "flash3 is written for Hopper GPUs and was not measured on " + device.name +
+                         "; write flash");
     return;
   }
 }
@@ -78,14 +78,14 @@ std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan&
 
 void check_scenario(const Scenario& scenario, bool data_given, const Value& document,
                     Reading& reading) {
-  const Judge judge(document, reading);
-  check_degrees(scenario, data_given, judge);
-  check_pipeline(scenario, judge);
-  check_memory(scenario, judge);
-  check_layers(scenario, judge);
-  check_device(scenario, judge);
-  check_recipe(scenario, judge);
-  check_attention(scenario, judge);
+  const Checker checker(document, reading);
+  check_degrees(scenario, data_given, checker);
+  check_pipeline(scenario, checker);
+  check_memory(scenario, checker);
+  check_layers(scenario, checker);
+  check_device(scenario, checker);
+  check_recipe(scenario, checker);
+  check_attention(scenario, checker);
 }
 
 std::vector<std::string> warnings(const Scenario& s) {

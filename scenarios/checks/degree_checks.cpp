@@ -3,7 +3,7 @@
 #include <string>
 
 #include "plans/admissible.hpp"
-#include "scenarios/checks/judge.hpp"
+#include "scenarios/checks/checker.hpp"
 
 namespace scenarios {
 namespace {
@@ -11,28 +11,28 @@ namespace {
 using forecast::Scenario;
 
 // The degrees make up the cluster; false if what follows would be nonsense.
-bool check_cluster(const Scenario& s, bool data_given, const Judge& judge) {
+bool check_cluster(const Scenario& s, bool data_given, const Checker& checker) {
   const auto& plan = s.plan;
-  if (!judge.knows({"plan.tensor", "plan.pipeline", "plan.data", "plan.context", "cluster"}))
+  if (!checker.knows({"plan.tensor", "plan.pipeline", "plan.data", "plan.context", "cluster"}))
     return false;
   const auto gpus = s.cluster.gpus, held = plan.tensor * plan.context * plan.pipeline;
-  const std::string blamed = judge.given("plan", "pipeline")  ? "pipeline"
-                             : judge.given("plan", "context") ? "context"
-                                                              : "tensor";
+  const std::string blamed = checker.given("plan", "pipeline")  ? "pipeline"
+                             : checker.given("plan", "context") ? "context"
+                                                                : "tensor";
   const auto product = "tensor " + digits(plan.tensor) +
                        (plan.context > 1 ? " x context " + digits(plan.context) : "") +
                        " x pipeline " + digits(plan.pipeline);
   if (gpus % held != 0) {
-    judge.complain("plan", blamed,
-                   product + " = " + digits(held) + " does not divide " + digits(gpus) +
-                       " GPUs: every replica takes that many");
+    checker.complain("plan", blamed,
+                     product + " = " + digits(held) + " does not divide " + digits(gpus) +
+                         " GPUs: every replica takes that many");
     return false;
   }
   if (data_given && held * plan.data != gpus) {
-    judge.complain("plan", "data",
-                   product + " x data " + digits(plan.data) + " = " + digits(held * plan.data) +
-                       ", but the cluster has " + digits(gpus) +
-                       " GPUs; write data: " + digits(gpus / held) + " or leave it out");
+    checker.complain("plan", "data",
+                     product + " x data " + digits(plan.data) + " = " + digits(held * plan.data) +
+                         ", but the cluster has " + digits(gpus) +
+                         " GPUs; write data: " + digits(gpus / held) + " or leave it out");
     return false;
   }
   return true;
@@ -40,14 +40,14 @@ bool check_cluster(const Scenario& s, bool data_given, const Judge& judge) {
 
 }  // namespace
 
-void check_degrees(const Scenario& scenario, bool data_given, const Judge& judge) {
+void check_degrees(const Scenario& scenario, bool data_given, const Checker& checker) {
   using namespace strategies;
   for (const auto& conditions : {on_tensor(), on_context(), on_sequence_parts(), on_ulysses(),
                                  on_experts(), on_expert_rows()})
-    judge.judge(conditions, scenario);
-  if (!check_cluster(scenario, data_given, judge)) return;
+    checker.check(conditions, scenario);
+  if (!check_cluster(scenario, data_given, checker)) return;
   for (const auto& conditions : {on_expert_ranks(), on_shards(), on_batch()})
-    judge.judge(conditions, scenario);
+    checker.check(conditions, scenario);
 }
 
 }  // namespace scenarios

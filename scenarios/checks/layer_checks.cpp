@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "scenarios/checks/judge.hpp"
+#include "scenarios/checks/checker.hpp"
 
 namespace scenarios {
 namespace {
@@ -12,9 +12,9 @@ namespace {
 using forecast::Scenario;
 
 // Ranges of layers lie in the model and apart from each other.
-void check_ranges(const Scenario& s, const Judge& judge) {
-  if (!judge.knows({"plan.layers", "model.layers"})) return;
-  const auto complain = [&](const std::string& text) { judge.complain("plan", "layers", text); };
+void check_ranges(const Scenario& s, const Checker& checker) {
+  if (!checker.knows({"plan.layers", "model.layers"})) return;
+  const auto complain = [&](const std::string& text) { checker.complain("plan", "layers", text); };
   const auto words = [](const strategies::LayerStrategy& range) {
     return digits(range.from) + " to " + digits(range.to);
   };
@@ -22,7 +22,7 @@ void check_ranges(const Scenario& s, const Judge& judge) {
   std::ranges::stable_sort(ranges, {}, &strategies::LayerStrategy::from);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const auto& range = ranges[i];
-    if (range.recompute) check_modules("plan", "layers", range.recompute->modules, s, judge);
+    if (range.recompute) check_modules("plan", "layers", range.recompute->modules, s, checker);
     if (range.from > range.to)
       complain("from " + words(range) + " is no range; write the lower layer first");
     else if (range.to >= s.model.layers)
@@ -35,13 +35,13 @@ void check_ranges(const Scenario& s, const Judge& judge) {
 }
 
 // What is said of layers besides follows from the plan.
-void check_told(const Scenario& s, const Judge& judge) {
+void check_told(const Scenario& s, const Checker& checker) {
   const auto& plan = s.plan;
-  if (!judge.knows({"plan.layers", "plan.tensor", "plan.data", "plan.zero"})) return;
+  if (!checker.knows({"plan.layers", "plan.tensor", "plan.data", "plan.zero"})) return;
   for (const auto& range : plan.layers) {
     const auto complain = [&](const std::string& text) {
-      judge.complain("plan", "layers",
-                     "from " + digits(range.from) + " to " + digits(range.to) + ": " + text);
+      checker.complain("plan", "layers",
+                       "from " + digits(range.from) + " to " + digits(range.to) + ": " + text);
     };
     const auto inside = range.tensor.value_or(plan.tensor);
     const auto replicas = plan.data * plan.tensor / inside;
@@ -57,10 +57,10 @@ void check_told(const Scenario& s, const Judge& judge) {
 
 }  // namespace
 
-void check_layers(const Scenario& scenario, const Judge& judge) {
-  check_ranges(scenario, judge);
-  judge.judge(strategies::on_regrouping(), scenario);
-  check_told(scenario, judge);
+void check_layers(const Scenario& scenario, const Checker& checker) {
+  check_ranges(scenario, checker);
+  checker.check(strategies::on_regrouping(), scenario);
+  check_told(scenario, checker);
 }
 
 }  // namespace scenarios

@@ -8,7 +8,7 @@
 #include "plans/partition.hpp"
 #include "plans/schedules/schedule_layout.hpp"
 #include "plans/words.hpp"
-#include "scenarios/checks/judge.hpp"
+#include "scenarios/checks/checker.hpp"
 #include "strategies/checkpoints.hpp"
 
 namespace scenarios {
@@ -40,21 +40,21 @@ std::string lacks(const model::Transformer& model, Module module) {
 }  // namespace
 
 void check_modules(const std::string& section, const std::string& key,
-                   const std::vector<Module>& chosen, const Scenario& s, const Judge& judge) {
-  if (!judge.knows({"model.moe", "model.attention"})) return;
+                   const std::vector<Module>& chosen, const Scenario& s, const Checker& checker) {
+  if (!checker.knows({"model.moe", "model.attention"})) return;
   for (const auto& [name, module] : words_of(Module{}))
     if (std::ranges::find(chosen, module) != chosen.end())
       if (const auto why = lacks(s.model, module); !why.empty())
-        judge.complain(section, key, std::string(name) + ": " + why + "; leave it out");
+        checker.complain(section, key, std::string(name) + ": " + why + "; leave it out");
 }
 
 namespace {
 
 // Layers of each virtual stage, in model order; empty where the keys that say so are wrong.
-std::vector<std::int64_t> layers_of_stages(const Scenario& s, const Judge& judge) {
+std::vector<std::int64_t> layers_of_stages(const Scenario& s, const Checker& checker) {
   const auto& plan = s.plan;
-  if (!judge.knows({"plan.pipeline", "plan.virtual_stages", "plan.schedule",
-                    "plan.layers_per_stage", "model.layers"}))
+  if (!checker.knows({"plan.pipeline", "plan.virtual_stages", "plan.schedule",
+                      "plan.layers_per_stage", "model.layers"}))
     return {};
   const auto chunks = plan.pipeline * plan.virtual_stages;
   const auto& given = plan.layers_per_stage;
@@ -67,57 +67,58 @@ std::vector<std::int64_t> layers_of_stages(const Scenario& s, const Judge& judge
 }
 
 // A choice for each virtual stage counts that stage's layers.
-void check_full_layers_of_stages(const Scenario& s, const Judge& judge) {
-  const auto layers = layers_of_stages(s, judge);
+void check_full_layers_of_stages(const Scenario& s, const Checker& checker) {
+  const auto layers = layers_of_stages(s, checker);
   const auto& choices = s.plan.recompute_of_stage;
   if (layers.size() != choices.size()) return;
   for (std::size_t v = 0; v < layers.size(); ++v)
     if (choices[v].kind == Recompute::Kind::full_layers && choices[v].layers > layers[v])
-      judge.complain("plan", "recompute",
-                     "full_layers " + digits(choices[v].layers) + " of virtual stage " +
-                         digits(static_cast<std::int64_t>(v)) + ", which has " + digits(layers[v]) +
-                         " layers");
+      checker.complain("plan", "recompute",
+                       "full_layers " + digits(choices[v].layers) + " of virtual stage " +
+                           digits(static_cast<std::int64_t>(v)) + ", which has " +
+                           digits(layers[v]) + " layers");
 }
 
-void check_rows(const Scenario& s, const Judge& judge) {
-  if (!judge.knows({"plan.offload"}) || !s.plan.offload.activations) return;
+void check_rows(const Scenario& s, const Checker& checker) {
+  if (!checker.knows({"plan.offload"}) || !s.plan.offload.activations) return;
   if (strategies::has_rows(s.plan))
-    judge.complain("plan", "recompute",
-                   "checkpoint_every keeps few inputs on the device, offload.activations copies "
-                   "them all to the host; leave one of them out");
+    checker.complain("plan", "recompute",
+                     "checkpoint_every keeps few inputs on the device, offload.activations copies "
+                     "them all to the host; leave one of them out");
 }
 
-void check_recompute(const Scenario& s, const Judge& judge) {
+void check_recompute(const Scenario& s, const Checker& checker) {
   const auto& plan = s.plan;
-  if (!judge.knows({"plan.recompute", "model.layers"})) return;
+  if (!checker.knows({"plan.recompute", "model.layers"})) return;
   const auto given = static_cast<std::int64_t>(plan.recompute_of_stage.size());
-  if (given > 0 && judge.knows({"plan.pipeline", "plan.virtual_stages", "plan.schedule"}) &&
+  if (given > 0 && checker.knows({"plan.pipeline", "plan.virtual_stages", "plan.schedule"}) &&
       given != plan.pipeline * plan.virtual_stages)
-    judge.complain("plan", "recompute",
-                   digits(given) + " entries; expected one per virtual stage: pipeline " +
-                       digits(plan.pipeline) + " x virtual_stages " + digits(plan.virtual_stages) +
-                       " = " + digits(plan.pipeline * plan.virtual_stages));
+    checker.complain("plan", "recompute",
+                     digits(given) + " entries; expected one per virtual stage: pipeline " +
+                         digits(plan.pipeline) + " x virtual_stages " +
+                         digits(plan.virtual_stages) + " = " +
+                         digits(plan.pipeline * plan.virtual_stages));
   const auto all = given > 0 ? std::span(plan.recompute_of_stage) : std::span(&plan.recompute, 1);
   for (const auto& one : all) {
-    check_modules("plan", "recompute", one.modules, s, judge);
+    check_modules("plan", "recompute", one.modules, s, checker);
     if (given == 0 && one.kind == Recompute::Kind::full_layers && one.layers > s.model.layers)
-      judge.complain("plan", "recompute",
-                     "full_layers " + digits(one.layers) + " is more than the " +
-                         digits(s.model.layers) + " layers of the model");
+      checker.complain("plan", "recompute",
+                       "full_layers " + digits(one.layers) + " is more than the " +
+                           digits(s.model.layers) + " layers of the model");
   }
-  check_full_layers_of_stages(s, judge);
-  check_rows(s, judge);
+  check_full_layers_of_stages(s, checker);
+  check_rows(s, checker);
 }
 
 // Layers are counted on each pipeline rank, over its virtual stages; of DualPipe's it has two.
-void check_offloaded_layers(const Scenario& s, const Judge& judge) {
+void check_offloaded_layers(const Scenario& s, const Checker& checker) {
   const auto asked = s.plan.offload.activation_layers;
-  if (!asked || !judge.knows({"model.layers"})) return;
+  if (!asked || !checker.knows({"model.layers"})) return;
   if (*asked > s.model.layers)
-    return judge.complain("plan", "offload",
-                          "activations of " + digits(*asked) + " layers, but the model has " +
-                              digits(s.model.layers));
-  const auto layers = layers_of_stages(s, judge);
+    return checker.complain("plan", "offload",
+                            "activations of " + digits(*asked) + " layers, but the model has " +
+                                digits(s.model.layers));
+  const auto layers = layers_of_stages(s, checker);
   std::vector<std::int64_t> held(static_cast<std::size_t>(s.plan.pipeline), 0);
   const auto layout = strategies::layout_of(s.plan.schedule, static_cast<int>(s.plan.pipeline),
                                             static_cast<int>(s.plan.virtual_stages));
@@ -129,22 +130,22 @@ void check_offloaded_layers(const Scenario& s, const Judge& judge) {
   }
   const auto most = *std::ranges::max_element(held);
   if (most > 0 && *asked > most)
-    judge.complain("plan", "offload",
-                   "activations of " + digits(*asked) +
-                       " layers of each pipeline rank, but none has "
-                       "more than " +
-                       digits(most));
+    checker.complain("plan", "offload",
+                     "activations of " + digits(*asked) +
+                         " layers of each pipeline rank, but none has "
+                         "more than " +
+                         digits(most));
 }
 
 // What an offloading plan needs of every node.
 void check_room(const topology::Node& node, const strategies::Offload& offload,
-                const Judge& judge) {
+                const Checker& checker) {
   using enum strategies::Offload::Tier;
   const auto needs = [&](bool there, const std::string& what, const std::string& key) {
     if (!there)
-      judge.complain("plan", "offload",
-                     "node '" + node.name + "' has no " + what + "; give cluster.node." + key +
-                         ", or keep everything on the device");
+      checker.complain("plan", "offload",
+                       "node '" + node.name + "' has no " + what + "; give cluster.node." + key +
+                           ", or keep everything on the device");
   };
   const bool storage = offload.optimizer == nvme || offload.parameters == nvme;
   if (storage || offload.optimizer == cpu || offload.parameters == cpu || offload.gradients ||
@@ -159,12 +160,12 @@ void check_room(const topology::Node& node, const strategies::Offload& offload,
 }
 
 // What leaves the device leaves it in shares, and to where it is used.
-void check_states(const Scenario& s, const Judge& judge) {
+void check_states(const Scenario& s, const Checker& checker) {
   using enum strategies::Offload::Tier;
   const auto& offload = s.plan.offload;
-  if (!judge.knows({"training.optimizer"})) return;
-  const auto complain = [&](const std::string& text) { judge.complain("plan", "offload", text); };
-  const bool knows_zero = judge.knows({"plan.zero"});
+  if (!checker.knows({"training.optimizer"})) return;
+  const auto complain = [&](const std::string& text) { checker.complain("plan", "offload", text); };
+  const bool knows_zero = checker.knows({"plan.zero"});
   if (offload.parameters != none && s.plan.zero < 3 && knows_zero)
     complain(
         "parameters leave the device with zero: 3 only, which gathers them when they are "
@@ -183,52 +184,52 @@ void check_states(const Scenario& s, const Judge& judge) {
   if (offload.optimizer != none && s.training.optimizer != adamw && s.training.optimizer != adam &&
       s.training.optimizer != sgd)
     complain("the host updates with adamw, adam or sgd, not " +
-             judge.written("training", "optimizer") +
+             checker.written("training", "optimizer") +
              "; write one of them as training.optimizer or leave optimizer out");
 }
 
-void check_offload(const Scenario& s, const Judge& judge) {
+void check_offload(const Scenario& s, const Checker& checker) {
   const auto& offload = s.plan.offload;
-  if (!judge.knows({"plan.offload"})) return;
-  check_modules("plan", "offload", offload.activation_modules, s, judge);
-  check_offloaded_layers(s, judge);
-  check_states(s, judge);
-  if (!judge.knows({"cluster.node"})) return;
+  if (!checker.knows({"plan.offload"})) return;
+  check_modules("plan", "offload", offload.activation_modules, s, checker);
+  check_offloaded_layers(s, checker);
+  check_states(s, checker);
+  if (!checker.knows({"cluster.node"})) return;
   for (std::size_t kind = 0; kind < s.cluster.kinds(); ++kind)
-    check_room(s.cluster.kind(kind), offload, judge);
+    check_room(s.cluster.kind(kind), offload, checker);
 }
 
-void check_sharding(const Scenario& s, const Judge& judge) {
+void check_sharding(const Scenario& s, const Checker& checker) {
   const auto& plan = s.plan;
-  if (!judge.knows({"plan.zero"})) return;
-  if (plan.zero < 3 && plan.wrap != strategies::Wrap{} && judge.knows({"plan.wrap"}))
-    judge.complain("plan", "wrap",
-                   "parameters are gathered with zero: 3 only, not " + digits(plan.zero) +
-                       "; write zero: 3 or leave wrap out");
+  if (!checker.knows({"plan.zero"})) return;
+  if (plan.zero < 3 && plan.wrap != strategies::Wrap{} && checker.knows({"plan.wrap"}))
+    checker.complain("plan", "wrap",
+                     "parameters are gathered with zero: 3 only, not " + digits(plan.zero) +
+                         "; write zero: 3 or leave wrap out");
   // Both keep, on every rank, the error of compressing its whole gradient.
   if (plan.zero < 2) return;
   const auto zero =
       "zero " + digits(plan.zero) + " leaves no rank a whole gradient; write zero: 1 ";
   if (plan.gradient_compression == strategies::GradientCompression::onebit)
-    judge.complain("plan", "gradient_compression",
-                   "onebit keeps the error of a whole gradient on each rank, but " + zero +
-                       "or gradient_compression: none");
+    checker.complain("plan", "gradient_compression",
+                     "onebit keeps the error of a whole gradient on each rank, but " + zero +
+                         "or gradient_compression: none");
   if (s.training.optimizer == strategies::Optimizer::onebit_adam)
-    judge.complain("training", "optimizer",
-                   "onebit-adam keeps the error of a whole gradient on each rank, but " + zero +
-                       "or optimizer: adam");
+    checker.complain("training", "optimizer",
+                     "onebit-adam keeps the error of a whole gradient on each rank, but " + zero +
+                         "or optimizer: adam");
 }
 
 }  // namespace
 
-void check_ways(const std::vector<Recompute>& ways, const Scenario& s, const Judge& judge) {
-  for (const auto& way : ways) check_modules("search", "recompute", way.modules, s, judge);
+void check_ways(const std::vector<Recompute>& ways, const Scenario& s, const Checker& checker) {
+  for (const auto& way : ways) check_modules("search", "recompute", way.modules, s, checker);
 }
 
-void check_memory(const Scenario& scenario, const Judge& judge) {
-  check_recompute(scenario, judge);
-  check_offload(scenario, judge);
-  check_sharding(scenario, judge);
+void check_memory(const Scenario& scenario, const Checker& checker) {
+  check_recompute(scenario, checker);
+  check_offload(scenario, checker);
+  check_sharding(scenario, checker);
 }
 
 }  // namespace scenarios

@@ -9,8 +9,8 @@
 
 namespace scenarios {
 
-// Plain scalars that look like numbers, true or false become those; the rest is text,
-// its bytes that are no UTF-8 replaced. Of members with the same key the first counts. O(value).
+// Plain scalars that look like numbers, true or false become those; the rest is text, its bytes
+// that are no UTF-8 replaced. Of members with the same key the first counts. O(value).
 nlohmann::ordered_json json_document(const Value& value);
 std::string json_of(const Value& value);  // on one line
 

@@ -13,8 +13,7 @@ namespace scenarios {
 // Reads the text of a config.json of a dense decoder. What the file leaves out takes the family's
 // default; `defaulted`, unless null, receives one "field = value: why" for each, and one sentence
 // for each thing that is only approximated. Throws Error with the place for text that is not JSON,
-// a missing or impossible field, and (unsupported) for a model_type that is not
-// known.
+// a missing or impossible field, and (unsupported) for a model_type that is not known.
 model::Transformer read_huggingface(std::string_view json, const std::string& file_name,
                                     std::vector<std::string>* defaulted);
 

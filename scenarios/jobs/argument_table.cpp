@@ -61,7 +61,7 @@ ArgumentTable::ArgumentTable(std::string_view text) {
       reasons[name] = line;
       continue;
     }
-    KnownArgument known{name, {}, '1', {}, Effect::unknown, {}};
+    KnownArgument known{name, {}, '1', {}, Effect::unknown, {}, false};
     for (auto aliases = take(line, ','); !aliases.empty();)
       known.aliases.push_back(take(aliases, ' '));
     const auto takes = take(line, ',');
@@ -71,6 +71,7 @@ ArgumentTable::ArgumentTable(std::string_view text) {
     known.effect = effect_of(take(line, ','));
     const auto shared = reasons.find(line);
     known.why = shared == reasons.end() ? line : shared->second;
+    known.repeats = name.ends_with('*') || name.find("[]") != name.npos;
     by_name_[name] = all_.size();
     for (const auto alias : known.aliases) by_name_[alias] = all_.size();
     all_.push_back(std::move(known));

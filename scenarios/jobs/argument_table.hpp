@@ -26,6 +26,7 @@ struct KnownArgument {
   std::string_view dest;  // its name in files of keys, where that is not the name with underscores
   Effect effect = Effect::unknown;
   std::string_view why;
+  bool repeats = false;  // it stands for several keys: "SECTION.*", "LIST[].KEY"
 };
 
 class ArgumentTable {

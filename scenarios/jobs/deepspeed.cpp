@@ -242,12 +242,6 @@ bool is_deepspeed(const Value& document) {
 JobScenario deepspeed_scenario(const Job& job, const std::string& file,
                                std::optional<std::int64_t> gpus, Complaints& complaints) {
   const Given given(arguments_of("deepspeed"), job.arguments, complaints);
-  for (const auto& argument : job.arguments)
-    if (argument.name.ends_with("pipe-parallel-size"))
-      complaints.add(
-          argument.at,
-          Complaint{
-              {}, written(argument) + ": this is a job of GPT-NeoX, which is not read", true});
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   Draft draft(given);
   DeepSpeedJob reading{given, draft, gpus};

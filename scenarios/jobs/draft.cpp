@@ -100,8 +100,7 @@ JobScenario Draft::finished(const std::vector<JobArgument>& arguments, const std
     if (known == nullptr) {
       const auto near = given_.table().nearest_to(argument.name);
       if (!near.empty()) judged.why = "did you mean " + near + "?";
-    } else if (!known->name.ends_with('*') && known->name.find("[]") == std::string_view::npos &&
-               given_.find(known->name) != &argument) {
+    } else if (!known->repeats && given_.find(known->name) != &argument) {
       judged.effect = Effect::none;
       judged.why = "given again further down, where it holds";
     } else {

@@ -15,8 +15,8 @@ using units::Seconds;
 using units::Watts;
 
 constexpr Seconds year{365 * 86400.0}, hour{3600};
-constexpr double least_goodput = 1e-6;        // below, training never gets anywhere
-constexpr double tenth = 1.2815515655446004;  // 10 % of a normal distribution lie beyond so many σ
+constexpr double least_goodput = 1e-6;            // below, training never gets anywhere
+constexpr double ninetieth = 1.2815515655446004;  // percentile of a normal distribution, in σ
 
 double count(std::int64_t number) { return static_cast<double>(number); }
 
@@ -131,7 +131,7 @@ void add_times(Assessment& result, const Purchase& purchase, const PurchaseOptio
   result.goodput = progressing / result.time.value;
   const double failures = variance / (result.time.value * result.time.value);
   const auto spread = [&](double logarithm) {
-    return std::sqrt(std::pow(logarithm / tenth, 2) + failures);
+    return std::sqrt(std::pow(logarithm / ninetieth, 2) + failures);
   };
   result.spread_low = spread(std::log(result.time / result.time_low));
   result.spread_high = spread(std::log(result.time_high / result.time));

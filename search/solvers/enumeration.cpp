@@ -27,12 +27,12 @@ class Enumeration {
   Enumeration(const PipelineProblem& problem, const Timetable& timetable, std::size_t most)
       : problem_(problem),
         timetable_(timetable),
-        intervals_(problem.chain, problem.stop),
+        frontiers_(problem.chain, problem.stop),
         most_(most),
         stages_(problem.layout.virtual_stages()),
         layers_(static_cast<int>(problem.chain.layers.size())) {
-    rooms_ = problem.rooms;
-    rooms_.resize(at(stages_));
+    ranges_ = problem.ranges;
+    ranges_.resize(at(stages_));
   }
 
   std::optional<std::vector<Partition>> run() {
@@ -52,7 +52,7 @@ class Enumeration {
     }
     const int behind = stages_ - 1 - stage;
     for (int last = behind == 0 ? layers_ : first + 1; last <= layers_ - behind; ++last) {
-      if (!rooms_[at(stage)].takes(last - first)) continue;
+      if (!ranges_[at(stage)].takes(last - first)) continue;
       partition_.first_layer.push_back(last);
       cut(stage + 1);
       partition_.first_layer.pop_back();
@@ -86,16 +86,16 @@ class Enumeration {
 
   void note() {
     if (++seen_ > most_ || excess(problem_, partition_) > 0) return;
-    write_times(problem_, intervals_, timetable_, partition_);
+    write_times(problem_, frontiers_, timetable_, partition_);
     found_.push_back(partition_);
   }
 
   const PipelineProblem& problem_;
   const Timetable& timetable_;
-  Intervals intervals_;
+  IntervalFrontiers frontiers_;
   std::size_t most_, seen_ = 0;
   int stages_, layers_;
-  std::vector<PipelineProblem::Room> rooms_;
+  std::vector<PipelineProblem::LayerRange> ranges_;
   Partition partition_;
   std::vector<Partition> found_;
 };
@@ -108,13 +108,13 @@ std::optional<std::vector<Partition>> every_partition(const PipelineProblem& pro
   return Enumeration(problem, timetable, most).run();
 }
 
-void write_times(const PipelineProblem& problem, Intervals& intervals, const Timetable& timetable,
-                 Partition& partition) {
+void write_times(const PipelineProblem& problem, IntervalFrontiers& frontiers,
+                 const Timetable& timetable, Partition& partition) {
   partition.stages.clear();
   for (std::size_t v = 0; v < partition.choices.size(); ++v) {
     const int first = partition.first_layer[v];
     auto& times =
-        partition.stages.emplace_back(intervals.exchanged(first, partition.first_layer[v + 1]));
+        partition.stages.emplace_back(frontiers.exchanged(first, partition.first_layer[v + 1]));
     for (std::size_t i = 0; i < partition.choices[v].size(); ++i) {
       const bool is_last = i + 1 == partition.choices[v].size();
       const auto& price = price_of(problem, at(first) + i, partition.choices[v][i], is_last);

@@ -15,9 +15,9 @@ std::optional<std::vector<Partition>> every_partition(const PipelineProblem& pro
                                                       const Timetable& timetable, std::size_t most);
 
 // Writes the times of a partition whose cut and choices stand: of its virtual stages, and of all in
-// the problem's order. `intervals` are of problem.chain.
-void write_times(const PipelineProblem& problem, Intervals& intervals, const Timetable& timetable,
-                 Partition& partition);
+// the problem's order. `frontiers` are of problem.chain.
+void write_times(const PipelineProblem& problem, IntervalFrontiers& frontiers,
+                 const Timetable& timetable, Partition& partition);
 
 // Bytes by which the fullest device exceeds its capacity; negative: what stays free.
 ByteCount excess(const PipelineProblem& problem, const Partition& partition);

@@ -13,7 +13,7 @@ namespace search {
 using ByteCount = std::int64_t;
 using sim::Picoseconds;
 
-// What one layer, run in one way, or a row of layers asks for, per microbatch.
+// What one layer, run in one way, or an interval of layers asks for, per microbatch.
 struct Price {
   ByteCount kept = 0;        // from the forward pass to the end of the backward pass; adds up
   Picoseconds forward = 0;   // these three add up
@@ -23,13 +23,13 @@ struct Price {
   friend auto operator<=>(const Price&, const Price&) = default;
 };
 
-// A row of layers in a chosen way: at most as much of everything, or more of something.
+// An interval of layers in a chosen way: at most as much of everything, or more of something.
 inline bool no_worse(const Price& a, const Price& b) {
   return a.kept <= b.kept && a.forward <= b.forward && a.backward <= b.backward &&
          a.weight <= b.weight && a.transient <= b.transient;
 }
 
-// One layer of a row, or several that were decided together (a checkpointed segment), and the
+// One layer of an interval, or several that were decided together (a checkpointed segment), and the
 // option taken.
 struct Choice {
   int layers = 1, option = 0;
@@ -55,12 +55,12 @@ class Frontiers {
   FrontierId of(std::span<const Price> options, int layers = 1);
   // No layers at all: one point of nothing.
   FrontierId nothing();
-  // Both rows, one after the other: every point of `first` with every point of `second`.
+  // Both intervals, one after the other: every point of `first` with every point of `second`.
   // O(|first|·|second|·log min(|first|, |second|)) where only `kept` and one more coordinate
   // differ, times the logarithm of the points where one more does, and the number of values of a
   // third (the one that has fewest) where that does, times the points beyond.
   FrontierId sum(FrontierId first, FrontierId second);
-  // One of several ways to run the same row.
+  // One of several ways to run the same interval.
   FrontierId either(std::span<const FrontierId> ways);
 
   std::span<const Price> points(FrontierId id) const { return node(id).points; }
@@ -68,14 +68,14 @@ class Frontiers {
   std::size_t within(FrontierId id, ByteCount kept) const;
   // Whether keeping less costs backward time and changes nothing else.
   bool trades_backward_only(FrontierId id) const { return node(id).backward_only; }
-  // What the layers of a row do at a point, first to last. O(choices)
+  // What the layers of an interval do at a point, first to last. O(choices)
   std::vector<Choice> choices(FrontierId id, std::size_t point) const;
 
  private:
   enum class Kind : std::uint8_t { options, sum, either };
   struct Origin {
-    std::uint32_t first = 0;   // the option, the point of the first row, or the way
-    std::uint32_t second = 0;  // the point of the second row, or of that way
+    std::uint32_t first = 0;   // the option, the point of the first interval, or the way
+    std::uint32_t second = 0;  // the point of the second interval, or of that way
   };
   struct Candidate {
     Price price;
@@ -85,7 +85,7 @@ class Frontiers {
     Kind kind = Kind::options;
     int layers = 1;  // options: covered by one choice
     bool backward_only = true;
-    std::vector<FrontierId> parts;  // sum: the two rows; either: the ways
+    std::vector<FrontierId> parts;  // sum: the two intervals; either: the ways
     std::vector<Price> points;
     std::vector<Origin> origins;
   };

@@ -14,8 +14,8 @@ Picoseconds longest_path(const LabelQuestion &question, int stage, const StageTi
   return longest;
 }
 
-// The least number of visits to all passes of a stage on one path bounds
-// intervals by their least times.
+// The least number of visits to all passes of a stage on one path bounds intervals by their least
+// times.
 Picoseconds most_work(const LabelQuestion &question, int stage) {
   int visits = 0;
   for (const auto &arc : question.arcs(stage))
@@ -42,9 +42,9 @@ void list_moves(const LabelQuestion &question, int stage, int first, LabelMoves 
   const auto slow = [&](const StageOption &option) {
     return longest_path(question, stage, option.times) >= question.target;
   };
-  const auto &room = options.room(stage);
-  const int least = behind == 0 ? question.layers : first + room.least;
-  for (int last = least; last <= question.layers - behind && last - first <= room.most; ++last) {
+  const auto &range = options.range(stage);
+  const int least = behind == 0 ? question.layers : first + range.least;
+  for (int last = least; last <= question.layers - behind && last - first <= range.most; ++last) {
     if (visits * options.least_time(first, last) >= question.target) break;
     LabelMoves::Interval interval{last, list.size(), 0};
     options.list(stage, first, last, which, list);
@@ -54,8 +54,8 @@ void list_moves(const LabelQuestion &question, int stage, int first, LabelMoves 
     interval.end = list.size();
     if (interval.end > interval.begin)
       moves.from[question.place(stage, first)].push_back(interval);
-    else if (options.intervals().monotone() ||
-             options.intervals().fixed(first, last) > most_room(options, stage))
+    else if (options.frontiers().monotone() ||
+             options.frontiers().fixed(first, last) > most_room(options, stage))
       break;
   }
 }

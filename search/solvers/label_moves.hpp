@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a label search goes through: from every place the options that may stay
-// below its target, and how long the rest of the way then takes. Made once,
-// then constant (private to labels.cpp).
+// What a label search goes through: from every place the options that may stay below its target,
+// and how long the rest of the way then takes. Made once, then constant (private to labels.cpp).
 #pragma once
 #include <vector>
 
@@ -9,16 +8,15 @@
 
 namespace search {
 
-// A question: partitions of which every path of the trellis is shorter than the
-// target. A place is a virtual stage and the first layer that is not on the
-// stages before it.
+// A question: partitions of which every path of the trellis is shorter than the target. A place is
+// a virtual stage and the first layer that is not on the stages before it.
 struct LabelQuestion {
   StageOptions &options;
   const Trellis &trellis;
   Picoseconds latency, target;
   const std::vector<bool> &watched;  // by group: whose memory is respected
   int stages = static_cast<int>(trellis.arcs.size());
-  int layers = options.intervals().layers();
+  int layers = options.frontiers().layers();
 
   std::size_t places() const { return place(stages, layers) + 1; }
   std::size_t place(int stage, int layer) const {
@@ -46,16 +44,15 @@ struct LabelMoves {
 };
 LabelMoves label_moves(const LabelQuestion &question);
 
-// By place, then state; empty: there is no way on. least: no way on makes the
-// state's longest path shorter. most: none that may stay below the target makes
-// it longer.
+// By place, then state; empty: there is no way on. least: no way on makes the state's longest path
+// shorter. most: none that may stay below the target makes it longer.
 struct WaysOn {
   std::vector<std::vector<Picoseconds>> least, most;
 };
 WaysOn ways_on(const LabelQuestion &question, const LabelMoves &moves);
 
-// Coordinates of memory follow those of the paths: of each watched group, every
-// load, then the transient.
+// Coordinates of memory follow those of the paths: of each watched group, every load, then the
+// transient.
 struct WatchedMemory {
   std::size_t coordinates = 0;
   std::vector<std::size_t> at;  // by group: its first

@@ -113,7 +113,7 @@ class Labelling {
     auto *used = after + memory_.at[g];
     auto &transient = used[group.loads.size()];
     transient = std::max(transient, option.transient);
-    const auto fixed = question_.options.intervals().fixed(first, last);
+    const auto fixed = question_.options.frontiers().fixed(first, last);
     for (std::size_t l = 0; l < group.loads.size(); ++l) {
       used[l] += fixed + group.loads[l].in_flight[member] * option.kept;
       if (used[l] + transient > group.loads[l].capacity) return false;
@@ -122,8 +122,7 @@ class Labelling {
     return true;
   }
 
-  // In every coordinate at most as much, or so little that no way on reaches
-  // the target.
+  // In every coordinate at most as much, or so little that no way on reaches the target.
   bool covers(const std::int64_t *a, const std::int64_t *b, const std::vector<Picoseconds> &most,
               std::size_t paths) const {
     for (std::size_t q = 0; q < paths; ++q)

@@ -8,7 +8,7 @@
 
 namespace search {
 
-// A row of layers on each virtual stage, and how it runs.
+// An interval of layers on each virtual stage, and how it runs.
 struct Placed {
   std::vector<int> first_layer;  // by virtual stage, then the number of layers
   std::vector<StageOption> options;

@@ -39,7 +39,7 @@ MixtureProgram::Column MixtureProgram::column_of(Placing placing) {
   for (int v = 0; v < pipeline_.stages; ++v) {
     const int first = column.placing.first_layer[index(v)],
               last = column.placing.first_layer[index(v) + 1];
-    auto& times = column.times.emplace_back(intervals_.exchanged(first, last));
+    auto& times = column.times.emplace_back(frontiers_.exchanged(first, last));
     for (const auto part : StageTimes::all()) times.*part += prices_.besides(v).*part;
     ByteCount kept = 0, transient = 0;
     for (int i = first; i < last; ++i) {
@@ -53,7 +53,7 @@ MixtureProgram::Column MixtureProgram::column_of(Placing placing) {
       transient = std::max(transient, price.transient);
     }
     const auto [group, member] = pipeline_.membership[index(v)];
-    column.usage[group].add(pipeline_.groups[group], member, intervals_.fixed(first, last), kept,
+    column.usage[group].add(pipeline_.groups[group], member, frontiers_.fixed(first, last), kept,
                             transient);
     for (int i = first; i < last; ++i) column.layers[group] += prices_.counts(i) ? 1 : 0;
   }
@@ -103,11 +103,11 @@ Multipliers MixtureProgram::begin() {
   return mean;
 }
 
-Mixture MixtureProgram::solve(Rows& rows, double scale) {
+Mixture MixtureProgram::solve(OpenIntervals& intervals, double scale) {
   paths_.next_round(), loads_.next_round(), placings_.next_round();
   Mixture mixture{.paths = paths_.in_use(), .loads = loads_.in_use(), .scale = scale};
   for (const auto x : placings_.in_use())
-    if (rows.holds(columns_[x].placing.first_layer)) mixture.columns.push_back(x);
+    if (intervals.holds(columns_[x].placing.first_layer)) mixture.columns.push_back(x);
   std::vector<std::vector<double>> table;
   std::vector<double> limits;
   for (const auto k : mixture.paths) {

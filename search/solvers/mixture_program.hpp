@@ -4,10 +4,10 @@
 #pragma once
 #include <vector>
 
-#include "search/solvers/intervals.hpp"
+#include "search/solvers/interval_frontiers.hpp"
+#include "search/solvers/interval_prices.hpp"
 #include "search/solvers/known.hpp"
 #include "search/solvers/linear_program.hpp"
-#include "search/solvers/row_prices.hpp"
 
 namespace search {
 
@@ -41,10 +41,10 @@ struct Mixture {
 // Partitions, paths and loads known so far. All arguments must outlive it.
 class MixtureProgram {
  public:
-  MixtureProgram(const RelaxedPipeline& pipeline, const RowPrices& prices)
+  MixtureProgram(const RelaxedPipeline& pipeline, const IntervalPrices& prices)
       : pipeline_(pipeline),
         prices_(prices),
-        intervals_(pipeline.problem.chain, pipeline.problem.stop) {}
+        frontiers_(pipeline.problem.chain, pipeline.problem.stop) {}
 
   // An even partition in the fastest ways is known from now on; the mean of the paths through its
   // devices.
@@ -55,8 +55,8 @@ class MixtureProgram {
   // them are known.
   bool learn_from(const Mixture& mixture);
 
-  // Of the partitions whose rows are open.
-  Mixture solve(Rows& rows, double scale);
+  // Of the partitions whose intervals are open.
+  Mixture solve(OpenIntervals& intervals, double scale);
   Multipliers multipliers_of(const Mixture& mixture) const;
   // How partition i of the mixture cuts layers (Partition::first_layer).
   const std::vector<int>& cut_at(const Mixture& mixture, std::size_t i) const {
@@ -80,8 +80,8 @@ class MixtureProgram {
   bool counts_layers() const;
 
   const RelaxedPipeline& pipeline_;
-  const RowPrices& prices_;
-  Intervals intervals_;
+  const IntervalPrices& prices_;
+  IntervalFrontiers frontiers_;
   Known<Path> paths_;
   Known<LoadId> loads_;
   Known<Placing> placings_;

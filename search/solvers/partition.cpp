@@ -23,15 +23,15 @@ std::vector<StageTimes> times_of(const Placed& placed) {
 // Lets virtual stages keep less until their devices are not too full.
 class Shrinking {
  public:
-  Shrinking(const StageOptions& options, Intervals& intervals)
-      : options_(options), intervals_(intervals) {}
+  Shrinking(const StageOptions& options, IntervalFrontiers& frontiers)
+      : options_(options), frontiers_(frontiers) {}
 
   Usage usage(const Placed& placed, std::size_t g) const {
     const auto& group = options_.groups()[g];
     Usage usage(group);
     for (std::size_t m = 0; m < group.members.size(); ++m) {
       const auto v = static_cast<std::size_t>(group.members[m]);
-      usage.add(group, m, intervals_.fixed(placed.first_layer[v], placed.first_layer[v + 1]),
+      usage.add(group, m, frontiers_.fixed(placed.first_layer[v], placed.first_layer[v + 1]),
                 placed.options[v].kept, placed.options[v].transient);
     }
     return usage;
@@ -64,7 +64,7 @@ class Shrinking {
  private:
   StageOption smaller(const Placed& placed, int stage, const StageOption& option) const {
     const auto point = option.point - 1;
-    const auto& price = intervals_.pool().points(option.frontier)[point];
+    const auto& price = frontiers_.pool().points(option.frontier)[point];
     const auto first = placed.first_layer[static_cast<std::size_t>(stage)],
                last = placed.first_layer[static_cast<std::size_t>(stage) + 1];
     return {options_.times(stage, first, last, price), price.kept, price.transient, option.frontier,
@@ -72,31 +72,32 @@ class Shrinking {
   }
 
   const StageOptions& options_;
-  Intervals& intervals_;
+  IntervalFrontiers& frontiers_;
 };
 
 Partition partition_of(const Placed& placed, const Timetable& timetable,
-                       const Intervals& intervals) {
+                       const IntervalFrontiers& frontiers) {
   const auto times = times_of(placed);
   Partition result{placed.first_layer, {}, times, timetable.makespan(times)};
   for (const auto& option : placed.options)
-    result.choices.push_back(intervals.pool().choices(option.frontier, option.point));
+    result.choices.push_back(frontiers.pool().choices(option.frontier, option.point));
   return result;
 }
 
 class Planner {
  public:
-  Planner(const PipelineProblem& problem, Intervals& intervals, const PartitionLimits& limits)
+  Planner(const PipelineProblem& problem, IntervalFrontiers& frontiers,
+          const PartitionLimits& limits)
       : problem_(problem),
         limits_(limits),
-        intervals_(intervals),
-        options_(problem, intervals),
+        frontiers_(frontiers),
+        options_(problem, frontiers),
         timetable_(problem.order, problem.layout, problem.microbatches, problem.latency,
                    problem.lane),
         watched_(options_.groups().size(), false) {}
 
   PartitionResult run() {
-    if (intervals_.layers() >= timetable_.virtual_stages()) {
+    if (frontiers_.layers() >= timetable_.virtual_stages()) {
       learn(timetable_.device_paths(even_times()));
       start();
       improve();
@@ -104,7 +105,7 @@ class Planner {
       result_.proved = true;
       result_.lower_bound = sim::unreached;
     }
-    if (best_) result_.best = partition_of(*best_, timetable_, intervals_);
+    if (best_) result_.best = partition_of(*best_, timetable_, frontiers_);
     return std::move(result_);
   }
 
@@ -135,15 +136,15 @@ class Planner {
   // The least bottleneck: every virtual stage as many layers as stay within a limit, and the least
   // limit for which that reaches the end. Only a start.
   void start() {
-    start(StageOptions::Room::all);
-    if (!best_) start(StageOptions::Room::share);
+    start(StageOptions::Capacity::all);
+    if (!best_) start(StageOptions::Capacity::share);
   }
-  void start(StageOptions::Room room) {
+  void start(StageOptions::Capacity capacity) {
     Picoseconds low = -1, high = sim::unreached;
-    std::optional<Placed> found = fill(high, room);
+    std::optional<Placed> found = fill(high, capacity);
     while (high - low > 1 + high / 1000) {
       const auto middle = low + (high - low) / 2;
-      auto placed = fill(middle, room);
+      auto placed = fill(middle, capacity);
       (placed ? high : low) = middle;
       if (placed) found = std::move(placed);
     }
@@ -151,15 +152,15 @@ class Planner {
     watch(*found);
     if (fit(*found)) consider(std::move(*found));
   }
-  std::optional<Placed> fill(Picoseconds limit, StageOptions::Room room) {
-    const int stages = timetable_.virtual_stages(), layers = intervals_.layers();
+  std::optional<Placed> fill(Picoseconds limit, StageOptions::Capacity capacity) {
+    const int stages = timetable_.virtual_stages(), layers = frontiers_.layers();
     Placed placed{{0}, {}};
     for (int stage = 0; stage < stages; ++stage) {
       const int first = placed.first_layer.back(), behind = stages - 1 - stage;
-      const int least = options_.room(stage).least;
+      const int least = options_.range(stage).least;
       int last = first + least - 1;
       StageOption best, option;
-      while (last < layers - behind && options_.fastest(stage, first, last + 1, option, room) &&
+      while (last < layers - behind && options_.fastest(stage, first, last + 1, option, capacity) &&
              total(option.times) <= limit) {
         best = option;
         ++last;
@@ -292,9 +293,9 @@ class Planner {
   }
   const PipelineProblem& problem_;
   PartitionLimits limits_;
-  Intervals& intervals_;
+  IntervalFrontiers& frontiers_;
   StageOptions options_;
-  Shrinking shrinking_{options_, intervals_};
+  Shrinking shrinking_{options_, frontiers_};
   Timetable timetable_;
   std::vector<bool> watched_;  // by group
   std::set<Path> known_;
@@ -307,30 +308,30 @@ class Planner {
 
 }  // namespace
 
-std::optional<Partition> in_ways_that_fit(const PipelineProblem& problem, Intervals& intervals,
-                                          const Timetable& timetable,
+std::optional<Partition> in_ways_that_fit(const PipelineProblem& problem,
+                                          IntervalFrontiers& frontiers, const Timetable& timetable,
                                           const std::vector<int>& first_layer) {
-  StageOptions options(problem, intervals);
+  StageOptions options(problem, frontiers);
   Placed placed{first_layer, {}};
   for (int v = 0; v + 1 < static_cast<int>(first_layer.size()); ++v)
     if (!options.fastest(v, first_layer[static_cast<std::size_t>(v)],
                          first_layer[static_cast<std::size_t>(v) + 1],
                          placed.options.emplace_back()))
       return std::nullopt;
-  Shrinking shrinking(options, intervals);
+  Shrinking shrinking(options, frontiers);
   for (std::size_t g = 0; g < options.groups().size(); ++g)
     if (!shrinking.shrink(placed, g)) return std::nullopt;
-  return partition_of(placed, timetable, intervals);
+  return partition_of(placed, timetable, frontiers);
 }
 
 PartitionResult partition(const PipelineProblem& problem, const PartitionLimits& limits) {
-  Intervals intervals(problem.chain, problem.stop);
-  return partition(problem, intervals, limits);
+  IntervalFrontiers frontiers(problem.chain, problem.stop);
+  return partition(problem, frontiers, limits);
 }
 
-PartitionResult partition(const PipelineProblem& problem, Intervals& intervals,
+PartitionResult partition(const PipelineProblem& problem, IntervalFrontiers& frontiers,
                           const PartitionLimits& limits) {
-  return Planner(problem, intervals, limits).run();
+  return Planner(problem, frontiers, limits).run();
 }
 
 }  // namespace search

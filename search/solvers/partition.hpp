@@ -39,15 +39,15 @@ struct PartitionResult {
 PartitionResult partition(const PipelineProblem& problem, const PartitionLimits& limits = {});
 
 // The same with frontiers that are made once for problems of the same chain: other schedules,
-// stages, microbatches and capacities. `intervals` are of problem.chain.
-PartitionResult partition(const PipelineProblem& problem, Intervals& intervals,
+// stages, microbatches and capacities. `frontiers` are of problem.chain.
+PartitionResult partition(const PipelineProblem& problem, IntervalFrontiers& frontiers,
                           const PartitionLimits& limits = {});
 
 // Layers cut where `first_layer` says (as in Partition), each virtual stage in ways that fit: the
 // fastest, then, while a device is too full, those that cost least time for a byte. None: nothing
 // was found that fits. O(virtual stages · points of a frontier · passes)
-std::optional<Partition> in_ways_that_fit(const PipelineProblem& problem, Intervals& intervals,
-                                          const Timetable& timetable,
+std::optional<Partition> in_ways_that_fit(const PipelineProblem& problem,
+                                          IntervalFrontiers& frontiers, const Timetable& timetable,
                                           const std::vector<int>& first_layer);
 
 }  // namespace search

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "search/solvers/intervals.hpp"
+#include "search/solvers/interval_frontiers.hpp"
 #include "search/solvers/timetable.hpp"
 
 namespace search {
@@ -23,11 +23,11 @@ struct PipelineProblem {
                                          // layers; none: nothing
   DataLane lane = {};
   // By virtual stage, the fewest and the most layers that it may hold; none: one at least.
-  struct Room {
+  struct LayerRange {
     int least = 1, most = std::numeric_limits<int>::max();
     bool takes(int layers) const { return layers >= least && layers <= most; }
   };
-  std::vector<Room> rooms = {};
+  std::vector<LayerRange> ranges = {};
   const std::atomic<bool>* stop = nullptr;  // once it is set, what takes long throws Stopped
 };
 

@@ -66,7 +66,7 @@ class Relaxation::Impl {
       return group >= pipeline_.groups.size() ||
              static_cast<std::size_t>(price.load) >= pipeline_.groups[group].loads.size();
     });
-    auto open = prices_.rows();
+    auto open = prices_.intervals();
     const auto value = prices_.cheapest(multipliers, open, infinite).cost;
     if (value == infinite) return std::nullopt;
     return rounded_down(value);
@@ -78,7 +78,7 @@ class Relaxation::Impl {
     prices_.count_layers(target);
     limits_ = limits;
     std::vector<Node> open;
-    open.push_back({prices_.rows(), 0, program_.begin()});
+    open.push_back({prices_.intervals(), 0, program_.begin()});
     std::optional<Picoseconds> low;  // over nodes that are closed for good
     for (int nodes = 0; !open.empty(); ++nodes) {
       // The node with the least bound is the one to improve.
@@ -105,7 +105,7 @@ class Relaxation::Impl {
 
  private:
   struct Node {
-    Rows rows;
+    OpenIntervals intervals;
     Picoseconds bound = 0;
     Multipliers multipliers = {};  // of the bound
     bool none_fits = false;
@@ -117,7 +117,7 @@ class Relaxation::Impl {
   // By the prices that the node comes with.
   bool reaches_target(Node& node, Relaxed& result) {
     auto [cost, placing] =
-        prices_.cheapest(node.multipliers, node.rows, static_cast<double>(target_));
+        prices_.cheapest(node.multipliers, node.intervals, static_cast<double>(target_));
     result.multipliers = node.multipliers;
     if (cost == infinite || rounded_down(cost) >= target_) {
       node.bound = target_;
@@ -138,14 +138,14 @@ class Relaxation::Impl {
     if (reaches_target(node, result)) return mixture;
     for (int round = 0; round < most_rounds && result.rounds < limits_.rounds; ++round) {
       ++result.rounds;
-      mixture = program_.solve(node.rows, scale());
+      mixture = program_.solve(node.intervals, scale());
       if (mixture.columns.empty()) mixture.on_paths = 1;  // any prices will do
       const bool paths = mixture.on_paths >= 1e-12;
       auto multipliers = program_.multipliers_of(mixture);
       smooth = smooth && paths;
       if (smooth) multipliers = between(node.multipliers, multipliers, held_back);
-      auto [cost, placing] =
-          prices_.cheapest(multipliers, node.rows, paths ? static_cast<double>(target_) : infinite);
+      auto [cost, placing] = prices_.cheapest(multipliers, node.intervals,
+                                              paths ? static_cast<double>(target_) : infinite);
       if (!paths) {
         // Prices of bytes that no partition can pay: none fits.
         node.none_fits = cost == infinite || cost > rounding * scale();
@@ -177,7 +177,7 @@ class Relaxation::Impl {
       if (!fresh && !learnt && !smooth) break;
       smooth = fresh || learnt;
     }
-    mixture = program_.solve(node.rows, scale());
+    mixture = program_.solve(node.intervals, scale());
     collect(mixture, result);
     return mixture;
   }
@@ -219,21 +219,21 @@ class Relaxation::Impl {
     if (boundary < 0) return false;
     for (const bool behind : {false, true}) {
       Node child = node;
-      const int width = child.rows.width();
+      const int width = child.intervals.width();
       for (int first = 0; first < width; ++first)
         for (int last = first; last < width; ++last)
-          if ((first + boundary > place) != behind) child.rows.open(boundary, first, last) = 0;
+          if ((first + boundary > place) != behind) child.intervals.open(boundary, first, last) = 0;
       open.push_back(std::move(child));
     }
     return true;
   }
 
   const RelaxedPipeline pipeline_;
-  RowPrices prices_;
+  IntervalPrices prices_;
   MixtureProgram program_;
   Picoseconds target_ = 0;
   RelaxationLimits limits_;
-  bool struck_out_ = false;  // some partition, other than by closed rows
+  bool struck_out_ = false;  // some partition, other than by closed intervals
 };
 
 Relaxation::Relaxation(const PipelineProblem& problem) : impl_(std::make_unique<Impl>(problem)) {}

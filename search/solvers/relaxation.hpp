@@ -3,14 +3,14 @@
 //
 // The step is the longest of many paths, so at least any mixture of some of them; and where memory
 // is short, bytes may be given a price, at which what fits costs nothing. For fixed weights of
-// paths and prices of bytes the cost of a partition adds up row by row, so that the cheapest is
-// found at once, and so is the cheapest that puts a given row on a given virtual stage: rows that
-// cost too much are struck out. The weights are those of a linear program over the partitions and
-// the paths known so far; each round adds the cheapest partition, its critical path, and that of
-// the mixture of partitions that the program ends with (Kelley 1960; Dantzig and Wolfe 1960).
-// Layers are whole: of the most that a device can take below the target there is a part of one
-// less, which mixtures would use (Chvátal 1973). Where a mixture cuts the layers at several places,
-// one or the other is tried (branch and bound).
+// paths and prices of bytes the cost of a partition adds up interval by interval, so that the
+// cheapest is found at once, and so is the cheapest that puts a given interval on a given virtual
+// stage: intervals that cost too much are struck out. The weights are those of a linear program
+// over the partitions and the paths known so far; each round adds the cheapest partition, its
+// critical path, and that of the mixture of partitions that the program ends with (Kelley 1960;
+// Dantzig and Wolfe 1960). Layers are whole: of the most that a device can take below the target
+// there is a part of one less, which mixtures would use (Chvátal 1973). Where a mixture cuts the
+// layers at several places, one or the other is tried (branch and bound).
 #pragma once
 #include <memory>
 #include <optional>

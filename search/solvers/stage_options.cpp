@@ -36,15 +36,15 @@ std::vector<Picoseconds> least_times(const Chain& chain) {
 
 }  // namespace
 
-StageOptions::StageOptions(const PipelineProblem& problem, Intervals& intervals)
-    : intervals_(intervals),
+StageOptions::StageOptions(const PipelineProblem& problem, IntervalFrontiers& frontiers)
+    : frontiers_(frontiers),
       groups_(stage_groups(problem)),
       memberships_(static_cast<std::size_t>(problem.layout.virtual_stages())),
       least_time_(least_times(problem.chain)),
       besides_(problem.besides),
-      rooms_(problem.rooms) {
+      ranges_(problem.ranges) {
   besides_.resize(memberships_.size());
-  rooms_.resize(memberships_.size());
+  ranges_.resize(memberships_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g)
     for (std::size_t m = 0; m < groups_[g].members.size(); ++m)
       memberships_[static_cast<std::size_t>(groups_[g].members[m])] = {g, m};
@@ -52,13 +52,13 @@ StageOptions::StageOptions(const PipelineProblem& problem, Intervals& intervals)
 
 // Kept bytes of one microbatch that fit.
 ByteCount StageOptions::most_kept(int stage, int first, int last, ByteCount transient,
-                                  Room room) const {
+                                  Capacity capacity) const {
   const auto [group, member] = membership(stage);
   const auto shares =
-      room == Room::share ? static_cast<ByteCount>(groups_[group].members.size()) : 1;
+      capacity == Capacity::share ? static_cast<ByteCount>(groups_[group].members.size()) : 1;
   auto most = std::numeric_limits<ByteCount>::max();
   for (const auto& load : groups_[group].loads) {
-    const auto left = load.capacity / shares - intervals_.fixed(first, last) - transient;
+    const auto left = load.capacity / shares - frontiers_.fixed(first, last) - transient;
     if (left < 0) return -1;
     if (load.in_flight[member] > 0) most = std::min(most, left / load.in_flight[member]);
   }
@@ -66,17 +66,18 @@ ByteCount StageOptions::most_kept(int stage, int first, int last, ByteCount tran
 }
 
 void StageOptions::list(int stage, int first, int last, Which which, std::vector<StageOption>& out,
-                        Room room) {
-  if (!this->room(stage).takes(last - first)) return;
-  const auto most = most_kept(stage, first, last, 0, room);
+                        Capacity capacity) {
+  if (!range(stage).takes(last - first)) return;
+  const auto most = most_kept(stage, first, last, 0, capacity);
   if (most < 0) return;
-  const auto id = intervals_.of(first, last);
-  const auto& pool = intervals_.pool();
+  const auto id = frontiers_.of(first, last);
+  const auto& pool = frontiers_.pool();
   const auto points = pool.points(id);
   const auto begin = static_cast<std::ptrdiff_t>(out.size());
   for (auto i = pool.within(id, most); i-- > 0;) {
     const auto& price = points[i];
-    if (price.transient > 0 && price.kept > most_kept(stage, first, last, price.transient, room))
+    if (price.transient > 0 &&
+        price.kept > most_kept(stage, first, last, price.transient, capacity))
       continue;
     const auto times = this->times(stage, first, last, price);
     if (which == Which::fastest) {
@@ -92,9 +93,9 @@ void StageOptions::list(int stage, int first, int last, Which which, std::vector
   }
 }
 
-bool StageOptions::fastest(int stage, int first, int last, StageOption& out, Room room) {
+bool StageOptions::fastest(int stage, int first, int last, StageOption& out, Capacity capacity) {
   std::vector<StageOption> options;
-  list(stage, first, last, Which::fastest, options, room);
+  list(stage, first, last, Which::fastest, options, capacity);
   if (options.empty()) return false;
   out = *std::ranges::min_element(options, {}, [](const StageOption& o) { return total(o.times); });
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a virtual stage can be: a row of layers, run in ways that fit and that may pay off.
+// What a virtual stage can be: an interval of layers, run in ways that fit and that may pay off.
 #pragma once
 #include <span>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace search {
 
-// One way to run a row of layers on a virtual stage.
+// One way to run an interval of layers on a virtual stage.
 struct StageOption {
   StageTimes times;
   ByteCount kept = 0, transient = 0;
@@ -17,14 +17,14 @@ struct StageOption {
   std::uint32_t point = 0;
 };
 
-// By virtual stage and first layer: the options of the rows that begin there, row by row.
+// By virtual stage and first layer: the options of the intervals that begin there, one by one.
 class StageOptions {
  public:
-  StageOptions(const PipelineProblem& problem, Intervals& intervals);
+  StageOptions(const PipelineProblem& problem, IntervalFrontiers& frontiers);
 
   const std::vector<StageGroup>& groups() const { return groups_; }
-  const PipelineProblem::Room& room(int stage) const {
-    return rooms_[static_cast<std::size_t>(stage)];
+  const PipelineProblem::LayerRange& range(int stage) const {
+    return ranges_[static_cast<std::size_t>(stage)];
   }
   // The group of a virtual stage, and which of its members it is.
   struct Membership {
@@ -32,24 +32,24 @@ class StageOptions {
   };
   Membership membership(int stage) const { return memberships_[static_cast<std::size_t>(stage)]; }
 
-  // Of a row on a virtual stage whose group holds nothing else: options that are no slower than
-  // another in something and fit; `all` also those that are slower and need less memory.
+  // Of an interval on a virtual stage whose group holds nothing else: options that are no slower
+  // than another in something and fit; `all` also those that are slower and need less memory.
   enum class Which { fastest, all };
   // All the memory of the group, or an even share of it: then all members fit together.
-  enum class Room { all, share };
+  enum class Capacity { all, share };
   void list(int stage, int first, int last, Which which, std::vector<StageOption>& out,
-            Room room = Room::all);
+            Capacity capacity = Capacity::all);
   // The one with the least forward + backward + weight; false if none fits.
-  bool fastest(int stage, int first, int last, StageOption& out, Room room = Room::all);
-  // At least what the row takes, in any way: forward, backward and weight together.
+  bool fastest(int stage, int first, int last, StageOption& out, Capacity capacity = Capacity::all);
+  // At least what the interval takes, in any way: forward, backward and weight together.
   Picoseconds least_time(int first, int last) const {
     return least_time_[static_cast<std::size_t>(last)] -
            least_time_[static_cast<std::size_t>(first)];
   }
-  Intervals& intervals() { return intervals_; }
-  // Of a virtual stage that holds this row, priced so.
+  IntervalFrontiers& frontiers() { return frontiers_; }
+  // Of a virtual stage that holds this interval, priced so.
   StageTimes times(int stage, int first, int last, const Price& price) const {
-    auto times = intervals_.exchanged(first, last);
+    auto times = frontiers_.exchanged(first, last);
     times.forward += price.forward;
     times.backward += price.backward;
     times.weight += price.weight;
@@ -59,14 +59,14 @@ class StageOptions {
   }
 
  private:
-  ByteCount most_kept(int stage, int first, int last, ByteCount transient, Room room) const;
+  ByteCount most_kept(int stage, int first, int last, ByteCount transient, Capacity capacity) const;
 
-  Intervals& intervals_;
+  IntervalFrontiers& frontiers_;
   std::vector<StageGroup> groups_;
   std::vector<Membership> memberships_;
   std::vector<Picoseconds> least_time_;  // of the first so many layers
   std::vector<StageTimes> besides_;      // by virtual stage
-  std::vector<PipelineProblem::Room> rooms_;
+  std::vector<PipelineProblem::LayerRange> ranges_;
 };
 
 }  // namespace search

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/lowering/messages.hpp"
 
+#include "strategies/least_costs.hpp"
 #include "strategies/lowering/data_loading.hpp"
-#include "strategies/outline.hpp"
 
 namespace strategies {
 

@@ -7,7 +7,7 @@
 #include "plans/memory.hpp"
 #include "strategies/lowering/data_collectives.hpp"
 #include "strategies/lowering/state_offload.hpp"
-#include "strategies/sharing.hpp"
+#include "strategies/replica_costs.hpp"
 
 namespace strategies {
 
@@ -76,7 +76,7 @@ sim::Picoseconds newton_schulz(const Cast& cast, const ActorFacts& facts) {
 // Bytes that the device reads and writes for the update of its share.
 double update_bytes(const Cast& cast, const ActorFacts& facts) {
   const auto& [model, training, plan, software, cluster, counts_flops] = cast.job;
-  const double share = share_of(facts.held.parameters, cast.shards);
+  const double share = owned_parameters(facts.held.parameters, cast.shards);
   double bytes = share * optimizer_traffic(plan, training, software);
   if (host_optimizer(cast))  // what stays here is to zero the gradients
     bytes = plan.offload.gradients ? 0
@@ -133,7 +133,7 @@ void unscale(Emitter& emitter, const Cast& cast) {
     auto [known, fresh] = bodies.try_emplace({facts.stage, facts.gpu});
     if (fresh) {
       const auto sweep = stream(2 * cast.traffic().gradient_bytes() *
-                                share_of(facts.held.parameters, cast.shards));
+                                owned_parameters(facts.held.parameters, cast.shards));
       known->second = emitter.program.add_template(
           {.steps = {{.activity = optimizer_compute,
                       .issue = to_ticks(cast.job.software.launch_forward),

@@ -22,14 +22,14 @@ void ask_host(Emitter& emitter, const Cast& cast, int stage, const topology::Hos
 
 // Bytes of the parameters whose states one rank keeps.
 units::Bytes share_bytes(const Cast& cast, const Parameters& parameters) {
-  return units::Bytes{share_of(parameters, cast.shards) * cast.traffic().parameter_bytes()};
+  return units::Bytes{owned_parameters(parameters, cast.shards) * cast.traffic().parameter_bytes()};
 }
 
 // The update of one actor's share on its host.
 topology::HostWork update_of(const Cast& cast, const ActorFacts& facts) {
   const auto& job = cast.job;
   const auto& offload = job.plan.offload;
-  const double share = share_of(facts.held.parameters, cast.shards);
+  const double share = owned_parameters(facts.held.parameters, cast.shards);
   const units::Bytes weights{share * cast.traffic().parameter_bytes()};
   topology::HostWork work{.touched = {share * host_traffic(job.plan, job.training, job.software)}};
   if (offload.parameters == Offload::Tier::none) work.moved = weights;

@@ -135,7 +135,7 @@ TEST_CASE("tables of measured collectives are fitted to as runs are") {
   CHECK(document["datasets"][0]["measure"] == "collectives");
   CHECK(document["parameters"][0]["observations"] == 4);  // H200 nodes rest on H100 nodes
   CHECK(document["before"].get<double>() > 0.1);
-  CHECK(document["after"].get<double>() < 0.05);
+  CHECK(document["after"].get<double>() < 0.08);
   CHECK_THAT(read(folder.path / "nodes/dgx-h100.yaml"), STEPCAST_HOLDS("efficiency: 0."));
 }
 

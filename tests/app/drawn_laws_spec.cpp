@@ -16,7 +16,7 @@
 #include "scenarios/search_file.hpp"
 #include "scenarios/search_keys.hpp"
 #include "search/branch_and_bound.hpp"
-#include "search/candidates.hpp"
+#include "search/evaluator.hpp"
 #include "search/given_plan.hpp"
 #include "tests/app/drawn_scenario.hpp"
 #include "tests/catch.hpp"

@@ -67,7 +67,7 @@ TEST_CASE("a forecast carries its interval, wider where it was never measured") 
     CHECK(document["step"]["time_low_s"] < document["step"]["time_s"]);
     CHECK(document["step"]["time_high_s"] > document["step"]["time_s"]);
   }
-  CHECK(known["validated"]["regime"][0] == "a100");
+  CHECK(known["validated"]["regime"][0] == "Ampere dense");
   CHECK(known["validated"]["outside"].empty());
   CHECK(unknown["validated"]["outside"][0] == "no run on mi300x was measured");
   const auto ratio = [](const json& document) {

@@ -38,21 +38,21 @@ Words quoted(const std::string& cell) {
   return all;
 }
 
-struct Row {
+struct DocumentedKey {
   std::string how;
   Words limits;
   std::string values;
 };
 
 // By key, each of which stands there once.
-const std::map<std::string, Row>& table() {
+const std::map<std::string, DocumentedKey>& table() {
   static const auto made = [] {
     const auto text = scenarios::read_file(STEPCAST_SOURCE_DIR "/docs/search.md");
     static const std::regex line(R"(\| `([a-z_.]+)` \| (\w+) \| ([^|]*)\| ([^|]*)\|)");
-    std::map<std::string, Row> rows;
+    std::map<std::string, DocumentedKey> rows;
     for (std::sregex_iterator one(text.begin(), text.end(), line), end; one != end; ++one) {
       const auto& cell = *one;
-      REQUIRE(rows.try_emplace(cell[1], Row{cell[2], quoted(cell[3]), cell[4]}).second);
+      REQUIRE(rows.try_emplace(cell[1], DocumentedKey{cell[2], quoted(cell[3]), cell[4]}).second);
     }
     return rows;
   }();

@@ -11,14 +11,14 @@
 namespace correction_spec {
 
 using forecast::Corrections;
-using forecast::Likeness;
 using forecast::MeasuredStep;
 using forecast::Setting;
+using forecast::Similarity;
 
 namespace {
 
 // Deviations of a tenth: the 80 % interval reaches 1.2816 of them to either side.
-constexpr double tenth = 0.1;
+constexpr double sigma = 0.1;
 
 struct Asked {
   forecast::Scenario scenario = tests::small_llama();
@@ -26,8 +26,8 @@ struct Asked {
   Setting here;
 
   Asked() {
-    forecast.step.time_low = std::exp(-1.2816 * tenth) * forecast.step.time;
-    forecast.step.time_high = std::exp(1.2816 * tenth) * forecast.step.time;
+    forecast.step.time_low = std::exp(-1.2816 * sigma) * forecast.step.time;
+    forecast.step.time_high = std::exp(1.2816 * sigma) * forecast.step.time;
     here = forecast::setting_of(scenario, forecast);
   }
   // A step measured in that setting, `log_ratio` longer than its forecast.
@@ -61,27 +61,27 @@ TEST_CASE("without measured steps a forecast stays as it is") {
   const Asked asked;
   const auto correction = asked.by({});
   CHECK(correction.factor == 1);
-  CHECK(correction.low == Approx(std::exp(-1.2816 * tenth)));
-  CHECK(correction.high == Approx(std::exp(1.2816 * tenth)));
+  CHECK(correction.low == Approx(std::exp(-1.2816 * sigma)));
+  CHECK(correction.high == Approx(std::exp(1.2816 * sigma)));
   CHECK(correction.from.empty());
 }
 
 TEST_CASE("a step measured of the very same scenario moves the forecast there, but for its noise") {
   const Asked asked;
-  const auto correction = asked.by({{asked.step(asked.here, 0.2)}, Likeness{.own = 0.3}});
+  const auto correction = asked.by({{asked.step(asked.here, 0.2)}, Similarity{.own = 0.3}});
   CHECK(std::log(correction.factor) == Approx(shared * 0.2));
   CHECK(correction.from.front().correlation == 1);
   CHECK(correction.from.front().weight == Approx(shared));
   // Of the variance 1 - 0.9775² is left: that of two measurements, 2 · 0.015², but for little.
-  CHECK(correction.width == Approx(2 * 1.2816 * tenth * std::sqrt(1 - shared * shared)));
+  CHECK(correction.width == Approx(2 * 1.2816 * sigma * std::sqrt(1 - shared * shared)));
   CHECK(correction.width == Approx(2 * 1.2816 * 0.015 * std::sqrt(2)).epsilon(0.01));
 }
 
 TEST_CASE("a neighbour's step counts by its correlation, and what is its own not at all") {
   const Asked asked;
-  Likeness likeness{.own = 0.2};
-  likeness.doubling[0] = 0.1;
-  const auto correction = asked.by({{asked.step(doubled(asked.here, 3), 0.2)}, likeness});
+  Similarity similarity{.own = 0.2};
+  similarity.doubling[0] = 0.1;
+  const auto correction = asked.by({{asked.step(doubled(asked.here, 3), 0.2)}, similarity});
   const double like = 0.8 * std::exp(-0.3);
   CHECK(correction.from.front().correlation == Approx(like));
   CHECK(std::log(correction.factor) == Approx(shared * like * 0.2));
@@ -91,9 +91,9 @@ TEST_CASE("a neighbour's step counts by its correlation, and what is its own not
 
 TEST_CASE("far away the correction fades to none and the interval to what it was") {
   const Asked asked;
-  Likeness likeness;
-  likeness.difference[0] = 50;
-  const auto correction = asked.by({{asked.step(on("other", asked.here), 1)}, likeness});
+  Similarity similarity;
+  similarity.difference[0] = 50;
+  const auto correction = asked.by({{asked.step(on("other", asked.here), 1)}, similarity});
   CHECK(correction.factor == Approx(1));
   CHECK(correction.width == Approx(correction.width_before));
 }
@@ -101,7 +101,7 @@ TEST_CASE("far away the correction fades to none and the interval to what it was
 TEST_CASE("two measurements of one scenario that contradict each other meet in the middle") {
   const Asked asked;
   const auto correction = asked.by(
-      {{asked.step(asked.here, 0.1), asked.step(asked.here, -0.1)}, forecast::usual_likeness()});
+      {{asked.step(asked.here, 0.1), asked.step(asked.here, -0.1)}, forecast::usual_similarity()});
   CHECK(correction.factor == Approx(1));
   CHECK(correction.width < correction.width_before / 4);
 }
@@ -121,9 +121,9 @@ TEST_CASE("steps never widen the interval, and one more never widens it again") 
   std::uniform_real_distribution<double> number(0, 8), share(0, 0.5), error(-0.4, 0.4);
   const Asked asked;
   for (int trial = 0; trial < 200; ++trial) {
-    Corrections corrections{{}, Likeness{.own = share(random)}};
-    for (auto& one : corrections.likeness.difference) one = share(random);
-    for (auto& one : corrections.likeness.doubling) one = share(random) / 4;
+    Corrections corrections{{}, Similarity{.own = share(random)}};
+    for (auto& one : corrections.similarity.difference) one = share(random);
+    for (auto& one : corrections.similarity.doubling) one = share(random) / 4;
     double before = asked.by(corrections).width;
     for (int i = 0; i < 12; ++i) {
       Setting setting = asked.here;
@@ -141,10 +141,10 @@ TEST_CASE("steps never widen the interval, and one more never widens it again") 
 
 TEST_CASE("the order in which steps are listed does not matter") {
   const Asked asked;
-  const auto likeness = forecast::usual_likeness();
+  const auto similarity = forecast::usual_similarity();
   const auto a = asked.step(doubled(asked.here, 1), 0.1), b = asked.step(asked.here, 0.2),
              c = asked.step(on("x", asked.here), -0.1);
-  const auto one = asked.by({{a, b, c}, likeness}), other = asked.by({{c, a, b}, likeness});
+  const auto one = asked.by({{a, b, c}, similarity}), other = asked.by({{c, a, b}, similarity});
   CHECK(one.factor == Approx(other.factor).epsilon(1e-12));
   CHECK(one.from.front().weight == Approx(other.from.front().weight).epsilon(1e-12));
   CHECK(one.from.front().measured == b.measured);  // the very same scenario weighs most
@@ -191,7 +191,7 @@ TEST_CASE("the distance of settings is a metric, and nothing is as like as the s
   std::mt19937 random(11);
   std::uniform_int_distribution<int> word(0, 2);
   std::uniform_real_distribution<double> number(0, 8);
-  const auto likeness = forecast::usual_likeness();
+  const auto similarity = forecast::usual_similarity();
   const auto any = [&] {
     Setting setting;
     for (auto& one : setting.words) one = std::to_string(word(random));
@@ -200,11 +200,11 @@ TEST_CASE("the distance of settings is a metric, and nothing is as like as the s
   };
   for (int trial = 0; trial < 1000; ++trial) {
     const auto a = any(), b = any(), c = any();
-    CHECK(forecast::distance(a, b, likeness) == forecast::distance(b, a, likeness));
-    CHECK(forecast::distance(a, c, likeness) <=
-          forecast::distance(a, b, likeness) + forecast::distance(b, c, likeness) + 1e-12);
-    CHECK(forecast::correlation(a, a, likeness) == 1);
-    CHECK(forecast::correlation(a, b, likeness) <= 1 - likeness.own);
+    CHECK(forecast::distance(a, b, similarity) == forecast::distance(b, a, similarity));
+    CHECK(forecast::distance(a, c, similarity) <=
+          forecast::distance(a, b, similarity) + forecast::distance(b, c, similarity) + 1e-12);
+    CHECK(forecast::correlation(a, a, similarity) == 1);
+    CHECK(forecast::correlation(a, b, similarity) <= 1 - similarity.own);
   }
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("a scenario that takes another simulated time is not the same") {
   const Asked asked;
   auto other = asked.here;
   other.simulated = 2 * other.simulated;
-  CHECK(forecast::correlation(asked.here, other, Likeness{.own = 0.3}) == 0.7);
+  CHECK(forecast::correlation(asked.here, other, Similarity{.own = 0.3}) == 0.7);
 }
 
 TEST_CASE("a fit finds along what errors differ, and leaves alone what was not measured") {
@@ -234,10 +234,10 @@ TEST_CASE("a fit finds along what errors differ, and leaves alone what was not m
       }
     }
   }
-  Likeness usual{.own = 0.15};
+  Similarity usual{.own = 0.15};
   usual.difference.fill(0.25);
   usual.doubling.fill(0.05);
-  const auto fitted = forecast::fit_likeness(families, usual);
+  const auto fitted = forecast::fit_similarity(families, usual);
   CHECK(fitted.difference[0] > 2 * usual.difference[0]);  // device
   CHECK(fitted.difference[2] == usual.difference[2]);     // software
   CHECK(fitted.doubling[0] < usual.doubling[0]);          // gpus
@@ -250,7 +250,7 @@ namespace {
 forecast::MeasuredSet set_off_by(const std::string& name, double off) {
   forecast::MeasuredSet set{name, {}};
   for (int i = 0; i < 4; ++i) {
-    forecast::MeasuredRun run{{{"a100", "mine"}, 8, 2048, {}}, {}, {}, {1.0}};
+    forecast::MeasuredRun run{{{"a100", "mine"}, "a100", 8, 2048, {}}, {}, {}, {1.0}};
     run.setting.numbers[0] = i;
     run.setting.simulated = run.forecast;
     run.measured = std::exp(off + 0.01 * (i - 1.5)) * run.forecast;

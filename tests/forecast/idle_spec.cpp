@@ -369,16 +369,17 @@ TEST_CASE("who waits for a rank of its own stage that a slow link made late wait
 // Stages 2 and 3 wait for stage 1, which waits itself: the reason is stage 0, slower than the head.
 TEST_CASE("who waits for those that wait for a straggler waits for the straggler") {
   auto scenario = tests::scenario_under({.pipeline = 4}, 32);
-  const auto share_of = [&](IdleCause cause, std::size_t stage) {
+  const auto idle_share = [&](IdleCause cause, std::size_t stage) {
     const auto f = simulate(scenario, {.causes = true});
     const auto& by_cause = *f.pipeline.stages[stage].bubble_by_cause;
     return static_cast<double>(by_cause[static_cast<std::size_t>(cause)]) /
            static_cast<double>(sum(by_cause));
   };
-  for (std::size_t stage = 1; stage < 4; ++stage) CHECK(share_of(IdleCause::straggler, stage) == 0);
+  for (std::size_t stage = 1; stage < 4; ++stage)
+    CHECK(idle_share(IdleCause::straggler, stage) == 0);
   scenario.cluster.stragglers = {{{0}, 100.0}};
   for (std::size_t stage = 1; stage < 4; ++stage)
-    CHECK(share_of(IdleCause::straggler, stage) > 0.7);
+    CHECK(idle_share(IdleCause::straggler, stage) > 0.7);
 }
 
 }  // namespace idle_spec

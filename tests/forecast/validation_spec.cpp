@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "forecast/accuracy/regime.hpp"
 #include "forecast/accuracy/validation.hpp"
 #include "tests/catch.hpp"
 
 namespace validation_spec {
 
 using Catch::Matchers::WithinRel;
-using forecast::Row;
+using forecast::ValidationRow;
 using namespace units::literals;
 
 namespace {
 
-Row timed(std::string id, double measured, double predicted) {
-  Row row;
+ValidationRow timed(std::string id, double measured, double predicted) {
+  ValidationRow row;
   row.id = std::move(id);
   row.measured_s = units::Seconds{measured};
   row.predicted_s = units::Seconds{predicted};
   return row;
 }
 
-forecast::DatasetScore only(std::vector<Row> rows) {
+forecast::DatasetScore only(std::vector<ValidationRow> rows) {
   return forecast::score({{"set", std::move(rows)}}).datasets.front();
 }
 
@@ -30,11 +31,11 @@ TEST_CASE("the error of a row is what the forecast says too much, as a share of 
 }
 
 TEST_CASE("a row without a positive measurement or without forecast has no error") {
-  Row unpredicted;
+  ValidationRow unpredicted;
   unpredicted.measured_s = 1.0_s;
   CHECK_FALSE(forecast::error(unpredicted));
   CHECK_FALSE(forecast::error(timed("a", 0.0, 3.0)));
-  CHECK_FALSE(forecast::error(Row{}));
+  CHECK_FALSE(forecast::error(ValidationRow{}));
 }
 
 TEST_CASE("a data set has the mean magnitude and the signed median of its errors") {
@@ -47,7 +48,7 @@ TEST_CASE("a data set has the mean magnitude and the signed median of its errors
 }
 
 TEST_CASE("nine rows of ten are no further off than p90") {
-  std::vector<Row> rows;
+  std::vector<ValidationRow> rows;
   for (int i = 1; i <= 10; ++i) rows.push_back(timed("row", 100.0, 100.0 + (i % 2 ? i : -i)));
   CHECK_THAT(only(rows).time.p90.value(), WithinRel(0.09, 1e-12));
   rows.resize(1);
@@ -56,7 +57,7 @@ TEST_CASE("nine rows of ten are no further off than p90") {
 
 TEST_CASE("unsupported rows and times that do not count leave the time score alone") {
   auto unsupported = timed("b", 1.0, 9.0);
-  unsupported.status = Row::Status::unsupported;
+  unsupported.status = ValidationRow::Status::unsupported;
   auto launch_bound = timed("c", 1.0, 9.0);
   launch_bound.time_counts = false;
   const auto score = only({timed("a", 4.0, 5.0), unsupported, launch_bound});
@@ -65,8 +66,8 @@ TEST_CASE("unsupported rows and times that do not count leave the time score alo
 }
 
 TEST_CASE("coverage is the share of measurements inside the interval, ends included") {
-  std::vector<Row> rows{timed("in", 2.0, 2.0), timed("end", 3.0, 2.0), timed("out", 4.0, 2.0),
-                        timed("without interval", 2.0, 2.0)};
+  std::vector<ValidationRow> rows{timed("in", 2.0, 2.0), timed("end", 3.0, 2.0),
+                                  timed("out", 4.0, 2.0), timed("without interval", 2.0, 2.0)};
   for (int i = 0; i < 3; ++i) {
     rows[static_cast<std::size_t>(i)].low_s = 1.0_s;
     rows[static_cast<std::size_t>(i)].high_s = 3.0_s;
@@ -75,7 +76,7 @@ TEST_CASE("coverage is the share of measurements inside the interval, ends inclu
 }
 
 TEST_CASE("the overall error is the mean over data sets, whatever their size") {
-  Row memory_only;
+  ValidationRow memory_only;
   memory_only.measured_bytes = 4.0_GiB;
   memory_only.predicted_bytes = 3.0_GiB;
   const auto total = forecast::score({{"large", {timed("a", 4.0, 5.0), timed("b", 4.0, 5.0)}},
@@ -99,7 +100,7 @@ TEST_CASE("where there is nothing to score, scores are absent") {
 }
 
 TEST_CASE("over several data sets, median and p90 give each data set one vote") {
-  std::vector<Row> large;
+  std::vector<ValidationRow> large;
   for (int i = 0; i < 8; ++i) large.push_back(timed("low", 4.0, 3.0));
   const auto total = forecast::score({{"large", large}, {"small", {timed("high", 4.0, 7.0)}}});
   CHECK(total.time.rows == 9);
@@ -111,7 +112,7 @@ TEST_CASE("over several data sets, median and p90 give each data set one vote") 
 }
 
 TEST_CASE("memory has the same figures as time") {
-  std::vector<Row> rows(3);
+  std::vector<ValidationRow> rows(3);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].id = std::to_string(i);
     rows[i].measured_bytes = 4.0_GiB;
@@ -128,16 +129,17 @@ TEST_CASE("memory has the same figures as time") {
 
 TEST_CASE("runs that ran out of memory are set against the forecast's word on it") {
   const auto run = [](bool overflowed, bool fits) {
-    Row row;
+    ValidationRow row;
     row.out_of_memory = overflowed;
     row.predicted_fits = fits;
     return row;
   };
-  Row unsupported = run(true, true);
-  unsupported.status = Row::Status::unsupported;
+  ValidationRow unsupported = run(true, true);
+  unsupported.status = ValidationRow::Status::unsupported;
   const auto outcomes =
-      forecast::score({{"one", {run(false, true), run(false, true), unsupported}},
-                       {"two", {run(false, false), run(true, false), run(true, true), Row{}}}})
+      forecast::score(
+          {{"one", {run(false, true), run(false, true), unsupported}},
+           {"two", {run(false, false), run(true, false), run(true, true), ValidationRow{}}}})
           .outcomes;
   CHECK(outcomes.ran_as_forecast == 2);
   CHECK(outcomes.ran_against_forecast == 1);
@@ -146,9 +148,9 @@ TEST_CASE("runs that ran out of memory are set against the forecast's word on it
 }
 
 TEST_CASE("passes are scored by kind, and need no step time") {
-  Row row;
+  ValidationRow row;
   row.passes = {{"forward", 4.0_s, 5.0_s}, {"backward_input", 4.0_s, 3.0_s}};
-  Row other;
+  ValidationRow other;
   other.passes = {{"forward", 4.0_s, 6.0_s}, {"backward_input", 4.0_s, std::nullopt}};
   const auto total = forecast::score({{"set", {row, other}}});
   REQUIRE(total.passes.size() == 2);
@@ -160,7 +162,7 @@ TEST_CASE("passes are scored by kind, and need no step time") {
 
 TEST_CASE("errors by cause: sizes in order of size, a data set one vote in its group") {
   const auto on = [](double predicted, const char* device, const char* scale) {
-    Row row = timed("row", 4.0, predicted);
+    ValidationRow row = timed("row", 4.0, predicted);
     row.groups = {device, "bf16", "tp", scale, "dense"};
     return row;
   };
@@ -221,7 +223,7 @@ TEST_CASE("data sets that joined at the same time have a mean of their own") {
 
 TEST_CASE("rates by a formula of the source's own are compared within the data set") {
   const auto rated = [](const char* id, double measured, double predicted) {
-    Row row;
+    ValidationRow row;
     row.id = id;
     row.measured_rate = units::FlopsPerSecond{measured};
     row.predicted_rate = units::FlopsPerSecond{predicted};
@@ -248,7 +250,7 @@ TEST_CASE("a regime is a generation of devices and a kind of model") {
 }
 
 TEST_CASE("a size is a size, whatever its number of digits") {
-  std::vector<Row> rows;
+  std::vector<ValidationRow> rows;
   for (const auto* scale : {">9223372036854775807", "<=9223372036854775807", "<=8"}) {
     rows.push_back(timed("row", 4.0, 5.0));
     rows.back().groups = {"A100", "bf16", "tp", scale, "dense"};

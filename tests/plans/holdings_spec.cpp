@@ -45,7 +45,7 @@ TEST_CASE("experts that are spread are divided over those that hold the same one
 
 TEST_CASE("a rank keeps a part of what others hold too") {
   const Parameters held{.with_layer = 32, .apart = 8};
-  CHECK(share_of(held, {16, 4}) == 2 + 2);
+  CHECK(owned_parameters(held, {16, 4}) == 2 + 2);
   CHECK(not_whole(held, {16, 1}, false) == 32);
   CHECK(not_whole(held, {1, 4}, false) == 8);
   CHECK(not_whole(held, {1, 1}, false) == 0);

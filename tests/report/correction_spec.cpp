@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/correction.hpp"
-#include "report/likeness.hpp"
+#include "report/similarity.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
 
@@ -40,11 +40,11 @@ TEST_CASE("names cannot disturb the terminal") {
   CHECK(report::correction_text(correction, false, {}).find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a likeness that is written is read back") {
-  auto likeness = forecast::usual_likeness();
-  likeness.difference[3] = 0.8;
-  likeness.doubling[2] = 0;
-  const auto yaml = report::likeness_yaml(likeness);
+TEST_CASE("a table of similarity that is written is read back") {
+  auto similarity = forecast::usual_similarity();
+  similarity.difference[3] = 0.8;
+  similarity.doubling[2] = 0;
+  const auto yaml = report::similarity_yaml(similarity);
   CHECK(yaml.find("  precision: 0.8\n") != std::string::npos);
   CHECK(yaml.find("  sequence: 0\n") != std::string::npos);
 }

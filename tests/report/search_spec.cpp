@@ -99,13 +99,13 @@ search::Why why() {
                     {search::Resource::node_links, 0.016_s, 0.002},
                     {search::Resource::network, {}, 0},
                     {search::Resource::memory_bandwidth, -1 * 0.08_s, -0.01}},
-          .rooms = {{-0.2, {}},
-                    {-0.1, 8.8_s},
-                    {0.1, 8.0_s},
-                    {0.2, 8.0_s},
-                    {0.3, 7.6_s},
-                    {0.4, 7.6_s},
-                    {0.5, 7.6_s}}};
+          .memory_changes = {{-0.2, {}},
+                             {-0.1, 8.8_s},
+                             {0.1, 8.0_s},
+                             {0.2, 8.0_s},
+                             {0.3, 7.6_s},
+                             {0.4, 7.6_s},
+                             {0.5, 7.6_s}}};
 }
 
 // One node holds nothing, two are too slow, three divide nothing.
@@ -282,7 +282,7 @@ TEST_CASE("clusters that are too slow are named with the fastest") {
 TEST_CASE("where the plan is the only one, or the search was stopped, the reasons say so") {
   auto short_why = why();
   short_why.runner.reset();
-  short_why.rooms.clear();
+  short_why.memory_changes.clear();
   report::TextOptions wide;
   wide.width = 200;
   const auto text = report::search_text(outcome(), short_why, wide);

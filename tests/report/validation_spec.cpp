@@ -16,12 +16,12 @@ namespace {
 
 // A run on a device that nothing is fitted to, and rates that are compared with each other.
 forecast::DatasetRows joined_later() {
-  forecast::Row tpu;
+  forecast::ValidationRow tpu;
   tpu.id = "tpu";
   tpu.measured_s = 10.0_s;
   tpu.predicted_s = 12.0_s;
   tpu.fitted = false;
-  forecast::Row rated;
+  forecast::ValidationRow rated;
   rated.id = "1 node";
   rated.predicted_s = 1.5_s;
   rated.measured_rate = units::FlopsPerSecond{500e12};
@@ -32,7 +32,7 @@ forecast::DatasetRows joined_later() {
   auto widest = rated;
   widest.id = "4 nodes";
   widest.measured_rate = units::FlopsPerSecond{320e12};
-  forecast::Row gpu;
+  forecast::ValidationRow gpu;
   gpu.id = "gpu";
   gpu.measured_s = 10.0_s;
   gpu.predicted_s = 11.0_s;
@@ -41,7 +41,7 @@ forecast::DatasetRows joined_later() {
 
 forecast::Score example() {
   forecast::DatasetRows paper{"paper_table_1", {}};
-  forecast::Row row;
+  forecast::ValidationRow row;
   row.id = "gpt-1b tp2";
   row.measured_s = 4.0_s;
   row.predicted_s = 5.0_s;
@@ -61,12 +61,12 @@ forecast::Score example() {
   row.predicted_bytes = 30.0_GiB;
   row.memory_kind = "allocated";
   paper.rows.push_back(row);
-  forecast::Row later;
+  forecast::ValidationRow later;
   later.id = "moe ep8";
-  later.status = forecast::Row::Status::unsupported;
+  later.status = forecast::ValidationRow::Status::unsupported;
   later.reason = "mixture-of-experts layers are not supported yet";
   later.measured_s = 2.0_s;
-  forecast::Row full;
+  forecast::ValidationRow full;
   full.id = "gpt-1b tp1";
   full.out_of_memory = true;
   full.predicted_fits = false;
@@ -137,7 +137,7 @@ TEST_CASE(
 
 TEST_CASE("names cannot break out of the page") {
   forecast::DatasetRows hostile{"<img src=x onerror=alert(1)>", {}};
-  forecast::Row row;
+  forecast::ValidationRow row;
   row.id = "</script><script>alert('x')</script>\xff";
   row.measured_s = row.predicted_s = 1.0_s;
   row.groups[0] = "</svg>";
@@ -152,7 +152,7 @@ TEST_CASE("a page of two thousand rows stays below a megabyte") {
   forecast::DatasetRows set{"vtrain_ground_truth_single", {}};
   std::mt19937 random(3);
   for (int i = 0; i < 2000; ++i) {
-    forecast::Row row;
+    forecast::ValidationRow row;
     row.id = "vtrain_single_gpt_1024_24_16_tp8_dp1_pp1_mb" + std::to_string(i);
     row.measured_s = units::Seconds{1e-9 * static_cast<double>(random())};
     row.predicted_s = units::Seconds{1e-9 * static_cast<double>(random())};

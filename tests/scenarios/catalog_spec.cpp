@@ -8,7 +8,9 @@
 #include "scenarios/catalog.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/yaml.hpp"
+#include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
+#include "topology/rate_surface.hpp"
 
 namespace catalog_spec {
 
@@ -172,6 +174,24 @@ TEST_CASE("an A100 and an H100 carry measured kernels, and their export versions
   CHECK(scenarios::catalog_device("h200-sxm").efficiency.products ==
         scenarios::catalog_device("h100-80gb-sxm").efficiency.products);
   CHECK(scenarios::catalog_node("dgx-h800").nvlink.bandwidth.value == 200e9);
+}
+
+TEST_CASE("a device names the one that its rates were measured on, or what is named has some") {
+  const auto* b200 = scenarios::catalog_device("b200").rates;
+  REQUIRE(b200 != nullptr);
+  CHECK(b200->name == "b200");
+  // What is built on another device has its rates, or its own.
+  CHECK(scenarios::catalog_device("h800-80gb-sxm").rates->name == "h100-sxm");
+  CHECK(scenarios::catalog_device("h200-sxm").rates->name == "h200-sxm");
+  CHECK(scenarios::catalog_device("a100-80gb-sxm").rates == nullptr);
+  const auto named = [](const std::string& rates) {
+    return scenarios::read_scenario("cluster: {node: {device: {base: b200, rates: " + rates + "}}}",
+                                    "s.yaml");
+  };
+  CHECK_THROWS_WITH(named("b2000"),
+                    STEPCAST_HOLDS("s.yaml:1:46: cluster.node.device.rates: no rates were measured "
+                                   "on 'b2000'; expected one of a100-sxm, b200, b300") &&
+                        STEPCAST_HOLDS("did you mean 'b200'?"));
 }
 
 TEST_CASE("every node names a usual fabric that exists") {

@@ -5,7 +5,7 @@
 
 #include "forecast/accuracy/correction.hpp"
 #include "scenarios/corrections_file.hpp"
-#include "scenarios/likeness.hpp"
+#include "scenarios/similarity.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
@@ -164,18 +164,18 @@ TEST_CASE("the schema of corrections has the reader's keys, and needs scenario a
     CHECK(schema["items"]["properties"].contains(key));
 }
 
-TEST_CASE("the program carries a likeness with a figure for every dimension") {
-  const auto likeness = scenarios::catalog_likeness();
-  CHECK(likeness.own > 0);
-  CHECK(likeness.difference[0] > 0);  // of devices
+TEST_CASE("the program carries a similarity with a figure for every dimension") {
+  const auto similarity = scenarios::catalog_similarity();
+  CHECK(similarity.own > 0);
+  CHECK(similarity.difference[0] > 0);  // of devices
 }
 
-TEST_CASE("a likeness without a figure, or with one that is none, is refused") {
+TEST_CASE("a similarity without a figure, or with one that is none, is refused") {
   const auto wrong = tests::complaints_of(
-      [] { scenarios::read_likeness("own: 1.5\ndifference: {devise: 1}\n", "l.yaml"); });
+      [] { scenarios::read_similarity("own: 1.5\ndifference: {devise: 1}\n", "l.yaml"); });
   CHECK(wrong.find("own: 1.5 is out of range") != wrong.npos);
   CHECK(wrong.find("difference.devise: unknown key") != wrong.npos);
-  CHECK(tests::complaints_of([] { scenarios::read_likeness("own: 0.1\n", "l.yaml"); }) ==
+  CHECK(tests::complaints_of([] { scenarios::read_similarity("own: 0.1\n", "l.yaml"); }) ==
         "missing key 'difference'; every dimension has its figure\n"
         "missing key 'doubling'; every dimension has its figure");
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "scenarios/catalog_files.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/intervals.hpp"
 #include "tests/catch.hpp"
@@ -37,6 +40,13 @@ TEST_CASE("the program carries a table that speaks of all runs first") {
   CHECK(intervals.regimes.front().low <= intervals.regimes.front().high);
   CHECK(intervals.between > 0);
   CHECK(intervals.devices.size() >= 3);
+}
+
+TEST_CASE("the table that the program carries is the catalog's file, to the last figure") {
+  const auto files = scenarios::catalog_files();
+  const auto found = std::ranges::find(files, "intervals.yaml", &scenarios::CatalogFile::path);
+  REQUIRE(found != files.end());
+  CHECK(scenarios::catalog_intervals() == scenarios::read_intervals(found->text, "intervals.yaml"));
 }
 
 }  // namespace intervals_spec

@@ -79,11 +79,11 @@ double bubble_rate(const Profile& profile, ScheduleKind schedule, int chunks = 1
 
 // Measured seconds of a row of Table 4, and what our forecast of it says of its end: the optimizer
 // and the reduction of the tied embedding.
-struct Row {
+struct StepParts {
   double measured, end;
   int chunks;
 };
-Row row_of(const Profile& profile, const std::string& name) {
+StepParts row_of(const Profile& profile, const std::string& name) {
   static const auto dataset = scenarios::load_dataset(
       std::filesystem::path(STEPCAST_SOURCE_DIR) / "scenarios/published/zero_bubble_table4.yaml");
   const auto id = std::string("zb_t4_") + profile.model + "_" + name + "_m" +

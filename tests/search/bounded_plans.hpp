@@ -7,9 +7,9 @@
 
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
-#include "search/divisions.hpp"
 #include "search/partition_problem.hpp"
 #include "search/plan_bounds.hpp"
+#include "search/price_cache.hpp"
 
 namespace bounded_plans {
 
@@ -35,11 +35,11 @@ class BoundedPlan {
         prices_(layer_prices(scenario_, division(),
                              ways.empty() ? ways_of(scenario_.model) : std::move(ways), costs_)),
         fastest_(prices_),
-        sharing_({scenario_.model, scenario_.training, scenario_.plan, scenario_.software,
-                  scenario_.cluster},
-                 costs_, prices_.whole, prices_.largest),
-        bounds_({scenario_, scenario_.plan, prices_}, sharing_),
-        fastest_bounds_({scenario_, scenario_.plan, fastest_}, sharing_) {
+        replicas_({scenario_.model, scenario_.training, scenario_.plan, scenario_.software,
+                   scenario_.cluster},
+                  costs_, prices_.whole, prices_.largest),
+        bounds_({scenario_, scenario_.plan, prices_}, replicas_),
+        fastest_bounds_({scenario_, scenario_.plan, fastest_}, replicas_) {
     keep_fastest_way(fastest_);
   }
   BoundedPlan(const BoundedPlan&) = delete;
@@ -47,7 +47,7 @@ class BoundedPlan {
   const forecast::Scenario& scenario() const { return scenario_; }
   const strategies::Plan& plan() const { return scenario_.plan; }
   const LayerPrices& prices() const { return prices_; }
-  const strategies::Sharing& sharing() const { return sharing_; }
+  const strategies::ReplicaCosts& replicas() const { return replicas_; }
   // As if every layer ran in its fastest way.
   const PlanBounds& fastest() const { return fastest_bounds_; }
   const PlanBounds& bounds() const { return bounds_; }
@@ -67,7 +67,7 @@ class BoundedPlan {
   forecast::Scenario scenario_;
   strategies::Costs costs_;
   LayerPrices prices_, fastest_;
-  strategies::Sharing sharing_;
+  strategies::ReplicaCosts replicas_;
   PlanBounds bounds_, fastest_bounds_;
 };
 
@@ -78,7 +78,7 @@ inline Partition random_partition(const BoundedPlan& bounded, const PipelineProb
   const auto layers = static_cast<int>(problem.chain.layers.size());
   const int stages = problem.layout.virtual_stages();
   auto cut = cut_of(bounded.bounds());
-  if (!is_cut(bounded.bounds()) && problem.rooms.empty()) {
+  if (!is_cut(bounded.bounds()) && problem.ranges.empty()) {
     std::vector<int> inner(static_cast<std::size_t>(layers) - 1);
     for (std::size_t i = 0; i < inner.size(); ++i) inner[i] = static_cast<int>(i) + 1;
     std::ranges::shuffle(inner, random);
@@ -89,12 +89,12 @@ inline Partition random_partition(const BoundedPlan& bounded, const PipelineProb
     cut.push_back(layers);
   }
   Partition result{.first_layer = cut};
-  Intervals intervals(problem.chain);
+  IntervalFrontiers frontiers(problem.chain);
   const bool alike = random() % 2 == 0;
   const auto usual = random();
   for (int v = 0; v < stages; ++v) {
     const auto at = static_cast<std::size_t>(v);
-    auto times = intervals.exchanged(cut[at], cut[at + 1]);
+    auto times = frontiers.exchanged(cut[at], cut[at + 1]);
     for (const auto part : StageTimes::all()) times.*part += problem.besides[at].*part;
     auto& choices = result.choices.emplace_back();
     for (int i = cut[at]; i < cut[at + 1]; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitions below a target, in rooms, and along a given cut. What fails here if it is broken: how
-// many microbatches are in flight dropped from what a stage keeps; sum + (m - 1) max taken for a
-// bound; the capacity of a device off by one.
+// Partitions below a target, in ranges of layers, and along a given cut. What fails here if it is
+// broken: how many microbatches are in flight dropped from what a stage keeps; sum + (m - 1) max
+// taken for a bound; the capacity of a device off by one.
 #include "search/solvers/partition.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/exhaustive.hpp"
@@ -11,7 +11,7 @@ namespace cuts_spec {
 using namespace search;
 using namespace pipelines;
 
-TEST_CASE("partitions in rooms, with exchanges, equal the best of all") {
+TEST_CASE("partitions in ranges of layers, with exchanges, equal the best of all") {
   Draw draw{std::mt19937(41)};
   int fitting = 0;
   for (int trial = 0; trial < 500; ++trial) {
@@ -62,10 +62,10 @@ TEST_CASE("ways that fit are never faster than the best of their cut, and mostly
     const auto problem = random_exchanging_problem(draw, 2);
     const Timetable table(problem.order, problem.layout, problem.microbatches, problem.latency,
                           problem.lane);
-    Intervals intervals(problem.chain);
+    IntervalFrontiers frontiers(problem.chain);
     for_each_cut(problem, [&](const Cut& cut) {
       const auto fastest = best_of_cut(problem, table, cut);
-      const auto ways = in_ways_that_fit(problem, intervals, table, cut);
+      const auto ways = in_ways_that_fit(problem, frontiers, table, cut);
       if (!fastest) CHECK_FALSE(ways);
       if (!fastest) return;
       ++cuts;

@@ -10,7 +10,7 @@
 
 namespace pipelines {
 
-// What a virtual stage exchanges, from what its layers say: as Intervals, summed afresh.
+// What a virtual stage exchanges, from what its layers say: as IntervalFrontiers, summed afresh.
 inline StageTimes exchanged(const std::vector<Layer>& layers, int first, int last) {
   StageTimes sum;
   for (int i = first; i < last; ++i) {
@@ -34,8 +34,9 @@ using Cut = std::vector<int>;  // as Partition::first_layer
 
 inline bool allows(const PipelineProblem& problem, const Cut& cut) {
   for (std::size_t v = 0; v + 1 < cut.size(); ++v) {
-    const auto room = v < problem.rooms.size() ? problem.rooms[v] : PipelineProblem::Room{};
-    if (!room.takes(cut[v + 1] - cut[v])) return false;
+    const auto range =
+        v < problem.ranges.size() ? problem.ranges[v] : PipelineProblem::LayerRange{};
+    if (!range.takes(cut[v + 1] - cut[v])) return false;
   }
   return true;
 }
@@ -150,7 +151,8 @@ inline Chain random_exchanging_chain(Draw& draw, std::int64_t layers) {
   return chain;
 }
 
-// Of schedules whose order is fixed or split, with lanes, rooms, besides and memory now and then.
+// Of schedules whose order is fixed or split, with lanes, ranges of layers, besides and memory now
+// and then.
 inline PipelineProblem random_exchanging_problem(Draw& draw, std::int64_t more_layers) {
   const auto schedule = random_schedule(draw);
   const auto stages =
@@ -168,7 +170,7 @@ inline PipelineProblem random_exchanging_problem(Draw& draw, std::int64_t more_l
   if (draw(0, 2) == 0)
     for (int v = 0; v < stages; ++v) {
       const auto least = static_cast<int>(draw(1, 2));
-      problem.rooms.push_back({least, least + static_cast<int>(draw(0, 2))});
+      problem.ranges.push_back({least, least + static_cast<int>(draw(0, 2))});
     }
   return problem;
 }

@@ -59,7 +59,7 @@ const Tried& chosen(const Outcome& outcome) {
 }  // namespace
 
 TEST_CASE("for the shortest step, the search is all there is") {
-  const auto outcome = pursue(sharded(Kind::step_time));
+  const auto outcome = optimise(sharded(Kind::step_time));
   CHECK(outcome.tried.empty());
   CHECK(outcome.answer.plans.front().plan.data == 8);
 }
@@ -67,7 +67,7 @@ TEST_CASE("for the shortest step, the search is all there is") {
 TEST_CASE("the smallest cluster is found by doubling and halving") {
   auto question = sharded(Kind::smallest_cluster);
   shrink_to(question, 4);
-  const auto outcome = pursue(question);
+  const auto outcome = optimise(question);
   CHECK(sizes(outcome) == std::vector<std::int64_t>{1, 2, 3, 4});  // 3 do not divide 8 sequences
   CHECK(chosen(outcome).size == 4);
   CHECK(outcome.question.scenario.cluster.gpus == 4);
@@ -76,9 +76,9 @@ TEST_CASE("the smallest cluster is found by doubling and halving") {
   CHECK_FALSE(outcome.tried[2].possible);
 
   question.objective.nodes.least = 3;  // 3, 4: nothing between
-  CHECK(sizes(pursue(question)) == std::vector<std::int64_t>{3, 4});
+  CHECK(sizes(optimise(question)) == std::vector<std::int64_t>{3, 4});
   question.objective.nodes = {.most = 2};
-  const auto none = pursue(question);
+  const auto none = optimise(question);
   CHECK_FALSE(none.chosen);
   CHECK(none.answer.plans.empty());
   CHECK(none.question.scenario.cluster.gpus == 2);
@@ -88,7 +88,7 @@ TEST_CASE("of numbers of nodes that are listed, the first that is enough is the 
   auto question = sharded(Kind::smallest_cluster);
   shrink_to(question, 4);
   question.objective.nodes.listed = {1, 3, 8, 16};
-  const auto outcome = pursue(question);
+  const auto outcome = optimise(question);
   CHECK(sizes(outcome) == std::vector<std::int64_t>{1, 3, 8});
   CHECK(chosen(outcome).size == 8);
 }
@@ -96,15 +96,15 @@ TEST_CASE("of numbers of nodes that are listed, the first that is enough is the 
 TEST_CASE("a cluster is large enough when it reaches the rate") {
   auto question = scaling(Kind::smallest_cluster);
   question.objective.nodes.listed = {1, 2, 4, 8};
-  const auto any = pursue(question);
+  const auto any = optimise(question);
   CHECK(chosen(any).size == 1);
   question.objective.rate = 1.2 * any.tried[0].step->tokens_per_second;
-  const auto fast = pursue(question);
+  const auto fast = optimise(question);
   CHECK(chosen(fast).size > 1);
   CHECK(chosen(fast).step->tokens_per_second >= *question.objective.rate);
   CHECK_FALSE(fast.tried[0].enough);
   question.objective.rate = 1e15;
-  const auto never = pursue(question);
+  const auto never = optimise(question);
   CHECK_FALSE(never.chosen);
   CHECK(never.tried.size() == 4);
   const auto fastest = std::ranges::max(
@@ -129,20 +129,20 @@ TEST_CASE("the price of a token is a share of the price of the nodes") {
 
 TEST_CASE("the cheapest cluster is the smallest where more GPUs only add communication") {
   auto question = scaling(Kind::cost);
-  const auto outcome = pursue(question);
+  const auto outcome = optimise(question);
   CHECK(sizes(outcome) == std::vector<std::int64_t>{1, 2, 4, 8});
   CHECK(chosen(outcome).size == 1);
   for (const auto& one : outcome.tried)
     CHECK(one.cost.gpu_hours_per_token >= chosen(outcome).cost.gpu_hours_per_token);
   question.objective.rate = 1.2 * outcome.tried[0].step->tokens_per_second;
-  CHECK(chosen(pursue(question)).size > 1);
+  CHECK(chosen(optimise(question)).size > 1);
 }
 
 TEST_CASE("the largest batch is held at once, and twice as many sequences do not fit") {
   auto question = sharded(Kind::largest_batch);
   question.space.micro_batch = {};
   question.scenario.cluster.memory_fraction = 0.05;
-  const auto outcome = pursue(question);
+  const auto outcome = optimise(question);
   const auto size = chosen(outcome).size;
   CHECK(size >= 8);
   CHECK(outcome.question.scenario.training.global_batch == size);
@@ -152,7 +152,7 @@ TEST_CASE("the largest batch is held at once, and twice as many sequences do not
   CHECK(plan.micro_batch * plan.data * plan.pipeline == size);
   // From far above, the same.
   question.scenario.training.global_batch = 16 * size;
-  const auto down = pursue(question);
+  const auto down = optimise(question);
   CHECK(chosen(down).size == size);
   CHECK(down.tried.size() == 5);
 }
@@ -160,7 +160,7 @@ TEST_CASE("the largest batch is held at once, and twice as many sequences do not
 TEST_CASE("the largest sequence fits, and one of twice the tokens does not") {
   auto question = sharded(Kind::largest_sequence);
   question.scenario.cluster.memory_fraction = 0.05;
-  const auto outcome = pursue(question);
+  const auto outcome = optimise(question);
   const auto size = chosen(outcome).size;
   CHECK(outcome.question.scenario.training.sequence_length == size);
   CHECK(outcome.tried.back().size == 2 * size);
@@ -170,7 +170,7 @@ TEST_CASE("the largest sequence fits, and one of twice the tokens does not") {
 TEST_CASE("what is stopped before anything was searched has no answer") {
   const std::atomic<bool> stop{true};
   const auto question = sharded(Kind::smallest_cluster);
-  const auto outcome = pursue(question, {.stop = &stop});
+  const auto outcome = optimise(question, {.stop = &stop});
   CHECK_FALSE(outcome.chosen);
   CHECK(outcome.answer.interrupted);
 }

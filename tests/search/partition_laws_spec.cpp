@@ -160,10 +160,10 @@ TEST_CASE("without latency the real order takes no longer than the closed form")
 TEST_CASE("frontiers shared between schedules of one chain change nothing") {
   Draw draw{std::mt19937(36)};
   const auto chain = random_chain(draw, 9, 3);
-  Intervals intervals(chain);
+  IntervalFrontiers frontiers(chain);
   for (int trial = 0; trial < 20; ++trial) {
     const auto problem = pipeline(chain, random_schedule(draw), draw(0, 3), draw(60, 150));
-    const auto alone = partition(problem), shared = partition(problem, intervals);
+    const auto alone = partition(problem), shared = partition(problem, frontiers);
     CHECK(shared.lower_bound == alone.lower_bound);
     REQUIRE(shared.best.has_value() == alone.best.has_value());
     if (!alone.best) continue;

@@ -37,7 +37,8 @@ TEST_CASE("no plan is faster than the least time of its degrees, whatever it rec
     std::mt19937 random(seed + 8000);
     const BoundedPlan bounded(random_scenario(random, seed));
     auto s = bounded.scenario();
-    s.plan.recompute = bounded.prices().ways[random() % bounded.prices().ways.size()].recompute;
+    s.plan.recompute =
+        bounded.prices().variants[random() % bounded.prices().variants.size()].recompute;
     const auto step = ticks(forecast::simulate(s).step.time);
     const auto least = least_time(bounded.fastest());
     CHECK(least <= step);
@@ -119,7 +120,7 @@ TEST_CASE("a plan written out of a partition has its layers and its ways") {
         auto way = plan.recompute;
         for (const auto& some : plan.layers)
           if (some.from <= layer && layer <= some.to) way = some.recompute.value_or(way);
-        CHECK(way == bounded.prices().ways[static_cast<std::size_t>(choice.option)].recompute);
+        CHECK(way == bounded.prices().variants[static_cast<std::size_t>(choice.option)].recompute);
       }
     }
     CHECK(placed == layers);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans that leave little memory free. What fails here if it is broken: gradients that ZeRO leaves
 // whole counted as wide as the software keeps them, though the plan keeps them in 16 bit.
-#include "search/candidates.hpp"
+#include "search/evaluator.hpp"
 #include "search/search.hpp"
 #include "search/solvers/enumeration.hpp"
 #include "tests/catch.hpp"

@@ -16,8 +16,8 @@
 #include "forecast/forecast.hpp"
 #include "plans/partition.hpp"
 #include "plans/schedules/schedule_layout.hpp"
-#include "search/candidates.hpp"
-#include "search/divisions.hpp"
+#include "search/evaluator.hpp"
+#include "search/price_cache.hpp"
 #include "search/search.hpp"
 #include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
@@ -134,18 +134,18 @@ inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, st
 class WaysOfLayers {
  public:
   WaysOfLayers(const LayerPrices& prices, const std::vector<std::int64_t>& cut) {
-    std::vector<std::size_t> rank(prices.ways.size());
+    std::vector<std::size_t> rank(prices.variants.size());
     std::size_t layer = 0;
     for (const auto many : cut) {
       std::map<std::size_t, std::vector<std::size_t>> alike;  // by kind: layers
       for (std::int64_t i = 0; i < many; ++i, ++layer)
         alike[prices.elements[1 + layer]].push_back(layer);
       for (const auto& [kind, members] : alike) {
-        const auto& outlines = prices.outlines[kind];
+        const auto& least_costs = prices.least_costs[kind];
         std::vector<std::size_t> order;
-        for (std::size_t w = 0; w < prices.ways.size(); ++w) order.push_back(w);
+        for (std::size_t w = 0; w < prices.variants.size(); ++w) order.push_back(w);
         std::ranges::stable_sort(order, {}, [&](std::size_t w) {
-          return std::pair(prices.ways[w].regrouped, outlines[w].kept);
+          return std::pair(prices.variants[w].regrouped, least_costs[w].kept);
         });
         groups_.push_back({members, order});
       }
@@ -177,7 +177,7 @@ class WaysOfLayers {
   std::size_t layers_ = 0;
 };
 
-inline Plan in_ways(Plan plan, const std::vector<Way>& ways,
+inline Plan in_ways(Plan plan, const std::vector<LayerVariant>& ways,
                     const std::vector<std::size_t>& way_of_layer) {
   plan.layers.clear();
   plan.recompute_of_stage.clear();
@@ -237,8 +237,8 @@ inline void for_each_choice(const Question& question, const Plan& plan, const La
     visit(plan);
     return;
   }
-  const auto& ways = prices.ways;
-  const auto none = std::ranges::find(ways, Way{});
+  const auto& ways = prices.variants;
+  const auto none = std::ranges::find(ways, LayerVariant{});
   const std::vector<std::size_t> nothing(prices.elements.size() - 2,
                                          static_cast<std::size_t>(none - ways.begin()));
   const bool only = none != ways.end() && !visit(in_ways(plan, ways, nothing));
@@ -311,14 +311,14 @@ inline void for_each_look(
     const Question& question,
     const std::function<void(const Plan&, const PlanBounds&, const Look&)>& visit) {
   const auto costs = forecast::costs_on(question.scenario.cluster);
-  Divisions divisions(question.scenario, question.space, costs);
-  const Candidates candidates(question, costs, divisions);
-  for (std::size_t i = 0; i < divisions.size(); ++i) {
-    divisions.price(std::vector{i});
-    for_each_step(question.scenario, question.space, divisions.plan(i), [&](const Plan& plan) {
-      const PlanBounds bounds({question.scenario, plan, divisions.fastest(i)},
-                              divisions.sharing(i, plan));
-      visit(plan, bounds, candidates.look(degrees_in(i, plan), unreachable));
+  PriceCache cache(question.scenario, question.space, costs);
+  const Evaluator evaluator(question, costs, cache);
+  for (std::size_t i = 0; i < cache.size(); ++i) {
+    cache.price(std::vector{i});
+    for_each_step(question.scenario, question.space, cache.plan(i), [&](const Plan& plan) {
+      const PlanBounds bounds({question.scenario, plan, cache.fastest(i)},
+                              cache.replica_costs(i, plan));
+      visit(plan, bounds, evaluator.look(degrees_in(i, plan), unreachable));
     });
   }
 }

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "search/candidates.hpp"
 #include "search/cuts.hpp"
+#include "search/evaluator.hpp"
 #include "search/least_time.hpp"
 #include "strategies/checkpoints.hpp"
 #include "tests/catch.hpp"

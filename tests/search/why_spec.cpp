@@ -70,7 +70,7 @@ TEST_CASE("what the next plan loses on sums to what it is slower, the largest fi
   REQUIRE(why.exposed.size() == 3);
   CHECK(why.exposed[0].part == StepPart::compute);
   CHECK(why.exposed[1].part == StepPart::bubble);
-  CHECK(why.rooms.empty());
+  CHECK(why.memory_changes.empty());
   answer.plans.resize(2);
   CHECK_FALSE(of(question, answer).runner);
   CHECK_THROWS_AS(search::why(question, {}), std::invalid_argument);
@@ -127,18 +127,18 @@ TEST_CASE("more memory never makes the best plan slower, and less never makes it
   REQUIRE_FALSE(answer.plans.empty());
   const auto best = answer.plans.front().forecast.step.time;
   const auto why = search::why(question, answer);
-  REQUIRE(why.rooms.size() == 7);
-  CHECK(why.rooms.front().change == -0.2);
-  CHECK(why.rooms.back().change == 0.5);
+  REQUIRE(why.memory_changes.size() == 7);
+  CHECK(why.memory_changes.front().change == -0.2);
+  CHECK(why.memory_changes.back().change == 0.5);
   std::optional<units::Seconds> before;
-  for (const auto& room : why.rooms) {
-    CAPTURE(room.change);
-    if (before) REQUIRE(room.time);
-    if (before) CHECK(*room.time <= *before);
-    if (room.time) CHECK((room.change > 0 ? *room.time <= best : *room.time >= best));
-    before = room.time;
+  for (const auto& one : why.memory_changes) {
+    CAPTURE(one.change);
+    if (before) REQUIRE(one.time);
+    if (before) CHECK(*one.time <= *before);
+    if (one.time) CHECK((one.change > 0 ? *one.time <= best : *one.time >= best));
+    before = one.time;
   }
-  CHECK(*why.rooms.back().time == roomy.plans.front().forecast.step.time);
+  CHECK(*why.memory_changes.back().time == roomy.plans.front().forecast.step.time);
 }
 
 }  // namespace why_spec

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers with experts on several ranks: token copies, bytes, and where they travel in a pass.
 #include <bit>
+#include <map>
 
 #include "tests/catch.hpp"
 #include "tests/strategies/expert_world.hpp"
@@ -259,7 +260,27 @@ TEST_CASE("DeepEP sends rows: no copies are made before they leave, nor summed w
   world.software.moe_dispatcher = GENERATE(MoeDispatcher::deepep, MoeDispatcher::hybridep);
   // Copies read and written, and read again with the sums written.
   const auto copied = 32 * 2 * 64 * 2, rows = 32 * 64 * 2;
-  CHECK(copies - streamed() == 2 * copied + copied + rows);
+  const auto counts = 10 * 8 * world.model.moe->experts;
+  CHECK(copies - streamed() == 2 * copied + copied + rows + counts);
+}
+
+TEST_CASE("the products of experts after the first, and casts, are issued in a loop of 7.5 us") {
+  ExpertWorld world;  // two experts on a rank
+  world.software.kernels.expert_products = model::ExpertProducts::one_by_one;
+  world.software.launch_forward = units::Seconds{100e-6};
+  const auto issued = [&] {
+    std::map<sim::Picoseconds, int> count;
+    for (const auto& piece : world.writer(costs_of()).forward({world.layer()}))
+      for (const auto& step : piece.body.steps) ++count[step.issue];
+    return count;
+  };
+  const auto wide = issued();
+  CHECK(wide.at(7'500'000) == 2);  // the second expert's, of two projections
+  world.software.kernels.expert_products = model::ExpertProducts::grouped;
+  CHECK(issued().count(7'500'000) == 0);
+  world.software.launch_forward = units::Seconds{5e-6};  // a loop is no slower than a call
+  world.software.kernels.expert_products = model::ExpertProducts::one_by_one;
+  CHECK(issued().count(7'500'000) == 0);
 }
 
 TEST_CASE("where each rank has all experts none is fuller than the mean") {

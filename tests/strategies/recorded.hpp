@@ -56,7 +56,7 @@ inline std::vector<std::vector<std::string>> rows_of(const std::string& name) {
 
 // A row of pipeline_schedules.csv. Times are in sixteenths, so that quarters of a chunk's share
 // stay whole.
-struct Row {
+struct Recording {
   static constexpr std::int64_t scale = 16;
   std::string text;
   ScheduleKind kind{};
@@ -67,26 +67,26 @@ struct Row {
   std::vector<double> peaks;  // by stage
 };
 
-inline Row row_of(const std::vector<std::string>& cells) {
+inline Recording row_of(const std::vector<std::string>& cells) {
   const std::map<std::string, strategies::PassTimes> cases{
       {"A", {12, 12, 12, 0}}, {"B", {12, 12, 12, 1}}, {"C", {12, 12, 12, 6}},
       {"D", {12, 16, 8, 0}},  {"E", {12, 16, 8, 1}},  {"H", {12, 16, 8, 1}}};
-  Row row{.kind = kind_named(cells[0]),
-          .stages = std::stoi(cells[1]),
-          .chunks = std::stoi(cells[3]),
-          .microbatches = std::stoi(cells[2]),
-          .times = cases.at(cells[4])};
+  Recording row{.kind = kind_named(cells[0]),
+                .stages = std::stoi(cells[1]),
+                .chunks = std::stoi(cells[3]),
+                .microbatches = std::stoi(cells[2]),
+                .times = cases.at(cells[4])};
   for (const auto& cell : cells) row.text += cell + ' ';
   for (auto* time :
        {&row.times.forward, &row.times.backward, &row.times.weight, &row.times.latency})
-    *time *= Row::scale;
+    *time *= Recording::scale;
   if (cells[4] == "H") {
     row.slow.assign(static_cast<std::size_t>(row.stages), 1.0);
     row.slow.front() = 1.25;
     row.slow.back() = 1.5;
   }
   const auto ticks = [](const std::string& cell) {
-    return static_cast<std::int64_t>(std::stod(cell) * Row::scale);
+    return static_cast<std::int64_t>(std::stod(cell) * Recording::scale);
   };
   row.length = {ticks(cells[5]), ticks(cells[6])};
   std::stringstream peaks(cells[7]);

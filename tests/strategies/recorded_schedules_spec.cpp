@@ -6,7 +6,7 @@
 namespace recorded_schedules_spec {
 
 using namespace strategies;
-using recorded::length_of, recorded::Row;
+using recorded::length_of, recorded::Recording;
 
 namespace {
 
@@ -18,7 +18,7 @@ struct Played {
   double most() const { return *std::ranges::max_element(peaks); }
 };
 
-Played play(const Row& row) {
+Played play(const Recording& row) {
   const auto layout = layout_of(row.kind, row.stages, row.chunks);
   const auto order = order_of({row.kind,
                                row.stages,

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// How alike the forecasts of two scenarios err: what sets the scenarios apart, and the correlation
+// that is left. The model: docs/correction.md.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forecast/forecast.hpp"
+#include "forecast/scenario.hpp"
+
+namespace forecast {
+
+// Along words two scenarios agree or differ; along numbers they are so many doublings apart.
+inline constexpr std::array<std::string_view, 9> word_dimensions{"device",    "fabric", "software",
+                                                                 "precision", "bound",  "experts",
+                                                                 "recompute", "zero",   "offload"};
+inline constexpr std::array<std::string_view, 8> number_dimensions{
+    "gpus",     "parameters", "sequence",    "tensor",
+    "pipeline", "context",    "micro_batch", "microbatches"};
+
+// Where a scenario stands along each.
+struct Setting {
+  std::array<std::string, word_dimensions.size()> words;
+  std::array<double, number_dimensions.size()> numbers{};  // logarithms to base two
+  units::Seconds simulated;                                // step time, before any correction
+};
+
+Setting setting_of(const Scenario& scenario, const Forecast& forecast);
+
+// Distance that a difference and a doubling make along each dimension. `own`: share of a forecast's
+// error, as variance, that no other scenario has, however near.
+struct Similarity {
+  double own = 0;
+  std::array<double, word_dimensions.size()> difference{};
+  std::array<double, number_dimensions.size()> doubling{};
+  friend bool operator==(const Similarity&, const Similarity&) = default;
+};
+
+// Both stand at the same place along every dimension and take the same simulated time.
+bool same(const Setting& a, const Setting& b);
+
+// Sum over the dimensions of what sets them apart; a metric. O(dimensions).
+double distance(const Setting& a, const Setting& b, const Similarity& similarity);
+
+// 1 of the same; otherwise (1 − own) · exp(−distance). Positive definite: a product of exponential
+// kernels, one for each dimension (Rasmussen and Williams 2006, section 4.2), and a part of each
+// scenario's own.
+double correlation(const Setting& a, const Setting& b, const Similarity& similarity);
+
+// --- Fitting
+
+// The error of a forecast, in standard deviations of what forecasts like it are off by.
+struct Deviation {
+  Setting setting;
+  double value = 0;   // log(measured / forecast) over its standard deviation
+  double shared = 1;  // share of the variance that is no noise of the measurement
+};
+
+// Deviations of runs of one cluster, such as those of a data set.
+using Family = std::vector<Deviation>;
+
+// The similarity under which pairs of deviations of the same family are most likely: the pairwise
+// likelihood of normal distributions (Varin, Reid and Firth 2011, "An overview of composite
+// likelihood methods"), a family weighing as the root of its runs, times a log-normal prior around
+// `usual` for each figure: one along which nothing was measured stays there. Deviations count as at
+// most three. Climbs along one figure after the other, on a fixed grid. Of a family at most
+// `most_pairs` pairs count, evenly spread. O(families · most_pairs · figures · steps).
+inline constexpr std::size_t most_pairs = 1000;
+Similarity usual_similarity();
+Similarity fit_similarity(const std::vector<Family>& families, const Similarity& usual);
+
+}  // namespace forecast

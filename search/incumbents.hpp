@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which choices of degrees are played before any is bounded closely, so that bounds have a good
+// plan to reach.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "search/evaluator.hpp"
+
+namespace search {
+
+// A choice of degrees, and how long its even partition takes, roughly (Evaluator::guess).
+struct Guess {
+  Picoseconds time = 0;
+  std::uint32_t index = 0;  // of `degrees`
+};
+
+// Those that promise most, one of each schedule and sharding. O(guesses · log guesses)
+std::vector<std::uint32_t> first_choices(std::vector<Guess> guesses,
+                                         const std::vector<Degrees>& degrees);
+
+// Those that promise most among neighbours, a few of each. O(guesses · log guesses)
+std::vector<std::uint32_t> next_choices(std::vector<Guess> guesses,
+                                        const std::vector<Degrees>& degrees);
+
+// Whether plans differ in at most two of what a search varies: data-parallel degrees follow.
+bool are_neighbours(const strategies::Plan& a, const strategies::Plan& b);
+
+}  // namespace search

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sharing links adds to exchanges of experts, at least: for those who choose among plans.
+//
+// Of flows that share links max-min fairly, one that is not as fast as it may be is on some link
+// of its path at least as fast as every other there (Bertsekas and Gallager 1992, section 6.5).
+#pragma once
+#include <vector>
+
+#include "strategies/costs.hpp"
+#include "strategies/data_traffic.hpp"
+#include "strategies/folding.hpp"
+#include "strategies/least_costs.hpp"
+
+namespace strategies {
+
+class ContentionBound {
+ public:
+  // Of a plan of 1F1B whose passes do not run in pairs. All arguments must outlive it.
+  // O(ranks of two nodes on every stage)
+  ContentionBound(const Job& job, const Costs& costs);
+  ContentionBound(const ContentionBound&) = delete;
+
+  // All ranks of each stage do the same at the same time; if not, nothing is known.
+  bool alike() const { return !stages_.empty(); }
+
+  // A backward pass behind a forward pass: how much later its first exchange ends, as it shares
+  // links with the activations that were just sent. `launch`: from the one pass to the other.
+  sim::Picoseconds behind_message(const BlockLeastCosts& block, sim::Picoseconds launch) const;
+
+  // Gradients that are reduced together, beside passes.
+  struct Reduction {
+    sim::Picoseconds time = 0;    // on an idle network, at least
+    sim::Picoseconds silent = 0;  // of it, when nothing is sent, at most
+    // An exchange's bytes/s while these are sent, at most; without end where that is not known.
+    double beside = 0;
+  };
+  Reduction reduction(const Parameters& of) const;
+  // How much longer a block's exchanges take that never move faster than this: bytes/s.
+  sim::Picoseconds beside_reduction(const BlockLeastCosts& block, double rate) const;
+  // An exchange's bytes/s, at most.
+  double exchange_rate() const;
+
+ private:
+  using Uses = std::vector<sim::Traffic::Use>;
+  double capacity(sim::LinkId link) const {
+    return folding_.links()[static_cast<std::size_t>(link)].capacity;
+  }
+  sim::Picoseconds behind_message(const BlockLeastCosts& block, sim::Picoseconds launch,
+                                  std::int64_t rank) const;
+  // Adds one collective of a stage's rank to what is reduced together.
+  void add(Reduction& all, FlowKind ring, std::int64_t rank, const Shared& what) const;
+
+  const Job& job_;
+  const Costs& costs_;
+  DataTraffic traffic_;
+  Placement placement_;
+  Folding folding_;
+  std::vector<std::int64_t> stages_;  // a rank of each; none: not alike
+  std::vector<double> load_;          // by link: how often it is loaded at once by flows of passes
+};
+
+}  // namespace strategies

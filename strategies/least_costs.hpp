@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan's passes take and hold, block by block, before any program is written: what a search
+// bounds and chooses by. Nothing here is more than what a simulated step makes of it.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "plans/holdings.hpp"
+#include "plans/recompute.hpp"
+#include "strategies/blocks.hpp"
+#include "strategies/costs.hpp"
+#include "strategies/job.hpp"
+
+namespace strategies {
+
+// Least time of one block's pass for one microbatch. A pass of several takes the sum at least: on
+// the device, where a block computes and waits for what it communicates; of the host, which issues
+// their kernels one after the other; and, where exchanges hide under other passes, of the device
+// that computes, and of the lane that it exchanges on.
+struct LeastTime {
+  sim::Picoseconds device = 0, host = 0, computing = 0, exchanging = 0;
+  // No part of a sum counts beyond sim::unreached, so that no sum leaves 64 bits.
+  LeastTime& operator+=(const LeastTime& other) {
+    for (auto part :
+         {&LeastTime::device, &LeastTime::host, &LeastTime::computing, &LeastTime::exchanging})
+      this->*part = std::min(this->*part, sim::unreached) + std::min(other.*part, sim::unreached);
+    return *this;
+  }
+  friend bool operator==(const LeastTime&, const LeastTime&) = default;
+};
+
+struct BlockLeastCosts {
+  // `backward` is that of both gradients as one pass; the others of each on its own.
+  LeastTime forward, backward, backward_input, backward_weight;
+  // Lower bounds of d(time)/d(slowdown), picoseconds: where computation takes 1 + s times as long,
+  // each pass takes at least s times this longer.
+  struct Sensitivity {
+    double forward = 0, backward = 0, backward_input = 0, backward_weight = 0;
+  } sensitivity;
+  std::int64_t kept = 0;  // bytes from the forward to the backward pass
+  // Bytes beside all that is kept while the block runs: in a forward pass, in a backward pass of
+  // both gradients, and in one of those of the inputs alone. What the last leaves for that of the
+  // weights is `recomputed`.
+  std::int64_t forward_peak = 0, backward_peak = 0, input_peak = 0, recomputed = 0;
+  // What experts exchange while nothing else runs in a backward pass of both gradients: bytes
+  // through each port, and how long they are on their way where nothing shares it. Of the first
+  // exchange also when its bytes leave, after the pass began.
+  struct Exchanged {
+    double bytes = 0, first_bytes = 0;
+    sim::Picoseconds time = 0, first_time = 0, first_leaves = 0;
+  } exchanged;
+  Parameters parameters;  // on this rank, without what embedding and head share
+  double cast = 0;        // those that narrow products read copies of
+};
+
+// What the price of a rank's passes depends on beside the job: its kind of node, and how the groups
+// lie that it computes with.
+struct RankKind {
+  std::size_t gpu = 0;
+  topology::GroupShape tensor, context, expert, expert_tensor, regrouping;
+  friend auto operator<=>(const RankKind&, const RankKind&) = default;
+};
+// Those of a plan: the same for all that agree in their degrees and how these lie on ranks. Groups
+// lie on nodes in patterns that the first ranks show; other kinds of node come later: some ranks
+// everywhere are looked at too. O(ranks looked at · ranks of a group)
+std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& cluster);
+
+// What a rank of this kind has of the job.
+Share share_of(const Job& job, const RankKind& kind);
+
+// Invariant: every block that it was made with has its least costs.
+class LeastCosts {
+ public:
+  // Of ranks of these kinds; where these differ in what they cost, of the cheapest.
+  // `sensitivities`: or none, which takes half the time. O(blocks · operators) for each kind of
+  // rank.
+  LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
+             const std::vector<Block>& blocks, bool sensitivities = true);
+  LeastCosts(const Job& job, const Costs& costs, const std::vector<Block>& blocks)
+      : LeastCosts(job, rank_kinds(job.plan, job.cluster), costs, blocks) {}
+  const BlockLeastCosts& of(const Block& block) const;
+
+  // One message from a stage to the next, or back, on an idle network. It keeps the sender from
+  // computing unless `sends_beside`.
+  sim::Picoseconds sending(int stage, bool forward) const {
+    return sending_[2 * static_cast<std::size_t>(stage) + (forward ? 1 : 0)];
+  }
+  bool sends_beside() const { return sends_beside_; }
+  // Before the first kernel of every pass, where the host waits for the device between passes.
+  sim::Picoseconds forward_launch() const { return launches_.first; }
+  sim::Picoseconds backward_launch() const { return launches_.second; }
+
+ private:
+  std::vector<std::pair<Block, BlockLeastCosts>> blocks_;
+  std::vector<sim::Picoseconds> sending_;
+  bool sends_beside_ = false;
+  std::pair<sim::Picoseconds, sim::Picoseconds> launches_;
+};
+
+// Bytes of what one rank sends its pipeline neighbour, or gets from it, for one microbatch.
+double message_bytes(const Share& share);
+
+}  // namespace strategies

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks that hold the same parameters exchange and update, per parameter, at least: for those
+// who choose among plans.
+#pragma once
+#include "strategies/data_traffic.hpp"
+
+namespace strategies {
+
+// Least times that add up over blocks: whatever they are joined with, a block's parameters take no
+// less. Of groups that differ in what they cost, the cheapest.
+class ReplicaCosts {
+ public:
+  // `blocks`: the parameters of all together; `block`: of the one that has most. Both before
+  // division by ZeRO, and without a second copy of the embedding.
+  ReplicaCosts(const Job& job, const Costs& costs, const Parameters& blocks,
+               const Parameters& block);
+
+  bool shares() const { return shares_; }  // some rank with another
+
+  sim::Picoseconds reduction(const Parameters& of) const { return time(reduction_, of); }
+  sim::Picoseconds gathering(const Parameters& of) const { return time(gathering_, of); }
+  // By the optimizer, on the device.
+  sim::Picoseconds update(const Parameters& of) const { return time(update_, of); }
+  // Once per step: the norm of all gradients, and the host's work before the update.
+  sim::Picoseconds between() const { return between_; }
+  // The sum of the word embedding's gradients, after all others, if first and last stage hold a
+  // copy each; 0 where the model has no such copy.
+  sim::Picoseconds embedding() const { return embedding_; }
+
+ private:
+  struct PerParameter {
+    double with_layer = 0, apart = 0;  // seconds
+  };
+  static sim::Picoseconds time(const PerParameter& each, const Parameters& of);
+  bool shares_ = false;
+  PerParameter reduction_, gathering_, update_;
+  sim::Picoseconds between_ = 0, embedding_ = 0;
+};
+
+// The ranks of a job, as a collective of all of them sees them.
+topology::GroupShape everyone(const topology::Cluster& cluster);
+
+}  // namespace strategies

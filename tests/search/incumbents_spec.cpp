@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "forecast/costs.hpp"
+#include "search/incumbents.hpp"
+#include "tests/catch.hpp"
+#include "tests/search/whole_problem.hpp"
+
+namespace incumbents_spec {
+
+using namespace search;
+using strategies::ScheduleKind;
+
+TEST_CASE("first is played what promises most of each schedule and sharding") {
+  const std::vector<Degrees> degrees{{.zero = 1, .schedule = ScheduleKind::one_f_one_b},
+                                     {.zero = 1, .schedule = ScheduleKind::one_f_one_b},
+                                     {.zero = 3, .schedule = ScheduleKind::one_f_one_b},
+                                     {.zero = 1, .schedule = ScheduleKind::zb_v}};
+  CHECK(first_choices({{70, 0}, {50, 1}, {60, 2}, {40, 3}}, degrees) ==
+        std::vector<std::uint32_t>{3, 1, 2});
+}
+
+TEST_CASE("then a few neighbours of each schedule and sharding, those that promise most first") {
+  std::vector<Degrees> degrees(6, {.zero = 1, .schedule = ScheduleKind::interleaved});
+  degrees.back().zero = 2;
+  CHECK(next_choices({{10, 0}, {11, 1}, {12, 2}, {13, 3}, {14, 4}, {15, 5}}, degrees) ==
+        std::vector<std::uint32_t>{0, 1, 2, 3, 5});
+}
+
+TEST_CASE("neighbours differ in two degrees at most, the data-parallel one not counted") {
+  const strategies::Plan plan{.tensor = 4, .pipeline = 4, .data = 4};
+  auto other = plan;
+  CHECK(are_neighbours(plan, other));
+  other.tensor = 2;
+  other.data = 8;
+  CHECK(are_neighbours(plan, other));  // experts' tensor degree follows
+  other.expert_tensor = 4;
+  CHECK(are_neighbours(plan, other));
+  other.zero = 1;
+  other.expert_tensor.reset();
+  CHECK_FALSE(are_neighbours(plan, other));
+}
+
+TEST_CASE("guesses sort most choices of degrees as their even partitions do") {
+  int right = 0, pairs = 0;
+  for (unsigned seed = 0; seed < 80 / whole::fewer; ++seed) {
+    const auto question = whole::draw_question(seed, 60);
+    const auto costs = forecast::costs_on(question.scenario.cluster);
+    PriceCache cache(question.scenario, question.space, costs);
+    const Evaluator evaluator(question, costs, cache);
+    std::vector<std::pair<Picoseconds, Picoseconds>> known;  // guessed and played
+    for (std::size_t i = 0; i < cache.size(); ++i) {
+      cache.price(std::vector{i});
+      for_each_step(question.scenario, question.space, cache.plan(i), [&](const auto& plan) {
+        const Degrees degrees{static_cast<std::uint32_t>(i),
+                              static_cast<std::int32_t>(plan.pipeline),
+                              static_cast<std::int16_t>(plan.virtual_stages),
+                              static_cast<std::int8_t>(plan.zero), plan.schedule};
+        const auto guess = evaluator.guess(degrees);
+        const auto played = evaluator.play_evenly(degrees);
+        if (guess && played.best)
+          known.emplace_back(*guess, ticks(played.best->forecast.step.time));
+      });
+    }
+    for (const auto& a : known)
+      for (const auto& b : known)
+        if (a.second < b.second) ++pairs, right += a.first <= b.first;
+  }
+  REQUIRE(pairs > 20);
+  if (whole::fewer == 1) CHECK(right > 0.8 * pairs);  // of some thousand pairs, not of a hundred
+}
+
+}  // namespace incumbents_spec
