@@ -11,6 +11,7 @@
 #include "app/files.hpp"
 #include "forecast/forecast.hpp"
 #include "report/style.hpp"
+#include "scenarios/jobs/job.hpp"
 
 namespace app {
 
@@ -31,6 +32,7 @@ struct Common {
   std::string report;       // page to write; empty: none
   std::string corrections;  // file of measured steps; empty: none
   unsigned threads = 0;
+  scenarios::JobHints job;  // how a job of a framework is read
 };
 
 struct Streams {
@@ -135,6 +137,9 @@ int validate_search(const std::vector<std::string>& datasets, const std::string&
 int validate_corrections(const std::vector<std::string>& datasets, const std::string& folder,
                          const std::string& similarity_file, const Common& common, Streams streams);
 int import_huggingface(const std::string& file, const Common& common, Streams streams);
+// A job of that framework as a scenario.
+int import_job(const std::string& framework, const std::string& file, const Common& common,
+               Streams streams);
 int import_nccl_tests(const std::string& file, const Common& common, Streams streams);
 
 // The whole program. Never throws.

@@ -21,6 +21,21 @@ void add_common(CLI::App& command, Common& common) {
   command.add_flag("--quiet", common.quiet, "No warnings and no progress on standard error");
 }
 
+void add_job(CLI::App& command, Common& common) {
+  command
+      .add_option(
+          "--as", common.job.as,
+          "The scenario is a job of this framework: megatron, torchtitan, deepspeed, nanotron, or "
+          "megatron@core_v0.12 (default: recognised by content)")
+      ->type_name("FRAMEWORK[@VERSION]");
+  command
+      .add_option("--env", common.job.env,
+                  "Value of a variable that the job's file uses: NAME=VALUE (repeatable); "
+                  "WORLD_SIZE is the number of GPUs")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+}
+
 CLI::Option* add_corrections(CLI::App& command, Common& common) {
   return command
       .add_option("--corrections", common.corrections,
@@ -69,6 +84,7 @@ void add_trace_command(CLI::App& program, Common& common, Action& action) {
   command->add_option("--against", asked->against, "Forecast this scenario beside it")
       ->type_name("SCENARIO");
   add_common(*command, common);
+  add_job(*command, common);
   command->footer(
       "At most 4 GiB once unpacked, 20 million kernels and 1 million steps.\n"
       "Example:\n  stepcast trace rank0.pt.trace.json.gz --against my-run.yaml");
@@ -182,20 +198,23 @@ void add_import(CLI::App& program, Common& common, Action& action) {
   };
   auto asked = std::make_shared<Asked>();
   auto* command = program.add_subcommand("import", "Turn another tool's file into a catalog entry");
-  command->add_option("format", asked->format, "huggingface or nccl-tests")->required();
+  command
+      ->add_option("format", asked->format,
+                   "huggingface, nccl-tests, megatron, torchtitan, deepspeed or nanotron")
+      ->required();
   command
       ->add_option("file", asked->file,
-                   "A config.json; what all_reduce_perf and the like print (also of rccl-tests)")
+                   "A config.json; what all_reduce_perf and the like print (also of rccl-tests); "
+                   "or a job of that framework, which becomes a scenario")
       ->required();
   add_common(*command, common);
+  add_job(*command, common);
   command->footer("Example:\n  stepcast import huggingface config.json > my-model.yaml");
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) {
       if (asked->format == "nccl-tests") return import_nccl_tests(asked->file, common, streams);
-      if (asked->format != "huggingface")
-        throw Mistake("import " + asked->format +
-                      ": unknown format; expected huggingface or nccl-tests");
-      return import_huggingface(asked->file, common, streams);
+      if (asked->format == "huggingface") return import_huggingface(asked->file, common, streams);
+      return import_job(asked->format, asked->file, common, streams);
     };
   });
 }

@@ -87,8 +87,9 @@ int compare(const std::string& file, const std::string& against, bool full, cons
   check_trace_name(common.trace);
   check_report_name(common.report);
   const Outputs outputs(common);
-  const auto [from, from_where] = scenarios::load_placed_scenario(against, {});
-  const auto [to, to_where] = scenarios::load_placed_scenario(file, common.sets);
+  const auto [from, from_where] =
+      scenarios::load_placed_scenario(against, {}, {{}, common.job.env});
+  const auto [to, to_where] = scenarios::load_placed_scenario(file, common.sets, common.job);
   outputs.spare(from_where.read);
   outputs.spare(to_where.read);
   const bool page = !common.report.empty();

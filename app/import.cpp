@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <ostream>
 
 #include "app/command.hpp"
 #include "report/catalog.hpp"
 #include "report/fabric.hpp"
+#include "report/job.hpp"
+#include "scenarios/documents/nearest.hpp"
 #include "scenarios/foreign/huggingface.hpp"
 #include "scenarios/foreign/nccl_tests.hpp"
+#include "scenarios/job_file.hpp"
+#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/jobs/scenario_text.hpp"
 
 namespace app {
 
@@ -16,6 +22,21 @@ int import_huggingface(const std::string& file, const Common& common, Streams st
   if (!common.quiet)
     for (const auto& field : defaulted) streams.err << "assumed: " << field << '\n';
   deliver(common.json ? report::model_json(model) : report::model_yaml(model), common, streams);
+  return success;
+}
+
+int import_job(const std::string& framework, const std::string& file, const Common& common,
+               Streams streams) {
+  const auto frameworks = scenarios::job_frameworks();
+  if (std::ranges::find(frameworks, framework.substr(0, framework.find('@'))) == frameworks.end())
+    throw Mistake("import " + framework + ": unknown format; expected huggingface, nccl-tests or " +
+                  scenarios::listed(frameworks));
+  Outputs(common).spare({file});
+  auto hints = common.job;
+  hints.as = framework;
+  const auto job = scenarios::load_job(file, common.sets, hints);
+  if (!common.quiet) streams.err << report::job_text(job.account, {});
+  deliver(common.json ? report::job_json(job) : scenarios::scenario_text(job), common, streams);
   return success;
 }
 

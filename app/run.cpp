@@ -27,7 +27,10 @@ void add_trace(CLI::App& command, Common& common) {
 void add_simulate(CLI::App& program, Common& common, Action& action) {
   auto asked = std::make_shared<SimulateRequest>();
   auto* command = program.add_subcommand("simulate", "Forecast one training step of one plan");
-  command->add_option("scenario", asked->file, "Scenario file (YAML)")->required();
+  command
+      ->add_option("scenario", asked->file,
+                   "Scenario file (YAML), or a job of a framework: launch script, configuration")
+      ->required();
   command->add_flag("--full", asked->full,
                     "Simulate every rank instead of one of each class of identical ranks");
   auto* against =
@@ -50,6 +53,7 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
       ->type_name("FILE")
       ->excludes(against);
   add_common(*command, common);
+  add_job(*command, common);
   add_corrections(*command, common)->excludes(against);
   add_trace(*command, common);
   add_report(*command, common, "timeline, bubbles, memory");
@@ -84,6 +88,7 @@ void add_search(CLI::App& program, Common& common, Action& action) {
       ->check(CLI::IsMember({"megatron", "deepspeed", "torchtitan", "nanotron"}))
       ->type_name("FRAMEWORK");
   add_common(*command, common);
+  add_job(*command, common);
   add_corrections(*command, common);
   add_trace(*command, common);
   add_report(*command, common, "timeline, bubbles, memory");

@@ -13,6 +13,7 @@
 #include "app/placing.hpp"
 #include "app/stopping.hpp"
 #include "forecast/accuracy/intervals.hpp"
+#include "report/job.hpp"
 #include "report/launch/launch.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/checks/checks.hpp"
@@ -136,7 +137,8 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   check_trace_name(common.trace);
   check_report_name(common.report);
   const Outputs outputs(common);
-  const auto [asked, origin] = scenarios::load_placed_question(request.file, common.sets);
+  const auto [asked, origin] =
+      scenarios::load_placed_question(request.file, common.sets, common.job);
   outputs.spare(origin.read);
   const auto correcting = load_correcting(common, outputs);
   if (correcting) check_objective(asked);
@@ -176,10 +178,13 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   if (common.json)
-    deliver(report::search_json(outcome, why, STEPCAST_VERSION, {took.count()}, launch, corrected),
+    deliver(report::search_json(outcome, why, STEPCAST_VERSION, {took.count()}, launch, corrected,
+                                origin.job),
             common, streams);
   else if (found)
-    deliver(launch.empty() ? report::search_text(outcome, *why, options, corrected) : launch,
+    deliver(launch.empty() ? report::search_text(outcome, *why, options, corrected) +
+                                 (origin.job ? report::job_text(*origin.job, options) : "")
+                           : launch,
             common, streams);
   if (stopping.by_user()) return interrupted;
   return found ? success : no_answer;

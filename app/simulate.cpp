@@ -39,7 +39,8 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   check_report_name(common.report);
   if (!request.measured.empty()) parse_measured(request.measured);
   const Outputs outputs(common, {{"--memory-snapshot", request.snapshot}});
-  const auto [scenario, origin] = scenarios::load_placed_scenario(request.file, common.sets);
+  const auto [scenario, origin] =
+      scenarios::load_placed_scenario(request.file, common.sets, common.job);
   outputs.spare(origin.read);
   const auto correcting = load_correcting(common, outputs);
 
@@ -55,6 +56,7 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
   report::Beside beside;
   beside.measured = measured_here(request, scenario, forecast, common);
+  beside.job = origin.job;
   beside.correction = correct(forecast, scenario, correcting);
   auto warnings = scenarios::warnings(scenario);
   forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "report/correction_parts.hpp"
+#include "report/job.hpp"
 #include "report/terminal.hpp"
 #include "units/text.hpp"
 
@@ -184,7 +185,8 @@ std::string simulate_text(const forecast::Scenario& scenario, const forecast::Fo
   std::string text = head_text(scenario, forecast, options);
   if (beside.correction) text += correction_text(*beside.correction, false, options);
   if (beside.measured) text += measured_text(*beside.measured, forecast, options);
-  return text + body_text(scenario, forecast, options);
+  text += body_text(scenario, forecast, options);
+  return beside.job ? text + job_text(*beside.job, options) : text;
 }
 
 }  // namespace report

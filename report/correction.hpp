@@ -7,6 +7,7 @@
 
 #include "forecast/accuracy/correction.hpp"
 #include "report/style.hpp"
+#include "scenarios/jobs/job.hpp"
 
 namespace report {
 
@@ -21,9 +22,10 @@ struct MeasuredHere {
 struct Beside {
   std::optional<forecast::Correction> correction;
   std::optional<MeasuredHere> measured;
+  std::optional<scenarios::JobAccount> job;  // that the scenario was read from
 };
 
-// simulate_text() with both after the headline.
+// simulate_text() with the first two after the headline and the job at the end.
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options, const Beside& beside);
 

@@ -4,6 +4,7 @@
 #include "report/alerts.hpp"
 #include "report/correction_parts.hpp"
 #include "report/document.hpp"
+#include "report/job.hpp"
 
 namespace report {
 namespace {
@@ -165,6 +166,7 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
       .put("step", step_document(forecast.step));
   if (beside.correction) object.put("correction", correction_document(*beside.correction));
   if (beside.measured) object.put("measured", measured_document(*beside.measured, forecast));
+  if (beside.job) object.put("job", job_document(*beside.job));
   object.put("time", time_document(forecast.time))
       .put("pipeline", pipeline_document(forecast.pipeline))
       .put("layer", layer_document(forecast.layer))

@@ -8,6 +8,7 @@
 #include "scenarios/document.hpp"
 #include "scenarios/documents/schema.hpp"
 #include "scenarios/documents/value_json.hpp"
+#include "scenarios/job_document.hpp"
 #include "scenarios/named.hpp"
 
 namespace scenarios {
@@ -66,8 +67,10 @@ std::optional<Source> source_of(const Cursor& at, const std::string& file) {
   if (at.value().kind == Value::Kind::map) return Source{at.value(), file, base};
   const auto path = base / at.value().text;
   try {
-    return Source{parse_yaml(at.reading().texts().of(path), path.string()), path.string(),
-                  path.parent_path(), true};
+    auto& texts = at.reading().texts();
+    const auto folder = path.parent_path();
+    return Source{open_document(texts.of(path), path.string(), folder, {}, texts).document,
+                  path.string(), folder, true};
   } catch (const Error& wrong) {
     // A file that is not there is this list's mistake; what is no YAML has its own place.
     const bool placed = wrong.complaints.front().place != path.string();

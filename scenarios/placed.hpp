@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a file says what only a simulation finds out: a step that is too large or too long.
 #pragma once
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/file.hpp"
 #include "scenarios/documents/yaml.hpp"
+#include "scenarios/jobs/job.hpp"
 
 namespace scenarios {
 
@@ -15,6 +17,7 @@ struct Origin {
   std::string file;
   Value document;
   Files read = {};  // the file, and those that it names; none where a text was read
+  std::optional<JobAccount> job = {};  // what became of its arguments, where it was a job
 };
 
 // What was read from it.

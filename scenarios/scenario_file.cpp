@@ -9,6 +9,7 @@
 #include "scenarios/checks/checker.hpp"
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/document.hpp"
+#include "scenarios/job_document.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/read_placed.hpp"
 #include "scenarios/search_keys.hpp"
@@ -28,6 +29,14 @@ const std::vector<Field>& published_fields() {
       {"source", "Where it was published", "", {.type = Type::text}},
       {"note", "How the figure was derived", "", {.type = Type::text}}};
   return fields;
+}
+
+Form job_form() {
+  const Form text{.type = Type::text};
+  return {.type = Type::either,
+          .forms = {text, map_of({{"file", "The job's file", "", text},
+                                  {"as", "Its framework", "recognised by content", text},
+                                  {"env", "Variables of the file", "", {.type = Type::map}}})}};
 }
 
 Table<Question> make_scenario_table() {
@@ -53,6 +62,13 @@ Table<Question> make_scenario_table() {
           {{"alerts", "Rules of operators, which every forecast is judged by", "none",
             map_of(alert_fields())},
            [](Question& q, const Cursor& at) { q.scenario.alerts = read_alerts(at); }},
+          {{"job",
+            "A job of a training framework that this scenario is laid over: a file, or {file, as, "
+            "env}",
+            "", job_form()},
+           [](Question&, const Cursor& at) {
+             at.complain("a job is named by a scenario of its own file only");
+           }},
           unread<Question>("published", map_of(published_fields()),
                            "What such a run was measured to take")};
 }
@@ -127,8 +143,8 @@ Scenario load_scenario(const std::filesystem::path& file, std::span<const std::s
 }
 
 Placed<Scenario> load_placed_scenario(const std::filesystem::path& file,
-                                      std::span<const std::string> sets) {
-  return load_placed(file, sets, read_document);
+                                      std::span<const std::string> sets, const JobHints& hints) {
+  return load_scenario_file(file, sets, hints, read_document);
 }
 
 std::optional<Published> published_in(const Origin& origin) {

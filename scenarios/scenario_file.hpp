@@ -28,8 +28,10 @@ forecast::Scenario load_scenario(const std::filesystem::path& file,
                                  std::span<const std::string> sets = {});
 
 // The same with the places of its keys, for what simulation refuses, and the files that were read.
+// A job of a training framework is read as its scenario (docs/jobs.md).
 Placed<forecast::Scenario> load_placed_scenario(const std::filesystem::path& file,
-                                                std::span<const std::string> sets = {});
+                                                std::span<const std::string> sets = {},
+                                                const JobHints& hints = {});
 
 // What a run of the scenario was measured to take, where the file says so.
 struct Published {

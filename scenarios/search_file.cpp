@@ -11,6 +11,7 @@
 #include "scenarios/checks/checker.hpp"
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/document.hpp"
+#include "scenarios/job_document.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/read_placed.hpp"
 #include "scenarios/search_alternatives.hpp"
@@ -322,6 +323,19 @@ Question read_question(const Value& document, Reading& reading) {
 
 namespace {
 
+// Takes out of a plan what a search chooses.
+void open_plan(Value& document) {
+  if (auto* plan = document.find("plan"))
+    std::erase_if(plan->members, [](const Member& member) {
+      const auto& key = member.key.text;
+      constexpr std::array chosen{"sequence_parallel", "schedule", "layers_per_stage", "recompute",
+                                  "layers"};
+      return std::ranges::find(chosen, key) != chosen.end() ||
+             std::ranges::find(searched_degrees(), key, &SearchedDegree::name) !=
+                 searched_degrees().end();
+    });
+}
+
 Question question_of(const Value& document, Reading& reading) {
   return read_question(document, reading);
 }
@@ -338,21 +352,13 @@ Question load_question(const std::filesystem::path& file, std::span<const std::s
 }
 
 Placed<Question> load_placed_question(const std::filesystem::path& file,
-                                      std::span<const std::string> sets) {
-  return load_placed(file, sets, question_of);
+                                      std::span<const std::string> sets, const JobHints& hints) {
+  return load_scenario_file(file, sets, hints, question_of, open_plan);
 }
 
 Question reopened(const PublishedRow& row, std::span<const std::string> sets) {
   auto run = *row.run;
-  if (auto* plan = run.find("plan"))
-    std::erase_if(plan->members, [](const Member& member) {
-      const auto& key = member.key.text;
-      constexpr std::array chosen{"sequence_parallel", "schedule", "layers_per_stage", "recompute",
-                                  "layers"};
-      return std::ranges::find(chosen, key) != chosen.end() ||
-             std::ranges::find(searched_degrees(), key, &SearchedDegree::name) !=
-                 searched_degrees().end();
-    });
+  open_plan(run);
   Reading reading(row.id, {});
   apply_sets(run, sets, reading);
   auto question = read_question(run, reading);

@@ -24,8 +24,11 @@ search::Question load_question(const std::filesystem::path& file,
                                std::span<const std::string> sets = {});
 
 // The same with the places of its keys, for what simulation refuses, and the files that were read.
+// A job of a training framework is read as its scenario; of its plan stays what no search varies
+// (docs/jobs.md).
 Placed<search::Question> load_placed_question(const std::filesystem::path& file,
-                                              std::span<const std::string> sets = {});
+                                              std::span<const std::string> sets = {},
+                                              const JobHints& hints = {});
 
 // A published run as a question: of its plan stays what no search varies. Errors as above.
 search::Question reopened(const PublishedRow& row, std::span<const std::string> sets = {});

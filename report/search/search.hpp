@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "report/style.hpp"
+#include "scenarios/jobs/job.hpp"
 #include "search/corrected.hpp"
 #include "search/objectives.hpp"
 #include "search/why.hpp"
@@ -23,11 +24,13 @@ std::string search_text(const search::Outcome& outcome, const search::Why& why,
 // The document of `search --json`, written as that of `simulate` (json.hpp). Its `scenario` is the
 // resolved one of the best plan, without it; with one of `plans` under `plan`, and its `precision`,
 // if alternatives differ, in training, it is simulated to the same step time. `emitted` is the
-// launch configuration of the best plan; empty: none was asked for.
+// launch configuration of the best plan; empty: none was asked for. `job`: that the question was
+// read from.
 std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
                         std::string_view version, units::Seconds wall,
                         const std::string& emitted = {},
-                        const std::optional<search::Corrected>& corrected = {});
+                        const std::optional<search::Corrected>& corrected = {},
+                        const std::optional<scenarios::JobAccount>& job = {});
 
 // How far a search is, in less than 80 columns.
 std::string search_progress(const search::Progress& progress);

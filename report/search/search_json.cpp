@@ -2,6 +2,7 @@
 #include "report/alerts.hpp"
 #include "report/correction_parts.hpp"
 #include "report/document.hpp"
+#include "report/job.hpp"
 #include "report/search/recompute_words.hpp"
 #include "report/search/search.hpp"
 #include "report/search/search_parts.hpp"
@@ -97,7 +98,8 @@ Document misfit_document(const std::optional<search::Misfit>& misfit) {
 
 std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
                         std::string_view version, units::Seconds wall, const std::string& emitted,
-                        const std::optional<search::Corrected>& corrected) {
+                        const std::optional<search::Corrected>& corrected,
+                        const std::optional<scenarios::JobAccount>& job) {
   const auto& question = outcome.question;
   const auto& answer = outcome.answer;
   Document plans = Document::array();
@@ -112,6 +114,7 @@ std::string search_json(const search::Outcome& outcome, const std::optional<sear
   Object object;
   object.put("stepcast", std::string(version)).put("scenario", std::move(scenario));
   if (corrected) object.put("correction", correction_document(corrected->correction));
+  if (job) object.put("job", job_document(*job));
   object.put("plans", std::move(plans))
       .put("best", best)
       .put("pareto", pareto_document(answer.pareto))

@@ -11,6 +11,7 @@
 #include "scenarios/catalog.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/documents/value_json.hpp"
+#include "scenarios/job_document.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/sweeps/sweep_keys.hpp"
 #include "scenarios/sweeps/sweep_paths.hpp"
@@ -88,7 +89,9 @@ void read_base(Grid& grid, const Cursor& at) {
   if (at.value().kind != Value::Kind::scalar) return;
   const auto file = at.reading().base() / at.value().text;
   try {
-    grid.base = parse_yaml(at.reading().texts().of(file), file.string());
+    auto& texts = at.reading().texts();
+    const auto folder = file.parent_path();
+    grid.base = open_document(texts.of(file), file.string(), folder, {}, texts).document;
     grid.folder = file.parent_path();
   } catch (const Error& wrong) {
     return at.complain("cannot be read: " + std::string(wrong.what()));

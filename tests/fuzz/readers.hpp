@@ -18,6 +18,8 @@
 #include "scenarios/foreign/memory_snapshot.hpp"
 #include "scenarios/foreign/nccl_tests.hpp"
 #include "scenarios/foreign/profiler_trace.hpp"
+#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/jobs/scenario_text.hpp"
 #include "scenarios/kernel_table.hpp"
 #include "scenarios/order_file.hpp"
 #include "scenarios/published.hpp"
@@ -111,6 +113,14 @@ inline constexpr std::array<Reader, 14> readers{{
     {"sweep",
      [](const std::string& text) {
        read_or_complain([&] { scenarios::read_grid(text, "f.yaml", {}, "no-folder"); });
+     }},
+    {"job",
+     [](const std::string& text) {
+       read_or_complain([&] {
+         for (const auto* as : {"", "megatron", "torchtitan", "deepspeed", "nanotron"})
+           if (const auto made = scenarios::read_job(text, "f", {as, {"TP=2", "WORLD_SIZE=8"}}))
+             scenarios::scenario_text(*made);
+       });
      }},
     {"corrections",
      [](const std::string& text) {

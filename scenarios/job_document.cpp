@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/job_document.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "scenarios/document.hpp"
+#include "scenarios/jobs/read_job.hpp"
+
+namespace scenarios {
+namespace {
+
+// The mapping `over` on top of `under`, down to `depth` levels of keys.
+void lay_over(Value& under, const Value& over, int depth) {
+  if (depth == 0 || under.kind != Value::Kind::map || over.kind != Value::Kind::map) {
+    under = over;
+    return;
+  }
+  for (const auto& member : over.members) {
+    if (auto* found = under.find(member.key.text))
+      lay_over(*found, member.value, depth - 1);
+    else
+      under.members.push_back(member);
+  }
+}
+
+void stand_at(Value& value, const Value& place) {
+  value.line = place.line;
+  value.column = place.column;
+  for (auto& item : value.items) stand_at(item, place);
+  for (auto& member : value.members) {
+    stand_at(member.key, place);
+    stand_at(member.value, place);
+  }
+}
+
+struct NamedJob {
+  std::string file;
+  JobHints hints;
+};
+
+NamedJob job_of(const Value& value, const std::string& file, const JobHints& hints) {
+  const auto wrong = [&](const Value& at, const std::string& text) {
+    const Complaints places(file);
+    return Error({{places.text_of({at.line, at.column, at.set}), "job: " + text}});
+  };
+  constexpr const char* expected =
+      "expected a file, or {file: FILE, as: FRAMEWORK, env: {NAME: VALUE}}";
+  NamedJob job{{}, hints};
+  if (value.kind == Value::Kind::scalar) job.file = value.text;
+  if (value.kind == Value::Kind::map)
+    for (const auto& member : value.members) {
+      const auto& key = member.key.text;
+      if (key == "file" && member.value.kind == Value::Kind::scalar)
+        job.file = member.value.text;
+      else if (key == "as" && member.value.kind == Value::Kind::scalar)
+        job.hints.as = hints.as.empty() ? member.value.text : hints.as;
+      else if (key == "env" && member.value.kind == Value::Kind::map)
+        for (const auto& one : member.value.members)
+          job.hints.env.insert(job.hints.env.begin(), one.key.text + "=" + one.value.text);
+      else
+        throw wrong(member.key, expected);
+    }
+  if (job.file.empty()) throw wrong(value, expected);
+  return job;
+}
+
+// Whether the document says the key, or names something that has it.
+bool says(const Value& document, std::string_view path) {
+  const auto dot = path.find('.');
+  const auto* section = document.find(path.substr(0, dot));
+  if (section == nullptr || dot == path.npos) return section != nullptr;
+  if (section->kind != Value::Kind::map || section->find("base") || section->find("huggingface"))
+    return true;
+  const auto key = path.substr(dot + 1);
+  if (section->find(key) != nullptr) return true;
+  const auto* node = section->find("node");
+  const bool listed = node != nullptr && node->kind == Value::Kind::list;
+  return key == "nodes" && (section->find("gpus") != nullptr || listed);
+}
+
+}  // namespace
+
+OpenedDocument open_document(std::string_view text, const std::string& file,
+                             const std::filesystem::path& base, const JobHints& hints, Texts& texts,
+                             void (*loosen)(Value&)) {
+  if (auto job = read_job(text, file, hints)) {
+    if (loosen != nullptr) loosen(job->document);
+    return {std::move(job->document), std::move(job->account), std::move(job->wanted)};
+  }
+  auto document = parse_yaml(text, file);
+  const auto* named = document.find("job");
+  if (document.kind != Value::Kind::map || named == nullptr) return {std::move(document), {}, {}};
+  const auto asked = job_of(*named, file, hints);
+  const auto path = base / asked.file;
+  auto job = read_job(texts.of(path), path.string(), asked.hints);
+  if (!job)
+    throw Error({{Complaints(path.string()).text_of({}),
+                  "this is no job that is known; add as: FRAMEWORK beside its "
+                  "name"}});
+  if (loosen != nullptr) loosen(job->document);
+  stand_at(job->document, *named);
+  for (auto& wanted : job->wanted) wanted.at = {named->line, named->column, 0};
+  std::erase_if(document.members, [](const Member& member) { return member.key.text == "job"; });
+  constexpr int sections_and_keys = 2;
+  lay_over(job->document, document, sections_and_keys);
+  return {std::move(job->document), std::move(job->account), std::move(job->wanted)};
+}
+
+void complete_from_job(OpenedDocument& opened, Reading& reading) {
+  if (!opened.job) return;
+  if (auto* cluster = opened.document.find("cluster");
+      cluster != nullptr && cluster->find("nodes") != nullptr && cluster->find("gpus") != nullptr)
+    std::erase_if(cluster->members, [](const Member& member) {
+      return member.key.text == "gpus" && member.key.set == 0;
+    });
+  for (const auto& wanted : opened.wanted) {
+    if (says(opened.document, wanted.path)) continue;
+    Value at;
+    at.line = static_cast<int>(wanted.at.line);
+    at.column = static_cast<int>(wanted.at.column);
+    reading.complain(at, {{}, wanted.path + ": " + wanted.text});
+  }
+  reading.throw_if_any();
+}
+
+}  // namespace scenarios

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: a scenario's document, whether it is a scenario, a job, or a scenario that
+// names a job.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scenarios/document.hpp"
+#include "scenarios/documents/cursor.hpp"
+#include "scenarios/jobs/job.hpp"
+#include "scenarios/placed.hpp"
+
+namespace scenarios {
+
+// What a file says as the document of a scenario.
+struct OpenedDocument {
+  Value document;
+  std::optional<JobAccount> job;    // where it came from one
+  std::vector<WantedKey> wanted{};  // what the job does not say
+};
+
+// A job as its scenario, or the text as YAML. `job: FILE`, or {file, as, env: {NAME: VALUE}}, lays
+// a scenario over the job that it names, relative to `base`: what stands at SECTION.KEY replaces
+// what the job says there. `loosen`, if given, takes keys out of what the job says. Throws Error
+// for text that is neither.
+OpenedDocument open_document(std::string_view text, const std::string& file,
+                             const std::filesystem::path& base, const JobHints& hints, Texts& texts,
+                             void (*loosen)(Value&) = nullptr);
+
+// Complains of what the job did not say and nobody added; nodes that somebody gives take the place
+// of the job's number of GPUs. After `--set` was applied.
+void complete_from_job(OpenedDocument& opened, Reading& reading);
+
+// What `read(document, reading)` makes of a file, as load_placed's of a document that is no
+// scenario.
+template <class Read>
+auto load_scenario_file(const std::filesystem::path& file, std::span<const std::string> sets,
+                        const JobHints& hints, const Read& read, void (*loosen)(Value&) = nullptr) {
+  Reading reading(file.string(), file.parent_path());
+  auto opened = open_document(read_file(file), file.string(), file.parent_path(), hints,
+                              reading.texts(), loosen);
+  apply_sets(opened.document, sets, reading);
+  complete_from_job(opened, reading);
+  auto value = read(std::as_const(opened.document), reading);
+  reading.throw_if_any();
+  Files files;
+  reading.texts().tell(&files);
+  files.push_back(file);
+  return Placed<decltype(value)>{
+      std::move(value),
+      {file.string(), std::move(opened.document), std::move(files), std::move(opened.job)}};
+}
+
+}  // namespace scenarios

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/job_file.hpp"
+
+#include <utility>
+
+#include "scenarios/document.hpp"
+#include "scenarios/documents/file.hpp"
+#include "scenarios/jobs/read_job.hpp"
+
+namespace scenarios {
+
+JobScenario load_job(const std::filesystem::path& file, std::span<const std::string> sets,
+                     const JobHints& hints) {
+  auto job = read_job(read_file(file), file.string(), hints);
+  if (!job)
+    throw Error(
+        {{Complaints(file.string()).text_of({}), "this is no job of a framework that is known"}});
+  Reading reading(file.string(), file.parent_path());
+  apply_sets(job->document, sets, reading);
+  reading.throw_if_any();
+  return std::move(*job);
+}
+
+}  // namespace scenarios

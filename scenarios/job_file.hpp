@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of a training framework as a scenario to be written down.
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "scenarios/documents/error.hpp"
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+// The job in the file, `sets` laid over it. Throws Error as read_job does, and for a file that is
+// no job.
+JobScenario load_job(const std::filesystem::path& file, std::span<const std::string> sets,
+                     const JobHints& hints);
+
+}  // namespace scenarios

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments that a framework knows, and what each means for a forecast. A table is a file of
+// scenarios/jobs/tables, which the program carries.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scenarios {
+
+enum class Effect {
+  read,          // a key of the scenario follows from it
+  none,          // neither time nor memory of a step depends on it
+  not_modelled,  // they do, and the forecast has something else
+  refused,       // what it asks for cannot be forecast at all
+  unknown,       // the framework has no such argument
+};
+
+std::string_view word_of(Effect effect);  // "read", "without effect", "not modelled", …
+
+struct KnownArgument {
+  std::string_view name;
+  std::vector<std::string_view> aliases;
+  char takes = '1';       // values: 0, 1, 3, n: one or more, ?: what follows
+  std::string_view dest;  // its name in files of keys, where that is not the name with underscores
+  Effect effect = Effect::unknown;
+  std::string_view why;
+  bool repeats = false;  // it stands for several keys: "SECTION.*", "LIST[].KEY"
+};
+
+class ArgumentTable {
+ public:
+  // Text of a table: lines "name,aliases,takes,dest,effect,why", and before them "@word,why" for
+  // reasons that several have. It must outlive the table. Throws std::logic_error for other lines.
+  explicit ArgumentTable(std::string_view text);
+
+  // By its name, an alias or "SECTION.*" of a section that it is in; null: unknown. O(log n).
+  const KnownArgument* find(std::string_view name) const;
+  const std::vector<KnownArgument>& all() const { return all_; }
+  std::string nearest_to(std::string_view name) const;  // empty: none is near
+
+ private:
+  std::vector<KnownArgument> all_;
+  std::map<std::string_view, std::size_t> by_name_;
+};
+
+// The table of that file, without its ending; there must be one.
+const ArgumentTable& arguments_of(std::string_view table);
+
+}  // namespace scenarios

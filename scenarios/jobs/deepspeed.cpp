@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/deepspeed.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace scenarios {
+namespace {
+
+struct DeepSpeedJob {
+  const Given& given;
+  Draft& draft;
+  std::optional<std::int64_t> gpus;
+  std::int64_t tensor = 1, context = 1;
+
+  bool is_auto(std::string_view name) const {
+    const auto* argument = given.find(name);
+    return argument != nullptr && argument->values.size() == 1 &&
+           argument->values.front().text == "auto";
+  }
+  // Given, and not left to the Trainer.
+  std::optional<std::int64_t> whole(std::string_view name) const {
+    return given.has(name) && !is_auto(name) ? given.whole(name) : std::nullopt;
+  }
+  bool yes(std::string_view name) const {
+    const auto word = given.word(name);
+    return word == "true" || word == "True";
+  }
+};
+
+constexpr const char *global_name = "train_batch_size",
+                     *micro_name = "train_micro_batch_size_per_gpu",
+                     *steps_name = "gradient_accumulation_steps";
+
+// Two of the three make the third, with the data-parallel ranks.
+void set_batch(DeepSpeedJob& job) {
+  auto& draft = job.draft;
+  const auto global = job.whole(global_name), micro = job.whole(micro_name),
+             steps = job.whole(steps_name);
+  const auto ranks =
+      job.gpus ? std::optional(std::max<std::int64_t>(1, *job.gpus / (job.tensor * job.context)))
+               : std::nullopt;
+  const bool by_trainer =
+      job.is_auto(global_name) || job.is_auto(micro_name) || job.is_auto(steps_name);
+  const std::string who = by_trainer ? "\"auto\" is what the Trainer is told" : "it is not given";
+  if (micro)
+    draft.whole("plan.micro_batch", *micro, {micro_name});
+  else if (global && ranks && !job.is_auto(micro_name))
+    draft.whole("plan.micro_batch",
+                std::max<std::int64_t>(1, *global / (*ranks * steps.value_or(1))),
+                {global_name, steps_name}, "train batch / ranks / accumulation steps");
+  else
+    draft.want("plan.micro_batch",
+               who + " (per_device_train_batch_size); add --set plan.micro_batch=N", {micro_name});
+  if (global)
+    draft.whole("training.global_batch", *global, {global_name});
+  else if (micro && ranks && !job.is_auto(steps_name))
+    draft.whole("training.global_batch", *micro * steps.value_or(1) * *ranks,
+                {micro_name, steps_name}, "micro batch x accumulation steps x ranks");
+  else
+    draft.want("training.global_batch",
+               who +
+                   " (micro batch x accumulation steps x ranks); add --set "
+                   "training.global_batch=N" +
+                   (ranks || by_trainer ? "" : ", or --env WORLD_SIZE=N"),
+               {global_name, micro_name});
+  if (global && micro && steps && ranks && *global != *micro * *steps * *ranks)
+    job.given.complain(global_name, "it is not micro batch x accumulation steps x ranks, " +
+                                        std::to_string(*micro * *steps * *ranks));
+}
+
+void set_precision(DeepSpeedJob& job) {
+  auto& draft = job.draft;
+  const bool bf16 = job.yes("bf16.enabled"), fp16 = job.yes("fp16.enabled");
+  if (!bf16 && !fp16 && (job.is_auto("bf16.enabled") || job.is_auto("fp16.enabled"))) {
+    draft.want(
+        "training.precision",
+        "\"auto\" is what the Trainer is told; add --set training.precision=bf16, fp16 or fp32",
+        {"bf16.enabled", "fp16.enabled"});
+    return;
+  }
+  draft.text("training.precision",
+             bf16   ? "bf16"
+             : fp16 ? "fp16"
+                    : "fp32",
+             {"bf16.enabled", "fp16.enabled"});
+  if (job.yes("bf16.bf16_master_weights_and_grads"))
+    draft.text("plan.master_weights", "bf16", {"bf16.bf16_master_weights_and_grads"});
+  const auto gradients = job.given.word_or("data_types.grad_accum_dtype", "");
+  if (gradients == "fp32" || gradients == "bf16")
+    draft.text("plan.gradient_precision", gradients, {"data_types.grad_accum_dtype"});
+  else if (gradients == "fp16")
+    draft.text("software.gradient_precision", gradients, {"data_types.grad_accum_dtype"});
+}
+
+void set_optimizer(DeepSpeedJob& job) {
+  auto word = job.given.word_or("optimizer.type", "AdamW");
+  std::ranges::transform(word, word.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> words{
+      {{"adam", "adamw"},  // adam_w_mode is on
+       {"adamw", "adamw"},
+       {"lamb", "lamb"},
+       {"onebitadam", "onebit-adam"},
+       {"zerooneadam", "onebit-adam"},
+       {"onebitlamb", "lamb"},
+       {"muon", "muon"},
+       {"sgd", "sgd"}}};
+  const auto* known = std::ranges::find(words, word, [](const auto& pair) { return pair.first; });
+  if (known == words.end()) {
+    job.given.refuse("optimizer.type",
+                     "it is not modelled; expected Adam, AdamW, Lamb, OneBitAdam, Muon or SGD");
+    return;
+  }
+  job.draft.text("training.optimizer", std::string(known->second), {"optimizer.type"});
+  if (word == "onebitlamb")
+    job.draft.partly("optimizer.type", "gradients in one bit; the forecast has them whole");
+}
+
+std::int64_t set_stage(DeepSpeedJob& job) {
+  const auto& given = job.given;
+  const auto* name = "zero_optimization.stage";
+  auto stage = given.whole_or(name, 0);
+  if (given.has("zero_optimization")) stage = job.yes("zero_optimization") ? 1 : 0;  // the old form
+  if (stage > 3) given.complain(name, "expected 0, 1, 2 or 3");
+  stage = std::min<std::int64_t>(stage, 3);
+  job.draft.whole("plan.zero", stage, {name, "zero_optimization"});
+  return stage;
+}
+
+void set_sharding(DeepSpeedJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  const auto stage = set_stage(job);
+  const auto* overlap = "zero_optimization.overlap_comm";
+  if (stage > 0)
+    draft.yes_no("plan.overlap.data", given.has(overlap) ? job.yes(overlap) : stage == 3, {overlap},
+                 given.has(overlap) ? "" : "with stage 3 alone");
+  const auto bytes = [&](const char* name) -> std::optional<std::int64_t> {
+    if (!given.has(name) || job.is_auto(name)) return {};
+    const auto elements = given.number(name);  // 5e8
+    if (!elements || *elements < 1) return {};
+    return static_cast<std::int64_t>(*elements) * 2;
+  };
+  const auto reduced = bytes("zero_optimization.reduce_bucket_size"),
+             gathered = bytes(stage == 3 ? "zero_optimization.stage3_prefetch_bucket_size"
+                                         : "zero_optimization.allgather_bucket_size");
+  if (reduced && stage > 0)
+    draft.whole("plan.bucket.reduce", *reduced, {"zero_optimization.reduce_bucket_size"},
+                "bytes of 16 bit");
+  if (gathered && stage > 0)
+    draft.whole("plan.bucket.gather", *gathered,
+                {stage == 3 ? "zero_optimization.stage3_prefetch_bucket_size"
+                            : "zero_optimization.allgather_bucket_size"},
+                "bytes of 16 bit");
+}
+
+void set_offload(DeepSpeedJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  const auto tier = [&](const char* name) {
+    const auto word = given.word_or(name, "none");
+    if (word != "none" && word != "cpu" && word != "nvme")
+      given.complain(name, "expected none, cpu or nvme");
+    return word;
+  };
+  const auto* states_name = "zero_optimization.offload_optimizer.device";
+  const auto* weights_name = "zero_optimization.offload_param.device";
+  const auto states = job.yes("zero_optimization.cpu_offload") ? "cpu" : tier(states_name);
+  if (states != "none") {
+    draft.text("plan.offload.optimizer", states, {states_name, "zero_optimization.cpu_offload"});
+    draft.text("plan.offload.gradients", "cpu", {states_name, "zero_optimization.cpu_offload"},
+               "where the optimizer runs");
+  }
+  if (const auto weights = tier(weights_name); weights != "none")
+    draft.text("plan.offload.parameters", weights, {weights_name});
+}
+
+void set_degrees(DeepSpeedJob& job) {
+  auto& draft = job.draft;
+  job.tensor = std::max<std::int64_t>(1, job.whole("tensor_parallel.autotp_size").value_or(1));
+  job.context = std::max<std::int64_t>(1, job.whole("sequence_parallel_size").value_or(1));
+  draft.whole("plan.tensor", job.tensor, {"tensor_parallel.autotp_size"});
+  draft.whole("plan.context", job.context, {"sequence_parallel_size"});
+  if (job.context > 1) draft.text("plan.context_method", "ulysses", {"sequence_parallel_size"});
+  if (job.tensor > 1)
+    draft.yes_no("plan.overlap.tensor", job.yes("tensor_parallel.tp_overlap_comm"),
+                 {"tensor_parallel.tp_overlap_comm"});
+  if (!job.yes("expert_parallel.enabled")) return;
+  draft.whole("plan.expert", job.given.whole_or("expert_parallel.autoep_size", 1),
+              {"expert_parallel.autoep_size", "expert_parallel.enabled"});
+  draft.whole("plan.expert_tensor",
+              job.given.whole_or("expert_parallel.expert_tensor_parallel_size", 1),
+              {"expert_parallel.expert_tensor_parallel_size"});
+}
+
+}  // namespace
+
+std::string plain_json(std::string_view text) {
+  std::string plain(text);
+  const auto blank = [&](std::size_t from, std::size_t to) {
+    for (; from < to; ++from)
+      if (plain[from] != '\n') plain[from] = ' ';
+  };
+  std::size_t comma = std::string::npos;  // the last one, with nothing but blanks behind it
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const char c = plain[i];
+    if (c == '"') {
+      for (++i; i < plain.size() && plain[i] != '"'; ++i)
+        if (plain[i] == '\\') ++i;
+      comma = std::string::npos;
+    } else if (c == '#' || (c == '/' && i + 1 < plain.size() && plain[i + 1] == '/')) {
+      const auto end = std::min(plain.find('\n', i), plain.size());
+      blank(i, end);
+      i = end;
+    } else if (c == '/' && i + 1 < plain.size() && plain[i + 1] == '*') {
+      const auto end = plain.find("*/", i + 2);
+      const auto behind = end == plain.npos ? plain.size() : end + 2;
+      blank(i, behind);
+      i = behind - 1;
+    } else if (c == ',') {
+      comma = i;
+    } else if ((c == '}' || c == ']') && comma != std::string::npos) {
+      plain[comma] = ' ';
+      comma = std::string::npos;
+    } else if (std::isspace(static_cast<unsigned char>(c)) == 0) {
+      comma = std::string::npos;
+    }
+  }
+  return plain;
+}
+
+bool is_deepspeed(const Value& document) {
+  constexpr std::array<std::string_view, 4> own{"train_micro_batch_size_per_gpu",
+                                                "train_batch_size", "zero_optimization",
+                                                "zero_allow_untested_optimizer"};
+  return std::ranges::any_of(own, [&](auto key) { return document.find(key) != nullptr; });
+}
+
+JobScenario deepspeed_scenario(const Job& job, const std::string& file,
+                               std::optional<std::int64_t> gpus, Complaints& complaints) {
+  const Given given(arguments_of("deepspeed"), job.arguments, complaints);
+  complaints.throw_if_any();  // what is missing beside matters to nobody then
+  Draft draft(given);
+  DeepSpeedJob reading{given, draft, gpus};
+  draft.want("model",
+             "the model stands in the training script, not in this file; add --set "
+             "model.huggingface=config.json or --set model=NAME");
+  draft.want("training.sequence_length",
+             "the length of sequences stands in the training script; add --set "
+             "training.sequence_length=N");
+  set_degrees(reading);
+  set_batch(reading);
+  set_precision(reading);
+  set_optimizer(reading);
+  set_sharding(reading);
+  set_offload(reading);
+  draft.text("software.base", "deepspeed", {}, "the framework");
+  return std::move(draft).finished(job.arguments, file);
+}
+
+}  // namespace scenarios

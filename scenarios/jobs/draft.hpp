@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario that is being made of a job's arguments.
+#pragma once
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scenarios/jobs/given.hpp"
+
+namespace scenarios {
+
+Value job_text(std::string text);  // a scalar
+Value job_whole(std::int64_t number);
+Value job_yes_no(bool yes);
+Value job_list(const std::vector<std::int64_t>& numbers);
+Value job_words(const std::vector<std::string>& words);
+
+class Draft {
+ public:
+  using Names = std::initializer_list<std::string_view>;
+
+  explicit Draft(const Given& given) : given_(given) {}
+
+  // The key at "section.key" is this value because of these arguments, whether they are given or at
+  // their defaults; `note` says how it follows from them.
+  void set(std::string_view path, Value value, Names from, const std::string& note = {});
+  void whole(std::string_view path, std::int64_t number, Names from, const std::string& note = {}) {
+    set(path, job_whole(number), from, note);
+  }
+  void yes_no(std::string_view path, bool yes, Names from, const std::string& note = {}) {
+    set(path, job_yes_no(yes), from, note);
+  }
+  void text(std::string_view path, std::string word, Names from, const std::string& note = {}) {
+    set(path, job_text(std::move(word)), from, note);
+  }
+
+  // Of what the argument asks for, this is not forecast, although keys follow from it.
+  void partly(std::string_view name, std::string why) {
+    partly_[std::string(name)] = std::move(why);
+  }
+
+  // The job does not say this key, which a scenario needs.
+  void want(std::string path, std::string text, Names from = {});
+
+  // What was made, and what became of every argument of the job.
+  JobScenario finished(const std::vector<JobArgument>& arguments, const std::string& file) &&;
+
+ private:
+  const Given& given_;
+  JobScenario made_;
+  std::map<std::string, std::vector<std::string>, std::less<>> keys_;  // by argument
+  std::map<std::string, std::string, std::less<>> partly_;             // by argument
+};
+
+}  // namespace scenarios

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/given.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+namespace scenarios {
+namespace {
+
+template <class Number>
+std::optional<Number> parsed(const std::string& text) {
+  Number number{};
+  const auto* end = text.data() + text.size();
+  const auto [stop, wrong] = std::from_chars(text.data(), end, number);
+  if (wrong != std::errc() || stop != end) return {};
+  return number;
+}
+
+}  // namespace
+
+bool is_off(const JobArgument& argument) {
+  constexpr std::array<std::string_view, 7> off{"false", "False", "0", "0.0", "none", "None", ""};
+  return argument.values.size() == 1 && argument.values.front().trouble.empty() &&
+         std::ranges::find(off, argument.values.front().text) != off.end();
+}
+
+std::string written(const JobArgument& argument) {
+  constexpr std::size_t longest = 80;
+  auto text = argument.name;
+  for (const auto& value : argument.values)
+    text += ' ' + (value.trouble.empty() ? value.text : "…");
+  return text.size() > longest ? text.substr(0, longest) + "…" : text;
+}
+
+Given::Given(const ArgumentTable& table, const std::vector<JobArgument>& arguments,
+             Complaints& complaints)
+    : table_(table), complaints_(complaints) {
+  for (const auto& argument : arguments) {
+    if (argument.name.empty()) continue;
+    const auto* known = table.find(argument.name);
+    last_[std::string(known == nullptr ? argument.name : known->name)] = &argument;
+  }
+  for (const auto& [name, argument] : last_) {
+    const auto* known = table.find(name);
+    if (known != nullptr && known->effect == Effect::refused && !is_off(*argument))
+      refuse(name, std::string(known->why));
+  }
+}
+
+const JobArgument* Given::find(std::string_view name) const {
+  if (table_.find(name) == nullptr)
+    throw std::logic_error("no argument of the table: " + std::string(name));
+  const auto found = last_.find(name);
+  return found == last_.end() ? nullptr : found->second;
+}
+
+std::optional<std::string> Given::word(std::string_view name) const {
+  const auto* argument = find(name);
+  if (argument == nullptr) return {};
+  if (argument->values.size() != 1) {
+    complain(name, argument->values.empty()
+                       ? "a value is missing"
+                       : "it takes one value and has " + std::to_string(argument->values.size()));
+    return {};
+  }
+  const auto& value = argument->values.front();
+  if (value.trouble.empty()) return value.text;
+  complain(name, value.trouble);
+  return {};
+}
+
+std::vector<std::string> Given::words(std::string_view name) const {
+  std::vector<std::string> all;
+  const auto* argument = find(name);
+  if (argument == nullptr) return all;
+  for (const auto& value : argument->values) {
+    if (!value.trouble.empty()) complain(name, value.trouble);
+    bool begun = false;
+    for (const char c : value.text) {
+      const bool between = c == ' ' || c == ',' || c == '[' || c == ']' || c == '\'' || c == '"';
+      if (!between && !begun) all.emplace_back();
+      if (!between) all.back() += c;
+      begun = !between;
+    }
+  }
+  return all;
+}
+
+std::optional<std::int64_t> Given::whole(std::string_view name) const {
+  const auto text = word(name);
+  if (!text) return {};
+  const auto number = parsed<std::int64_t>(*text);
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (number && *number >= 0 && *number <= most) return number;
+  complain(name, "'" + *text + "' is not a whole number from 0 to " + std::to_string(most));
+  return {};
+}
+
+std::optional<double> Given::number(std::string_view name) const {
+  const auto text = word(name);
+  if (!text) return {};
+  const auto number = parsed<double>(*text);
+  if (number && std::isfinite(*number)) return number;
+  complain(name, "'" + *text + "' is not a number");
+  return {};
+}
+
+Place Given::place_of(std::string_view name) const {
+  const auto* argument = find(name);
+  return argument == nullptr ? Place{} : argument->at;
+}
+
+std::string Given::text_of(std::string_view name) const {
+  const auto* argument = find(name);
+  return argument == nullptr ? std::string() : written(*argument);
+}
+
+void Given::say(std::string_view name, const std::string& text, bool unsupported) const {
+  const auto* argument = find(name);
+  auto shown = argument == nullptr ? std::string(name) : written(*argument);
+  complaints_.add(place_of(name), Complaint{{}, std::move(shown) + ": " + text, unsupported});
+}
+
+}  // namespace scenarios

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments that a job gives, by name, each read as what its rule expects.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+class Given {
+ public:
+  // Complains of arguments of which a forecast is refused; both referred to must outlive this.
+  Given(const ArgumentTable& table, const std::vector<JobArgument>& arguments,
+        Complaints& complaints);
+
+  // The last of that name, or null. Rules ask by the names of the table only.
+  const JobArgument* find(std::string_view name) const;
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+
+  // The value, or nothing where the argument is not given or its value is wrong, which is
+  // complained of.
+  std::optional<std::int64_t> whole(std::string_view name) const;
+  std::optional<double> number(std::string_view name) const;
+  std::optional<std::string> word(std::string_view name) const;
+  std::vector<std::string> words(std::string_view name) const;  // split at blanks; brackets go
+
+  std::int64_t whole_or(std::string_view name, std::int64_t fallback) const {
+    return whole(name).value_or(fallback);
+  }
+  std::string word_or(std::string_view name, std::string_view fallback) const {
+    return word(name).value_or(std::string(fallback));
+  }
+
+  void complain(std::string_view name, const std::string& text) const { say(name, text, false); }
+  // It is well formed, and cannot be forecast.
+  void refuse(std::string_view name, const std::string& text) const { say(name, text, true); }
+
+  Place place_of(std::string_view name) const;       // the file's beginning where it is not given
+  std::string text_of(std::string_view name) const;  // "--num-layers 32", empty: not given
+  const ArgumentTable& table() const { return table_; }
+
+ private:
+  void say(std::string_view name, const std::string& text, bool unsupported) const;
+
+  const ArgumentTable& table_;
+  Complaints& complaints_;
+  std::map<std::string, const JobArgument*, std::less<>> last_;
+};
+
+// Whether its value says that what it asks for is not wanted: false, 0, none or nothing.
+bool is_off(const JobArgument& argument);
+
+// "--num-layers 32": as it stands in the job; values that need a shell as "…".
+std::string written(const JobArgument& argument);
+
+}  // namespace scenarios

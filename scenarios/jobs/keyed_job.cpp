@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/keyed_job.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace scenarios {
+namespace {
+
+void add_words(const Value& value, std::vector<JobWord>& words) {
+  if (value.kind == Value::Kind::scalar)
+    words.push_back({value.text, {}, {value.line, value.column, 0}});
+  for (const auto& item : value.items) add_words(item, words);
+}
+
+void add_all(const Value& map, const std::string& path, Job& job) {
+  for (const auto& [key, value] : map.members) {
+    const auto name = path + (path.empty() ? "" : ".") + key.text;
+    if (value.kind == Value::Kind::map) {
+      add_all(value, name, job);
+      continue;
+    }
+    const bool of_maps = std::ranges::any_of(
+        value.items, [](const Value& item) { return item.kind == Value::Kind::map; });
+    for (const auto& item : value.items)
+      if (of_maps) add_all(item, name + "[]", job);
+    if (of_maps || value.kind == Value::Kind::null) continue;
+    JobArgument argument{name, {}, {key.line, key.column, 0}};
+    add_words(value, argument.values);
+    job.arguments.push_back(std::move(argument));
+  }
+}
+
+}  // namespace
+
+Job keyed_job(const Value& document) {
+  Job job;
+  add_all(document, {}, job);
+  return job;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configurations that are maps of maps, as the arguments of a framework.
+#pragma once
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+// "section.key value" for every value of the document, in the order of the file; of a list all
+// values, none of an empty one. Of a list of maps "section[].key" for each; what is null is not
+// given.
+Job keyed_job(const Value& document);
+
+}  // namespace scenarios

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers something holds of, as Megatron-LM's arguments write it.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace scenarios {
+
+// "([0]*3+[1]*58)", a list of 0 and 1 as Python writes it: one entry per layer. Nothing for another
+// text, and for more than 10,000 layers.
+std::optional<std::vector<int>> layer_list(std::string_view text);
+
+// Layers of each part of a layout, and how many predict further tokens. "Et*3|(tt|)*6mL": E
+// embedding, t layer, m prediction module, L loss, | between virtual stages, *N repeats, commas
+// mean nothing.
+struct StageLayout {
+  std::vector<std::int64_t> layers;
+  std::int64_t predictions = 0;
+};
+std::optional<StageLayout> stage_layout(std::string_view text);
+
+}  // namespace scenarios

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/megatron.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace scenarios {
+namespace {
+
+// pretrain_bert.py, by its name or by a vocabulary of word pieces: one file without merges.
+bool is_bert(const Given& given, const std::string& program) {
+  if (!program.empty()) return program.find("bert") != program.npos;
+  const auto tokenizer =
+      given.has("--tokenizer-type") ? given.word_or("--tokenizer-type", "") : std::string();
+  if (!tokenizer.empty()) return tokenizer.starts_with("BertWordPiece");
+  return given.has("--bert-no-binary-head") ||
+         (given.has("--vocab-file") && !given.has("--merge-file"));
+}
+
+// Megatron-LM, or its fork for DeepSpeed.
+void set_software(MegatronJob& job) {
+  const auto& given = job.given;
+  const Draft::Names signs{"--deepspeed",
+                           "--zero-stage",
+                           "--deepspeed_config",
+                           "--no-pipeline-parallel",
+                           "--ds-sequence-parallel-size",
+                           "--deepspeed-activation-checkpointing"};
+  const bool fork =
+      std::ranges::any_of(signs, [&](std::string_view sign) { return given.has(sign); });
+  if (!fork)
+    job.draft.text("software.base", "megatron-core", {}, "the framework");
+  else
+    job.draft.text("software.base",
+                   given.has("--bf16") ? "megatron-deepspeed-bf16" : "megatron-deepspeed", signs);
+}
+
+void refuse_programs(const std::string& program, Complaints& complaints) {
+  constexpr std::pair<std::string_view, std::string_view> others[]{
+      {"t5", "encoder and decoder are two stacks; scenarios have one"},
+      {"retro", "retrieval layers are not modelled"},
+      {"vlm", "a vision tower is not modelled"},
+      {"vision", "a vision tower is not modelled"},
+      {"mamba", "state-space layers are not modelled"},
+      {"hybrid", "state-space layers are not modelled"}};
+  for (const auto& [part, why] : others)
+    if (program.find(part) != program.npos)
+      complaints.add(Place{}, Complaint{{}, program + ": " + std::string(why), true});
+}
+
+}  // namespace
+
+JobScenario megatron_scenario(const Job& job, const std::string& file, Complaints& complaints) {
+  const auto& table = arguments_of("megatron");
+  const Given given(table, job.arguments, complaints);
+  refuse_programs(job.program, complaints);
+  complaints.throw_if_any();  // what is missing beside matters to nobody then
+  for (const auto& argument : job.arguments)
+    if (argument.name.empty())
+      complaints.add(argument.at,
+                     "arguments that only a shell can tell: " + argument.values.front().trouble);
+  Draft draft(given);
+  MegatronJob reading{given, draft};
+  set_software(reading);
+  reading.bert = is_bert(given, job.program);
+  read_megatron_model(reading);
+  read_megatron_experts(reading);
+  read_megatron_training(reading);
+  read_megatron_degrees(reading);
+  read_megatron_stages(reading);
+  read_megatron_sharding(reading);
+  read_megatron_memory(reading);
+  read_megatron_kernels(reading);
+  return std::move(draft).finished(job.arguments, file);
+}
+
+}  // namespace scenarios

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model of a Megatron-LM job.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/jobs/layer_pattern.hpp"
+#include "scenarios/jobs/megatron.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr std::string_view from_checkpoint = "--use-checkpoint-args";
+
+// A size that every job gives.
+std::int64_t needed(const MegatronJob& job, std::string_view name, std::string_view key) {
+  const auto& given = job.given;
+  if (given.has(name)) {
+    const auto value = given.whole(name);
+    if (value == 0) given.complain(name, "it must be at least 1");
+    return value.value_or(0);
+  }
+  const auto why = given.has(from_checkpoint) ? std::string("the sizes stand in the checkpoint")
+                                              : std::string(name) + " is not given";
+  job.draft.want(std::string(key), why + "; add --set " + std::string(key) + "=N",
+                 {from_checkpoint});
+  return 0;
+}
+
+void read_sizes(MegatronJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  const auto layers = given.has("--num-layers")           ? "--num-layers"
+                      : given.has("--encoder-num-layers") ? "--encoder-num-layers"
+                                                          : "--num-layers";
+  job.layers = needed(job, layers, "model.layers");
+  job.hidden = needed(job, "--hidden-size", "model.hidden");
+  job.heads = needed(job, "--num-attention-heads", "model.heads");
+  if (job.layers > 0) draft.whole("model.layers", job.layers, {layers});
+  if (job.hidden > 0) draft.whole("model.hidden", job.hidden, {"--hidden-size"});
+  if (job.heads > 0) draft.whole("model.heads", job.heads, {"--num-attention-heads"});
+}
+
+void read_heads(MegatronJob& job) {
+  const auto& given = job.given;
+  if (given.has("--multi-latent-attention")) {
+    if (given.has("--group-query-attention"))
+      given.complain("--group-query-attention",
+                     "it excludes --multi-latent-attention; leave one of them out");
+    return;
+  }
+  if (given.has("--group-query-attention"))
+    job.draft.whole("model.kv_heads", given.whole_or("--num-query-groups", 1),
+                    {"--num-query-groups", "--group-query-attention"});
+  else if (job.heads > 0)
+    job.draft.whole("model.kv_heads", job.heads, {"--group-query-attention"}, "as many as heads");
+  if (const auto size = given.whole("--kv-channels"))
+    job.draft.whole("model.head_dim", *size, {"--kv-channels"});
+}
+
+void read_latent(MegatronJob& job) {
+  const auto& given = job.given;
+  if (!given.has("--multi-latent-attention")) return;
+  auto& draft = job.draft;
+  draft.text("model.attention.kind", "mla", {"--multi-latent-attention"});
+  draft.whole("model.attention.q_lora_rank", given.whole_or("--q-lora-rank", 0), {"--q-lora-rank"},
+              given.has("--q-lora-rank") ? "" : "queries have no low rank");
+  constexpr std::array<std::pair<const char*, std::pair<const char*, int>>, 4> sizes{
+      {{"kv_lora_rank", {"--kv-lora-rank", 32}},
+       {"qk_nope_head_dim", {"--qk-head-dim", 128}},
+       {"qk_rope_head_dim", {"--qk-pos-emb-head-dim", 64}},
+       {"v_head_dim", {"--v-head-dim", 128}}}};
+  for (const auto& [key, argument] : sizes)
+    draft.whole("model.attention." + std::string(key),
+                given.whole_or(argument.first, argument.second), {argument.first});
+}
+
+void read_ffn(MegatronJob& job) {
+  if (const auto ffn = job.given.whole("--ffn-hidden-size")) {
+    job.draft.whole("model.ffn", *ffn, {"--ffn-hidden-size"});
+    return;
+  }
+  if (job.hidden == 0) return;
+  if (job.given.has("--swiglu"))
+    job.draft.whole("model.ffn", job.hidden * 8 / 3 / 64 * 64, {"--ffn-hidden-size"},
+                    "8/3 of hidden, in whole 64");
+  else
+    job.draft.whole("model.ffn", 4 * job.hidden, {"--ffn-hidden-size"}, "4 x hidden");
+}
+
+// The tokenizer's vocabulary, where it is known without its file.
+void read_vocabulary(MegatronJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  const auto multiple = given.whole_or("--make-vocab-size-divisible-by", 128);
+  const bool padded = !given.has("--padded-vocab-size") && !given.has("--no-pad-vocab-size");
+  if (const auto rows = given.whole("--padded-vocab-size"))
+    draft.whole("model.vocab", *rows, {"--padded-vocab-size"});
+  draft.whole("software.vocab_multiple", padded ? multiple : 1,
+              {"--make-vocab-size-divisible-by", "--padded-vocab-size", "--no-pad-vocab-size"});
+  if (given.has("--padded-vocab-size")) return;
+  const auto tokenizer = given.word_or("--tokenizer-type", "");
+  if (const auto size = given.whole("--vocab-size")) {
+    const bool counts_end = tokenizer == "NullTokenizer";
+    draft.whole("model.vocab", *size + (counts_end ? 1 : 0), {"--vocab-size", "--tokenizer-type"},
+                counts_end ? "and the end of a document" : "");
+    return;
+  }
+  constexpr std::int64_t gpt2 = 50257;
+  const bool byte_pairs = tokenizer == "GPT2BPETokenizer" || (tokenizer.empty() && !job.bert);
+  if (byte_pairs)
+    draft.whole("model.vocab", gpt2, {"--tokenizer-type", "--merge-file"},
+                "GPT-2's vocabulary, which pretrain_gpt.py takes");
+  else
+    draft.want("model.vocab",
+               "the vocabulary stands in the tokenizer's files, not in this job; add --set "
+               "model.vocab=N",
+               {"--vocab-file", "--tokenizer-type"});
+}
+
+void read_positions(MegatronJob& job) {
+  const auto& given = job.given;
+  auto word = given.word_or("--position-embedding-type", "learned_absolute");
+  if (given.has("--use-rotary-position-embeddings")) word = "rope";
+  if (word == "learned_absolute" && given.has("--no-position-embedding")) word = "none";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> words{
+      {{"learned_absolute", "learned"},
+       {"rope", "rope"},
+       {"mrope", "rope"},
+       {"yarn", "rope"},
+       {"none", "none"},
+       {"alibi", "alibi"}}};
+  const auto* known = std::ranges::find(words, word, [](const auto& pair) { return pair.first; });
+  if (known == words.end()) {
+    given.refuse("--position-embedding-type",
+                 "these positions are not modelled; expected "
+                 "learned_absolute, rope, mrope, yarn or none");
+    return;
+  }
+  job.draft.text(
+      "model.position", std::string(known->second),
+      {"--position-embedding-type", "--use-rotary-position-embeddings", "--no-position-embedding"});
+}
+
+void read_activation(MegatronJob& job) {
+  const auto& given = job.given;
+  const char* word = given.has("--swiglu")         ? "swiglu"
+                     : given.has("--squared-relu") ? "squared_relu"
+                     : given.has("--quick-geglu")  ? "geglu"
+                                                   : "gelu";
+  job.draft.text("model.activation", word, {"--swiglu", "--squared-relu", "--quick-geglu"});
+}
+
+void read_norms(MegatronJob& job) {
+  const auto& given = job.given;
+  auto word = given.word_or("--normalization", "LayerNorm");
+  std::ranges::transform(word, word.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (word == "layernorm" || word == "rmsnorm")
+    job.draft.text("model.norm", word, {"--normalization"});
+  else
+    given.complain("--normalization", "expected LayerNorm or RMSNorm");
+  if (given.has("--qk-layernorm") && !given.has("--multi-latent-attention"))
+    job.draft.yes_no("model.query_key_norm", true, {"--qk-layernorm"});
+}
+
+void read_biases(MegatronJob& job) {
+  const auto& given = job.given;
+  const bool biases = !given.has("--disable-bias-linear");
+  job.draft.yes_no("model.biases", biases, {"--disable-bias-linear"});
+  if (!biases && given.has("--add-qkv-bias"))
+    job.draft.yes_no("model.qkv_biases", true, {"--add-qkv-bias"});
+}
+
+void read_dropout(MegatronJob& job) {
+  const auto& given = job.given;
+  constexpr double usual = 0.1;
+  const auto of_attention = given.number("--attention-dropout").value_or(usual),
+             of_hidden = given.number("--hidden-dropout").value_or(usual);
+  const auto* larger = of_hidden >= of_attention ? "--hidden-dropout" : "--attention-dropout";
+  auto text = given.word_or(larger, "0.1");
+  job.draft.set("model.dropout", job_text(std::move(text)),
+                {"--hidden-dropout", "--attention-dropout"},
+                of_hidden == of_attention ? "" : "the larger of both");
+}
+
+void read_window(MegatronJob& job) {
+  const auto& given = job.given;
+  if (!given.has("--window-size")) return;
+  auto sizes = given.words("--window-size");
+  for (auto& size : sizes) std::erase_if(size, [](char c) { return c == '(' || c == ')'; });
+  std::erase(sizes, "");
+  std::int64_t size = 0;
+  for (const char c : sizes.empty() ? std::string() : sizes.front())
+    size = c >= '0' && c <= '9' && size < (1 << 20) ? size * 10 + (c - '0') : -1 * (1 << 30);
+  if (size < 1) {
+    given.complain("--window-size", "expected LEFT,RIGHT, such as 127,0");
+    return;
+  }
+  std::int64_t every = 1;
+  if (const auto text = given.word("--window-attn-skip-freq")) {
+    const auto listed = layer_list(*text);
+    if (*text == "2") {
+      every = 2;
+    } else if (listed && !listed->empty()) {
+      while (every < static_cast<std::int64_t>(listed->size()) &&
+             (*listed)[static_cast<std::size_t>(every)] == 0)
+        ++every;
+      for (std::size_t i = 0; i < listed->size(); ++i)
+        if (((*listed)[i] == 1) != (static_cast<std::int64_t>(i) % every == 0)) every = 0;
+    } else {
+      every = 0;
+    }
+  }
+  if (every == 0)
+    given.refuse("--window-attn-skip-freq",
+                 "windows in all layers, or in the first of every N, can be forecast; expected 2 "
+                 "or a list such as ([1]*1+[0]*1)*12");
+  else
+    job.draft.whole("model.attention_window.size", size, {"--window-size"});
+  if (every > 0)
+    job.draft.whole("model.attention_window.every", every, {"--window-attn-skip-freq"});
+}
+
+}  // namespace
+
+void read_megatron_model(MegatronJob& job) {
+  read_sizes(job);
+  read_heads(job);
+  read_latent(job);
+  read_ffn(job);
+  read_vocabulary(job);
+  auto& draft = job.draft;
+  if (const auto longest = job.given.whole("--max-position-embeddings"))
+    draft.whole("model.max_sequence", *longest, {"--max-position-embeddings"});
+  read_activation(job);
+  read_norms(job);
+  read_positions(job);
+  draft.yes_no("model.tied_embeddings", !job.given.has("--untie-embeddings-and-output-weights"),
+               {"--untie-embeddings-and-output-weights"});
+  read_biases(job);
+  read_dropout(job);
+  read_window(job);
+  if (job.given.word_or("--softmax-type", "vanilla") == "learnable")
+    draft.yes_no("model.attention_sinks", true, {"--softmax-type"});
+  if (job.bert)
+    draft.yes_no("model.causal", false, {"--vocab-file"},
+                 "a vocabulary of word pieces without merges is BERT's");
+  if (const auto modules = job.given.whole_or("--mtp-num-layers", 0); modules > 0)
+    draft.whole("model.multi_token_prediction", modules, {"--mtp-num-layers"});
+}
+
+}  // namespace scenarios

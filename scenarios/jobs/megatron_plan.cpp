@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Degrees, stages and sharding of a Megatron-LM job.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/jobs/layer_pattern.hpp"
+#include "scenarios/jobs/megatron.hpp"
+
+namespace scenarios {
+namespace {
+
+std::int64_t degree(const MegatronJob& job, const char* name) {
+  const auto value = job.given.whole_or(name, 1);
+  if (value == 0) job.given.complain(name, "a degree is at least 1");
+  return std::max<std::int64_t>(1, value);
+}
+
+void read_context_method(MegatronJob& job) {
+  if (job.context == 1) return;
+  const auto& given = job.given;
+  const auto kinds = given.words("--cp-comm-type");
+  const auto kind = kinds.empty() ? std::string("p2p") : kinds.front();
+  if (std::ranges::any_of(kinds, [&](const auto& one) { return one != kind; }))
+    given.refuse("--cp-comm-type", "one way for all layers can be forecast");
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> words{
+      {{"p2p", "ring"}, {"a2a", "ulysses"}, {"all_gather", "all-gather"}}};
+  const auto plain = kind == "allgather" ? std::string("all_gather") : kind;
+  const auto* known = std::ranges::find(words, plain, [](const auto& pair) { return pair.first; });
+  if (known == words.end())
+    given.refuse("--cp-comm-type", "expected p2p, a2a or all_gather");
+  else
+    job.draft.text("plan.context_method", std::string(known->second), {"--cp-comm-type"});
+}
+
+// --- stages
+
+constexpr const char* per_stage = "plan.layers_per_stage";
+constexpr const char* chunks_key = "plan.virtual_stages";
+
+struct Interleaving {
+  std::int64_t chunks = 1;
+  const char* from = "";  // the argument that says it
+};
+
+// Layers that stages are filled with: embedding and loss may count as one each.
+std::int64_t slots_of(const MegatronJob& job) {
+  return job.layers + (job.given.has("--account-for-embedding-in-pipeline-split") ? 1 : 0) +
+         (job.given.has("--account-for-loss-in-pipeline-split") ? 1 : 0);
+}
+
+Interleaving interleaving_of(const MegatronJob& job) {
+  const auto& given = job.given;
+  if (const auto chunks = given.whole("--num-virtual-stages-per-pipeline-rank"))
+    return {std::max<std::int64_t>(1, *chunks), "--num-virtual-stages-per-pipeline-rank"};
+  const auto* name = "--num-layers-per-virtual-pipeline-stage";
+  const auto layers = given.whole(name);
+  if (!layers || job.layers == 0) return {};
+  const auto slots = slots_of(job);
+  if (*layers == 0 || slots % (*layers * job.pipeline) != 0) {
+    given.complain(name, std::to_string(slots) + " layers do not fall into stages of " +
+                             std::to_string(*layers) + " on " + std::to_string(job.pipeline) +
+                             " pipeline ranks");
+    return {};
+  }
+  return {slots / job.pipeline / *layers, name};
+}
+
+void set_schedule(MegatronJob& job, std::int64_t chunks, const char* from) {
+  auto& draft = job.draft;
+  if (chunks == 1) {
+    draft.text("plan.schedule", "1f1b", {"--pipeline-model-parallel-size"});
+    return;
+  }
+  draft.text("plan.schedule", "interleaved", {from});
+  draft.whole(chunks_key, chunks, {from});
+  if (job.given.has("--no-overlap-p2p-communication"))
+    draft.yes_no("plan.overlap.pipeline", false, {"--no-overlap-p2p-communication"});
+}
+
+void read_layout(MegatronJob& job) {
+  const auto* name = "--pipeline-model-parallel-layout";
+  const auto text = job.given.word(name);
+  if (!text) return;
+  const auto layout = stage_layout(*text);
+  const auto parts = layout ? static_cast<std::int64_t>(layout->layers.size()) : 0;
+  if (!layout || parts % job.pipeline != 0) {
+    job.given.complain(name, layout ? std::to_string(parts) + " stages do not divide over " +
+                                          std::to_string(job.pipeline) + " pipeline ranks"
+                                    : "expected a layout such as 'Et*3|(tt|)*6mL'");
+    return;
+  }
+  std::int64_t layers = 0;
+  for (const auto stage : layout->layers) layers += stage;
+  if (job.layers > 0 && layers != job.layers)
+    job.given.complain(
+        name, "it has " + std::to_string(layers) + " layers of " + std::to_string(job.layers));
+  set_schedule(job, parts / job.pipeline, name);
+  job.draft.set(per_stage, job_list(layout->layers), {name});
+}
+
+// Stages that are given their layers by rule: the first and last may have a number of their own.
+void read_split(MegatronJob& job, const Interleaving& interleaving) {
+  const auto& given = job.given;
+  const auto first = given.whole("--decoder-first-pipeline-num-layers"),
+             last = given.whole("--decoder-last-pipeline-num-layers");
+  const auto between = job.pipeline - (first ? 1 : 0) - (last ? 1 : 0);
+  const auto left = job.layers - first.value_or(0) - last.value_or(0);
+  const auto* name =
+      first ? "--decoder-first-pipeline-num-layers" : "--decoder-last-pipeline-num-layers";
+  const auto chunks = interleaving.chunks;
+  const bool fits = left >= 0 && (between == 0 ? left == 0 : left % (between * chunks) == 0) &&
+                    first.value_or(0) % chunks == 0 && last.value_or(0) % chunks == 0;
+  if (!fits) {
+    given.complain(name, "the other layers do not fall evenly on the other stages");
+    return;
+  }
+  std::vector<std::int64_t> stages;
+  for (std::int64_t v = 0; v < chunks; ++v)
+    for (std::int64_t rank = 0; rank < job.pipeline; ++rank) {
+      const auto of_rank = rank == 0 && first                 ? *first
+                           : rank == job.pipeline - 1 && last ? *last
+                                                              : left / between;
+      stages.push_back(of_rank / chunks);
+    }
+  job.draft.set(per_stage, job_list(stages),
+                {"--decoder-first-pipeline-num-layers", "--decoder-last-pipeline-num-layers"});
+}
+
+void read_accounted(MegatronJob& job, std::int64_t chunks) {
+  const auto& given = job.given;
+  const auto stages = job.pipeline * chunks, slots = slots_of(job);
+  if (slots == job.layers || job.layers == 0) return;
+  const auto* name = given.has("--account-for-embedding-in-pipeline-split")
+                         ? "--account-for-embedding-in-pipeline-split"
+                         : "--account-for-loss-in-pipeline-split";
+  if (slots % stages != 0) {
+    given.complain(name, std::to_string(slots) +
+                             " layers, embedding and loss counted, do not "
+                             "divide over " +
+                             std::to_string(stages) + " stages");
+    return;
+  }
+  std::vector<std::int64_t> layers(static_cast<std::size_t>(stages), slots / stages);
+  if (given.has("--account-for-embedding-in-pipeline-split")) --layers.front();
+  if (given.has("--account-for-loss-in-pipeline-split")) --layers.back();
+  job.draft.set(
+      per_stage, job_list(layers),
+      {"--account-for-embedding-in-pipeline-split", "--account-for-loss-in-pipeline-split"});
+}
+
+// --- sharding
+
+// ZeRO's stage of Megatron-FSDP's word.
+int stage_of_strategy(const Given& given) {
+  const auto word = given.word_or("--data-parallel-sharding-strategy", "optim_grads_params");
+  constexpr std::array<std::string_view, 4> words{"no_shard", "optim", "optim_grads",
+                                                  "optim_grads_params"};
+  const auto* found = std::ranges::find(words, word);
+  if (found == words.end())
+    given.complain("--data-parallel-sharding-strategy",
+                   "expected no_shard, optim, optim_grads or optim_grads_params");
+  return found == words.end() ? 3 : static_cast<int>(found - words.begin());
+}
+
+// The stage, which is 0 where DeepSpeed's file has it.
+int read_zero(MegatronJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  int zero = 0;
+  if (given.has("--zero-stage")) {
+    zero = static_cast<int>(std::min<std::int64_t>(3, given.whole_or("--zero-stage", 0)));
+    draft.whole("plan.zero", zero, {"--zero-stage"});
+  } else if (given.has("--deepspeed_config")) {
+    draft.want("plan.zero", "the ZeRO stage stands in DeepSpeed's file; add --set plan.zero=N",
+               {"--deepspeed_config"});
+  } else if (given.has("--use-torch-fsdp2")) {
+    zero = given.has("--torch-fsdp2-no-reshard-after-forward") ? 2 : 3;
+    draft.whole("plan.zero", zero, {"--use-torch-fsdp2", "--torch-fsdp2-no-reshard-after-forward"});
+  } else if (given.has("--use-megatron-fsdp") || given.has("--use-custom-fsdp")) {
+    zero = stage_of_strategy(given);
+    draft.whole("plan.zero", zero,
+                {"--use-megatron-fsdp", "--use-custom-fsdp", "--data-parallel-sharding-strategy"});
+  } else {
+    const bool whole_tensors = given.word_or("--optimizer", "adam") == "dist_muon";
+    zero = given.has("--use-distributed-optimizer") || whole_tensors ? 1 : 0;
+    draft.whole("plan.zero", zero, {"--use-distributed-optimizer"},
+                whole_tensors ? "whole tensors of Muon" : "");
+  }
+  return zero;
+}
+
+void read_overlap(MegatronJob& job, bool by_layer) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  if (by_layer) {
+    for (const auto* key : {"plan.overlap.data", "plan.overlap.parameters"})
+      draft.yes_no(key, true, {"--use-megatron-fsdp", "--use-custom-fsdp", "--use-torch-fsdp2"},
+                   "layer by layer");
+  } else {
+    draft.yes_no("plan.overlap.data", given.has("--overlap-grad-reduce"),
+                 {"--overlap-grad-reduce"});
+    draft.yes_no("plan.overlap.parameters", given.has("--overlap-param-gather"),
+                 {"--overlap-param-gather"});
+  }
+  if (job.expert > 1 && given.has("--overlap-moe-expert-parallel-comm"))
+    draft.yes_no("plan.overlap.expert", true, {"--overlap-moe-expert-parallel-comm"});
+  if (job.tensor > 1 && given.has("--tp-comm-overlap"))
+    draft.text("software.tensor_overlap", "pipelined", {"--tp-comm-overlap"});
+}
+
+void read_bucket(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto* name =
+      given.has("--ddp-bucket-size") ? "--ddp-bucket-size" : "--suggested-communication-unit-size";
+  const auto elements = given.whole(name);
+  if (!elements) return;
+  const bool small = given.has("--grad-reduce-in-bf16") ||
+                     (given.has("--fp16") && !given.has("--accumulate-allreduce-grads-in-fp32"));
+  job.draft.whole("plan.bucket", *elements * (small ? 2 : 4), {name}, "bytes of its gradients");
+}
+
+void read_instances(MegatronJob& job) {
+  const auto* name = "--num-distributed-optimizer-instances";
+  const auto instances = job.given.whole_or(name, 1);
+  if (instances <= 1) return;
+  job.draft.partly(name,
+                   "the forecast shards states over all replicas, and needs less memory; where "
+                   "such a group is a node, add --set plan.shard_group=node");
+}
+
+}  // namespace
+
+void read_megatron_degrees(MegatronJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  for (const auto* removed : {"--model-parallel-size", "--batch-size"})
+    if (given.has(removed))
+      given.complain(removed,
+                     "Megatron-LM has removed it; write --tensor-model-parallel-size or "
+                     "--micro-batch-size");
+  job.tensor = degree(job, "--tensor-model-parallel-size");
+  job.pipeline = degree(job, "--pipeline-model-parallel-size");
+  job.context = degree(job, "--context-parallel-size");
+  job.expert = degree(job, "--expert-model-parallel-size");
+  draft.whole("plan.tensor", job.tensor, {"--tensor-model-parallel-size"});
+  draft.whole("plan.pipeline", job.pipeline, {"--pipeline-model-parallel-size"});
+  if (const auto parts = given.whole_or("--ds-sequence-parallel-size", 1); parts > 1) {
+    job.context = parts;
+    draft.whole("plan.context", parts, {"--ds-sequence-parallel-size"});
+    draft.text("plan.context_method", "ulysses", {"--ds-sequence-parallel-size"});
+  } else {
+    draft.whole("plan.context", job.context, {"--context-parallel-size"});
+    read_context_method(job);
+  }
+  if (given.whole_or("--num-experts", 0) > 0) {
+    draft.whole("plan.expert", job.expert, {"--expert-model-parallel-size"});
+    draft.whole("plan.expert_tensor", given.whole_or("--expert-tensor-parallel-size", job.tensor),
+                {"--expert-tensor-parallel-size"},
+                given.has("--expert-tensor-parallel-size") ? "" : "the tensor degree");
+  } else if (job.expert > 1) {
+    given.complain("--expert-model-parallel-size", "there are no experts; give --num-experts");
+  }
+  if (job.tensor > 1)
+    draft.yes_no("plan.sequence_parallel", given.has("--sequence-parallel"),
+                 {"--sequence-parallel"});
+  draft.whole("plan.micro_batch", given.whole_or("--micro-batch-size", 1), {"--micro-batch-size"});
+  if (given.has("--use-tp-pp-dp-mapping"))
+    draft.text("plan.rank_order", "tp-cp-ep-pp-dp", {"--use-tp-pp-dp-mapping"});
+}
+
+void read_megatron_stages(MegatronJob& job) {
+  const auto& given = job.given;
+  if (job.pipeline == 1) return;
+  if (given.has("--pipeline-model-parallel-layout")) {
+    read_layout(job);
+    return;
+  }
+  const auto interleaving = interleaving_of(job);
+  set_schedule(job, interleaving.chunks, interleaving.from);
+  if (job.layers == 0) return;
+  if (given.has("--decoder-first-pipeline-num-layers") ||
+      given.has("--decoder-last-pipeline-num-layers"))
+    read_split(job, interleaving);
+  else
+    read_accounted(job, interleaving.chunks);
+}
+
+void read_megatron_sharding(MegatronJob& job) {
+  const auto& given = job.given;
+  const bool fsdp = given.has("--use-megatron-fsdp") || given.has("--use-custom-fsdp") ||
+                    given.has("--use-torch-fsdp2");
+  const auto zero = read_zero(job);
+  read_overlap(job, fsdp && zero >= 2);
+  read_bucket(job);
+  read_instances(job);
+}
+
+}  // namespace scenarios

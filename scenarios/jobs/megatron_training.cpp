@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch, precision, kernels and kept activations of a Megatron-LM job.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "scenarios/jobs/megatron.hpp"
+
+namespace scenarios {
+namespace {
+
+// "0:384 200B:768 400B:1152": the batch at the end of the schedule.
+std::optional<std::int64_t> last_batch(const std::vector<std::string>& schedule) {
+  if (schedule.empty()) return {};
+  const auto& last = schedule.back();
+  const auto colon = last.find(':');
+  std::int64_t batch = 0;
+  for (const char c :
+       colon == last.npos ? std::string_view() : std::string_view(last).substr(colon + 1)) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0 || batch > (1 << 24)) return {};
+    batch = batch * 10 + (c - '0');
+  }
+  return batch > 0 ? std::optional(batch) : std::nullopt;
+}
+
+void read_batch(MegatronJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  if (const auto batch = given.whole("--global-batch-size")) {
+    draft.whole("training.global_batch", *batch, {"--global-batch-size", "--rampup-batch-size"},
+                given.has("--rampup-batch-size") ? "once it is ramped up" : "");
+  } else if (given.has("--step-batch-size-schedule")) {
+    if (const auto last = last_batch(given.words("--step-batch-size-schedule")))
+      draft.whole("training.global_batch", *last, {"--step-batch-size-schedule"},
+                  "the last batch of the schedule");
+    else
+      given.complain("--step-batch-size-schedule", "expected TOKENS:BATCH TOKENS:BATCH …");
+  } else {
+    draft.want("training.global_batch",
+               "--global-batch-size is not given, so it is micro batch x data-parallel ranks; add "
+               "--set training.global_batch=N");
+  }
+}
+
+void read_length(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto* name = given.has("--seq-length") ? "--seq-length" : "--encoder-seq-length";
+  if (const auto length = given.whole(name))
+    job.draft.whole("training.sequence_length", *length, {name});
+  else if (!given.has(name))
+    job.draft.want("training.sequence_length",
+                   "--seq-length is not given; add --set training.sequence_length=N");
+}
+
+void read_precision(MegatronJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  if (given.has("--fp4-format")) {
+    if (given.has("--fp8-format"))
+      given.complain("--fp4-format", "it excludes --fp8-format; leave one of them out");
+    draft.text("training.precision", "nvfp4", {"--fp4-format"});
+    return;
+  }
+  if (!given.has("--fp8-format")) {
+    const char* word = given.has("--bf16") ? "bf16" : given.has("--fp16") ? "fp16" : "fp32";
+    draft.text("training.precision", word, {"--bf16", "--fp16"});
+    return;
+  }
+  const auto recipe = given.word_or("--fp8-recipe", "delayed");
+  if (recipe == "mxfp8") {
+    draft.text("training.precision", "mxfp8", {"--fp8-format", "--fp8-recipe"});
+    return;
+  }
+  draft.text("training.precision", "fp8", {"--fp8-format"});
+  if (recipe == "delayed" || recipe == "tensorwise" || recipe == "blockwise")
+    draft.text("training.fp8_recipe", recipe, {"--fp8-recipe"});
+  else
+    given.refuse("--fp8-recipe", "expected delayed, tensorwise, blockwise or mxfp8");
+}
+
+void read_optimizer(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto word = given.word_or("--optimizer", "adam");
+  const auto decay = given.number("--weight-decay").value_or(0.01);
+  if (word == "adam" || word == "hybridadam")
+    job.draft.text("training.optimizer", "adamw", {"--optimizer"},
+                   decay == 0 ? "" : "its weight decay is decoupled");
+  else if (word == "muon" || word == "dist_muon" || word == "sgd")
+    job.draft.text("training.optimizer", word == "sgd" ? "sgd" : "muon", {"--optimizer"});
+  else
+    given.refuse("--optimizer", "expected adam, sgd, muon or dist_muon");
+}
+
+void read_gradients(MegatronJob& job) {
+  const auto& given = job.given;
+  const bool wide = given.has("--accumulate-allreduce-grads-in-fp32");
+  if (given.has("--grad-reduce-in-bf16"))
+    job.draft.text("plan.gradient_precision", "bf16", {"--grad-reduce-in-bf16"});
+  else if (wide && (given.has("--bf16") || given.has("--fp16")))
+    job.draft.text("plan.gradient_precision", "fp32", {"--accumulate-allreduce-grads-in-fp32"});
+  else if (given.has("--fp16"))
+    job.draft.text("software.gradient_precision", "fp16", {"--accumulate-allreduce-grads-in-fp32"},
+                   "as the parameters");
+  if (given.has("--use-precision-aware-optimizer") &&
+      given.word_or("--main-params-dtype", "fp32") == "fp16")
+    job.draft.text("plan.master_weights", "fp16",
+                   {"--main-params-dtype", "--use-precision-aware-optimizer"});
+}
+
+// --- recomputation and offloading
+
+constexpr std::array<std::string_view, 7> modules{
+    "core_attn", "layernorm", "moe_act", "mla_up_proj", "mlp", "moe", "shared_experts"};
+
+void read_selective(MegatronJob& job, Draft::Names from) {
+  const auto& given = job.given;
+  auto named = given.words("--recompute-modules");
+  if (named.empty()) named = {given.has("--moe-layer-recompute") ? "moe" : "core_attn"};
+  for (const auto& module : named)
+    if (std::ranges::find(modules, module) == modules.end()) {
+      given.refuse("--recompute-modules",
+                   "'" + module +
+                       "' is not modelled; expected core_attn, layernorm, moe_act, "
+                       "mla_up_proj, mlp, moe or shared_experts");
+      return;
+    }
+  Value map;
+  map.kind = Value::Kind::map;
+  map.members.push_back({job_text("selective"), job_words(named)});
+  job.draft.set("plan.recompute", std::move(map), from);
+}
+
+void read_full(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto method = given.word_or("--recompute-method", "");
+  const auto layers = given.whole("--recompute-num-layers");
+  const Draft::Names from{"--recompute-granularity", "--recompute-method",
+                          "--recompute-num-layers"};
+  if ((method != "uniform" && method != "block") || !layers || *layers == 0) {
+    given.complain("--recompute-granularity",
+                   "full needs --recompute-method uniform or block, and --recompute-num-layers");
+    return;
+  }
+  if (method == "uniform" && *layers == 1) {
+    job.draft.text("plan.recompute", "full", from);
+    return;
+  }
+  Value map;
+  map.kind = Value::Kind::map;
+  map.members.push_back(
+      {job_text(method == "block" ? "full_layers" : "checkpoint_every"), job_whole(*layers)});
+  const auto* chunks = given.has("--num-virtual-stages-per-pipeline-rank")
+                           ? "--num-virtual-stages-per-pipeline-rank"
+                       : given.has("--num-layers-per-virtual-pipeline-stage")
+                           ? "--num-layers-per-virtual-pipeline-stage"
+                           : nullptr;
+  if (method == "block" && chunks != nullptr && job.pipeline > 1) {
+    given.refuse("--recompute-method",
+                 "the first layers of every virtual stage: give --set plan.recompute as a list of "
+                 "{full_layers: N}, one of each virtual stage");
+    return;
+  }
+  job.draft.set("plan.recompute", std::move(map), from);
+}
+
+void read_recompute(MegatronJob& job) {
+  const auto& given = job.given;
+  if (given.has("--checkpoint-activations")) {
+    job.draft.text("plan.recompute", "full", {"--checkpoint-activations"},
+                   "every layer, as this argument meant");
+    return;
+  }
+  auto granularity = given.word_or("--recompute-granularity", "");
+  if (given.has("--recompute-activations") || given.has("--moe-layer-recompute"))
+    granularity = "selective";
+  const Draft::Names from{"--recompute-granularity", "--recompute-activations",
+                          "--recompute-modules", "--moe-layer-recompute"};
+  if (granularity == "selective")
+    read_selective(job, from);
+  else if (granularity == "full")
+    read_full(job);
+  else if (!granularity.empty())
+    given.complain("--recompute-granularity", "expected full or selective");
+}
+
+void read_offload(MegatronJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  if (given.has("--optimizer-cpu-offload"))
+    draft.text("plan.offload.optimizer", "cpu", {"--optimizer-cpu-offload"});
+  if (const auto layers = given.whole_or("--cpu-offloading-num-layers", 0); layers > 0) {
+    draft.text("plan.offload.activations.to", "cpu", {"--cpu-offloading-num-layers"});
+    draft.whole("plan.offload.activations.layers", layers, {"--cpu-offloading-num-layers"});
+  }
+  if (!given.has("--fine-grained-activation-offloading")) return;
+  std::vector<std::string> named;
+  std::string others;
+  for (const auto& word : given.words("--offload-modules")) {
+    const bool norm = word == "attn_norm" || word == "mlp_norm";
+    const std::string module = norm ? "layernorm" : word;
+    if (module != "core_attn" && module != "moe_act" && !norm)
+      others += (others.empty() ? "" : ", ") + word;
+    else if (std::ranges::find(named, module) == named.end())
+      named.push_back(module);
+  }
+  if (!others.empty())
+    draft.partly("--offload-modules", "what " + others +
+                                          " keep stays on the device in the "
+                                          "forecast, which needs more memory");
+  if (named.empty()) return;
+  draft.text("plan.offload.activations.to", "cpu", {"--fine-grained-activation-offloading"});
+  draft.set("plan.offload.activations.modules", job_words(named), {"--offload-modules"});
+}
+
+// --- kernels
+
+void read_attention_kernel(MegatronJob& job) {
+  const auto& given = job.given;
+  const bool local = given.word_or("--transformer-impl", "transformer_engine") == "local";
+  auto word = given.word_or("--attention-backend", "auto");
+  const Draft::Names from{"--attention-backend", "--flash-attention-version"};
+  if (local && word != "local" && word != "unfused") {
+    job.draft.text("software.attention", given.has("--use-flash-attn") ? "flash" : "unfused",
+                   {"--transformer-impl", "--use-flash-attn"});
+    return;
+  }
+  if (word == "local") word = "unfused";
+  if (word == "flash" && given.whole_or("--flash-attention-version", 2) == 3) word = "flash3";
+  if (word == "flash" || word == "flash3" || word == "fused" || word == "unfused")
+    job.draft.text("software.attention", word, from);
+  else if (word == "auto")
+    job.draft.text("software.attention", "flash", from,
+                   "Transformer Engine chooses; on Hopper cuDNN's: software.attention=fused");
+  else
+    given.complain("--attention-backend", "expected flash, fused, unfused, local or auto");
+}
+
+void read_fusions(MegatronJob& job) {
+  const auto& given = job.given;
+  struct Switch {
+    const char *name, *key;
+    bool value;
+  };
+  const char* activation = given.has("--swiglu") || given.has("--quick-geglu")
+                               ? "--no-bias-swiglu-fusion"
+                               : "--no-bias-gelu-fusion";
+  const Switch switches[]{
+      {"--no-masked-softmax-fusion", "software.fused_softmax", false},
+      {activation, "software.fused_bias_activation", false},
+      {"--no-bias-dropout-fusion", "software.fused_bias_dropout_add", false},
+      {"--no-rope-fusion", "software.fused_rotary", false},
+      {"--no-gradient-accumulation-fusion", "software.fused_gradient_accumulation", false},
+      {"--cross-entropy-loss-fusion", "software.fused_cross_entropy", true}};
+  for (const auto& one : switches)
+    if (given.has(one.name)) job.draft.yes_no(one.key, one.value, {one.name});
+}
+
+void read_graphs(MegatronJob& job) {
+  const auto& given = job.given;
+  const Draft::Names from{"--cuda-graph-impl", "--cuda-graph-modules", "--cuda-graph-scope",
+                          "--enable-cuda-graph", "--external-cuda-graph"};
+  const bool old = given.has("--enable-cuda-graph") || given.has("--external-cuda-graph");
+  if (given.word_or("--cuda-graph-impl", "none") == "none" && !old) return;
+  auto parts = given.words("--cuda-graph-modules");
+  for (const auto& part : given.words("--cuda-graph-scope")) parts.push_back(part);
+  std::vector<std::string> known;
+  for (const auto& part : parts)
+    if ((part == "attn" || part == "moe_router" || part == "moe_preprocess") &&
+        std::ranges::find(known, part) == known.end())
+      known.push_back(part);
+  if (parts.empty() || known.empty())
+    job.draft.yes_no("software.cuda_graphs", true, from);
+  else
+    job.draft.set("software.cuda_graphs", job_words(known), from);
+  if (!known.empty() && known.size() < parts.size())
+    for (const auto* name : {"--cuda-graph-modules", "--cuda-graph-scope"})
+      job.draft.partly(name,
+                       "attn, moe_router and moe_preprocess are forecast as graphs; the other "
+                       "parts are launched kernel by kernel");
+}
+
+}  // namespace
+
+void read_megatron_training(MegatronJob& job) {
+  read_length(job);
+  read_batch(job);
+  read_precision(job);
+  read_optimizer(job);
+}
+
+void read_megatron_memory(MegatronJob& job) {
+  read_gradients(job);
+  read_recompute(job);
+  read_offload(job);
+}
+
+void read_megatron_kernels(MegatronJob& job) {
+  read_attention_kernel(job);
+  read_fusions(job);
+  read_graphs(job);
+}
+
+}  // namespace scenarios

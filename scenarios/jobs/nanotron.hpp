@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of nanotron as scenarios. Rules of defaults: src/nanotron/config @2411b022.
+#pragma once
+#include <string>
+
+#include "scenarios/jobs/draft.hpp"
+
+namespace scenarios {
+
+// Whether the document has nanotron's sections.
+bool is_nanotron(const Value& document);
+
+// The scenario of the job, its mistakes among the complaints. Its degrees say on how many GPUs.
+JobScenario nanotron_scenario(const Job& job, const std::string& file, Complaints& complaints);
+
+}  // namespace scenarios

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/read_job.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/documents/nearest.hpp"
+#include "scenarios/jobs/deepspeed.hpp"
+#include "scenarios/jobs/keyed_job.hpp"
+#include "scenarios/jobs/launcher.hpp"
+#include "scenarios/jobs/megatron.hpp"
+#include "scenarios/jobs/model_args.hpp"
+#include "scenarios/jobs/nanotron.hpp"
+#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/toml.hpp"
+#include "scenarios/jobs/torchtitan.hpp"
+
+namespace scenarios {
+namespace {
+
+// A text, and what it is as a map of YAML or as TOML.
+struct Looked {
+  std::string_view text;
+  std::string file;
+  std::optional<Value> map, toml;
+};
+
+struct Made {
+  Job job;
+  JobScenario scenario;
+};
+
+struct Framework {
+  std::string_view name;
+  std::string_view versions;  // that can be asked for, between blanks; the first is the usual one
+  bool (*recognises)(const Looked&);
+  Made (*read)(const Looked&, const JobHints&, Complaints&);
+};
+
+// --- Megatron-LM
+
+constexpr std::size_t enough_arguments = 3;  // that a text which is no YAML passes
+
+bool is_megatron(const Looked& looked) {
+  if (looked.map) return is_model_args(*looked.map);
+  if (looked.toml) return false;
+  return arguments_in(looked.text, arguments_of("megatron")) >= enough_arguments;
+}
+
+Made read_megatron(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  const auto& table = arguments_of("megatron");
+  auto job = looked.map ? read_model_args(*looked.map, table, hints.env)
+                        : read_shell_script(looked.text, table, hints.env);
+  auto scenario = megatron_scenario(job, looked.file, complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+// --- torchtitan
+
+bool is_titan(const Looked& looked) { return looked.toml && is_torchtitan(*looked.toml); }
+
+Made read_titan(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  const auto document = looked.toml ? *looked.toml : parse_toml(looked.text, looked.file);
+  auto job = keyed_job(document);
+  auto scenario = torchtitan_scenario(job, looked.file, world_size_of(hints.env), complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+// --- DeepSpeed
+
+bool is_speed(const Looked& looked) { return looked.map && is_deepspeed(*looked.map); }
+
+Made read_speed(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  const auto document = looked.map ? *looked.map : parse_yaml(plain_json(looked.text), looked.file);
+  auto job = keyed_job(document);
+  auto scenario = deepspeed_scenario(job, looked.file, world_size_of(hints.env), complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+// --- nanotron
+
+bool is_nano(const Looked& looked) { return looked.map && is_nanotron(*looked.map); }
+
+Made read_nano(const Looked& looked, const JobHints&, Complaints& complaints) {
+  auto job = keyed_job(looked.map ? *looked.map : parse_yaml(looked.text, looked.file));
+  auto scenario = nanotron_scenario(job, looked.file, complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+constexpr std::array<Framework, 4> frameworks{
+    {{"megatron", "d98e8a64dd core_v0.19 core_v0.17 core_v0.15 core_v0.12 core_v0.9", is_megatron,
+      read_megatron},
+     {"torchtitan", "0.2.2 0.2.1 0.2.0 0.1.0", is_titan, read_titan},
+     {"deepspeed", "edaa72212", is_speed, read_speed},
+     {"nanotron", "2411b022", is_nano, read_nano}}};
+
+// --- which framework
+
+Looked looked_at(std::string_view text, const std::string& file) {
+  Looked looked{text, file, {}, {}};
+  if (looks_like_toml(text)) {
+    try {
+      looked.toml = parse_toml(text, file);
+      return looked;
+    } catch (const Error&) {  // a script, or a mistake that the reader of scenarios will name
+    }
+  }
+  try {
+    const bool json = text.substr(0, text.find_first_not_of(" \t\r\n") + 1).ends_with('{');
+    auto value = json ? parse_yaml(plain_json(text), file) : parse_yaml(text, file);
+    if (value.kind == Value::Kind::map) looked.map = std::move(value);
+  } catch (const Error&) {  // a script, or a mistake that the reader of scenarios will name
+  }
+  return looked;
+}
+
+const Framework& named(const std::string& name) {
+  const auto* found = std::ranges::find(frameworks, name, &Framework::name);
+  if (found != frameworks.end()) return *found;
+  const auto names = job_frameworks();
+  throw Error({{"--as", "'" + name + "' is no framework whose jobs are read; expected " +
+                            listed(names) + suggestion(name, names)}});
+}
+
+// What stands behind @, or the usual version.
+std::string version_of(const Framework& framework, const std::string& as) {
+  std::vector<std::string_view> known;
+  for (auto rest = framework.versions; !rest.empty();) {
+    const auto end = std::min(rest.find(' '), rest.size());
+    known.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  const auto at = as.find('@');
+  if (at == as.npos) return std::string(known.front());
+  auto version = as.substr(at + 1);
+  if (std::ranges::find(known, version) == known.end())
+    throw Error({{"--as", "'" + version + "' is no version of " + std::string(framework.name) +
+                              " whose jobs are read; expected " + listed(known)}});
+  return version;
+}
+
+const Framework* recognised(const Looked& looked) {
+  const Framework* found = nullptr;
+  for (const auto& framework : frameworks) {
+    if (!framework.recognises(looked)) continue;
+    if (found != nullptr)
+      throw Error({{Complaints(looked.file).text_of({}),
+                    "this may be a job of " + std::string(found->name) + " or of " +
+                        std::string(framework.name) + "; add --as " + std::string(found->name) +
+                        " or --as " + std::string(framework.name)}});
+    found = &framework;
+  }
+  return found;
+}
+
+// --- what no framework's file says
+
+void place_gpus(JobScenario& scenario, const Job& job, const JobHints& hints) {
+  Value cluster;
+  cluster.kind = Value::Kind::map;
+  const auto launched = launched_gpus(job.launcher);
+  const auto world = world_size_of(hints.env);
+  scenario.wanted.push_back(
+      {"cluster.node",
+       "a job does not say which machine it runs on; add --set cluster.node=NAME, such as "
+       "dgx-h100 (`stepcast catalog list node`)",
+       {}});
+  if (const auto* said = scenario.document.find("cluster"); said != nullptr) return;
+  if (!world && !launched) {
+    scenario.wanted.push_back(
+        {"cluster.nodes",
+         "the number of GPUs stands in no file that was read; add --set cluster.nodes=N, or --env "
+         "WORLD_SIZE=N",
+         {}});
+    return;
+  }
+  Value gpus;
+  gpus.kind = Value::Kind::scalar;
+  gpus.text = std::to_string(world ? *world : launched->gpus);
+  gpus.line = cluster.line = world ? 1 : static_cast<int>(launched->at.line);
+  gpus.column = cluster.column = world ? 1 : static_cast<int>(launched->at.column);
+  Value key = gpus;
+  key.text = "gpus";
+  scenario.comments["cluster.gpus"] = world ? "--env WORLD_SIZE" : launched->text;
+  cluster.members.push_back({key, gpus});
+  key.text = "cluster";
+  scenario.document.members.push_back({key, cluster});
+}
+
+// Sections in the order in which people write them.
+void sort_sections(Value& document) {
+  constexpr std::array<std::string_view, 6> order{"name",     "model", "cluster",
+                                                  "training", "plan",  "software"};
+  const auto place = [&](const Member& member) {
+    return std::ranges::find(order, member.key.text) - order.begin();
+  };
+  std::ranges::stable_sort(document.members, {}, place);
+}
+
+}  // namespace
+
+std::vector<std::string_view> job_frameworks() {
+  std::vector<std::string_view> names;
+  for (const auto& framework : frameworks) names.push_back(framework.name);
+  return names;
+}
+
+std::optional<JobScenario> read_job(std::string_view text, const std::string& file,
+                                    const JobHints& hints) {
+  const auto at = hints.as.find('@');
+  const auto looked = looked_at(text, file);
+  const auto* framework = hints.as.empty() ? recognised(looked) : &named(hints.as.substr(0, at));
+  if (framework == nullptr) return {};
+  auto version = version_of(*framework, hints.as);
+  Complaints complaints(file);
+  auto [job, scenario] = framework->read(looked, hints, complaints);
+  complaints.throw_if_any();
+  place_gpus(scenario, job, hints);
+  sort_sections(scenario.document);
+  scenario.account.framework = framework->name;
+  scenario.account.version = std::move(version);
+  return std::move(scenario);
+}
+
+}  // namespace scenarios

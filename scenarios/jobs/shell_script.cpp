@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/shell_script.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "scenarios/jobs/shell_statements.hpp"
+#include "scenarios/jobs/shell_words.hpp"
+
+namespace scenarios {
+namespace {
+
+bool begins_argument(std::string_view word) {
+  return word.size() > 2 && word.starts_with("--") &&
+         std::isalpha(static_cast<unsigned char>(word[2])) != 0;
+}
+
+std::string_view name_in(std::string_view word) { return word.substr(0, word.find('=')); }
+
+std::size_t known_among(std::span<const JobWord> words, const ArgumentTable& table) {
+  return static_cast<std::size_t>(std::ranges::count_if(words, [&](const JobWord& word) {
+    return begins_argument(word.text) && table.find(name_in(word.text)) != nullptr;
+  }));
+}
+
+bool is_program(std::string_view word) { return word.ends_with(".py"); }
+
+// Where the program's name stands in a command: a script of Python, or "-m module".
+std::size_t program_in(std::span<const JobWord> words) {
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (is_program(words[i].text)) return i;
+  // The last module: "python -m torch.distributed.run -m training.pretrain".
+  for (auto i = words.size(); i > 1; --i)
+    if (words[i - 2].text == "-m") return i - 1;
+  return words.size();
+}
+
+class Script {
+ public:
+  Script(std::string_view text, const ArgumentTable& table, std::span<const std::string> env)
+      : text_(text), table_(table), variables_(env) {}
+
+  Job read() {
+    for (const auto& statement : statements_of(text_)) run(statement);
+    if (best_.empty()) best_ = all_lists();
+    const auto program = program_in(best_);
+    Job job;
+    const auto launching = std::span(best_).first(program < best_.size() ? program : 0);
+    const auto rest = std::span(best_).subspan(program < best_.size() ? program + 1 : 0);
+    if (program < best_.size()) {
+      const auto& path = best_[program].text;
+      job.program = path.substr(path.rfind('/') + 1);
+    }
+    std::vector<JobWord> batch;
+    for (const auto& word : batch_options(text_))
+      for (auto& one : variables_.expanded(word.text, word.at)) batch.push_back(std::move(one));
+    job.launcher = arguments_from(batch, ArgumentTable(""));
+    for (auto& argument : arguments_from(launching, ArgumentTable("")))
+      job.launcher.push_back(std::move(argument));
+    job.arguments = arguments_from(rest, table_);
+    if (variables_.exhausted()) job.arguments.push_back({{}, variables_.expanded("", {}), {}});
+    return job;
+  }
+
+ private:
+  std::vector<JobWord> words_of_statement(const Statement& statement, std::size_t first) const {
+    std::vector<JobWord> words;
+    for (std::size_t i = first; i < statement.words.size(); ++i)
+      for (auto& one : variables_.expanded(statement.words[i].text, statement.words[i].at))
+        words.push_back(std::move(one));
+    return words;
+  }
+
+  void run(const Statement& statement) {
+    const auto& words = statement.words;
+    std::size_t first = 0;
+    if (words[0].text == "export" || words[0].text == "local" || words[0].text == "readonly" ||
+        words[0].text == "declare")
+      ++first;
+    bool assigns = first < words.size();
+    for (auto i = first; i < words.size() && !statement.array; ++i)
+      assigns = assigns && assigned_at(words[i].text) != std::string_view::npos;
+    if (statement.array || assigns) {
+      for (auto i = first; i < (statement.array ? 1 : words.size()); ++i) assign(statement, i);
+      return;
+    }
+    auto all = words_of_statement(statement, 0);
+    if (known_among(all, table_) > known_among(best_, table_)) best_ = std::move(all);
+  }
+
+  void assign(const Statement& statement, std::size_t i) {
+    const auto& word = statement.words[i];
+    const auto value_at = assigned_at(word.text);
+    const bool adds = word.text[value_at - 2] == '+';
+    const auto name = word.text.substr(0, value_at - (adds ? 2 : 1));
+    if (!statement.sure && !statement.array) {
+      const auto line = std::to_string(word.at.line);
+      variables_.doubt(
+          name, name + " is set under a condition in line " + line + ", which needs a shell");
+      return;
+    }
+    auto value = statement.array ? words_of_statement(statement, 1)
+                                 : whole_value(word.text.substr(value_at), word.at);
+    if (adds)
+      variables_.append(name, value);
+    else
+      variables_.assign(name, value);
+    if (known_among(split(value), table_) > 0) lists_.push_back(split(value));
+  }
+
+  // An assignment splits nothing.
+  std::vector<JobWord> whole_value(const std::string& raw, const Place& at) const {
+    std::string quoted = raw;
+    if (raw.find('"') == raw.npos && raw.find('\'') == raw.npos) quoted = '"' + raw + '"';
+    auto words = variables_.expanded(quoted, at);
+    if (words.empty()) words.push_back({{}, {}, at});
+    return words;
+  }
+
+  static std::vector<JobWord> split(const std::vector<JobWord>& words) {
+    ShellVariables variables({});
+    variables.assign("WORDS", words);
+    return variables.expanded("$WORDS", words.empty() ? Place{} : words.front().at);
+  }
+
+  std::vector<JobWord> all_lists() const {
+    std::vector<JobWord> all;
+    for (const auto& list : lists_) all.insert(all.end(), list.begin(), list.end());
+    return all;
+  }
+
+  std::string_view text_;
+  const ArgumentTable& table_;
+  ShellVariables variables_;
+  std::vector<JobWord> best_;                // of the command with most known arguments
+  std::vector<std::vector<JobWord>> lists_;  // of variables that hold arguments
+};
+
+// --- lists: sections of lines
+
+struct Line {
+  std::string_view text;
+  Place at;
+};
+
+std::vector<Line> lines_of(std::string_view text) {
+  std::vector<Line> lines;
+  std::int64_t number = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++number) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    auto line = text.substr(begin, end - begin);
+    while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
+    lines.push_back({line, {number, 1, 0}});
+    begin = end + 1;
+  }
+  return lines;
+}
+
+bool is_list(std::string_view text) {
+  return text.starts_with("# variables\n") || text.find("\n# arguments\n") != text.npos ||
+         text.starts_with("# arguments\n");
+}
+
+// A name that has two values, neither made of the other, got them under conditions that the list
+// leaves out.
+void assign_line(const Line& line, ShellVariables& variables,
+                 std::map<std::string, std::string_view>& seen) {
+  const auto value_at = assigned_at(line.text);
+  if (value_at == std::string_view::npos) return;
+  const std::string name(line.text.substr(0, value_at - 1));
+  const auto raw = line.text.substr(value_at);
+  const bool again = seen.contains(name) && seen[name] != raw && raw.find("$" + name) == raw.npos &&
+                     raw.find("${" + name) == raw.npos;
+  seen[name] = raw;
+  if (again)
+    variables.doubt(name, name + " has several values in this file, the last in line " +
+                              std::to_string(line.at.line));
+  else
+    variables.assign(name, variables.expanded('"' + std::string(raw) + '"', line.at));
+}
+
+Job read_list(std::string_view text, const ArgumentTable& table, std::span<const std::string> env) {
+  ShellVariables variables(env);
+  std::map<std::string, std::string_view> seen;
+  std::vector<JobWord> launcher, words;
+  std::string_view section = "# arguments";
+  for (const auto& line : lines_of(text)) {
+    if (line.text.starts_with("# ")) {
+      section = line.text;
+      continue;
+    }
+    if (section == "# variables") {
+      assign_line(line, variables, seen);
+      continue;
+    }
+    for (const auto& statement : statements_of(line.text))
+      for (const auto& word : statement.words)
+        for (auto& one : variables.expanded(word.text, {line.at.line, word.at.column, 0}))
+          (section == "# launcher" ? launcher : words).push_back(std::move(one));
+  }
+  return {arguments_from(words, table), arguments_from(launcher, ArgumentTable("")), {}};
+}
+
+}  // namespace
+
+std::vector<JobArgument> arguments_from(std::span<const JobWord> words,
+                                        const ArgumentTable& table) {
+  std::vector<JobArgument> arguments;
+  for (std::size_t i = 0; i < words.size();) {
+    const auto& word = words[i++];
+    if (!begins_argument(word.text)) {
+      // Arguments may hide behind what only a shell can tell.
+      if (!word.trouble.empty()) arguments.push_back({{}, {word}, word.at});
+      continue;
+    }
+    JobArgument argument{std::string(name_in(word.text)), {}, word.at};
+    const auto* known = table.find(argument.name);
+    const char takes = known == nullptr ? '?' : known->takes;
+    std::size_t most = takes == '0' ? 0 : takes == '1' ? 1 : takes == '3' ? 3 : words.size();
+    if (argument.name.size() < word.text.size()) {
+      argument.values.push_back(
+          {word.text.substr(argument.name.size() + 1), word.trouble, word.at});
+      most = 0;
+    }
+    for (; most > 0 && i < words.size() && !begins_argument(words[i].text); --most)
+      argument.values.push_back(words[i++]);
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+Job read_shell_script(std::string_view text, const ArgumentTable& table,
+                      std::span<const std::string> env) {
+  return is_list(text) ? read_list(text, table, env) : Script(text, table, env).read();
+}
+
+std::size_t arguments_in(std::string_view text, const ArgumentTable& table) {
+  std::size_t known = 0;
+  for (const auto& line : lines_of(text)) {
+    const auto code = line.text.substr(0, line.text.find('#'));
+    for (auto begin = code.find("--"); begin != code.npos; begin = code.find("--", begin + 2)) {
+      const auto rest = code.substr(begin);
+      if (table.find(rest.substr(0, rest.find_first_of(" =\t\\\"')"))) != nullptr) ++known;
+    }
+  }
+  return known;
+}
+
+}  // namespace scenarios

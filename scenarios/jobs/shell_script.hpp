@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments that a launch script passes to a training program, read from its text.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+// Reads a script of bash or the like: assignments, arrays and the one command that passes most
+// arguments of the table. What stands inside of conditions, loops and functions is not run through;
+// a variable that is set there has no value here. A list of arguments without a command is read as
+// well: lines under "# variables", "# launcher" and "# arguments", or nothing but arguments. Throws
+// Error for `env` that is no NAME=VALUE. O(text).
+Job read_shell_script(std::string_view text, const ArgumentTable& table,
+                      std::span<const std::string> env);
+
+// How often a text names an argument of the table, comments left out.
+std::size_t arguments_in(std::string_view text, const ArgumentTable& table);
+
+// Arguments from the words of a command line, the program's name left out.
+std::vector<JobArgument> arguments_from(std::span<const JobWord> words, const ArgumentTable& table);
+
+}  // namespace scenarios

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/shell_statements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/jobs/shell_words.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr std::array<std::string_view, 7> openers{"if",   "for",    "while", "until",
+                                                  "case", "select", "{"};
+constexpr std::array<std::string_view, 4> closers{"fi", "done", "esac", "}"};
+constexpr std::array<std::string_view, 4> prefixes{"then", "else", "do", "!"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+class Statements {
+ public:
+  explicit Statements(std::string_view text) : text_(text) {}
+
+  std::vector<Statement> all() {
+    while (at_ < text_.size()) step();
+    end_statement(true);
+    return std::move(statements_);
+  }
+
+ private:
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  void pass() {
+    if (text_[at_] == '\n') {
+      ++line_;
+      line_begin_ = at_ + 1;
+    }
+    ++at_;
+  }
+
+  Place here() const { return {line_, static_cast<std::int64_t>(at_ - line_begin_) + 1, 0}; }
+
+  void step() {
+    const char c = peek();
+    if (c == '\n') {
+      pass();
+      if (!in_array_) end_statement(true);
+      if (!here_document_.empty()) pass_here_document();
+    } else if (c == ' ' || c == '\t' || c == '\r') {
+      pass();
+    } else if (c == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
+      while (peek() != '\n') pass();
+      pass();
+    } else if (c == '#') {
+      while (at_ < text_.size() && peek() != '\n') pass();
+    } else if (c == ')' && in_array_) {
+      pass();
+      in_array_ = false;
+      end_statement(true);
+    } else if (c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
+      separate(c);
+    } else if (c == '<' || c == '>') {
+      redirect();
+    } else {
+      word();
+    }
+  }
+
+  void separate(char c) {
+    pass();
+    const bool chained = (c == '&' || c == '|') && peek() == c;
+    if (chained) pass();
+    end_statement(!chained);
+  }
+
+  // A redirection and what it leads to.
+  void redirect() {
+    const bool document = peek() == '<' && peek(1) == '<' && peek(2) != '<';
+    while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') pass();
+    while (peek() == ' ') pass();
+    const auto target = raw();
+    if (!document) return;
+    for (const char c : target)
+      if (c != '\'' && c != '"' && c != '\\') here_document_ += c;
+  }
+
+  void pass_here_document() {
+    while (at_ < text_.size()) {
+      const auto end = std::min(text_.find('\n', at_), text_.size());
+      auto line = text_.substr(at_, end - at_);
+      while (line.starts_with('\t')) line.remove_prefix(1);
+      const bool last = line == here_document_;
+      while (at_ < std::min(end + 1, text_.size())) pass();
+      if (last) break;
+    }
+    here_document_.clear();
+  }
+
+  void word() {
+    const auto place = here();
+    auto text = raw();
+    if (text.empty()) {  // nothing that a word begins with
+      pass();
+      return;
+    }
+    const auto value = assigned_at(text);
+    statement_.words.push_back({std::move(text), place});
+    if (statement_.words.size() == 1 && value == statement_.words[0].text.size() && peek() == '(') {
+      pass();
+      in_array_ = statement_.array = true;
+    }
+  }
+
+  // Up to the end of the word, quotes and brackets of variables in it.
+  std::string raw() {
+    const auto begin = at_;
+    char quote = '\0';
+    int round = 0, curly = 0;
+    while (at_ < text_.size()) {
+      const char c = peek();
+      if (c == '\\' && quote != '\'') {
+        pass();
+        if (at_ < text_.size()) pass();
+        continue;
+      }
+      if (quote != '\0') {
+        if (c == quote) quote = '\0';
+      } else if (c == '\'' || c == '"' || c == '`') {
+        quote = c;
+      } else if (c == '$' && (peek(1) == '(' || peek(1) == '{')) {
+        (peek(1) == '(' ? round : curly) += 1;
+        pass();
+      } else if (round > 0 || curly > 0) {
+        if (c == '(' && round > 0) ++round;
+        if (c == ')' && round > 0) --round;
+        if (c == '}' && curly > 0) --curly;
+      } else if (std::string_view(" \t\r\n;&|()<>").find(c) != std::string_view::npos) {
+        break;
+      }
+      pass();
+    }
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  // `sure`: what follows is not run only if this succeeds or fails.
+  void end_statement(bool sure) {
+    auto& words = statement_.words;
+    while (!words.empty() && is_one_of(prefixes, words.front().text)) words.erase(words.begin());
+    const bool opens = !words.empty() && is_one_of(openers, words.front().text);
+    const bool closes = !words.empty() && is_one_of(closers, words.front().text);
+    if (closes && depth_ > 0) --depth_;
+    statement_.sure = depth_ == 0 && sure_;
+    if (opens) ++depth_;
+    if (!words.empty()) {
+      statements_.push_back(std::move(statement_));
+      sure_ = sure;
+    }
+    statement_ = {};
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0, line_begin_ = 0;
+  std::int64_t line_ = 1;
+  int depth_ = 0;
+  bool sure_ = true, in_array_ = false;
+  std::string here_document_;
+  Statement statement_;
+  std::vector<Statement> statements_;
+};
+
+}  // namespace
+
+std::vector<Statement> statements_of(std::string_view text) { return Statements(text).all(); }
+
+std::vector<RawWord> batch_options(std::string_view text) {
+  constexpr std::string_view mark = "#SBATCH";
+  std::vector<RawWord> words;
+  std::int64_t line_number = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++line_number) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = text.substr(begin, end - begin);
+    if (line.starts_with(mark))
+      for (auto& statement : statements_of(line.substr(mark.size())))
+        for (auto& word : statement.words)
+          words.push_back({std::move(word.text), Place{line_number, 1, 0}});
+    begin = end + 1;
+  }
+  return words;
+}
+
+}  // namespace scenarios

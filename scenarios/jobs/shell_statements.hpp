@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A script taken apart into commands.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/documents/error.hpp"
+
+namespace scenarios {
+
+struct RawWord {
+  std::string text;  // with its quotes and variables
+  Place at;
+};
+
+struct Statement {
+  std::vector<RawWord> words;
+  bool sure = true;    // not inside of a condition, a loop or a function
+  bool array = false;  // NAME=( the other words )
+};
+
+// Commands in the order of the text; comments, redirections and here-documents go. Never fails:
+// what is no script gives statements that nobody asks for. O(text).
+std::vector<Statement> statements_of(std::string_view text);
+
+// "#SBATCH --nodes=4": the words behind the mark, of every such line.
+std::vector<RawWord> batch_options(std::string_view text);
+
+}  // namespace scenarios

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/shell_words.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace scenarios {
+namespace {
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+std::size_t name_end(std::string_view text, std::size_t from) {
+  while (from < text.size() && (is_letter(text[from]) || is_digit(text[from]))) ++from;
+  return from;
+}
+
+// Behind the bracket that closes the one at `from`; the end where none does.
+std::size_t behind_closing(std::string_view text, std::size_t from, char open, char close) {
+  int depth = 0;
+  for (; from < text.size(); ++from) {
+    if (text[from] == '\\') {
+      ++from;
+      continue;
+    }
+    if (text[from] == open) ++depth;
+    if (text[from] == close && --depth == 0) return from + 1;
+  }
+  return text.size();
+}
+
+std::string advice(const std::string& name) { return "; add --env " + name + "=VALUE"; }
+
+constexpr std::size_t deepest_default = 16;  // defaults inside of defaults
+
+}  // namespace
+
+// One word on its way to those that it stands for.
+class WordExpansion {
+ public:
+  WordExpansion(const ShellVariables& variables, const Place& at, std::size_t depth)
+      : variables_(variables), at_(at), depth_(depth) {}
+
+  std::vector<JobWord> of(std::string_view raw) {
+    for (std::size_t i = 0; i < raw.size();) i = step(raw, i);
+    end_word();
+    return std::move(words_);
+  }
+
+ private:
+  std::size_t step(std::string_view raw, std::size_t i) {
+    const char c = raw[i];
+    if (c == '\\') return escaped(raw, i);
+    if (c == '\'' && !quoted_) {
+      const auto end = std::min(raw.find('\'', i + 1), raw.size());
+      add(raw.substr(i + 1, end - i - 1));
+      return std::min(end + 1, raw.size());
+    }
+    if (c == '"') {
+      quoted_ = !quoted_;
+      begun_ = true;
+      return i + 1;
+    }
+    if (c == '`') {
+      const auto end = std::min(raw.find('`', i + 1), raw.size());
+      trouble("it is the output of a command, which needs a shell");
+      return std::min(end + 1, raw.size());
+    }
+    if (c == '$') return variable(raw, i);
+    add(raw.substr(i, 1));
+    return i + 1;
+  }
+
+  std::size_t escaped(std::string_view raw, std::size_t i) {
+    if (i + 1 >= raw.size()) return raw.size();
+    const char next = raw[i + 1];
+    const bool kept = quoted_ && next != '$' && next != '"' && next != '\\' && next != '`';
+    if (next != '\n') add(raw.substr(kept ? i : i + 1, kept ? 2 : 1));
+    return i + 2;
+  }
+
+  std::size_t variable(std::string_view raw, std::size_t i) {
+    const char next = i + 1 < raw.size() ? raw[i + 1] : '\0';
+    if (next == '(') {
+      const bool sum = raw.substr(i + 2).starts_with('(');
+      trouble(sum ? "it is calculated, which needs a shell"
+                  : "it is the output of a command, which needs a shell");
+      return behind_closing(raw, i + 1, '(', ')');
+    }
+    if (next == '{') {
+      const auto end = behind_closing(raw, i + 1, '{', '}');
+      in_braces(raw.substr(i + 2, end - i - 3 < raw.size() ? end - i - 3 : 0));
+      return end;
+    }
+    if (is_letter(next)) {
+      const auto end = name_end(raw, i + 1);
+      put(std::string(raw.substr(i + 1, end - i - 1)), {}, false, false);
+      return end;
+    }
+    if (is_digit(next) || next == '@' || next == '*' || next == '#' || next == '?') {
+      trouble("it is $" + std::string(1, next) + ", an argument of the script");
+      return i + 2;
+    }
+    add(raw.substr(i, 1));
+    return i + 1;
+  }
+
+  // NAME, NAME:-default, NAME[@] and their like.
+  void in_braces(std::string_view inside) {
+    const auto end = name_end(inside, 0);
+    const std::string name(inside.substr(0, end));
+    auto rest = inside.substr(end);
+    if (name.empty() || is_digit(name.front())) {
+      trouble("it is ${" + std::string(inside) + "}, an argument of the script");
+      return;
+    }
+    const bool list = rest.starts_with("[@]") || rest.starts_with("[*]");
+    if (list) rest.remove_prefix(3);
+    if (rest.empty()) return put(name, {}, false, list);
+    const bool colon = rest.starts_with(':');
+    const auto operation = rest.substr(colon ? 1 : 0);
+    if (operation.starts_with('-') || operation.starts_with('='))
+      return put(name, operation.substr(1), true, list);
+    if (operation.starts_with('?')) return put(name, {}, false, list);
+    trouble("${" + std::string(inside) + "} needs a shell" + advice(name));
+  }
+
+  void put(const std::string& name, std::string_view fallback, bool has_fallback, bool list) {
+    if (const auto given = variables_.given_.find(name); given != variables_.given_.end())
+      return add_value(given->second);
+    const auto found = variables_.values_.find(name);
+    const bool known = found != variables_.values_.end();
+    const bool empty = known && std::ranges::all_of(found->second, [](const JobWord& word) {
+                         return word.text.empty() && word.trouble.empty();
+                       });
+    if (has_fallback && (!known || empty)) {
+      if (depth_ >= deepest_default) return trouble("too many defaults inside of each other");
+      return add_words(WordExpansion(variables_, at_, depth_ + 1).of(fallback), name, list);
+    }
+    if (known) return add_words(found->second, name, list);
+    trouble(name + " has no value in this file" + advice(name));
+  }
+
+  void add_words(const std::vector<JobWord>& words, const std::string& name, bool list) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto& word = words[i];
+      if (i > 0) list || !quoted_ ? end_word() : add(" ");
+      if (list && quoted_)
+        add(word.text);
+      else
+        add_value(word.text);
+      if (!word.trouble.empty())
+        trouble(word.trouble.find("--env") != word.trouble.npos
+                    ? word.trouble
+                    : name + ": " + word.trouble + advice(name));
+    }
+  }
+
+  void add_value(std::string_view text) {
+    if (quoted_) return add(text);
+    for (std::size_t i = 0; i < text.size(); ++i)
+      if (is_blank(text[i]))
+        end_word();
+      else
+        add(text.substr(i, 1));
+  }
+
+  void add(std::string_view text) {
+    begun_ = begun_ || quoted_ || !text.empty();
+    if (word_.text.size() + text.size() > longest)
+      trouble("it is longer than any argument");
+    else
+      word_.text += text;
+  }
+
+  void trouble(const std::string& why) {
+    begun_ = true;
+    if (word_.trouble.empty()) word_.trouble = why;
+  }
+
+  void end_word() {
+    word_.at = at_;
+    const auto cost = sizeof(JobWord) + word_.text.size() + word_.trouble.size();
+    auto& left = variables_.budget_;
+    if (begun_ && cost <= left) {
+      left -= cost;
+      words_.push_back(std::move(word_));
+    }
+    word_ = {};
+    begun_ = false;
+  }
+
+  static constexpr std::size_t longest = 65'536;
+
+  const ShellVariables& variables_;
+  Place at_;
+  std::size_t depth_;
+  bool quoted_ = false, begun_ = false;
+  JobWord word_;
+  std::vector<JobWord> words_;
+};
+
+ShellVariables::ShellVariables(std::span<const std::string> env) {
+  for (const auto& one : env) {
+    const auto equals = one.find('=');
+    if (equals == 0 || equals == one.npos || name_end(one, 0) != equals)
+      throw Error({{"--env", "'" + one + "' is no NAME=VALUE"}});
+    given_[one.substr(0, equals)] = one.substr(equals + 1);
+  }
+}
+
+void ShellVariables::assign(const std::string& name, std::vector<JobWord> value) {
+  values_[name] = std::move(value);
+}
+
+void ShellVariables::append(const std::string& name, const std::vector<JobWord>& value) {
+  constexpr std::size_t most = 100'000;
+  auto& words = values_[name];
+  if (words.size() + value.size() <= most) words.insert(words.end(), value.begin(), value.end());
+}
+
+void ShellVariables::doubt(const std::string& name, const std::string& why) {
+  values_[name] = {JobWord{{}, why + advice(name), {}}};
+}
+
+std::vector<JobWord> ShellVariables::expanded(std::string_view raw, const Place& at) const {
+  if (exhausted()) return {JobWord{{}, "the script is longer than any that was seen", at}};
+  return WordExpansion(*this, at, 0).of(raw);
+}
+
+std::size_t assigned_at(std::string_view word) {
+  if (word.empty() || !is_letter(word.front())) return std::string_view::npos;
+  const auto end = name_end(word, 0);
+  if (word.substr(end).starts_with('=')) return end + 1;
+  if (word.substr(end).starts_with("+=")) return end + 2;
+  return std::string_view::npos;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words of a shell's language and the variables in them, without a shell: plain assignments and
+// literal text. Nothing is ever executed.
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+class ShellVariables {
+ public:
+  // `env` is NAME=VALUE each; what the file assigns to such a name is passed over. Throws Error for
+  // another form.
+  explicit ShellVariables(std::span<const std::string> env);
+
+  void assign(const std::string& name, std::vector<JobWord> value);
+  void append(const std::string& name, const std::vector<JobWord>& value);
+  // Whether it has a value depends on what a shell would find out: `why`.
+  void doubt(const std::string& name, const std::string& why);
+  bool knows(std::string_view name) const { return values_.contains(name); }
+
+  // The words that a word of a script stands for: quotes and backslashes go, variables are put in,
+  // and those outside of quotes are split at blanks. A variable without value, an argument of the
+  // script, the output of a command and arithmetic are trouble of their word. Scripts that double
+  // their variables again and again end as trouble too: all words that one object makes are
+  // bounded.
+  std::vector<JobWord> expanded(std::string_view raw, const Place& at) const;
+  bool exhausted() const { return budget_ < least; }  // nothing more is expanded
+
+ private:
+  friend class WordExpansion;
+  std::map<std::string, std::vector<JobWord>, std::less<>> values_;
+  std::map<std::string, std::string, std::less<>> given_;  // by --env
+  static constexpr std::size_t least = std::size_t{64} << 10;
+  mutable std::size_t budget_ = std::size_t{16} << 20;  // bytes that may still be made
+};
+
+// "NAME=…" or "NAME+=…": where its value begins; npos: the word assigns nothing.
+std::size_t assigned_at(std::string_view word);
+
+}  // namespace scenarios

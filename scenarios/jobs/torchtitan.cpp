@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/torchtitan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "scenarios/documents/nearest.hpp"
+#include "scenarios/jobs/table_files.hpp"
+
+namespace scenarios {
+namespace {
+
+using Names = Draft::Names;
+
+struct TitanJob {
+  const Given& given;
+  Draft& draft;
+  std::optional<std::int64_t> gpus;
+  std::int64_t layers = 0;  // 0: not known
+  std::int64_t tensor = 1, pipeline = 1, context = 1;
+
+  bool yes(std::string_view name, bool fallback = false) const {
+    const auto word = given.word(name);
+    return word ? *word == "true" : fallback;
+  }
+};
+
+// Models by "name flavor".
+const Value& titan_models() {
+  static const Value models = [] {
+    for (const auto& file : job_table_files())
+      if (file.table == "torchtitan_models") return parse_yaml(file.text, "torchtitan_models.yaml");
+    return Value{};
+  }();
+  return models;
+}
+
+void read_model(TitanJob& job) {
+  const auto& given = job.given;
+  const auto family = given.word_or("model.name", "llama3"),
+             flavor = given.word_or("model.flavor", "debugmodel");
+  const auto* model = titan_models().find(family + " " + flavor);
+  if (model == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& member : titan_models().members) names.push_back(member.key.text);
+    job.draft.want("model",
+                   "of torchtitan's models " + family + " " + flavor + " is not known" +
+                       suggestion(family + " " + flavor, names) +
+                       "; add --set model=NAME of the catalog, or --set model.huggingface=FILE",
+                   {"model.flavor", "model.name"});
+    return;
+  }
+  for (const auto& member : model->members)
+    job.draft.set("model." + member.key.text, member.value, {"model.flavor", "model.name"});
+  if (const auto* layers = model->find("layers")) job.layers = std::stoll(layers->text);
+}
+
+std::int64_t degree(const TitanJob& job, std::string_view name) {
+  const auto value = job.given.whole_or(name, 1);
+  if (value == 0) job.given.complain(name, "a degree is at least 1");
+  return std::max<std::int64_t>(1, value);
+}
+
+// --- data-parallel ranks: sharded times replicated; -1: what is left
+
+struct Ranks {
+  std::int64_t replicas = 1;
+  std::optional<std::int64_t> shards;  // nothing: what is left of GPUs that are not known
+};
+
+Ranks ranks_of(const TitanJob& job) {
+  Ranks ranks;
+  ranks.replicas = degree(job, "parallelism.data_parallel_replicate_degree");
+  const auto shards = job.given.word_or("parallelism.data_parallel_shard_degree", "-1");
+  const auto others = ranks.replicas * job.tensor * job.pipeline * job.context;
+  if (shards != "-1")
+    ranks.shards = degree(job, "parallelism.data_parallel_shard_degree");
+  else if (job.gpus)
+    ranks.shards = std::max<std::int64_t>(1, *job.gpus / others);
+  return ranks;
+}
+
+void read_batch(TitanJob& job, const Ranks& ranks) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  const auto* local_name =
+      given.has("training.batch_size") ? "training.batch_size" : "training.local_batch_size";
+  const auto local = given.whole_or(local_name, 8);
+  draft.whole("training.sequence_length", given.whole_or("training.seq_len", 2048),
+              {"training.seq_len"});
+  if (job.pipeline > 1)
+    draft.whole("plan.micro_batch",
+                given.whole_or("parallelism.pipeline_parallel_microbatch_size", 1),
+                {"parallelism.pipeline_parallel_microbatch_size"});
+  else
+    draft.whole("plan.micro_batch", local, {local_name});
+  const auto global = given.word_or("training.global_batch_size", "-1");
+  if (global != "-1")
+    draft.whole("training.global_batch", given.whole_or("training.global_batch_size", 1),
+                {"training.global_batch_size"});
+  else if (ranks.shards)
+    draft.whole("training.global_batch", local * ranks.replicas * *ranks.shards,
+                {local_name, "parallelism.data_parallel_replicate_degree",
+                 "parallelism.data_parallel_shard_degree"},
+                "local batch x data-parallel ranks");
+  else
+    draft.want("training.global_batch",
+               "it is the local batch of " + std::to_string(local) +
+                   " x data-parallel ranks, and the number of GPUs is not known; add --env "
+                   "WORLD_SIZE=N, or --set training.global_batch=N",
+               {local_name});
+}
+
+void read_degrees(TitanJob& job) {
+  auto& draft = job.draft;
+  job.tensor = degree(job, "parallelism.tensor_parallel_degree");
+  job.pipeline = degree(job, "parallelism.pipeline_parallel_degree");
+  job.context = degree(job, "parallelism.context_parallel_degree");
+  draft.whole("plan.tensor", job.tensor, {"parallelism.tensor_parallel_degree"});
+  if (job.tensor > 1)
+    draft.yes_no("plan.sequence_parallel", true, {"parallelism.tensor_parallel_degree"},
+                 "always, with tensor parallelism");
+  draft.whole("plan.pipeline", job.pipeline, {"parallelism.pipeline_parallel_degree"});
+  draft.whole("plan.context", job.context, {"parallelism.context_parallel_degree"});
+  if (job.context > 1)
+    draft.text(
+        "plan.context_method",
+        job.given.word_or("parallelism.context_parallel_rotate_method", "allgather") == "alltoall"
+            ? "ring"
+            : "all-gather",
+        {"parallelism.context_parallel_rotate_method"});
+  const auto expert = degree(job, "parallelism.expert_parallel_degree");
+  draft.whole("plan.expert", expert, {"parallelism.expert_parallel_degree"});
+  if (expert > 1) {
+    draft.whole("plan.expert_tensor", degree(job, "parallelism.expert_tensor_parallel_degree"),
+                {"parallelism.expert_tensor_parallel_degree"});
+    if (job.given.word_or("parallelism.expert_parallel_comm_backend", "standard") == "deepep")
+      draft.text("software.moe_dispatcher", "deepep", {"parallelism.expert_parallel_comm_backend"});
+  }
+}
+
+// --- stages
+
+struct TitanSchedule {
+  std::string_view word, schedule;
+  std::int64_t chunks;  // of a rank, where nothing says it
+};
+
+constexpr std::array<TitanSchedule, 5> titan_schedules{{{"1f1b", "1f1b", 1},
+                                                        {"gpipe", "gpipe", 1},
+                                                        {"interleaved1f1b", "interleaved", 2},
+                                                        {"zbvzerobubble", "zb-v", 2},
+                                                        {"dualpipev", "dualpipe-v", 2}}};
+
+void read_stages(TitanJob& job) {
+  if (job.pipeline == 1) return;
+  const auto& given = job.given;
+  const auto* name = "parallelism.pipeline_parallel_schedule";
+  auto word = given.word_or(name, "1F1B");
+  std::ranges::transform(word, word.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto* known = std::ranges::find(titan_schedules, word, &TitanSchedule::word);
+  if (known == titan_schedules.end()) {
+    given.refuse(name,
+                 "this schedule is not modelled; expected 1F1B, GPipe, Interleaved1F1B, "
+                 "ZBVZeroBubble or DualPipeV");
+    return;
+  }
+  const auto first = given.whole_or("parallelism.pipeline_parallel_first_stage_less_layers", 1),
+             last = given.whole_or("parallelism.pipeline_parallel_last_stage_less_layers", 1);
+  const auto slots = job.layers + first + last;
+  auto chunks = known->chunks;
+  const auto* each = "parallelism.pipeline_parallel_layers_per_stage";
+  if (const auto layers = given.whole(each); layers && *layers > 0)
+    chunks = (slots + *layers * job.pipeline - 1) / (*layers * job.pipeline);
+  job.draft.text("plan.schedule", std::string(known->schedule), {name});
+  if (chunks > 1) job.draft.whole("plan.virtual_stages", chunks, {each, name});
+  const auto stages = job.pipeline * chunks;
+  if (job.layers == 0) return;
+  std::vector<std::int64_t> layers;
+  for (std::int64_t stage = 0; stage < stages; ++stage)
+    layers.push_back(slots / stages + (stage < slots % stages ? 1 : 0) - (stage == 0 ? first : 0) -
+                     (stage == stages - 1 ? last : 0));
+  if (std::ranges::any_of(layers, [](std::int64_t count) { return count < 0; })) {
+    given.complain(each, "stages have fewer layers than the embedding or the head counts for");
+    return;
+  }
+  job.draft.set("plan.layers_per_stage", job_list(layers),
+                {each, "parallelism.pipeline_parallel_first_stage_less_layers",
+                 "parallelism.pipeline_parallel_last_stage_less_layers"},
+                "embedding and head count as layers");
+}
+
+// --- sharding, recomputation, precision, compiler
+
+void read_sharding(TitanJob& job, const Ranks& ranks) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  const bool sharded = !ranks.shards || *ranks.shards > 1 || job.context > 1;
+  draft.whole("plan.zero", sharded ? 3 : 0, {"parallelism.data_parallel_shard_degree"});
+  if (ranks.replicas > 1 && sharded)
+    draft.partly("parallelism.data_parallel_replicate_degree",
+                 "the forecast shards over all replicas; where such a group is a node, add --set "
+                 "plan.shard_group=node");
+  if (sharded) {
+    const auto word = given.word_or("parallelism.fsdp_reshard_after_forward", "default");
+    if (word != "default" && word != "always" && word != "never")
+      given.complain("parallelism.fsdp_reshard_after_forward", "expected default, always or never");
+    draft.yes_no("plan.reshard_after_forward",
+                 word == "always" || (word == "default" && job.pipeline == 1),
+                 {"parallelism.fsdp_reshard_after_forward"},
+                 word == "default" ? "unless there is a pipeline" : "");
+  }
+  if (job.yes("training.enable_cpu_offload"))
+    for (const auto* key :
+         {"plan.offload.optimizer", "plan.offload.gradients", "plan.offload.parameters"})
+      draft.text(key, "cpu", {"training.enable_cpu_offload"});
+}
+
+void read_recompute(TitanJob& job) {
+  const auto& given = job.given;
+  const auto mode = given.word_or("activation_checkpoint.mode", "selective"),
+             option = given.word_or("activation_checkpoint.selective_ac_option", "2");
+  const Names from{"activation_checkpoint.mode", "activation_checkpoint.selective_ac_option"};
+  if (mode == "none" || mode == "full") {
+    job.draft.text("plan.recompute", mode, {"activation_checkpoint.mode"});
+    return;
+  }
+  if (mode == "selective" && option == "op") {
+    job.draft.text("plan.recompute", "per-op", from);
+    return;
+  }
+  const auto every = given.has("activation_checkpoint.selective_ac_option")
+                         ? given.whole("activation_checkpoint.selective_ac_option")
+                         : std::optional<std::int64_t>(2);
+  if (mode != "selective" || !every || *every == 0) {
+    given.complain("activation_checkpoint.mode", "expected none, full or selective");
+    return;
+  }
+  Value layers;
+  layers.kind = Value::Kind::list;
+  for (auto layer = *every - 1; layer < job.layers; layer += *every) {
+    Value one;
+    one.kind = Value::Kind::map;
+    one.members.push_back({job_text("from"), job_whole(layer)});
+    one.members.push_back({job_text("to"), job_whole(layer)});
+    one.members.push_back({job_text("recompute"), job_text("full")});
+    layers.items.push_back(std::move(one));
+  }
+  job.draft.set("plan.layers", std::move(layers), from,
+                "every layer of " + std::to_string(*every) + " is recomputed whole");
+}
+
+void read_precision(TitanJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  const auto* converters = given.find("model.converters");
+  const auto has = [&](std::string_view part) {
+    return converters != nullptr &&
+           std::ranges::any_of(converters->values, [&](const JobWord& word) {
+             return word.text.find(part) != word.text.npos;
+           });
+  };
+  if (has("mx")) {
+    draft.text("training.precision", "mxfp8", {"model.converters"});
+  } else if (has("float8")) {
+    const auto* name = given.has("float8.recipe_name") ? "float8.recipe_name"
+                                                       : "quantize.linear.float8.recipe_name";
+    const auto recipe = given.word_or(name, "tensorwise");
+    draft.text("training.precision", "fp8", {"model.converters"});
+    draft.text("training.fp8_recipe", recipe == "tensorwise" ? "tensorwise" : "rowwise", {name});
+  } else {
+    const auto word = given.word_or("training.mixed_precision_param", "bfloat16");
+    draft.text("training.precision", word == "float32" ? "fp32" : "bf16",
+               {"training.mixed_precision_param"});
+  }
+  auto optimizer = given.word_or("optimizer.name", "AdamW");
+  if (optimizer == "AdamW" || optimizer == "Adam")
+    draft.text("training.optimizer", optimizer == "Adam" ? "adam" : "adamw", {"optimizer.name"});
+  else
+    given.refuse("optimizer.name", "expected AdamW or Adam");
+}
+
+void read_compiler(TitanJob& job) {
+  const auto* parts = job.given.find("compile.components");
+  const bool of_model =
+      parts == nullptr ||
+      std::ranges::find(parts->values, "model", &JobWord::text) != parts->values.end();
+  const bool compiles = job.yes("training.compile") || (job.yes("compile.enable") && of_model);
+  job.draft.yes_no("software.compile", compiles,
+                   {"compile.enable", "training.compile", "compile.components"});
+  if (job.tensor > 1)
+    job.draft.yes_no("plan.overlap.tensor",
+                     compiles && job.yes("parallelism.enable_async_tensor_parallel"),
+                     {"parallelism.enable_async_tensor_parallel"});
+}
+
+}  // namespace
+
+bool is_torchtitan(const Value& document) {
+  const auto has = [&](std::string_view section, std::string_view key) {
+    const auto* found = document.find(section);
+    return found != nullptr && found->find(key) != nullptr;
+  };
+  return has("model", "flavor") || (document.find("activation_checkpoint") != nullptr &&
+                                    document.find("training") != nullptr);
+}
+
+JobScenario torchtitan_scenario(const Job& job, const std::string& file,
+                                std::optional<std::int64_t> gpus, Complaints& complaints) {
+  const Given given(arguments_of("torchtitan"), job.arguments, complaints);
+  complaints.throw_if_any();  // what is missing beside matters to nobody then
+  Draft draft(given);
+  TitanJob reading{given, draft, gpus};
+  draft.text("software.base", "torchtitan", {}, "the framework");
+  read_model(reading);
+  read_degrees(reading);
+  const auto ranks = ranks_of(reading);
+  read_batch(reading, ranks);
+  read_precision(reading);
+  read_stages(reading);
+  read_sharding(reading, ranks);
+  read_recompute(reading);
+  read_compiler(reading);
+  return std::move(draft).finished(job.arguments, file);
+}
+
+}  // namespace scenarios

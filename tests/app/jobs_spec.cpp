@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of training frameworks given to commands in place of a scenario.
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/app/stepcast.hpp"
+#include "tests/catch.hpp"
+
+namespace jobs_spec {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string folder = std::string(STEPCAST_SOURCE_DIR) + "/tests/scenarios/jobs/";
+const std::string small = folder +
+                          "megatron_functional_tests/"
+                          "gpt__gpt3_mcore_te_tp1_pp4_vp1_uneven_pipeline.yaml";
+
+tests::Outcome simulate(const std::string& file, std::vector<std::string> more = {}) {
+  more.insert(more.begin(), {"simulate", file});
+  return tests::stepcast(more);
+}
+
+std::string written(const std::string& name, const std::string& text) {
+  const auto file = fs::temp_directory_path() / name;
+  std::ofstream(file) << text;
+  return file.string();
+}
+
+nlohmann::json scenario_of(const tests::Outcome& outcome) {
+  REQUIRE(outcome.status == 0);
+  return nlohmann::json::parse(outcome.out)["scenario"];
+}
+
+}  // namespace
+
+TEST_CASE("a job is simulated, and its arguments are counted") {
+  const auto outcome =
+      simulate(small, {"--set", "cluster.node=dgx-a100-80gb", "--env", "WORLD_SIZE=8"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("job           megatron @d98e8a64dd: ") != std::string::npos);
+  CHECK(outcome.out.find(" 0 unknown\n") != std::string::npos);
+  CHECK(outcome.out.find("not modelled: --deterministic-mode: ") != std::string::npos);
+}
+
+TEST_CASE("what a job does not say is asked for at once") {
+  const auto outcome = simulate(small);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err.find("cluster.node: a job does not say which machine it runs on; add --set "
+                         "cluster.node=NAME") != std::string::npos);
+  CHECK(outcome.err.find("cluster.nodes: the number of GPUs stands in no file that was read") !=
+        std::string::npos);
+}
+
+TEST_CASE("--json lists what became of each argument") {
+  const auto outcome = simulate(
+      small, {"--set", "cluster.node=dgx-a100-80gb", "--set", "cluster.nodes=1", "--json"});
+  const auto job = nlohmann::json::parse(outcome.out)["job"];
+  CHECK(job["framework"] == "megatron");
+  const auto& first = job["arguments"][0];
+  CHECK(first["argument"] == "--num-layers 12");
+  CHECK(first["class"] == "read");
+  CHECK(first["keys"] == std::vector<std::string>{"model.layers"});
+}
+
+TEST_CASE("--set holds before a scenario, a scenario before its job, a job before defaults") {
+  const auto scenario = written("stepcast-job.yaml", "job: {file: '" + small +
+                                                         "', env: {WORLD_SIZE: 8}}\n"
+                                                         "cluster: {node: dgx-a100-80gb}\n"
+                                                         "plan: {micro_batch: 2, zero: 1}\n");
+  const auto made = scenario_of(simulate(scenario, {"--json", "--set", "plan.zero=0"}));
+  CHECK(made["plan"]["zero"] == 0);
+  CHECK(made["plan"]["micro_batch"] == 2);
+  CHECK(made["training"]["global_batch"] == 32);
+  CHECK(made["model"]["ffn"] == 2048);
+  CHECK(made["cluster"]["gpus"] == 8);
+}
+
+TEST_CASE("an imported job is a scenario that forecasts the same") {
+  const std::vector<std::string> sets{"--set", "cluster.node=dgx-a100-80gb", "--set",
+                                      "cluster.nodes=1"};
+  auto import = sets;
+  import.insert(import.begin(), {"import", "megatron", small, "--quiet"});
+  const auto imported = tests::stepcast(import);
+  REQUIRE(imported.status == 0);
+  CHECK(imported.out.find("# --num-layers 12\n") != std::string::npos);
+  auto direct = sets;
+  direct.emplace_back("--json");
+  auto once = nlohmann::json::parse(simulate(small, direct).out),
+       again = nlohmann::json::parse(
+           simulate(written("stepcast-imported.yaml", imported.out), {"--json"}).out);
+  CHECK(once["step"] == again["step"]);
+  CHECK(once["memory"] == again["memory"]);
+}
+
+TEST_CASE("a job that cannot be forecast is refused with the reason") {
+  const auto outcome =
+      simulate(folder + "megatron_scripts/nvidia__t5__train_t5_220m_distributed.txt");
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err.find(":13:1: --decoder-num-layers 12: encoder and decoder are two stacks; "
+                         "scenarios have one") != std::string::npos);
+}
+
+TEST_CASE("an unknown framework is refused with those that are known") {
+  const auto outcome = simulate(small, {"--as", "megatrom"});
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err ==
+        "--as: 'megatrom' is no framework whose jobs are read; expected megatron, "
+        "torchtitan, deepspeed, nanotron; did you mean 'megatron'?\n");
+}
+
+TEST_CASE("jobs of torchtitan and DeepSpeed are simulated") {
+  CHECK(simulate(folder + "torchtitan/v0.2.2__llama3__llama3_8b.toml",
+                 {"--set", "cluster.node=dgx-h100", "--env", "WORLD_SIZE=16"})
+            .status == 0);
+  CHECK(simulate(folder + "deepspeed/deepspeed__model__Megatron_GPT2__ds_config_func_bs4_zero2_"
+                          "offload.json",
+                 {"--set", "cluster.node=dgx-h100", "--env", "WORLD_SIZE=4", "--set",
+                  "model=gpt2-xl", "--set", "training.sequence_length=1024"})
+            .status == 0);
+}
+
+}  // namespace jobs_spec

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "scenarios/jobs/deepspeed.hpp"
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace deepspeed_job_spec {
+
+using tests::at;
+
+namespace {
+
+std::string value(const std::string& text, const std::string& path,
+                  const std::vector<std::string>& env = {"WORLD_SIZE=8"}) {
+  return at(tests::job(text, env).document, path);
+}
+
+// The keys that the job leaves to somebody, in order.
+std::string wanted(const std::string& text, const std::vector<std::string>& env = {}) {
+  std::string all;
+  for (const auto& one : tests::job(text, env).wanted) all += (all.empty() ? "" : " ") + one.path;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every DeepSpeed configuration of the tests is a scenario or is refused with a place") {
+  for (const auto& file : tests::job_files({"deepspeed"})) {
+    INFO(file);
+    try {
+      const auto job = scenarios::read_job(scenarios::read_file(file), file.filename(), {});
+      REQUIRE(job);
+      for (const auto& argument : job->account.arguments) {
+        INFO(argument.text);
+        CHECK(argument.effect != scenarios::Effect::unknown);
+      }
+    } catch (const scenarios::Error& wrong) {
+      CHECK(wrong.complaints.front().place.starts_with(file.filename().string()));
+    }
+  }
+}
+
+TEST_CASE("of DeepSpeed's three batch sizes two make the third") {
+  const std::string micro = "\"train_micro_batch_size_per_gpu\": 2",
+                    steps = "\"gradient_accumulation_steps\": 4";
+  CHECK(value("{" + micro + ", " + steps + "}", "training.global_batch") == "64");  // 2 x 4 x 8
+  CHECK(value("{\"train_batch_size\": 64, " + steps + "}", "plan.micro_batch") == "2");
+  CHECK(value("{\"train_batch_size\": 64}", "plan.micro_batch") == "8");
+  CHECK(value("{" + micro + ", \"sequence_parallel_size\": 4}", "training.global_batch") == "4");
+  CHECK(wanted("{" + micro + "}") ==
+        "model training.sequence_length training.global_batch cluster.node cluster.nodes");
+  CHECK(tests::refusal([&] {
+          tests::job("{\"train_batch_size\": 3, " + micro + ", " + steps + "}", {"WORLD_SIZE=8"});
+        }) ==
+        "job:1:2: train_batch_size 3: it is not micro batch x accumulation steps x ranks, 64");
+}
+
+TEST_CASE("what is left to the Trainer is asked for") {
+  CHECK(wanted(R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
+                   "bf16": {"enabled": "auto"}})",
+               {"WORLD_SIZE=8"}) ==
+        "model training.sequence_length plan.micro_batch training.global_batch training.precision "
+        "cluster.node");
+}
+
+TEST_CASE("ZeRO's section makes sharding, buckets and offloading") {
+  const std::string text = R"({"train_batch_size": 8, "zero_optimization": {"stage": 2,
+    "reduce_bucket_size": 5e8, "allgather_bucket_size": 2e8,
+    "offload_optimizer": {"device": "cpu", "pin_memory": true}}})";
+  CHECK(value(text, "plan.zero") == "2");
+  CHECK(value(text, "plan.overlap.data") == "false");        // true with stage 3 alone
+  CHECK(value(text, "plan.bucket.reduce") == "1000000000");  // of 2 bytes
+  CHECK(value(text, "plan.bucket.gather") == "400000000");
+  CHECK(value(text, "plan.offload.optimizer") == "cpu");
+  CHECK(value(text, "plan.offload.gradients") == "cpu");
+  CHECK(value(R"({"train_batch_size": 8, "zero_optimization": true})", "plan.zero") == "1");
+}
+
+TEST_CASE("comments and last commas of a configuration become blanks") {
+  using scenarios::plain_json;
+  CHECK(plain_json("{\"a\": 1, // b\n}") == "{\"a\": 1      \n}");
+  CHECK(plain_json("[1, /* , */ 2,]") == "[1,         2 ]");
+  CHECK(plain_json("{\"a//b\": \"#,}\"}") == "{\"a//b\": \"#,}\"}");
+  CHECK(value("{\"train_batch_size\": 8, # of all\n \"fp16\": {\"enabled\": true,},}",
+              "training.precision") == "fp16");
+}
+
+}  // namespace deepspeed_job_spec

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Job files of tests/scenarios/jobs, and what is made of a job.
+#pragma once
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scenarios/documents/file.hpp"
+#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/jobs/scenario_text.hpp"
+
+namespace tests {
+
+inline const std::filesystem::path job_folder =
+    std::filesystem::path(STEPCAST_SOURCE_DIR) / "tests/scenarios/jobs";
+
+// The files of these folders in an order that is the same everywhere.
+inline std::vector<std::filesystem::path> job_files(const std::vector<std::string>& folders) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& folder : folders)
+    for (const auto& file : std::filesystem::directory_iterator(job_folder / folder))
+      files.push_back(file.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+inline const std::vector<std::string>& megatron_folders() {
+  static const std::vector<std::string> folders{"megatron_functional_tests", "megatron_scripts",
+                                                "megatron_moe_modelzoo",
+                                                "megatron_deepspeed_scripts"};
+  return folders;
+}
+
+// The job as a scenario; it must be one.
+inline scenarios::JobScenario job(const std::string& text, std::vector<std::string> env = {},
+                                  const std::string& as = {}) {
+  auto made = scenarios::read_job(text, "job", {as, std::move(env)});
+  if (!made) throw std::logic_error("no job");
+  return std::move(*made);
+}
+
+// What stands at "section.key" of its document; "" where nothing does.
+inline std::string at(const scenarios::Value& document, const std::string& path) {
+  const auto* value = &document;
+  for (std::size_t begin = 0; value != nullptr && begin <= path.size();) {
+    const auto end = std::min(path.find('.', begin), path.size());
+    value = value->find(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (value == nullptr) return {};
+  if (value->kind != scenarios::Value::Kind::list) return value->text;
+  std::string all;
+  for (const auto& item : value->items) all += (all.empty() ? "" : " ") + item.text;
+  return all;
+}
+
+// What it complains of, one line each, with places.
+template <class Read>
+std::string refusal(Read&& read) {
+  try {
+    read();
+  } catch (const scenarios::Error& wrong) {
+    return wrong.what();
+  }
+  return "accepted";
+}
+
+}  // namespace tests

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "scenarios/jobs/layer_pattern.hpp"
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace megatron_job_spec {
+
+using scenarios::Effect;
+using tests::at;
+
+namespace {
+
+// Sizes that every model needs, and more arguments.
+std::string list(const std::string& more) {
+  return "# arguments\n--num-layers 12\n--hidden-size 512\n--num-attention-heads 8\n"
+         "--seq-length 1024\n--global-batch-size 32\n--micro-batch-size 4\n--bf16\n" +
+         more;
+}
+
+std::string value(const std::string& more, const std::string& path) {
+  return at(tests::job(list(more)).document, path);
+}
+
+std::string refused(const std::string& more) {
+  return tests::refusal([&] { tests::job(list(more)); });
+}
+
+// "read", "without effect: why", …
+std::string judged(const std::string& more, const std::string& name) {
+  const auto made = tests::job(list(more));
+  for (const auto& argument : made.account.arguments)
+    if (argument.text.starts_with(name))
+      return std::string(word_of(argument.effect)) + (argument.why.empty() ? "" : ": ") +
+             argument.why;
+  return "not there";
+}
+
+}  // namespace
+
+TEST_CASE("every Megatron-LM job of the tests is a scenario or is refused with a place") {
+  std::size_t made = 0;
+  for (const auto& file : tests::job_files(tests::megatron_folders())) {
+    INFO(file);
+    try {
+      const auto job = scenarios::read_job(scenarios::read_file(file), file.filename(), {});
+      REQUIRE(job);
+      ++made;
+      for (const auto& argument : job->account.arguments) {
+        INFO(argument.text);
+        CHECK((argument.effect != Effect::unknown || argument.text == "--help"));
+      }
+    } catch (const scenarios::Error& wrong) {
+      for (const auto& one : wrong.complaints)
+        CHECK(one.place.starts_with(file.filename().string()));
+    }
+  }
+  CHECK(made == 78);
+}
+
+TEST_CASE("sizes that a Megatron-LM job leaves out follow from others") {
+  CHECK(value("", "model.ffn") == "2048");
+  CHECK(value("--swiglu", "model.ffn") == "1344");  // 512 x 8/3 = 1365.3, in whole 64
+  CHECK(value("", "model.kv_heads") == "8");
+  CHECK(value("--group-query-attention\n--num-query-groups 2", "model.kv_heads") == "2");
+  CHECK(value("--num-query-groups 2", "model.kv_heads") == "8");  // without grouping
+  CHECK(value("", "model.vocab") == "50257");
+  CHECK(value("--tokenizer-type NullTokenizer\n--vocab-size 31999", "model.vocab") == "32000");
+  CHECK(value("--padded-vocab-size 32256", "software.vocab_multiple") == "1");
+  CHECK(value("--num-experts 8", "model.moe.top_k") == "2");
+  CHECK(value("--num-experts 8", "software.moe_dispatcher") == "all-gather");
+  CHECK(value("--num-experts 8\n--tensor-model-parallel-size 2", "plan.expert_tensor") == "2");
+  CHECK(value("--multi-latent-attention", "model.attention.kv_lora_rank") == "32");
+}
+
+TEST_CASE("experts are in the layers that a Megatron-LM job names") {
+  const std::string moe = "--num-experts 8\n--moe-layer-freq ";
+  CHECK(value(moe + "'([0]*3+[1]*9)'", "model.moe.first_dense_layers") == "3");
+  CHECK(value(moe + "'([0]*3+[1]*9)'", "model.moe.every") == "1");
+  CHECK(value(moe + "2", "model.moe.every") == "2");
+  CHECK(value(moe + "\"'([1]+[0])*6'\"", "model.moe.every") == "2");
+  CHECK(refused(moe + "'([1]*3+[0]*9)'") ==
+        "job:10:1: --moe-layer-freq ([1]*3+[0]*9): layers with experts follow no rule that can be "
+        "forecast: dense ones first, then the first of every N");
+}
+
+TEST_CASE("stages of a Megatron-LM job have the layers that it names") {
+  const std::string four = "--pipeline-model-parallel-size 4\n";
+  CHECK(value(four, "plan.schedule") == "1f1b");
+  CHECK(value(four + "--num-layers-per-virtual-pipeline-stage 1", "plan.virtual_stages") == "3");
+  CHECK(value(four + "--num-virtual-stages-per-pipeline-rank 3", "plan.schedule") == "interleaved");
+  CHECK(value(four + "--decoder-first-pipeline-num-layers 2\n--decoder-last-pipeline-num-layers 2",
+              "plan.layers_per_stage") == "2 4 4 2");
+  CHECK(value(four + "--pipeline-model-parallel-layout 'Et*2|(t*4|)*2,ttL'",
+              "plan.layers_per_stage") == "2 4 4 2");
+  CHECK(
+      value("--num-layers 6\n" + four +
+                "--account-for-embedding-in-pipeline-split\n--account-for-loss-in-pipeline-split\n"
+                "--num-layers-per-virtual-pipeline-stage 1",
+            "plan.layers_per_stage") == "0 1 1 1 1 1 1 0");
+}
+
+TEST_CASE("recomputation of a Megatron-LM job is a scenario's") {
+  CHECK(value("--recompute-activations", "plan.recompute.selective") == "core_attn");
+  CHECK(value("--recompute-granularity selective\n--recompute-modules mlp moe_act",
+              "plan.recompute.selective") == "mlp moe_act");
+  CHECK(value("--recompute-granularity full\n--recompute-method uniform\n--recompute-num-layers 1",
+              "plan.recompute") == "full");
+  CHECK(value("--recompute-granularity full\n--recompute-method uniform\n--recompute-num-layers 2",
+              "plan.recompute.checkpoint_every") == "2");
+  CHECK(value("--recompute-granularity full\n--recompute-method block\n--recompute-num-layers 2",
+              "plan.recompute.full_layers") == "2");
+}
+
+TEST_CASE("sharding of a Megatron-LM job is a ZeRO stage") {
+  CHECK(value("", "plan.zero") == "0");
+  CHECK(value("--use-distributed-optimizer", "plan.zero") == "1");
+  CHECK(value("--use-megatron-fsdp", "plan.zero") == "3");
+  CHECK(value("--use-megatron-fsdp\n--data-parallel-sharding-strategy optim_grads", "plan.zero") ==
+        "2");
+  CHECK(value("--deepspeed\n--zero-stage 2", "plan.zero") == "2");
+}
+
+TEST_CASE(
+    "the last of a flag that is given twice holds, and the other is said to be without effect") {
+  CHECK(value("--hidden-size 64", "model.hidden") == "64");
+  CHECK(judged("--hidden-size 64", "--hidden-size 512") ==
+        "without effect: given again further down, where it holds");
+}
+
+TEST_CASE("every argument of a Megatron-LM job is accounted for") {
+  CHECK(judged("--swiglu", "--swiglu") == "read");
+  CHECK(judged("--log-interval 1", "--log-interval") ==
+        "without effect: what is logged and traced");
+  CHECK(judged("--sequence-parallel", "--sequence-parallel") ==
+        "without effect: nothing here depends on it");  // the tensor degree is 1
+  CHECK(judged("--deterministic-mode", "--deterministic-mode") ==
+        "not modelled: deterministic kernels are slower, above all attention backward");
+  CHECK(judged("--swiglus", "--swiglus") == "unknown: did you mean --swiglu?");
+}
+
+TEST_CASE("mistakes in a Megatron-LM job are told with their place") {
+  CHECK(refused("--tensor-model-parallel-size two") ==
+        "job:9:1: --tensor-model-parallel-size two: 'two' is not a whole number from 0 to "
+        "1099511627776");
+  CHECK(refused("--micro-batch-size") == "job:9:1: --micro-batch-size: a value is missing");
+  CHECK(refused("--perform-rl-step") ==
+        "job:9:1: --perform-rl-step: a step of reinforcement learning generates text before it "
+        "trains");
+  CHECK(refused("--pipeline-model-parallel-size 4\n--num-layers-per-virtual-pipeline-stage 2") ==
+        "job:10:1: --num-layers-per-virtual-pipeline-stage 2: 12 layers do not fall into stages of "
+        "2 on 4 pipeline ranks");
+  CHECK(refused("--fp8-format hybrid\n--fp8-recipe custom") ==
+        "job:10:1: --fp8-recipe custom: expected delayed, tensorwise, blockwise or mxfp8");
+}
+
+TEST_CASE("a value stands where its argument does, and says which it came from") {
+  const auto made = tests::job(list("--untie-embeddings-and-output-weights"));
+  const auto* layers = made.document.find("model")->find("layers");
+  CHECK(layers->line == 2);
+  const auto text = scenarios::scenario_text(made);
+  CHECK(text.find("layers: 12                                # --num-layers 12") != text.npos);
+  CHECK(text.find("ffn: 2048                                 # without --ffn-hidden-size: 4 x "
+                  "hidden") != text.npos);
+  CHECK(text.find("# cluster.node: a job does not say which machine") != text.npos);
+}
+
+TEST_CASE("GPUs of a job are those that its launcher starts, or WORLD_SIZE") {
+  const auto launched = "# launcher\n--nproc_per_node 8\n--nnodes=4\n" + list("");
+  CHECK(at(tests::job(launched).document, "cluster.gpus") == "32");
+  CHECK(at(tests::job(launched, {"WORLD_SIZE=64"}).document, "cluster.gpus") == "64");
+  CHECK(at(tests::job(list("")).document, "cluster.gpus").empty());
+}
+
+TEST_CASE("layers and stages are read from the texts that Megatron-LM takes") {
+  using scenarios::layer_list;
+  using scenarios::stage_layout;
+  CHECK(layer_list("([0]*1+[1]*2)") == std::vector{0, 1, 1});
+  CHECK(layer_list("[0,1]*2") == std::vector{0, 1, 0, 1});
+  CHECK(layer_list("(([1]))") == std::vector{1});
+  CHECK_FALSE(layer_list("[2]"));
+  CHECK_FALSE(layer_list("[1]*99999"));
+  CHECK_FALSE(layer_list("([1]"));
+  CHECK(stage_layout("Et|(tt|)*2mL")->layers == std::vector<std::int64_t>{1, 2, 2, 0});
+  CHECK(stage_layout("Et|tmmL")->predictions == 2);
+  CHECK(stage_layout("'Et\\|\\(tt\\|\\)*2L'")->layers == std::vector<std::int64_t>{1, 2, 2, 0});
+  CHECK_FALSE(stage_layout("Ex|L"));
+}
+
+// --- arguments of all files, each changed alone
+
+namespace {
+
+struct Changeable {
+  std::string file, text, argument;
+  bool read = false;
+};
+
+// One argument a line, so that a line can be changed.
+std::vector<Changeable> changeable_arguments() {
+  std::vector<Changeable> all;
+  for (const auto& file : tests::job_files({"megatron_functional_tests"})) {
+    const auto text = scenarios::read_file(file);
+    try {
+      const auto made = scenarios::read_job(text, "job", {});
+      for (const auto& one : made->account.arguments)
+        if (one.effect == Effect::read || one.effect == Effect::none)
+          all.push_back({file.filename(), text, one.text, one.effect == Effect::read});
+    } catch (const scenarios::Error&) {  // refused as it stands
+    }
+  }
+  return all;
+}
+
+// The text with another value of the argument: a number larger by one, a fraction halved, a flag
+// gone. Empty: its value is a word.
+std::string changed(const Changeable& one_argument) {
+  const auto name = one_argument.argument.substr(0, one_argument.argument.find(' '));
+  const auto begin = one_argument.text.find("  " + name + ":");
+  if (begin == one_argument.text.npos) return {};
+  const auto end = std::min(one_argument.text.find('\n', begin), one_argument.text.size());
+  const auto space = one_argument.argument.find(' ');
+  if (space == one_argument.argument.npos) {
+    auto text = one_argument.text;
+    return text.replace(begin, end - begin, "");
+  }
+  const auto value = one_argument.argument.substr(space + 1);
+  const bool whole = value.find_first_not_of("0123456789") == value.npos;
+  if (!whole && value != "0.0" && value != "0.1") return {};
+  auto text = one_argument.text;
+  return text.replace(begin, end - begin,
+                      "  " + name + ": " + (whole ? std::to_string(std::stoi(value) + 1) : "0.3"));
+}
+
+std::string scenario_of(const std::string& text) {
+  try {
+    auto made = *scenarios::read_job(text, "job", {});
+    made.comments.clear();
+    return scenarios::scenario_text(made);
+  } catch (const scenarios::Error& wrong) {
+    return wrong.what();
+  }
+}
+
+std::size_t try_all(bool read) {
+  std::size_t tried = 0;
+  for (const auto& one_argument : changeable_arguments()) {
+    if (one_argument.read != read) continue;
+    const auto text = changed(one_argument);
+    if (text.empty()) continue;
+    ++tried;
+    INFO(one_argument.file << ": " << one_argument.argument);
+    CHECK((scenario_of(text) != scenario_of(one_argument.text)) == read);
+  }
+  return tried;
+}
+
+}  // namespace
+
+TEST_CASE("changing an argument that is read changes the scenario") { CHECK(try_all(true) > 1000); }
+
+TEST_CASE("changing an argument without effect changes no byte of the scenario") {
+  CHECK(try_all(false) > 1000);
+}
+
+}  // namespace megatron_job_spec

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace nanotron_job_spec {
+
+using tests::at;
+
+namespace {
+
+std::string value(const std::string& more, const std::string& path) {
+  const auto text =
+      "model:\n  dtype: bfloat16\n  model_config: {num_hidden_layers: 8, hidden_size: "
+      "512, num_attention_heads: 8, num_key_value_heads: null, intermediate_size: "
+      "1024, vocab_size: 1000, max_position_embeddings: 256}\n"
+      "tokens: {micro_batch_size: 2, batch_accumulation_per_replica: 3, "
+      "sequence_length: 128}\n" +
+      more;
+  return at(tests::job(text).document, path);
+}
+
+const std::string degrees = "parallelism: {dp: 4, tp: 2, pp: 2, tp_mode: REDUCE_SCATTER}\n";
+
+}  // namespace
+
+TEST_CASE("every nanotron job of the tests is a scenario or is refused with a place") {
+  for (const auto& file : tests::job_files({"nanotron"})) {
+    INFO(file);
+    try {
+      const auto job = scenarios::read_job(scenarios::read_file(file), file.filename(), {});
+      REQUIRE(job);
+      for (const auto& argument : job->account.arguments) {
+        INFO(argument.text);
+        CHECK(argument.effect != scenarios::Effect::unknown);
+      }
+    } catch (const scenarios::Error& wrong) {
+      CHECK(wrong.complaints.front().text.find("state-space layers") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("degrees of a nanotron job say on how many GPUs it runs, and its batch") {
+  CHECK(value(degrees, "cluster.gpus") == "16");
+  CHECK(value(degrees, "training.global_batch") == "24");  // 2 x 3 x 4
+  CHECK(value(degrees, "plan.sequence_parallel") == "true");
+  CHECK(value(degrees, "plan.schedule") == "gpipe");  // where no engine is named
+}
+
+TEST_CASE("sizes, sharding and buckets of a nanotron job are a scenario's") {
+  CHECK(value("", "model.layers") == "8");
+  CHECK(value("", "model.kv_heads").empty());  // null: as many as heads
+  CHECK(value("optimizer: {zero_stage: 1, accumulate_grad_in_fp32: true}\n", "plan.zero") == "1");
+  CHECK(value("optimizer: {zero_stage: 1, accumulate_grad_in_fp32: true}\n",
+              "plan.gradient_precision") == "fp32");
+  CHECK(value("parallelism: {dp: 1, tp: 1, pp: 1, recompute_layer: true}\n", "plan.recompute") ==
+        "full");
+}
+
+}  // namespace nanotron_job_spec

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/shell_words.hpp"
+#include "tests/catch.hpp"
+
+namespace shell_script_spec {
+
+using scenarios::ShellVariables;
+
+namespace {
+
+const auto& table() { return scenarios::arguments_of("megatron"); }
+
+scenarios::Job script(const std::string& text, const std::vector<std::string>& env = {}) {
+  return scenarios::read_shell_script(text, table(), env);
+}
+
+// "--a 1 | --b" of the arguments, trouble in angle brackets.
+std::string shown(const std::vector<scenarios::JobArgument>& arguments) {
+  std::string all;
+  for (const auto& argument : arguments) {
+    all += (all.empty() ? "" : " | ") + argument.name;
+    for (const auto& value : argument.values)
+      all += " " + (value.trouble.empty() ? value.text : "<" + value.trouble + ">");
+  }
+  return all;
+}
+
+std::string expanded(const std::string& raw, const std::vector<std::string>& env = {}) {
+  ShellVariables variables(env);
+  variables.assign("A", {{"x y", {}, {}}});
+  variables.assign("L", {{"p q", {}, {}}, {"r", {}, {}}});
+  std::string all;
+  for (const auto& word : variables.expanded(raw, {}))
+    all += "[" + (word.trouble.empty() ? word.text : "?" + word.trouble) + "]";
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a word is expanded as a shell does it, as far as that takes no shell") {
+  CHECK(expanded("a\\ b") == "[a b]");
+  CHECK(expanded("'$A'\"$A\"") == "[$Ax y]");
+  CHECK(expanded("$A") == "[x][y]");
+  CHECK(expanded("-${A}-") == "[-x][y-]");
+  CHECK(expanded("\"${L[@]}\"") == "[p q][r]");
+  CHECK(expanded("${L[@]}") == "[p][q][r]");
+  CHECK(expanded("${B:-8}") == "[8]");
+  CHECK(expanded("${B:-${A}}") == "[x][y]");
+  CHECK(expanded("\"\"") == "[]");
+  CHECK(expanded("$A", {"A=1"}) == "[1]");
+}
+
+TEST_CASE("what needs a shell is named, and what to write instead") {
+  CHECK(expanded("$B") == "[?B has no value in this file; add --env B=VALUE]");
+  CHECK(expanded("$(nproc)") == "[?it is the output of a command, which needs a shell]");
+  CHECK(expanded("`nproc`") == "[?it is the output of a command, which needs a shell]");
+  CHECK(expanded("$((1 + 1))") == "[?it is calculated, which needs a shell]");
+  CHECK(expanded("$1") == "[?it is $1, an argument of the script]");
+  CHECK(expanded("${A%.txt}") == "[?${A%.txt} needs a shell; add --env A=VALUE]");
+}
+
+TEST_CASE("arguments come from the command that has most of them") {
+  const auto job = script(R"(#!/bin/bash
+#SBATCH --nodes=2
+export TP=8
+GPUS=8  # of a node
+MODEL=(
+  --num-layers 32   # a comment
+  --hidden-size=4096
+)
+MORE="--bf16 --tensor-model-parallel-size $TP"
+MORE+=" --swiglu"
+echo --num-layers 99
+torchrun --nproc_per_node $GPUS pretrain_gpt.py \
+  "${MODEL[@]}" \
+  $MORE > log.txt 2>&1
+)");
+  CHECK(
+      shown(job.arguments) ==
+      "--num-layers 32 | --hidden-size 4096 | --bf16 | --tensor-model-parallel-size 8 | --swiglu");
+  CHECK(shown(job.launcher) == "--nodes 2 | --nproc_per_node 8");
+  CHECK(job.program == "pretrain_gpt.py");
+}
+
+TEST_CASE("what is set under a condition has no value") {
+  const auto job = script(R"(
+TP=1
+if [ "$X" = y ]; then
+  TP=8
+fi
+[ -n "$Y" ] && PP=2
+case $Z in
+  big) EP=4 ;;
+esac
+python pretrain_gpt.py --num-layers 1 --tensor-model-parallel-size $TP \
+  --pipeline-model-parallel-size ${PP:-1} --expert-model-parallel-size $EP
+)");
+  CHECK(shown(job.arguments) ==
+        "--num-layers 1 | --tensor-model-parallel-size <TP is set under a condition in line 4, "
+        "which needs a shell; add --env TP=VALUE> | --pipeline-model-parallel-size <PP is set "
+        "under a condition in line 6, which needs a shell; add --env PP=VALUE> | "
+        "--expert-model-parallel-size <EP is set under a condition in line 8, which needs a "
+        "shell; add --env EP=VALUE>");
+}
+
+TEST_CASE("arguments that a script only collects are read without its command") {
+  const auto job = script("OPTIONS=\" --num-layers 2 \\\n --hidden-size 64 \"\neval run $OTHER\n");
+  CHECK(shown(job.arguments) == "--num-layers 2 | --hidden-size 64");
+}
+
+TEST_CASE("a list of arguments has sections") {
+  const auto job = script(R"(# variables
+N=4
+N=8
+SIZE=64
+SIZE=${SIZE:-1}
+# launcher
+--nproc_per_node 8
+# arguments
+--num-layers $N
+--hidden-size $SIZE
+--recompute-modules mlp moe_act
+)");
+  CHECK(shown(job.arguments) ==
+        "--num-layers <N has several values in this file, the last in line 3; add --env N=VALUE> | "
+        "--hidden-size 64 | --recompute-modules mlp moe_act");
+  CHECK(shown(job.launcher) == "--nproc_per_node 8");
+}
+
+TEST_CASE("a here-document is no part of the commands") {
+  const auto job = script("cat <<EOF > x.json\n--num-layers 7\nEOF\npython a.py --num-layers 2\n");
+  CHECK(shown(job.arguments) == "--num-layers 2");
+}
+
+TEST_CASE("an assignment of --env that is none is refused") {
+  CHECK_THROWS_WITH(ShellVariables(std::vector<std::string>{"=3"}), "--env: '=3' is no NAME=VALUE");
+}
+
+}  // namespace shell_script_spec

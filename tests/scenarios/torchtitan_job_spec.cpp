@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "scenarios/jobs/toml.hpp"
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace torchtitan_job_spec {
+
+using tests::at;
+
+namespace {
+
+std::string toml(const std::string& parallelism, const std::string& more = {}) {
+  return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\n"
+         "local_batch_size = 2\n[parallelism]\n" +
+         parallelism + "\n" + more;
+}
+
+std::string value(const std::string& text, const std::string& path) {
+  return at(tests::job(text, {"WORLD_SIZE=64"}).document, path);
+}
+
+std::string refused(const std::string& text) {
+  return tests::refusal([&] { tests::job(text); });
+}
+
+}  // namespace
+
+TEST_CASE("every torchtitan job of the tests is a scenario or is refused with a place") {
+  for (const auto& file : tests::job_files({"torchtitan"})) {
+    INFO(file);
+    try {
+      const auto job =
+          scenarios::read_job(scenarios::read_file(file), file.filename(), {{}, {"WORLD_SIZE=64"}});
+      REQUIRE(job);
+      CHECK(job->account.framework == "torchtitan");
+      for (const auto& argument : job->account.arguments) {
+        INFO(argument.text);
+        CHECK(argument.effect != scenarios::Effect::unknown);
+      }
+    } catch (const scenarios::Error& wrong) {
+      CHECK(wrong.complaints.front().text.find("a diffusion model is not modelled") !=
+            std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a flavor of torchtitan has the sizes of its model") {
+  CHECK(value(toml(""), "model.ffn") == "14336");  // 8/3 x 4096 = 10922, x 1.3, in whole 1024
+  CHECK(value(toml(""), "model.kv_heads") == "8");
+  CHECK(value("[model]\nname = \"qwen3\"\nflavor = \"30B-A3B\"\n[training]\nseq_len = 1\n",
+              "model.moe.experts") == "128");
+}
+
+TEST_CASE("torchtitan's batch is that of all data-parallel ranks") {
+  CHECK(value(toml("tensor_parallel_degree = 8"), "training.global_batch") == "16");  // 64 / 8 x 2
+  CHECK(value(toml("data_parallel_shard_degree = 4\ndata_parallel_replicate_degree = 2"),
+              "training.global_batch") == "16");
+  CHECK(value(toml(""), "plan.micro_batch") == "2");
+  CHECK(value(toml("pipeline_parallel_degree = 2"), "plan.micro_batch") == "1");
+  const auto unknown = tests::job(toml(""));
+  CHECK(unknown.wanted.front().path == "training.global_batch");
+}
+
+TEST_CASE("torchtitan shards parameters unless one rank holds them") {
+  CHECK(value(toml(""), "plan.zero") == "3");
+  CHECK(value(toml("data_parallel_shard_degree = 1"), "plan.zero") == "0");
+  CHECK(value(toml(""), "plan.reshard_after_forward") == "true");
+  CHECK(value(toml("pipeline_parallel_degree = 2"), "plan.reshard_after_forward") == "false");
+}
+
+TEST_CASE("embedding and head count as layers when torchtitan cuts a model") {
+  // 32 + 2 over 4 stages: 9, 9, 8, 8; the first and the last give one up.
+  CHECK(value(toml("pipeline_parallel_degree = 4"), "plan.layers_per_stage") == "8 9 8 7");
+  const auto interleaved = toml(
+      "pipeline_parallel_degree = 4\n"
+      "pipeline_parallel_schedule = \"Interleaved1F1B\"\n");
+  CHECK(value(interleaved, "plan.virtual_stages") == "2");
+  CHECK(value(interleaved, "plan.schedule") == "interleaved");
+}
+
+TEST_CASE("torchtitan recomputes every second layer unless it is told otherwise") {
+  const auto made = tests::job(toml(""), {"WORLD_SIZE=8"});
+  const auto& layers = made.document.find("plan")->find("layers")->items;
+  REQUIRE(layers.size() == 16);
+  CHECK(at(layers.front(), "from") == "1");
+  CHECK(value(toml("", "[activation_checkpoint]\nmode = \"full\"\n"), "plan.recompute") == "full");
+  CHECK(value(toml("", "[activation_checkpoint]\nselective_ac_option = \"op\"\n"),
+              "plan.recompute") == "per-op");
+}
+
+TEST_CASE("precision and compiler of a torchtitan job are a scenario's") {
+  CHECK(value(toml(""), "training.precision") == "bf16");
+  CHECK(value(toml("", "[float8]\nrecipe_name = \"rowwise\"\n"), "training.precision") == "bf16");
+  const auto fp8 =
+      "[model]\nflavor = \"8B\"\nconverters = [\"float8\"]\n"
+      "[float8]\nrecipe_name = \"rowwise\"\n[compile]\nenable = true\n";
+  CHECK(value(fp8, "training.precision") == "fp8");
+  CHECK(value(fp8, "training.fp8_recipe") == "rowwise");
+  CHECK(value(fp8, "software.compile") == "true");
+  CHECK(value(toml("", "[compile]\nenable = true\ncomponents = [\"loss\"]\n"),
+              "software.compile") == "false");
+}
+
+TEST_CASE("mistakes in a torchtitan job are told with their place") {
+  CHECK(refused(toml("pipeline_parallel_degree = 2\npipeline_parallel_schedule = \"LoopedBFS\"")) ==
+        "job:9:1: parallelism.pipeline_parallel_schedule LoopedBFS: this schedule is not modelled; "
+        "expected 1F1B, GPipe, Interleaved1F1B, ZBVZeroBubble or DualPipeV");
+  CHECK(refused(toml("tensor_parallel_degree = \"x\"")) ==
+        "job:8:1: parallelism.tensor_parallel_degree x: 'x' is not a whole number from 0 to "
+        "1099511627776");
+}
+
+TEST_CASE("TOML is read as its specification has it") {
+  const auto read = [](const std::string& text, const std::string& path) {
+    return at(scenarios::parse_toml(text, "f"), path);
+  };
+  CHECK(read("a.b = 1_000", "a.b") == "1000");
+  CHECK(read("[t.u]\nx = 'a\\b'", "t.u.x") == "a\\b");
+  CHECK(read("x = \"a\\\"b\\tc\"", "x") == "a\"b\tc");
+  CHECK(read("x = \"\"\"\na\nb\"\"\"", "x") == "a\nb");
+  CHECK(read("x = [1, 2, # two\n 3,]", "x") == "1 2 3");
+  CHECK(read("x = {a = 1, b.c = true}", "x.b.c") == "true");
+  CHECK(read("[[l]]\nx = 1", "l.x") == "1");
+  const auto wrong = [](const std::string& text) {
+    return tests::refusal([&] { scenarios::parse_toml(text, "f"); });
+  };
+  CHECK(wrong("a = 1\na = 2") == "f:2:5: this is not TOML: 'a' is given twice");
+  CHECK(wrong("a = 'x") == "f:1:7: this is not TOML: the text does not end");
+  CHECK(wrong("a 1") == "f:1:3: this is not TOML: expected key = value");
+  CHECK(wrong("[a\n") == "f:1:3: this is not TOML: expected ]");
+}
+
+}  // namespace torchtitan_job_spec
