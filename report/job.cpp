@@ -12,27 +12,27 @@
 namespace report {
 namespace {
 
-using scenarios::Effect;
 using scenarios::JobAccount;
 using scenarios::JudgedArgument;
 
-bool is_of(const JudgedArgument& argument, Effect effect) {
+bool is_of(const JudgedArgument& argument, scenarios::Effect effect) {
   return word_of(argument.effect) == word_of(effect);
 }
 
-auto count_of(const JobAccount& account, Effect effect) {
+auto count_of(const JobAccount& account, scenarios::Effect effect) {
   return std::ranges::count_if(
       account.arguments, [&](const JudgedArgument& argument) { return is_of(argument, effect); });
 }
 
-std::string lines_of(const JobAccount& account, Effect effect, const TextOptions& options) {
+std::string lines_of(const JobAccount& account, scenarios::Effect effect,
+                     const TextOptions& options) {
   std::string text;
   for (const auto& argument : account.arguments)
     if (is_of(argument, effect))
       text +=
           fmt::format("              {}: {}{}{}{}\n", word_of(effect),
                       printable(argument.text, options.unicode),
-                      effect == Effect::unknown ? " (" + argument.place + ")" : "",
+                      effect == scenarios::Effect::unknown ? " (" + argument.place + ")" : "",
                       argument.why.empty() ? "" : ": ", printable(argument.why, options.unicode));
   return text;
 }
@@ -43,11 +43,12 @@ std::string job_text(const JobAccount& account, const TextOptions& options) {
   return fmt::format(
              "\njob           {} @{}: {} arguments read, {} without effect, {} not modelled, {} "
              "unknown\n",
-             account.framework, account.version, count_of(account, Effect::read),
-             count_of(account, Effect::none), count_of(account, Effect::not_modelled),
-             count_of(account, Effect::unknown)) +
-         lines_of(account, Effect::unknown, options) +
-         lines_of(account, Effect::not_modelled, options);
+             account.framework, account.version, count_of(account, scenarios::Effect::read),
+             count_of(account, scenarios::Effect::none),
+             count_of(account, scenarios::Effect::not_modelled),
+             count_of(account, scenarios::Effect::unknown)) +
+         lines_of(account, scenarios::Effect::unknown, options) +
+         lines_of(account, scenarios::Effect::not_modelled, options);
 }
 
 nlohmann::ordered_json job_document(const JobAccount& account) {
