@@ -102,7 +102,7 @@ struct Reader {
   void (*read)(const std::string& text);
 };
 
-inline constexpr std::array<Reader, 14> readers{{
+inline constexpr std::array<Reader, 15> readers{{
     {"scenario", read_scenario},
     {"search", read_search},
     {"condition", read_condition},
