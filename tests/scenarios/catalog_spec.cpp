@@ -194,6 +194,16 @@ TEST_CASE("a device names the one that its rates were measured on, or what is na
                         STEPCAST_HOLDS("did you mean 'b200'?"));
 }
 
+TEST_CASE("half the power limit slows products of NVIDIA's devices since A100 by the root of two") {
+  for (const auto* name : {"a100-80gb-sxm", "h100-80gb-sxm", "b200", "b300", "gb200", "gb300"}) {
+    CAPTURE(name);
+    auto device = scenarios::catalog_device(name);
+    const double clock = device.clock();
+    device.power = device.power / 2.0;
+    CHECK(device.clock() == Approx(clock / std::sqrt(2)));
+  }
+}
+
 TEST_CASE("every node names a usual fabric that exists") {
   for (const auto name : scenarios::catalog_names(Kind::node)) {
     CAPTURE(name);
