@@ -59,7 +59,7 @@ BlockId CachingAllocator::search(const Request& request) {
   auto best = pool.free.lower_bound({request.stream, request.size, 0, 0});
   if (!fits_stream(best)) return no_block;
   if (settings_.expandable_segments) {
-    // What counts is how large a block can become, not how large it is.
+    // The best block is the one that can grow to the least size that is enough.
     const auto grown = [&](BlockId id) {
       const auto after = blocks_[id].after;
       return blocks_[id].size +

@@ -24,7 +24,7 @@
 
 namespace allocator {
 
-// What stands against a request.
+// Why a request for memory failed, in bytes.
 struct Shortage {
   Size limit = 0;         // of what may be reserved
   Size block = 0;         // that it needs
@@ -33,7 +33,7 @@ struct Shortage {
 
 class CachingAllocator {
  public:
-  // What is done is written to `trace` where there is one; it must outlive the allocator.
+  // Appends every action to `trace`, unless null; the trace must outlive the allocator.
   CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace = nullptr);
 
   // Whether there was memory. std::invalid_argument where the tensor is there already, or its size
@@ -60,7 +60,7 @@ class CachingAllocator {
     StreamId stream;
     bool small;
   };
-  // Of a block that waits for a stream.
+  // A stream that a block waits for before it is free.
   struct Waiting {
     TensorId tensor;
     BlockId block;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an allocator counts, and the list of what it did.
+// Bytes and events that an allocator counts, and the list of its actions.
 #pragma once
 #include <algorithm>
 #include <cstdint>

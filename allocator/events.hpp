@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does with memory, in the order in which its host does it.
+// The events by which a program uses memory, in the order in which its host issues them.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -9,7 +9,7 @@ namespace allocator {
 
 using Action = TraceEntry::Action;
 
-// Of the device's memory and an eighth of it.
+// An expandable segment reserves nine eighths of the device's memory, in bytes of addresses.
 constexpr Size addresses_over_memory(Size memory) { return memory + memory / 8; }
 
 // The first block, free or without memory, of a row of such that is long enough.

@@ -13,7 +13,7 @@ void add_calls(Counts& counts, const Counts& of, std::int64_t times) {
   counts.retries += times * of.retries;
 }
 
-// What follows in time: the first of equal peaks is the peak.
+// Adds counts that follow in time. Of two equal peaks the first one counts.
 void append(Counts& counts, const Counts& next) {
   if (next.allocated.peak > counts.allocated.peak) counts.unused_at_peak = next.unused_at_peak;
   for (auto gauge : {&Counts::requested, &Counts::allocated, &Counts::active, &Counts::reserved})

@@ -16,7 +16,7 @@ using scenarios::JobAccount;
 using scenarios::JudgedArgument;
 
 bool is_of(const JudgedArgument& argument, scenarios::Effect effect) {
-  return word_of(argument.effect) == word_of(effect);
+  return argument.effect == effect;
 }
 
 auto count_of(const JobAccount& account, scenarios::Effect effect) {

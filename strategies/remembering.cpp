@@ -28,7 +28,7 @@ Words words_of(const units::Kernel& kernel, const Gpu& gpu) {
   const auto word = [](auto value) { return static_cast<std::uint64_t>(value); };
   const auto small = word(kernel.kind) | word(kernel.precision) << 4 | word(kernel.layout) << 8 |
                      word(kernel.causal) << 12 | word(kernel.fused) << 16 |
-                     word(kernel.reduces) << 20 | word(gpu.kind) << 24;
+                     word(kernel.reduces) << 20 | word(kernel.grouped) << 21 | word(gpu.kind) << 24;
   return {small,
           word(kernel.batch),
           word(kernel.m),

@@ -27,19 +27,9 @@ std::string wanted(const std::string& text, const std::vector<std::string>& env 
 }  // namespace
 
 TEST_CASE("every DeepSpeed configuration of the tests is a scenario or is refused with a place") {
-  for (const auto& file : tests::job_files({"deepspeed"})) {
-    INFO(file);
-    try {
-      const auto job = scenarios::read_job(scenarios::read_file(file), file.filename(), {});
-      REQUIRE(job);
-      for (const auto& argument : job->account.arguments) {
-        INFO(argument.text);
-        CHECK(argument.effect != scenarios::Effect::unknown);
-      }
-    } catch (const scenarios::Error& wrong) {
-      CHECK(wrong.complaints.front().place.starts_with(file.filename().string()));
-    }
-  }
+  tests::check_jobs("deepspeed", [](const scenarios::Error& wrong, const auto& file) {
+    CHECK(wrong.complaints.front().place.starts_with(file.filename().string()));
+  });
 }
 
 TEST_CASE("of DeepSpeed's three batch sizes two make the third") {

@@ -9,6 +9,7 @@
 #include "scenarios/documents/file.hpp"
 #include "scenarios/jobs/read_job.hpp"
 #include "scenarios/jobs/scenario_text.hpp"
+#include "tests/catch.hpp"
 
 namespace tests {
 
@@ -38,6 +39,25 @@ inline scenarios::JobScenario job(const std::string& text, std::vector<std::stri
   auto made = scenarios::read_job(text, "job", {as, std::move(env)});
   if (!made) throw std::logic_error("no job");
   return std::move(*made);
+}
+
+// Every file of the folder is a scenario without unknown arguments, or is refused: `refused` checks
+// the error.
+template <class Refused>
+void check_jobs(const std::string& folder, Refused&& refused) {
+  for (const auto& file : job_files({folder})) {
+    INFO(file);
+    try {
+      const auto job = scenarios::read_job(scenarios::read_file(file), file.filename(), {});
+      REQUIRE(job);
+      for (const auto& argument : job->account.arguments) {
+        INFO(argument.text);
+        CHECK(argument.effect != scenarios::Effect::unknown);
+      }
+    } catch (const scenarios::Error& wrong) {
+      refused(wrong, file);
+    }
+  }
 }
 
 // What stands at "section.key" of its document; "" where nothing does.

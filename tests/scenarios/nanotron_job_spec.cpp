@@ -26,19 +26,9 @@ const std::string degrees = "parallelism: {dp: 4, tp: 2, pp: 2, tp_mode: REDUCE_
 }  // namespace
 
 TEST_CASE("every nanotron job of the tests is a scenario or is refused with a place") {
-  for (const auto& file : tests::job_files({"nanotron"})) {
-    INFO(file);
-    try {
-      const auto job = scenarios::read_job(scenarios::read_file(file), file.filename(), {});
-      REQUIRE(job);
-      for (const auto& argument : job->account.arguments) {
-        INFO(argument.text);
-        CHECK(argument.effect != scenarios::Effect::unknown);
-      }
-    } catch (const scenarios::Error& wrong) {
-      CHECK(wrong.complaints.front().text.find("state-space layers") != std::string::npos);
-    }
-  }
+  tests::check_jobs("nanotron", [](const scenarios::Error& wrong, const auto&) {
+    CHECK(wrong.complaints.front().text.find("state-space layers") != std::string::npos);
+  });
 }
 
 TEST_CASE("degrees of a nanotron job say on how many GPUs it runs, and its batch") {
