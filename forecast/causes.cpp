@@ -17,7 +17,7 @@ using sim::Picoseconds;
 
 std::string_view to_text(IdleCause cause) {
   constexpr std::array<std::string_view, idle_causes> texts{
-      "warm-up", "drain", "imbalance", "straggler", "communication", "host"};
+      "warm-up", "drain", "imbalance", "straggler", "communication", "host", "expert imbalance"};
   return texts[static_cast<std::size_t>(cause)];
 }
 

@@ -85,6 +85,25 @@ struct Slowed {
   units::Seconds lost;
 };
 
+// How experts are reached and loaded where training.routing says so (plans/routing.hpp).
+struct ExpertRanks {
+  double ranks_reached = 1, nodes_reached = 1;  // by one token, in the mean
+  double own_load = 1, fullest_load = 1;        // of the mean rank and of the fullest
+  double dropped = 0;                           // share of token copies
+  // With consecutive experts on each rank, where they are placed another way; and what no placement
+  // gets below.
+  std::optional<double> given_load, least_load;
+  // A middle layer on a rank of so much load: the mean rank, then quantiles of the fullest.
+  struct Layer {
+    double quantile = 0;  // 0: the mean rank
+    double load = 1;
+    units::Seconds mlp_forward, mlp_backward;
+    units::Bytes kept;
+  };
+  std::vector<Layer> layers;
+  units::Seconds waiting;  // most that the mean rank of a stage waits in a step for the fullest
+};
+
 struct SimulationFacts {
   std::int64_t events = 0, ranks = 0, ranks_simulated = 0;
   units::Seconds wall;  // filled by whoever owns a clock
@@ -163,6 +182,7 @@ struct Forecast {
   std::vector<LinkLoad> links;          // that carried anything, the busiest first
   std::vector<Slowed> slowed;           // the greatest loss first
   SimulationFacts simulation;
+  std::optional<ExpertRanks> experts;  // unless training.routing is left out
   std::vector<std::string> warnings;   // with advice
   Timeline timeline;                   // only if asked for
   std::optional<Validated> validated;  // filled in with the step's interval (intervals.hpp)

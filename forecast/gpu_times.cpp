@@ -22,7 +22,7 @@ GpuTimes gpu_times_of(const std::vector<strategies::ActorFacts>& actors,
                          spent.on[strategies::optimizer_compute];
     const auto communication = on(strategies::forward_tensor_comm, strategies::data_comm);
     const auto alike = static_cast<double>(actors[actor].multiplicity);
-    longest = std::max(longest, spent.idle + communication);
+    longest = std::max(longest, spent.idle + communication + spent.on[strategies::expert_waiting]);
     computing += alike * static_cast<double>(compute);
     ranks += alike;
   }

@@ -25,9 +25,20 @@ namespace forecast {
 //   a pass of another stage, between: as the origin of the wait, the first on the chain that was
 //     busy before it: a GPU that straggles, a lane of messages, else imbalance;
 //   an optimizer step of another stage, or the next step's turn where steps overlap: imbalance.
-enum class IdleCause : std::uint8_t { warm_up, drain, imbalance, straggler, communication, host };
-inline constexpr std::size_t idle_causes = 6;
-std::string_view to_text(IdleCause cause);  // "warm-up"
+// Inside of passes, where no interval is told apart: expert_imbalance, the wait of the mean rank of
+// an expert-parallel group for the fullest, which has more token copies (strategies/experts.hpp).
+enum class IdleCause : std::uint8_t {
+  warm_up,
+  drain,
+  imbalance,
+  straggler,
+  communication,
+  host,
+  expert_imbalance
+};
+inline constexpr std::size_t idle_causes = 7;
+inline constexpr std::size_t interval_causes = 6;  // the first: those of intervals
+std::string_view to_text(IdleCause cause);         // "warm-up"
 
 using IdleByCause = std::array<std::int64_t, idle_causes>;  // picoseconds, indexed by IdleCause
 
@@ -44,7 +55,7 @@ struct Awaited {
 };
 
 // An interval in which a stage's rank neither computed nor waited for communication of its own. The
-// intervals of a stage sum to its bubble.
+// intervals of a stage and its expert_imbalance sum to its bubble.
 struct Idle {
   int stage = 0;
   std::int64_t rank = 0;

@@ -10,6 +10,7 @@
 
 #include "forecast/causes.hpp"
 #include "forecast/costs.hpp"
+#include "forecast/expert_ranks.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/gpu_times.hpp"
 #include "forecast/link_samples.hpp"
@@ -101,7 +102,7 @@ TimeParts parts_of(const sim::Spent& spent) {
   parts[data_comm] = on({strategies::data_comm});
   parts[offload] = on({strategies::offloading});
   parts[optimizer] = on({strategies::optimizer_compute});
-  parts[bubble] = seconds_of(spent.idle);
+  parts[bubble] = seconds_of(spent.idle) + on({strategies::expert_waiting});
   parts[other] = seconds_of(spent.host) + on({strategies::data_loading});
   return parts;
 }
@@ -182,12 +183,13 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
     const auto found = std::ranges::find(lowered.actors, s, &strategies::ActorFacts::stage);
     const auto actor = static_cast<std::uint32_t>(found - lowered.actors.begin());
     StageTimes stage{.stage = s, .layers = found->layers};
-    stage.busy = seconds_of(measures.busy[actor]);
-    stage.bubble = seconds_of(measures.of_actor[actor].idle);
+    const auto waiting = measures.of_actor[actor].on[strategies::expert_waiting];
+    stage.busy = seconds_of(measures.busy[actor] - waiting);
+    stage.bubble = seconds_of(measures.of_actor[actor].idle + waiting);
     stage.peak_in_flight =
         strategies::peak_in_flight(lowered.order[static_cast<std::size_t>(s)], layout.parts());
     add_pass_times(stage, lowered, runs[actor], exchanges[actor]);
-    idle += static_cast<double>(measures.of_actor[actor].idle);
+    idle += static_cast<double>(measures.of_actor[actor].idle + waiting);
     pipeline.stages.push_back(stage);
   }
   pipeline.bubble_fraction = idle / static_cast<double>(scenario.plan.pipeline) /
@@ -196,13 +198,17 @@ Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowere
 }
 
 // With experts, where any layer has them.
-LayerTimes layer_of(const Scenario& scenario, const strategies::PassWriter& writer) {
+strategies::Block middle_layer(const Scenario& scenario) {
   strategies::Block middle{};
   for (const auto& blocks :
        strategies::blocks_of(scenario.model, scenario.plan, scenario.software.keep_sent_outputs))
     for (const auto& block : blocks)
       if (block.kind == strategies::Block::Kind::layer && block.experts >= middle.experts)
         middle = block;
+  return middle;
+}
+
+LayerTimes layer_of(const strategies::Block& middle, const strategies::PassWriter& writer) {
   const auto time = [](const strategies::Pieces& pieces) {
     return seconds_of(strategies::alone(pieces).total());
   };
@@ -217,7 +223,9 @@ LayerTimes layer_of(const Scenario& scenario, const strategies::PassWriter& writ
   return layer;
 }
 
-std::vector<PartTime> path_of(const sim::Spent& path) {
+// For whom the mean rank of an expert-parallel group waits, the fullest, computes meanwhile.
+std::vector<PartTime> path_of(sim::Spent path) {
+  path.on[strategies::forward_compute] += std::exchange(path.on[strategies::expert_waiting], 0);
   const auto parts = parts_of(path);
   std::vector<PartTime> out;
   for (const auto& facts : step_parts)
@@ -317,7 +325,8 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.time = parts_of(measures.of_actor[static_cast<std::uint32_t>(measures.last)]);
   forecast.gpus = gpu_times_of(lowered.actors, measures);
   forecast.pipeline = pipeline_of(scenario, lowered, measures);
-  forecast.layer = layer_of(scenario, *lowered.writer);
+  const auto middle = middle_layer(scenario);
+  forecast.layer = layer_of(middle, *lowered.writer);
   forecast.memory = memory_of(scenario, lowered);
   forecast.critical_path = path_of(measures.critical_path);
   forecast.simulation.events = trace.steps;
@@ -326,6 +335,8 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   const auto links = add_network(forecast, lowered, trace);
   forecast.warnings = warnings_of(scenario, forecast);
   if (explains) add_waits(forecast, scenario, lowered, trace, waits, period, options, links);
+  forecast.experts = expert_ranks(scenario, lowered, middle, costs);
+  add_expert_waits(forecast, lowered, measures);
   return forecast;
 }
 

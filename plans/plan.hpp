@@ -8,6 +8,7 @@
 
 #include "model/kernels.hpp"
 #include "model/module.hpp"
+#include "plans/routing.hpp"
 #include "plans/schedules/schedule_layout.hpp"
 #include "units/kernel.hpp"
 #include "units/quantity.hpp"
@@ -140,6 +141,7 @@ struct Training {
   Fp8Recipe fp8_recipe = Fp8Recipe::delayed;
   Optimizer optimizer = Optimizer::adamw;
   double padding = 0.0;
+  Routing routing;  // of models with experts
   friend bool operator==(const Training&, const Training&) = default;
 };
 

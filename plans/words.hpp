@@ -33,6 +33,23 @@ constexpr auto words_of(Optimizer) {
                                   {"onebit-adam", onebit_adam}});
 }
 
+constexpr auto words_of(Locality) {
+  using enum Locality;
+  return units::words<Locality>(
+      {{"random", random}, {"group_limited", group_limited}, {"neighbours", neighbours}});
+}
+
+constexpr auto words_of(Skew) {
+  using enum Skew;
+  return units::words<Skew>(
+      {{"balanced", balanced}, {"power_law", power_law}, {"histogram", histogram}});
+}
+
+constexpr auto words_of(ExpertPlacement) {
+  return units::words<ExpertPlacement>(
+      {{"given", ExpertPlacement::given}, {"greedy", ExpertPlacement::greedy}});
+}
+
 // Those that say all there is to say; the others have figures or modules.
 constexpr auto words_of(Recompute::Kind) {
   using enum Recompute::Kind;

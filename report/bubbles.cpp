@@ -67,6 +67,10 @@ std::string remedy(const forecast::Scenario& scenario, const forecast::Forecast&
              "them less to do";
     case IdleCause::communication:
       return better_links(forecast);
+    case IdleCause::expert_imbalance:
+      return "the fullest rank of each expert-parallel group holds up the others: "
+             "`routing.placement: greedy`, a lower `expert` degree or a `capacity_factor` shorten "
+             "it";
     case IdleCause::host:
       break;
   }
@@ -86,6 +90,7 @@ std::string_view schedule_remedy(IdleCause cause) {
     case IdleCause::communication:
       return "less time between stages (`--comm`), or more warm-up passes that hide it, shorten it";
     case IdleCause::host:
+    case IdleCause::expert_imbalance:
       break;
   }
   return "";

@@ -38,13 +38,38 @@ Document causes_document(const std::optional<forecast::IdleByCause>& causes) {
     return units::Seconds{static_cast<double>((*causes)[static_cast<std::size_t>(cause)]) * 1e-12};
   };
   using enum forecast::IdleCause;
-  return Object()
-      .quantity("warm_up_s", seconds(warm_up))
+  Object object;
+  object.quantity("warm_up_s", seconds(warm_up))
       .quantity("drain_s", seconds(drain))
       .quantity("imbalance_s", seconds(imbalance))
       .quantity("straggler_s", seconds(straggler))
       .quantity("communication_s", seconds(communication))
-      .quantity("host_s", seconds(host))
+      .quantity("host_s", seconds(host));
+  if (seconds(expert_imbalance).value > 0)
+    object.quantity("expert_imbalance_s", seconds(expert_imbalance));
+  return object.take();
+}
+
+Document experts_document(const forecast::ExpertRanks& experts) {
+  Document layers = Document::array();
+  for (const auto& layer : experts.layers)
+    layers.push_back(Object()
+                         .number("quantile", layer.quantile)
+                         .number("load", layer.load)
+                         .quantity("mlp_forward_s", layer.mlp_forward)
+                         .quantity("mlp_backward_s", layer.mlp_backward)
+                         .quantity("kept_bytes", layer.kept)
+                         .take());
+  return Object()
+      .number("ranks_reached", experts.ranks_reached)
+      .number("nodes_reached", experts.nodes_reached)
+      .number("own_load", experts.own_load)
+      .number("fullest_load", experts.fullest_load)
+      .number("dropped", experts.dropped)
+      .optional("given_load", experts.given_load)
+      .optional("least_load", experts.least_load)
+      .quantity("waiting_s", experts.waiting)
+      .put("layers", std::move(layers))
       .take();
 }
 
@@ -169,8 +194,9 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
   if (beside.job) object.put("job", job_document(*beside.job));
   object.put("time", time_document(forecast.time))
       .put("pipeline", pipeline_document(forecast.pipeline))
-      .put("layer", layer_document(forecast.layer))
-      .put("memory", memory_document(forecast.memory))
+      .put("layer", layer_document(forecast.layer));
+  if (forecast.experts) object.put("experts", experts_document(*forecast.experts));
+  object.put("memory", memory_document(forecast.memory))
       .put("critical_path", parts_document(forecast.critical_path))
       .put("network", network_document(forecast))
       .put("validated", validated_document(forecast.validated));

@@ -1,13 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one step trains on, and how numbers are kept.
+// What one step trains on, how numbers are kept, and which experts tokens choose (`routing`).
 #include "plans/words.hpp"
 #include "scenarios/keys.hpp"
+#include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
 
 namespace scenarios {
 namespace {
 
+using strategies::ExpertPlacement;
+using strategies::Locality;
+using strategies::Routing;
+using strategies::Skew;
 using strategies::Training;
+
+constexpr Range group_counts{1, 65'536, "groups of experts"};
+
+bool in_groups(const Routing& r) { return r.locality == Locality::group_limited; }
+bool by_law(const Routing& r) { return r.skew == Skew::power_law; }
+bool is_skewed(const Routing& r) { return r.skew != Skew::balanced; }
+
+Key<Routing> shares_key() {
+  const Form form{
+      .type = Type::list,
+      .range = {1, 65'536, "one for each expert"},
+      .forms = {{.type = Type::number,
+                 .range = {1e-9, 1e9, "every expert gets some tokens; a small share is one"}}}};
+  return {{"shares", "With skew histogram: tokens of each expert, in any unit", "", form},
+          [form](Routing& routing, const Cursor& at) {
+            if (!check(form, at)) return;
+            routing.shares.clear();
+            for (const auto& item : at.value().items) routing.shares.push_back(to_number(item));
+          },
+          [](const Routing& routing) -> std::optional<Value> {
+            if (routing.skew != Skew::histogram) return {};
+            return shown_list(routing.shares, shown_number);
+          }};
+}
+
+const Table<Routing>& routing_table() {
+  static const Table<Routing> table{
+      choice<Routing>("locality", "random", "Where the experts of one token lie",
+                      &Routing::locality),
+      shown_if(in_groups, whole<Routing>("groups", "", group_counts,
+                                         "With locality group_limited: equal groups of experts",
+                                         &Routing::groups)),
+      shown_if(in_groups, whole<Routing>("top_groups", "", group_counts,
+                                         "With locality group_limited: groups that a token chooses "
+                                         "its experts of",
+                                         &Routing::top_groups)),
+      choice<Routing>("skew", "balanced", "How popular experts are beside each other",
+                      &Routing::skew),
+      shown_if(by_law, number<Routing>("exponent", "1.2", {0, 2, "an exponent of popularity"},
+                                       "With skew power_law: how fast the density falls",
+                                       &Routing::exponent)),
+      shown_if(by_law,
+               number<Routing>("spread", "10000", {1, 1e9, "a ratio of numbers of tokens"},
+                               "With skew power_law: the most popular expert over the least",
+                               &Routing::spread)),
+      shares_key(),
+      shown_if(is_skewed, choice<Routing>("placement", "given",
+                                          "Which experts a rank holds: consecutive ones, or those "
+                                          "that even out the ranks",
+                                          &Routing::placement))};
+  return table;
+}
+
+// A key that means something only with another.
+void check_use(const Cursor& at, std::string_view key, bool used, const std::string& with) {
+  if (const auto given = at.find(key); given && !used)
+    given->complain("is for " + with + "; leave it out, or write that");
+}
+
+void check_keys(const Routing& routing, const Cursor& at) {
+  if (at.reading().doubtful(at.path())) return;
+  for (const auto* key : {"groups", "top_groups"})
+    check_use(at, key, in_groups(routing), "locality: group_limited");
+  for (const auto* key : {"exponent", "spread"})
+    check_use(at, key, by_law(routing), "skew: power_law");
+  check_use(at, "shares", routing.skew == Skew::histogram, "skew: histogram");
+  check_use(at, "placement", is_skewed(routing) || routing.placement == ExpertPlacement::given,
+            "skew: power_law or histogram");
+  if (in_groups(routing))
+    require({"groups", "top_groups"}, "group_limited needs both, such as 8 and 4", at);
+  if (routing.skew == Skew::histogram)
+    require({"shares"}, "a histogram needs a number for each expert", at);
+  if (routing.locality == Locality::neighbours && is_skewed(routing))
+    at.find("skew")->complain(
+        "a gate of neighbours sends every expert as many tokens; write balanced, or another "
+        "locality");
+}
+
+Key<Training> routing_key() {
+  return {{"routing", "Which experts tokens choose", "any of them, all alike",
+           map_of(fields_of(routing_table()))},
+          [](Training& training, const Cursor& at) {
+            read_map(routing_table(), training.routing, at);
+            check_keys(training.routing, at);
+          },
+          [](const Training& training) -> std::optional<Value> {
+            if (training.routing == Routing{}) return {};
+            return show_map(routing_table(), training.routing);
+          }};
+}
 
 const Table<Training>& training_table() {
   static const Table<Training> made{
@@ -21,7 +116,8 @@ const Table<Training>& training_table() {
                                 &Training::fp8_recipe)),
       choice<Training>("optimizer", "adamw", "Optimizer", &Training::optimizer),
       number<Training>("padding", "0", {0, 0.99, "the share of tokens that are padding"},
-                       "Share of tokens that are padding", &Training::padding)};
+                       "Share of tokens that are padding", &Training::padding),
+      routing_key()};
   return made;
 }
 

@@ -24,6 +24,7 @@ enum Activity : sim::Activity {
   offloading,
   data_loading,
   optimizer_compute,
+  expert_waiting,  // for the fullest rank of an expert-parallel group, which still computes
 };
 
 // Labels of ops, for pictures and traces.

@@ -11,24 +11,14 @@ using topology::Collective;
 using topology::Sending;
 using units::Bytes;
 
-double fullest_share(const model::Moe& moe, const Plan& plan) {
-  const double fullest = plan.expert > 1 ? moe.imbalance : 1;
-  return std::min(fullest, moe.capacity_factor.value_or(fullest));
+ExpertLoads expert_loads(const Share& share) {
+  return expert_loads(*share.model.moe, share.training.routing, share.plan.expert);
 }
 
-std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t rows) {
+std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t rows,
+                           double load) {
   const auto copies = static_cast<double>(expert_tensor(plan) * rows * moe.top_k);
-  return static_cast<std::int64_t>(copies * fullest_share(moe, plan) + 0.5);
-}
-
-double parts_hit(const model::Moe& moe, double parts) {
-  const auto experts = static_cast<double>(moe.experts);
-  const double elsewhere = experts - experts / parts;
-  double missed = 1;  // the chance that a part is not hit
-  for (std::int64_t i = 0; i < moe.top_k; ++i)
-    missed *=
-        std::max(0.0, elsewhere - static_cast<double>(i)) / (experts - static_cast<double>(i));
-  return parts * (1 - missed);
+  return static_cast<std::int64_t>(copies * load + 0.5);
 }
 
 bool sends_rows(MoeDispatcher dispatcher) {
@@ -62,13 +52,15 @@ struct Exchanging {
     return costs.collective(kind, Bytes{bytes}, shape);
   }
 
+  // Of this many equal parts of the experts, those that a token is sent to.
+  double hit(int parts) const { return parts_hit(moe(), share.training.routing, parts); }
+
   // To the ranks of the expert-parallel group, or back from them.
   Sending deduplicated(double bytes_of_value) const {
     const double once = values * fullest * bytes_of_value;
-    const double to_ranks = once * parts_hit(moe(), group().ranks);
+    const double to_ranks = once * hit(group().ranks);
     if (group().nodes == 1) return time(Collective::all_to_all, to_ranks, group());
-    const auto between =
-        time(Collective::all_to_all, once * parts_hit(moe(), group().nodes), group());
+    const auto between = time(Collective::all_to_all, once * hit(group().nodes), group());
     return beside(between, time(Collective::all_to_all, to_ranks, on_one_node(group())));
   }
   Sending between_experts(double bytes_of_value, Collective gathering) const {
@@ -120,7 +112,7 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
   if (!share.model.moe || plan.expert * expert_tensor(plan) == 1) return {};
   const auto rows = extent_of(share).rows;
   const Exchanging exchanging{share, costs, static_cast<double>(rows * share.model.hidden),
-                              fullest_share(*share.model.moe, plan)};
+                              expert_loads(share).fullest};
   // Experts that are divided as the rest of the layer is are exchanged for where that is.
   const bool as_layers = plan.expert == 1 && expert_tensor(plan) == plan.tensor;
   return {

@@ -4,25 +4,19 @@
 #pragma once
 #include <cstdint>
 
+#include "plans/expert_loads.hpp"
 #include "strategies/costs.hpp"
 #include "strategies/passes.hpp"
 
 namespace strategies {
 
-// Tokens of the fullest rank of an expert-parallel group over the mean: `imbalance`, 1 where each
-// rank has all experts, or the capacity factor where that is less and the rest is dropped (a buffer
-// is not padded up to its capacity). Everyone waits for the fullest rank, so every rank is priced
-// as if it were that.
-double fullest_share(const model::Moe& moe, const Plan& plan);
+// What a rank's experts have to do, as loads (plans/expert_loads.hpp).
+ExpertLoads expert_loads(const Share& share);
 
 // Token copies that the experts of a rank process. An expert-parallel group of e ranks with T rows
 // each shares e·T·top_k copies out over its e ranks; each of the ranks that divide an expert sees
-// the copies of all of them: expert_tensor · T · top_k · fullest_share.
-std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t rows);
-
-// Of `parts` equal parts of all experts, how many hold one of a token's top_k, chosen uniformly:
-// parts · (1 − C(E − E/parts, k) / C(E, k)). Routing limited to groups of experts hits fewer.
-double parts_hit(const model::Moe& moe, double parts);
+// the copies of all of them: expert_tensor · T · top_k · load. What is dropped is not padded for.
+std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t rows, double load);
 
 // Bytes of one value on its way to an expert. In fp8 with scales by blocks DeepEP and HybridEP send
 // 8-bit values and an fp32 scale for 128 of them, activations forward and gradients backward, and
@@ -40,10 +34,11 @@ bool sends_rows(MoeDispatcher dispatcher);
 // - all-gather: gathers all rows, T·h·(e − 1), and sums and scatters as many back;
 // - DeepEP, HybridEP: a token once to each node that has experts of it, T·h·parts_hit(N)·(N − 1)/N
 //   over the NICs, and once to each rank of the node that has them,
-//   T·h·parts_hit(e)·(local − 1)/local over NVLink; both at once.
+//   T·h·parts_hit(e)·(local − 1)/local over NVLink; both at once (plans/routing.hpp).
 // expert_tensor ranks then gather all their copies, and sum and scatter the results; no other
 // traffic is taken to slow these down.
-// Copies times fullest_share. Indices, weights and counts that travel along are left out.
+// Copies times the load of the fullest rank, for which all wait. Indices, weights and counts that
+// travel along are left out.
 ExpertExchanges expert_exchanges(const Share& share, const Costs& costs);
 
 // Of the all-gather dispatcher: the rows of all ranks that hold the experts, which are there while

@@ -2,6 +2,7 @@
 // A training step on a cluster: what is priced, bounded and lowered.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "model/transformer.hpp"
 #include "plans/plan.hpp"
@@ -19,6 +20,9 @@ struct Job {
   const Software& software;
   const topology::Cluster& cluster;
   bool counts_flops = false;  // of passes: sim::Template::flops
+  // Loads of the ranks of an expert-parallel group, by place in it: each is priced as itself, not
+  // as the mean one that waits for the fullest. Empty: as training.routing has them.
+  std::vector<double> loads = {};
   // Of a rank that is alone in its groups.
   Share share() const {
     return {.model = model,

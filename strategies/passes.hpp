@@ -63,12 +63,20 @@ struct Share {
   // Of the ranks at the same place of regrouped layers' groups in one of the plan's.
   topology::GroupShape regrouping_shape = {};
   bool counts_flops = false;  // passes say what they compute (flops.hpp)
+  // Loads (plans/expert_loads.hpp): of its own experts, and of those of the fullest rank of its
+  // group, for which it waits behind them. Absent: of the mean rank (experts.hpp).
+  struct Loaded {
+    double own = 1, fullest = 1;
+    friend auto operator<=>(const Loaded&, const Loaded&) = default;
+  };
+  std::optional<Loaded> loaded = {};
 };
 
 PerOp per_op(const Share& share);
 // Rows of the vocabulary after padding to a multiple of software.vocab_multiple · tensor.
 std::int64_t padded_vocab(const Share& share);
-// Of what one rank computes outside the attention core: its part of each sequence.
+// Of what one rank computes outside the attention core: its part of each sequence. Of experts, what
+// the fullest rank of its group does.
 model::Extent extent_of(const Share& share);
 
 // Of Muon's iteration (Jordan et al. 2024).
@@ -85,10 +93,11 @@ struct OperatorFlops {
 };
 
 // One run of a kernel. `in_loop`: the library that the framework called issues it in a loop of its
-// own, behind the first.
+// own, behind the first. `waiting`: of its duration, what a fuller rank computes longer.
 struct KernelRun {
   sim::Picoseconds duration = 0;
   bool in_loop = false;
+  sim::Picoseconds waiting = 0;
   operator sim::Picoseconds() const { return duration; }
 };
 using KernelRuns = std::vector<KernelRun>;
@@ -198,6 +207,7 @@ class PassWriter {
     return backward(blocks, pass, slowdown, std::nullopt);
   }
   const BlockCost& cost(const Block& block) const;
+  const Share& share() const { return share_; }
   // What the cost counts of memory, tensor by tensor (block_tensors.hpp). O(operators)
   BlockTensors tensors(const Block& block) const;
   // Time to gather a microbatch's rows over the tensor-parallel group.
@@ -208,6 +218,8 @@ class PassWriter {
 
  private:
   BlockCost price(const Block& block, const Costs& costs) const;
+  // Says of the runs of a block's kernels how long they wait for the fullest rank.
+  void add_waiting(BlockCost& cost, const Block& block, const Costs& costs) const;
   OperatorCost price(const model::Operator& op, double parts, Graph graph,
                      const Costs& costs) const;
   RowExchanges row_exchanges(units::Bytes size, const Costs& costs) const;

@@ -44,14 +44,27 @@ model::Extent extent_of(const Share& share) {
     extent.experts /= share.plan.expert;
     extent.expert_ffn /= expert_tensor(share.plan);
     extent.shared_ffn /= t;
-    extent.routed = routed_copies(*share.model.moe, share.plan, extent.rows);
+    const auto load = share.loaded ? share.loaded->fullest : expert_loads(share).fullest;
+    extent.routed = routed_copies(*share.model.moe, share.plan, extent.rows, load);
   }
   return extent;
 }
 
-PassWriter::PassWriter(const Share& share, const Costs& costs,
+namespace {
+
+Share with_loads(Share share) {
+  if (!share.model.moe || share.loaded) return share;
+  const auto loads = expert_loads(share);
+  share.loaded = {loads.own, loads.fullest};
+  return share;
+}
+
+}  // namespace
+
+PassWriter::PassWriter(const Share& given, const Costs& costs,
                        const std::vector<std::vector<Block>>& stages)
-    : share_(share) {
+    : share_(with_loads(given)) {
+  const auto& share = share_;
   divided_ = share.plan.tensor > 1;
   sequence_parallel_ = share.plan.sequence_parallel && divided_;
   keeps_gathered_ = sequence_parallel_ && share.software.keep_gathered_inputs;
@@ -143,7 +156,8 @@ ReplayCost priced(const Replay& replay, const std::vector<OperatorCost>& operato
     auto again = operators[op];
     for (auto* runs : {&again.forward, &again.forward_last, &again.forward_part})
       for (auto& run : *runs)
-        run.duration = static_cast<Picoseconds>(share * static_cast<double>(run.duration) + 0.5);
+        for (auto* time : {&run.duration, &run.waiting})
+          *time = static_cast<Picoseconds>(share * static_cast<double>(*time) + 0.5);
     if (!sums) {
       again.seam = model::Seam::none;
       again.forward_part.clear();
@@ -331,6 +345,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     cost.gradients = std::max(cost.gradients, tensors.gradients);
     still_kept.push_back({cost.kept + cost.recomputed, tensors.gradients});
   }
+  add_waiting(cost, block, costs);
   const auto all = cost.kept + cost.recomputed;
   cost.largest_growing = most - all;
   for (const auto& [kept, gradients] : still_kept)
@@ -346,6 +361,27 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     cost.replays.push_back(priced(replay, cost.operators));
   if (share_.counts_flops) count_flops(cost, share_, block);
   return cost;
+}
+
+void PassWriter::add_waiting(BlockCost& cost, const Block& block, const Costs& costs) const {
+  if (!block.experts || share_.loaded->own == share_.loaded->fullest) return;
+  auto own = share_;
+  own.loaded->fullest = own.loaded->own;
+  const auto operators = operators_of(own, block, extent_of(own));
+  const auto wait = [](KernelRuns& fullest, const KernelRuns& shorter) {
+    if (fullest.size() != shorter.size()) return;
+    for (std::size_t run = 0; run < fullest.size(); ++run)
+      fullest[run].waiting =
+          std::max(Picoseconds{0}, fullest[run].duration - shorter[run].duration);
+  };
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    auto& of = cost.operators[i];
+    if (of.core) continue;
+    const auto shorter = price(operators[i], 1.0, of.graph, costs);
+    wait(of.forward, shorter.forward);
+    wait(of.input_gradient, shorter.input_gradient);
+    wait(of.weight_gradient, shorter.weight_gradient);
+  }
 }
 
 BlockTensors PassWriter::tensors(const Block& block) const {

@@ -36,11 +36,13 @@ PassWriter::Writer::Writer(const PassWriter& of, units::Seconds issue, double sl
       pieces_(1) {}
 
 void PassWriter::Writer::compute(const KernelRun& run, Activity activity, double slower) {
-  steps().push_back({.lane = Lane::compute,
-                     .activity = activity,
-                     .joins = pending_,
-                     .duration = stretched(run.duration, slowdown_ * slower)});
+  const auto all = stretched(run.duration, slowdown_ * slower);
+  const auto waiting = std::min(all, stretched(run.waiting, slowdown_ * slower));
+  steps().push_back(
+      {.lane = Lane::compute, .activity = activity, .joins = pending_, .duration = all - waiting});
   launch(run.in_loop);
+  if (waiting > 0)
+    steps().push_back({.lane = Lane::compute, .activity = expert_waiting, .duration = waiting});
   pending_ = -1;
   last_compute_ = here();
 }

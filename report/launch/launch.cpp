@@ -280,6 +280,12 @@ void lose_gradient_compression(const Plan& plan, std::string_view framework, Sen
                                word(plan.gradient_compression), framework));
 }
 
+void lose_groups(const strategies::Routing& routing, std::string_view framework, Sentences& lost) {
+  if (routing.locality == strategies::Locality::group_limited)
+    lost.push_back(fmt::format("training.routing group_limited: {} leaves the router to the model",
+                               framework));
+}
+
 void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost) {
   const auto& plan = scenario.plan;
   if (plan.layer_tensor)
@@ -292,6 +298,13 @@ void lose_common(const forecast::Scenario& scenario, std::string_view framework,
   if (scenario.training.padding > 0)
     lost.push_back(fmt::format("training.padding {}: what {} is fed decides it",
                                scenario.training.padding, framework));
+  const auto& routing = scenario.training.routing;
+  if (routing.skew != strategies::Skew::balanced)
+    lost.push_back(fmt::format("training.routing skew {}: what {} is fed and its router decide it",
+                               word(routing.skew), framework));
+  if (routing.locality == strategies::Locality::neighbours)
+    lost.push_back(fmt::format("training.routing neighbours: a gate of benchmarks, which {} lacks",
+                               framework));
   const auto machines = machines_of(scenario.cluster);
   if (machines.on_last != machines.per_node)
     lost.push_back(fmt::format("{} GPUs: start {} processes on the last node, {} on the others",

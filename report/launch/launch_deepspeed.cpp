@@ -339,6 +339,7 @@ Launch launch_deepspeed(const Scenario& s) {
   lose_deepspeed_pipeline(s, stages, lost);
   put_activations(s, stages, config, lost);
   lose_rank_order(s.plan, "DeepSpeed", lost);
+  lose_groups(s.training.routing, "DeepSpeed", lost);
   lose_common(s, "DeepSpeed", lost);
   out.text = config.take().dump(2) + "\n";
   return out;

@@ -47,14 +47,17 @@ void write_attention(const Transformer& m, Flags& flags, Sentences& lost) {
   if (!m.causal) lost.push_back("model.causal false: pretrain_gpt.py trains causal models");
 }
 
-void write_experts(const Transformer& m, strategies::MoeDispatcher dispatcher, Flags& flags,
-                   Sentences& lost) {
+void write_experts(const Transformer& m, const strategies::Routing& routing,
+                   strategies::MoeDispatcher dispatcher, Flags& flags, Sentences& lost) {
   if (!m.moe) return;
   const auto& moe = *m.moe;
   flags.add("--num-experts", moe.experts)
       .add("--moe-router-topk", moe.top_k)
       .add("--moe-ffn-hidden-size", moe.expert_ffn)
       .add("--moe-grouped-gemm");
+  if (routing.locality == strategies::Locality::group_limited)
+    flags.add("--moe-router-num-groups", routing.groups)
+        .add("--moe-router-group-topk", routing.top_groups);
   if (moe.first_dense_layers > 0 || moe.every > 1)
     flags.add("--moe-layer-freq",
               pattern(m.layers, [&](std::int64_t l) { return model::is_moe_layer(m, l); }));
@@ -264,7 +267,7 @@ void write_model(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
   flags.when(!m.tied_embeddings, "--untie-embeddings-and-output-weights")
       .add("--attention-dropout", m.dropout)
       .add("--hidden-dropout", m.dropout);
-  write_experts(m, s.software.moe_dispatcher, flags, lost);
+  write_experts(m, s.training.routing, s.software.moe_dispatcher, flags, lost);
   if (m.multi_token_prediction > 0) flags.add("--mtp-num-layers", m.multi_token_prediction);
   lose_layer_shape(m, lost);
   write_kernels(s, flags, lost);

@@ -19,7 +19,7 @@ namespace {
 template <class Of>
 Document remedies_document(Of of) {
   Object remedies;
-  for (std::size_t i = 0; i < forecast::idle_causes; ++i) {
+  for (std::size_t i = 0; i < forecast::interval_causes; ++i) {
     const auto cause = static_cast<forecast::IdleCause>(i);
     remedies.put(std::string(to_text(cause)).c_str(), of(cause));
   }

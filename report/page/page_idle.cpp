@@ -110,7 +110,7 @@ std::map<std::pair<int, std::int64_t>, std::int64_t> compute_lanes(
 Document idle_document(const forecast::Timeline& timeline) {
   const auto lanes = compute_lanes(timeline);
   Column lane, gap, duration, cause, until, links;
-  std::array<Column, forecast::idle_causes> by_cause;
+  std::array<Column, forecast::interval_causes> by_cause;
   AwaitedColumns chain;
   std::int64_t lane_before = 0, until_before = 0, end = 0;
   for (const auto& idle : timeline.idle) {

@@ -36,6 +36,39 @@ void check_recipe(const Scenario& s, const Checker& checker) {
                          "; leave it out or change the precision");
 }
 
+// What is wrong; empty: nothing.
+std::string misfit(const strategies::Routing& routing, const model::Moe& moe) {
+  const auto groups = routing.groups, chosen = routing.top_groups;
+  if (routing.locality == strategies::Locality::group_limited) {
+    if (moe.experts % groups != 0)
+      return "groups " + digits(groups) + " does not divide " + digits(moe.experts) +
+             " experts: groups are equal; write a divisor";
+    if (chosen > groups)
+      return "top_groups " + digits(chosen) + " of " + digits(groups) +
+             " groups; write no more than there are";
+    if (chosen * (moe.experts / groups) < moe.top_k)
+      return digits(chosen) + " groups of " + digits(moe.experts / groups) +
+             " experts are fewer experts than top_k " + digits(moe.top_k) +
+             "; write more top_groups";
+  }
+  const auto shares = static_cast<std::int64_t>(routing.shares.size());
+  if (routing.skew == strategies::Skew::histogram && shares != moe.experts)
+    return "shares has " + digits(shares) + " numbers for " + digits(moe.experts) +
+           " experts; write one for each";
+  if (routing.skew != strategies::Skew::balanced && moe.imbalance != 1)
+    return "model.moe.imbalance says already how full the fullest rank is; leave it or skew out";
+  return {};
+}
+
+void check_routing(const Scenario& s, const Checker& checker) {
+  if (!checker.given("training", "routing") || !checker.knows({"training.routing", "model"}))
+    return;
+  if (!s.model.moe)
+    checker.complain("training", "routing", "the model has no experts; leave it out");
+  else if (const auto wrong = misfit(s.training.routing, *s.model.moe); !wrong.empty())
+    checker.complain("training", "routing", wrong);
+}
+
 // A kernel for one generation of devices is known where it was measured.
 void check_attention(const Scenario& s, const Checker& checker) {
   if (!checker.knows({"cluster.node", "software.attention"})) return;
@@ -86,6 +119,7 @@ void check_scenario(const Scenario& scenario, bool data_given, const Value& docu
   check_device(scenario, checker);
   check_recipe(scenario, checker);
   check_attention(scenario, checker);
+  check_routing(scenario, checker);
 }
 
 std::vector<std::string> warnings(const Scenario& s) {

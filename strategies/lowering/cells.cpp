@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -40,6 +41,10 @@ Share share_on(const Cast& cast, std::int64_t rank) {
   const auto& cluster = cast.job.cluster;
   const auto& placement = cast.placement;
   auto share = cast.job.share();
+  if (!cast.job.loads.empty()) {
+    const auto load = cast.job.loads[static_cast<std::size_t>(placement.expert_at(rank).expert)];
+    share.loaded = {load, load};
+  }
   share.gpu = gpu_of(cast.job, rank);
   share.context_shape = topology::shape_of(context_group(placement, rank), cluster);
   share.expert_shape = topology::shape_of(expert_group(placement, rank), cluster);
@@ -62,10 +67,10 @@ class WriterFinder {
   explicit WriterFinder(Cast& cast) : cast_(cast) {}
 
   std::size_t writer_of(const Share& share) {
-    const auto [writer, fresh] =
-        known_.try_emplace({share.tensor_shape, share.tensor_rate, share.gpu, share.context_shape,
-                            share.expert_shape, share.apart_tensor_shape, share.regrouping_shape},
-                           cast_.writers.size());
+    const auto [writer, fresh] = known_.try_emplace(
+        {share.tensor_shape, share.tensor_rate, share.gpu, share.context_shape, share.expert_shape,
+         share.apart_tensor_shape, share.regrouping_shape, share.loaded},
+        cast_.writers.size());
     if (fresh)
       cast_.writers.push_back(std::make_shared<PassWriter>(share, cast_.costs, cast_.blocks));
     return writer->second;
@@ -73,7 +78,8 @@ class WriterFinder {
 
  private:
   Cast& cast_;
-  std::map<std::tuple<GroupShape, double, Gpu, GroupShape, GroupShape, GroupShape, GroupShape>,
+  std::map<std::tuple<GroupShape, double, Gpu, GroupShape, GroupShape, GroupShape, GroupShape,
+                      std::optional<Share::Loaded>>,
            std::size_t>
       known_;
 };

@@ -75,7 +75,9 @@ sim::Picoseconds newton_schulz(const Cast& cast, const ActorFacts& facts) {
 
 // Bytes that the device reads and writes for the update of its share.
 double update_bytes(const Cast& cast, const ActorFacts& facts) {
-  const auto& [model, training, plan, software, cluster, counts_flops] = cast.job;
+  const auto& plan = cast.job.plan;
+  const auto& training = cast.job.training;
+  const auto& software = cast.job.software;
   const double share = owned_parameters(facts.held.parameters, cast.shards);
   double bytes = share * optimizer_traffic(plan, training, software);
   if (host_optimizer(cast))  // what stays here is to zero the gradients

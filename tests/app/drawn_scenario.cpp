@@ -163,6 +163,16 @@ std::string order_of_ranks(Dice& dice) {
                        "cp-tp-pp-dp-ep", "pp-dp-ep-cp-tp"});
 }
 
+// Of the models' 8 experts.
+std::string routing(Dice& dice) {
+  return dice.of(
+      Words{"{locality: neighbours}", "{locality: group_limited, groups: 4, top_groups: 1}",
+            "{locality: group_limited, groups: 8, top_groups: 4, skew: power_law}",
+            "{skew: power_law, exponent: 1, spread: 100}", "{skew: power_law, placement: greedy}",
+            "{skew: histogram, shares: [8, 7, 6, 5, 4, 3, 2, 1]}",
+            "{skew: histogram, shares: [9, 1, 1, 1, 1, 1, 1, 1], placement: greedy}"});
+}
+
 using Draw = std::string (*)(Dice&);
 
 const std::map<std::string, Draw>& by_hand() {
@@ -172,6 +182,7 @@ const std::map<std::string, Draw>& by_hand() {
       {"plan.recompute", recomputation},
       {"plan.rank_order", order_of_ranks},
       {"software.base", catalog_software},
+      {"training.routing", routing},
       {"training.sequence_length",
        [](Dice& dice) {
          return dice.of(Words{"64", "128", "256", "384"});

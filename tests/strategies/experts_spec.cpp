@@ -40,12 +40,12 @@ TEST_CASE("every rank is the fullest one, which drops what is beyond its capacit
 
 TEST_CASE("a token has its experts on so many nodes") {
   const model::Moe deepseek{.experts = 256, .top_k = 8};
-  CHECK(parts_hit(deepseek, 1) == 1);
-  CHECK(parts_hit(deepseek, 4) == Approx(3.6).margin(0.05));
-  CHECK(parts_hit(deepseek, 8) == Approx(5.3).margin(0.05));
-  CHECK(parts_hit(deepseek, 16) == Approx(6.5).margin(0.05));
-  CHECK(parts_hit(deepseek, 256) == Approx(8));
-  CHECK(parts_hit({.experts = 4, .top_k = 4}, 2) == 2);
+  CHECK(parts_hit(deepseek, {}, 1) == 1);
+  CHECK(parts_hit(deepseek, {}, 4) == Approx(3.6).margin(0.05));
+  CHECK(parts_hit(deepseek, {}, 8) == Approx(5.3).margin(0.05));
+  CHECK(parts_hit(deepseek, {}, 16) == Approx(6.5).margin(0.05));
+  CHECK(parts_hit(deepseek, {}, 256) == Approx(8));
+  CHECK(parts_hit({.experts = 4, .top_k = 4}, {}, 2) == 2);
 }
 
 TEST_CASE("of all choices of experts, so many parts are hit on the average") {
@@ -60,7 +60,7 @@ TEST_CASE("of all choices of experts, so many parts are hit on the average") {
       hit += (choice >> (part * size) & ((1u << size) - 1)) != 0;
     ++choices;
   }
-  CHECK(parts_hit({.experts = experts, .top_k = top_k}, parts) == Approx(hit / choices));
+  CHECK(parts_hit({.experts = experts, .top_k = top_k}, {}, parts) == Approx(hit / choices));
 }
 
 TEST_CASE("all-to-all: every copy once, dispatched and combined") {
@@ -93,7 +93,7 @@ TEST_CASE("DeepEP: once per node over the NICs, once per rank inside, both at on
   CHECK(world.dispatched() == Approx(32 * token * 13 / 7).epsilon(1e-4));
   // On two nodes 2(1 − C(4,2)/C(8,2)) = 11/7.
   world.experts = {.ranks = 4, .nodes = 2, .least_per_node = 2, .most_per_node = 2};
-  CHECK(parts_hit(moe, 2) == Approx(11.0 / 7));
+  CHECK(parts_hit(moe, {}, 2) == Approx(11.0 / 7));
   const auto slow_nics = costs_of(nothing, [](Collective, double size, const auto& group) {
     return group.nodes > 1 ? 10 * size : size;
   });

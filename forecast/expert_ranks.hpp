@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: how the ranks of expert-parallel groups are reached and loaded, and what the
+// mean one waits for the fullest.
+#pragma once
+#include <optional>
+
+#include "forecast/forecast.hpp"
+#include "sim/measures.hpp"
+#include "strategies/lowered.hpp"
+
+namespace forecast {
+
+// Nothing where training.routing is left out or no rank sends tokens to another. `middle`: a layer
+// with experts. Prices a layer for each load that is reported.
+std::optional<ExpertRanks> expert_ranks(const Scenario& scenario,
+                                        const strategies::Lowered& lowered,
+                                        const strategies::Block& middle,
+                                        const strategies::Costs& costs);
+
+// Adds what each stage's rank waited inside of passes for the fullest rank of its group.
+void add_expert_waits(Forecast& forecast, const strategies::Lowered& lowered,
+                      const sim::Measures& measures);
+
+}  // namespace forecast

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// How unequally the ranks of an expert-parallel group are loaded, and which experts they hold.
+// Loads are token copies of a rank's experts over those of the mean rank, nothing dropped.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plans/routing.hpp"
+
+namespace strategies {
+
+// Of all token copies of a layer, what goes to each expert, most popular first unless they are a
+// histogram; they sum to 1. As a token sees an expert at most once, none has more than 1 / top_k:
+// what a law or a histogram has beyond goes to the others in proportion. O(experts · top_k)
+std::vector<double> expert_shares(const model::Moe& moe, const Routing& routing);
+
+// Of the loads of the fullest rank, layer by layer.
+inline constexpr std::array load_quantiles{0.1, 0.5, 0.9, 0.99};
+
+struct ExpertLoads {
+  double fullest = 1;  // mean over layers of the load of the fullest rank
+  double own = 1;      // of the mean rank: less than 1 by what is dropped
+  std::array<double, load_quantiles.size()> quantiles{1, 1, 1, 1};  // of the fullest rank
+  double dropped = 0;  // share of all copies that find no room in their expert
+};
+
+// Of `ranks` ranks that hold equally many experts. Each expert has room for capacity_factor times
+// the fair share of copies. Which experts of a power law a rank holds differs from layer to layer:
+// the loads of the fullest rank are those of 200 random orders of the experts, always the same.
+// With Skew::balanced the fullest rank has Moe::imbalance, and nobody is told from it: own is
+// fullest. O(experts) but for a power law that is not placed: 200 times that.
+ExpertLoads expert_loads(const model::Moe& moe, const Routing& routing, std::int64_t ranks);
+
+// Experts on ranks that hold equally many each.
+struct PlacedExperts {
+  std::vector<std::int64_t> rank_of;  // by expert
+  double fullest = 1;                 // load of the fullest rank
+  double bound = 1;                   // no placement has a fullest rank with less
+};
+
+// The most popular expert that is left goes to the rank that has least so far and room for one
+// more, of equal ones the first (longest processing time first, Graham 1969). The bound: of the
+// j · ranks + 1 most popular experts some rank holds j + 1, which have at least what the last j + 1
+// of them have, beside the least popular ones of all; and the fullest has at least the mean. The
+// shares sum to 1. O(experts · (log experts + ranks))
+PlacedExperts place_experts(std::span<const double> shares, std::int64_t ranks);
+
+// What the fullest rank has in the mean of layers, however the experts of each are placed: at least
+// this. As expert_loads has it otherwise; of unequal experts.
+double least_fullest_load(const model::Moe& moe, const Routing& routing, std::int64_t ranks);
+
+}  // namespace strategies
