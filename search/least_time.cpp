@@ -36,6 +36,12 @@ PassSums pass_sums(const PlanFacts& facts) {
     if (one.work() > 0)
       sums.ahead = std::min(sums.ahead, (facts.graded ? one.forward : one.work()) / all);
   }
+  for (int v = 0; v < facts.layout.virtual_stages(); ++v) {
+    const auto leads = leads_of(facts, v);
+    const auto both = static_cast<double>(leads.forward + leads.backward);
+    sums.passed += both;
+    sums.work += both + static_cast<double>(leads.weight);
+  }
   return sums;
 }
 
@@ -131,6 +137,8 @@ double least_time_of_chunks(const PlanFacts& facts) {
     const auto one = pass_times(facts, k);
     least = std::min(least, one.forward + one.backward + one.weight);
   }
+  const auto leads = least_leads(facts);
+  least += static_cast<double>(leads.forward + leads.backward + leads.weight);
   const auto m = static_cast<double>(facts.microbatches);
   return static_cast<double>(facts.plan.virtual_stages) * m * least * (1 - 1e-9);
 }
