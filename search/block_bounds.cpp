@@ -123,14 +123,26 @@ Leads leads_of(const PlanFacts& facts, int v) {
           facts.graded ? launch(software.launch_backward) : 0};
 }
 
-Leads least_leads(const PlanFacts& facts) {
-  Leads least{sim::unreached, sim::unreached, sim::unreached};
-  for (int v = 0; v < facts.layout.virtual_stages(); ++v) {
+namespace {
+
+template <class Choose>
+Leads of_all_stages(const PlanFacts& facts, const Choose& choose) {
+  auto all = leads_of(facts, 0);
+  for (int v = 1; v < facts.layout.virtual_stages(); ++v) {
     const auto here = leads_of(facts, v);
-    least = {std::min(least.forward, here.forward), std::min(least.backward, here.backward),
-             std::min(least.weight, here.weight)};
+    all = {choose(all.forward, here.forward), choose(all.backward, here.backward),
+           choose(all.weight, here.weight)};
   }
-  return least;
+  return all;
+}
+
+}  // namespace
+
+Leads least_leads(const PlanFacts& facts) {
+  return of_all_stages(facts, [](Picoseconds a, Picoseconds b) { return std::min(a, b); });
+}
+Leads most_leads(const PlanFacts& facts) {
+  return of_all_stages(facts, [](Picoseconds a, Picoseconds b) { return std::max(a, b); });
 }
 
 Price price_beside(const PlanBounds& bounds, const BlockLeastCosts& block) {

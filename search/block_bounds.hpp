@@ -25,8 +25,9 @@ struct Leads {
   sim::Picoseconds forward = 0, backward = 0, weight = 0;
 };
 Leads leads_of(const PlanFacts& facts, int v);
-// The least of all virtual stages.
+// The least and the most of all virtual stages.
 Leads least_leads(const PlanFacts& facts);
+Leads most_leads(const PlanFacts& facts);
 
 // With what they take longer in every pass that communicates.
 Price price_beside(const PlanBounds& bounds, const strategies::BlockLeastCosts& block);

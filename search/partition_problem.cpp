@@ -34,9 +34,8 @@ std::vector<StageTimes> besides(const PlanBounds& bounds,
     auto& times = all[static_cast<std::size_t>(v)];
     // A pass that is slowed begins as late, but is done later by less.
     const auto leads = leads_of(bounds, v);
-    const bool experts = bounds.scenario.model.moe.has_value();
-    const auto lead = [&](Picoseconds found, Picoseconds launch, Picoseconds slowed) {
-      return slowed > 0 || experts ? std::min(found, launch) : found;
+    const auto lead = [](Picoseconds found, Picoseconds launch, Picoseconds slowed) {
+      return slowed > 0 ? std::min(found, launch) : found;
     };
     times.forward = lead(leads.forward, least_costs.forward_launch(), most.forward);
     times.backward =
@@ -119,12 +118,7 @@ void add_units(const PlanBounds& bounds, Layer& layer, std::size_t element) {
 // comes behind it and communicates nothing, no other is sent. Where kernels take longer, the host
 // catches up: of what they are slowed, what the device was idle before is lost.
 void find_edges(const PlanFacts& facts, std::vector<Layer>& layers) {
-  Leads most;
-  for (int v = 0; v < facts.layout.virtual_stages(); ++v) {
-    const auto here = leads_of(facts, v);
-    most.forward = std::max(most.forward, here.forward);
-    most.backward = std::max(most.backward, facts.graded ? here.weight : here.backward);
-  }
+  const auto most = most_leads(facts);
   const auto edge = [&](std::size_t last, Picoseconds Layer::*sent, Picoseconds Layer::*slowed,
                         Picoseconds lead) {
     Picoseconds sum = layers[last].*slowed > 0 ? lead : 0;
@@ -138,8 +132,8 @@ void find_edges(const PlanFacts& facts, std::vector<Layer>& layers) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].less_slowed_forward =
         edge(i, &Layer::gathering, &Layer::slowed_forward, most.forward);
-    layers[i].less_slowed_backward =
-        edge(i, &Layer::reduction, &Layer::slowed_backward, most.backward);
+    layers[i].less_slowed_backward = edge(i, &Layer::reduction, &Layer::slowed_backward,
+                                          facts.graded ? most.weight : most.backward);
   }
 }
 
