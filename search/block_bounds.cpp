@@ -232,7 +232,7 @@ namespace {
 
 // On the lane that a device has for its replicas.
 double sent_time(const PlanBounds& bounds, const strategies::Parameters& of, bool layer) {
-  if (!bounds.replicas.shares()) return 0;
+  if (!bounds.replicas.has_peers()) return 0;
   const auto m = static_cast<double>(bounds.microbatches);
   using enum strategies::When;
   const auto& lane = bounds.lane;
@@ -254,7 +254,7 @@ ReplicaTimes replica_times(const PlanBounds& bounds, std::size_t kind) {
   using Held = strategies::Parameters;
   const auto& [first, count, layer] = bounds.prices.kinds[kind];
   ReplicaTimes least;
-  if (bounds.replicas.shares())
+  if (bounds.replicas.has_peers())
     least.reduction = static_cast<double>(
         least_of(bounds, first, [&](const Held& held) { return bounds.replicas.reduction(held); }));
   least.update = static_cast<double>(

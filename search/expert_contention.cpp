@@ -24,10 +24,10 @@ void slow_behind_messages(const PlanBounds& bounds, std::vector<Layer>& layers,
     if (longer.empty())
       for (const auto& way : ways) longer.push_back(contention.behind_message(way, launch));
     auto& layer = layers[i];
-    layer.crowded = std::ranges::max(longer);
+    layer.message_contention = std::ranges::max(longer);
     if (layer.options_as_last.empty()) layer.options_as_last = layer.options;
     for (std::size_t w = 0; w < ways.size(); ++w)
-      layer.options_as_last[w].backward -= layer.crowded - longer[w];
+      layer.options_as_last[w].backward -= layer.message_contention - longer[w];
   }
 }
 
@@ -119,8 +119,8 @@ void add_expert_contention(PipelineProblem& problem, const PlanBounds& bounds,
   // is no less than with the most that any pass begins later.
   const auto lead = most_leads(bounds).backward;
   slow_behind_messages(bounds, layers, contention, lead);
-  problem.lane.crowds =
-      std::ranges::any_of(layers, [](const Layer& layer) { return layer.crowded > 0; });
+  problem.lane.message_contends =
+      std::ranges::any_of(layers, [](const Layer& layer) { return layer.message_contention > 0; });
   if (reduces_one_by_one(bounds) &&
       !strategies::owns_tensors(bounds.plan, bounds.scenario.software))
     slow_beside_reductions(bounds, layers, contention, lead);

@@ -59,7 +59,7 @@ ReplicaSums replica_sums(const PlanBounds& bounds) {
     const auto& kind = bounds.prices.kinds[k];
     sums.sent += kind.count * one.sent;
     sums.update += kind.count * one.update;
-    if (!kind.layer || !bounds.replicas.shares()) continue;
+    if (!kind.layer || !bounds.replicas.has_peers()) continue;
     const auto passes = pass_times(bounds, k);
     const double reduced = one.reduction * (always ? m : 1);
     const double work = m * passes.work();
@@ -120,7 +120,7 @@ Picoseconds least_time(const PlanBounds& bounds) {
   const auto total = replica_sums(bounds);
   const auto p = static_cast<double>(bounds.plan.pipeline);
   double time = std::max(bound_of_passes(bounds), total.sent / p);
-  if (bounds.replicas.shares()) {
+  if (bounds.replicas.has_peers()) {
     if (is_plain_line(bounds)) time = std::max(time, least_with_ahead(total.all, total.ahead, p));
     if (!bounds.duties.beside || bounds.duties.reduces == DataLane::When::always)
       time = std::max(time, total.all / p);
