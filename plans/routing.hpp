@@ -45,10 +45,10 @@ struct Routing {
 //   of
 //     them as likely as any other, and the token's experts any k of theirs. With n experts of the
 //     part in chosen groups that hold G in all it is C(G − n, k) / C(G, k);
-//   neighbours: k consecutive experts cross (k − d)·parts/E borders of parts, d the greatest common
-//     divisor of k and E/parts, as they begin at multiples of k.
+//   neighbours: k consecutive experts that begin anywhere at a multiple of the greatest common
+//     divisor of k and E/parts in a part.
 // Popular experts count as any other. O(top_k) for random, O(parts · groups · top_k) for
-// group_limited.
+// group_limited, O(experts) for neighbours.
 double parts_hit(const model::Moe& moe, const Routing& routing, double parts);
 
 }  // namespace strategies
