@@ -104,6 +104,32 @@ TEST_CASE("DeepEP: once per node over the NICs, once per rank inside, both at on
   CHECK(world.dispatched(slow_nvlink) == Approx(10 * 32 * token * 13 / 7).epsilon(1e-4));
 }
 
+TEST_CASE("every byte that is dispatched is combined, wherever experts lie and however popular") {
+  using enum MoeDispatcher;
+  ExpertWorld world;
+  world.software.moe_dispatcher = GENERATE(all_to_all, all_gather, deepep, hybridep);
+  world.experts = {.ranks = 4, .nodes = 2, .least_per_node = 2, .most_per_node = 2};
+  const double any = world.dispatched();
+  for (const auto& routing :
+       {Routing{.locality = Locality::group_limited, .groups = 4, .top_groups = 1},
+        Routing{.locality = Locality::neighbours},
+        Routing{.skew = Skew::histogram, .shares = {8, 7, 6, 5, 4, 3, 2, 1}},
+        Routing{.skew = Skew::power_law, .placement = ExpertPlacement::greedy}}) {
+    world.training.routing = routing;
+    CHECK(world.dispatched() == world.combined());
+    if (routing.skew == Skew::balanced) CHECK(world.dispatched() <= any);
+    if (routing.skew != Skew::balanced) CHECK(world.dispatched() >= any);
+  }
+}
+
+TEST_CASE("tokens of one group of experts go to one node and one rank") {
+  ExpertWorld world;
+  world.software.moe_dispatcher = MoeDispatcher::deepep;
+  world.experts = {.ranks = 4, .nodes = 2, .least_per_node = 2, .most_per_node = 2};
+  world.training.routing = {.locality = Locality::group_limited, .groups = 4, .top_groups = 1};
+  CHECK(world.dispatched() == Approx(32 * 128));  // rows of 64 values in 16 bit, each once
+}
+
 TEST_CASE("DeepEP: what meets others on links is what leaves the node") {
   ExpertWorld world;
   world.software.moe_dispatcher = MoeDispatcher::deepep;
