@@ -7,7 +7,7 @@
 #include "report/launch/launch.hpp"
 #include "report/text.hpp"
 #include "tests/catch.hpp"
-#include "tests/report/examples.hpp"
+#include "tests/report/launch_scenarios.hpp"
 
 namespace expert_ranks_spec {
 
@@ -53,6 +53,24 @@ TEST_CASE("the JSON report says so where the scenario has a routing") {
   CHECK(experts["layers"].size() == 5);
   CHECK(experts["layers"][4]["load"] == 1.99);
   CHECK(report["pipeline"]["stages"][0]["bubble_by_cause"]["expert_imbalance_s"] == 0.5);
+}
+
+TEST_CASE("groups of experts are Megatron's flags, and popularity is nobody's") {
+  auto s = examples::dualpipe_deepseek();
+  s.training.routing = {.locality = strategies::Locality::group_limited,
+                        .groups = 8,
+                        .top_groups = 4,
+                        .skew = strategies::Skew::power_law};
+  for (const auto& [word, framework] : report::framework_names) {
+    INFO(word);
+    const auto launch = report::launch(s, framework);
+    std::string lost;
+    for (const auto& sentence : launch.not_expressed) lost += sentence + '\n';
+    CHECK_THAT(lost, STEPCAST_HOLDS("training.routing skew power_law: "));
+    const bool flags = framework == report::Framework::megatron;
+    CHECK((launch.text.find("--moe-router-num-groups 8") != std::string::npos) == flags);
+    CHECK((lost.find("training.routing group_limited: ") == std::string::npos) == flags);
+  }
 }
 
 }  // namespace expert_ranks_spec
