@@ -49,11 +49,14 @@ double fullest_of(std::span<const double> shares, std::span<const std::uint32_t>
 class Shuffle {
  public:
   void operator()(std::vector<std::uint32_t>& order) {
-    for (auto left = order.size(); left > 1; --left)
-      std::swap(order[left - 1], order[static_cast<std::size_t>(next() % left)]);
+    for (auto left = order.size(); left > 1; --left) std::swap(order[left - 1], order[below(left)]);
   }
 
  private:
+  // One of the numbers from 0 to count − 1, of fewer than 2^32, without a division (Lemire 2019).
+  std::size_t below(std::size_t count) {
+    return static_cast<std::size_t>(((next() >> 32) * count) >> 32);
+  }
   std::uint64_t next() {
     auto z = state_ += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
