@@ -2,6 +2,7 @@
 #include "strategies/least_costs.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "model/narrow.hpp"
 #include "plans/placement.hpp"
@@ -35,13 +36,28 @@ LeastTime least_time(const Pieces& pieces) {
   return time;
 }
 
-// What comes behind the first piece is later by as much.
+// Up to the first exchange of experts: where others make that longer, the host catches up.
 Picoseconds lead_of(const Pieces& pieces) {
-  auto body = pieces.front().body;
-  body.drains = false;
-  const auto queued = sim::on_compute_lane(body);
-  body.drains = true;
-  return sim::on_compute_lane(body) - queued;
+  sim::LanesFree found_idle{.host = 0}, queued;
+  std::vector<std::array<Picoseconds, 2>> over(pieces.size());
+  std::array<Picoseconds, 2> sent{};
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& piece = pieces[i];
+    if (piece.waits_for >= 0) {
+      const auto& there = over[static_cast<std::size_t>(piece.waits_for)];
+      found_idle.compute = std::max(found_idle.compute, there[0]);
+      queued.compute = std::max(queued.compute, there[1]);
+    }
+    found_idle = sim::after(piece.body, found_idle);
+    queued = sim::after(piece.body, {.compute = queued.compute});
+    if (!piece.then) continue;
+    if (piece.then->group == FlowKind::expert) break;
+    const auto exchange = to_ticks(piece.then->sending.time());
+    sent = {std::max(sent[0], found_idle.compute) + exchange,
+            std::max(sent[1], queued.compute) + exchange};
+    over[i] = sent;
+  }
+  return found_idle.compute - queued.compute;
 }
 
 // The next piece waits for it, and the device with it.

@@ -35,8 +35,8 @@ struct BlockLeastCosts {
   // `backward` is that of both gradients as one pass; the others of each on its own.
   LeastTime forward, backward, backward_input, backward_weight;
   // How much longer a pass takes at least that runs this block first, where the host has nothing
-  // queued before it: the device is idle while the host issues the first kernels. A graph's launch
-  // is none of them.
+  // queued before it: the device is idle until the host has caught up with it. Up to the block's
+  // first exchange of experts. A graph's launch does not count.
   struct Lead {
     sim::Picoseconds forward = 0, backward = 0, backward_input = 0, backward_weight = 0;
   } lead;
