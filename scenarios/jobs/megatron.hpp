@@ -28,7 +28,15 @@ void read_megatron_sharding(MegatronJob& job);
 void read_megatron_memory(MegatronJob& job);
 void read_megatron_kernels(MegatronJob& job);
 
+// A framework that drives Megatron-LM with arguments of its own beside.
+struct MegatronHost {
+  std::string_view table = "megatron";  // of arguments, on top of Megatron-LM's or that itself
+  std::string_view software{};          // profile of the catalog; empty: by the arguments
+  void (*add)(MegatronJob&) = nullptr;  // rules of its own arguments, after all others
+};
+
 // The scenario of the job, its mistakes among the complaints.
-JobScenario megatron_scenario(const Job& job, const std::string& file, Complaints& complaints);
+JobScenario megatron_scenario(const Job& job, const std::string& file, Complaints& complaints,
+                              const MegatronHost& host = {});
 
 }  // namespace scenarios

@@ -309,8 +309,9 @@ bool is_torchtitan(const Value& document) {
 }
 
 JobScenario torchtitan_scenario(const Job& job, const std::string& file,
-                                std::optional<std::int64_t> gpus, Complaints& complaints) {
-  const Given given(arguments_of("torchtitan"), job.arguments, complaints);
+                                std::optional<std::int64_t> gpus, Complaints& complaints,
+                                std::string_view table) {
+  const Given given(arguments_of(table), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   Draft draft(given);
   TitanJob reading{given, draft, gpus};
@@ -324,6 +325,8 @@ JobScenario torchtitan_scenario(const Job& job, const std::string& file,
   read_sharding(reading, ranks);
   read_recompute(reading);
   read_compiler(reading);
+  if (given.table().find("modules.*") != nullptr && given.has("modules.*"))
+    draft.text("name", job.program, {"modules.*"});
   return std::move(draft).finished(job.arguments, file);
 }
 
