@@ -102,8 +102,8 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
   if (document.kind != Value::Kind::map || named == nullptr) return {std::move(document), {}, {}};
   const auto asked = job_of(*named, file, hints);
   const auto path = base / asked.file;
-  auto job = read_job(texts.of(path), path.string(), asked.hints,
-                      files_beside(texts, path.parent_path()));
+  auto job =
+      read_job(texts.of(path), path.string(), asked.hints, files_beside(texts, path.parent_path()));
   if (!job)
     throw Error({{Complaints(path.string()).text_of({}),
                   "this is no job that is known; add as: FRAMEWORK beside its "

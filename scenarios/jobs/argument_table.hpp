@@ -26,8 +26,8 @@ struct KnownArgument {
   std::string_view dest;  // its name in files of keys, where that is not the name with underscores
   Effect effect = Effect::unknown;
   std::string_view why;
-  bool repeats = false;  // it stands for several keys: "SECTION.*", "LIST[].KEY"
-  bool negates = false;  // it switches that off which its name in files of keys switches on
+  bool repeats = false;      // it stands for several keys: "SECTION.*", "LIST[].KEY"
+  bool negates = false;      // it switches that off which its name in files of keys switches on
   std::string_view same_as;  // arguments of the framework below that it stands for, between blanks
 };
 

@@ -146,9 +146,11 @@ JobScenario Draft::finished(const std::vector<JobArgument>& arguments, const std
     auto next = judged(argument, file);
     const bool of_another = !argument.file.empty() && next.keys.empty() &&
                             next.effect != Effect::not_modelled && next.effect != Effect::unknown;
-    if (of_another) continue;  // a default of a file that the job stands on
-    const bool same = before != nullptr && !argument.text.empty() && before->text == argument.text &&
-                      before->at == argument.at && before->file == argument.file;
+    if (of_another || (argument.standard && next.keys.empty()))
+      continue;  // a default of a file that the job stands on
+    const bool same = before != nullptr && !argument.text.empty() &&
+                      before->text == argument.text && before->at == argument.at &&
+                      before->file == argument.file;
     before = &argument;
     if (same)
       join(account.arguments.back(), std::move(next));

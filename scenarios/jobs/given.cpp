@@ -46,7 +46,10 @@ Given::Given(const ArgumentTable& table, const std::vector<JobArgument>& argumen
   for (const auto& argument : arguments) {
     if (argument.name.empty()) continue;
     const auto* known = table.find(argument.name);
-    last_[std::string(known == nullptr ? argument.name : known->name)] = &argument;
+    auto& last = last_[std::string(known == nullptr ? argument.name : known->name)];
+    const bool refused = known != nullptr && known->repeats && known->effect == Effect::refused;
+    if (refused && last != nullptr && !last->off && !is_off(*last)) continue;  // the first
+    last = &argument;
   }
   for (const auto& [name, argument] : last_) {
     const auto* known = table.find(name);

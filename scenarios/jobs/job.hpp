@@ -26,7 +26,8 @@ struct JobArgument {
   Place at;
   std::string text{};  // "num_layers 32", where the name stands for what the file calls otherwise
   std::string file{};  // that it stands in; empty: the job's own
-  bool off = false;    // it says that what its name asks for is not wanted
+  bool standard = false;  // a default of the framework, which counts where a key follows from it
+  bool off = false;       // it says that what its name asks for is not wanted
 };
 
 struct Job {

@@ -47,8 +47,7 @@ void join_values(JobArgument& argument) {
 
 std::optional<bool> yes_or_no(const std::string& text) {
   std::string word;
-  for (const char c : text)
-    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char c : text) word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (word == "true" || word == "yes" || word == "on" || word == "1") return true;
   if (word == "false" || word == "no" || word == "off" || word == "0") return false;
   return {};
@@ -89,8 +88,7 @@ std::vector<JobArgument> keys_as_flags(const std::vector<JobArgument>& keys,
   for (const auto& key : keys) {
     const auto targets = targets_of(key, table, all_dests);
     if (targets.empty()) flags.push_back(key);
-    for (const auto& target : targets)
-      flags.push_back(as_flag(key, *target.flag, target.opposite));
+    for (const auto& target : targets) flags.push_back(as_flag(key, *target.flag, target.opposite));
   }
   return flags;
 }

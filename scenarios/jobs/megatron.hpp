@@ -17,6 +17,7 @@ struct MegatronJob {
   bool bert = false;                               // pretrain_bert.py: a bidirectional model
   std::int64_t layers = 0, heads = 0, hidden = 0;  // 0: not given
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
+  std::int64_t chunks = 1;  // virtual stages of a pipeline rank
 };
 
 void read_megatron_model(MegatronJob& job);

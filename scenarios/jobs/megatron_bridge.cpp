@@ -64,15 +64,19 @@ void read_precision_of(MegatronJob& job) {
   else if (has("bf16"))
     set("bf16");
   else
-    given.complain(mixed, "expected bf16_mixed, fp16_mixed, bf16_with_fp8_…_mixed, bf16_with_mxfp8_"
-                          "mixed or bf16_with_nvfp4_mixed");
+    given.complain(mixed,
+                   "expected bf16_mixed, fp16_mixed, bf16_with_fp8_…_mixed, bf16_with_mxfp8_"
+                   "mixed or bf16_with_nvfp4_mixed");
 }
 
-// "llama32_1b_pretrain_config" is llama-3.2-1b, "llama3_8b" llama-3-8b, "qwen3_30b_a3b" qwen3-30b-a3b.
+// "llama32_1b_pretrain_config" is llama-3.2-1b, "llama3_8b" llama-3-8b, "qwen3_30b_a3b"
+// qwen3-30b-a3b.
 std::string model_of_recipe(std::string name) {
-  for (const auto* end : {"_config", "_pretrain", "_finetune", "_sft", "_peft", "_lora", "_4k", "_8k"})
+  for (const auto* end :
+       {"_config", "_pretrain", "_finetune", "_sft", "_peft", "_lora", "_4k", "_8k"})
     if (const auto at = name.find(end); at != name.npos) name.resize(at);
-  if (const auto slash = name.find_last_of(".:/"); slash != name.npos && name.find('_', slash) != name.npos)
+  if (const auto slash = name.find_last_of(".:/");
+      slash != name.npos && name.find('_', slash) != name.npos)
     name.erase(0, slash + 1);
   std::ranges::replace(name, '_', '-');
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> families{
@@ -119,11 +123,14 @@ void add_bridge(MegatronJob& job) {
   read_recipe_model(job);
   read_precision_of(job);
   read_gpus(job);
+  if (given.mentioned("model.freeze_vision_model") != nullptr)
+    given.refuse("model.freeze_vision_model", "a vision tower is not modelled");
   if (!given.has("--micro-batch-size"))
     job.draft.want("plan.micro_batch", "the recipe has it; add --set plan.micro_batch=N");
   const auto adapters = given.word_or("peft", "none");
   if (adapters != "none" && adapters != "null" && !adapters.empty())
-    given.refuse("peft", "only adapters are trained; weights that stay as they are are not modelled");
+    given.refuse("peft",
+                 "only adapters are trained; weights that stay as they are are not modelled");
 }
 
 // The sections of a configuration as keys of the table, what recipes share under them.
@@ -132,22 +139,54 @@ bool says_model(const std::vector<JobArgument>& flags) {
       flags, [](const JobArgument& one) { return one.name == "--num-layers" && !one.off; });
 }
 
+// Of a model that the recipe has, no size is missing by itself; where it is not known, it is asked
+// for as a whole.
+void settle_model(JobScenario& scenario) {
+  auto& document = scenario.document;
+  const auto* model = document.find("model");
+  const bool unknown =
+      std::ranges::find(scenario.wanted, "model", &WantedKey::path) != scenario.wanted.end();
+  const bool sized = model != nullptr && model->find("layers") != nullptr;
+  if (!unknown && !sized) return;
+  std::erase_if(scenario.wanted,
+                [](const WantedKey& one) { return one.path.starts_with("model."); });
+  if (unknown)
+    std::erase_if(document.members, [](const Member& one) { return one.key.text == "model"; });
+}
+
 }  // namespace
 
 bool is_bridge(const Value& document) {
-  constexpr std::array<std::string_view, 23> sections{
-      "model",         "train",      "optimizer",        "scheduler",  "checkpoint",  "logger",
-      "rng",           "ddp",        "dist",             "dataset",    "tokenizer",   "mixed_precision",
-      "comm_overlap",  "peft",       "profiling",        "validation", "rerun_state_machine",
-      "ft",            "straggler",  "nvrx_straggler",   "inprocess_restart",         "recipe",
-      "tensor_inspect"};
+  constexpr std::array<std::string_view, 23> sections{"model",
+                                                      "train",
+                                                      "optimizer",
+                                                      "scheduler",
+                                                      "checkpoint",
+                                                      "logger",
+                                                      "rng",
+                                                      "ddp",
+                                                      "dist",
+                                                      "dataset",
+                                                      "tokenizer",
+                                                      "mixed_precision",
+                                                      "comm_overlap",
+                                                      "peft",
+                                                      "profiling",
+                                                      "validation",
+                                                      "rerun_state_machine",
+                                                      "ft",
+                                                      "straggler",
+                                                      "nvrx_straggler",
+                                                      "inprocess_restart",
+                                                      "recipe",
+                                                      "tensor_inspect"};
   const auto* train = document.find("train");
   const auto* model = document.find("model");
   const bool trains = train != nullptr && (train->find("train_iters") != nullptr ||
                                            train->find("global_batch_size") != nullptr);
-  const bool parts = model != nullptr && (model->find("tensor_model_parallel_size") != nullptr ||
-                                          model->find("num_layers") != nullptr ||
-                                          model->find("seq_length") != nullptr);
+  const bool parts = model != nullptr &&
+                     (model->find("tensor_model_parallel_size") != nullptr ||
+                      model->find("num_layers") != nullptr || model->find("seq_length") != nullptr);
   return (trains || parts) && (document.find("checkpoint") != nullptr || trains) &&
          document.find("trainer") == nullptr &&
          std::ranges::all_of(document.members, [&](const Member& member) {
@@ -169,8 +208,10 @@ JobScenario bridge_scenario(const Job& job, const std::string& file, Complaints&
     });
   all.insert(all.end(), flags.arguments.begin(), flags.arguments.end());
   flags.arguments = std::move(all);
-  return megatron_scenario(flags, file, complaints,
-                           {table, table == "nemo2" ? "nemo" : "megatron-bridge", add_bridge});
+  auto scenario = megatron_scenario(
+      flags, file, complaints, {table, table == "nemo2" ? "nemo" : "megatron-bridge", add_bridge});
+  settle_model(scenario);
+  return scenario;
 }
 
 }  // namespace scenarios

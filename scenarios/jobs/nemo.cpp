@@ -217,6 +217,13 @@ void add_nemo(MegatronJob& job) {
   read_vocabulary_of(job);
   read_torch_fsdp(job);
   read_bucket_of(job);
+  const auto* recurrent = "model.activations_checkpoint_recurrent";
+  if (given.mentioned(recurrent) != nullptr)
+    given.refuse(recurrent, "recurrent layers are not modelled");
+  const auto* stacks = "defaults[].*";
+  if (const auto* merged = given.mentioned(stacks);
+      merged != nullptr && merged->name.find("@model.encoder") != merged->name.npos)
+    given.refuse(stacks, "encoder and decoder are two stacks; scenarios have one");
   const auto* parallel = "model.mcore_customization_config.parallel_attention";
   if (yes_or_no(given.word_or(parallel, "false")) == true)
     job.draft.yes_no("model.parallel_block", true, {parallel});

@@ -86,7 +86,9 @@ class Presets {
                 const Place& asked, int depth) {
     auto document = parse_yaml(text, root + name);
     replace_variables(document, env_);
-    if (const auto* extends = document.find("extends")) {
+    const auto* extends = document.find("extends");
+    if (extends == nullptr) extends = document.find("bases");  // its older name
+    if (extends != nullptr) {
       const auto folder = name.substr(0, name.rfind('/') + 1);
       const auto extend = [&](const Value& one) {
         if (one.kind == Value::Kind::scalar) add(joined_path(folder, one.text), asked, depth + 1);
@@ -94,14 +96,20 @@ class Presets {
       extend(*extends);
       for (const auto& one : extends->items) extend(one);
     }
-    std::erase_if(document.members, [](const Member& one) { return one.key.text == "extends"; });
+    std::erase_if(document.members, [](const Member& one) {
+      return one.key.text == "extends" || one.key.text == "bases";
+    });
     add_arguments(document, root + name);
   }
 
   void add_arguments(const Value& document, const std::string& file) {
     auto keys = keyed_job(document, true);
+    const bool standard = file.find("/modules/") != file.npos ||
+                          file.ends_with("language_model.yaml") ||
+                          file.ends_with("primus_megatron_model.yaml");
     for (auto& argument : keys.arguments) {
       argument.file = file;
+      argument.standard = standard;
       arguments_.push_back(std::move(argument));
     }
   }
@@ -162,14 +170,6 @@ void read_manual_split(MegatronJob& job) {
   job.draft.set("plan.layers_per_stage", job_list(layers), {name});
 }
 
-void read_virtual_size(MegatronJob& job) {
-  const auto* name = "virtual_pipeline_model_parallel_size";
-  const auto chunks = job.given.whole_or(name, 1);
-  if (chunks <= 1 || job.pipeline == 1) return;
-  job.draft.text("plan.schedule", "interleaved", {name});
-  job.draft.whole("plan.virtual_stages", chunks, {name});
-}
-
 void set_schedule_of(MegatronJob& job, std::string_view word, Draft::Names from) {
   job.draft.text("plan.schedule", std::string(word), from);
   if (word == "zb-v") job.draft.whole("plan.virtual_stages", 2, from);
@@ -212,8 +212,7 @@ void read_layer_ids(MegatronJob& job) {
   for (const auto& word : job.given.words(name)) {
     Value one;
     one.kind = Value::Kind::map;
-    for (const auto* key : {"from", "to"})
-      one.members.push_back({job_text(key), job_text(word)});
+    for (const auto* key : {"from", "to"}) one.members.push_back({job_text(key), job_text(word)});
     one.members.push_back({job_text("recompute"), job_text("full")});
     layers.items.push_back(std::move(one));
   }
@@ -222,7 +221,7 @@ void read_layer_ids(MegatronJob& job) {
 
 // The tokenizer's vocabulary, where it is that of a model that is known.
 void read_tokenizer(MegatronJob& job) {
-  const auto* name = "--tokenizer-model";
+  const auto* name = "tokenizer_model";
   if (job.given.has("--vocab-size") || job.given.has("--padded-vocab-size")) return;
   const auto* model = named_model(job.given.word_or(name, ""));
   const auto* vocabulary = model == nullptr ? nullptr : model->find("vocab");
@@ -233,8 +232,9 @@ void read_tokenizer(MegatronJob& job) {
 void add_primus(MegatronJob& job) {
   const auto& given = job.given;
   job.draft.text("name", given.word_or("modules.*", "primus"), {"modules.*"});
+  if (given.word_or("model_type", "gpt") == "mamba")
+    given.refuse("model_type", "state-space layers are not modelled");
   read_tokenizer(job);
-  read_virtual_size(job);
   read_manual_split(job);
   read_zero_bubble(job);
   read_layer_ids(job);

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "scenarios/documents/nearest.hpp"
+#include "scenarios/jobs/automodel.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/megatron.hpp"
-#include "scenarios/jobs/model_args.hpp"
 #include "scenarios/jobs/megatron_bridge.hpp"
+#include "scenarios/jobs/model_args.hpp"
 #include "scenarios/jobs/nanotron.hpp"
 #include "scenarios/jobs/nemo.hpp"
 #include "scenarios/jobs/primus.hpp"
@@ -48,13 +49,13 @@ struct Framework {
   Made (*read)(const Looked&, const JobHints&, Complaints&);
 };
 
-// --- Megatron-LM
-
-constexpr std::size_t enough_arguments = 3;  // that a text which is no YAML passes
-
 bool has_word(const Looked& looked, std::string_view word) {
   return looked.text.find(word) != looked.text.npos;
 }
+
+// --- Megatron-LM
+
+constexpr std::size_t enough_arguments = 3;  // that a text which is no YAML passes
 
 // Arguments that the Trainer alone has, in a script.
 bool is_trainer_script(const Looked& looked) {
@@ -78,11 +79,42 @@ Made read_megatron(const Looked& looked, const JobHints& hints, Complaints& comp
 
 // --- torchtitan
 
-bool is_titan(const Looked& looked) { return looked.toml && is_torchtitan(*looked.toml); }
+// TOML, or a command of its module with dotted arguments.
+bool is_titan(const Looked& looked) {
+  if (looked.toml) return is_torchtitan(*looked.toml);
+  const bool dotted = has_word(looked, "--training.") || has_word(looked, "--parallelism.") ||
+                      has_word(looked, "--job.config_file") || has_word(looked, "--model.flavor");
+  return !looked.map && dotted && arguments_in(looked.text, arguments_of("torchtitan")) > 1;
+}
+
+// The arguments of a command line over those of the file that it names; "--compile.enable" alone
+// is true.
+Job titan_command(const Looked& looked, const JobHints& hints) {
+  auto job = read_shell_script(looked.text, arguments_of("torchtitan"), hints.env);
+  std::vector<JobArgument> all;
+  for (auto& argument : job.arguments) {
+    const auto* known = arguments_of("torchtitan").find(argument.name);
+    if (known == nullptr) continue;
+    argument.text = written(argument);
+    argument.name = known->repeats ? argument.name.substr(2) : std::string(known->name);
+    if (argument.values.empty()) argument.values.push_back({"true", {}, argument.at});
+    const bool names_file = known->name == "job.config_file" && looked.files;
+    if (!names_file) continue;
+    if (const auto text = looked.files(argument.values.front().text))
+      for (auto& one : keyed_job(parse_toml(*text, argument.values.front().text)).arguments) {
+        one.file = argument.values.front().text;
+        all.push_back(std::move(one));
+      }
+  }
+  all.insert(all.end(), job.arguments.begin(), job.arguments.end());
+  job.arguments = std::move(all);
+  return job;
+}
 
 Made read_titan(const Looked& looked, const JobHints& hints, Complaints& complaints) {
-  const auto document = looked.toml ? *looked.toml : parse_toml(looked.text, looked.file);
-  auto job = keyed_job(document);
+  auto job = looked.toml        ? keyed_job(*looked.toml)
+             : is_titan(looked) ? titan_command(looked, hints)
+                                : keyed_job(parse_toml(looked.text, looked.file));
   auto scenario = torchtitan_scenario(job, looked.file, world_size_of(hints.env), complaints);
   return {std::move(job), std::move(scenario)};
 }
@@ -211,7 +243,17 @@ Made read_accelerated(const Looked& looked, const JobHints& hints, Complaints& c
   return read_trained(looked, hints, complaints, "accelerate");
 }
 
-constexpr std::array<Framework, 12> frameworks{
+// --- NeMo-AutoModel
+
+bool is_auto(const Looked& looked) { return looked.map && is_automodel(*looked.map); }
+
+Made read_auto(const Looked& looked, const JobHints&, Complaints& complaints) {
+  auto job = keyed_job(looked.document());
+  auto scenario = automodel_scenario(job, looked.file, complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+constexpr std::array<Framework, 13> frameworks{
     {{"megatron", "d98e8a64dd core_v0.19 core_v0.17 core_v0.15 core_v0.12 core_v0.9", is_megatron,
       read_megatron},
      {"torchtitan", "0.2.2 0.2.1 0.2.0 0.1.0", is_titan, read_titan},
@@ -220,6 +262,7 @@ constexpr std::array<Framework, 12> frameworks{
      {"megatron-bridge", "067f987d", is_bridge_job, read_bridge},
      {"nemo", "8cfedd72", is_nemo_1, read_nemo_1},
      {"nemo2", "8cfedd72", is_nemo_2, read_nemo_2},
+     {"automodel", "36044ad3", is_auto, read_auto},
      {"primus", "fd1eeabb", is_primus_file, read_primus_file},
      {"trainer", "4.57", is_trainer_job, read_trainer},
      {"accelerate", "16cb6eb8", is_accelerated, read_accelerated},

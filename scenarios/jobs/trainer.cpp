@@ -47,8 +47,8 @@ std::int64_t hidden_of(const Value& document) {
 std::string trainer_value(const std::string& key, const TrainerJob& job, std::int64_t hidden) {
   const auto text = [](std::int64_t number) { return std::to_string(number); };
   if (key == "train_micro_batch_size_per_gpu")
-    return text(job.given.whole_or("per_device_train_batch_size",
-                                   job.framework == "axolotl" ? 1 : 8));
+    return text(
+        job.given.whole_or("per_device_train_batch_size", job.framework == "axolotl" ? 1 : 8));
   if (key == "gradient_accumulation_steps")
     return text(job.given.whole_or("gradient_accumulation_steps", 1));
   if (key == "bf16.enabled") {
@@ -79,7 +79,8 @@ Job with_values(Job job, const TrainerJob& trainer, std::int64_t hidden) {
 void lay_section(Value& under, const Value& over, std::initializer_list<std::string_view> but) {
   for (const auto& member : over.members) {
     if (std::ranges::find(but, member.key.text) != but.end()) continue;
-    std::erase_if(under.members, [&](const Member& one) { return one.key.text == member.key.text; });
+    std::erase_if(under.members,
+                  [&](const Member& one) { return one.key.text == member.key.text; });
     under.members.push_back(member);
   }
 }

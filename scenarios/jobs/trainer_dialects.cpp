@@ -54,8 +54,7 @@ void read_axolotl(TrainerJob& job) {
   const auto* some = given.find("unfrozen_parameters");
   if (some != nullptr && !some->values.empty())
     given.refuse("unfrozen_parameters", "weights that stay as they are are not modelled");
-  if (given.has("processor_type"))
-    given.refuse("processor_type", "a vision tower is not modelled");
+  if (given.has("processor_type")) given.refuse("processor_type", "a vision tower is not modelled");
   if (job.yes("pad_to_sequence_len"))  // every sequence is as long as the forecast has it
     job.draft.whole("training.sequence_length", given.whole_or("max_length", 512),
                     {"max_length", "pad_to_sequence_len"});

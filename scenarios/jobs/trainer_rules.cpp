@@ -20,7 +20,7 @@ std::string small(std::string text) {
 
 // Whether the name of a model has a part that says that it sees or hears.
 bool names_senses(const std::string& name) {
-  constexpr std::array<std::string_view, 9> words{"vl",    "vision", "llava", "omni",        "video",
+  constexpr std::array<std::string_view, 9> words{"vl",    "vision", "llava", "omni",     "video",
                                                   "audio", "ocr",    "clip",  "paddleocr"};
   std::string part;
   for (const char c : small(name.substr(name.rfind('/') + 1)) + "-") {
@@ -44,7 +44,11 @@ bool TrainerJob::yes(std::string_view name, bool fallback) const {
   return word ? yes_or_no(*word).value_or(false) : fallback;
 }
 
-std::string TrainerJob::word(std::string_view name) const { return given.word_or(name, ""); }
+std::string TrainerJob::word(std::string_view name) const {
+  const auto* argument = given.find(name);
+  const bool alone = argument != nullptr && argument->values.empty();
+  return alone ? "true" : given.word_or(name, "");
+}
 
 void refuse_what_is_not_trained(TrainerJob& job) {
   const auto& given = job.given;
@@ -55,9 +59,9 @@ void refuse_what_is_not_trained(TrainerJob& job) {
     if (tuning == "freeze")
       given.refuse("finetuning_type", "weights that stay as they are are not modelled");
     else
-      given.refuse("finetuning_type",
-                   std::string(tuning.empty() ? "it is not given, which means lora: " : "") +
-                       adapters);
+      given.refuse(
+          "finetuning_type",
+          std::string(tuning.empty() ? "it is not given, which means lora: " : "") + adapters);
   }
   for (const auto* name : {"adapter", "use_peft", "use_lora", "peft_config"}) {
     const auto kind = small(job.word(name));
@@ -66,10 +70,10 @@ void refuse_what_is_not_trained(TrainerJob& job) {
   }
   constexpr std::array<std::string_view, 5> trained{"sft", "pt", "pretrain", "", "none"};
   for (const auto* name : {"stage", "rl"})
-    if (const auto kind = small(job.word(name));
-        std::ranges::find(trained, kind) == trained.end())
-      given.refuse(name, "a step of " + kind + " is more than one of a language model: it compares, "
-                         "rewards or generates");
+    if (const auto kind = small(job.word(name)); std::ranges::find(trained, kind) == trained.end())
+      given.refuse(name, "a step of " + kind +
+                             " is more than one of a language model: it compares, "
+                             "rewards or generates");
   const auto name = job.word("model_name_or_path");
   if (names_senses(name)) given.refuse("model_name_or_path", "a vision tower is not modelled");
 }
@@ -106,8 +110,8 @@ void read_trainer_batch(TrainerJob& job) {
   const auto each = given.whole_or(micro, job.framework == "axolotl" ? 1 : 8);
   if (of_script) {
     for (const auto* key : {"plan.micro_batch", "training.global_batch"})
-      draft.want(key, std::string("the batch stands in the training script; add --set ") + key +
-                          "=N");
+      draft.want(key,
+                 std::string("the batch stands in the training script; add --set ") + key + "=N");
     return;
   }
   draft.whole("plan.micro_batch", each, {micro});
@@ -163,7 +167,8 @@ void read_trainer_optimizer(TrainerJob& job) {
   else if (is("sgd"))
     optimizer = "sgd";
   if (is("galore") || is("apollo") || is("lomo") || optimizer == nullptr) {
-    given.refuse("optim", "this optimizer is not modelled; expected adamw_torch, adafactor, muon or sgd");
+    given.refuse("optim",
+                 "this optimizer is not modelled; expected adamw_torch, adafactor, muon or sgd");
     return;
   }
   if (job.yes("use_muon")) optimizer = "muon";
@@ -171,7 +176,8 @@ void read_trainer_optimizer(TrainerJob& job) {
   if (is("8bit") || is("4bit"))
     job.draft.partly("optim", "moments in few bits; the forecast has them in fp32");
   else if (is("paged"))
-    job.draft.partly("optim", "moments move to the host where memory runs out; not in the forecast");
+    job.draft.partly("optim",
+                     "moments move to the host where memory runs out; not in the forecast");
 }
 
 void read_trainer_kernels(TrainerJob& job) {
@@ -210,8 +216,9 @@ void read_trainer_kernels(TrainerJob& job) {
                 "disable_gradient_checkpointing"},
                always ? "unless it is disabled" : "every layer");
   if (kept == "offload" || kept == "offload_disk")
-    job.given.refuse("gradient_checkpointing", "expected true or false: what is kept on the host is "
-                                               "not modelled here; add --set plan.offload.activations");
+    job.given.refuse("gradient_checkpointing",
+                     "expected true or false: what is kept on the host is "
+                     "not modelled here; add --set plan.offload.activations");
 }
 
 void read_trainer_degrees(TrainerJob& job) {
@@ -223,9 +230,9 @@ void read_trainer_degrees(TrainerJob& job) {
   job.tensor = degree("tensor_parallel_size");
   const auto ring = degree("context_parallel_size"), parts = degree("sequence_parallel_size");
   job.context = ring * parts;
-  if (job.tensor > 1) draft.whole("plan.tensor", job.tensor, {"tensor_parallel_size"});
+  draft.whole("plan.tensor", job.tensor, {"tensor_parallel_size"});
+  draft.whole("plan.context", job.context, {"context_parallel_size", "sequence_parallel_size"});
   if (job.context > 1) {
-    draft.whole("plan.context", job.context, {"context_parallel_size", "sequence_parallel_size"});
     draft.text("plan.context_method", parts > 1 ? "ulysses" : "ring",
                {"context_parallel_size", "sequence_parallel_size"});
   }
@@ -290,10 +297,13 @@ void read_trainer_sharding(TrainerJob& job) {
   const auto strategy = strategy_of(job);
   draft.whole("plan.zero", strategy.zero,
               {"fsdp", "fsdp_config.sharding_strategy", "fsdp_config.reshard_after_forward",
-               "fsdp_config.any", "distributed_type", "fsdp_version"});
-  if (strategy.node || given.whole_or("dp_replicate_size", 1) > 1)
+               "fsdp_config.any", "distributed_type"});
+  const bool replicated = given.whole_or("dp_replicate_size", 1) > 1;
+  if (strategy.node || replicated)
     draft.text("plan.shard_group", "node",
                {"fsdp", "fsdp_config.sharding_strategy", "dp_replicate_size"});
+  if (replicated)
+    draft.partly("dp_replicate_size", "the forecast shards over a node and replicates over nodes");
   if (strategy.offload || job.yes("fsdp_config.offload_params"))
     for (const auto* key :
          {"plan.offload.optimizer", "plan.offload.gradients", "plan.offload.parameters"})

@@ -24,7 +24,8 @@ struct TrainerJob {
   std::string word(std::string_view name) const;
 };
 
-void refuse_what_is_not_trained(TrainerJob& job);  // adapters, frozen weights, preferences, pictures
+void refuse_what_is_not_trained(
+    TrainerJob& job);  // adapters, frozen weights, preferences, pictures
 void read_trainer_model(TrainerJob& job);
 void read_trainer_batch(TrainerJob& job);
 void read_trainer_precision(TrainerJob& job);

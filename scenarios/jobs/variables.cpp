@@ -11,7 +11,7 @@
 namespace scenarios {
 namespace {
 
-constexpr int most_references = 16;            // of one value, one inside of another
+constexpr int most_references = 16;             // of one value, one inside of another
 constexpr std::size_t longest_value = 1 << 16;  // bytes of a value with its references replaced
 
 std::optional<std::string> value_of(std::string_view name, std::span<const std::string> env) {
@@ -130,9 +130,8 @@ class References {
       return {};
     if (value->kind == Value::Kind::null) return "null";
     if (value->text.size() > longest_value / most_references) return {};
-    const auto text = replaced(value->text, [&](const std::string& other) {
-      return text_of(other, path, depth + 1);
-    });
+    const auto text = replaced(
+        value->text, [&](const std::string& other) { return text_of(other, path, depth + 1); });
     return text.find("${") == text.npos ? std::optional(text) : std::nullopt;
   }
 
@@ -164,9 +163,8 @@ class References {
 // `same` is the value as it was: paths lead through that, which stays as it is.
 void replace_in(Value& value, const Value& same, const References& references, Path& path) {
   if (value.kind == Value::Kind::scalar && value.text.find("${") != value.text.npos) {
-    value.text = replaced(value.text, [&](const std::string& inside) {
-      return references.text_of(inside, path, 0);
-    });
+    value.text = replaced(
+        value.text, [&](const std::string& inside) { return references.text_of(inside, path, 0); });
     value.quoted = false;
     settle(value);
     return;
@@ -203,7 +201,8 @@ void mark_unresolved(Job& job) {
   for (auto& argument : job.arguments)
     for (auto& value : argument.values)
       if (value.text.find("${") != value.text.npos || value.text == "???")
-        value.trouble = "'" + value.text + "' cannot be told from this file; add --env NAME=VALUE "
+        value.trouble = "'" + value.text +
+                        "' cannot be told from this file; add --env NAME=VALUE "
                         "for a variable, or write the value";
 }
 
