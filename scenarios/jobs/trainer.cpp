@@ -251,7 +251,8 @@ JobScenario trainer_scenario(const Job& job, std::string_view framework, const s
   if (framework == "llamafactory") read_llamafactory(reading);
   complaints.throw_if_any();
   auto scenario = std::move(draft).finished(arguments, file);
-  if (given.has(speed_name) && !given.find(speed_name)->values.empty())
+  const bool unused = framework == "accelerate" && reading.word("distributed_type") != "DEEPSPEED";
+  if (!unused && given.has(speed_name) && !given.find(speed_name)->values.empty())
     add_speed(scenario, reading, files);
   return scenario;
 }
