@@ -154,10 +154,9 @@ Made read_primus_file(const Looked& looked, const JobHints& hints, Complaints& c
 
 // --- NeMo and Megatron-Bridge: YAML, or overrides on a command line
 
-// "section.key=value" of a script as a map of maps.
 bool is_overrides(const Looked& looked, std::string_view table, std::string_view sign) {
   return looked.is_script() && has_word(looked, sign) &&
-         arguments_in(looked.text, arguments_of(table)) >= enough_arguments;
+         overrides_in(looked.text, arguments_of(table)) >= enough_arguments;
 }
 
 bool is_nemo_1(const Looked& looked) {

@@ -263,6 +263,14 @@ std::size_t arguments_in(std::string_view text, const ArgumentTable& table) {
       const auto rest = code.substr(begin);
       if (table.find(rest.substr(0, rest.find_first_of(" =\t\\\"')"))) != nullptr) ++known;
     }
+  }
+  return known;
+}
+
+std::size_t overrides_in(std::string_view text, const ArgumentTable& table) {
+  std::size_t known = 0;
+  for (const auto& line : lines_of(text)) {
+    const auto code = line.text.substr(0, line.text.find('#'));
     for (auto rest = code; !rest.empty();) {
       const auto end = std::min(rest.find_first_of(" \t\"'()"), rest.size());
       if (override_at(rest.substr(0, end), table) != rest.npos) ++known;
