@@ -85,7 +85,8 @@ void Draft::set(std::string_view path, Value value, Names from, const std::strin
   for (const auto name : from) {
     if (given_.mentioned(name) != nullptr) {
       if (given.empty()) at = given_.place_of(name);
-      given.push_back(given_.text_of(name));
+      if (auto text = given_.text_of(name); std::ranges::find(given, text) == given.end())
+        given.push_back(std::move(text));
       keys_[std::string(name)].emplace_back(path);
     } else {
       defaults.emplace_back(name);

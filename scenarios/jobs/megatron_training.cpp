@@ -147,18 +147,23 @@ void read_full(MegatronJob& job) {
     job.draft.text("plan.recompute", *layers == 0 ? "none" : "full", from);
     return;
   }
+  // Of a virtual stage no more layers than it has.
+  const auto stages_of_all = job.pipeline * job.chunks;
+  const auto most =
+      job.chunks > 1 && job.layers > 0 ? (job.layers + stages_of_all - 1) / stages_of_all : *layers;
+  const auto count = method == "block" ? std::min(*layers, most) : *layers;
   Value map;
   map.kind = Value::Kind::map;
   map.members.push_back(
-      {job_text(method == "block" ? "full_layers" : "checkpoint_every"), job_whole(*layers)});
+      {job_text(method == "block" ? "full_layers" : "checkpoint_every"), job_whole(count)});
   constexpr std::int64_t most_stages = 10'000;
-  if (method == "uniform" || job.chunks == 1 || job.pipeline * job.chunks > most_stages) {
+  if (method == "uniform" || job.chunks == 1 || stages_of_all > most_stages) {
     job.draft.set("plan.recompute", std::move(map), from);
     return;
   }
   Value stages;
   stages.kind = Value::Kind::list;
-  stages.items.assign(static_cast<std::size_t>(job.pipeline * job.chunks), map);
+  stages.items.assign(static_cast<std::size_t>(stages_of_all), map);
   job.draft.set("plan.recompute", std::move(stages), from, "of every virtual stage");
 }
 

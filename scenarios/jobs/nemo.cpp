@@ -217,6 +217,9 @@ void add_nemo(MegatronJob& job) {
   read_vocabulary_of(job);
   read_torch_fsdp(job);
   read_bucket_of(job);
+  const auto* halves = "model.megatron_amp_O2";
+  if (given.has(halves) && yes_or_no(given.word_or(halves, "")) == false)
+    job.draft.partly(halves, "weights stay in fp32 and are cast; the forecast has them in 16 bit");
   const auto* recurrent = "model.activations_checkpoint_recurrent";
   if (given.mentioned(recurrent) != nullptr)
     given.refuse(recurrent, "recurrent layers are not modelled");
