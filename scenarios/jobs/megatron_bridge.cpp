@@ -12,7 +12,7 @@
 namespace scenarios {
 namespace {
 
-constexpr const char *recipe = "recipe", *mixed = "mixed_precision";
+constexpr const char *recipe_key = "recipe", *mixed_key = "mixed_precision";
 
 // What recipes of both frameworks set, unless an override says otherwise.
 std::vector<JobArgument> shared_defaults() {
@@ -38,15 +38,15 @@ std::vector<JobArgument> shared_defaults() {
 // Names of bundles of data types: bf16_mixed, bf16_with_fp8_current_scaling_mixed, nvfp4.
 void read_precision_of(MegatronJob& job) {
   const auto& given = job.given;
-  const auto word = given.word_or(mixed, "bf16_mixed");
+  const auto word = given.word_or(mixed_key, "bf16_mixed");
   const auto has = [&](std::string_view part) { return word.find(part) != word.npos; };
   const auto set = [&](const char* precision) {
-    job.draft.text("training.precision", precision, {mixed},
-                   given.has(mixed) ? "" : "as recipes have it");
+    job.draft.text("training.precision", precision, {mixed_key},
+                   given.has(mixed_key) ? "" : "as recipes have it");
   };
   const auto fp8 = [&](const char* kind) {
     set("fp8");
-    job.draft.text("training.fp8_recipe", kind, {mixed});
+    job.draft.text("training.fp8_recipe", kind, {mixed_key});
   };
   if (given.has("--fp8-format") || given.has("--fp4-format")) return;
   if (has("nvfp4"))
@@ -64,7 +64,7 @@ void read_precision_of(MegatronJob& job) {
   else if (has("bf16"))
     set("bf16");
   else
-    given.complain(mixed,
+    given.complain(mixed_key,
                    "expected bf16_mixed, fp16_mixed, bf16_with_fp8_…_mixed, bf16_with_mxfp8_"
                    "mixed or bf16_with_nvfp4_mixed");
 }
@@ -95,7 +95,7 @@ std::string model_of_recipe(std::string name) {
 void read_recipe_model(MegatronJob& job) {
   const auto& given = job.given;
   if (given.has("--num-layers") && given.has("--hidden-size")) return;
-  for (const auto* name : {"hf_path", recipe, "flavor", "model.hf_model_id"}) {
+  for (const auto* name : {"hf_path", recipe_key, "flavor", "model.hf_model_id"}) {
     const auto word = given.word_or(name, "");
     const auto* model = word.empty() ? nullptr : named_model(word);
     if (model == nullptr && !word.empty()) model = named_model(model_of_recipe(word));
@@ -107,15 +107,15 @@ void read_recipe_model(MegatronJob& job) {
   job.draft.want("model",
                  "the model stands in the recipe, which is a program; add --set model=NAME of the "
                  "catalog, or --set model.huggingface=config.json",
-                 {recipe});
+                 {recipe_key});
 }
 
 void read_gpus(MegatronJob& job) {
   const auto& given = job.given;
   constexpr const char *devices = "trainer.devices", *nodes = "trainer.num_nodes";
-  const auto each = given.whole(devices), machines = given.whole(nodes);
-  if (each && machines)
-    job.draft.whole("cluster.gpus", *each * *machines, {devices, nodes}, "their product");
+  const auto each = given.whole(devices), hosts = given.whole(nodes);
+  if (each && hosts)
+    job.draft.whole("cluster.gpus", *each * *hosts, {devices, nodes}, "their product");
 }
 
 void add_bridge(MegatronJob& job) {

@@ -170,9 +170,9 @@ class NemoFlags {
 void read_trainer(MegatronJob& job) {
   const auto& given = job.given;
   constexpr const char *devices = "trainer.devices", *nodes = "trainer.num_nodes";
-  const auto each = given.whole(devices), machines = given.whole(nodes);
-  if (each && machines)
-    job.draft.whole("cluster.gpus", *each * *machines, {devices, nodes}, "their product");
+  const auto each = given.whole(devices), hosts = given.whole(nodes);
+  if (each && hosts)
+    job.draft.whole("cluster.gpus", *each * *hosts, {devices, nodes}, "their product");
 }
 
 void read_vocabulary_of(MegatronJob& job) {
