@@ -149,9 +149,9 @@ void read_full(MegatronJob& job) {
   }
   // Of a virtual stage no more layers than it has.
   const auto stages_of_all = job.pipeline * job.chunks;
-  const auto most =
+  const auto of_stage =
       job.chunks > 1 && job.layers > 0 ? (job.layers + stages_of_all - 1) / stages_of_all : *layers;
-  const auto count = method == "block" ? std::min(*layers, most) : *layers;
+  const auto count = method == "block" ? std::min(*layers, of_stage) : *layers;
   Value map;
   map.kind = Value::Kind::map;
   map.members.push_back(

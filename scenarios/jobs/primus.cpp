@@ -122,9 +122,9 @@ class Presets {
 
 // The module that trains: the first that names a framework or files.
 const Member* trainer_of(const Value& document) {
-  const auto* modules = document.find("modules");
-  if (modules == nullptr || modules->kind != Value::Kind::map) return nullptr;
-  for (const auto& module : modules->members)
+  const auto* all = document.find("modules");
+  if (all == nullptr || all->kind != Value::Kind::map) return nullptr;
+  for (const auto& module : all->members)
     if (module.value.kind == Value::Kind::map &&
         (module.value.find("framework") != nullptr || module.value.find("overrides") != nullptr ||
          module.value.find("trainer_class") != nullptr))

@@ -28,10 +28,10 @@ struct SpeedFile {
 };
 
 std::optional<SpeedFile> speed_file(const JobFiles& files, const std::string& name) {
-  constexpr int highest_folder = 6;
+  constexpr int highest = 6;
   if (!files || name.empty()) return {};
   std::string up;
-  for (int i = 0; i < highest_folder; ++i, up += "../")
+  for (int i = 0; i < highest; ++i, up += "../")
     if (auto text = files(up + name)) return SpeedFile{up + name, std::move(*text)};
   return {};
 }

@@ -83,7 +83,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \t'\"") - first + 1));
 }
 
-const Value* at_path(const Value* from, std::string_view path) {
+const Value* found_at(const Value* from, std::string_view path) {
   while (from != nullptr && !path.empty()) {
     const auto dot = std::min(path.find('.'), path.size());
     from = from->kind == Value::Kind::map ? from->find(path.substr(0, dot)) : nullptr;
@@ -95,9 +95,9 @@ const Value* at_path(const Value* from, std::string_view path) {
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t number = 0;
   const auto [stop, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
-  constexpr std::int64_t most = std::int64_t{1} << 31;
+  constexpr std::int64_t largest = std::int64_t{1} << 31;
   if (wrong != std::errc() || stop != text.data() + text.size()) return {};
-  return number < 0 || number > most ? std::nullopt : std::optional(number);
+  return number < 0 || number > largest ? std::nullopt : std::optional(number);
 }
 
 std::optional<std::string> calculated(std::string_view name, std::string_view arguments) {
@@ -150,10 +150,10 @@ class References {
     while (dots < name.size() && name[dots] == '.') ++dots;
     const auto key = name.substr(dots);
     if (dots > path.size()) return nullptr;
-    if (dots > 0) return at_path(path[path.size() - dots], key);
-    if (const auto* value = at_path(&document_, key)) return value;
+    if (dots > 0) return found_at(path[path.size() - dots], key);
+    if (const auto* value = found_at(&document_, key)) return value;
     constexpr std::string_view launcher = "training.";
-    return key.starts_with(launcher) ? at_path(&document_, key.substr(launcher.size())) : nullptr;
+    return key.starts_with(launcher) ? found_at(&document_, key.substr(launcher.size())) : nullptr;
   }
 
   const Value& document_;
