@@ -36,6 +36,10 @@ std::string written(const JobArgument& argument) {
   return text.size() > longest ? text.substr(0, longest) + "…" : text;
 }
 
+bool gives(const JobArgument& argument, std::string_view name) {
+  return !argument.off && argument.name.compare(name) == 0;
+}
+
 std::string place_text(const JobArgument& argument, const std::string& file) {
   return Complaints(argument.file.empty() ? file : argument.file).text_of(argument.at);
 }

@@ -60,6 +60,9 @@ bool is_off(const JobArgument& argument);
 // "FILE:LINE:COLUMN" of it in `file`, or in its own.
 std::string place_text(const JobArgument& argument, const std::string& file);
 
+// Whether it gives the argument of that name, and does not say that it is off.
+bool gives(const JobArgument& argument, std::string_view name);
+
 // "--num-layers 32": as it stands in the job; values that need a shell as "…".
 std::string written(const JobArgument& argument);
 

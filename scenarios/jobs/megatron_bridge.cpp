@@ -135,8 +135,8 @@ void add_bridge(MegatronJob& job) {
 
 // The sections of a configuration as keys of the table, what recipes share under them.
 bool says_model(const std::vector<JobArgument>& flags) {
-  return std::ranges::any_of(
-      flags, [](const JobArgument& one) { return one.name == "--num-layers" && !one.off; });
+  return std::ranges::any_of(flags,
+                             [](const JobArgument& one) { return gives(one, "--num-layers"); });
 }
 
 // Of a model that the recipe has, no size is missing by itself; where it is not known, it is asked
@@ -202,9 +202,9 @@ JobScenario bridge_scenario(const Job& job, const std::string& file, Complaints&
   auto all = shared_defaults();
   if (says_model(flags.arguments))  // of a configuration class, whose defaults are Megatron-LM's
     std::erase_if(all, [](const JobArgument& one) {
-      return one.name == "--swiglu" || one.name == "--normalization" ||
-             one.name == "--disable-bias-linear" ||
-             one.name == "--untie-embeddings-and-output-weights";
+      return gives(one, "--swiglu") || gives(one, "--normalization") ||
+             gives(one, "--disable-bias-linear") ||
+             gives(one, "--untie-embeddings-and-output-weights");
     });
   all.insert(all.end(), flags.arguments.begin(), flags.arguments.end());
   flags.arguments = std::move(all);

@@ -225,8 +225,8 @@ void add_nemo(MegatronJob& job) {
     given.refuse(recurrent, "recurrent layers are not modelled");
   const auto* stacks = "defaults[].*";
   if (const auto* merged = given.mentioned(stacks);
-      merged != nullptr &&
-      (merged->name.ends_with("@model.encoder") || merged->name.ends_with("@model.decoder")))
+      merged != nullptr && (merged->name.find("@model.encoder") != merged->name.npos ||
+                            merged->name.find("@model.decoder") != merged->name.npos))
     given.refuse(stacks, "encoder and decoder are two stacks; scenarios have one");
   const auto* parallel = "model.mcore_customization_config.parallel_attention";
   if (yes_or_no(given.word_or(parallel, "false")) == true)

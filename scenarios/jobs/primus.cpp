@@ -140,9 +140,9 @@ std::string text_at(const Value& map, std::string_view key) {
 // What the experiment says beside its overrides: "modules.pre_trainer.model", "exp_name".
 void add_frame(const Value& document, std::vector<JobArgument>& arguments) {
   for (auto& argument : keyed_job(document).arguments) {
-    const auto inside = argument.name.find(".overrides.");
-    if (argument.name.starts_with("modules.") && inside != argument.name.npos) continue;
-    if (argument.name.ends_with(".trainer_class")) argument.name = "trainer_class";
+    const std::string_view key = argument.name;
+    if (key.starts_with("modules.") && key.find(".overrides.") != key.npos) continue;
+    if (key.ends_with(".trainer_class")) argument.name = "trainer_class";
     arguments.push_back(std::move(argument));
   }
 }

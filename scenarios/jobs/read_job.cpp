@@ -98,8 +98,7 @@ Job titan_command(const Looked& looked, const JobHints& hints) {
     argument.text = written(argument);
     argument.name = known->repeats ? argument.name.substr(2) : std::string(known->name);
     if (argument.values.empty()) argument.values.push_back({"true", {}, argument.at});
-    const bool names_file = known->name == "job.config_file" && looked.files;
-    if (!names_file) continue;
+    if (!gives(argument, "job.config_file") || !looked.files) continue;
     if (const auto text = looked.files(argument.values.front().text))
       for (auto& one : keyed_job(parse_toml(*text, argument.values.front().text)).arguments) {
         one.file = argument.values.front().text;

@@ -195,7 +195,7 @@ void read_launch(TrainerJob& job) {
 // A key of FSDP's section, so that rules can ask whether there is one.
 void mark_fsdp(std::vector<JobArgument>& arguments) {
   const auto of_fsdp = [](const JobArgument& one) {
-    return one.name.starts_with("fsdp_config.") && !one.off;
+    return std::string_view(one.name).starts_with("fsdp_config.") && !one.off;
   };
   const auto found = std::ranges::find_if(arguments, of_fsdp);
   if (found == arguments.end()) return;

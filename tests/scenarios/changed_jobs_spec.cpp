@@ -49,7 +49,8 @@ std::string larger(const std::string& line) {
 bool holds_elsewhere(const std::string& text, const std::string& line) {
   const auto begin = line.find_first_not_of(' ');
   const auto name = line.substr(begin, line.find(':') - begin);
-  return text.find(name + "}") != text.npos || name == "data_parallel_replicate_degree";
+  return text.find(name + "}") != text.npos || name == "data_parallel_replicate_degree" ||
+         name == "recompute_num_layers";  // more than a stage has
 }
 
 // How many arguments of that class were changed, each alone.
