@@ -53,6 +53,13 @@ bool has_word(const Looked& looked, std::string_view word) {
   return looked.text.find(word) != looked.text.npos;
 }
 
+// WORLD_SIZE, or what the launcher says.
+std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const JobHints& hints) {
+  if (const auto world = world_size_of(hints.env)) return world;
+  const auto launched = launched_gpus(launcher);
+  return launched ? std::optional(launched->gpus) : std::nullopt;
+}
+
 // --- Megatron-LM
 
 constexpr std::size_t enough_arguments = 3;  // that a text which is no YAML passes
@@ -96,7 +103,9 @@ Job titan_command(const Looked& looked, const JobHints& hints) {
     const auto* known = arguments_of("torchtitan").find(argument.name);
     if (known == nullptr) continue;
     argument.text = written(argument);
-    argument.name = known->repeats ? argument.name.substr(2) : std::string(known->name);
+    const std::string_view key = argument.name;
+    argument.name = known->repeats ? std::string(key.substr(key.starts_with("--") ? 2 : 0))
+                                   : std::string(known->name);
     if (argument.values.empty()) argument.values.push_back({"true", {}, argument.at});
     if (!gives(argument, "job.config_file") || !looked.files) continue;
     if (const auto text = looked.files(argument.values.front().text))
@@ -114,7 +123,7 @@ Made read_titan(const Looked& looked, const JobHints& hints, Complaints& complai
   auto job = looked.toml        ? keyed_job(*looked.toml)
              : is_titan(looked) ? titan_command(looked, hints)
                                 : keyed_job(parse_toml(looked.text, looked.file));
-  auto scenario = torchtitan_scenario(job, looked.file, world_size_of(hints.env), complaints);
+  auto scenario = torchtitan_scenario(job, looked.file, gpus_of(job.launcher, hints), complaints);
   return {std::move(job), std::move(scenario)};
 }
 
@@ -213,9 +222,8 @@ Made read_trained(const Looked& looked, const JobHints& hints, Complaints& compl
   auto job = looked.map || looked.toml
                  ? keyed_job(looked.document(), true)
                  : read_shell_script(looked.text, arguments_of(framework), hints.env);
-  auto gpus = world_size_of(hints.env);
-  if (const auto launched = launched_gpus(job.launcher); launched && !gpus) gpus = launched->gpus;
-  auto scenario = trainer_scenario(job, framework, looked.file, gpus, looked.files, complaints);
+  auto scenario = trainer_scenario(job, framework, looked.file, gpus_of(job.launcher, hints),
+                                   looked.files, complaints);
   return {std::move(job), std::move(scenario)};
 }
 
