@@ -5,6 +5,8 @@
 #include <string>
 
 #include "app/manual.hpp"
+#include "scenarios/documents/nearest.hpp"
+#include "scenarios/jobs/read_job.hpp"
 
 namespace app {
 
@@ -23,10 +25,10 @@ void add_common(CLI::App& command, Common& common) {
 
 void add_job(CLI::App& command, Common& common) {
   command
-      .add_option(
-          "--as", common.job.as,
-          "The scenario is a job of this framework: megatron, torchtitan, deepspeed, nanotron, or "
-          "megatron@core_v0.12 (default: recognised by content)")
+      .add_option("--as", common.job.as,
+                  "The scenario is a job of this framework, such as megatron@core_v0.12: " +
+                      scenarios::listed(scenarios::job_frameworks()) +
+                      " (default: recognised by content)")
       ->type_name("FRAMEWORK[@VERSION]");
   command
       .add_option("--env", common.job.env,
@@ -200,7 +202,7 @@ void add_import(CLI::App& program, Common& common, Action& action) {
   auto* command = program.add_subcommand("import", "Turn another tool's file into a catalog entry");
   command
       ->add_option("format", asked->format,
-                   "huggingface, nccl-tests, megatron, torchtitan, deepspeed or nanotron")
+                   "huggingface, nccl-tests, " + scenarios::listed(scenarios::job_frameworks()))
       ->required();
   command
       ->add_option("file", asked->file,

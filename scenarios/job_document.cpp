@@ -81,10 +81,19 @@ bool says(const Value& document, std::string_view path) {
 
 }  // namespace
 
+JobFiles files_beside(Texts& texts, const std::filesystem::path& folder) {
+  return [&texts, folder](const std::string& name) -> std::optional<std::string> {
+    const auto path = (folder / name).lexically_normal();
+    std::error_code wrong;
+    if (!std::filesystem::is_regular_file(path, wrong)) return {};
+    return texts.of(path);
+  };
+}
+
 OpenedDocument open_document(std::string_view text, const std::string& file,
                              const std::filesystem::path& base, const JobHints& hints, Texts& texts,
                              void (*loosen)(Value&)) {
-  if (auto job = read_job(text, file, hints)) {
+  if (auto job = read_job(text, file, hints, files_beside(texts, base))) {
     if (loosen != nullptr) loosen(job->document);
     return {std::move(job->document), std::move(job->account), std::move(job->wanted)};
   }
@@ -93,7 +102,8 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
   if (document.kind != Value::Kind::map || named == nullptr) return {std::move(document), {}, {}};
   const auto asked = job_of(*named, file, hints);
   const auto path = base / asked.file;
-  auto job = read_job(texts.of(path), path.string(), asked.hints);
+  auto job =
+      read_job(texts.of(path), path.string(), asked.hints, files_beside(texts, path.parent_path()));
   if (!job)
     throw Error({{Complaints(path.string()).text_of({}),
                   "this is no job that is known; add as: FRAMEWORK beside its "

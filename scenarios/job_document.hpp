@@ -24,6 +24,9 @@ struct OpenedDocument {
   std::vector<WantedKey> wanted{};  // what the job does not say
 };
 
+// Files that a job in the folder names, by paths from there; `texts` must outlive it.
+JobFiles files_beside(Texts& texts, const std::filesystem::path& folder);
+
 // A job as its scenario, or the text as YAML. `job: FILE`, or {file, as, env: {NAME: VALUE}}, lays
 // a scenario over the job that it names, relative to `base`: what stands at SECTION.KEY replaces
 // what the job says there. `loosen`, if given, takes keys out of what the job says. Throws Error

@@ -5,13 +5,16 @@
 
 #include "scenarios/document.hpp"
 #include "scenarios/documents/file.hpp"
+#include "scenarios/job_document.hpp"
 #include "scenarios/jobs/read_job.hpp"
 
 namespace scenarios {
 
 JobScenario load_job(const std::filesystem::path& file, std::span<const std::string> sets,
                      const JobHints& hints) {
-  auto job = read_job(read_file(file), file.string(), hints);
+  Texts texts;
+  auto job =
+      read_job(read_file(file), file.string(), hints, files_beside(texts, file.parent_path()));
   if (!job)
     throw Error(
         {{Complaints(file.string()).text_of({}), "this is no job of a framework that is known"}});

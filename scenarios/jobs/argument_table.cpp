@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -34,6 +35,41 @@ Effect effect_of(std::string_view word) {
   return found->second;
 }
 
+// What stands behind the name in a line of a table.
+KnownArgument argument_of(std::string_view name, std::string_view line) {
+  KnownArgument known{name, {}, '1', {}, Effect::unknown, {}, false, false, {}};
+  for (auto aliases = take(line, ','); !aliases.empty();)
+    known.aliases.push_back(take(aliases, ' '));
+  const auto takes = take(line, ',');
+  if (takes.size() > 1) throw std::logic_error("table of arguments: " + std::string(name));
+  if (!takes.empty()) known.takes = takes.front();
+  known.dest = take(line, ',');
+  const auto effect = take(line, ',');
+  if (effect == "as") {
+    known.effect = Effect::read;
+    known.same_as = known.dest.empty() ? name.substr(name.rfind('.') + 1) : known.dest;
+    known.dest = {};
+  } else {
+    known.effect = effect_of(effect);
+  }
+  known.negates = known.dest.starts_with('!');
+  if (known.negates) known.dest.remove_prefix(1);
+  known.why = line;
+  known.repeats = name.ends_with('*') || name.find("[]") != name.npos;
+  return known;
+}
+
+// "--num-layers" is num_layers.
+std::string underscored(std::string_view name) {
+  auto dest = std::string(name.substr(name.starts_with("--") ? 2 : 0));
+  std::ranges::replace(dest, '-', '_');
+  return dest;
+}
+
+std::string dest_of(const KnownArgument& known) {
+  return known.dest.empty() ? underscored(known.name) : std::string(known.dest);
+}
+
 }  // namespace
 
 std::string_view word_of(Effect effect) {
@@ -51,55 +87,68 @@ std::string_view word_of(Effect effect) {
   return "unknown";
 }
 
-ArgumentTable::ArgumentTable(std::string_view text) {
+ArgumentTable::ArgumentTable(std::string_view text, const ArgumentTable* below) : below_(below) {
   std::map<std::string_view, std::string_view> reasons;
   while (!text.empty()) {
     auto line = take(text, '\n');
-    if (line.empty() || line.starts_with('#')) continue;
+    if (line.empty() || line.starts_with('#') || line.starts_with('&')) continue;
     const auto name = take(line, ',');
     if (name.starts_with('@')) {
       reasons[name] = line;
       continue;
     }
-    KnownArgument known{name, {}, '1', {}, Effect::unknown, {}, false};
-    for (auto aliases = take(line, ','); !aliases.empty();)
-      known.aliases.push_back(take(aliases, ' '));
-    const auto takes = take(line, ',');
-    if (takes.size() != 1) throw std::logic_error("table of arguments: " + std::string(name));
-    known.takes = takes.front();
-    known.dest = take(line, ',');
-    known.effect = effect_of(take(line, ','));
-    const auto shared = reasons.find(line);
-    known.why = shared == reasons.end() ? line : shared->second;
-    known.repeats = name.ends_with('*') || name.find("[]") != name.npos;
+    auto known = argument_of(name, line);
+    const auto shared = reasons.find(known.why);
+    if (shared != reasons.end()) known.why = shared->second;
     by_name_[name] = all_.size();
     for (const auto alias : known.aliases) by_name_[alias] = all_.size();
+    by_dest_.try_emplace(dest_of(known), all_.size());
+    if (!known.negates) by_dest_.try_emplace(underscored(known.name), all_.size());
     all_.push_back(std::move(known));
   }
 }
 
-const KnownArgument* ArgumentTable::find(std::string_view name) const {
+const KnownArgument* ArgumentTable::find_here(std::string_view name) const {
   auto found = by_name_.find(name);
   for (auto dot = name.rfind('.'); found == by_name_.end() && dot != name.npos && dot > 0;
        dot = name.rfind('.', dot - 1))
     found = by_name_.find(std::string(name.substr(0, dot)) + ".*");
+  if (found == by_name_.end() && name.starts_with("--"))  // a key on a command line
+    found = by_name_.find(underscored(name));
   return found == by_name_.end() ? nullptr : &all_[found->second];
+}
+
+const KnownArgument* ArgumentTable::find(std::string_view name) const {
+  const auto* here = find_here(name);
+  return here == nullptr && below_ != nullptr ? below_->find(name) : here;
+}
+
+const KnownArgument* ArgumentTable::find_dest(std::string_view dest) const {
+  const auto found = by_dest_.find(dest);
+  return found == by_dest_.end() ? nullptr : &all_[found->second];
 }
 
 std::string ArgumentTable::nearest_to(std::string_view name) const {
   std::vector<std::string_view> names;
   for (const auto& [known, index] : by_name_) names.push_back(known);
+  const bool flag = name.starts_with('-');
+  if (below_ != nullptr && !flag)
+    for (const auto& [dest, index] : below_->by_dest_) names.push_back(dest);
   return nearest(name, names);
 }
 
 const ArgumentTable& arguments_of(std::string_view table) {
-  static const auto tables = [] {
-    std::map<std::string_view, ArgumentTable> made;
-    for (const auto& file : job_table_files())
-      if (!file.table.ends_with("_models")) made.emplace(file.table, ArgumentTable(file.text));
-    return made;
-  }();
-  return tables.at(table);
+  static std::map<std::string_view, ArgumentTable> made;
+  static std::recursive_mutex making;
+  const std::scoped_lock alone(making);
+  if (const auto found = made.find(table); found != made.end()) return found->second;
+  const auto files = job_table_files();
+  const auto file = std::ranges::find(files, table, &JobTableFile::table);
+  if (file == files.end()) throw std::logic_error("no table of arguments: " + std::string(table));
+  auto first = file->text.substr(0, file->text.find('\n'));
+  const bool stands_on = first.starts_with('&');
+  const auto* below = stands_on ? &arguments_of(first.substr(1)) : nullptr;
+  return made.try_emplace(file->table, file->text, below).first->second;
 }
 
 }  // namespace scenarios

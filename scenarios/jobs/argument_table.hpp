@@ -26,26 +26,39 @@ struct KnownArgument {
   std::string_view dest;  // its name in files of keys, where that is not the name with underscores
   Effect effect = Effect::unknown;
   std::string_view why;
-  bool repeats = false;  // it stands for several keys: "SECTION.*", "LIST[].KEY"
+  bool repeats = false;      // it stands for several keys: "SECTION.*", "LIST[].KEY"
+  bool negates = false;      // it switches that off which its name in files of keys switches on
+  std::string_view same_as;  // arguments of the framework below that it stands for, between blanks
 };
 
 class ArgumentTable {
  public:
   // Text of a table: lines "name,aliases,takes,dest,effect,why", and before them "@word,why" for
-  // reasons that several have. It must outlive the table. Throws std::logic_error for other lines.
-  explicit ArgumentTable(std::string_view text);
+  // reasons that several have. `!dest`: it switches that off. Names of another framework are
+  // "name,,,arguments,as,": those of the table `below`, `!argument` for its opposite, or the one
+  // whose dest ends the name.
+  // Both must outlive the table. Throws std::logic_error for other lines.
+  explicit ArgumentTable(std::string_view text, const ArgumentTable* below = nullptr);
 
-  // By its name, an alias or "SECTION.*" of a section that it is in; null: unknown. O(log n).
+  // By its name, an alias or "SECTION.*" of a section that it is in, here or below; null: unknown.
+  // O(log n).
   const KnownArgument* find(std::string_view name) const;
+  const KnownArgument* find_here(std::string_view name) const;
+  // By its name in files of keys.
+  const KnownArgument* find_dest(std::string_view dest) const;
+  const ArgumentTable* below() const { return below_; }
   const std::vector<KnownArgument>& all() const { return all_; }
   std::string nearest_to(std::string_view name) const;  // empty: none is near
 
  private:
+  const ArgumentTable* below_;
   std::vector<KnownArgument> all_;
   std::map<std::string_view, std::size_t> by_name_;
+  std::map<std::string, std::size_t, std::less<>> by_dest_;
 };
 
-// The table of that file, without its ending; there must be one.
+// The table of that file, without its ending; there must be one. It is made when it is first asked
+// for, on top of the one that its first line names as "&table".
 const ArgumentTable& arguments_of(std::string_view table);
 
 }  // namespace scenarios

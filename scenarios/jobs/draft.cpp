@@ -39,6 +39,19 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
+// One argument of a file that stands for several of the framework: what is not modelled comes
+// first, then what is read.
+void join(JudgedArgument& one, JudgedArgument&& other) {
+  const auto rank = [](Effect effect) {
+    return effect == Effect::not_modelled ? 2 : effect == Effect::read ? 1 : 0;
+  };
+  for (auto& key : other.keys)
+    if (std::ranges::find(one.keys, key) == one.keys.end()) one.keys.push_back(std::move(key));
+  if (rank(other.effect) <= rank(one.effect)) return;
+  one.effect = other.effect;
+  one.why = std::move(other.why);
+}
+
 }  // namespace
 
 Value job_text(std::string text) {
@@ -70,9 +83,10 @@ void Draft::set(std::string_view path, Value value, Names from, const std::strin
   std::vector<std::string> given, defaults;
   Place at;
   for (const auto name : from) {
-    if (given_.has(name)) {
+    if (given_.mentioned(name) != nullptr) {
       if (given.empty()) at = given_.place_of(name);
-      given.push_back(given_.text_of(name));
+      if (auto text = given_.text_of(name); std::ranges::find(given, text) == given.end())
+        given.push_back(std::move(text));
       keys_[std::string(name)].emplace_back(path);
     } else {
       defaults.emplace_back(name);
@@ -92,38 +106,59 @@ void Draft::want(std::string path, std::string text, Names from) {
   made_.wanted.push_back({std::move(path), std::move(text), at});
 }
 
-JobScenario Draft::finished(const std::vector<JobArgument>& arguments, const std::string& file) && {
-  const Complaints places(file);
-  for (const auto& argument : arguments) {
-    const auto* known = given_.table().find(argument.name);
-    JudgedArgument judged{written(argument), places.text_of(argument.at), Effect::unknown, {}, {}};
-    if (known == nullptr) {
-      const auto near = given_.table().nearest_to(argument.name);
-      if (!near.empty()) judged.why = "did you mean " + near + "?";
-    } else if (!known->repeats && given_.find(known->name) != &argument) {
-      judged.effect = Effect::none;
-      judged.why = "given again further down, where it holds";
-    } else {
-      judged.effect = known->effect;
-      judged.why = known->why;
-      if (known->effect == Effect::refused) {  // or there would be no scenario
-        judged.effect = Effect::none;
-        judged.why = "it is off";
-      }
-      if (const auto keys = keys_.find(known->name); keys != keys_.end()) {
-        judged.keys = keys->second;
-      } else if (known->effect == Effect::read) {
-        judged.effect = Effect::none;
-        judged.why = "nothing here depends on it";
-      }
-      if (const auto part = partly_.find(known->name); part != partly_.end()) {
-        judged.effect = Effect::not_modelled;
-        judged.why = part->second;
-      }
-    }
-    made_.account.arguments.push_back(std::move(judged));
+JudgedArgument Draft::judged(const JobArgument& argument, const std::string& file) const {
+  const auto* known = given_.table().find(argument.name);
+  JudgedArgument judged{written(argument), place_text(argument, file), Effect::unknown, {}, {}};
+  if (known == nullptr) {
+    const auto near = given_.table().nearest_to(argument.name);
+    if (!near.empty()) judged.why = "did you mean " + near + "?";
+    return judged;
   }
-  made_.account.file = file;
+  if (!known->repeats && given_.mentioned(known->name) != &argument) {
+    judged.effect = Effect::none;
+    judged.why = "given again further down, where it holds";
+    return judged;
+  }
+  judged.effect = known->effect;
+  judged.why = known->why;
+  if (known->effect == Effect::refused ||  // or there would be no scenario
+      (known->effect == Effect::not_modelled &&
+       (argument.off || (given_.table().below() != nullptr && is_off(argument))))) {
+    judged.effect = Effect::none;
+    judged.why = "it is off";
+  }
+  if (const auto keys = keys_.find(known->name); keys != keys_.end()) {
+    judged.keys = keys->second;
+  } else if (known->effect == Effect::read) {
+    judged.effect = Effect::none;
+    judged.why = "nothing here depends on it";
+  }
+  if (const auto part = partly_.find(known->name); part != partly_.end()) {
+    judged.effect = Effect::not_modelled;
+    judged.why = part->second;
+  }
+  return judged;
+}
+
+JobScenario Draft::finished(const std::vector<JobArgument>& arguments, const std::string& file) && {
+  auto& account = made_.account;
+  const JobArgument* before = nullptr;
+  for (const auto& argument : arguments) {
+    auto next = judged(argument, file);
+    const bool of_another = !argument.file.empty() && next.keys.empty() &&
+                            next.effect != Effect::not_modelled && next.effect != Effect::unknown;
+    if (of_another || (argument.standard && next.keys.empty()))
+      continue;  // a default of a file that the job stands on
+    const bool same = before != nullptr && !argument.text.empty() &&
+                      before->text == argument.text && before->at == argument.at &&
+                      before->file == argument.file;
+    before = &argument;
+    if (same)
+      join(account.arguments.back(), std::move(next));
+    else
+      account.arguments.push_back(std::move(next));
+  }
+  account.file = file;
   return std::move(made_);
 }
 

@@ -49,6 +49,8 @@ class Draft {
   JobScenario finished(const std::vector<JobArgument>& arguments, const std::string& file) &&;
 
  private:
+  JudgedArgument judged(const JobArgument& argument, const std::string& file) const;
+
   const Given& given_;
   JobScenario made_;
   std::map<std::string, std::vector<std::string>, std::less<>> keys_;  // by argument

@@ -29,10 +29,19 @@ bool is_off(const JobArgument& argument) {
 
 std::string written(const JobArgument& argument) {
   constexpr std::size_t longest = 80;
-  auto text = argument.name;
-  for (const auto& value : argument.values)
-    text += ' ' + (value.trouble.empty() ? value.text : "…");
+  auto text = argument.text.empty() ? argument.name : argument.text;
+  if (argument.text.empty())
+    for (const auto& value : argument.values)
+      text += ' ' + (value.trouble.empty() ? value.text : "…");
   return text.size() > longest ? text.substr(0, longest) + "…" : text;
+}
+
+bool gives(const JobArgument& argument, std::string_view name) {
+  return !argument.off && argument.name.compare(name) == 0;
+}
+
+std::string place_text(const JobArgument& argument, const std::string& file) {
+  return Complaints(argument.file.empty() ? file : argument.file).text_of(argument.at);
 }
 
 Given::Given(const ArgumentTable& table, const std::vector<JobArgument>& arguments,
@@ -41,16 +50,25 @@ Given::Given(const ArgumentTable& table, const std::vector<JobArgument>& argumen
   for (const auto& argument : arguments) {
     if (argument.name.empty()) continue;
     const auto* known = table.find(argument.name);
-    last_[std::string(known == nullptr ? argument.name : known->name)] = &argument;
+    auto& last = last_[std::string(known == nullptr ? argument.name : known->name)];
+    const bool refused = known != nullptr && known->repeats && known->effect == Effect::refused;
+    if (refused && last != nullptr && !last->off && !is_off(*last)) continue;  // the first
+    last = &argument;
   }
   for (const auto& [name, argument] : last_) {
     const auto* known = table.find(name);
-    if (known != nullptr && known->effect == Effect::refused && !is_off(*argument))
+    if (known != nullptr && known->effect == Effect::refused && !argument->off &&
+        !is_off(*argument))
       refuse(name, std::string(known->why));
   }
 }
 
 const JobArgument* Given::find(std::string_view name) const {
+  const auto* argument = mentioned(name);
+  return argument == nullptr || argument->off ? nullptr : argument;
+}
+
+const JobArgument* Given::mentioned(std::string_view name) const {
   if (table_.find(name) == nullptr)
     throw std::logic_error("no argument of the table: " + std::string(name));
   const auto found = last_.find(name);
@@ -109,19 +127,21 @@ std::optional<double> Given::number(std::string_view name) const {
 }
 
 Place Given::place_of(std::string_view name) const {
-  const auto* argument = find(name);
-  return argument == nullptr ? Place{} : argument->at;
+  const auto* argument = mentioned(name);
+  return argument == nullptr || !argument->file.empty() ? Place{} : argument->at;
 }
 
 std::string Given::text_of(std::string_view name) const {
-  const auto* argument = find(name);
+  const auto* argument = mentioned(name);
   return argument == nullptr ? std::string() : written(*argument);
 }
 
 void Given::say(std::string_view name, const std::string& text, bool unsupported) const {
-  const auto* argument = find(name);
+  const auto* argument = mentioned(name);
   auto shown = argument == nullptr ? std::string(name) : written(*argument);
-  complaints_.add(place_of(name), Complaint{{}, std::move(shown) + ": " + text, unsupported});
+  auto place = argument == nullptr ? std::string() : place_text(*argument, complaints_.file());
+  complaints_.add(place_of(name),
+                  Complaint{std::move(place), std::move(shown) + ": " + text, unsupported});
 }
 
 }  // namespace scenarios

@@ -21,6 +21,8 @@ class Given {
   // The last of that name, or null. Rules ask by the names of the table only.
   const JobArgument* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
+  // The same, also where it says that what its name asks for is not wanted.
+  const JobArgument* mentioned(std::string_view name) const;
 
   // The value, or nothing where the argument is not given or its value is wrong, which is
   // complained of.
@@ -54,6 +56,12 @@ class Given {
 
 // Whether its value says that what it asks for is not wanted: false, 0, none or nothing.
 bool is_off(const JobArgument& argument);
+
+// "FILE:LINE:COLUMN" of it in `file`, or in its own.
+std::string place_text(const JobArgument& argument, const std::string& file);
+
+// Whether it gives the argument of that name, and does not say that it is off.
+bool gives(const JobArgument& argument, std::string_view name);
 
 // "--num-layers 32": as it stands in the job; values that need a shell as "…".
 std::string written(const JobArgument& argument);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training job as its files describe it: arguments of a framework, in order, as they stand there.
 #pragma once
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,10 @@ struct JobArgument {
   std::string name;  // as it is written; empty: what only a shell can tell may hold arguments
   std::vector<JobWord> values;
   Place at;
+  std::string text{};  // "num_layers 32", where the name stands for what the file calls otherwise
+  std::string file{};  // that it stands in; empty: the job's own
+  bool standard = false;  // a default of the framework, which counts where a key follows from it
+  bool off = false;       // it says that what its name asks for is not wanted
 };
 
 struct Job {
@@ -29,6 +35,9 @@ struct Job {
   std::vector<JobArgument> launcher;   // of what starts its processes: torchrun, srun, deepspeed
   std::string program;                 // the script that is started, without folder; or empty
 };
+
+// Reads a file that a job names by a path from the job's folder; nothing where there is none.
+using JobFiles = std::function<std::optional<std::string>(const std::string& path)>;
 
 // What a command line says about a job.
 struct JobHints {

@@ -13,17 +13,25 @@ void add_words(const Value& value, std::vector<JobWord>& words) {
   for (const auto& item : value.items) add_words(item, words);
 }
 
-void add_all(const Value& map, const std::string& path, Job& job) {
+void add_null(const std::string& name, const Value& key, Job& job) {
+  JobArgument argument{name, {}, {key.line, key.column, 0}};
+  argument.text = name + " null";
+  argument.off = true;
+  job.arguments.push_back(std::move(argument));
+}
+
+void add_all(const Value& map, const std::string& path, bool nulls, Job& job) {
   for (const auto& [key, value] : map.members) {
     const auto name = path + (path.empty() ? "" : ".") + key.text;
     if (value.kind == Value::Kind::map) {
-      add_all(value, name, job);
+      add_all(value, name, nulls, job);
       continue;
     }
     const bool of_maps = std::ranges::any_of(
         value.items, [](const Value& item) { return item.kind == Value::Kind::map; });
     for (const auto& item : value.items)
-      if (of_maps) add_all(item, name + "[]", job);
+      if (of_maps) add_all(item, name + "[]", nulls, job);
+    if (nulls && value.kind == Value::Kind::null) add_null(name, key, job);
     if (of_maps || value.kind == Value::Kind::null) continue;
     JobArgument argument{name, {}, {key.line, key.column, 0}};
     add_words(value, argument.values);
@@ -33,9 +41,9 @@ void add_all(const Value& map, const std::string& path, Job& job) {
 
 }  // namespace
 
-Job keyed_job(const Value& document) {
+Job keyed_job(const Value& document, bool nulls) {
   Job job;
-  add_all(document, {}, job);
+  add_all(document, {}, nulls, job);
   return job;
 }
 

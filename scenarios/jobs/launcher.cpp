@@ -41,6 +41,9 @@ const JobArgument* find(std::span<const JobArgument> launcher,
 }  // namespace
 
 std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher) {
+  constexpr std::array<std::string_view, 1> all{"--num_processes"};  // accelerate counts them all
+  if (const auto* ranks = find(launcher, all))
+    return LaunchedGpus{*number_in(ranks->values[0].text), written(*ranks), ranks->at};
   const auto* each = find(launcher, processes);
   const auto* nodes = find(launcher, machines);
   if (each == nullptr || nodes == nullptr) return {};

@@ -50,8 +50,9 @@ void refuse_programs(const std::string& program, Complaints& complaints) {
 
 }  // namespace
 
-JobScenario megatron_scenario(const Job& job, const std::string& file, Complaints& complaints) {
-  const auto& table = arguments_of("megatron");
+JobScenario megatron_scenario(const Job& job, const std::string& file, Complaints& complaints,
+                              const MegatronHost& host) {
+  const auto& table = arguments_of(host.table);
   const Given given(table, job.arguments, complaints);
   refuse_programs(job.program, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
@@ -61,7 +62,10 @@ JobScenario megatron_scenario(const Job& job, const std::string& file, Complaint
                      "arguments that only a shell can tell: " + argument.values.front().trouble);
   Draft draft(given);
   MegatronJob reading{given, draft};
-  set_software(reading);
+  if (host.software.empty())
+    set_software(reading);
+  else
+    draft.text("software.base", std::string(host.software), {}, "the framework");
   reading.bert = is_bert(given, job.program);
   read_megatron_model(reading);
   read_megatron_experts(reading);
@@ -71,6 +75,7 @@ JobScenario megatron_scenario(const Job& job, const std::string& file, Complaint
   read_megatron_sharding(reading);
   read_megatron_memory(reading);
   read_megatron_kernels(reading);
+  if (host.add != nullptr) host.add(reading);
   return std::move(draft).finished(job.arguments, file);
 }
 

@@ -17,6 +17,7 @@ struct MegatronJob {
   bool bert = false;                               // pretrain_bert.py: a bidirectional model
   std::int64_t layers = 0, heads = 0, hidden = 0;  // 0: not given
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
+  std::int64_t chunks = 1;  // virtual stages of a pipeline rank
 };
 
 void read_megatron_model(MegatronJob& job);
@@ -28,7 +29,15 @@ void read_megatron_sharding(MegatronJob& job);
 void read_megatron_memory(MegatronJob& job);
 void read_megatron_kernels(MegatronJob& job);
 
+// A framework that drives Megatron-LM with arguments of its own beside.
+struct MegatronHost {
+  std::string_view table = "megatron";  // of arguments, on top of Megatron-LM's or that itself
+  std::string_view software{};          // profile of the catalog; empty: by the arguments
+  void (*add)(MegatronJob&) = nullptr;  // rules of its own arguments, after all others
+};
+
 // The scenario of the job, its mistakes among the complaints.
-JobScenario megatron_scenario(const Job& job, const std::string& file, Complaints& complaints);
+JobScenario megatron_scenario(const Job& job, const std::string& file, Complaints& complaints,
+                              const MegatronHost& host = {});
 
 }  // namespace scenarios

@@ -68,6 +68,7 @@ Interleaving interleaving_of(const MegatronJob& job) {
 
 void set_schedule(MegatronJob& job, std::int64_t chunks, const char* from) {
   auto& draft = job.draft;
+  job.chunks = chunks;
   if (chunks == 1) {
     draft.text("plan.schedule", "1f1b", {"--pipeline-model-parallel-size"});
     return;

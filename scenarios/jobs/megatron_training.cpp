@@ -137,31 +137,34 @@ void read_full(MegatronJob& job) {
   const auto layers = given.whole("--recompute-num-layers");
   const Draft::Names from{"--recompute-granularity", "--recompute-method",
                           "--recompute-num-layers"};
-  if ((method != "uniform" && method != "block") || !layers || *layers == 0) {
+  if ((method != "uniform" && method != "block") || !layers ||
+      (*layers == 0 && method == "uniform")) {
     given.complain("--recompute-granularity",
                    "full needs --recompute-method uniform or block, and --recompute-num-layers");
     return;
   }
-  if (method == "uniform" && *layers == 1) {
-    job.draft.text("plan.recompute", "full", from);
+  if (*layers == 0 || (method == "uniform" && *layers == 1)) {
+    job.draft.text("plan.recompute", *layers == 0 ? "none" : "full", from);
     return;
   }
+  // Of a virtual stage no more layers than it has.
+  const auto stages_of_all = job.pipeline * job.chunks;
+  const auto of_stage =
+      job.chunks > 1 && job.layers > 0 ? (job.layers + stages_of_all - 1) / stages_of_all : *layers;
+  const auto count = method == "block" ? std::min(*layers, of_stage) : *layers;
   Value map;
   map.kind = Value::Kind::map;
   map.members.push_back(
-      {job_text(method == "block" ? "full_layers" : "checkpoint_every"), job_whole(*layers)});
-  const auto* chunks = given.has("--num-virtual-stages-per-pipeline-rank")
-                           ? "--num-virtual-stages-per-pipeline-rank"
-                       : given.has("--num-layers-per-virtual-pipeline-stage")
-                           ? "--num-layers-per-virtual-pipeline-stage"
-                           : nullptr;
-  if (method == "block" && chunks != nullptr && job.pipeline > 1) {
-    given.refuse("--recompute-method",
-                 "the first layers of every virtual stage: give --set plan.recompute as a list of "
-                 "{full_layers: N}, one of each virtual stage");
+      {job_text(method == "block" ? "full_layers" : "checkpoint_every"), job_whole(count)});
+  constexpr std::int64_t most_stages = 10'000;
+  if (method == "uniform" || job.chunks == 1 || stages_of_all > most_stages) {
+    job.draft.set("plan.recompute", std::move(map), from);
     return;
   }
-  job.draft.set("plan.recompute", std::move(map), from);
+  Value stages;
+  stages.kind = Value::Kind::list;
+  stages.items.assign(static_cast<std::size_t>(stages_of_all), map);
+  job.draft.set("plan.recompute", std::move(stages), from, "of every virtual stage");
 }
 
 void read_recompute(MegatronJob& job) {

@@ -42,6 +42,18 @@ bool is_model_args(const Value& document) {
   return arguments != nullptr && arguments->kind == Value::Kind::map;
 }
 
+namespace {
+
+// Variables that the job sets for its processes, as arguments "ENV_VARS.NAME".
+void add_environment(const Value& document, const ShellVariables& variables, Job& job) {
+  const auto* section = document.find("ENV_VARS");
+  if (section == nullptr || section->kind != Value::Kind::map) return;
+  for (const auto& [key, value] : section->members)
+    job.arguments.push_back({"ENV_VARS." + key.text, values_of(value, variables), place_of(key)});
+}
+
+}  // namespace
+
 Job read_model_args(const Value& document, const ArgumentTable& table,
                     std::span<const std::string> env) {
   const ShellVariables variables(env);
@@ -61,6 +73,7 @@ Job read_model_args(const Value& document, const ArgumentTable& table,
     if (known != nullptr && known->takes == '0') argument.values.clear();
     job.arguments.push_back(std::move(argument));
   }
+  add_environment(document, variables, job);
   return job;
 }
 

@@ -20,6 +20,9 @@ Job read_shell_script(std::string_view text, const ArgumentTable& table,
 // How often a text names an argument of the table, comments left out.
 std::size_t arguments_in(std::string_view text, const ArgumentTable& table);
 
+// How often a text has "section.key=value" of a key of the table, comments left out.
+std::size_t overrides_in(std::string_view text, const ArgumentTable& table);
+
 // Arguments from the words of a command line, the program's name left out.
 std::vector<JobArgument> arguments_from(std::span<const JobWord> words, const ArgumentTable& table);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <utility>
 
@@ -37,11 +38,30 @@ const Value& titan_models() {
   return models;
 }
 
+// The model of "--module llama3 --config llama3_8b", whose registry has "llama3 8B".
+const Value* model_of_config(const std::string& module, const std::string& config) {
+  const auto plain = [](std::string_view text) {
+    std::string small;
+    for (const char c : text)
+      if (c != ' ' && c != '_' && c != '-' && c != '.')
+        small += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return small;
+  };
+  const auto family = module.substr(module.rfind('.') + 1);
+  for (const auto& member : titan_models().members)
+    if (plain(member.key.text) == plain(config) || plain(member.key.text) == plain(family + config))
+      return &member.value;
+  return nullptr;
+}
+
 void read_model(TitanJob& job) {
   const auto& given = job.given;
-  const auto family = given.word_or("model.name", "llama3"),
-             flavor = given.word_or("model.flavor", "debugmodel");
-  const auto* model = titan_models().find(family + " " + flavor);
+  const auto module = given.word_or("module", ""), config = given.word_or("config", "");
+  const auto family = given.word_or("model.name", config.empty() ? "llama3" : module),
+             flavor = given.word_or("model.flavor", config.empty() ? "debugmodel" : config);
+  const auto* model = config.empty() || given.has("model.flavor")
+                          ? titan_models().find(family + " " + flavor)
+                          : model_of_config(module, config);
   if (model == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& member : titan_models().members) names.push_back(member.key.text);
@@ -49,11 +69,13 @@ void read_model(TitanJob& job) {
                    "of torchtitan's models " + family + " " + flavor + " is not known" +
                        suggestion(family + " " + flavor, names) +
                        "; add --set model=NAME of the catalog, or --set model.huggingface=FILE",
-                   {"model.flavor", "model.name"});
+                   {"model.flavor", "model.name", "config", "module"});
     return;
   }
   for (const auto& member : model->members)
-    job.draft.set("model." + member.key.text, member.value, {"model.flavor", "model.name"});
+    job.draft.set(
+        "model." + member.key.text, member.value,
+        given.has("config") ? Names{"config", "module"} : Names{"model.flavor", "model.name"});
   if (const auto* layers = model->find("layers")) job.layers = std::stoll(layers->text);
 }
 
@@ -309,8 +331,9 @@ bool is_torchtitan(const Value& document) {
 }
 
 JobScenario torchtitan_scenario(const Job& job, const std::string& file,
-                                std::optional<std::int64_t> gpus, Complaints& complaints) {
-  const Given given(arguments_of("torchtitan"), job.arguments, complaints);
+                                std::optional<std::int64_t> gpus, Complaints& complaints,
+                                std::string_view table) {
+  const Given given(arguments_of(table), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   Draft draft(given);
   TitanJob reading{given, draft, gpus};
@@ -324,6 +347,8 @@ JobScenario torchtitan_scenario(const Job& job, const std::string& file,
   read_sharding(reading, ranks);
   read_recompute(reading);
   read_compiler(reading);
+  if (given.table().find("modules.*") != nullptr && given.has("modules.*"))
+    draft.text("name", job.program, {"modules.*"});
   return std::move(draft).finished(job.arguments, file);
 }
 

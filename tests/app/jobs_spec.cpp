@@ -108,9 +108,11 @@ TEST_CASE("a job that cannot be forecast is refused with the reason") {
 TEST_CASE("an unknown framework is refused with those that are known") {
   const auto outcome = simulate(small, {"--as", "megatrom"});
   CHECK(outcome.status == 2);
-  CHECK(outcome.err ==
-        "--as: 'megatrom' is no framework whose jobs are read; expected megatron, "
-        "torchtitan, deepspeed, nanotron; did you mean 'megatron'?\n");
+  CHECK(
+      outcome.err ==
+      "--as: 'megatrom' is no framework whose jobs are read; expected megatron, "
+      "torchtitan, deepspeed, nanotron, megatron-bridge, nemo, nemo2, automodel, primus, trainer, "
+      "accelerate, llamafactory, axolotl; did you mean 'megatron'?\n");
 }
 
 TEST_CASE("jobs of torchtitan and DeepSpeed are simulated") {
@@ -122,6 +124,22 @@ TEST_CASE("jobs of torchtitan and DeepSpeed are simulated") {
                  {"--set", "cluster.node=dgx-h100", "--env", "WORLD_SIZE=4", "--set",
                   "model=gpt2-xl", "--set", "training.sequence_length=1024"})
             .status == 0);
+}
+
+TEST_CASE("a job of LLaMA-Factory is simulated with DeepSpeed's file that it names") {
+  std::filesystem::create_directories(std::filesystem::temp_directory_path() / "stepcast-ds");
+  written("stepcast-ds/z3.json",
+          R"({"train_micro_batch_size_per_gpu": "auto", "bf16": {"enabled": "auto"},
+              "zero_optimization": {"stage": 3, "reduce_bucket_size": "auto"}})");
+  const auto job = written("stepcast-factory.yaml",
+                           "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: full\n"
+                           "cutoff_len: 2048\nbf16: true\nper_device_train_batch_size: 2\n"
+                           "deepspeed: stepcast-ds/z3.json\n");
+  const auto made = scenario_of(
+      simulate(job, {"--json", "--set", "cluster.node=dgx-h100", "--env", "WORLD_SIZE=8"}));
+  CHECK(made["plan"]["zero"] == 3);
+  CHECK(made["plan"]["bucket"]["reduce"] == 2 * 2560 * 2560);  // hidden x hidden, of 2 bytes
+  CHECK(made["training"]["global_batch"] == 16);
 }
 
 }  // namespace jobs_spec

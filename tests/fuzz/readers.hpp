@@ -117,8 +117,11 @@ inline constexpr std::array<Reader, 15> readers{{
     {"job",
      [](const std::string& text) {
        read_or_complain([&] {
-         for (const auto* as : {"", "megatron", "torchtitan", "deepspeed", "nanotron"})
-           if (const auto made = scenarios::read_job(text, "f", {as, {"TP=2", "WORLD_SIZE=8"}}))
+         auto frameworks = scenarios::job_frameworks();
+         frameworks.emplace_back("");
+         for (const auto as : frameworks)
+           if (const auto made =
+                   scenarios::read_job(text, "f", {std::string(as), {"TP=2", "WORLD_SIZE=8"}}))
              scenarios::scenario_text(*made);
        });
      }},

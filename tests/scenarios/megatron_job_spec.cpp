@@ -141,6 +141,18 @@ TEST_CASE("every argument of a Megatron-LM job is accounted for") {
   CHECK(judged("--swiglus", "--swiglus") == "unknown: did you mean --swiglu?");
 }
 
+TEST_CASE("variables that a Megatron-LM job sets for its processes are accounted for") {
+  const auto made = tests::job(
+      "ENV_VARS:\n  CUDA_DEVICE_MAX_CONNECTIONS: 1\n  NCCL_ALGO: Ring\n  ARTIFACTS: x\n"
+      "MODEL_ARGS:\n  --num-layers: 2\n");
+  const auto& all = made.account.arguments;
+  REQUIRE(all.size() == 4);
+  CHECK(all[1].text == "ENV_VARS.CUDA_DEVICE_MAX_CONNECTIONS 1");
+  CHECK(all[1].effect == Effect::none);
+  CHECK(all[2].effect == Effect::not_modelled);
+  CHECK(all[3].effect == Effect::none);
+}
+
 TEST_CASE("mistakes in a Megatron-LM job are told with their place") {
   CHECK(refused("--tensor-model-parallel-size two") ==
         "job:9:1: --tensor-model-parallel-size two: 'two' is not a whole number from 0 to "

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <string>
 
 #include "scenarios/jobs/toml.hpp"
@@ -130,6 +131,33 @@ TEST_CASE("TOML is read as its specification has it") {
   CHECK(wrong("a = 'x") == "f:1:7: this is not TOML: the text does not end");
   CHECK(wrong("a 1") == "f:1:3: this is not TOML: expected key = value");
   CHECK(wrong("[a\n") == "f:1:3: this is not TOML: expected ]");
+}
+
+TEST_CASE("a command of torchtitan's module has dotted arguments over the file that it names") {
+  const auto files = [](const std::string& name) -> std::optional<std::string> {
+    if (name != "llama3_8b.toml") return {};
+    return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\n"
+           "local_batch_size = 1\n";
+  };
+  const auto job = scenarios::read_job(
+      "torchrun --nproc_per_node 8 --nnodes 4 -m torchtitan.train --job.config_file llama3_8b.toml "
+      "--training.seq_len 4096 --parallelism.tensor-parallel-degree=2 --compile.enable\n",
+      "job", {}, files);
+  REQUIRE(job);
+  CHECK(at(job->document, "cluster.gpus") == "32");
+  CHECK(at(job->document, "model.layers") == "32");
+  CHECK(at(job->document, "training.sequence_length") == "4096");
+  CHECK(at(job->document, "training.global_batch") == "16");  // 1 x 32 / 2
+  CHECK(at(job->document, "plan.tensor") == "2");
+  CHECK(at(job->document, "software.compile") == "true");
+}
+
+TEST_CASE("a module and a configuration of the newest torchtitan name a model of its registry") {
+  const auto job = tests::job(
+      "torchrun --nproc_per_node 8 --nnodes 1 -m torchtitan.train --module llama3 --config "
+      "llama3_8b --training.seq_len 4096 --parallelism.tensor_parallel_degree 2\n");
+  CHECK(job.account.framework == "torchtitan");
+  CHECK(at(job.document, "model.ffn") == "14336");
 }
 
 }  // namespace torchtitan_job_spec

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/keys_as_flags.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "scenarios/jobs/given.hpp"
+
+namespace scenarios {
+namespace {
+
+struct Target {
+  const KnownArgument* flag = nullptr;
+  bool opposite = false;
+};
+
+std::vector<Target> targets_of(const JobArgument& key, const ArgumentTable& table, bool all_dests) {
+  std::vector<Target> targets;
+  const auto* below = table.below();
+  const auto* known = table.find_here(key.name);
+  if (below == nullptr) return targets;
+  if (known == nullptr && all_dests)
+    if (const auto* flag = below->find_dest(key.name)) targets.push_back({flag, false});
+  for (auto names = known == nullptr ? std::string_view() : known->same_as; !names.empty();) {
+    const auto end = std::min(names.find(' '), names.size());
+    auto name = names.substr(0, end);
+    const bool opposite = name.starts_with('!');
+    if (opposite) name.remove_prefix(1);
+    const auto* flag = below->find(name);
+    if (flag == nullptr) flag = below->find_dest(name);
+    if (flag != nullptr) targets.push_back({flag, opposite});
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return targets;
+}
+
+// "[0,1,1]", as the argument would be given on a command line.
+void join_values(JobArgument& argument) {
+  std::string all;
+  for (const auto& value : argument.values) all += (all.empty() ? "" : ",") + value.text;
+  argument.values.front().text = "[" + all + "]";
+  argument.values.resize(1);
+}
+
+}  // namespace
+
+std::optional<bool> yes_or_no(const std::string& text) {
+  std::string word;
+  for (const char c : text) word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (word == "true" || word == "yes" || word == "on" || word == "1") return true;
+  if (word == "false" || word == "no" || word == "off" || word == "0") return false;
+  return {};
+}
+
+JobArgument as_flag(const JobArgument& key, const KnownArgument& flag, bool opposite) {
+  auto argument = key;
+  if (argument.text.empty()) argument.text = written(key);
+  argument.name = flag.name;
+  if (key.off || key.values.empty()) {
+    argument.off = true;
+    return argument;
+  }
+  const auto& first = key.values.front();
+  const auto wanted = first.trouble.empty() ? yes_or_no(first.text) : std::nullopt;
+  if (flag.takes == '0') {
+    argument.off = wanted.value_or(true) == (flag.negates != opposite);
+    argument.values.clear();
+  } else if (key.values.size() == 1 && wanted == false && first.text != "0") {
+    argument.off = true;
+  } else if (key.values.size() > 1 && flag.takes == '1') {
+    join_values(argument);
+  }
+  return argument;
+}
+
+JobArgument as_flag(const JobArgument& key, const KnownArgument& flag, const std::string& value) {
+  auto changed = key;
+  changed.text = written(key);
+  changed.values = {{value, {}, key.at}};
+  changed.off = false;
+  return as_flag(changed, flag);
+}
+
+std::vector<JobArgument> keys_as_flags(const std::vector<JobArgument>& keys,
+                                       const ArgumentTable& table, bool all_dests) {
+  std::vector<JobArgument> flags;
+  for (const auto& key : keys) {
+    const auto targets = targets_of(key, table, all_dests);
+    if (targets.empty()) flags.push_back(key);
+    for (const auto& target : targets) flags.push_back(as_flag(key, *target.flag, target.opposite));
+  }
+  return flags;
+}
+
+}  // namespace scenarios

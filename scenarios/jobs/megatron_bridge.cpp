@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/megatron_bridge.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/jobs/keys_as_flags.hpp"
+#include "scenarios/jobs/megatron.hpp"
+#include "scenarios/jobs/named_model.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr const char *recipe_key = "recipe", *mixed_key = "mixed_precision";
+
+// What recipes of both frameworks set, unless an override says otherwise.
+std::vector<JobArgument> shared_defaults() {
+  constexpr std::array<std::pair<const char*, const char*>, 8> defaults{
+      {{"--use-distributed-optimizer", ""},
+       {"--overlap-grad-reduce", ""},
+       {"--overlap-param-gather", ""},
+       {"--disable-bias-linear", ""},
+       {"--swiglu", ""},
+       {"--untie-embeddings-and-output-weights", ""},
+       {"--accumulate-allreduce-grads-in-fp32", ""},
+       {"--normalization", "RMSNorm"}}};
+  std::vector<JobArgument> all;
+  for (const auto& [name, value] : defaults) {
+    JobArgument argument{name, {}, {}};
+    if (*value != '\0') argument.values.push_back({value, {}, {}});
+    argument.file = "the recipe";
+    all.push_back(std::move(argument));
+  }
+  return all;
+}
+
+// Names of bundles of data types: bf16_mixed, bf16_with_fp8_current_scaling_mixed, nvfp4.
+void read_precision_of(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto word = given.word_or(mixed_key, "bf16_mixed");
+  const auto has = [&](std::string_view part) { return word.find(part) != word.npos; };
+  const auto set = [&](const char* precision) {
+    job.draft.text("training.precision", precision, {mixed_key},
+                   given.has(mixed_key) ? "" : "as recipes have it");
+  };
+  const auto fp8 = [&](const char* kind) {
+    set("fp8");
+    job.draft.text("training.fp8_recipe", kind, {mixed_key});
+  };
+  if (given.has("--fp8-format") || given.has("--fp4-format")) return;
+  if (has("nvfp4"))
+    set("nvfp4");
+  else if (has("mxfp8"))
+    set("mxfp8");
+  else if (has("current_scaling"))
+    fp8("tensorwise");
+  else if (has("subchannel") || has("blockwise"))
+    fp8("blockwise");
+  else if (has("fp8"))
+    fp8("delayed");
+  else if (has("fp16") || has("16-mixed"))
+    set(has("bf16") ? "bf16" : "fp16");
+  else if (has("bf16"))
+    set("bf16");
+  else
+    given.complain(mixed_key,
+                   "expected bf16_mixed, fp16_mixed, bf16_with_fp8_…_mixed, bf16_with_mxfp8_"
+                   "mixed or bf16_with_nvfp4_mixed");
+}
+
+// "llama32_1b_pretrain_config" is llama-3.2-1b, "llama3_8b" llama-3-8b, "qwen3_30b_a3b"
+// qwen3-30b-a3b.
+std::string model_of_recipe(std::string name) {
+  for (const auto* end :
+       {"_config", "_pretrain", "_finetune", "_sft", "_peft", "_lora", "_4k", "_8k"})
+    if (const auto at = name.find(end); at != name.npos) name.resize(at);
+  if (const auto slash = name.find_last_of(".:/");
+      slash != name.npos && name.find('_', slash) != name.npos)
+    name.erase(0, slash + 1);
+  std::ranges::replace(name, '_', '-');
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> families{
+      {{"llama31-", "llama-3.1-"},
+       {"llama32-", "llama-3.2-"},
+       {"llama33-", "llama-3.3-"},
+       {"llama3-", "llama-3-"},
+       {"llama2-", "llama-2-"},
+       {"qwen25-", "qwen2.5-"},
+       {"deepseek-v3", "deepseek-v3"}}};
+  for (const auto& [from, to] : families)
+    if (name.starts_with(from)) return std::string(to) + name.substr(from.size());
+  return name;
+}
+
+void read_recipe_model(MegatronJob& job) {
+  const auto& given = job.given;
+  if (given.has("--num-layers") && given.has("--hidden-size")) return;
+  for (const auto* name : {"hf_path", recipe_key, "flavor", "model.hf_model_id"}) {
+    const auto word = given.word_or(name, "");
+    const auto* model = word.empty() ? nullptr : named_model(word);
+    if (model == nullptr && !word.empty()) model = named_model(model_of_recipe(word));
+    if (model == nullptr) continue;
+    for (const auto& member : model->members)
+      job.draft.set("model." + member.key.text, member.value, {name});
+    return;
+  }
+  job.draft.want("model",
+                 "the model stands in the recipe, which is a program; add --set model=NAME of the "
+                 "catalog, or --set model.huggingface=config.json",
+                 {recipe_key});
+}
+
+void read_gpus(MegatronJob& job) {
+  const auto& given = job.given;
+  constexpr const char *devices = "trainer.devices", *nodes = "trainer.num_nodes";
+  const auto each = given.whole(devices), hosts = given.whole(nodes);
+  if (each && hosts)
+    job.draft.whole("cluster.gpus", *each * *hosts, {devices, nodes}, "their product");
+}
+
+void add_bridge(MegatronJob& job) {
+  const auto& given = job.given;
+  read_recipe_model(job);
+  read_precision_of(job);
+  read_gpus(job);
+  if (given.mentioned("model.freeze_vision_model") != nullptr)
+    given.refuse("model.freeze_vision_model", "a vision tower is not modelled");
+  if (!given.has("--micro-batch-size"))
+    job.draft.want("plan.micro_batch", "the recipe has it; add --set plan.micro_batch=N");
+  const auto adapters = given.word_or("peft", "none");
+  if (adapters != "none" && adapters != "null" && !adapters.empty())
+    given.refuse("peft",
+                 "only adapters are trained; weights that stay as they are are not modelled");
+}
+
+// The sections of a configuration as keys of the table, what recipes share under them.
+bool says_model(const std::vector<JobArgument>& flags) {
+  return std::ranges::any_of(flags,
+                             [](const JobArgument& one) { return gives(one, "--num-layers"); });
+}
+
+// Of a model that the recipe has, no size is missing by itself; where it is not known, it is asked
+// for as a whole.
+void settle_model(JobScenario& scenario) {
+  auto& document = scenario.document;
+  const auto* model = document.find("model");
+  const bool unknown =
+      std::ranges::find(scenario.wanted, "model", &WantedKey::path) != scenario.wanted.end();
+  const bool sized = model != nullptr && model->find("layers") != nullptr;
+  if (!unknown && !sized) return;
+  std::erase_if(scenario.wanted,
+                [](const WantedKey& one) { return one.path.starts_with("model."); });
+  if (unknown)
+    std::erase_if(document.members, [](const Member& one) { return one.key.text == "model"; });
+}
+
+}  // namespace
+
+bool is_bridge(const Value& document) {
+  constexpr std::array<std::string_view, 23> sections{"model",
+                                                      "train",
+                                                      "optimizer",
+                                                      "scheduler",
+                                                      "checkpoint",
+                                                      "logger",
+                                                      "rng",
+                                                      "ddp",
+                                                      "dist",
+                                                      "dataset",
+                                                      "tokenizer",
+                                                      "mixed_precision",
+                                                      "comm_overlap",
+                                                      "peft",
+                                                      "profiling",
+                                                      "validation",
+                                                      "rerun_state_machine",
+                                                      "ft",
+                                                      "straggler",
+                                                      "nvrx_straggler",
+                                                      "inprocess_restart",
+                                                      "recipe",
+                                                      "tensor_inspect"};
+  const auto* train = document.find("train");
+  const auto* model = document.find("model");
+  const bool trains = train != nullptr && (train->find("train_iters") != nullptr ||
+                                           train->find("global_batch_size") != nullptr);
+  const bool parts = model != nullptr &&
+                     (model->find("tensor_model_parallel_size") != nullptr ||
+                      model->find("num_layers") != nullptr || model->find("seq_length") != nullptr);
+  return (trains || parts) && (document.find("checkpoint") != nullptr || trains) &&
+         document.find("trainer") == nullptr &&
+         std::ranges::all_of(document.members, [&](const Member& member) {
+           return std::ranges::find(sections, member.key.text) != sections.end();
+         });
+}
+
+JobScenario bridge_scenario(const Job& job, const std::string& file, Complaints& complaints,
+                            std::string_view table) {
+  Job flags = job;
+  flags.program.clear();
+  flags.arguments = keys_as_flags(job.arguments, arguments_of(table), table == "primus_bridge");
+  auto all = shared_defaults();
+  if (says_model(flags.arguments))  // of a configuration class, whose defaults are Megatron-LM's
+    std::erase_if(all, [](const JobArgument& one) {
+      return gives(one, "--swiglu") || gives(one, "--normalization") ||
+             gives(one, "--disable-bias-linear") ||
+             gives(one, "--untie-embeddings-and-output-weights");
+    });
+  all.insert(all.end(), flags.arguments.begin(), flags.arguments.end());
+  flags.arguments = std::move(all);
+  auto scenario = megatron_scenario(
+      flags, file, complaints, {table, table == "nemo2" ? "nemo" : "megatron-bridge", add_bridge});
+  settle_model(scenario);
+  return scenario;
+}
+
+}  // namespace scenarios

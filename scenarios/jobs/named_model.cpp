@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/named_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "scenarios/jobs/table_files.hpp"
+
+namespace scenarios {
+namespace {
+
+const Value& known_models() {
+  static const Value models = [] {
+    for (const auto& file : job_table_files())
+      if (file.table == "huggingface_models")
+        return parse_yaml(file.text, "huggingface_models.yaml");
+    return Value{};
+  }();
+  return models;
+}
+
+// "meta-llama/Meta-Llama-3.1-8B-Instruct" is llama-3.1-8b.
+std::string plain_name(std::string name) {
+  constexpr std::array<std::string_view, 11> endings{"-instruct", "-chat", "-base",     "-hf",
+                                                     "-it",       "-pt",   "-thinking", "-2507",
+                                                     "-bf16",     "-0324", "-0528"};
+  while (name.ends_with('/')) name.pop_back();
+  name.erase(0, name.rfind('/') + 1);
+  for (auto& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name.starts_with("meta-")) name.erase(0, 5);
+  for (bool shorter = true; shorter;) {
+    shorter = false;
+    for (const auto ending : endings)
+      if (name.ends_with(ending)) {
+        name.resize(name.size() - ending.size());
+        shorter = true;
+      }
+  }
+  return name;
+}
+
+}  // namespace
+
+const Value* named_model(const std::string& name) { return known_models().find(plain_name(name)); }
+
+void set_named_model(Draft& draft, const Given& given, std::string_view argument) {
+  const auto name = given.word_or(argument, "");
+  if (const auto* model = name.empty() ? nullptr : named_model(name)) {
+    for (const auto& member : model->members)
+      draft.set("model." + member.key.text, member.value, {argument}, "its config.json");
+    return;
+  }
+  draft.want("model",
+             (name.empty() ? std::string("the job names no model")
+                           : "the sizes of " + name + " stand in its config.json") +
+                 "; add --set model.huggingface=config.json or --set model=NAME of the catalog",
+             {argument});
+}
+
+}  // namespace scenarios

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models that jobs name as huggingface.co does.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "scenarios/jobs/draft.hpp"
+
+namespace scenarios {
+
+// Sizes of the model of that name, "ORGANISATION/NAME" or a path that ends with NAME; null where
+// they are not known. Endings that leave sizes as they are, such as -Instruct, do not count.
+const Value* named_model(const std::string& name);
+
+// Sets the model that the argument names, or wants it.
+void set_named_model(Draft& draft, const Given& given, std::string_view argument);
+
+}  // namespace scenarios

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of NeMo 1, whose Hydra configurations drive Megatron-LM. Rules:
+// nemo/collections/nlp/models/language_modeling @8cfedd72 and the launcher's files.
+#pragma once
+#include <span>
+#include <string>
+
+#include "scenarios/jobs/draft.hpp"
+
+namespace scenarios {
+
+// Whether the document has the sections trainer and model of NeMo 1.
+bool is_nemo(const Value& document);
+
+// Its keys, references between them replaced; `env` has NAME=VALUE.
+Job nemo_job(const Value& document, std::span<const std::string> env);
+
+// The scenario of the job, its mistakes among the complaints.
+JobScenario nemo_scenario(const Job& keys, const std::string& file, Complaints& complaints);
+
+}  // namespace scenarios

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Experiments of Primus as scenarios: a module's defaults, a model's and what the experiment says
+// over them, one of Megatron-LM, torchtitan or Megatron-Bridge. Rules: primus/configs and
+// primus/core @fd1eeabb.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "scenarios/jobs/draft.hpp"
+
+namespace scenarios {
+
+// Whether the document has modules that name a framework or files of configs.
+bool is_primus(const Value& document);
+
+struct PrimusJob {
+  std::string framework;  // megatron, torchtitan or megatron_bridge
+  Job job;                // its arguments, the files that it stands on first; `program`: the model
+};
+
+// The trainer of the experiment. Files that it names are read from `configs` or `primus/configs`
+// beside the job or above it, and from the copies of the program where there are none. Complains
+// of files that are neither.
+PrimusJob read_primus(const Value& document, std::span<const std::string> env,
+                      const JobFiles& files, Complaints& complaints);
+
+// The scenario of the job, its mistakes among the complaints.
+JobScenario primus_scenario(PrimusJob primus, const std::string& file,
+                            std::optional<std::int64_t> gpus, Complaints& complaints);
+
+}  // namespace scenarios

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/trainer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "scenarios/jobs/deepspeed.hpp"
+#include "scenarios/jobs/keyed_job.hpp"
+#include "scenarios/jobs/keys_as_flags.hpp"
+#include "scenarios/jobs/trainer_rules.hpp"
+
+namespace scenarios {
+namespace {
+
+bool has(const Value& document, std::initializer_list<std::string_view> keys) {
+  return std::ranges::any_of(keys, [&](auto key) { return document.find(key) != nullptr; });
+}
+
+// --- DeepSpeed's file
+
+constexpr const char* speed_name = "deepspeed";
+
+// The file beside the job or above it, where the folder of the framework's copy may be.
+struct SpeedFile {
+  std::string path, text;
+};
+
+std::optional<SpeedFile> speed_file(const JobFiles& files, const std::string& name) {
+  constexpr int highest = 6;
+  if (!files || name.empty()) return {};
+  std::string up;
+  for (int i = 0; i < highest; ++i, up += "../")
+    if (auto text = files(up + name)) return SpeedFile{up + name, std::move(*text)};
+  return {};
+}
+
+std::int64_t hidden_of(const Value& document) {
+  const auto* model = document.find("model");
+  const auto* hidden = model == nullptr ? nullptr : model->find("hidden");
+  return hidden == nullptr ? 0 : std::atoll(hidden->text.c_str());
+}
+
+// What the Trainer puts in place of "auto" (transformers/integrations/deepspeed.py); "" leaves the
+// key out.
+std::string trainer_value(const std::string& key, const TrainerJob& job, std::int64_t hidden) {
+  const auto text = [](std::int64_t number) { return std::to_string(number); };
+  if (key == "train_micro_batch_size_per_gpu")
+    return text(
+        job.given.whole_or("per_device_train_batch_size", job.framework == "axolotl" ? 1 : 8));
+  if (key == "gradient_accumulation_steps")
+    return text(job.given.whole_or("gradient_accumulation_steps", 1));
+  if (key == "bf16.enabled") {
+    const auto word = job.word("bf16");
+    return job.yes("bf16") || word == "auto" || job.yes("pure_bf16") ? "true" : "false";
+  }
+  if (key == "fp16.enabled") return job.yes("fp16") ? "true" : "false";
+  if (key == "zero_optimization.reduce_bucket_size" && hidden > 0) return text(hidden * hidden);
+  if (key == "zero_optimization.stage3_prefetch_bucket_size" && hidden > 0)
+    return text(hidden * hidden * 9 / 10);
+  return {};
+}
+
+Job with_values(Job job, const TrainerJob& trainer, std::int64_t hidden) {
+  std::vector<JobArgument> kept;
+  for (auto& argument : job.arguments) {
+    if (argument.values.size() == 1 && argument.values.front().text == "auto") {
+      argument.text = written(argument);
+      argument.values.front().text = trainer_value(argument.name, trainer, hidden);
+      argument.off = argument.values.front().text.empty();
+    }
+    kept.push_back(std::move(argument));
+  }
+  job.arguments = std::move(kept);
+  return job;
+}
+
+void lay_section(Value& under, const Value& over, std::initializer_list<std::string_view> but) {
+  for (const auto& member : over.members) {
+    if (std::ranges::find(but, member.key.text) != but.end()) continue;
+    std::erase_if(under.members,
+                  [&](const Member& one) { return one.key.text == member.key.text; });
+    under.members.push_back(member);
+  }
+}
+
+// DeepSpeed's plan takes the place of the Trainer's; batch, length and model are the Trainer's, and
+// so is what DeepSpeed's file leaves out.
+void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool has_precision) {
+  auto move = [&](const char* section, std::initializer_list<std::string_view> but) {
+    const auto* over = speed.document.find(section);
+    auto* found = under.document.find(section);
+    if (over == nullptr) return;
+    if (found == nullptr)
+      under.document.members.push_back({job_text(section), *over});
+    else
+      lay_section(*found, *over, but);
+  };
+  move("plan", {"micro_batch", "tensor", "context"});
+  move("software", {});
+  if (auto* training = under.document.find("training"); training != nullptr)
+    if (const auto* over = speed.document.find("training"); over != nullptr)
+      for (const auto& member : over->members) {
+        const bool takes = (member.key.text == "optimizer" && has_optimizer) ||
+                           (member.key.text == "precision" && has_precision);
+        if (!takes) continue;
+        if (auto* found = training->find(member.key.text)) *found = member.value;
+      }
+  for (auto& [path, comment] : speed.comments)
+    if (path.starts_with("plan.") && path != "plan.micro_batch") under.comments[path] = comment;
+  for (auto& argument : speed.account.arguments)
+    under.account.arguments.push_back(std::move(argument));
+}
+
+void stand_at(Value& value, const Place& at) {
+  value.line = static_cast<int>(at.line);
+  value.column = static_cast<int>(at.column);
+  for (auto& item : value.items) stand_at(item, at);
+  for (auto& member : value.members) {
+    stand_at(member.key, at);
+    stand_at(member.value, at);
+  }
+}
+
+void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& files) {
+  const auto name = job.word(speed_name);
+  const auto found = speed_file(files, name);
+  if (!found) {
+    scenario.wanted.push_back({"plan.zero",
+                               "the ZeRO stage stands in " + name +
+                                   ", which is neither beside the job nor above it; add --set "
+                                   "plan.zero=N",
+                               job.given.place_of(speed_name)});
+    for (auto* section : {"plan", "software"})
+      if (auto* map = scenario.document.find(section))
+        std::erase_if(map->members, [](const Member& one) {
+          return one.key.text == "zero" || one.key.text == "base";
+        });
+    if (auto* software = scenario.document.find("software"))
+      software->members.push_back({job_text("base"), job_text("deepspeed")});
+    return;
+  }
+  Complaints complaints(found->path);
+  auto keys = keyed_job(parse_yaml(plain_json(found->text), found->path));
+  const auto says = [&](std::string_view key) {
+    return std::ranges::any_of(keys.arguments, [&](const auto& one) { return one.name == key; });
+  };
+  const bool optimizer = says("optimizer.type");
+  const bool precision = says("bf16.enabled") || says("fp16.enabled");
+  keys = with_values(std::move(keys), job, hidden_of(scenario.document));
+  auto speed = deepspeed_scenario(keys, found->path, job.gpus, complaints);
+  complaints.throw_if_any();
+  stand_at(speed.document, job.given.place_of(speed_name));
+  lay_speed(scenario, std::move(speed), optimizer, precision);
+}
+
+// --- accelerate's DeepSpeed plugin, as far as it is no file
+
+void read_plugin(TrainerJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  const auto* stage = "deepspeed_config.zero_stage";
+  if (job.word("distributed_type") != "DEEPSPEED" || given.has(speed_name)) return;
+  draft.text("software.base", "deepspeed", {"distributed_type"});
+  draft.whole("plan.zero", std::min<std::int64_t>(3, given.whole_or(stage, 2)), {stage});
+  const auto* states = "deepspeed_config.offload_optimizer_device";
+  const auto* weights = "deepspeed_config.offload_param_device";
+  const auto of_states = given.word_or(states, "none"), of_weights = given.word_or(weights, "none");
+  if (of_states == "cpu" || of_states == "nvme") {
+    draft.text("plan.offload.optimizer", of_states, {states});
+    draft.text("plan.offload.gradients", "cpu", {states}, "where the optimizer runs");
+  }
+  if (of_weights == "cpu" || of_weights == "nvme")
+    draft.text("plan.offload.parameters", of_weights, {weights});
+}
+
+void read_launch(TrainerJob& job) {
+  const auto& given = job.given;
+  if (const auto ranks = given.whole("num_processes"); ranks && *ranks > 0 && !job.gpus) {
+    job.draft.whole("cluster.gpus", *ranks, {"num_processes"}, "all ranks");
+    job.gpus = ranks;
+  }
+  constexpr std::array<std::string_view, 4> others{"MEGATRON_LM", "XLA", "TPU", "MULTI_CPU"};
+  const auto kind = job.word("distributed_type");
+  if (std::ranges::find(others, kind) != others.end())
+    given.refuse("distributed_type",
+                 kind == "MEGATRON_LM"
+                     ? "its arguments are Megatron-LM's; give the job of that framework"
+                     : "this device is not modelled; expected NO, MULTI_GPU, FSDP or DEEPSPEED");
+  if (given.word_or("compute_environment", "LOCAL_MACHINE") == "AMAZON_SAGEMAKER")
+    given.refuse("compute_environment", "machines that a service starts are not described here");
+}
+
+// A key of FSDP's section, so that rules can ask whether there is one.
+void mark_fsdp(std::vector<JobArgument>& arguments) {
+  const auto of_fsdp = [](const JobArgument& one) {
+    return std::string_view(one.name).starts_with("fsdp_config.") && !one.off;
+  };
+  const auto found = std::ranges::find_if(arguments, of_fsdp);
+  if (found == arguments.end()) return;
+  auto mark = *found;
+  mark.text = written(mark);
+  mark.name = "fsdp_config.any";
+  arguments.insert(found, std::move(mark));
+}
+
+}  // namespace
+
+bool is_llamafactory(const Value& document) {
+  return document.find("model_name_or_path") != nullptr &&
+         has(document, {"finetuning_type", "template", "cutoff_len", "stage"});
+}
+
+bool is_axolotl(const Value& document) {
+  return document.find("base_model") != nullptr &&
+         has(document, {"micro_batch_size", "sequence_len", "datasets", "adapter"});
+}
+
+bool is_accelerate(const Value& document) {
+  return document.find("distributed_type") != nullptr &&
+         has(document, {"mixed_precision", "num_processes", "fsdp_config", "deepspeed_config",
+                        "compute_environment"});
+}
+
+bool is_trainer(const Value& document) {
+  return !is_llamafactory(document) && document.find("per_device_train_batch_size") != nullptr;
+}
+
+JobScenario trainer_scenario(const Job& job, std::string_view framework, const std::string& file,
+                             std::optional<std::int64_t> gpus, const JobFiles& files,
+                             Complaints& complaints) {
+  const auto& table = arguments_of(framework);
+  auto arguments = keys_as_flags(job.arguments, table);
+  mark_fsdp(arguments);
+  const Given given(table, arguments, complaints);
+  Draft draft(given);
+  TrainerJob reading{given, draft, framework, gpus};
+  refuse_what_is_not_trained(reading);
+  complaints.throw_if_any();  // what is missing beside matters to nobody then
+  read_launch(reading);
+  read_trainer_degrees(reading);
+  read_trainer_model(reading);
+  read_trainer_batch(reading);
+  read_trainer_precision(reading);
+  read_trainer_optimizer(reading);
+  read_trainer_kernels(reading);
+  read_trainer_sharding(reading);
+  read_plugin(reading);
+  if (framework == "axolotl") read_axolotl(reading);
+  if (framework == "llamafactory") read_llamafactory(reading);
+  complaints.throw_if_any();
+  auto scenario = std::move(draft).finished(arguments, file);
+  const bool unused = framework == "accelerate" && reading.word("distributed_type") != "DEEPSPEED";
+  if (!unused && given.has(speed_name) && !given.find(speed_name)->values.empty())
+    add_speed(scenario, reading, files);
+  return scenario;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/trainer_rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+#include "scenarios/jobs/keys_as_flags.hpp"
+#include "scenarios/jobs/named_model.hpp"
+
+namespace scenarios {
+namespace {
+
+std::string small(std::string text) {
+  for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// Whether the name of a model has a part that says that it sees or hears.
+bool names_senses(const std::string& name) {
+  constexpr std::array<std::string_view, 9> words{"vl",    "vision", "llava", "omni",     "video",
+                                                  "audio", "ocr",    "clip",  "paddleocr"};
+  std::string part;
+  for (const char c : small(name.substr(name.rfind('/') + 1)) + "-") {
+    if (c != '-' && c != '_' && c != '.') {
+      part += c;
+      continue;
+    }
+    if (std::ranges::find(words, part) != words.end() || part.ends_with("vl")) return true;
+    part.clear();
+  }
+  return false;
+}
+
+}  // namespace
+
+bool TrainerJob::yes(std::string_view name, bool fallback) const {
+  const auto* argument = given.find(name);
+  if (argument == nullptr) return fallback;
+  if (argument->values.empty()) return true;
+  const auto word = given.word(name);
+  return word ? yes_or_no(*word).value_or(false) : fallback;
+}
+
+std::string TrainerJob::word(std::string_view name) const {
+  const auto* argument = given.find(name);
+  const bool alone = argument != nullptr && argument->values.empty();
+  return alone ? "true" : given.word_or(name, "");
+}
+
+void refuse_what_is_not_trained(TrainerJob& job) {
+  const auto& given = job.given;
+  constexpr const char* adapters =
+      "only adapters are trained; weights that stay as they are are not modelled";
+  const auto tuning = small(job.word("finetuning_type"));
+  if (job.framework == "llamafactory" && tuning != "full") {
+    if (tuning == "freeze")
+      given.refuse("finetuning_type", "weights that stay as they are are not modelled");
+    else
+      given.refuse(
+          "finetuning_type",
+          std::string(tuning.empty() ? "it is not given, which means lora: " : "") + adapters);
+  }
+  for (const auto* name : {"adapter", "use_peft", "use_lora", "peft_config"}) {
+    const auto kind = small(job.word(name));
+    if (given.has(name) && !kind.empty() && kind != "none" && kind != "null" && kind != "false")
+      given.refuse(name, adapters);
+  }
+  constexpr std::array<std::string_view, 5> trained{"sft", "pt", "pretrain", "", "none"};
+  for (const auto* name : {"stage", "rl"})
+    if (const auto kind = small(job.word(name)); std::ranges::find(trained, kind) == trained.end())
+      given.refuse(name, "a step of " + kind +
+                             " is more than one of a language model: it compares, "
+                             "rewards or generates");
+  const auto name = job.word("model_name_or_path");
+  if (names_senses(name)) given.refuse("model_name_or_path", "a vision tower is not modelled");
+}
+
+void read_trainer_model(TrainerJob& job) {
+  if (job.given.mentioned("model_name_or_path") == nullptr)
+    job.draft.want("model",
+                   "the model stands in the training script, not in this file; add --set "
+                   "model.huggingface=config.json or --set model=NAME");
+  else
+    set_named_model(job.draft, job.given, "model_name_or_path");
+}
+
+void read_trainer_batch(TrainerJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  constexpr const char *length = "max_length", *micro = "per_device_train_batch_size",
+                       *steps = "gradient_accumulation_steps";
+  const std::int64_t usual = job.framework == "llamafactory" ? 2048
+                             : job.framework == "axolotl"    ? 512
+                                                             : 0;
+  if (given.has(length) || usual > 0)
+    draft.whole("training.sequence_length", given.whole_or(length, usual), {length});
+  else
+    draft.want("training.sequence_length",
+               "the length of sequences stands in the training script; add --set "
+               "training.sequence_length=N");
+  const bool padded = job.framework == "axolotl" && job.yes("pad_to_sequence_len");
+  if (!job.yes("packing") && !padded && given.has(length))
+    draft.partly(length,
+                 "without packing a sequence is as long as its text; the forecast has all at this "
+                 "length");
+  const bool of_script = job.framework == "accelerate" && !given.has(micro);
+  const auto each = given.whole_or(micro, job.framework == "axolotl" ? 1 : 8);
+  if (of_script) {
+    for (const auto* key : {"plan.micro_batch", "training.global_batch"})
+      draft.want(key,
+                 std::string("the batch stands in the training script; add --set ") + key + "=N");
+    return;
+  }
+  draft.whole("plan.micro_batch", each, {micro});
+  const auto global = given.whole_or("batch_size", 0);
+  const auto accumulated = given.whole_or(steps, 1);
+  if (job.gpus)
+    draft.whole("training.global_batch",
+                each *
+                    (given.has(steps) || global == 0 ? accumulated
+                                                     : std::max<std::int64_t>(1, global / each)) *
+                    std::max<std::int64_t>(1, *job.gpus / (job.tensor * job.context)),
+                {micro, steps, "batch_size"}, "x data-parallel ranks");
+  else
+    draft.want("training.global_batch",
+               "it is " + std::to_string(each * accumulated) +
+                   " x data-parallel ranks, and the number of GPUs is not known; add --env "
+                   "WORLD_SIZE=N, or --set training.global_batch=N",
+               {steps, micro});
+}
+
+void read_trainer_precision(TrainerJob& job) {
+  auto& draft = job.draft;
+  const auto mixed = small(job.word("mixed_precision"));
+  const auto words = small(job.word("bf16"));
+  const bool fp8 = job.yes("fp8") || mixed == "fp8";
+  const bool bf16 = job.yes("bf16") || words == "auto" || words == "full" || mixed == "bf16" ||
+                    job.yes("pure_bf16") ||
+                    (job.framework == "axolotl" && !job.given.has("bf16") && !job.yes("fp16"));
+  const bool fp16 = job.yes("fp16") || mixed == "fp16";
+  draft.text("training.precision",
+             fp8    ? "fp8"
+             : bf16 ? "bf16"
+             : fp16 ? "fp16"
+                    : "fp32",
+             {"bf16", "fp16", "fp8", "mixed_precision", "pure_bf16"});
+  if (job.yes("pure_bf16") || words == "full") {
+    draft.text("plan.master_weights", "bf16", {"pure_bf16", "bf16"}, "weights are those in bf16");
+    draft.text("plan.gradient_precision", "bf16", {"pure_bf16", "bf16"});
+  }
+}
+
+void read_trainer_optimizer(TrainerJob& job) {
+  const auto& given = job.given;
+  const auto word = small(job.word("optim"));
+  const auto is = [&](std::string_view part) { return word.find(part) != word.npos; };
+  const char* optimizer = nullptr;
+  if (word.empty() || is("adamw") || word == "adam")
+    optimizer = "adamw";
+  else if (is("adafactor"))
+    optimizer = "adafactor";
+  else if (is("muon"))
+    optimizer = "muon";
+  else if (is("sgd"))
+    optimizer = "sgd";
+  if (is("galore") || is("apollo") || is("lomo") || optimizer == nullptr) {
+    given.refuse("optim",
+                 "this optimizer is not modelled; expected adamw_torch, adafactor, muon or sgd");
+    return;
+  }
+  if (job.yes("use_muon")) optimizer = "muon";
+  job.draft.text("training.optimizer", optimizer, {"optim", "use_muon"});
+  if (is("8bit") || is("4bit"))
+    job.draft.partly("optim", "moments in few bits; the forecast has them in fp32");
+  else if (is("paged"))
+    job.draft.partly("optim",
+                     "moments move to the host where memory runs out; not in the forecast");
+}
+
+void read_trainer_kernels(TrainerJob& job) {
+  auto& draft = job.draft;
+  auto word = small(job.word("attn_implementation"));
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> words{
+      {{"flash_attention_2", "flash"},
+       {"flash_attn_2", "flash"},
+       {"fa2", "flash"},
+       {"kernels-community/flash-attn2", "flash"},
+       {"flash_attention_3", "flash3"},
+       {"fa3", "flash3"},
+       {"sdpa", "flash"},
+       {"auto", "flash"},
+       {"eager", "unfused"},
+       {"disabled", "unfused"},
+       {"flex_attention", "flash"}}};
+  const auto* known = std::ranges::find(words, word, [](const auto& pair) { return pair.first; });
+  if (known != words.end())
+    draft.text("software.attention", std::string(known->second), {"attn_implementation"});
+  else if (!word.empty())
+    draft.partly("attn_implementation", "another kernel; the forecast has FlashAttention");
+  if (job.yes("torch_compile")) draft.yes_no("software.compile", true, {"torch_compile"});
+  if (job.yes("use_liger_kernel")) {
+    draft.yes_no("software.fused_cross_entropy", true, {"use_liger_kernel"});
+    draft.yes_no("software.fused_norm", true, {"use_liger_kernel"});
+    draft.yes_no("software.fused_rotary", true, {"use_liger_kernel"});
+    draft.yes_no("software.fused_bias_activation", true, {"use_liger_kernel"});
+  }
+  const bool of_fsdp = job.yes("fsdp_config.activation_checkpointing");
+  const bool always = job.framework == "llamafactory" && !job.yes("disable_gradient_checkpointing");
+  const auto kept = small(job.word("gradient_checkpointing"));
+  if (job.yes("gradient_checkpointing") || kept == "unsloth" || of_fsdp || always)
+    draft.text("plan.recompute", "full",
+               {"gradient_checkpointing", "fsdp_config.activation_checkpointing",
+                "disable_gradient_checkpointing"},
+               always ? "unless it is disabled" : "every layer");
+  if (kept == "offload" || kept == "offload_disk")
+    job.given.refuse("gradient_checkpointing",
+                     "expected true or false: what is kept on the host is "
+                     "not modelled here; add --set plan.offload.activations");
+}
+
+void read_trainer_degrees(TrainerJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  const auto degree = [&](const char* name) {
+    return std::max<std::int64_t>(1, given.whole_or(name, 1));
+  };
+  job.tensor = degree("tensor_parallel_size");
+  const auto ring = degree("context_parallel_size"), parts = degree("sequence_parallel_size");
+  job.context = ring * parts;
+  draft.whole("plan.tensor", job.tensor, {"tensor_parallel_size"});
+  draft.whole("plan.context", job.context, {"context_parallel_size", "sequence_parallel_size"});
+  if (job.context > 1) {
+    draft.text("plan.context_method", parts > 1 ? "ulysses" : "ring",
+               {"context_parallel_size", "sequence_parallel_size"});
+  }
+  if (job.context > 1 && ring > 1 && small(job.word("context_parallel_method")) == "allgather")
+    draft.text("plan.context_method", "all-gather", {"context_parallel_method"});
+  if (const auto expert = degree("expert_parallel_size"); expert > 1)
+    draft.whole("plan.expert", expert, {"expert_parallel_size"});
+}
+
+namespace {
+
+// Words of "full_shard auto_wrap", or of accelerate's FULL_SHARD and 1.
+struct Strategy {
+  int zero = 3;
+  bool node = false, offload = false;
+};
+
+Strategy strategy_of(const TrainerJob& job) {
+  Strategy strategy;
+  const auto of = [&](std::string word) {
+    word = small(std::move(word));
+    if (word == "shard_grad_op" || word == "2") strategy.zero = 2;
+    if (word == "no_shard" || word == "3") strategy.zero = 0;
+    if (word == "hybrid_shard" || word == "4") strategy.node = true;
+    if (word == "hybrid_shard_zero2" || word == "_hybrid_shard_zero2" || word == "5")
+      strategy = {2, true, strategy.offload};
+    if (word == "offload") strategy.offload = true;
+  };
+  for (const auto& word : job.given.words("fsdp")) of(word);
+  const auto* name = "fsdp_config.sharding_strategy";
+  if (job.given.has(name)) of(job.word(name));
+  const auto* kept = "fsdp_config.reshard_after_forward";
+  if (!job.given.has(kept)) return strategy;
+  const auto word = job.word(kept);
+  if (const auto again = yes_or_no(word); !again)
+    of(word);
+  else if (!*again && strategy.zero == 3)
+    strategy.zero = 2;
+  return strategy;
+}
+
+bool has_fsdp(const TrainerJob& job) {
+  const auto kind = small(job.word("distributed_type"));
+  const auto* words = job.given.find("fsdp");
+  const bool listed = words != nullptr && !words->values.empty() &&
+                      yes_or_no(words->values.front().text) != false &&
+                      !words->values.front().text.empty();
+  if (!kind.empty()) return kind == "fsdp";
+  return listed || job.given.has("fsdp_version") || job.given.has("fsdp_config.any");
+}
+
+}  // namespace
+
+void read_trainer_sharding(TrainerJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
+  draft.text("software.base", "fsdp", {}, "PyTorch");
+  if (!has_fsdp(job)) {
+    draft.whole("plan.zero", 0, {"fsdp", "deepspeed", "distributed_type"}, "replicas");
+    return;
+  }
+  const auto strategy = strategy_of(job);
+  draft.whole("plan.zero", strategy.zero,
+              {"fsdp", "fsdp_config.sharding_strategy", "fsdp_config.reshard_after_forward",
+               "fsdp_config.any", "distributed_type"});
+  const bool replicated = given.whole_or("dp_replicate_size", 1) > 1;
+  if (strategy.node || replicated)
+    draft.text("plan.shard_group", "node",
+               {"fsdp", "fsdp_config.sharding_strategy", "dp_replicate_size"});
+  if (replicated)
+    draft.partly("dp_replicate_size", "the forecast shards over a node and replicates over nodes");
+  if (strategy.offload || job.yes("fsdp_config.offload_params"))
+    for (const auto* key :
+         {"plan.offload.optimizer", "plan.offload.gradients", "plan.offload.parameters"})
+      draft.text(key, "cpu", {"fsdp_config.offload_params", "fsdp"});
+}
+
+}  // namespace scenarios

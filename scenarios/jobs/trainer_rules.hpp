@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: rules of Hugging Face's Trainer, each for a part of a scenario.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "scenarios/jobs/draft.hpp"
+
+namespace scenarios {
+
+// What several rules need to know of the same job.
+struct TrainerJob {
+  const Given& given;
+  Draft& draft;
+  std::string_view framework;
+  std::optional<std::int64_t> gpus;
+  std::int64_t tensor = 1, context = 1, pipeline = 1;
+
+  // A switch that is given and on; `--bf16` alone is on.
+  bool yes(std::string_view name, bool fallback = false) const;
+  // The word of the last of them that is given.
+  std::string word(std::string_view name) const;
+};
+
+void refuse_what_is_not_trained(
+    TrainerJob& job);  // adapters, frozen weights, preferences, pictures
+void read_trainer_model(TrainerJob& job);
+void read_trainer_batch(TrainerJob& job);
+void read_trainer_precision(TrainerJob& job);
+void read_trainer_optimizer(TrainerJob& job);
+void read_trainer_kernels(TrainerJob& job);
+void read_trainer_degrees(TrainerJob& job);
+void read_trainer_sharding(TrainerJob& job);
+void read_axolotl(TrainerJob& job);
+void read_llamafactory(TrainerJob& job);
+
+}  // namespace scenarios

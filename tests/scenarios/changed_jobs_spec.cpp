@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments of files of keys, each changed alone: what is read changes the scenario, what is
+// without effect does not.
+#include <charconv>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace changed_jobs_spec {
+
+using scenarios::Effect;
+
+namespace {
+
+std::string scenario_of(const std::string& text) {
+  try {
+    auto made = *scenarios::read_job(text, "job", {{}, {"WORLD_SIZE=64"}});
+    made.comments.clear();
+    return scenarios::scenario_text(made);
+  } catch (const scenarios::Error& wrong) {
+    return wrong.what();
+  }
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// The line "  key: 4  # why" with its number larger by one; empty: its value is no whole number.
+std::string larger(const std::string& line) {
+  const auto colon = line.find(": ");
+  if (colon == line.npos) return {};
+  const auto begin = line.find_first_not_of(' ', colon + 1);
+  const auto end = std::min(line.find_first_of(" #", begin), line.size());
+  std::int64_t number = 0;
+  const auto [stop, wrong] = std::from_chars(line.data() + begin, line.data() + end, number);
+  if (wrong != std::errc() || stop != line.data() + end || number < 0) return {};
+  return line.substr(0, begin) + std::to_string(number + 1) + line.substr(end);
+}
+
+// Whether other keys of the file take its value, or it is one of two factors of what stays the
+// same.
+bool holds_elsewhere(const std::string& text, const std::string& line) {
+  const auto begin = line.find_first_not_of(' ');
+  const auto name = line.substr(begin, line.find(':') - begin);
+  return text.find(name + "}") != text.npos || name == "data_parallel_replicate_degree" ||
+         name == "recompute_num_layers";  // more than a stage has
+}
+
+// How many arguments of that class were changed, each alone.
+std::size_t try_folder(const std::string& folder, Effect effect) {
+  std::size_t tried = 0;
+  for (const auto& file : tests::job_files({folder})) {
+    const auto text = scenarios::read_file(file);
+    const auto before = scenario_of(text);
+    if (!before.starts_with("# job: ")) continue;  // refused as it stands
+    const auto made = *scenarios::read_job(text, "job", {{}, {"WORLD_SIZE=64"}});
+    for (const auto& one : made.account.arguments) {
+      if (one.effect != effect || !one.place.starts_with("job:")) continue;
+      auto lines = lines_of(text);
+      auto& line = lines[std::stoul(one.place.substr(4)) - 1];
+      const auto changed = larger(line);
+      if (changed.empty() || holds_elsewhere(text, line)) continue;
+      line = changed;
+      std::string all;
+      for (const auto& each : lines) all += each + "\n";
+      const auto after = scenario_of(all);
+      if (!after.starts_with("# job: ")) continue;  // no longer a job
+      INFO(file << ": " << one.text);
+      CHECK((after != before) == (effect == Effect::read));
+      ++tried;
+    }
+  }
+  return tried;
+}
+
+std::size_t try_all(Effect effect) {
+  std::size_t tried = 0;
+  for (const auto* folder : {"primus", "nemo1", "megatron_bridge", "nemo_automodel", "llamafactory",
+                             "axolotl", "accelerate"})
+    tried += try_folder(folder, effect);
+  return tried;
+}
+
+}  // namespace
+
+TEST_CASE("changing an argument that is read changes the scenario of any framework") {
+  CHECK(try_all(Effect::read) > 200);
+}
+
+TEST_CASE("changing an argument without effect changes no byte of the scenario of any framework") {
+  CHECK(try_all(Effect::none) > 200);
+}
+
+}  // namespace changed_jobs_spec

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of NeMo 1 and 2, NeMo-AutoModel and Megatron-Bridge.
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace nemo_job_spec {
+
+using tests::at;
+
+namespace {
+
+std::string nemo(const std::string& more) {
+  return "trainer: {devices: 8, num_nodes: 4, precision: bf16}\n"
+         "model:\n  micro_batch_size: 1\n  global_batch_size: 64\n  encoder_seq_length: 2048\n"
+         "  num_layers: 8\n  hidden_size: 512\n  num_attention_heads: 8\n"
+         "  tokenizer: {library: megatron, type: GPT2BPETokenizer}\n" +
+         more;
+}
+
+std::string value(const std::string& text, const std::string& path) {
+  return at(tests::job(text).document, path);
+}
+
+}  // namespace
+
+TEST_CASE("jobs of NeMo and Megatron-Bridge are scenarios or are refused with a place") {
+  for (const auto* folder : {"nemo1", "megatron_bridge", "nemo_automodel"})
+    tests::check_jobs(folder, [](const scenarios::Error& wrong, const auto& file) {
+      for (const auto& one : wrong.complaints)
+        CHECK(one.place.starts_with(file.filename().string()));
+    });
+}
+
+TEST_CASE("keys of NeMo 1 are arguments of Megatron-LM by other names") {
+  CHECK(value(nemo(""), "cluster.gpus") == "32");
+  CHECK(value(nemo(""), "training.sequence_length") == "2048");
+  CHECK(value(nemo(""), "model.vocab") == "50257");
+  CHECK(value(nemo(""), "model.biases") == "true");
+  CHECK(value(nemo("  bias: false\n"), "model.biases") == "false");
+  CHECK(value(nemo("  activation: fast-swiglu\n"), "model.activation") == "swiglu");
+  CHECK(value(nemo("  normalization: layernorm1p\n"), "model.norm") == "layernorm");
+  CHECK(value(nemo("  num_query_groups: 2\n"), "model.kv_heads") == "2");
+  CHECK(value(nemo("  share_embeddings_and_output_weights: false\n"), "model.tied_embeddings") ==
+        "false");
+  CHECK(
+      value(nemo("  pipeline_model_parallel_size: 2\n  virtual_pipeline_model_parallel_size: 2\n"),
+            "plan.schedule") == "interleaved");
+  CHECK(value(nemo("  optim: {name: mcore_distributed_optim}\n"), "plan.zero") == "1");
+  CHECK(value(nemo("  optim: {name: fused_adam}\n"), "plan.zero") == "0");
+  CHECK(value(nemo("  fp8: true\n  fp8_hybrid: true\n"), "training.precision") == "fp8");
+}
+
+TEST_CASE("references between keys of NeMo 1 are followed") {
+  CHECK(value(nemo("  max_position_embeddings: ${.encoder_seq_length}\n"), "model.max_sequence") ==
+        "2048");
+  CHECK(value(nemo("  ffn_hidden_size: ${multiply:4, ${model.hidden_size}}\n"), "model.ffn") ==
+        "2048");
+  CHECK(value(nemo("  kv_channels: ${divide_ceil:${.hidden_size}, ${training.model."
+                   "num_attention_heads}}\n"),
+              "model.head_dim") == "64");
+  CHECK(tests::refusal([&] {
+          tests::job(nemo("  ffn_hidden_size: ${.nothing}\n"));
+        }).find("model.ffn_hidden_size …: '${.nothing}' cannot be told from this file") !=
+        std::string::npos);
+}
+
+TEST_CASE("a model of encoder and decoder, of state spaces or with adapters is refused") {
+  const auto refused = [](const std::string& more) {
+    return tests::refusal([&] { tests::job(nemo(more)); });
+  };
+  CHECK(refused("  encoder: {num_layers: 4}\n") ==
+        "job:10:13: model.encoder.num_layers 4: encoder and decoder are two stacks; scenarios have "
+        "one");
+  CHECK(refused("  mamba_ssm_ngroups: 8\n").find("state-space layers") != std::string::npos);
+  CHECK(refused("  peft: {peft_scheme: lora}\n").find("only adapters are trained") !=
+        std::string::npos);
+}
+
+TEST_CASE("overrides of Megatron-Bridge leave the model to be asked for, or name its recipe") {
+  const std::string text =
+      "train: {train_iters: 10, global_batch_size: 8, micro_batch_size: 1}\n"
+      "model: {seq_length: 4096, tensor_model_parallel_size: 2, sequence_parallel: true}\n"
+      "checkpoint: {save: null}\n";
+  const auto job = tests::job(text);
+  CHECK(job.account.framework == "megatron-bridge");
+  CHECK(job.wanted.front().path == "model");
+  CHECK(at(job.document, "plan.tensor") == "2");
+  CHECK(at(job.document, "training.precision") == "bf16");
+  CHECK(value("recipe: llama32_1b_pretrain_config\n" + text, "model.layers") == "16");
+}
+
+TEST_CASE("overrides of a recipe are read from a command line") {
+  const auto job = tests::job(
+      "torchrun --nproc_per_node 8 --nnodes 2 pretrain.py --recipe llama3_8b_pretrain_config \\\n"
+      "  train.global_batch_size=128 train.micro_batch_size=1 model.tensor_model_parallel_size=2 "
+      "\\\n"
+      "  +model.sequence_parallel=true dataset.sequence_length=8192\n");
+  CHECK(job.account.framework == "megatron-bridge");
+  CHECK(at(job.document, "cluster.gpus") == "16");
+  CHECK(at(job.document, "plan.tensor") == "2");
+  CHECK(at(job.document, "model.layers") == "32");
+  CHECK(at(job.document, "training.sequence_length") == "8192");
+}
+
+TEST_CASE("a recipe of NeMo-AutoModel is a scenario") {
+  const std::string text =
+      "model: {_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_config, config: "
+      "{pretrained_model_name_or_path: openai/gpt-oss-20b}, backend: {dispatcher: deepep}}\n"
+      "step_scheduler: {global_batch_size: 256, local_batch_size: 4}\ndataset: {seq_len: 4096}\n"
+      "distributed: {strategy: fsdp2, ep_size: 8, activation_checkpointing: true}\n";
+  CHECK(value(text, "model.moe.experts") == "32");
+  CHECK(value(text, "plan.expert") == "8");
+  CHECK(value(text, "plan.micro_batch") == "4");
+  CHECK(value(text, "plan.recompute") == "full");
+  CHECK(value(text, "software.moe_dispatcher") == "deepep");
+}
+
+}  // namespace nemo_job_spec

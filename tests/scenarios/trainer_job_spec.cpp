@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of Hugging Face's Trainer, LLaMA-Factory, axolotl and accelerate.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace trainer_job_spec {
+
+using tests::at;
+
+namespace {
+
+const std::string axolotl =
+    "base_model: NousResearch/Meta-Llama-3-8B\nsequence_len: 4096\nsample_packing: true\n"
+    "micro_batch_size: 2\ngradient_accumulation_steps: 3\nbf16: auto\noptimizer: adamw_torch\n";
+const std::string factory =
+    "model_name_or_path: Qwen/Qwen3-4B-Instruct-2507\nstage: sft\nfinetuning_type: full\n"
+    "cutoff_len: 2048\nper_device_train_batch_size: 1\ngradient_accumulation_steps: 2\nbf16: "
+    "true\n";
+
+std::string value(const std::string& text, const std::string& path) {
+  return at(tests::job(text, {"WORLD_SIZE=8"}).document, path);
+}
+
+std::string refused(const std::string& text) {
+  return tests::refusal([&] { tests::job(text, {"WORLD_SIZE=8"}); });
+}
+
+// The keys that the job leaves to somebody, in order.
+std::string wanted(const scenarios::JobScenario& job) {
+  std::string all;
+  for (const auto& one : job.wanted) all += (all.empty() ? "" : " ") + one.path;
+  return all;
+}
+
+// The job beside these files.
+scenarios::JobScenario beside(const std::string& text, std::map<std::string, std::string> files) {
+  auto made = scenarios::read_job(text, "job", {{}, {"WORLD_SIZE=8"}},
+                                  [&](const std::string& name) -> std::optional<std::string> {
+                                    const auto found = files.find(name);
+                                    if (found == files.end()) return {};
+                                    return found->second;
+                                  });
+  if (!made) throw std::logic_error("no job");
+  return std::move(*made);
+}
+
+}  // namespace
+
+TEST_CASE("jobs of the Trainer and what drives it are scenarios or are refused with a place") {
+  for (const auto* folder : {"llamafactory", "axolotl", "accelerate"})
+    tests::check_jobs(folder, [](const scenarios::Error& wrong, const auto& file) {
+      for (const auto& one : wrong.complaints)
+        CHECK(one.place.starts_with(file.filename().string()));
+    });
+}
+
+TEST_CASE("a job of axolotl or LLaMA-Factory has its batch, its length and a model by its name") {
+  CHECK(value(axolotl, "model.layers") == "32");
+  CHECK(value(axolotl, "model.vocab") == "128256");
+  CHECK(value(axolotl, "training.sequence_length") == "4096");
+  CHECK(value(axolotl, "plan.micro_batch") == "2");
+  CHECK(value(axolotl, "training.global_batch") == "48");  // 2 x 3 x 8
+  CHECK(value(axolotl, "training.precision") == "bf16");
+  CHECK(value(axolotl, "plan.recompute").empty());
+  CHECK(value(factory, "model.hidden") == "2560");
+  CHECK(value(factory, "training.global_batch") == "16");  // 1 x 2 x 8
+  CHECK(value(factory, "plan.recompute") == "full");       // unless it is disabled
+  CHECK(value(factory + "disable_gradient_checkpointing: true\n", "plan.recompute").empty());
+}
+
+TEST_CASE("what trains a part of the weights is refused") {
+  CHECK(refused(axolotl + "adapter: qlora\n") ==
+        "job:8:1: adapter qlora: only adapters are trained; weights that stay as they are are not "
+        "modelled");
+  CHECK(refused("model_name_or_path: a\nstage: dpo\nfinetuning_type: full\n") ==
+        "job:2:1: stage dpo: a step of dpo is more than one of a language model: it compares, "
+        "rewards or generates");
+  CHECK(refused("model_name_or_path: a\ncutoff_len: 9\n").find("which means lora") !=
+        std::string::npos);
+  CHECK(refused("model_name_or_path: Qwen/Qwen2.5-VL-7B\nstage: sft\nfinetuning_type: full\n") ==
+        "job:1:1: model_name_or_path Qwen/Qwen2.5-VL-7B: a vision tower is not modelled");
+}
+
+TEST_CASE("FSDP of PyTorch is a ZeRO stage") {
+  const auto zero = [](const std::string& more) { return value(axolotl + more, "plan.zero"); };
+  CHECK(zero("") == "0");
+  CHECK(zero("fsdp: [full_shard, auto_wrap]\n") == "3");
+  CHECK(zero("fsdp: [shard_grad_op, auto_wrap]\n") == "2");
+  CHECK(zero("fsdp_version: 2\nfsdp_config: {reshard_after_forward: false}\n") == "2");
+  CHECK(zero("fsdp_config: {fsdp_sharding_strategy: NO_SHARD}\n") == "0");
+  CHECK(value(axolotl + "fsdp: [hybrid_shard]\n", "plan.shard_group") == "node");
+  CHECK(value(axolotl + "fsdp: [full_shard]\nfsdp_config: {fsdp_offload_params: true}\n",
+              "plan.offload.parameters") == "cpu");
+}
+
+TEST_CASE("accelerate says ranks, sharding and precision, and leaves the rest to the script") {
+  const auto job = tests::job(
+      "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 16\nfsdp_config: "
+      "{fsdp_version: 2, fsdp_reshard_after_forward: true, fsdp_activation_checkpointing: true}\n");
+  CHECK(at(job.document, "cluster.gpus") == "16");
+  CHECK(at(job.document, "plan.zero") == "3");
+  CHECK(at(job.document, "plan.recompute") == "full");
+  CHECK(wanted(job) ==
+        "model training.sequence_length plan.micro_batch training.global_batch cluster.node");
+  CHECK(value("distributed_type: DEEPSPEED\nmixed_precision: bf16\ndeepspeed_config: {zero_stage: "
+              "3, offload_optimizer_device: cpu}\n",
+              "plan.offload.optimizer") == "cpu");
+}
+
+TEST_CASE("what DeepSpeed's file leaves to the Trainer is what the job says") {
+  const std::string speed =
+      R"({"train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto",
+          "train_batch_size": "auto", "bf16": {"enabled": "auto"},
+          "zero_optimization": {"stage": 3, "reduce_bucket_size": "auto",
+          "offload_optimizer": {"device": "cpu"}}})";
+  const auto job =
+      beside(factory + "deepspeed: examples/z3.json\n", {{"../examples/z3.json", speed}});
+  CHECK(at(job.document, "software.base") == "deepspeed");
+  CHECK(at(job.document, "plan.zero") == "3");
+  CHECK(at(job.document, "plan.offload.optimizer") == "cpu");
+  CHECK(at(job.document, "plan.bucket.reduce") == std::to_string(2 * 2560 * 2560));
+  CHECK(at(job.document, "training.precision") == "bf16");
+  CHECK(at(job.document, "training.global_batch") == "16");
+  CHECK(wanted(job) == "cluster.node");
+  CHECK(job.account.arguments.back().place.starts_with("../examples/z3.json:"));
+}
+
+TEST_CASE("a DeepSpeed file that is not there leaves its stage to be asked for") {
+  const auto job = beside(factory + "deepspeed: z3.json\n", {});
+  CHECK(wanted(job) == "plan.zero cluster.node");
+  CHECK(at(job.document, "software.base") == "deepspeed");
+}
+
+TEST_CASE("arguments of the Trainer are read from a command line") {
+  const std::string text =
+      "torchrun --nproc_per_node 8 --nnodes 2 run_clm.py --model_name_or_path Qwen/Qwen3-8B "
+      "--per_device_train_batch_size 4 --block_size 1024 --bf16 --fsdp \"full_shard auto_wrap\" "
+      "--gradient_checkpointing True --seed 3\n";
+  const auto job = tests::job(text);
+  CHECK(job.account.framework == "trainer");
+  CHECK(at(job.document, "cluster.gpus") == "16");
+  CHECK(at(job.document, "training.global_batch") == "64");  // 4 x 16
+  CHECK(at(job.document, "training.precision") == "bf16");
+  CHECK(at(job.document, "plan.zero") == "3");
+  CHECK(at(job.document, "plan.recompute") == "full");
+}
+
+TEST_CASE("an unknown argument of axolotl is told with the nearest name") {
+  const auto job = tests::job(axolotl + "sequence_lens: 1\n");
+  const auto& last = job.account.arguments.back();
+  CHECK(last.effect == scenarios::Effect::unknown);
+  CHECK(last.why == "did you mean sequence_len?");
+}
+
+}  // namespace trainer_job_spec
