@@ -57,7 +57,9 @@ class Script {
     if (best_.empty()) best_ = all_lists();
     const auto program = program_in(best_);
     Job job;
-    const auto launching = std::span(best_).first(program < best_.size() ? program : 0);
+    const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
+    const auto launching =
+        std::span(best_).first(program < best_.size() ? program - (module ? 1 : 0) : 0);
     const auto rest = std::span(best_).subspan(program < best_.size() ? program + 1 : 0);
     if (program < best_.size()) {
       const auto& path = best_[program].text;
