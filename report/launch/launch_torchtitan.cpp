@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "report/launch/titan_registry.hpp"
 #include "report/words.hpp"
-#include "scenarios/titan_registry.hpp"
 #include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
 
@@ -60,7 +60,7 @@ struct Registered {
 
 Registered registered_as(const model::Transformer& m) {
   Registered found;
-  for (const auto& one : scenarios::titan_registry()) {
+  for (const auto& one : titan_registry()) {
     auto part = registered_part(m, one.sizes);
     const bool balances = part.moe && one.sizes.moe && one.sizes.moe->router_bias;
     const bool alike = !part.moe || part.moe->router_bias == balances;

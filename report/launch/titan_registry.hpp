@@ -6,14 +6,14 @@
 
 #include "model/transformer.hpp"
 
-namespace scenarios {
+namespace report {
 
 struct TitanModel {
   std::string family, flavor;  // "llama3", "8B": model.name and model.flavor of a job
   model::Transformer sizes;    // without a name
 };
 
-// In the order of jobs/tables/torchtitan_models.yaml. They live as long as the program.
+// In the order of scenarios/jobs/tables/torchtitan_models.yaml. They live as long as the program.
 std::span<const TitanModel> titan_registry();
 
-}  // namespace scenarios
+}  // namespace report

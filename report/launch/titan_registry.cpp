@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/titan_registry.hpp"
+#include "report/launch/titan_registry.hpp"
 
 #include <vector>
 
@@ -8,17 +8,17 @@
 #include "scenarios/jobs/table_files.hpp"
 #include "scenarios/tables.hpp"
 
-namespace scenarios {
+namespace report {
 namespace {
 
 std::vector<TitanModel> registered() {
   std::vector<TitanModel> models;
-  for (const auto& file : job_table_files()) {
+  for (const auto& file : scenarios::job_table_files()) {
     if (file.table != "torchtitan_models") continue;
-    const auto document = parse_yaml(file.text, "torchtitan_models.yaml");
+    const auto document = scenarios::parse_yaml(file.text, "torchtitan_models.yaml");
     for (const auto& [key, sizes] : document.members) {
-      Reading reading("torchtitan_models.yaml", {});
-      auto made = read_model(Cursor(sizes, "model", reading));
+      scenarios::Reading reading("torchtitan_models.yaml", {});
+      auto made = scenarios::read_model(scenarios::Cursor(sizes, "model", reading));
       reading.throw_if_any();
       made.name.clear();
       const auto blank = key.text.find(' ');
@@ -35,4 +35,4 @@ std::span<const TitanModel> titan_registry() {
   return models;
 }
 
-}  // namespace scenarios
+}  // namespace report
