@@ -192,10 +192,11 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
                                 origin.job, limits),
             common, streams);
   else if (found)
-    deliver(launch.empty() ? report::search_text(outcome, *why, options, corrected) +
-                                 (limits ? report::limits_text(*limits, best_time(answer)) : "") +
-                                 (origin.job ? report::job_text(*origin.job, options) : "")
-                           : launch,
+    deliver(launch.empty() && !request.emission.diff
+                ? report::search_text(outcome, *why, options, corrected) +
+                      (limits ? report::limits_text(*limits, best_time(answer)) : "") +
+                      (origin.job ? report::job_text(*origin.job, options) : "")
+                : launch,
             common, streams);
   if (stopping.by_user()) return interrupted;
   return found ? success : no_answer;

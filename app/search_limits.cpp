@@ -47,6 +47,8 @@ void keep_runnable(search::Outcome& outcome, report::Framework framework) {
   const bool loses_best = !answer.plans.empty() && is_beyond(answer.plans.front());
   std::erase_if(answer.plans, is_beyond);
   std::erase_if(answer.pareto, is_beyond);
+  for (auto* plans : {&answer.plans, &answer.pareto})  // what has no effect is not spoken of
+    for (auto& ranked : *plans) ranked.plan.sequence_parallel &= ranked.plan.tensor > 1;
   if (!loses_best) return;
   answer.optimal = false;
   if (answer.plans.empty()) return;

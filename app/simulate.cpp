@@ -81,7 +81,7 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
     deliver(report::simulate_json(scenario, forecast, STEPCAST_VERSION, beside), common, streams);
     return success;
   }
-  if (!beside.launch.empty()) {
+  if (!beside.launch.empty() || request.emission.diff) {
     deliver(beside.launch, common, streams);
     return success;
   }

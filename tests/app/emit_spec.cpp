@@ -152,6 +152,10 @@ TEST_CASE("a job that is simulated under another plan prints its change") {
   CHECK(run.status == 0);
   CHECK_THAT(run.out, STEPCAST_HOLDS("\n-  --tensor-model-parallel-size 8 \\\n"));
   CHECK_THAT(run.out, STEPCAST_HOLDS("\n+  --tensor-model-parallel-size 4 \\\n"));
+  const auto same = tests::stepcast(
+      {"simulate", folder / "train.sh", "--set", "cluster.node=dgx-h100", "--diff", "--quiet"});
+  CHECK(same.status == 0);
+  CHECK(same.out.empty());  // it runs that plan already
   const auto over = tests::stepcast({"simulate", folder / "train.sh", "--set",
                                      "cluster.node=dgx-h100", "--emit-to", folder / ""});
   CHECK(over.status == 2);
