@@ -37,9 +37,16 @@ constexpr std::array<std::string_view, 16> decided{"plan.data",
                                                    "plan.layers",
                                                    "training.global_batch"};
 
+// A value as one text. The order of words, such as modules, means nothing; that of numbers does.
 std::string flat(const Value& value) {
   auto text = value.text;
-  for (const auto& item : value.items) text += "[" + flat(item) + "]";
+  std::vector<std::string> items;
+  for (const auto& item : value.items) items.push_back("[" + flat(item) + "]");
+  const bool words = std::ranges::any_of(value.items, [](const Value& item) {
+    return item.text.find_first_not_of("0123456789") != item.text.npos;
+  });
+  if (words) std::ranges::sort(items);
+  for (const auto& item : items) text += item;
   for (const auto& member : value.members) text += member.key.text + ":" + flat(member.value) + ";";
   return text;
 }
