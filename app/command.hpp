@@ -87,17 +87,26 @@ struct CalibrationRequest {
   std::string kernels, name, base;  // a measured kernel table, for a device entry instead
 };
 
+// A plan as what a training framework starts from.
+struct Emission {
+  std::string framework;  // a word of report::framework_names; empty: none is asked for
+  std::string folder;     // for all files that it starts from; empty: the main one is printed
+  bool diff = false;      // print how the job that was read changes; no framework is named then
+};
+
 struct SimulateRequest {
   std::string file, against;  // against: a scenario to compare with; empty: none
   std::string measured;       // time of a measured step; empty: none
   std::string snapshot;       // file for a snapshot of memory; empty: none
   bool full = false;
+  Emission emission;
 };
 
 struct SearchRequest {
   std::string file;
   std::size_t top = 10;  // plans to report
-  std::string emit;      // framework to write the best plan for; empty: none
+  std::string within;    // FRAMEWORK[@VERSION] whose limits plans keep to; empty: none
+  Emission emission;     // of the best plan
 };
 
 int simulate(const SimulateRequest& request, const Common& common, Streams streams);

@@ -38,6 +38,26 @@ void add_job(CLI::App& command, Common& common) {
       ->allow_extra_args(false);
 }
 
+void add_emission(CLI::App& command, Emission& emission, const std::string& what) {
+  command
+      .add_option("--emit", emission.framework,
+                  "Print " + what +
+                      " as launch configuration of megatron, deepspeed, torchtitan or nanotron "
+                      "instead")
+      ->check(CLI::IsMember({"megatron", "deepspeed", "torchtitan", "nanotron"}))
+      ->type_name("FRAMEWORK");
+  command
+      .add_option("--emit-to", emission.folder,
+                  "Answer as usual, and write into FOLDER all files that the framework of --emit "
+                  "starts from; without --emit, of a job: its file with " +
+                      what + ", and the change as a unified diff")
+      ->type_name("FOLDER");
+  command
+      .add_flag("--diff", emission.diff,
+                "Of a job: print the change that makes it run " + what + " as a unified diff")
+      ->excludes(command.get_option("--emit"));
+}
+
 CLI::Option* add_corrections(CLI::App& command, Common& common) {
   return command
       .add_option("--corrections", common.corrections,

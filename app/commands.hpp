@@ -15,6 +15,8 @@ using Action = std::function<int(Streams)>;  // what the parsed command does
 void add_common(CLI::App& command, Common& common);
 // The options --as and --env, of commands that read a scenario or a job.
 void add_job(CLI::App& command, Common& common);
+// --emit and --emit-to, of the plan that `what` names.
+void add_emission(CLI::App& command, Emission& emission, const std::string& what);
 // The option --corrections, of commands that forecast.
 CLI::Option* add_corrections(CLI::App& command, Common& common);
 // The option --report, of a page that shows `what`.

@@ -54,6 +54,10 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
                    "fullest stage, as pytorch.org/memory_viz reads it")
       ->type_name("FILE")
       ->excludes(against);
+  add_emission(*command, asked->emission, "the plan");
+  for (auto* option : {command->get_option("--emit"), command->get_option("--emit-to"),
+                       command->get_option("--diff")})
+    option->excludes(against);
   add_common(*command, common);
   add_job(*command, common);
   add_corrections(*command, common)->excludes(against);
@@ -84,11 +88,11 @@ void add_search(CLI::App& program, Common& common, Action& action) {
       ->type_name("N")
       ->capture_default_str();
   command
-      ->add_option("--emit", asked->emit,
-                   "Print the best plan as launch configuration of megatron, deepspeed, torchtitan "
-                   "or nanotron instead")
-      ->check(CLI::IsMember({"megatron", "deepspeed", "torchtitan", "nanotron"}))
-      ->type_name("FRAMEWORK");
+      ->add_option("--for", asked->within,
+                   "Search only the plans that this framework can run (megatron, deepspeed, "
+                   "torchtitan or nanotron), and say what leaving its limits would win")
+      ->type_name("FRAMEWORK[@VERSION]");
+  add_emission(*command, asked->emission, "the best plan");
   add_common(*command, common);
   add_job(*command, common);
   add_corrections(*command, common);

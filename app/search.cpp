@@ -9,12 +9,13 @@
 
 #include "app/command.hpp"
 #include "app/corrections.hpp"
+#include "app/emitting.hpp"
 #include "app/parallel.hpp"
 #include "app/placing.hpp"
+#include "app/search_limits.hpp"
 #include "app/stopping.hpp"
 #include "forecast/accuracy/intervals.hpp"
 #include "report/job.hpp"
-#include "report/launch/launch.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/intervals.hpp"
@@ -56,23 +57,36 @@ class ProgressLine {
 struct Found {
   search::Outcome outcome;
   std::optional<search::Why> why;  // of an answer with a plan
+  std::optional<report::FrameworkLimits> limits;
 };
 
-Found searched(const search::Question& question, std::size_t top, const Common& common,
+// Of which plans beyond a framework are taken out.
+constexpr std::size_t looked_through = 100;
+
+Found searched(const search::Question& question, const SearchRequest& request, const Common& common,
                const Stopping& stopping, Streams streams) {
+  const auto top = request.top;
+  const auto framework = framework_asked_for(request.within);
   ProgressLine line(streams.err);
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
-  search::Options options{.top = std::max(top, search::compared), .stop = &stopping.flag()};
+  search::Options options{
+      .top = std::max({top, search::compared, framework ? looked_through : std::size_t{0}}),
+      .stop = &stopping.flag()};
   options.for_each = [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
     for_each_index(count, threads, work);
   };
   if (streams.err_terminal && !common.quiet)
     options.progress = [&line](const search::Progress& progress) { line.show(progress); };
-  Found found{search::optimise(question, options), {}};
+  Found found{
+      search::optimise(framework ? report::within_limits(question, *framework) : question, options),
+      {},
+      {}};
+  if (framework) keep_runnable(found.outcome, *framework);
   auto& [of_size, answer, tried, chosen] = found.outcome;
   if (!answer.plans.empty()) found.why = search::why(of_size, answer, options);
   if (answer.plans.size() > top) answer.plans.resize(top);
+  if (framework) found.limits = limits_of(question, *framework, options);
   return found;
 }
 
@@ -86,16 +100,6 @@ void add_intervals(std::vector<search::Ranked>& plans, const search::Question& q
   for (auto& ranked : plans)
     forecast::add_interval(ranked.forecast, under(question, ranked),
                            scenarios::catalog_intervals());
-}
-
-// What the framework is started with; on standard error, what its options cannot say.
-std::string launch_text(const forecast::Scenario& scenario, report::Framework framework,
-                        const Common& common, Streams streams) {
-  auto launch = report::launch(scenario, framework);
-  if (!common.quiet)
-    for (const auto& sentence : launch.not_expressed)
-      streams.err << "not expressed: " << sentence << '\n';
-  return std::move(launch.text);
 }
 
 // More bars than this in a page, and a browser is slow to open it.
@@ -131,23 +135,29 @@ void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast
     for (const auto& warning : warnings) streams.err << "warning: " << warning << '\n';
 }
 
+std::optional<units::Seconds> best_time(const search::Answer& answer) {
+  if (answer.plans.empty()) return {};
+  return answer.plans.front().forecast.step.time;
+}
+
 }  // namespace
 
 int search(const SearchRequest& request, const Common& common, Streams streams) {
   check_trace_name(common.trace);
   check_report_name(common.report);
-  const Outputs outputs(common);
+  framework_asked_for(request.within);
+  const Outputs outputs(common, emitted_outputs(request.emission));
   const auto [asked, origin] =
       scenarios::load_placed_question(request.file, common.sets, common.job);
   outputs.spare(origin.read);
+  check_emission(request.emission, origin);
   const auto correcting = load_correcting(common, outputs);
   if (correcting) check_objective(asked);
 
   const auto began = Clock::now();
   const Stopping stopping(asked.time_limit);
-  auto [outcome, why] = placing(origin, [&, &asked = asked] {
-    return searched(asked, request.top, common, stopping, streams);
-  });
+  auto [outcome, why, limits] = placing(
+      origin, [&, &asked = asked] { return searched(asked, request, common, stopping, streams); });
   const auto& question = outcome.question;
   auto& answer = outcome.answer;
   const std::chrono::duration<double> took = Clock::now() - began;
@@ -170,21 +180,23 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
     }
     if (!common.report.empty())
       write_file(common.report, search_page(outcome, *why, {took.count()}, corrected));
-    for (const auto& [name, framework] : report::framework_names)
-      if (request.emit == name) launch = launch_text(best, framework, common, streams);
+    launch = emit(best, origin, request.emission, common, streams);
   } else {
     streams.err << "stepcast: " << report::no_plan_text(outcome) << '\n';
+    if (limits) streams.err << report::limits_text(*limits, best_time(answer));
   }
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   if (common.json)
     deliver(report::search_json(outcome, why, STEPCAST_VERSION, {took.count()}, launch, corrected,
-                                origin.job),
+                                origin.job, limits),
             common, streams);
   else if (found)
-    deliver(launch.empty() ? report::search_text(outcome, *why, options, corrected) +
-                                 (origin.job ? report::job_text(*origin.job, options) : "")
-                           : launch,
+    deliver(launch.empty() && !request.emission.diff
+                ? report::search_text(outcome, *why, options, corrected) +
+                      (limits ? report::limits_text(*limits, best_time(answer)) : "") +
+                      (origin.job ? report::job_text(*origin.job, options) : "")
+                : launch,
             common, streams);
   if (stopping.by_user()) return interrupted;
   return found ? success : no_answer;

@@ -4,6 +4,7 @@
 
 #include "app/command.hpp"
 #include "app/corrections.hpp"
+#include "app/emitting.hpp"
 #include "app/placing.hpp"
 #include "forecast/accuracy/intervals.hpp"
 #include "forecast/forecast.hpp"
@@ -38,10 +39,13 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   check_trace_name(common.trace);
   check_report_name(common.report);
   if (!request.measured.empty()) parse_measured(request.measured);
-  const Outputs outputs(common, {{"--memory-snapshot", request.snapshot}});
+  auto written = emitted_outputs(request.emission);
+  written.push_back({"--memory-snapshot", request.snapshot});
+  const Outputs outputs(common, written);
   const auto [scenario, origin] =
       scenarios::load_placed_scenario(request.file, common.sets, common.job);
   outputs.spare(origin.read);
+  check_emission(request.emission, origin);
   const auto correcting = load_correcting(common, outputs);
 
   const auto began = std::chrono::steady_clock::now();
@@ -70,10 +74,15 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   if (!request.snapshot.empty())
     write_file(request.snapshot, report::memory_snapshot(forecast::memory_history(
                                      scenario, forecast.memory.peak_stage)));
+  beside.launch = emit(scenario, origin, request.emission, common, streams);
   if (common.json) {
     if (!common.quiet)
       for (const auto& warning : forecast.warnings) streams.err << "warning: " << warning << '\n';
     deliver(report::simulate_json(scenario, forecast, STEPCAST_VERSION, beside), common, streams);
+    return success;
+  }
+  if (!beside.launch.empty() || request.emission.diff) {
+    deliver(beside.launch, common, streams);
     return success;
   }
   auto look = text_options(streams);

@@ -23,6 +23,7 @@ struct Beside {
   std::optional<forecast::Correction> correction;
   std::optional<MeasuredHere> measured;
   std::optional<scenarios::JobAccount> job;  // that the scenario was read from
+  std::string launch;  // the plan as what a framework starts from; empty: none was asked for
 };
 
 // simulate_text() with the first two after the headline and the job at the end.

@@ -200,6 +200,7 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
       .put("critical_path", parts_document(forecast.critical_path))
       .put("network", network_document(forecast))
       .put("validated", validated_document(forecast.validated));
+  if (!beside.launch.empty()) object.put("emitted", beside.launch);
   if (!scenario.alerts.empty()) object.put("alerts", alerts_document(scenario, forecast));
   return dump(object.put("simulation", simulation_document(forecast.simulation)).take());
 }

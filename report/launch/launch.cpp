@@ -79,6 +79,20 @@ void lose_master_weights(const Plan& plan, Framework framework, Sentences& lost)
 
 }  // namespace
 
+std::vector<std::string> launch_names(Framework framework) {
+  switch (framework) {
+    case Framework::megatron:
+      return {"train.sh"};
+    case Framework::deepspeed:
+      return {"ds_config.json", "config.json", "train.sh"};
+    case Framework::torchtitan:
+      return {"job.toml"};
+    case Framework::nanotron:
+      return {"config.yaml"};
+  }
+  throw std::invalid_argument("no such framework");
+}
+
 Launch launch(const forecast::Scenario& scenario, Framework framework) {
   auto made = launch_with(scenario, framework);
   lose_master_weights(scenario.plan, framework, made.not_expressed);

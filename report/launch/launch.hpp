@@ -21,20 +21,36 @@ inline constexpr std::array<std::pair<const char*, Framework>, 4> framework_name
     {"nanotron", Framework::nanotron},
 }};
 
+// A file of a launch configuration, under the name by which the others know it.
+struct LaunchFile {
+  std::string name, text;
+  friend bool operator==(const LaunchFile&, const LaunchFile&) = default;
+};
+
 // `text` is ready to paste, and ends with a line feed:
-//   megatron    lines of a shell script that start training on one node
-//   deepspeed   a ds_config file; JSON has no comments, so that all else is in `not_expressed`
-//   torchtitan  a job configuration file, TOML
-//   nanotron    a configuration file, YAML
-// `not_expressed` has one sentence, without a full stop, for each key of the plan, trait of the
-// model or choice of training that has an effect and that the framework cannot express, or that
-// lives outside of `text`: what the scenario has, and what is written instead. That is the nearest
-// that the framework has; for recomputation, the nearest that recomputes at least as much.
+//   megatron    train.sh: lines of a shell script that start training on one node
+//   deepspeed   ds_config.json; JSON has no comments
+//   torchtitan  job.toml: a job configuration file
+//   nanotron    config.yaml: a configuration file
+// Lists hold sentences without a full stop.
 struct Launch {
-  std::string text;
+  std::string name, text;          // the main file
+  std::vector<LaunchFile> beside;  // what the framework needs besides, as files
+  // One for each key of the plan, trait of the model or choice of training that has an effect and
+  // that the framework cannot express: what the scenario has, and what is written instead. That is
+  // the nearest that the framework has; for recomputation, the nearest that recomputes at least as
+  // much.
   std::vector<std::string> not_expressed;
+  // What `text` cannot hold and a file of `beside` does.
+  std::vector<std::string> elsewhere;
+  // What a trained model depends on, no forecast does and the scenario does not say, such as the
+  // base of rotary positions: the framework's default that holds, or what is written in its place.
+  std::vector<std::string> undecided;
   friend bool operator==(const Launch&, const Launch&) = default;
 };
+
+// Names of the files that may be written for a framework, the main one first.
+std::vector<std::string> launch_names(Framework framework);
 
 // Throws std::invalid_argument if the plan does not fit the model or the batch. Linear in the
 // model's layers.

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "report/document.hpp"
+#include "report/launch/launch_constants.hpp"
+#include "report/launch/launch_model_config.hpp"
 #include "report/launch/launch_parts.hpp"
 #include "report/words.hpp"
 #include "strategies/checkpoints.hpp"
@@ -24,16 +26,69 @@ using units::Precision;
 
 Document enabled() { return Object().put("enabled", true).take(); }
 
-void lose_launch(const Scenario& s, Sentences& lost) {
+// Whether the Trainer of Hugging Face's transformers can run it, whose models have no pipeline.
+bool trainer_runs(const Scenario& s) { return s.plan.pipeline == 1; }
+
+// Layers whose inputs are all that is kept, as the Trainer has them.
+bool checkpoints_layers(const Scenario& s, const Stages& stages) {
+  return trainer_runs(s) && stages.all({strategies::Drop::everything}) &&
+         !strategies::has_rows(s.plan);
+}
+
+// Model, length of sequences and batch, as arguments of transformers' example of pretraining.
+std::string train_script(const Scenario& s, const Stages& stages) {
   const auto machines = machines_of(s.cluster);
-  lost.push_back(fmt::format(
-      "{} GPUs: the launcher's: deepspeed --num_nodes {} --num_gpus {} TRAIN.py --deepspeed_config "
-      "THIS_FILE",
-      s.cluster.gpus, machines.nodes, machines.per_node));
-  lost.push_back(fmt::format(
+  const auto precision = s.training.precision;
+  const bool wide = precision == Precision::fp32 || precision == Precision::tf32;
+  const char* type = wide ? "" : precision == Precision::fp16 ? "  --fp16 \\\n" : "  --bf16 \\\n";
+  return fmt::format(
+      "# DeepSpeed @edaa72212, run_clm.py of transformers: {}\n"
+      "# Data, tokenizer, learning rate and length of the run are no part of a plan: replace "
+      "them.\n"
+      "deepspeed --num_nodes {} --num_gpus {} run_clm.py \\\n"
+      "  --deepspeed ds_config.json \\\n"
+      "  --config_name config.json \\\n"
+      "  --block_size {} \\\n"
+      "  --per_device_train_batch_size {} \\\n"
+      "  --gradient_accumulation_steps {} \\\n"
+      "{}{}"
+      "  --learning_rate 1e-4 \\\n"
+      "  --max_steps 50 \\\n"
+      "  --do_train \\\n"
+      "  --output_dir out\n",
+      headline(s), machines.nodes, machines.per_node, s.training.sequence_length,
+      s.plan.micro_batch, strategies::microbatches_of(s.plan, s.training), type,
+      checkpoints_layers(s, stages) ? "  --gradient_checkpointing \\\n" : "");
+}
+
+// Model, length of sequences and launcher: files of their own.
+void add_training(const Scenario& s, const Stages& stages, Launch& out) {
+  const auto machines = machines_of(s.cluster);
+  const auto model = json_string(s.model.name.empty() ? "unnamed" : s.model.name);
+  auto config = model_config(s.model);
+  const bool runs = trainer_runs(s) && config;
+  auto& launcher = runs ? out.elsewhere : out.not_expressed;
+  launcher.push_back(fmt::format(
+      "{} GPUs: the launcher's: deepspeed --num_nodes {} --num_gpus {} {}", s.cluster.gpus,
+      machines.nodes, machines.per_node,
+      runs ? "run_clm.py --deepspeed THIS_FILE" : "TRAIN.py --deepspeed_config THIS_FILE"));
+  launcher.push_back(fmt::format(
       "model {} and sequence_length {} tokens: the training script's; the learning rate is no part "
       "of a plan",
-      json_string(s.model.name.empty() ? "unnamed" : s.model.name), s.training.sequence_length));
+      model, s.training.sequence_length));
+  if (config && constants_of(s.model) == nullptr)
+    out.undecided.push_back(
+        "base and scaling of rotary positions, epsilon of norms: those of the model's class in "
+        "transformers hold");
+  if (!config)
+    out.not_expressed.push_back(fmt::format(
+        "model {}: no class of Hugging Face's transformers is known to have its parts; no "
+        "config.json is written",
+        model));
+  else
+    out.beside.push_back({"config.json", std::move(*config)});
+  if (!runs) return;
+  out.beside.push_back({"train.sh", train_script(s, stages)});
 }
 
 // --- precision and optimizer
@@ -212,8 +267,12 @@ void put_zero(const Scenario& s, Object& config, Sentences& lost) {
   lose_stage(s, lost);
   Object zero;
   zero.put("stage", stage).put("overlap_comm", overlaps_of(s).data);
-  if (const auto elements = bucket_elements(s); elements > 0)
+  if (const auto elements = bucket_elements(s); elements > 0 && stage > 0)
     zero.put("reduce_bucket_size", elements);
+  if (stage == 0 && sharers_of(plan) > 1 && plan.bucket && *plan.bucket != s.software.bucket)
+    lost.push_back(fmt::format(
+        "bucket {:.0f} bytes: without ZeRO DeepSpeed reduces in buckets of its own size",
+        plan.bucket->value));
   if (stage == 3) {
     put_stage_3(s, zero, lost);
   } else {
@@ -295,7 +354,8 @@ void put_deepspeed_experts(const Scenario& s, Object& config, Sentences& lost) {
 
 // Layers whose inputs are all that is kept can have these on the host. Which layers those are is
 // the script's.
-void put_activations(const Scenario& s, const Stages& stages, Object& config, Sentences& lost) {
+void put_activations(const Scenario& s, const Stages& stages, Object& config, Launch& out) {
+  auto& lost = out.not_expressed;
   const auto& offload = s.plan.offload;
   const bool whole = stages.all({strategies::Drop::everything});
   const bool inputs = offload.activations && whole && offload.activation_modules.empty() &&
@@ -307,11 +367,12 @@ void put_activations(const Scenario& s, const Stages& stages, Object& config, Se
                                                .put("contiguous_memory_optimization", false)
                                                .take());
   if (stages.recompute())
-    lost.push_back(fmt::format(
-        "recompute: the training script's, which wraps what it recomputes in "
-        "deepspeed.checkpointing.checkpoint: {}{}",
-        recompute_words(stages),
-        strategies::has_rows(s.plan) ? ", rows of them (checkpoint_every) as one" : ""));
+    (checkpoints_layers(s, stages) && !out.beside.empty() ? out.elsewhere : lost)
+        .push_back(fmt::format(
+            "recompute: the training script's, which wraps what it recomputes in "
+            "deepspeed.checkpointing.checkpoint: {}{}",
+            recompute_words(stages),
+            strategies::has_rows(s.plan) ? ", rows of them (checkpoint_every) as one" : ""));
   if (offload.activations && !inputs)
     lost.push_back(
         fmt::format("{}: DeepSpeed offloads the inputs of layers that are recomputed "
@@ -329,7 +390,8 @@ Launch launch_deepspeed(const Scenario& s) {
   config.put("train_batch_size", s.training.global_batch)
       .put("train_micro_batch_size_per_gpu", s.plan.micro_batch)
       .put("gradient_accumulation_steps", strategies::microbatches_of(s.plan, s.training));
-  lose_launch(s, lost);
+  out.name = "ds_config.json";
+  add_training(s, stages, out);
   put_precision(s, config, lost);
   put_optimizer(s, config, lost);
   put_zero(s, config, lost);
@@ -337,7 +399,7 @@ Launch launch_deepspeed(const Scenario& s) {
   put_deepspeed_context(s, config, lost);
   put_deepspeed_experts(s, config, lost);
   lose_deepspeed_pipeline(s, stages, lost);
-  put_activations(s, stages, config, lost);
+  put_activations(s, stages, config, out);
   lose_rank_order(s.plan, "DeepSpeed", lost);
   lose_groups(s.training.routing, "DeepSpeed", lost);
   lose_common(s, "DeepSpeed", lost);

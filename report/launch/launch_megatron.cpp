@@ -26,7 +26,7 @@ void write_degrees(const Scenario& s, Flags& flags, Sentences& lost) {
   if (plan.context > 1)
     flags.add("--cp-comm-type", plan.context_method == ring      ? "p2p"
                                 : plan.context_method == ulysses ? "a2a"
-                                                                 : "allgather");
+                                                                 : "all_gather");
   if (s.model.moe)
     flags.add("--expert-model-parallel-size", plan.expert)
         .add("--expert-tensor-parallel-size", strategies::expert_tensor(plan));
@@ -201,6 +201,10 @@ void write_data_overlap(const Scenario& s, Flags& flags, Sentences& lost) {
   if (sharers_of(s.plan) == 1) return;
   const auto overlaps = overlaps_of(s);
   flags.when(overlaps.data, "--overlap-grad-reduce");
+  if (fsdp(s) && !overlaps.data)
+    lost.push_back("overlap.data false: Megatron-FSDP reduces gradients under the backward pass");
+  if (fsdp(s) && s.plan.zero == 3 && !overlaps.parameters)
+    lost.push_back("overlap.parameters false: Megatron-FSDP gathers parameters ahead");
   if (s.plan.zero == 0 || !overlaps.parameters) return;
   const bool muon = s.training.optimizer == strategies::Optimizer::muon;
   if (overlaps.data && !muon)
@@ -269,8 +273,10 @@ Launch launch_megatron(const forecast::Scenario& s) {
   using namespace megatron;
   Launch out;
   auto& lost = out.not_expressed;
+  out.name = "train.sh";
   Flags flags;
   write_model(s, flags, lost);
+  write_constants(s.model, flags, out.undecided);
   write_training(s, flags, lost);
   write_degrees(s, flags, lost);
   const auto stages = runnable_stages(s, lost);

@@ -40,6 +40,9 @@ class Flags {
 // The architecture, and the kernels that compute it.
 void write_model(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);
 
+// What no forecast depends on and the model does: rotary base, epsilon of norms, groups of experts.
+void write_constants(const model::Transformer& model, Flags& flags, Sentences& undecided);
+
 // Batch, precision, optimizer.
 void write_training(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);
 

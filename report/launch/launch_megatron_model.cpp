@@ -168,13 +168,12 @@ void write_kernels(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
         "operators only");
 }
 
-// The tokenizer of mock data counts the end of a document besides the vocabulary it is given.
+// The tokenizer of mock data, which Megatron-LM pads, counts the end of a document besides the
+// vocabulary it is given.
 void write_vocabulary(const forecast::Scenario& s, Flags& flags) {
-  const auto multiple = s.software.vocab_multiple * s.plan.tensor;
   flags.add("--tokenizer-type", "NullTokenizer")
       .add("--vocab-size", s.model.vocab - 1)
       .add("--make-vocab-size-divisible-by", s.software.vocab_multiple)
-      .add("--padded-vocab-size", (s.model.vocab + multiple - 1) / multiple * multiple)
       .add("--mock-data");
 }
 
@@ -228,7 +227,13 @@ void write_optimizer(const forecast::Scenario& s, Flags& flags, Sentences& lost)
 void write_gradients(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
   using enum Precision;
   const auto gradients = gradient_precision_of(s), compute = s.training.precision;
-  if (compute == fp32 || compute == tf32) return;
+  if (compute == fp32 || compute == tf32) {
+    if (gradients != fp32)
+      lost.push_back(fmt::format(
+          "gradient_precision {}: with fp32 parameters Megatron-LM has gradients in fp32",
+          units::to_text(gradients)));
+    return;
+  }
   if (s.plan.master_weights != fp32) {
     flags.add("--use-precision-aware-optimizer").add("--main-params-dtype", "fp16");
     if (s.plan.master_weights == bf16)

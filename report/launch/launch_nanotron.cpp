@@ -2,7 +2,9 @@
 // A plan as nanotron's configuration file (nanotron @2411b022, src/nanotron/config).
 #include <fmt/format.h>
 
-#include "report/document.hpp"
+#include <algorithm>
+
+#include "report/launch/launch_constants.hpp"
 #include "report/launch/launch_parts.hpp"
 #include "report/words.hpp"
 #include "strategies/lowering/lower.hpp"
@@ -18,35 +20,81 @@ using units::Precision;
 
 // --- model
 
-// What nanotron's Llama is not.
+// What nanotron's Llama and Qwen2 are not.
 void lose_model(const model::Transformer& m, Sentences& lost) {
   const auto lose = [&](bool differs, std::string_view what) {
-    if (differs) lost.push_back(fmt::format("model.{}: nanotron's Llama has none such", what));
+    if (differs)
+      lost.push_back(fmt::format("model.{}: nanotron's Llama and Qwen2 have none such", what));
   };
   using enum model::Activation;
   lose(m.activation != swiglu, fmt::format("activation {}", word(m.activation)));
   lose(m.norm != model::Norm::rmsnorm, fmt::format("norm {}", word(m.norm)));
   lose(m.position != model::Position::rope, fmt::format("position {}", word(m.position)));
-  lose(m.biases || m.qkv_biases || m.output_bias, "biases");
+  lose(m.biases || m.output_bias, "biases");
   lose(m.parallel_block, "parallel_block");
   lose(m.norms_per_layer != 2, fmt::format("norms_per_layer {}", m.norms_per_layer));
   lose(m.query_key_norm, "query_key_norm");
   lose(m.attention_sinks, "attention_sinks");
   lose(m.dropout > 0, fmt::format("dropout {}", m.dropout));
   lose(!m.causal, "causal false");
-  lose(m.window.has_value(), "attention_window");
+  lose(m.window && m.window->every > 1, "attention_window.every above 1");
   lose(m.latent.has_value(), "attention mla");
-  lose(m.moe.has_value(), "moe");
   lose(m.multi_token_prediction > 0,
        fmt::format("multi_token_prediction {}", m.multi_token_prediction));
   lose(!m.latent && m.head_dim * m.heads != m.hidden,
        fmt::format("head_dim {} other than hidden / heads", m.head_dim));
 }
 
-std::string nanotron_model(const Scenario& s, Sentences& lost) {
+// Qwen2's class is Llama's with biases of queries, keys and values, windows and experts.
+bool is_qwen(const model::Transformer& m) {
+  return m.moe || m.window || (m.qkv_biases && !m.biases);
+}
+
+std::string experts_text(const model::Transformer& m, Sentences& lost) {
+  if (!m.moe) return {};
+  const auto& moe = *m.moe;
+  const auto lose = [&](bool differs, const std::string& what) {
+    if (differs) lost.push_back(fmt::format("model.moe.{}: nanotron's Qwen2 has none such", what));
+  };
+  lose(moe.first_dense_layers > 0, fmt::format("first_dense_layers {}", moe.first_dense_layers));
+  lose(moe.every > 1, fmt::format("every {}", moe.every));
+  lose(moe.capacity_factor.has_value(), "capacity_factor");
+  lose(moe.router_bias, "router_bias true");
+  lose(moe.expert_biases, "expert_biases true");
+  lose(moe.shared_gate, "shared_gate true");
+  auto text = fmt::format(
+      "    moe_config:\n"
+      "      num_experts: {}\n"
+      "      top_k: {}\n"
+      "      moe_intermediate_size: {}\n",
+      moe.experts, moe.top_k, moe.expert_ffn);
+  if (moe.shared_experts > 0)
+    text += fmt::format(
+        "      enable_shared_expert: true\n"
+        "      shared_expert_intermediate_size: {}\n",
+        moe.shared_experts * moe.shared_ffn);
+  return text;
+}
+
+// Positions and norms, of models for which they are known.
+std::string constants_text(const model::Transformer& m, Launch& out) {
+  const auto* known = constants_of(m);
+  if (known == nullptr) {
+    out.undecided.push_back(
+        "rope_theta and rms_norm_eps of the model: nanotron's 10000 and 1e-6 hold");
+    return {};
+  }
+  if (known->scaling != ModelConstants::Scaling::none)
+    out.undecided.push_back(
+        "scaling of rotary positions: nanotron's classes have none; they are as the model was "
+        "trained with first");
+  return fmt::format("    rms_norm_eps: {:.1e}\n    rope_theta: {:.1f}\n", known->norm_epsilon,
+                     static_cast<double>(known->rotary_base));
+}
+
+// The type of parameters, and what DistributedDataParallel counts in buckets.
+const char* dtype_of(const Scenario& s, Sentences& lost) {
   using enum Precision;
-  const auto& m = s.model;
-  lose_model(m, lost);
   const auto precision = s.training.precision;
   const bool wide = precision == fp32 || precision == tf32;
   if (precision != fp32 && precision != fp16 && precision != bf16)
@@ -56,32 +104,60 @@ std::string nanotron_model(const Scenario& s, Sentences& lost) {
         units::to_text(precision),
         precision == fp8 ? fmt::format(" with fp8_recipe {}", word(s.training.fp8_recipe)) : "",
         wide ? "float32" : "bfloat16"));
-  // Buckets of DistributedDataParallel hold 16-bit gradients, which nanotron sums up in fp32.
-  const auto megabytes = static_cast<double>(bucket_elements(s)) * 2 / 0x1p20;
-  std::string text = "model:\n";
-  if (megabytes > 0) text += fmt::format("  ddp_bucket_cap_mb: {:.6g}\n", megabytes);
+  return wide ? "float32" : precision == fp16 ? "float16" : "bfloat16";
+}
+
+// Buckets of DistributedDataParallel hold gradients as wide as parameters; nanotron may sum them up
+// in fp32. Their size is a whole number of 2^20 bytes.
+std::string bucket_text(const Scenario& s, bool wide, Sentences& lost) {
+  const bool reduces = sharers_of(s.plan) > 1;
+  const auto elements = bucket_elements(s);
+  if (elements == 0) {
+    if (reduces) lost.push_back("bucket 0: nanotron reduces gradients in buckets of 25 MB");
+    return {};
+  }
+  const std::int64_t per_megabyte = (1 << 20) / (wide ? 4 : 2);
+  const auto megabytes = std::max<std::int64_t>(1, (elements + per_megabyte / 2) / per_megabyte);
+  if (reduces && megabytes * per_megabyte != elements)
+    lost.push_back(fmt::format(
+        "bucket of {} gradients: nanotron counts buckets in whole MB; {} MB, of {} gradients, is "
+        "written instead",
+        elements, megabytes, megabytes * per_megabyte));
+  return fmt::format("  ddp_bucket_cap_mb: {}\n", megabytes);
+}
+
+std::string nanotron_model(const Scenario& s, Launch& out) {
+  auto& lost = out.not_expressed;
+  const auto& m = s.model;
+  lose_model(m, lost);
+  const std::string dtype = dtype_of(s, lost);
+  auto text = "model:\n" + bucket_text(s, dtype == "float32", lost);
   text += fmt::format(
       "  dtype: {}\n"
       "  init_method: {{std: 0.02}}\n"
       "  make_vocab_size_divisible_by: {}\n"
       "  model_config:\n"
-      "    is_llama_config: true\n",
-      wide                ? "float32"
-      : precision == fp16 ? "float16"
-                          : "bfloat16",
-      s.software.vocab_multiple);
+      "    {}: true\n"
+      "    attention_bias: {}\n"
+      "    hidden_act: silu\n"
+      "    hidden_size: {}\n"
+      "    intermediate_size: {}\n"
+      "    max_position_embeddings: {}\n",
+      dtype, s.software.vocab_multiple, is_qwen(m) ? "is_qwen2_config" : "is_llama_config",
+      m.qkv_biases && !m.biases, m.hidden, m.ffn,
+      std::max(m.max_sequence, s.training.sequence_length));
+  text += experts_text(m, lost);
+  text += fmt::format(
+      "    num_attention_heads: {}\n"
+      "    num_hidden_layers: {}\n"
+      "    num_key_value_heads: {}\n",
+      m.heads, m.layers, m.kv_heads);
+  text += constants_text(m, out);
+  if (m.window) text += fmt::format("    sliding_window_size: {}\n", m.window->size);
   return text + fmt::format(
-                    "    hidden_act: silu\n"
-                    "    hidden_size: {}\n"
-                    "    intermediate_size: {}\n"
-                    "    max_position_embeddings: {}\n"
-                    "    num_attention_heads: {}\n"
-                    "    num_hidden_layers: {}\n"
-                    "    num_key_value_heads: {}\n"
                     "    tie_word_embeddings: {}\n"
                     "    vocab_size: {}\n",
-                    m.hidden, m.ffn, std::max(m.max_sequence, s.training.sequence_length), m.heads,
-                    m.layers, m.kv_heads, m.tied_embeddings, m.vocab);
+                    m.tied_embeddings, m.vocab);
 }
 
 // --- training
@@ -106,17 +182,27 @@ std::string nanotron_optimizer(const Scenario& s, Sentences& lost) {
   if (s.plan.gather_bucket && s.plan.zero > 0)
     lost.push_back(fmt::format("bucket.gather {:.0f} bytes: nanotron gathers parameters at once",
                                s.plan.gather_bucket->value));
-  if (gradients == Precision::fp16 && s.training.precision != Precision::fp16)
-    lost.push_back("gradient_precision fp16: nanotron has fp32 and the parameters' precision");
+  const auto compute = s.training.precision;
+  const auto narrow = compute == Precision::fp32 || compute == Precision::tf32 ? Precision::fp32
+                      : compute == Precision::fp16                             ? Precision::fp16
+                                                                               : Precision::bf16;
+  if (gradients != Precision::fp32 && gradients != narrow)
+    lost.push_back(
+        fmt::format("gradient_precision {}: nanotron has fp32 and the parameters' precision",
+                    units::to_text(gradients)));
+  const char* moments =
+      ", adam_beta1: 0.9, adam_beta2: 0.95, adam_eps: 1.0e-08, torch_adam_is_fused: true";
   return fmt::format(
       "optimizer:\n"
       "  accumulate_grad_in_fp32: {}\n"
       "  clip_grad: 1.0\n"
-      "  learning_rate_scheduler: {{learning_rate: 1.0e-4}}\n"
+      "  learning_rate_scheduler: {{learning_rate: 1.0e-4, lr_decay_style: cosine, "
+      "lr_warmup_steps: 1, lr_warmup_style: linear, min_decay_lr: 1.0e-5}}\n"
       "  optimizer_factory: {{name: {}}}\n"
       "  weight_decay: {}\n"
       "  zero_stage: {}\n",
-      gradients == Precision::fp32, optimizer == sgd ? "sgd" : "adamW",
+      gradients == Precision::fp32,
+      optimizer == sgd ? std::string("sgd") : std::string("adamW") + moments,
       optimizer == adam ? "0.0" : "0.1", std::min(s.plan.zero, 1));
 }
 
@@ -166,6 +252,10 @@ void lose_nanotron_pipeline(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
   const bool known =
       plan.schedule == ScheduleKind::one_f_one_b || plan.schedule == ScheduleKind::gpipe;
+  if (plan.schedule == ScheduleKind::gpipe && plan.pipeline == 1 &&
+      strategies::microbatches_of(plan, s.training) > 1)
+    lost.push_back(
+        "schedule gpipe: on one pipeline rank nanotron runs one microbatch after the other");
   if (!known)
     lost.push_back(
         fmt::format("schedule {}: nanotron has 1f1b and afab (gpipe); 1f1b is written instead",
@@ -235,14 +325,21 @@ std::string nanotron_preamble(const Scenario& s) {
       headline(s), machines.per_node, machines.nodes);
 }
 
+// What the file must have and no plan says.
+constexpr const char* checkpoints_text =
+    "checkpoints: {checkpoint_interval: 1000, checkpoints_path: checkpoints}\n"
+    "general: {project: stepcast, run: plan, seed: 42}\n";
+
 }  // namespace
 
 Launch launch_nanotron(const Scenario& s) {
   Launch out;
+  out.name = "config.yaml";
   auto& lost = out.not_expressed;
   // A statement each: what is lost is told in the order of the text.
   out.text = nanotron_preamble(s);
-  out.text += nanotron_model(s, lost);
+  out.text += checkpoints_text;
+  out.text += nanotron_model(s, out);
   out.text += nanotron_optimizer(s, lost);
   out.text += parallelism_text(s, lost);
   out.text += tokens_text(s);

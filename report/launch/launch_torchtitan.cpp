@@ -3,7 +3,9 @@
 #include "report/launch/launch_torchtitan.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "report/launch/titan_registry.hpp"
 #include "report/words.hpp"
 #include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
@@ -18,38 +20,94 @@ using units::Precision;
 
 // --- model and training
 
-struct Flavor {
-  std::string_view model, name, flavor;
-  std::int64_t layers, hidden, ffn, vocab;
+// A model as far as a registry defines it: names, the longest sequence of rotated positions, how
+// tokens fall on experts and modules that predict further tokens are nothing of it.
+model::Transformer registered_part(model::Transformer m, const model::Transformer& like) {
+  m.name.clear();
+  m.multi_token_prediction = 0;
+  if (m.position == model::Position::rope) m.max_sequence = like.max_sequence;
+  if (m.moe && like.moe) {
+    m.moe->imbalance = like.moe->imbalance;
+    if (m.moe->shared_experts * m.moe->shared_ffn ==
+        like.moe->shared_experts * like.moe->shared_ffn)
+      m.moe->shared_experts = like.moe->shared_experts, m.moe->shared_ffn = like.moe->shared_ffn;
+  }
+  return m;
+}
+
+// Whether the classes of one can be given the sizes of the other.
+bool same_classes(const model::Transformer& m, const model::Transformer& of) {
+  const auto classes = [](model::Transformer one) {
+    one.layers = one.hidden = one.heads = one.kv_heads = one.head_dim = one.ffn = one.vocab = 0;
+    one.max_sequence = 0;
+    one.tied_embeddings = false;
+    if (one.window) one.window->size = 0;
+    if (one.latent) one.latent = model::LatentAttention{};
+    if (one.moe)
+      one.moe =
+          model::Moe{.expert_biases = one.moe->expert_biases, .shared_gate = one.moe->shared_gate};
+    return one;
+  };
+  return classes(registered_part(m, of)) == classes(of);
+}
+
+// The flavor whose sizes are the model's, or the family that a flavor of them belongs to.
+struct Registered {
+  std::string family, flavor;
+  bool listed = false;
+  std::optional<bool> router_bias{};  // that it has, where the model is the other way round
 };
-constexpr Flavor flavors[] = {
-    {"llama3-8b", "llama3", "8B", 32, 4096, 14336, 128256},
-    {"llama3-70b", "llama3", "70B", 80, 8192, 28672, 128256},
-    {"llama3-405b", "llama3", "405B", 126, 16384, 53248, 128256},
-    {"deepseek-v3", "deepseek_v3", "671B", 61, 7168, 18432, 129280},
-};
+
+Registered registered_as(const model::Transformer& m) {
+  Registered found;
+  for (const auto& one : titan_registry()) {
+    auto part = registered_part(m, one.sizes);
+    const bool balances = part.moe && one.sizes.moe && one.sizes.moe->router_bias;
+    const bool alike = !part.moe || part.moe->router_bias == balances;
+    if (part.moe) part.moe->router_bias = balances;
+    if (part == one.sizes)
+      return {one.family, one.flavor, true, alike ? std::nullopt : std::optional(balances)};
+    if (found.family.empty() && same_classes(m, one.sizes)) found.family = one.family;
+  }
+  found.flavor = m.name.empty() ? "unnamed" : m.name;
+  return found;
+}
+
+std::string sizes_of(const model::Transformer& m) {
+  auto text = fmt::format(
+      "{} layers of width {}, {} heads of {} and {} of keys and values, MLP {}, vocabulary {}",
+      m.layers, m.hidden, m.heads, m.head_dim, m.kv_heads, m.ffn, m.vocab);
+  if (m.moe)
+    text += fmt::format(", {} experts of {}, {} of them for a token", m.moe->experts,
+                        m.moe->expert_ffn, m.moe->top_k);
+  return text + (m.tied_embeddings ? ", tied embeddings" : "");
+}
 
 std::string torchtitan_model(const Scenario& s, Sentences& lost) {
   const auto& m = s.model;
-  const auto known = std::ranges::find_if(flavors, [&](const Flavor& f) {
-    return f.model == m.name && f.layers == m.layers && f.hidden == m.hidden && f.ffn == m.ffn &&
-           f.vocab == m.vocab;
-  });
-  const bool listed = known != std::end(flavors);
-  const auto flavor = listed ? std::string(known->flavor) : m.name.empty() ? "unnamed" : m.name;
-  if (!listed)
-    lost.push_back(fmt::format(
-        "model {}: torchtitan takes models from a registry in Python; add a flavor of this name "
-        "with {} layers of width {} and a vocabulary of {}",
-        json_string(flavor), m.layers, m.hidden, m.vocab));
+  auto as = registered_as(m);
+  if (!as.listed && !as.family.empty())
+    lost.push_back(
+        fmt::format("model {}: no flavor of torchtitan's {} has its sizes, which are not written; "
+                    "add one of this name to its registry in Python: {}",
+                    json_string(as.flavor), as.family, sizes_of(m)));
+  if (as.family.empty()) {
+    as.family = as.flavor;
+    lost.push_back(
+        fmt::format("model {}: none of torchtitan's families is like it; a family of this name, "
+                    "which torchtitan does not know, is written, and of the model nothing else: {}",
+                    json_string(as.flavor), sizes_of(m)));
+  }
+  if (as.router_bias)
+    lost.push_back(fmt::format("model.moe.router_bias {}: torchtitan's {} {} has it {}",
+                               !*as.router_bias, as.family, as.flavor, *as.router_bias));
   if (m.multi_token_prediction > 0)
     lost.push_back(
         fmt::format("model.multi_token_prediction {}: torchtitan's models predict one "
                     "token",
                     m.multi_token_prediction));
   Table table("model");
-  table.put("name", std::string(listed ? known->name : "llama3").c_str())
-      .put("flavor", flavor.c_str());
+  table.put("name", as.family.c_str()).put("flavor", as.flavor.c_str());
   if (s.training.precision == Precision::fp8)
     table.put("converters", std::string("[\"quantize.linear.float8\"]"));
   if (s.training.precision == Precision::mxfp8)
@@ -145,7 +203,7 @@ void lose_torchtitan_overlaps(const Scenario& s, Sentences& lost) {
 std::string torchtitan_preamble(const Scenario& s) {
   const auto machines = machines_of(s.cluster);
   return fmt::format(
-      "# torchtitan 0.2: {}\n"
+      "# torchtitan 0.2.2: {}\n"
       "# torchrun --nproc_per_node {} --nnodes {} -m torchtitan.train --job.config_file THIS_FILE\n"
       "# Data, tokenizer, learning rate and length of the run are no part of a plan: replace "
       "them.\n",
@@ -158,6 +216,7 @@ std::string torchtitan_preamble(const Scenario& s) {
 Launch launch_torchtitan(const forecast::Scenario& s) {
   using namespace torchtitan;
   Launch out;
+  out.name = "job.toml";
   auto& lost = out.not_expressed;
   const auto pipeline = pipeline_of(s, lost);
   // A statement each: what is lost is told in the order of the text.

@@ -104,6 +104,10 @@ void put_data(const Scenario& s, Table& table, Sentences& lost) {
         shard, plan.data));
   table.put("data_parallel_replicate_degree", plan.data / shard)
       .put("data_parallel_shard_degree", shard);
+  if (plan.zero == 0 && plan.context > 1)
+    lost.push_back(
+        "zero 0: where sequences are divided FSDP shards over their ranks, and gathers parameters "
+        "for every pass");
   if (plan.zero == 1 || plan.zero == 2)
     lost.push_back(fmt::format(
         "zero {}: FSDP also divides {}parameters; it is written so that these stay gathered from "

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/style.hpp"
 #include "scenarios/jobs/job.hpp"
@@ -13,6 +14,16 @@
 #include "units/quantity.hpp"
 
 namespace report {
+
+// A search among the plans that one framework can run, and the fastest plan without its limits.
+struct FrameworkLimits {
+  std::string framework;                  // "megatron@d98e8a64dd"
+  std::optional<units::Seconds> without;  // a step of that plan; absent: none fits
+  std::vector<std::string> beyond;        // what the framework cannot express of it; none: nothing
+};
+
+// What leaving the limits would win, beside a best step of this time within them, as one line.
+std::string limits_text(const FrameworkLimits& limits, std::optional<units::Seconds> within);
 
 // The best plan with its forecast and its YAML, what is proved and why, a table of the plans, time
 // against memory; first, what was asked for beyond a plan. The answer must have a plan.
@@ -25,12 +36,13 @@ std::string search_text(const search::Outcome& outcome, const search::Why& why,
 // resolved one of the best plan, without it; with one of `plans` under `plan`, and its `precision`,
 // if alternatives differ, in training, it is simulated to the same step time. `emitted` is the
 // launch configuration of the best plan; empty: none was asked for. `job`: that the question was
-// read from.
+// read from. `limits`: that the plans keep to.
 std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
                         std::string_view version, units::Seconds wall,
                         const std::string& emitted = {},
                         const std::optional<search::Corrected>& corrected = {},
-                        const std::optional<scenarios::JobAccount>& job = {});
+                        const std::optional<scenarios::JobAccount>& job = {},
+                        const std::optional<FrameworkLimits>& limits = {});
 
 // How far a search is, in less than 80 columns.
 std::string search_progress(const search::Progress& progress);

@@ -94,12 +94,21 @@ Document misfit_document(const std::optional<search::Misfit>& misfit) {
       .take();
 }
 
+Document limits_document(const FrameworkLimits& limits) {
+  return Object()
+      .put("framework", limits.framework)
+      .optional("without_s", limits.without)
+      .put("beyond", limits.beyond)
+      .take();
+}
+
 }  // namespace
 
 std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
                         std::string_view version, units::Seconds wall, const std::string& emitted,
                         const std::optional<search::Corrected>& corrected,
-                        const std::optional<scenarios::JobAccount>& job) {
+                        const std::optional<scenarios::JobAccount>& job,
+                        const std::optional<FrameworkLimits>& limits) {
   const auto& question = outcome.question;
   const auto& answer = outcome.answer;
   Document plans = Document::array();
@@ -125,6 +134,7 @@ std::string search_json(const search::Outcome& outcome, const std::optional<sear
   if (question.objective.kind != search::Objective::Kind::step_time)
     object.put("objective", objective_document(outcome));
   if (answer.plans.empty()) object.put("misfit", misfit_document(answer.misfit));
+  if (limits) object.put("limits", limits_document(*limits));
   if (!emitted.empty()) object.put("emitted", emitted);
   return dump(object.quantity("wall_s", wall).take());
 }

@@ -80,4 +80,16 @@ std::string no_plan_text(const search::Outcome& outcome) {
   return text + "; take more GPUs or larger ones, or move states to the host with plan.offload";
 }
 
+std::string limits_text(const FrameworkLimits& limits, std::optional<units::Seconds> within) {
+  auto text = "limits of " + limits.framework + ": ";
+  if (!limits.without) return text + "no plan is found without them\n";
+  if (within && limits.without->value >= within->value)
+    return text + "leaving them would win nothing\n";
+  text += within ? fmt::format("leaving them would win {:.2g} %, a step of {:.4g} s",
+                               100 * (1 - *limits.without / *within), limits.without->value)
+                 : fmt::format("without them a step takes {:.4g} s", limits.without->value);
+  for (const auto& sentence : limits.beyond) text += "\n  " + sentence;
+  return text + "\n";
+}
+
 }  // namespace report

@@ -99,8 +99,9 @@ void set_optimizer(DeepSpeedJob& job) {
   auto word = job.given.word_or("optimizer.type", "AdamW");
   std::ranges::transform(word, word.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> words{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> words{
       {{"adam", "adamw"},  // adam_w_mode is on
+       {"adafactor", "adafactor"},
        {"adamw", "adamw"},
        {"lamb", "lamb"},
        {"onebitadam", "onebit-adam"},
@@ -110,8 +111,9 @@ void set_optimizer(DeepSpeedJob& job) {
        {"sgd", "sgd"}}};
   const auto* known = std::ranges::find(words, word, [](const auto& pair) { return pair.first; });
   if (known == words.end()) {
-    job.given.refuse("optimizer.type",
-                     "it is not modelled; expected Adam, AdamW, Lamb, OneBitAdam, Muon or SGD");
+    job.given.refuse(
+        "optimizer.type",
+        "it is not modelled; expected Adam, AdamW, Lamb, Adafactor, OneBitAdam, Muon or SGD");
     return;
   }
   job.draft.text("training.optimizer", std::string(known->second), {"optimizer.type"});
@@ -130,7 +132,7 @@ std::int64_t set_stage(DeepSpeedJob& job) {
   return stage;
 }
 
-void set_sharding(DeepSpeedJob& job) {
+std::int64_t set_sharding(DeepSpeedJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto stage = set_stage(job);
@@ -138,26 +140,41 @@ void set_sharding(DeepSpeedJob& job) {
   if (stage > 0)
     draft.yes_no("plan.overlap.data", given.has(overlap) ? job.yes(overlap) : stage == 3, {overlap},
                  given.has(overlap) ? "" : "with stage 3 alone");
-  const auto bytes = [&](const char* name) -> std::optional<std::int64_t> {
+  if (stage == 3)
+    draft.yes_no("plan.overlap.parameters", !given.has(overlap) || job.yes(overlap), {overlap});
+  const auto bytes = [&](const char* name, std::int64_t each) -> std::optional<std::int64_t> {
     if (!given.has(name) || job.is_auto(name)) return {};
     const auto elements = given.number(name);  // 5e8
     if (!elements || *elements < 1) return {};
-    return static_cast<std::int64_t>(*elements) * 2;
+    return static_cast<std::int64_t>(*elements) * each;
   };
-  const auto reduced = bytes("zero_optimization.reduce_bucket_size"),
+  const bool wide = given.word_or("data_types.grad_accum_dtype", "") == "fp32";
+  const auto reduced = bytes("zero_optimization.reduce_bucket_size", wide ? 4 : 2),
              gathered = bytes(stage == 3 ? "zero_optimization.stage3_prefetch_bucket_size"
-                                         : "zero_optimization.allgather_bucket_size");
+                                         : "zero_optimization.allgather_bucket_size",
+                              2);
   if (reduced && stage > 0)
-    draft.whole("plan.bucket.reduce", *reduced, {"zero_optimization.reduce_bucket_size"},
-                "bytes of 16 bit");
+    draft.whole("plan.bucket.reduce", *reduced,
+                {"zero_optimization.reduce_bucket_size", "data_types.grad_accum_dtype"},
+                wide ? "bytes of 32 bit" : "bytes of 16 bit");
   if (gathered && stage > 0)
     draft.whole("plan.bucket.gather", *gathered,
                 {stage == 3 ? "zero_optimization.stage3_prefetch_bucket_size"
                             : "zero_optimization.allgather_bucket_size"},
                 "bytes of 16 bit");
+  const auto* group = "zero_optimization.mics_shard_size";
+  if (const auto ranks = stage == 3 ? given.number(group).value_or(0) : 0.0; ranks >= 1) {
+    if (ranks * static_cast<double>(job.tensor) <= node_gpus)
+      draft.text("plan.shard_group", "node", {group});
+    else
+      draft.partly(group,
+                   "the forecast shards over all ranks; where such a group is a node, add --set "
+                   "plan.shard_group=node");
+  }
+  return stage;
 }
 
-void set_offload(DeepSpeedJob& job) {
+void set_offload(DeepSpeedJob& job, std::int64_t stage) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto tier = [&](const char* name) {
@@ -171,8 +188,9 @@ void set_offload(DeepSpeedJob& job) {
   const auto states = job.yes("zero_optimization.cpu_offload") ? "cpu" : tier(states_name);
   if (states != "none") {
     draft.text("plan.offload.optimizer", states, {states_name, "zero_optimization.cpu_offload"});
-    draft.text("plan.offload.gradients", "cpu", {states_name, "zero_optimization.cpu_offload"},
-               "where the optimizer runs");
+    if (stage >= 2)
+      draft.text("plan.offload.gradients", "cpu", {states_name, "zero_optimization.cpu_offload"},
+                 "where the optimizer runs");
   }
   if (const auto weights = tier(weights_name); weights != "none")
     draft.text("plan.offload.parameters", weights, {weights_name});
@@ -255,8 +273,8 @@ JobScenario deepspeed_scenario(const Job& job, const std::string& file,
   set_batch(reading);
   set_precision(reading);
   set_optimizer(reading);
-  set_sharding(reading);
-  set_offload(reading);
+  const auto stage = set_sharding(reading);
+  set_offload(reading, stage);
   draft.text("software.base", "deepspeed", {}, "the framework");
   return std::move(draft).finished(job.arguments, file);
 }

@@ -18,6 +18,9 @@ Value job_yes_no(bool yes);
 Value job_list(const std::vector<std::int64_t>& numbers);
 Value job_words(const std::vector<std::string>& words);
 
+// GPUs that share a node: what groups of states that are shared by no more are taken to be.
+inline constexpr std::int64_t node_gpus = 8;
+
 class Draft {
  public:
   using Names = std::initializer_list<std::string_view>;

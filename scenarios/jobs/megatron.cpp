@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/jobs/launcher.hpp"
+
 namespace scenarios {
 namespace {
 
@@ -62,6 +64,7 @@ JobScenario megatron_scenario(const Job& job, const std::string& file, Complaint
                      "arguments that only a shell can tell: " + argument.values.front().trouble);
   Draft draft(given);
   MegatronJob reading{given, draft};
+  if (const auto launched = launched_gpus(job.launcher)) reading.gpus = launched->gpus;
   if (host.software.empty())
     set_software(reading);
   else

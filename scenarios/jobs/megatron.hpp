@@ -14,6 +14,7 @@ namespace scenarios {
 struct MegatronJob {
   const Given& given;
   Draft& draft;
+  std::optional<std::int64_t> gpus{};              // that the launcher starts; nothing: not known
   bool bert = false;                               // pretrain_bert.py: a bidirectional model
   std::int64_t layers = 0, heads = 0, hidden = 0;  // 0: not given
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;

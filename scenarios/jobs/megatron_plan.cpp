@@ -191,19 +191,18 @@ int read_zero(MegatronJob& job) {
   return zero;
 }
 
-void read_overlap(MegatronJob& job, bool by_layer) {
+void read_overlap(MegatronJob& job, bool shards_gradients, bool shards_parameters) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  if (by_layer) {
-    for (const auto* key : {"plan.overlap.data", "plan.overlap.parameters"})
+  const auto set = [&](const char* key, bool always, const char* flag) {
+    if (always)
       draft.yes_no(key, true, {"--use-megatron-fsdp", "--use-custom-fsdp", "--use-torch-fsdp2"},
                    "layer by layer");
-  } else {
-    draft.yes_no("plan.overlap.data", given.has("--overlap-grad-reduce"),
-                 {"--overlap-grad-reduce"});
-    draft.yes_no("plan.overlap.parameters", given.has("--overlap-param-gather"),
-                 {"--overlap-param-gather"});
-  }
+    else
+      draft.yes_no(key, given.has(flag), {flag});
+  };
+  set("plan.overlap.data", shards_gradients, "--overlap-grad-reduce");
+  set("plan.overlap.parameters", shards_parameters, "--overlap-param-gather");
   if (job.expert > 1 && given.has("--overlap-moe-expert-parallel-comm"))
     draft.yes_no("plan.overlap.expert", true, {"--overlap-moe-expert-parallel-comm"});
   if (job.tensor > 1 && given.has("--tp-comm-overlap"))
@@ -225,6 +224,12 @@ void read_instances(MegatronJob& job) {
   const auto* name = "--num-distributed-optimizer-instances";
   const auto instances = job.given.whole_or(name, 1);
   if (instances <= 1) return;
+  if (job.gpus && *job.gpus % (job.pipeline * instances) == 0 &&
+      *job.gpus / job.pipeline / instances <= node_gpus) {
+    job.draft.text("plan.shard_group", "node", {name},
+                   "groups of " + std::to_string(*job.gpus / job.pipeline / instances) + " GPUs");
+    return;
+  }
   job.draft.partly(name,
                    "the forecast shards states over all replicas, and needs less memory; where "
                    "such a group is a node, add --set plan.shard_group=node");
@@ -292,7 +297,8 @@ void read_megatron_sharding(MegatronJob& job) {
   const bool fsdp = given.has("--use-megatron-fsdp") || given.has("--use-custom-fsdp") ||
                     given.has("--use-torch-fsdp2");
   const auto zero = read_zero(job);
-  read_overlap(job, fsdp && zero >= 2);
+  const bool torch = given.has("--use-torch-fsdp2");
+  read_overlap(job, fsdp && zero >= 2, (fsdp && zero == 3) || torch);
   read_bucket(job);
   read_instances(job);
 }

@@ -46,9 +46,8 @@ void copy_model(NanotronJob& job) {
   draft.yes_no("model.tied_embeddings", job.yes("model.model_config.tie_word_embeddings"),
                {"model.model_config.tie_word_embeddings"});
   draft.yes_no("model.biases", false, {}, "nanotron's Llama and Qwen2");
-  if (job.yes("model.model_config.attention_bias") || job.yes("model.model_config.is_qwen2_config"))
-    draft.yes_no("model.qkv_biases", true,
-                 {"model.model_config.attention_bias", "model.model_config.is_qwen2_config"});
+  if (job.yes("model.model_config.attention_bias"))
+    draft.yes_no("model.qkv_biases", true, {"model.model_config.attention_bias"});
   draft.text("model.dropout", "0", {}, "nanotron's Llama and Qwen2");
   if (const auto size = given.whole("model.model_config.sliding_window_size"))
     draft.whole("model.attention_window", *size, {"model.model_config.sliding_window_size"});
@@ -77,14 +76,16 @@ void copy_degrees(NanotronJob& job) {
   const auto of = [&](const char* name) {
     return std::max<std::int64_t>(1, given.whole_or(name, 1));
   };
-  job.data = of("parallelism.dp");
+  // Ranks that hold other experts are replicas too, an outermost degree of their own.
+  const auto expert = of("parallelism.expert_parallel_size");
+  job.data = of("parallelism.dp") * expert;
   job.tensor = of("parallelism.tp");
   job.pipeline = of("parallelism.pp");
   job.context = of("parallelism.context_parallel_size");
-  draft.whole(
-      "cluster.gpus", job.data * job.tensor * job.pipeline * job.context,
-      {"parallelism.dp", "parallelism.tp", "parallelism.pp", "parallelism.context_parallel_size"},
-      "their product");
+  draft.whole("cluster.gpus", job.data * job.tensor * job.pipeline * job.context,
+              {"parallelism.dp", "parallelism.tp", "parallelism.pp",
+               "parallelism.context_parallel_size", "parallelism.expert_parallel_size"},
+              "their product");
   draft.whole("plan.tensor", job.tensor, {"parallelism.tp"});
   if (job.tensor > 1) {
     draft.yes_no("plan.sequence_parallel",
@@ -95,9 +96,11 @@ void copy_degrees(NanotronJob& job) {
   }
   draft.whole("plan.pipeline", job.pipeline, {"parallelism.pp"});
   draft.whole("plan.context", job.context, {"parallelism.context_parallel_size"});
-  draft.whole("plan.data", job.data, {"parallelism.dp"});
-  if (const auto expert = of("parallelism.expert_parallel_size"); expert > 1)
+  draft.whole("plan.data", job.data, {"parallelism.dp", "parallelism.expert_parallel_size"});
+  if (expert > 1) {
     draft.whole("plan.expert", expert, {"parallelism.expert_parallel_size"});
+    draft.text("plan.rank_order", "tp-cp-dp-pp-ep", {"parallelism.expert_parallel_size"});
+  }
   if (job.pipeline > 1)
     draft.text("plan.schedule",
                given.word_or("parallelism.pp_engine", "afab") == "1f1b" ? "1f1b" : "gpipe",
@@ -130,12 +133,25 @@ void copy_training(NanotronJob& job) {
   const auto zero = given.whole_or("optimizer.zero_stage", 0);
   if (zero > 1) given.complain("optimizer.zero_stage", "nanotron has the stages 0 and 1");
   draft.whole("plan.zero", std::min<std::int64_t>(zero, 1), {"optimizer.zero_stage"});
-  if (dtype != "float32")
-    draft.text("plan.gradient_precision",
-               job.yes("optimizer.accumulate_grad_in_fp32") ? "fp32" : "bf16",
+  const bool sums_wide = dtype == "float32" || job.yes("optimizer.accumulate_grad_in_fp32");
+  if (dtype == "float16" && !sums_wide)
+    draft.text("software.gradient_precision", "fp16", {"optimizer.accumulate_grad_in_fp32"});
+  else if (dtype != "float32")
+    draft.text("plan.gradient_precision", sums_wide ? "fp32" : "bf16",
                {"optimizer.accumulate_grad_in_fp32"});
   if (job.yes("parallelism.recompute_layer"))
     draft.text("plan.recompute", "full", {"parallelism.recompute_layer"});
+}
+
+// DistributedDataParallel counts gradients as wide as parameters; nanotron may sum them up in fp32.
+void read_ddp_bucket(NanotronJob& job) {
+  const auto megabytes = job.given.whole("model.ddp_bucket_cap_mb");
+  if (!megabytes) return;
+  const bool widens = job.given.word_or("model.dtype", "bfloat16") != "float32" &&
+                      job.yes("optimizer.accumulate_grad_in_fp32");
+  job.draft.whole("plan.bucket", *megabytes * (widens ? 2 : 1) * 1024 * 1024,
+                  {"model.ddp_bucket_cap_mb", "optimizer.accumulate_grad_in_fp32"},
+                  widens ? "summed up in fp32" : "");
 }
 
 }  // namespace
@@ -158,9 +174,7 @@ JobScenario nanotron_scenario(const Job& job, const std::string& file, Complaint
   draft.text("software.base", "nanotron", {}, "the framework");
   draft.whole("software.vocab_multiple", given.whole_or("model.make_vocab_size_divisible_by", 1),
               {"model.make_vocab_size_divisible_by"});
-  if (const auto bucket = given.whole("model.ddp_bucket_cap_mb"))
-    draft.whole("plan.bucket", *bucket * 2 * 1024 * 1024, {"model.ddp_bucket_cap_mb"},
-                "summed up in fp32");
+  read_ddp_bucket(reading);
   return std::move(draft).finished(job.arguments, file);
 }
 

@@ -22,6 +22,11 @@ namespace {
 std::string whole_text(const report::Launch& launch) {
   std::string text = launch.text + "\nnot expressed:\n";
   for (const auto& sentence : launch.not_expressed) text += "- " + sentence + "\n";
+  if (!launch.undecided.empty()) text += "not in the scenario:\n";
+  for (const auto& sentence : launch.undecided) text += "- " + sentence + "\n";
+  if (!launch.elsewhere.empty()) text += "in another file:\n";
+  for (const auto& sentence : launch.elsewhere) text += "- " + sentence + "\n";
+  for (const auto& file : launch.beside) text += "\n" + file.name + ":\n" + file.text;
   return text;
 }
 

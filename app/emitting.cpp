@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/emitting.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+#include <system_error>
+#include <utility>
+
+#include "report/launch/job_change.hpp"
+#include "scenarios/documents/file.hpp"
+
+namespace app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+report::Framework framework_of(const Emission& emission) {
+  return std::ranges::find(report::framework_names, emission.framework,
+                           [](const auto& each) { return std::string(each.first); })
+      ->second;
+}
+
+std::string in_folder(const Emission& emission, const std::string& name) {
+  return (fs::path(emission.folder) / name).string();
+}
+
+void say(const char* what, const std::vector<std::string>& sentences, Streams streams) {
+  for (const auto& sentence : sentences) streams.err << what << ": " << sentence << '\n';
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code wrong;
+  fs::create_directories(folder, wrong);
+  if (wrong) throw Mistake("cannot make the folder '" + folder + "'; " + wrong.message());
+}
+
+void write_set(const report::Launch& launch, const Emission& emission, const Common& common,
+               Streams streams) {
+  make_folder(emission.folder);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    write_file(in_folder(emission, name), text);
+    if (!common.quiet) streams.err << "wrote " << in_folder(emission, name) << '\n';
+  };
+  write(launch.name, launch.text);
+  for (const auto& file : launch.beside) write(file.name, file.text);
+}
+
+bool changes_job(const Emission& emission) {
+  return emission.diff || (emission.framework.empty() && !emission.folder.empty());
+}
+
+// The changed file keeps its name; the change has it and more.
+std::vector<Output> changed_outputs(const Emission& emission, const scenarios::Origin& origin) {
+  const auto name = fs::path(origin.job->file).filename().string();
+  return {{"--emit-to", in_folder(emission, name)},
+          {"--emit-to", in_folder(emission, name + ".diff")}};
+}
+
+std::string emit_change(const forecast::Scenario& scenario, const scenarios::Origin& origin,
+                        const Emission& emission, const Common& common, Streams streams) {
+  const auto& job = *origin.job;
+  const scenarios::JobHints hints{job.framework + "@" + job.version, common.job.env};
+  auto changed = report::changed_job(scenarios::read_file(job.file), job.file, hints, scenario);
+  if (!changed) throw Mistake(job.file + ": its framework has no launch configurations");
+  if (!common.quiet) {
+    for (const auto& key : changed->left)
+      streams.err << "not changed: " << key << ": " << job.file << " still says otherwise\n";
+    say("not expressed", changed->launch.not_expressed, streams);
+  }
+  if (!emission.folder.empty()) {
+    make_folder(emission.folder);
+    const auto outputs = changed_outputs(emission, origin);
+    const auto write = [&](const std::string& path, const std::string& text) {
+      write_file(path, text);
+      if (!common.quiet) streams.err << "wrote " << path << '\n';
+    };
+    write(outputs[0].path, changed->text);
+    write(outputs[1].path, changed->diff);
+  }
+  return emission.diff ? std::move(changed->diff) : std::string();
+}
+
+}  // namespace
+
+std::vector<Output> emitted_outputs(const Emission& emission) {
+  std::vector<Output> outputs;
+  if (emission.folder.empty()) return outputs;
+  std::error_code wrong;
+  if (!fs::exists(emission.folder, wrong)) return outputs;
+  if (!fs::is_directory(emission.folder, wrong))
+    throw Mistake("--emit-to " + emission.folder + ": is no folder; name another");
+  if (emission.framework.empty()) return outputs;
+  for (const auto& name : report::launch_names(framework_of(emission)))
+    outputs.push_back({"--emit-to", in_folder(emission, name)});
+  return outputs;
+}
+
+void check_emission(const Emission& emission, const scenarios::Origin& origin) {
+  if (!changes_job(emission)) return;
+  if (!origin.job)
+    throw Mistake((emission.diff ? "--diff" : "--emit-to " + emission.folder) +
+                  ": this is no job that could be changed; add --emit megatron, deepspeed, "
+                  "torchtitan or nanotron");
+  std::error_code wrong;
+  if (emission.folder.empty() || !fs::exists(emission.folder, wrong)) return;
+  Outputs(Common{}, changed_outputs(emission, origin)).spare(origin.read);
+}
+
+std::string emit(const report::Launch& launch, const Emission& emission, const Common& common,
+                 Streams streams) {
+  if (!common.quiet) {
+    say("not expressed", launch.not_expressed, streams);
+    if (emission.folder.empty()) say("in another file", launch.elsewhere, streams);
+    say("not in the scenario", launch.undecided, streams);
+  }
+  if (emission.folder.empty()) return launch.text;
+  write_set(launch, emission, common, streams);
+  return {};
+}
+
+std::string emit(const forecast::Scenario& scenario, const scenarios::Origin& origin,
+                 const Emission& emission, const Common& common, Streams streams) {
+  if (changes_job(emission)) return emit_change(scenario, origin, emission, common, streams);
+  if (emission.framework.empty()) return {};
+  return emit(report::launch(scenario, framework_of(emission)), emission, common, streams);
+}
+
+}  // namespace app

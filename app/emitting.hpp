@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans written as what a training framework starts from.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/command.hpp"
+#include "forecast/scenario.hpp"
+#include "report/launch/launch.hpp"
+#include "scenarios/placed.hpp"
+
+namespace app {
+
+// The files that will be written, for Outputs: none where there is no folder, or it is new, or it
+// is for a job. Throws Mistake for a folder that is a file.
+std::vector<Output> emitted_outputs(const Emission& emission);
+
+// Throws Mistake where a job is to be changed and none was read, or one would be overwritten.
+void check_emission(const Emission& emission, const scenarios::Origin& origin);
+
+// Says on standard error what the framework cannot express, and writes the set of files where there
+// is a folder. Returns the main file where there is none, for standard output; otherwise nothing.
+std::string emit(const report::Launch& launch, const Emission& emission, const Common& common,
+                 Streams streams);
+
+// Of the scenario in the framework's words, or as a change of the job that it was read from;
+// nothing where neither is asked for.
+std::string emit(const forecast::Scenario& scenario, const scenarios::Origin& origin,
+                 const Emission& emission, const Common& common, Streams streams);
+
+}  // namespace app

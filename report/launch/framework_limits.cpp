@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/launch/framework_limits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include "plans/schedules/schedule_needs.hpp"
+
+namespace report {
+namespace {
+
+using forecast::Scenario;
+using search::Space;
+using strategies::Plan;
+using strategies::Recompute;
+using strategies::ScheduleKind;
+
+bool speaks_of(const std::vector<std::string>& sentences, std::string_view key) {
+  return std::ranges::any_of(sentences,
+                             [&](const std::string& one) { return one.starts_with(key); });
+}
+
+// Tries one key of a plan on a model of the same parts with few layers, divided by nothing else.
+class Trial {
+ public:
+  Trial(const Scenario& scenario, Framework framework)
+      : scenario_(scenario), framework_(framework) {
+    auto& s = scenario_;
+    s.model.layers = layers;
+    if (s.model.moe)
+      s.model.moe->first_dense_layers = std::min<std::int64_t>(1, s.model.moe->first_dense_layers);
+    s.cluster.gpus = gpus;
+    s.training.global_batch = gpus * 4;
+    s.plan = {};
+    s.plan.context_method = scenario.plan.context_method;
+    s.plan.data = gpus;
+  }
+
+  // Whether the framework runs the plan that `change` makes, as far as sentences that begin with
+  // `key` can tell.
+  template <class Change>
+  bool runs(std::string_view key, const Change& change) const {
+    auto s = scenario_;
+    change(s.plan);
+    s.plan.data = gpus / (s.plan.tensor * s.plan.context * s.plan.pipeline);
+    try {
+      return !speaks_of(launch(s, framework_).not_expressed, key);
+    } catch (const std::invalid_argument&) {
+      return true;  // what this model cannot have is no limit of the framework
+    }
+  }
+
+ private:
+  static constexpr std::int64_t layers = 8, gpus = 16;
+  Scenario scenario_;
+  Framework framework_;
+};
+
+void limit_schedules(const Trial& trial, Space& space) {
+  using enum ScheduleKind;
+  constexpr std::array all{one_f_one_b, interleaved, gpipe, zb_h1,    zb_h2,
+                           zb_v,        v_half,      v_min, dualpipe, dualpipe_v};
+  std::vector<ScheduleKind> kept;
+  for (const auto kind : all) {
+    const bool wanted = space.schedules.empty() ||
+                        std::ranges::find(space.schedules, kind) != space.schedules.end();
+    const bool runs = trial.runs("schedule ", [&](Plan& plan) {
+      plan.pipeline = 2;
+      plan.schedule = kind;
+      plan.virtual_stages = kind == interleaved || strategies::has_two_chunks(kind) ? 2 : 1;
+    });
+    if (wanted && runs) kept.push_back(kind);
+  }
+  if (kept.empty()) kept.push_back(one_f_one_b);  // of one rank, where there is no pipeline
+  space.schedules = kept;
+}
+
+void limit_sharding(const Trial& trial, Space& space) {
+  std::vector<std::int64_t> kept;
+  for (std::int64_t zero = 0; zero <= 3; ++zero)
+    if (space.zero.allow(zero) &&
+        trial.runs("zero ", [&](Plan& plan) { plan.zero = static_cast<int>(zero); }))
+      kept.push_back(zero);
+  if (!kept.empty()) space.zero.listed = kept;
+}
+
+void limit_degrees(const Trial& trial, Space& space) {
+  if (!trial.runs("pipeline ", [](Plan& plan) { plan.pipeline = 2; })) space.pipeline.most = 1;
+  if (!trial.runs("context_method ", [](Plan& plan) { plan.context = 2; })) space.context.most = 1;
+  for (const bool divides : {false, true})
+    if (!trial.runs("sequence_parallel ", [&](Plan& plan) {
+          plan.tensor = 2;
+          plan.sequence_parallel = divides;
+        }))
+      space.sequence_parallel = !divides;
+  if (!trial.runs("layers_per_stage ", [](Plan& plan) {
+        plan.pipeline = 2;
+        plan.layers_per_stage = {3, 5};
+      }))
+    space.partition = false;
+}
+
+std::vector<Recompute> ways_of(const Trial& trial) {
+  using enum Recompute::Kind;
+  const std::array all{Recompute{none}, Recompute{selective}, Recompute{per_op}, Recompute{full}};
+  std::vector<Recompute> ways;
+  for (const auto& way : all)
+    if (trial.runs("recompute", [&](Plan& plan) { plan.recompute = way; })) ways.push_back(way);
+  return ways;
+}
+
+// The alternative, once for each recomputation of all layers that the framework has.
+std::vector<search::Alternative> alternatives_of(search::Alternative one, Framework framework) {
+  const Trial trial(one.scenario, framework);
+  limit_schedules(trial, one.space);
+  limit_sharding(trial, one.space);
+  limit_degrees(trial, one.space);
+  if (!one.space.recompute) return {std::move(one)};
+  one.space.recompute = false;
+  std::vector<search::Alternative> each;
+  for (const auto& way : ways_of(trial)) {
+    each.push_back(one);
+    each.back().scenario.plan.recompute = way;
+  }
+  return each;
+}
+
+}  // namespace
+
+std::string_view launch_version(Framework framework) {
+  switch (framework) {
+    case Framework::megatron:
+      return "d98e8a64dd";
+    case Framework::deepspeed:
+      return "edaa72212";
+    case Framework::torchtitan:
+      return "0.2.2";
+    case Framework::nanotron:
+      return "2411b022";
+  }
+  throw std::invalid_argument("no such framework");
+}
+
+std::vector<std::string> beyond(const Scenario& scenario, Framework framework) {
+  constexpr std::array<std::string_view, 12> keys{
+      "schedule ", "virtual_stages ", "layers_per_stage ",  "pipeline ",
+      "zero ",     "recompute",       "context_method ",    "sequence_parallel ",
+      "expert ",   "expert_tensor ",  "layers with tensor", "shard_group "};
+  auto sentences = launch(scenario, framework).not_expressed;
+  std::erase_if(sentences, [&](const std::string& one) {
+    return std::ranges::none_of(keys, [&](auto key) { return one.starts_with(key); });
+  });
+  return sentences;
+}
+
+search::Question within_limits(const search::Question& question, Framework framework) {
+  auto limited = question;
+  limited.others.clear();
+  auto first = alternatives_of({question.scenario, question.space}, framework);
+  limited.scenario = first.front().scenario;
+  limited.space = first.front().space;
+  limited.others.assign(first.begin() + 1, first.end());
+  for (const auto& other : question.others)
+    for (auto& one : alternatives_of(other, framework)) limited.others.push_back(std::move(one));
+  return limited;
+}
+
+}  // namespace report

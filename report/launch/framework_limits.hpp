@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches among the plans that a training framework can run. What it can run is what launch()
+// writes without a sentence about the plan; there is no second list of limits.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/launch/launch.hpp"
+#include "search/question.hpp"
+
+namespace report {
+
+// The version that a framework's launch configurations are written for: "d98e8a64dd".
+std::string_view launch_version(Framework framework);
+
+// Sentences of launch() about what a search decides of a plan: degrees, stages, schedule, sharding
+// and recomputation. None: the framework can run it.
+std::vector<std::string> beyond(const forecast::Scenario& scenario, Framework framework);
+
+// The question with its space, and those of its alternatives, within what the framework can run:
+// schedules, ZeRO stages, pipelines and partitions that launch() writes as they are, and one
+// recomputation for all layers out of those that it has. Each key is tried for itself, so that a
+// plan of this space may still be beyond the framework: ask of each that is found.
+search::Question within_limits(const search::Question& question, Framework framework);
+
+}  // namespace report

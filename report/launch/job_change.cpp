@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/launch/job_change.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "report/launch/job_edit.hpp"
+#include "report/launch/text_diff.hpp"
+#include "scenarios/documents/error.hpp"
+#include "scenarios/jobs/deepspeed.hpp"
+#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/jobs/toml.hpp"
+
+namespace report {
+namespace {
+
+using scenarios::JobScenario;
+using scenarios::Value;
+
+// What a search decides, and the batch, which the arguments of degrees may make up.
+constexpr std::array<std::string_view, 16> decided{"plan.data",
+                                                   "plan.tensor",
+                                                   "plan.sequence_parallel",
+                                                   "plan.context",
+                                                   "plan.context_method",
+                                                   "plan.expert",
+                                                   "plan.expert_tensor",
+                                                   "plan.pipeline",
+                                                   "plan.schedule",
+                                                   "plan.virtual_stages",
+                                                   "plan.layers_per_stage",
+                                                   "plan.zero",
+                                                   "plan.micro_batch",
+                                                   "plan.recompute",
+                                                   "plan.layers",
+                                                   "training.global_batch"};
+
+// A value as one text. The order of words, such as modules, means nothing; that of numbers does.
+std::string flat(const Value& value) {
+  auto text = value.text;
+  std::vector<std::string> items;
+  for (const auto& item : value.items) items.push_back("[" + flat(item) + "]");
+  const bool words = std::ranges::any_of(value.items, [](const Value& item) {
+    return item.text.find_first_not_of("0123456789") != item.text.npos;
+  });
+  if (words) std::ranges::sort(items);
+  for (const auto& item : items) text += item;
+  for (const auto& member : value.members) text += member.key.text + ":" + flat(member.value) + ";";
+  return text;
+}
+
+// What a document says at "section.key", as one text; empty: nothing.
+std::string said(const Value& document, std::string_view path) {
+  const auto dot = path.find('.');
+  const auto* section = document.find(path.substr(0, dot));
+  const auto* value = section == nullptr ? nullptr : section->find(path.substr(dot + 1));
+  return value == nullptr ? std::string() : flat(*value);
+}
+
+// Degrees that are not said are 1, and what they are needed for does not matter then.
+std::string meant(const Value& document, std::string_view path) {
+  const auto text = said(document, path);
+  if (!text.empty()) return text;
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> usual{
+      {{"plan.tensor", "1"},
+       {"plan.context", "1"},
+       {"plan.expert", "1"},
+       {"plan.pipeline", "1"},
+       {"plan.virtual_stages", "1"},
+       {"plan.recompute", "none"}}};
+  const auto* found = std::ranges::find(usual, path, [](const auto& pair) { return pair.first; });
+  return found == usual.end() ? std::string() : std::string(found->second);
+}
+
+std::set<std::string> differing(const JobScenario& one, const JobScenario& other) {
+  std::set<std::string> keys;
+  for (const auto path : decided)
+    if (meant(one.document, path) != meant(other.document, path)) keys.emplace(path);
+  return keys;
+}
+
+std::string name_of(const scenarios::JudgedArgument& argument) {
+  return argument.text.substr(0, argument.text.find(' '));
+}
+
+// Names of the arguments from which one of these keys follows, in the order of the file.
+std::vector<std::string> names_behind(const JobScenario& job, const std::set<std::string>& keys) {
+  std::vector<std::string> names;
+  for (const auto& argument : job.account.arguments) {
+    const bool matters = std::ranges::any_of(argument.keys, [&](const std::string& key) {
+      return std::ranges::any_of(
+          keys, [&](const auto& path) { return key == path || key.starts_with(path + "."); });
+    });
+    const auto name = name_of(argument);
+    if (matters && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+struct Format {
+  std::string (*edited)(std::string_view, const std::vector<JobEdit>&);
+  // The value of an argument as the file spells it.
+  std::optional<std::string> (*value)(std::string_view, std::string_view);
+};
+
+template <Value (*Parse)(std::string_view)>
+std::optional<std::string> spelled(std::string_view text, std::string_view name) {
+  const auto document = Parse(text);
+  const auto* at = &document;
+  while (at != nullptr && !name.empty()) {
+    const auto dot = std::min(name.find('.'), name.size());
+    at = at->find(name.substr(0, dot));
+    name.remove_prefix(std::min(dot + 1, name.size()));
+  }
+  if (at == nullptr) return {};
+  return spelled_at(text, *at);
+}
+
+Value json(std::string_view text) {
+  return scenarios::parse_yaml(scenarios::plain_json(text), "ds_config.json");
+}
+Value toml(std::string_view text) { return scenarios::parse_toml(text, "job.toml"); }
+Value yaml(std::string_view text) { return scenarios::parse_yaml(text, "config.yaml"); }
+
+Format format_of(Framework framework) {
+  switch (framework) {
+    case Framework::megatron:
+      return {edited_script, script_value};
+    case Framework::deepspeed:
+      return {edited_json, spelled<json>};
+    case Framework::torchtitan:
+      return {edited_toml, spelled<toml>};
+    case Framework::nanotron:
+      return {edited_yaml, spelled<yaml>};
+  }
+  return {edited_script, script_value};
+}
+
+// What makes the job say those keys as the target does.
+std::vector<JobEdit> edits_between(const JobScenario& job, const JobScenario& target,
+                                   const std::set<std::string>& keys, const Format& format,
+                                   std::string_view target_text) {
+  std::vector<JobEdit> edits;
+  const auto wanted = names_behind(target, keys);
+  for (const auto& name : wanted)
+    if (auto value = format.value(target_text, name)) edits.push_back({name, std::move(*value)});
+  for (const auto& name : names_behind(job, keys))
+    if (std::ranges::find(wanted, name) == wanted.end()) edits.push_back({name, {}});
+  return edits;
+}
+
+const Framework* framework_of(const JobScenario& job) {
+  const auto* found = std::ranges::find_if(
+      framework_names, [&](const auto& each) { return job.account.framework == each.first; });
+  return found == framework_names.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
+                                      const scenarios::JobHints& hints,
+                                      const forecast::Scenario& scenario) {
+  const auto job = scenarios::read_job(text, file, hints);
+  const auto* framework = job ? framework_of(*job) : nullptr;
+  if (framework == nullptr) return {};
+  ChangedJob changed;
+  changed.launch = launch(scenario, *framework);
+  const scenarios::JobHints by_name{job->account.framework,
+                                    {"WORLD_SIZE=" + std::to_string(scenario.cluster.gpus)}};
+  auto same_size = hints;
+  same_size.env.push_back(by_name.env.front());
+  const auto target = scenarios::read_job(changed.launch.text, changed.launch.name, by_name);
+  const auto format = format_of(*framework);
+  changed.text = text;
+  auto now = scenarios::read_job(text, file, same_size);
+  // Twice: a new degree may change the batch that others made up.
+  for (int round = 0; round < 2; ++round) {
+    const auto keys = differing(*now, *target);
+    if (keys.empty()) break;
+    changed.text = format.edited(changed.text,
+                                 edits_between(*now, *target, keys, format, changed.launch.text));
+    now = scenarios::read_job(changed.text, file, same_size);
+  }
+  for (const auto& key : differing(*now, *target)) changed.left.push_back(key);
+  const auto slash = file.rfind('/');
+  changed.diff =
+      unified_diff(text, changed.text, slash == file.npos ? file : file.substr(slash + 1));
+  return changed;
+}
+
+}  // namespace report

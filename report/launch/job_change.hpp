@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan as a change of the job that it was found for.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/launch/launch.hpp"
+#include "scenarios/jobs/job.hpp"
+
+namespace report {
+
+struct ChangedJob {
+  std::string text;  // of the job's file; every line that no change needs is as it was
+  std::string diff;  // unified, of both texts; empty: the job runs this plan as it is
+  // Keys of the plan that the text still says otherwise, "plan.schedule": the file has no place
+  // where they could be changed, or the framework cannot express them.
+  std::vector<std::string> left;
+  Launch launch;  // the plan in the framework's words, and what these cannot say
+};
+
+// Changes those arguments of a job from which keys of the plan follow that the scenario has
+// otherwise: degrees, micro-batch, stages, schedule, sharding and recomputation. The text is read
+// again, so that `left` is what it says. Nothing where the text is no job. Throws scenarios::Error
+// for a job that cannot be read.
+std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
+                                      const scenarios::JobHints& hints,
+                                      const forecast::Scenario& scenario);
+
+}  // namespace report

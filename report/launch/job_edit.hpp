@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: values of arguments changed where they stand in a job's file.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/documents/yaml.hpp"
+
+namespace report {
+
+// An argument by its name in the file, "--micro-batch-size" or "training.seq_len", and its value as
+// the format spells it, "4" or "\"1F1B\""; absent: the argument goes.
+struct JobEdit {
+  std::string name;
+  std::optional<std::string> value;
+};
+
+// The text with the edits made. Nothing but what they name changes: an argument that is there keeps
+// its place, a new one comes beside others of its section. Edits that find no place are left out:
+// the caller reads the text again.
+std::string edited_script(std::string_view text, const std::vector<JobEdit>& edits);
+std::string edited_json(std::string_view text, const std::vector<JobEdit>& edits);
+std::string edited_toml(std::string_view text, const std::vector<JobEdit>& edits);
+std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits);
+
+// The value of an argument of a script as it is spelled there, without its quotes: "" of a switch;
+// nothing where the script has no such argument.
+std::optional<std::string> script_value(std::string_view text, std::string_view name);
+
+// The same of a value in a file of keys.
+std::string spelled_at(std::string_view text, const scenarios::Value& value);
+
+}  // namespace report

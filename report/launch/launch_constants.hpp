@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what a trained model depends on and no time or memory of a step does. No
+// scenario says it; of published models it is known.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "model/transformer.hpp"
+
+namespace report {
+
+struct ModelConstants {
+  enum class Scaling { none, llama3, yarn };  // of rotary positions beyond the length trained on
+
+  std::string_view model;  // as the catalog names it, and sizes that tell it from a namesake
+  std::int64_t layers, hidden, vocab;
+  std::int64_t rotary_base;  // 0: positions do not rotate
+  double norm_epsilon;
+  Scaling scaling = Scaling::none;
+  double scaling_factor = 1;
+  std::int64_t original_length = 0;  // that the scaling starts from
+  double mscale = 1;                 // YaRN's factor of attention, where positions are latent
+  double rotary_share = 1;           // of each head that rotates
+  std::int64_t groups = 1, chosen_groups = 1;  // of experts, and of those that a token may choose
+  double routed_scale = 1;                     // of the sum of a token's routed experts
+  bool scores_all = false;  // the scores of chosen experts are not made to sum up to 1
+};
+
+// Null where the model is none of those known.
+const ModelConstants* constants_of(const model::Transformer& model);
+
+}  // namespace report

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What defines a model and no forecast depends on, in Megatron-LM's words.
+#include "report/launch/launch_constants.hpp"
+#include "report/launch/launch_megatron.hpp"
+
+namespace report::megatron {
+namespace {
+
+using Scaling = ModelConstants::Scaling;
+
+void write_rotation(const ModelConstants& known, bool latent, Flags& flags, Sentences& undecided) {
+  flags.add("--rotary-base", known.rotary_base);
+  if (known.rotary_share < 1) flags.add("--rotary-percent", known.rotary_share);
+  if (known.scaling == Scaling::llama3)
+    flags.add("--use-rope-scaling").add("--rope-scaling-factor", known.scaling_factor);
+  if (known.scaling == Scaling::yarn && latent)
+    flags.add("--rope-type", "yarn")
+        .add("--rotary-scaling-factor", known.scaling_factor)
+        .add("--mscale", known.mscale)
+        .add("--mscale-all-dim", known.mscale);
+  if (known.scaling == Scaling::yarn && !latent)
+    undecided.push_back(
+        fmt::format("YaRN's scaling of rotary positions by {} from {} tokens: Megatron-LM has a "
+                    "flag for its factor with latent attention only; none is written",
+                    known.scaling_factor, known.original_length));
+}
+
+void write_routing(const ModelConstants& known, Flags& flags) {
+  if (known.groups > 1)
+    flags.add("--moe-router-num-groups", known.groups)
+        .add("--moe-router-group-topk", known.chosen_groups);
+  if (known.routed_scale != 1) flags.add("--moe-router-topk-scaling-factor", known.routed_scale);
+  flags.when(known.scores_all, "--moe-router-pre-softmax");
+}
+
+void leave_open(const model::Transformer& m, Sentences& undecided) {
+  undecided.push_back("epsilon of norms: Megatron-LM's 1e-5 holds (--norm-epsilon)");
+  if (m.position == model::Position::rope)
+    undecided.push_back(
+        "base and scaling of rotary positions: Megatron-LM's 10000 and none hold (--rotary-base, "
+        "--use-rope-scaling)");
+  if (m.moe)
+    undecided.push_back(
+        "groups of experts and scale of what they add: Megatron-LM's none and 1 hold "
+        "(--moe-router-num-groups, --moe-router-group-topk, --moe-router-topk-scaling-factor)");
+}
+
+}  // namespace
+
+void write_constants(const model::Transformer& m, Flags& flags, Sentences& undecided) {
+  if (m.moe && !m.moe->router_bias)
+    undecided.push_back(
+        "loss that balances experts: none is written (--moe-router-load-balancing-type, "
+        "--moe-aux-loss-coeff)");
+  const auto* known = constants_of(m);
+  if (known == nullptr) {
+    leave_open(m, undecided);
+    return;
+  }
+  flags.add("--norm-epsilon", known->norm_epsilon);
+  if (m.position == model::Position::rope && known->rotary_base > 0)
+    write_rotation(*known, m.latent.has_value(), flags, undecided);
+  if (m.moe) write_routing(*known, flags);
+}
+
+}  // namespace report::megatron

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a framework can run, as a space to search: what launch() writes without a sentence.
+#include <algorithm>
+
+#include "report/launch/framework_limits.hpp"
+#include "scenarios/scenario_file.hpp"
+#include "tests/catch.hpp"
+
+namespace framework_limits_spec {
+
+using report::Framework;
+using strategies::Recompute;
+using strategies::ScheduleKind;
+
+namespace {
+
+search::Question question(const std::string& plan = {}) {
+  search::Question asked;
+  asked.scenario = scenarios::read_scenario(
+      "model: llama3-8b\ncluster: {node: dgx-h100, nodes: 2}\ntraining: {sequence_length: 4096, "
+      "global_batch: 64}\nplan: {" +
+          plan + "}\n",
+      "s");
+  return asked;
+}
+
+std::vector<Recompute::Kind> ways(const search::Question& limited) {
+  std::vector<Recompute::Kind> kinds{limited.scenario.plan.recompute.kind};
+  for (const auto& other : limited.others) kinds.push_back(other.scenario.plan.recompute.kind);
+  return kinds;
+}
+
+}  // namespace
+
+TEST_CASE("schedules, stages of ZeRO and ways to recompute are those that launch() writes") {
+  using enum ScheduleKind;
+  using enum Recompute::Kind;
+  const auto megatron = report::within_limits(question(), Framework::megatron);
+  CHECK(megatron.space.schedules == std::vector{one_f_one_b, interleaved});
+  CHECK(megatron.space.zero.listed == std::vector<std::int64_t>{0, 1, 2, 3});
+  CHECK(ways(megatron) == std::vector{none, selective, full});
+  CHECK_FALSE(megatron.space.recompute);
+  CHECK(megatron.space.partition);
+  const auto titan = report::within_limits(question(), Framework::torchtitan);
+  CHECK(titan.space.schedules == std::vector{one_f_one_b, interleaved, gpipe, zb_v, dualpipe_v});
+  CHECK(titan.space.zero.listed == std::vector<std::int64_t>{0, 3});
+  CHECK(titan.space.sequence_parallel == true);
+  CHECK(ways(titan) == std::vector{none, per_op, full});
+  const auto nanotron = report::within_limits(question(), Framework::nanotron);
+  CHECK(nanotron.space.schedules == std::vector{one_f_one_b, gpipe});
+  CHECK(nanotron.space.zero.listed == std::vector<std::int64_t>{0, 1});
+  CHECK_FALSE(nanotron.space.partition);
+  CHECK(ways(nanotron) == std::vector{none, full});
+  const auto deepspeed = report::within_limits(question(), Framework::deepspeed);
+  CHECK(deepspeed.space.pipeline.most == 1);  // the training script's
+  CHECK(ways(deepspeed) == std::vector{none, full});
+}
+
+TEST_CASE("what is asked for narrows what a framework has") {
+  auto asked = question();
+  asked.space.schedules = {ScheduleKind::zb_v, ScheduleKind::interleaved};
+  asked.space.zero.listed = {1, 2};
+  asked.space.recompute = false;
+  asked.scenario.plan.recompute = {Recompute::Kind::full};
+  const auto limited = report::within_limits(asked, Framework::megatron);
+  CHECK(limited.space.schedules == std::vector{ScheduleKind::interleaved});
+  CHECK(limited.space.zero.listed == std::vector<std::int64_t>{1, 2});
+  CHECK(ways(limited) == std::vector{Recompute::Kind::full});
+}
+
+TEST_CASE("a plan is beyond a framework where a sentence speaks of the plan, not of the model") {
+  const auto plain = question("tensor: 2, zero: 1").scenario;
+  CHECK(report::beyond(plain, Framework::nanotron).empty());
+  CHECK(report::beyond(plain, Framework::megatron).empty());
+  const auto sharded = report::beyond(question("zero: 3").scenario, Framework::nanotron);
+  REQUIRE(sharded.size() == 1);
+  CHECK_THAT(sharded.front(), STEPCAST_HOLDS("zero 3: nanotron divides optimizer states only"));
+}
+
+}  // namespace framework_limits_spec

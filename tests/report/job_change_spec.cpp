@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs changed where their arguments stand: every other line is byte for byte as it was.
+#include <set>
+#include <sstream>
+
+#include "report/launch/job_change.hpp"
+#include "report/launch/text_diff.hpp"
+#include "scenarios/scenario_file.hpp"
+#include "tests/catch.hpp"
+#include "tests/report/golden.hpp"
+
+namespace job_change_spec {
+
+namespace {
+
+// A Llama of 8 layers under this plan on a node of eight GPUs.
+forecast::Scenario scenario(const std::string& plan, const std::string& software,
+                            const std::string& model =
+                                "{layers: 8, hidden: 1024, heads: 16, ffn: 2816, vocab: 32000, "
+                                "activation: swiglu, norm: rmsnorm, position: rope, biases: false, "
+                                "tied_embeddings: false, dropout: 0}") {
+  return scenarios::read_scenario("model: " + model +
+                                      "\ncluster: {node: dgx-h100, nodes: 1}\ntraining: {sequence_length: "
+                                      "2048, global_batch: 32}\nplan: {" +
+                                      plan + "}\nsoftware: " + software + "\n",
+                                  "s");
+}
+
+report::ChangedJob change(const std::string& text, const std::string& file,
+                          const forecast::Scenario& to) {
+  auto changed = report::changed_job(text, file, {}, to);
+  REQUIRE(changed);
+  INFO(changed->diff << changed->text);
+  CHECK(changed->left.empty());
+  return *changed;
+}
+
+std::multiset<std::string> lines_of(const std::string& text) {
+  std::multiset<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.insert(line);
+  return lines;
+}
+
+// Lines of the first that the second does not have.
+std::set<std::string> lost(const std::string& before, const std::string& after) {
+  const auto had = lines_of(before), has = lines_of(after);
+  std::set<std::string> gone;
+  for (const auto& line : had)
+    if (has.count(line) < had.count(line)) gone.insert(line);
+  return gone;
+}
+
+const std::string script =
+    "#!/bin/bash\n"
+    "# --tensor-model-parallel-size 8 was slower\n"
+    "TP=4   # of eight\n"
+    "MODEL_ARGS=(\n"
+    "    --num-layers 8 --hidden-size 1024\n"
+    "    --num-attention-heads 16 --ffn-hidden-size 2816 --swiglu\n"
+    "    --normalization RMSNorm --position-embedding-type rope --disable-bias-linear\n"
+    "    --untie-embeddings-and-output-weights --attention-dropout 0 --hidden-dropout 0\n"
+    "    --vocab-size 32000 --seq-length 2048 --max-position-embeddings 2048\n"
+    ")\n"
+    "torchrun --nproc-per-node 8 --nnodes 1 pretrain_gpt.py \\\n"
+    "    \"${MODEL_ARGS[@]}\" \\\n"
+    "    --tensor-model-parallel-size $TP \\\n"
+    "    --sequence-parallel \\\n"
+    "    --micro-batch-size 1 \\\n"
+    "    --global-batch-size 32 \\\n"
+    "    --recompute-granularity full --recompute-method uniform --recompute-num-layers 1 \\\n"
+    "    --bf16   --lr 3e-4 \\\n"
+    "    --save /checkpoints/of mine\n";
+
+}  // namespace
+
+TEST_CASE("arguments of a script change in their places, and no other line does") {
+  const auto changed =
+      change(script, "train.sh",
+             scenario("pipeline: 2, micro_batch: 2, schedule: 1f1b, zero: 1", "megatron-core"));
+  CHECK(lost(script, changed.text) ==
+        std::set<std::string>{"    --tensor-model-parallel-size $TP \\",
+                              "    --sequence-parallel \\", "    --micro-batch-size 1 \\",
+                              "    --recompute-granularity full --recompute-method uniform "
+                              "--recompute-num-layers 1 \\"});
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("    --tensor-model-parallel-size 1 \\\n"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("    --pipeline-model-parallel-size 2 \\\n"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("    --use-distributed-optimizer \\\n"));
+  CHECK_THAT(changed.diff, STEPCAST_HOLDS("--- a/train.sh\n+++ b/train.sh\n@@ -"));
+  CHECK_THAT(changed.diff, STEPCAST_HOLDS("\n-    --micro-batch-size 1 \\\n"));
+  CHECK_THAT(changed.diff, STEPCAST_HOLDS("\n+    --micro-batch-size 2 \\\n"));
+}
+
+TEST_CASE("a job that runs the plan already is left as it is") {
+  const auto changed =
+      change(script, "train.sh",
+             scenario("tensor: 4, sequence_parallel: true, recompute: full", "megatron-core"));
+  CHECK(changed.text == script);
+  CHECK(changed.diff.empty());
+}
+
+TEST_CASE("keys of TOML change in their places") {
+  const std::string job =
+      "# mine\n[model]\nname = \"llama3\"\nflavor = \"8B\"\n\n[training]\nlocal_batch_size = 1  # "
+      "each\nglobal_batch_size = 32\nseq_len = 2048\n\n[parallelism]\ndata_parallel_shard_degree = "
+      "-1\ntensor_parallel_degree = 2   # inside of a node\n\n[activation_checkpoint]\nmode = "
+      "\"full\"\n[compile]\nenable = true\n";
+  const auto changed = change(
+      job, "job.toml",
+      scenario("tensor: 4, sequence_parallel: true, micro_batch: 2, zero: 3, recompute: per-op",
+               "torchtitan", "llama3-8b"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("tensor_parallel_degree = 4   # inside of a node\n"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("local_batch_size = 2  # each\n"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("mode = \"selective\"\n"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("selective_ac_option = \"op\"\n"));
+  CHECK(lost(job, changed.text) ==
+        std::set<std::string>{"local_batch_size = 1  # each",
+                              "tensor_parallel_degree = 2   # inside of a node",
+                              "mode = \"full\""});
+}
+
+TEST_CASE("keys of DeepSpeed's JSON change in their places") {
+  const std::string job =
+      "{\n  // tuned in May\n  \"train_batch_size\": 32,\n  \"train_micro_batch_size_per_gpu\": "
+      "1,\n  \"bf16\": { \"enabled\": true },\n  \"zero_optimization\": {\n    \"stage\": 3,\n    "
+      "\"overlap_comm\": true\n  }\n}\n";
+  const auto changed =
+      change(job, "ds_config.json", scenario("micro_batch: 4, zero: 1", "deepspeed"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("  \"train_micro_batch_size_per_gpu\": 4,\n"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("    \"stage\": 1,\n"));
+  CHECK(lost(job, changed.text) ==
+        std::set<std::string>{"  \"train_micro_batch_size_per_gpu\": 1,", "    \"stage\": 3,"});
+}
+
+TEST_CASE("keys of nanotron's YAML change in their places") {
+  const std::string job =
+      "model:\n  dtype: bfloat16\n  model_config:\n    num_hidden_layers: 8\n    hidden_size: "
+      "1024\n    num_attention_heads: 16\n    intermediate_size: 2816\n    vocab_size: 32000\n    "
+      "max_position_embeddings: 2048\nparallelism:\n  dp: 8   # all\n  pp: 1\n  tp: 1\n  "
+      "recompute_layer: true\ntokens:\n  batch_accumulation_per_replica: 4\n  micro_batch_size: "
+      "1\n  sequence_length: 2048\noptimizer:\n  zero_stage: 0\n";
+  const auto changed =
+      change(job, "config.yaml",
+             scenario("pipeline: 2, schedule: 1f1b, micro_batch: 2, zero: 1", "nanotron"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("  dp: 4   # all\n  pp: 2\n"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("  zero_stage: 1\n"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("  pp_engine: 1f1b\n"));
+  CHECK_FALSE(lost(job, changed.text).contains("tokens:"));
+}
+
+TEST_CASE("a diff is unified, with three lines of context") {
+  CHECK(report::unified_diff("a\nb\n", "a\nb\n", "f").empty());
+  CHECK(
+      report::unified_diff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n", "f") ==
+      "--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
+  CHECK(report::unified_diff("x\n", "x\ny", "f") ==
+        "--- a/f\n+++ b/f\n@@ -1,1 +1,2 @@\n x\n+y\n\\ No newline at end of file\n");
+}
+
+}  // namespace job_change_spec
