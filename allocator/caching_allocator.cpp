@@ -31,8 +31,7 @@ bool CachingAllocator::allocate(TensorId tensor, Size requested, StreamId stream
   if (of_tensor_[tensor] != no_block)
     throw std::invalid_argument("tensor " + std::to_string(tensor) + " is allocated already");
   if (some_passed_) finish_passed();
-  const auto size = rounded(requested, settings_);
-  const Request request{requested, size, segment_for(size), stream, is_small(size)};
+  const auto request = request_of(requested, stream);
   auto found = search(request);
   if (found == no_block) {
     collect_garbage();
@@ -46,18 +45,22 @@ bool CachingAllocator::allocate(TensorId tensor, Size requested, StreamId stream
   }
   if (found != no_block) hand_out(found, request, tensor);
   if (found == no_block)
-    note(Action::oom, limits_.device - counts_.reserved.now, size, stream, tensor);
+    note(Action::oom, limits_.device - counts_.reserved.now, request.size, stream, tensor);
   return found != no_block;
 }
 
-BlockId CachingAllocator::search(const Request& request) {
-  auto& pool = blocks_.pool_of(request.small);
-  ++pool.searches;
+CachingAllocator::Request CachingAllocator::request_of(Size requested, StreamId stream) const {
+  const auto size = rounded(requested, settings_);
+  return {requested, size, segment_for(size), stream, is_small(size)};
+}
+
+Places::const_iterator CachingAllocator::best_free(const Request& request) const {
+  const auto& pool = blocks_.pool_of(request.small);
   const auto fits_stream = [&](auto place) {
     return place != pool.free.end() && place->stream == request.stream;
   };
   auto best = pool.free.lower_bound({request.stream, request.size, 0, 0});
-  if (!fits_stream(best)) return no_block;
+  if (!fits_stream(best)) return pool.free.end();
   if (settings_.expandable_segments) {
     // The best block is the one that can grow to the least size that is enough.
     const auto grown = [&](BlockId id) {
@@ -70,13 +73,40 @@ BlockId CachingAllocator::search(const Request& request) {
       best = next;
   }
   if (const auto most = settings_.max_split_size) {
-    if (request.size < *most && best->size >= *most) return no_block;
+    if (request.size < *most && best->size >= *most) return pool.free.end();
     if (request.size >= *most && best->size >= request.size + settings_.max_non_split_rounding)
-      return no_block;
+      return pool.free.end();
   }
+  return best;
+}
+
+BlockId CachingAllocator::search(const Request& request) {
+  auto& pool = blocks_.pool_of(request.small);
+  ++pool.searches;
+  const auto best = best_free(request);
+  if (best == pool.free.end()) return no_block;
   const auto found = best->block;
   pool.free.erase(best);
   return found;
+}
+
+// The block is taken, split, joined and listed again as it was, but for the search that it saw.
+bool CachingAllocator::passing(Size requested, StreamId stream) {
+  if (requested < 0) throw std::invalid_argument("a tensor has a negative size");
+  if (trace_) return false;
+  if (some_passed_) finish_passed();
+  const auto request = request_of(requested, stream);
+  auto& pool = blocks_.pool_of(request.small);
+  const auto best = best_free(request);
+  if (best == pool.free.end()) return false;
+  auto& block = blocks_[best->block];
+  block.listed_at = ++pool.searches;
+  const auto handed_out = splits(request, block.size) ? request.size : block.size;
+  count_handed_out(requested, handed_out);
+  counts_.allocated.now -= handed_out;
+  counts_.active.now -= handed_out;
+  counts_.requested.now -= requested;
+  return true;
 }
 
 bool CachingAllocator::driver_has(Size size) const {
@@ -102,14 +132,23 @@ void CachingAllocator::reserve(Size size) {
   ++counts_.driver_allocations;
 }
 
+bool CachingAllocator::splits(const Request& request, Size block) const {
+  const Size rest = block - request.size;
+  if (request.small || settings_.expandable_segments) return rest >= least_block;
+  return (!settings_.max_split_size || request.size < *settings_.max_split_size) &&
+         rest > largest_small;
+}
+
+void CachingAllocator::count_handed_out(Size requested, Size block) {
+  counts_.requested.add(requested);
+  if (counts_.allocated.now + block > counts_.allocated.peak)
+    counts_.unused_at_peak = counts_.reserved.now - counts_.allocated.now - block;
+  counts_.allocated.add(block);
+  counts_.active.add(block);
+}
+
 void CachingAllocator::hand_out(BlockId id, const Request& request, TensorId tensor) {
-  const Size rest = blocks_[id].size - request.size;
-  const bool splits =
-      request.small || settings_.expandable_segments
-          ? rest >= least_block
-          : (!settings_.max_split_size || request.size < *settings_.max_split_size) &&
-                rest > largest_small;
-  if (splits) {
+  if (splits(request, blocks_[id].size)) {
     const auto remainder = id;
     id = blocks_.cut_front(id, request.size);
     blocks_.list(remainder);
@@ -119,11 +158,7 @@ void CachingAllocator::hand_out(BlockId id, const Request& request, TensorId ten
   block.requested = request.requested;
   block.tensor = tensor;
   of_tensor_[tensor] = id;
-  counts_.requested.add(block.requested);
-  if (counts_.allocated.now + block.size > counts_.allocated.peak)
-    counts_.unused_at_peak = counts_.reserved.now - counts_.allocated.now - block.size;
-  counts_.allocated.add(block.size);
-  counts_.active.add(block.size);
+  count_handed_out(block.requested, block.size);
   note(Action::alloc, block.address, block.requested, block.stream, tensor);
 }
 
