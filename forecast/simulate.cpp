@@ -318,7 +318,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.gpus = gpu_times_of(lowered.actors, measures);
   forecast.pipeline = pipeline_of(scenario, lowered, measures);
   forecast.layer = layer_of(scenario, *lowered.writer);
-  forecast.memory = memory_of(scenario, lowered);
+  forecast.memory = memory_of(scenario, lowered, options.allocator);
   forecast.critical_path = path_of(measures.critical_path);
   forecast.simulation.events = trace.steps;
   forecast.simulation.ranks = scenario.cluster.gpus;
