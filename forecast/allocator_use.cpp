@@ -2,6 +2,13 @@
 #include "forecast/allocator_use.hpp"
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "allocator/replay.hpp"
@@ -34,34 +41,49 @@ namespace {
 
 Bytes bytes_of(std::int64_t size) { return {static_cast<double>(size)}; }
 
-// Before the first step and in it, up to where most is alive for the first time.
-std::vector<HeldTensors> largest_at_peak(const TensorTimeline& timeline, std::size_t most_listed) {
-  struct Held {
-    std::uint32_t name = 0;
-    std::int64_t count = 0, bytes = 0;
-  };
-  const auto peak = peak_of(timeline.events);
-  std::vector<Held> held(timeline.names.size());
-  for (std::size_t i = 0; i < held.size(); ++i) held[i].name = static_cast<std::uint32_t>(i);
-  for (const auto tensor : peak.alive) {
-    auto& one = held[timeline.name_of[tensor.id]];
-    ++one.count;
-    one.bytes += tensor.size;
+// Of the tensors that are alive when most is, alike ones of several blocks together.
+class Largest {
+ public:
+  explicit Largest(const TensorTimeline& timeline) {
+    for (const auto tensor : peak_of(timeline.events).alive)
+      add(timeline.named(tensor.id), tensor.size);
   }
-  std::ranges::stable_sort(held, std::greater<>(), &Held::bytes);
-  std::vector<HeldTensors> largest;
-  for (const auto& one : held) {
-    if (one.bytes == 0 || largest.size() == most_listed) break;
-    const auto& named = timeline.names[one.name];
-    largest.push_back(
-        {named.block, named.op, named.what, named.category, one.count, bytes_of(one.bytes)});
-  }
-  return largest;
-}
 
+  std::vector<HeldTensors> take(std::size_t most_listed) {
+    std::vector<HeldTensors> all;
+    for (auto& [alike, held] : held_) {
+      if (const auto more = held.blocks.size() - 1; more > 0)
+        held.tensors.block += " and " + std::to_string(more) + " more";
+      all.push_back(std::move(held.tensors));
+    }
+    std::ranges::stable_sort(all, std::greater<>(), &HeldTensors::bytes);
+    if (all.size() > most_listed) all.resize(most_listed);
+    return all;
+  }
+
+ private:
+  struct Held {
+    HeldTensors tensors;
+    std::set<std::string_view> blocks;
+  };
+
+  void add(const NamedTensor& named, std::int64_t size) {
+    auto [at, is_new] = held_.try_emplace({named.op, named.what, named.category});
+    auto& [tensors, blocks] = at->second;
+    if (is_new) tensors = {named.block, named.op, named.what, named.category, 0, {}};
+    blocks.insert(named.block);
+    ++tensors.count;
+    tensors.bytes += bytes_of(size);
+  }
+
+  std::map<std::array<std::string_view, 3>, Held> held_;
+};
+
+// By fragments only if what the step needs later would fit too.
 void add_failure(AllocatorUse& use, const allocator::Failure& failure,
                  const TensorTimeline& timeline) {
-  use.failure = {.by_fragments = failure.cause == allocator::Failure::Cause::fragments,
+  const bool fit = peak_of(timeline.events).bytes <= failure.limit;
+  use.failure = {.by_fragments = fit && failure.cause == allocator::Failure::Cause::fragments,
                  .step = failure.step,
                  .tensor = timeline.named(failure.tensor).name(),
                  .requested = bytes_of(failure.requested),
@@ -79,7 +101,7 @@ AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& 
   const auto outside = outside_of(scenario, lowered.actors[actor]);
   AllocatorUse use;
   use.stage = lowered.actors[actor].stage;
-  use.largest = largest_at_peak(timeline, most_listed);
+  use.largest = Largest(timeline).take(most_listed);
   if (const auto share = scenario.software.allocator.preallocated) {
     const auto taken = *share * capacity_of(scenario, lowered.actors[actor]);
     const auto allocated = bytes_of(peak_of(timeline.events).bytes);

@@ -65,9 +65,9 @@ struct AllocatorPeaks {
   units::Bytes allocated, reserved, device;
 };
 
-// Tensors of one name that are alive together: one for each microbatch in flight.
+// Alike tensors that are alive together, of several blocks and of each microbatch in flight.
 struct HeldTensors {
-  std::string block, op, what, category;  // "layer 3", "qkv", "input", "activations"; or empty
+  std::string block, op, what, category;  // "layer 0 and 5 more", "qkv", "input", "activations"
   std::int64_t count = 0;
   units::Bytes bytes;  // of all
 };

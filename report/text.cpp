@@ -131,18 +131,17 @@ std::string allocator_text(const forecast::AllocatorUse& use, const TextOptions&
   std::string held = "most of the peak:";
   const char* separator = " ";
   for (const auto& one : use.largest) {
-    held += fmt::format("{}{}{}{}{}{}{}", separator, one.block, one.block.empty() ? "" : " ",
-                        one.op, one.op.empty() ? "" : " ", one.what,
-                        one.count > 1 ? fmt::format(" ({} times)", one.count) : "");
+    held += fmt::format("{}{}{}{}", separator, one.op, one.op.empty() ? "" : " ", one.what);
+    if (!one.block.empty()) held += fmt::format(" of {}", one.block);
     held += " " + units::short_text(one.bytes);
     separator = ", ";
   }
   return text + (use.largest.empty() ? "" : wrapped(held, 2, width_of(options)));
 }
 
-// By how far forecasts of memory were off. Of what certainly fits nothing is said.
+// By how far forecasts of memory were off. Of what is certain nothing is said.
 std::string chance_text(const forecast::Memory& memory) {
-  if (!memory.fit_chance || *memory.fit_chance >= 0.995) return {};
+  if (!memory.fit_chance || *memory.fit_chance >= 0.995 || *memory.fit_chance < 0.005) return {};
   return fmt::format("{} {:.0f} %", memory.fits ? ": fits with" : ", but for a chance of",
                      100 * *memory.fit_chance);
 }
