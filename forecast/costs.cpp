@@ -26,8 +26,8 @@ strategies::Costs costs_on(const topology::Cluster& cluster) {
                 return topology::transfer_sending(size, from, to, cluster);
               },
           .host =
-              [&](const topology::HostWork& work, const strategies::Gpu& gpu) {
-                return topology::host_time(work, cluster, gpu.kind);
+              [&](const topology::OffloadWork& work, const strategies::Gpu& gpu) {
+                return topology::offload_time(work, cluster, gpu.kind);
               }};
 }
 

@@ -53,9 +53,9 @@ Sent Emitter::sent(const Cast& cast, const topology::Sending& sending, FlowKind 
                    std::int64_t rank) {
   const auto& links = cast.folding.uses(flow, rank);
   if (links.empty() || sending.bytes.value <= 0) return {to_ticks(sending.time())};
-  const double shares = cast.folding.shares(flow, rank);
-  return {to_ticks(sending.fixed),
-          program.add_traffic({links, sending.bytes.value / shares, sending.rate.value / shares})};
+  const double fan_out = cast.folding.fan_out(flow, rank);
+  return {to_ticks(sending.fixed), program.add_traffic({links, sending.bytes.value / fan_out,
+                                                        sending.rate.value / fan_out})};
 }
 
 }  // namespace strategies
