@@ -11,6 +11,17 @@ namespace allocator {
 
 using Action = TraceEntry::Action;
 
+namespace {
+
+// Whether so much less than a block is handed out, and the rest stays free.
+bool splits(Size size, Size block, const Settings& settings) {
+  const Size rest = block - size;
+  if (is_small(size) || settings.expandable_segments) return rest >= least_block;
+  return (!settings.max_split_size || size < *settings.max_split_size) && rest > largest_small;
+}
+
+}  // namespace
+
 CachingAllocator::CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace)
     : settings_(settings), limits_(limits), trace_(trace) {}
 
@@ -31,7 +42,8 @@ bool CachingAllocator::allocate(TensorId tensor, Size requested, StreamId stream
   if (of_tensor_[tensor] != no_block)
     throw std::invalid_argument("tensor " + std::to_string(tensor) + " is allocated already");
   if (some_passed_) finish_passed();
-  const auto request = request_of(requested, stream);
+  const auto size = rounded(requested, settings_);
+  const Request request{requested, size, segment_for(size), stream, is_small(size)};
   auto found = search(request);
   if (found == no_block) {
     collect_garbage();
@@ -47,11 +59,6 @@ bool CachingAllocator::allocate(TensorId tensor, Size requested, StreamId stream
   if (found == no_block)
     note(Action::oom, limits_.device - counts_.reserved.now, request.size, stream, tensor);
   return found != no_block;
-}
-
-CachingAllocator::Request CachingAllocator::request_of(Size requested, StreamId stream) const {
-  const auto size = rounded(requested, settings_);
-  return {requested, size, segment_for(size), stream, is_small(size)};
 }
 
 Places::const_iterator CachingAllocator::best_free(const Request& request) const {
@@ -95,28 +102,25 @@ bool CachingAllocator::passing(Size requested, StreamId stream) {
   if (requested < 0) throw std::invalid_argument("a tensor has a negative size");
   if (trace_) return false;
   if (some_passed_) finish_passed();
-  const auto request = request_of(requested, stream);
+  const auto size = rounded(requested, settings_);
+  const Request request{requested, size, segment_for(size), stream, is_small(size)};
   auto& pool = blocks_.pool_of(request.small);
   const auto best = best_free(request);
   if (best == pool.free.end()) return false;
   auto& block = blocks_[best->block];
   block.listed_at = ++pool.searches;
-  const auto handed_out = splits(request, block.size) ? request.size : block.size;
-  count_handed_out(requested, handed_out);
+  const auto handed_out = splits(request.size, block.size, settings_) ? request.size : block.size;
+  counts_.hand_out(requested, handed_out);
   counts_.allocated.now -= handed_out;
   counts_.active.now -= handed_out;
   counts_.requested.now -= requested;
   return true;
 }
 
-bool CachingAllocator::driver_has(Size size) const {
-  return counts_.reserved.now + size <= limits_.device;
-}
-
 BlockId CachingAllocator::from_driver(const Request& request) {
   if (limits_.allowed && counts_.reserved.now + request.segment > *limits_.allowed) return no_block;
   if (settings_.expandable_segments) return expand(request);
-  if (!driver_has(request.segment)) return no_block;
+  if (counts_.reserved.now + request.segment > limits_.device) return no_block;
   const auto address = addresses_.take(request.segment);
   reserve(request.segment);
   note(Action::segment_alloc, address, request.segment, request.stream);
@@ -132,23 +136,8 @@ void CachingAllocator::reserve(Size size) {
   ++counts_.driver_allocations;
 }
 
-bool CachingAllocator::splits(const Request& request, Size block) const {
-  const Size rest = block - request.size;
-  if (request.small || settings_.expandable_segments) return rest >= least_block;
-  return (!settings_.max_split_size || request.size < *settings_.max_split_size) &&
-         rest > largest_small;
-}
-
-void CachingAllocator::count_handed_out(Size requested, Size block) {
-  counts_.requested.add(requested);
-  if (counts_.allocated.now + block > counts_.allocated.peak)
-    counts_.unused_at_peak = counts_.reserved.now - counts_.allocated.now - block;
-  counts_.allocated.add(block);
-  counts_.active.add(block);
-}
-
 void CachingAllocator::hand_out(BlockId id, const Request& request, TensorId tensor) {
-  if (splits(request, blocks_[id].size)) {
+  if (splits(request.size, blocks_[id].size, settings_)) {
     const auto remainder = id;
     id = blocks_.cut_front(id, request.size);
     blocks_.list(remainder);
@@ -158,7 +147,7 @@ void CachingAllocator::hand_out(BlockId id, const Request& request, TensorId ten
   block.requested = request.requested;
   block.tensor = tensor;
   of_tensor_[tensor] = id;
-  count_handed_out(block.requested, block.size);
+  counts_.hand_out(block.requested, block.size);
   note(Action::alloc, block.address, block.requested, block.stream, tensor);
 }
 

@@ -74,14 +74,10 @@ class CachingAllocator {
             TensorId tensor = 0);
   BlockId block_of(TensorId tensor) const;
 
-  Request request_of(Size requested, StreamId stream) const;
-  bool splits(const Request& request, Size block) const;
-  void count_handed_out(Size requested, Size block);
   // The place of the free block that serves, or the pool's end.
   Places::const_iterator best_free(const Request& request) const;
   BlockId search(const Request& request);
   BlockId from_driver(const Request& request);
-  bool driver_has(Size size) const;
   void reserve(Size size);
   void collect_garbage();
   bool release_oversized(const Request& request);
