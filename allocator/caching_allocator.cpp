@@ -11,6 +11,17 @@ namespace allocator {
 
 using Action = TraceEntry::Action;
 
+namespace {
+
+// Whether so much less than a block is handed out, and the rest stays free.
+bool splits(Size size, Size block, const Settings& settings) {
+  const Size rest = block - size;
+  if (is_small(size) || settings.expandable_segments) return rest >= least_block;
+  return (!settings.max_split_size || size < *settings.max_split_size) && rest > largest_small;
+}
+
+}  // namespace
+
 CachingAllocator::CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace)
     : settings_(settings), limits_(limits), trace_(trace) {}
 
@@ -46,18 +57,17 @@ bool CachingAllocator::allocate(TensorId tensor, Size requested, StreamId stream
   }
   if (found != no_block) hand_out(found, request, tensor);
   if (found == no_block)
-    note(Action::oom, limits_.device - counts_.reserved.now, size, stream, tensor);
+    note(Action::oom, limits_.device - counts_.reserved.now, request.size, stream, tensor);
   return found != no_block;
 }
 
-BlockId CachingAllocator::search(const Request& request) {
-  auto& pool = blocks_.pool_of(request.small);
-  ++pool.searches;
+Places::const_iterator CachingAllocator::best_free(const Request& request) const {
+  const auto& pool = blocks_.pool_of(request.small);
   const auto fits_stream = [&](auto place) {
     return place != pool.free.end() && place->stream == request.stream;
   };
   auto best = pool.free.lower_bound({request.stream, request.size, 0, 0});
-  if (!fits_stream(best)) return no_block;
+  if (!fits_stream(best)) return pool.free.end();
   if (settings_.expandable_segments) {
     // The best block is the one that can grow to the least size that is enough.
     const auto grown = [&](BlockId id) {
@@ -70,23 +80,47 @@ BlockId CachingAllocator::search(const Request& request) {
       best = next;
   }
   if (const auto most = settings_.max_split_size) {
-    if (request.size < *most && best->size >= *most) return no_block;
+    if (request.size < *most && best->size >= *most) return pool.free.end();
     if (request.size >= *most && best->size >= request.size + settings_.max_non_split_rounding)
-      return no_block;
+      return pool.free.end();
   }
+  return best;
+}
+
+BlockId CachingAllocator::search(const Request& request) {
+  auto& pool = blocks_.pool_of(request.small);
+  ++pool.searches;
+  const auto best = best_free(request);
+  if (best == pool.free.end()) return no_block;
   const auto found = best->block;
   pool.free.erase(best);
   return found;
 }
 
-bool CachingAllocator::driver_has(Size size) const {
-  return counts_.reserved.now + size <= limits_.device;
+// The block is taken, split, joined and listed again as it was, but for the search that it saw.
+bool CachingAllocator::passing(Size requested, StreamId stream) {
+  if (requested < 0) throw std::invalid_argument("a tensor has a negative size");
+  if (trace_) return false;
+  if (some_passed_) finish_passed();
+  const auto size = rounded(requested, settings_);
+  const Request request{requested, size, segment_for(size), stream, is_small(size)};
+  auto& pool = blocks_.pool_of(request.small);
+  const auto best = best_free(request);
+  if (best == pool.free.end()) return false;
+  auto& block = blocks_[best->block];
+  block.listed_at = ++pool.searches;
+  const auto handed_out = splits(request.size, block.size, settings_) ? request.size : block.size;
+  counts_.hand_out(requested, handed_out);
+  counts_.allocated.now -= handed_out;
+  counts_.active.now -= handed_out;
+  counts_.requested.now -= requested;
+  return true;
 }
 
 BlockId CachingAllocator::from_driver(const Request& request) {
   if (limits_.allowed && counts_.reserved.now + request.segment > *limits_.allowed) return no_block;
   if (settings_.expandable_segments) return expand(request);
-  if (!driver_has(request.segment)) return no_block;
+  if (counts_.reserved.now + request.segment > limits_.device) return no_block;
   const auto address = addresses_.take(request.segment);
   reserve(request.segment);
   note(Action::segment_alloc, address, request.segment, request.stream);
@@ -103,13 +137,7 @@ void CachingAllocator::reserve(Size size) {
 }
 
 void CachingAllocator::hand_out(BlockId id, const Request& request, TensorId tensor) {
-  const Size rest = blocks_[id].size - request.size;
-  const bool splits =
-      request.small || settings_.expandable_segments
-          ? rest >= least_block
-          : (!settings_.max_split_size || request.size < *settings_.max_split_size) &&
-                rest > largest_small;
-  if (splits) {
+  if (splits(request.size, blocks_[id].size, settings_)) {
     const auto remainder = id;
     id = blocks_.cut_front(id, request.size);
     blocks_.list(remainder);
@@ -119,11 +147,7 @@ void CachingAllocator::hand_out(BlockId id, const Request& request, TensorId ten
   block.requested = request.requested;
   block.tensor = tensor;
   of_tensor_[tensor] = id;
-  counts_.requested.add(block.requested);
-  if (counts_.allocated.now + block.size > counts_.allocated.peak)
-    counts_.unused_at_peak = counts_.reserved.now - counts_.allocated.now - block.size;
-  counts_.allocated.add(block.size);
-  counts_.active.add(block.size);
+  counts_.hand_out(block.requested, block.size);
   note(Action::alloc, block.address, block.requested, block.stream, tensor);
 }
 

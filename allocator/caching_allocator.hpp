@@ -39,6 +39,9 @@ class CachingAllocator {
   // Whether there was memory. std::invalid_argument where the tensor is there already, or its size
   // is negative. O(log blocks), but where memory is given back.
   bool allocate(TensorId tensor, Size size, StreamId stream);
+  // Allocates and frees at once, where a free block serves and no trace is written: then only peaks
+  // may change, and true is returned. Otherwise nothing happens. O(log blocks)
+  bool passing(Size size, StreamId stream);
   // std::invalid_argument, here and below, where there is no such tensor.
   void free(TensorId tensor);
   void record_stream(TensorId tensor, StreamId stream);
@@ -71,9 +74,10 @@ class CachingAllocator {
             TensorId tensor = 0);
   BlockId block_of(TensorId tensor) const;
 
+  // The place of the free block that serves, or the pool's end.
+  Places::const_iterator best_free(const Request& request) const;
   BlockId search(const Request& request);
   BlockId from_driver(const Request& request);
-  bool driver_has(Size size) const;
   void reserve(Size size);
   void collect_garbage();
   bool release_oversized(const Request& request);

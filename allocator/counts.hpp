@@ -29,6 +29,14 @@ struct Counts {
   Size unused_at_peak = 0;
   std::int64_t driver_allocations = 0, driver_frees = 0;  // segments, or ranges of pages
   std::int64_t retries = 0;  // after everything that could be was given back
+  // A block of so many bytes for a request.
+  void hand_out(Size of_request, Size block) {
+    requested.add(of_request);
+    if (allocated.now + block > allocated.peak)
+      unused_at_peak = reserved.now - allocated.now - block;
+    allocated.add(block);
+    active.add(block);
+  }
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 

@@ -57,7 +57,7 @@ BlockId CachingAllocator::expand(const Request& request) {
 BlockId CachingAllocator::map(BlockId id, Size size) {
   const auto page = page_of(blocks_[id].small);
   const auto memory = units::ceil_div(size, page) * page;
-  if (!driver_has(memory)) return no_block;
+  if (counts_.reserved.now + memory > limits_.device) return no_block;
   blocks_.unlist(id);
   if (memory < blocks_[id].size) {
     const auto front = blocks_.cut_front(id, memory);

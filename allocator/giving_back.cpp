@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the caching allocator gives memory back to the driver.
 #include <algorithm>
-#include <iterator>
+#include <vector>
 
 #include "allocator/caching_allocator.hpp"
 
@@ -39,8 +39,9 @@ void CachingAllocator::collect_garbage() {
   for (bool some = true; some && collected < enough && whole > 0;) {
     some = false;
     const double old = static_cast<double>(ages) / static_cast<double>(whole);
-    for (auto place = pool.free.begin(); place != pool.free.end();) {
-      const auto id = (place++)->block;
+    const std::vector<Place> free(pool.free.begin(), pool.free.end());
+    for (const auto& place : free) {
+      const auto id = place.block;
       if (blocks_[id].is_split() || settings_.expandable_segments ||
           static_cast<double>(age(id)) < old)
         continue;
@@ -65,8 +66,8 @@ bool CachingAllocator::release_oversized(const Request& request) {
     return true;
   }
   Size released = 0;
-  while (released < wanted && place != pool.free.begin()) {
-    const auto largest = *std::prev(place);
+  for (auto left = place - pool.free.begin(); released < wanted && left > 0; --left) {
+    const auto largest = *(pool.free.begin() + left - 1);
     if (largest.stream != request.stream || largest.size < *settings_.max_split_size) break;
     released += largest.size;
     release(largest.block);

@@ -7,6 +7,7 @@
 #include "app/emitting.hpp"
 #include "app/placing.hpp"
 #include "forecast/accuracy/intervals.hpp"
+#include "forecast/fitting_change.hpp"
 #include "forecast/forecast.hpp"
 #include "forecast/memory_replay.hpp"
 #include "report/correction.hpp"
@@ -52,12 +53,14 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   const forecast::Options options{
       .full = request.full,
       .timeline = !common.json || !common.trace.empty() || !common.report.empty(),
-      .causes = true};
+      .causes = true,
+      .allocator = true};
   auto forecast =
       placing(origin, [&, &scenario = scenario] { return forecast::simulate(scenario, options); });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   forecast.simulation.wall = {took.count()};
   forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
+  if (!forecast.memory.fits) forecast.warnings.push_back(forecast::advice_to_fit(scenario));
   report::Beside beside;
   beside.measured = measured_here(request, scenario, forecast, common);
   beside.job = origin.job;

@@ -73,9 +73,11 @@ namespace {
 units::Bytes memory_of(const forecast::Memory& memory, const std::string& kind,
                        scenarios::MemoryStage where) {
   using enum scenarios::MemoryStage;
-  const auto& stage = where == first  ? memory.stages.front()
-                      : where == last ? memory.stages.back()
-                                      : memory.stages[static_cast<std::size_t>(memory.peak_stage)];
+  if (where == fullest) {
+    if (kind == "device") return memory.peak;
+    return kind == "reserved" ? memory.peak_reserved : memory.peak_allocated;
+  }
+  const auto& stage = where == first ? memory.stages.front() : memory.stages.back();
   if (kind == "device") return stage.peak;
   if (kind == "reserved") return stage.peak_reserved;
   return stage.peak_allocated;

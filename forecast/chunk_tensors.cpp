@@ -17,8 +17,9 @@ ChunkTensors::ChunkTensors(const ChunkBlocks& chunk) : chunk_(chunk), held_(chun
   }
 }
 
-std::string ChunkTensors::name(std::size_t block, const std::string& what) const {
-  return chunk_.names[block] + ": " + what;
+NamedTensor ChunkTensors::named(std::size_t block, std::string_view op, std::string_view what,
+                                std::string_view category) const {
+  return {chunk_.names[block], std::string(op), std::string(what), std::string(category)};
 }
 
 std::int64_t ChunkTensors::offloaded(std::size_t block) const {
@@ -52,22 +53,25 @@ void ChunkTensors::forward(TensorLog& log) {
     auto& held = held_[b];
     std::vector<allocator::TensorId> until_run;
     if (block.sent > 0)
-      held.whole.push_back(log.allocate(block.sent, name(b, "output, sent on"), "activations"));
+      held.whole.push_back(
+          log.allocate(block.sent, named(b, "", "output, sent on", "activations")));
     if (block.outputs > 0)
-      held.whole.push_back(log.allocate(block.outputs, name(b, "outputs kept"), "activations"));
+      held.whole.push_back(
+          log.allocate(block.outputs, named(b, "", "outputs kept", "activations")));
     if (const auto away = 2 * offloaded(b); away > 0)
-      until_run.push_back(log.allocate(away, name(b, "on its way to the host"), "offload"));
+      until_run.push_back(log.allocate(away, named(b, "", "on its way to the host", "offload")));
     for (std::size_t o = 0; o < block.operators.size(); ++o) {
       const auto& op = block.operators[o];
       for (std::size_t t = 0; t < op.tensors.size(); ++t) {
         const auto& tensor = op.tensors[t];
-        const auto called = std::string(op.name) + ", " + std::string(tensor.name);
         if (tensor.keeping == Keeping::kept && tensor.bytes > 0)
-          held.kept[o].push_back(log.allocate(tensor.bytes, name(b, called), "activations"));
+          held.kept[o].push_back(
+              log.allocate(tensor.bytes, named(b, op.name, tensor.name, "activations")));
         if (const auto bytes = again(b, o, t); tensor.keeping == Keeping::made_again && bytes > 0)
-          until_run.push_back(log.allocate(bytes, name(b, called), "activations, made again"));
+          until_run.push_back(
+              log.allocate(bytes, named(b, op.name, tensor.name, "activations, made again")));
       }
-      log.passing(op.largest, name(b, std::string(op.name) + ", while it runs"), "temporary");
+      log.passing(op.largest, named(b, op.name, "while it runs", "temporary"));
     }
     log.free(until_run);
   }
@@ -80,9 +84,8 @@ void ChunkTensors::make_again(TensorLog& log, std::size_t b) {
       const auto& op = block.operators[o];
       const auto bytes = again(b, o, t);
       if (op.tensors[t].keeping != Keeping::made_again || bytes == 0) continue;
-      const auto called = std::string(op.name) + ", " + std::string(op.tensors[t].name);
       held_[b].made_again[o].push_back(
-          log.allocate(bytes, name(b, called), "activations, made again"));
+          log.allocate(bytes, named(b, op.name, op.tensors[t].name, "activations, made again")));
     }
 }
 
@@ -115,7 +118,7 @@ class ChunkTensors::Backward {
       for (const auto& tensor : op.tensors)
         if (tensor.layer_input && tensor.bytes > 0)
           of_.held_[b].input_again.push_back(
-              log_.allocate(tensor.bytes, of_.name(b, "input"), "activations, made again"));
+              log_.allocate(tensor.bytes, of_.named(b, "", "input", "activations, made again")));
   }
 
   // What an operator saved goes with its gradients, where these are of inputs and weights.
@@ -125,17 +128,19 @@ class ChunkTensors::Backward {
     const auto away = of_.offloaded(b);
     std::vector<allocator::TensorId> fetched;
     if (inputs_ && away > 0)
-      fetched.push_back(log_.allocate(2 * away, of_.name(b, "fetched from the host"), "offload"));
+      fetched.push_back(
+          log_.allocate(2 * away, of_.named(b, "", "fetched from the host", "offload")));
     for (auto o = operators.size(); o-- > 0;) {
       log_.passing(operators[o].gradients,
-                   of_.name(b, std::string(operators[o].name) + ", gradients"), "temporary");
+                   of_.named(b, operators[o].name, "gradients", "temporary"));
       if (!inputs_ || !weights_) continue;
       log_.free(held.made_again[o]);
       log_.free(held.kept[o]);
     }
     log_.free(fetched);
     if (!weights_ && away > 0)
-      held.whole.push_back(log_.allocate(away, of_.name(b, "fetched from the host"), "offload"));
+      held.whole.push_back(
+          log_.allocate(away, of_.named(b, "", "fetched from the host", "offload")));
     if (!weights_) return;
     for (auto o = operators.size(); o-- > 0;) {
       log_.free(held.made_again[o]);
@@ -152,6 +157,35 @@ class ChunkTensors::Backward {
 void ChunkTensors::backward(TensorLog& log, Pass pass) {
   Backward visit(*this, log, pass);
   strategies::walk_back(chunk_.blocks, 0, chunk_.blocks.size(), visit);
+}
+
+const allocator::Events& PassScripts::of(Pass pass) const {
+  switch (pass) {
+    case Pass::forward:
+      return forward;
+    case Pass::backward:
+      return backward;
+    case Pass::backward_input:
+      return backward_input;
+    case Pass::backward_weight:
+      break;
+  }
+  return backward_weight;
+}
+
+PassScripts scripts_of(const ChunkBlocks& chunk) {
+  PassScripts scripts;
+  TensorLog log(scripts.forward, scripts.tensors);
+  ChunkTensors whole(chunk);
+  whole.forward(log);
+  auto split = whole;
+  log.write_to(scripts.backward);
+  whole.backward(log, Pass::backward);
+  log.write_to(scripts.backward_input);
+  split.backward(log, Pass::backward_input);
+  log.write_to(scripts.backward_weight);
+  split.backward(log, Pass::backward_weight);
+  return scripts;
 }
 
 }  // namespace forecast

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "forecast/tensor_log.hpp"
@@ -36,7 +37,8 @@ class ChunkTensors {
     std::vector<std::vector<allocator::TensorId>> kept, made_again;
     std::vector<allocator::TensorId> whole, input_again;
   };
-  std::string name(std::size_t block, const std::string& what) const;
+  NamedTensor named(std::size_t block, std::string_view op, std::string_view what,
+                    std::string_view category) const;
   void make_again(TensorLog& log, std::size_t block);
   std::int64_t offloaded(std::size_t block) const;
   std::int64_t again(std::size_t block, std::size_t op, std::size_t tensor) const;
@@ -44,5 +46,14 @@ class ChunkTensors {
   const ChunkBlocks& chunk_;
   std::vector<Held> held_;
 };
+
+// The passes of one microbatch, each written once; its tensors are numbered from 0.
+struct PassScripts {
+  std::vector<NamedTensor> tensors;
+  allocator::Events forward, backward, backward_input, backward_weight;
+
+  const allocator::Events& of(strategies::Pass pass) const;
+};
+PassScripts scripts_of(const ChunkBlocks& chunk);
 
 }  // namespace forecast

@@ -60,14 +60,49 @@ struct StageMemory {
   units::Bytes peak, peak_allocated, peak_reserved;
 };
 
+// The most of a step, each for itself; a device has what is reserved, communicators and framework.
+struct AllocatorPeaks {
+  units::Bytes allocated, reserved, device;
+};
+
+// Alike tensors that are alive together, of several blocks and of each microbatch in flight.
+struct HeldTensors {
+  std::string block, op, what, category;  // "layer 0 and 5 more", "qkv", "input", "activations"
+  std::int64_t count = 0;
+  units::Bytes bytes;  // of all
+};
+
+// An allocation that there was no memory for, after which nothing is played.
+struct AllocatorFailure {
+  bool by_fragments = false;  // what is allocated and this would fit: but not in one piece
+  std::int64_t step = -1;     // from 0 on; -1: before the first
+  std::string tensor;
+  units::Bytes requested, allocated, reserved, largest_free;
+};
+
+// What the caching allocator holds of a rank of the stage that needs most, by a replay.
+struct AllocatorUse {
+  int stage = 0;
+  AllocatorPeaks first, steady;  // of the first step, and of those that find what it left
+  units::Bytes unused_at_peak;   // reserved - allocated, when most is allocated in a steady step
+  std::int64_t period = 0;       // steps after which its state recurs; 0: not in those played
+  std::int64_t played = 0;       // steps
+  std::int64_t retries = 0;      // allocations for which all that was cached was given back
+  std::vector<HeldTensors> largest;  // of those alive when most is, at most ten, the largest first
+  std::optional<AllocatorFailure> failure;
+};
+
 struct Memory {
   bool fits = true, host_fits = true;  // host_fits: NVMe too
-  // Of the tightest device of all, on `peak_stage`. On mixed kinds of node another stage may need
-  // more bytes than `peak`, of a larger device.
+  // `peak` of `capacity` is the tightest device's, on `peak_stage`; allocated and reserved are each
+  // of the stage where they are the largest share of its device. A larger device may hold more.
   units::Bytes capacity, peak, peak_allocated, peak_reserved;
   units::Bytes host, host_capacity, nvme, nvme_capacity;  // of the fullest node
   int peak_stage = 0;
-  std::vector<StageMemory> stages;  // in rank order
+  std::vector<StageMemory> stages;        // in rank order
+  std::optional<AllocatorUse> allocator;  // only if asked for
+  // That a real run fits, from 0 to 1; only if asked for (accuracy/memory_spread.hpp).
+  std::optional<double> fit_chance;
 };
 
 // Links that cannot be told apart, by one of them: "nic0.3:out", of kind "nic".
@@ -192,7 +227,8 @@ struct Options {
   bool full = false;      // every rank instead of one of each class
   bool templates = true;  // play a repeated pass once; off: every operator is an event
   bool timeline = false;
-  bool causes = false;  // StageTimes::bubble_by_cause; comes with a timeline
+  bool causes = false;     // StageTimes::bubble_by_cause; comes with a timeline
+  bool allocator = false;  // Memory::allocator
 };
 
 // Forecasts one step. The scenario must be consistent (the reader checks it): impossible values

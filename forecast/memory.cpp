@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "forecast/allocator_use.hpp"
 #include "forecast/host_memory.hpp"
 #include "plans/memory.hpp"
 #include "sim/measures.hpp"
@@ -60,13 +61,23 @@ bool is_fuller(const StageMemory& a, Bytes room_of_a, const StageMemory& b, Byte
   return filled(a, room_of_a) > filled(b, room_of_b);
 }
 
+// Of the stage whose bytes are the largest share of its device.
+Bytes worst(const std::vector<StageMemory>& stages, const std::vector<Bytes>& capacity,
+            Bytes StageMemory::*bytes) {
+  std::size_t most = 0;
+  for (std::size_t s = 1; s < stages.size(); ++s)
+    if (stages[s].*bytes / capacity[s] > stages[most].*bytes / capacity[most]) most = s;
+  return stages[most].*bytes;
+}
+
 }  // namespace
 
-Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered) {
+Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered, bool replayed) {
   const auto held = sim::memory_held(lowered.program);
   Memory memory;
   memory.stages.resize(static_cast<std::size_t>(scenario.plan.pipeline));
   std::vector<Bytes> capacity(memory.stages.size(), Bytes{1});  // of each stage's fullest device
+  std::vector<std::uint32_t> fullest_actor(memory.stages.size(), 0);
   for (std::size_t actor = 0; actor < lowered.actors.size(); ++actor) {
     const auto& facts = lowered.actors[actor];
     auto& stage = memory.stages[static_cast<std::size_t>(facts.stage)];
@@ -76,6 +87,7 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered) {
     if (!is_fuller(here, room, stage, least)) continue;
     stage = here;
     least = room;
+    fullest_actor[static_cast<std::size_t>(facts.stage)] = static_cast<std::uint32_t>(actor);
   }
   std::size_t fullest = 0;
   for (std::size_t s = 1; s < memory.stages.size(); ++s)
@@ -84,11 +96,12 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered) {
   const auto& stage = memory.stages[fullest];
   memory.peak = stage.peak;
   memory.capacity = capacity[fullest];
-  memory.peak_allocated = stage.peak_allocated;
-  memory.peak_reserved = stage.peak_reserved;
+  memory.peak_allocated = worst(memory.stages, capacity, &StageMemory::peak_allocated);
+  memory.peak_reserved = worst(memory.stages, capacity, &StageMemory::peak_reserved);
   memory.peak_stage = static_cast<int>(fullest);
   memory.fits = memory.peak <= memory.capacity;
   add_host_memory(memory, scenario, lowered);
+  if (replayed) memory.allocator = allocator_use(scenario, lowered, fullest_actor[fullest]);
   return memory;
 }
 

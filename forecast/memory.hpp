@@ -6,8 +6,10 @@
 namespace forecast {
 
 // Memory of every pipeline rank: what it holds throughout, what the played program adds at its
-// peak, and what lies outside the allocator.
-Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered);
+// peak, and what lies outside the allocator; with `replayed`, what the allocator makes of the
+// fullest.
+Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
+                 bool replayed = false);
 
 // What a process may have of an actor's device, and what of it lies outside the allocator.
 units::Bytes capacity_of(const Scenario& scenario, const strategies::ActorFacts& actor);

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <utility>
 
+#include "forecast/allocator_use.hpp"
 #include "forecast/costs.hpp"
-#include "forecast/memory.hpp"
 #include "forecast/memory_replay.hpp"
 #include "forecast/memory_timeline.hpp"
 #include "strategies/lowering/lower.hpp"
 
 namespace forecast {
+
+std::string NamedTensor::name() const {
+  std::string text;
+  if (!block.empty()) text += block + ": ";
+  if (!op.empty()) text += op + ", ";
+  return text + what;
+}
 
 MemoryHistory memory_history(const Scenario& scenario, int stage) {
   const auto costs = costs_on(scenario.cluster);
@@ -16,16 +22,15 @@ MemoryHistory memory_history(const Scenario& scenario, int stage) {
       {scenario.model, scenario.training, scenario.plan, scenario.software, scenario.cluster},
       costs, strategies::Ranks::folded);
   const auto found = std::ranges::find(lowered.actors, stage, &strategies::ActorFacts::stage);
-  auto tensors = tensor_timeline(scenario, lowered,
-                                 static_cast<std::uint32_t>(found - lowered.actors.begin()));
-  const auto room = capacity_of(scenario, *found) - outside_of(scenario, *found);
-  const allocator::Limits limits{
-      .device = std::max<std::int64_t>(0, static_cast<std::int64_t>(room.value))};
+  const auto tensors = tensor_timeline(scenario, lowered,
+                                       static_cast<std::uint32_t>(found - lowered.actors.begin()));
+  const auto limits = limits_of(scenario, *found);
   MemoryHistory history;
+  history.settings = settings_of(scenario.software.allocator);
   allocator::CachingAllocator memory(history.settings, limits, &history.trace);
   allocator::replay(memory, tensors.events, steps_in_history, 0);
   history.segments = memory.segments();
-  history.tensors = std::move(tensors.tensors);
+  for (const auto name : tensors.name_of) history.tensors.push_back(tensors.names[name]);
   return history;
 }
 

@@ -10,8 +10,10 @@
 
 namespace forecast {
 
+// Of a block of the model, an operator of it; either may be empty.
 struct NamedTensor {
-  std::string name, category;  // "layer 3 attention: keys", "activations"
+  std::string block, op, what, category;  // "layer 3", "qkv", "input", "activations"
+  std::string name() const;               // "layer 3: qkv, input"
   friend bool operator==(const NamedTensor&, const NamedTensor&) = default;
 };
 

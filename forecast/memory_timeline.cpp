@@ -2,10 +2,9 @@
 #include "forecast/memory_timeline.hpp"
 
 #include <algorithm>
-#include <map>
+#include <cstddef>
+#include <numeric>
 #include <optional>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "forecast/chunk_tensors.hpp"
@@ -51,6 +50,42 @@ std::string block_name(strategies::Block::Kind kind, std::int64_t layer) {
 
 std::int64_t whole(Bytes bytes) { return static_cast<std::int64_t>(bytes.value); }
 
+// The passes of an actor, in the order of the program, which is that of allocation. A pass that is
+// cut into several ops counts where the first of them stands.
+struct Turn {
+  strategies::Pass pass;
+  std::size_t chunk,
+      slot;  // the slot is a microbatch's, from its forward to its last backward pass
+};
+
+// Gives the lowest slot that no other microbatch of the chunk has.
+class Slots {
+ public:
+  explicit Slots(std::size_t microbatches) : of_(microbatches, none) {}
+
+  std::size_t of(std::size_t microbatch) {
+    auto& slot = of_.at(microbatch);
+    if (slot != none) return slot;
+    const auto free = std::ranges::find(taken_, false);
+    slot = static_cast<std::size_t>(free - taken_.begin());
+    if (free == taken_.end())
+      taken_.push_back(true);
+    else
+      *free = true;
+    return slot;
+  }
+  void give_back(std::size_t microbatch) {
+    taken_[of_.at(microbatch)] = false;
+    of_[microbatch] = none;
+  }
+  std::size_t most() const { return taken_.size(); }
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> of_;
+  std::vector<bool> taken_;
+};
+
 class StepTensors {
  public:
   StepTensors(const Scenario& scenario, const strategies::Lowered& lowered, std::uint32_t actor)
@@ -60,27 +95,32 @@ class StepTensors {
         facts_(lowered.actors[actor]),
         fixed_(strategies::static_memory(facts_.held, lowered.shards, scenario.plan,
                                          scenario.training, scenario.software)),
-        log_(result_.events.before, result_.tensors) {
+        log_(result_.events.before, result_.names) {
     read_chunks();
   }
 
   TensorTimeline write() {
     states();
     log_.write_to(result_.events.step);
-    std::vector<allocator::TensorId> gathered;
+    std::vector<allocator::TensorId> gathered, reduced;
     allocate(gathered, fixed_.gathered, "parameters and gradients gathered", "gathered");
-    passes();
+    allocator::Events after_passes;
+    log_.write_to(after_passes);
     log_.free(gathered);
-    std::vector<allocator::TensorId> reduced;
     allocate(reduced, fixed_.reduction, "gradients being reduced", "communication");
     log_.free(reduced);
+    result_.name_of.resize(result_.names.size());
+    std::iota(result_.name_of.begin(), result_.name_of.end(), 0u);
+    passes();
+    auto& step = result_.events.step;
+    step.insert(step.end(), after_passes.begin(), after_passes.end());
     return std::move(result_);
   }
 
  private:
-  void allocate(std::vector<allocator::TensorId>& ids, Bytes bytes, const std::string& name,
+  void allocate(std::vector<allocator::TensorId>& ids, Bytes bytes, const std::string& what,
                 const std::string& category) {
-    if (whole(bytes) > 0) ids.push_back(log_.allocate(whole(bytes), name, category));
+    if (whole(bytes) > 0) ids.push_back(log_.allocate(whole(bytes), {{}, {}, what, category}));
   }
 
   void read_chunks() {
@@ -128,7 +168,7 @@ class StepTensors {
                 ? left
                 : std::min(left, static_cast<std::int64_t>(bytes.value * parameters / sum));
         left -= own;
-        if (own > 0) log_.allocate(own, name + ": " + what, category);
+        if (own > 0) log_.allocate(own, {name, {}, what, category});
       }
     };
     spread(fixed_.weights, "weights", "parameters");
@@ -140,27 +180,56 @@ class StepTensors {
       allocate(stay, scenario_.software.expert_workspace, "workspace of experts", "workspace");
   }
 
-  // In the order of the program, which is that of allocation. A pass that is cut into several ops
-  // counts where the first of them stands.
-  void passes() {
+  std::vector<Turn> turns(std::vector<Slots>& slots) const {
     const auto& program = lowered_.program;
-    using Key = std::pair<std::int16_t, std::int32_t>;
-    std::map<Key, ChunkTensors> running;  // by chunk and microbatch
-    std::set<std::tuple<std::uint8_t, std::int16_t, std::int32_t>> seen;
+    const auto microbatches = static_cast<std::size_t>(lowered_.microbatches);
+    std::vector<std::uint8_t> seen(chunks_.size() * microbatches, 0);  // a bit for each pass
+    std::vector<Turn> list;
     for (std::size_t i = 0; i < program.ops().size(); ++i) {
       const auto& op = program.ops()[i];
       const auto& label = program.labels()[i];
       const auto pass = pass_of(label.kind);
       if (op.kind != sim::Op::Kind::pass || !pass || !takes_part(op)) continue;
-      if (!seen.emplace(label.kind, label.chunk, label.microbatch).second) continue;
-      const auto& chunk = chunks_.at(static_cast<std::size_t>(std::max<int>(0, label.chunk)));
-      auto& tensors = running.try_emplace({label.chunk, label.microbatch}, chunk).first->second;
-      if (*pass == strategies::Pass::forward)
-        tensors.forward(log_);
-      else
-        tensors.backward(log_, *pass);
+      const auto chunk = static_cast<std::size_t>(std::max<int>(0, label.chunk));
+      const auto microbatch = static_cast<std::size_t>(label.microbatch);
+      const auto bit = static_cast<std::uint8_t>(1u << static_cast<unsigned>(*pass));
+      auto& passes = seen.at(chunk * microbatches + microbatch);
+      if ((passes & bit) != 0) continue;
+      passes |= bit;
+      list.push_back({*pass, chunk, slots[chunk].of(microbatch)});
       if (*pass == strategies::Pass::backward || *pass == strategies::Pass::backward_weight)
-        running.erase({label.chunk, label.microbatch});
+        slots[chunk].give_back(microbatch);
+    }
+    return list;
+  }
+
+  // Each slot of a chunk has tensors of its own.
+  void passes() {
+    std::vector<Slots> slots(chunks_.size(),
+                             Slots(static_cast<std::size_t>(lowered_.microbatches)));
+    const auto list = turns(slots);
+    std::vector<PassScripts> scripts;
+    std::vector<allocator::TensorId> first;  // tensor of each chunk
+    for (std::size_t c = 0; c < chunks_.size(); ++c) {
+      scripts.push_back(scripts_of(chunks_[c]));
+      first.push_back(static_cast<allocator::TensorId>(result_.name_of.size()));
+      const auto& tensors = scripts.back().tensors;
+      const auto name = static_cast<std::uint32_t>(result_.names.size());
+      for (std::size_t slot = 0; slot < slots[c].most(); ++slot)
+        for (std::uint32_t t = 0; t < tensors.size(); ++t) result_.name_of.push_back(name + t);
+      result_.names.insert(result_.names.end(), tensors.begin(), tensors.end());
+    }
+    auto count = result_.events.step.size();
+    for (const auto& turn : list) count += scripts[turn.chunk].of(turn.pass).size();
+    result_.events.step.reserve(count + 3);  // and what comes after
+    for (const auto& turn : list) {
+      const auto& script = scripts[turn.chunk];
+      const auto base =
+          first[turn.chunk] + static_cast<allocator::TensorId>(turn.slot * script.tensors.size());
+      for (auto event : script.of(turn.pass)) {
+        event.tensor += base;
+        result_.events.step.push_back(event);
+      }
     }
   }
 
@@ -188,17 +257,50 @@ TensorTimeline tensor_timeline(const Scenario& scenario, const strategies::Lower
   return StepTensors(scenario, lowered, actor).write();
 }
 
-std::int64_t most_alive(const allocator::Timeline& events) {
-  std::vector<std::int64_t> size;
-  std::int64_t alive = 0, most = 0;
-  for (const auto* list : {&events.before, &events.step})
-    for (const auto& event : *list) {
-      if (event.tensor >= size.size()) size.resize(event.tensor + std::size_t{1});
-      if (event.kind == allocator::Event::Kind::allocate) alive += size[event.tensor] = event.size;
-      if (event.kind == allocator::Event::Kind::free) alive -= size[event.tensor];
-      most = std::max(most, alive);
-    }
-  return most;
+namespace {
+
+// Sizes of the tensors that are alive, by id, and their sum.
+class Alive {
+ public:
+  void happens(const allocator::Event& event) {
+    using enum allocator::Event::Kind;
+    if (event.tensor >= sizes_.size()) sizes_.resize(event.tensor + std::size_t{1});
+    auto& size = sizes_[event.tensor];
+    if (event.kind == allocate) sum_ += size = event.size;
+    if (event.kind == free) sum_ -= std::exchange(size, 0);
+  }
+  std::int64_t sum() const { return sum_; }
+  const std::vector<std::int64_t>& sizes() const { return sizes_; }
+
+ private:
+  std::vector<std::int64_t> sizes_;
+  std::int64_t sum_ = 0;
+};
+
+}  // namespace
+
+AliveAtPeak peak_of(const allocator::Timeline& events) {
+  AliveAtPeak peak;
+  std::size_t index = 0, at_peak = 0;
+  Alive all, until_peak;
+  const auto each = [&](auto&& what) {
+    for (const auto* list : {&events.before, &events.step})
+      for (const auto& event : *list) what(event);
+  };
+  each([&](const allocator::Event& event) {
+    all.happens(event);
+    ++index;
+    if (all.sum() <= peak.bytes) return;
+    peak.bytes = all.sum();
+    at_peak = index;
+  });
+  index = 0;
+  each([&](const allocator::Event& event) {
+    if (index++ < at_peak) until_peak.happens(event);
+  });
+  for (allocator::TensorId id = 0; id < until_peak.sizes().size(); ++id)
+    if (const auto size = until_peak.sizes()[id]; size > 0) peak.alive.push_back({id, size});
+  return peak;
 }
 
 }  // namespace forecast

@@ -2,6 +2,7 @@
 // What one rank allocates and frees in a step, in the order in which its host does so.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "forecast/memory_replay.hpp"
 #include "forecast/scenario.hpp"
@@ -21,12 +22,24 @@ namespace forecast {
 // its `peak_allocated` (docs/memory.md names what may differ). O(passes · operators)
 struct TensorTimeline {
   allocator::Timeline events;
-  std::vector<NamedTensor> tensors;  // by allocator::TensorId
+  std::vector<NamedTensor> names;
+  std::vector<std::uint32_t> name_of;  // by allocator::TensorId: which of `names`
+
+  const NamedTensor& named(allocator::TensorId tensor) const { return names[name_of[tensor]]; }
 };
 TensorTimeline tensor_timeline(const Scenario& scenario, const strategies::Lowered& lowered,
                                std::uint32_t actor);
 
-// The most bytes that are allocated at once, as the program asks for them.
-std::int64_t most_alive(const allocator::Timeline& events);
+// The most bytes that are allocated at once, as the program asks for them, and the tensors that are
+// alive when that is for the first time, in the order of their ids. O(events)
+struct AliveAtPeak {
+  struct Tensor {
+    allocator::TensorId id;
+    std::int64_t size;
+  };
+  std::int64_t bytes = 0;
+  std::vector<Tensor> alive;
+};
+AliveAtPeak peak_of(const allocator::Timeline& events);
 
 }  // namespace forecast

@@ -327,7 +327,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.pipeline = pipeline_of(scenario, lowered, measures);
   const auto middle = middle_layer(scenario);
   forecast.layer = layer_of(middle, *lowered.writer);
-  forecast.memory = memory_of(scenario, lowered);
+  forecast.memory = memory_of(scenario, lowered, options.allocator);
   forecast.critical_path = path_of(measures.critical_path);
   forecast.simulation.events = trace.steps;
   forecast.simulation.ranks = scenario.cluster.gpus;

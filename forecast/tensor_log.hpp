@@ -2,7 +2,6 @@
 // Private to the room: allocations and frees as they are written down.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,9 +18,9 @@ class TensorLog {
   // To another list, with the same tensors.
   void write_to(allocator::Events& events) { events_ = &events; }
 
-  allocator::TensorId allocate(std::int64_t bytes, std::string name, std::string category) {
+  allocator::TensorId allocate(std::int64_t bytes, NamedTensor tensor) {
     const auto id = static_cast<allocator::TensorId>(tensors_.size());
-    tensors_.push_back({std::move(name), std::move(category)});
+    tensors_.push_back(std::move(tensor));
     events_->push_back({allocator::Event::Kind::allocate, id, 0, bytes});
     return id;
   }
@@ -31,8 +30,8 @@ class TensorLog {
     ids.clear();
   }
   // A tensor of which nothing else happens in between.
-  void passing(std::int64_t bytes, std::string name, std::string category) {
-    if (bytes > 0) free(allocate(bytes, std::move(name), std::move(category)));
+  void passing(std::int64_t bytes, NamedTensor tensor) {
+    if (bytes > 0) free(allocate(bytes, std::move(tensor)));
   }
 
  private:

@@ -37,6 +37,18 @@ struct DataLoader {
   friend bool operator==(const DataLoader&, const DataLoader&) = default;
 };
 
+// Who owns the device's memory between the driver and the tensors. PyTorch's caching allocator, as
+// PYTORCH_CUDA_ALLOC_CONF sets it up, takes segments when it needs them; JAX takes a share of the
+// memory at once, and keeps it.
+struct AllocatorSettings {
+  bool expandable_segments = false;
+  std::optional<int> max_split_size_mb;       // MiB; blocks of that size or more are not split
+  std::int64_t roundup_power2_divisions = 0;  // parts of a power of two; 0: multiples of 512 bytes
+  double garbage_collection_threshold = 0;    // share of what is allowed; 0: never
+  std::optional<double> preallocated;         // share of device memory taken before the first step
+  friend bool operator==(const AllocatorSettings&, const AllocatorSettings&) = default;
+};
+
 struct Software {
   std::string name;
   model::Kernels kernels;
@@ -109,6 +121,7 @@ struct Software {
   units::Bytes workspace;            // matrix-product workspace inside the allocator
   units::Bytes expert_workspace;     // besides, of grouped products: models with experts only
   double reserved_over_allocated = 1.05;
+  AllocatorSettings allocator;
   friend bool operator==(const Software&, const Software&) = default;
 };
 

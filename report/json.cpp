@@ -124,11 +124,55 @@ Document stage_memory_document(const forecast::StageMemory& stage) {
       .take();
 }
 
+Document peaks_document(const forecast::AllocatorPeaks& peaks) {
+  return Object()
+      .quantity("allocated_bytes", peaks.allocated)
+      .quantity("reserved_bytes", peaks.reserved)
+      .quantity("device_bytes", peaks.device)
+      .take();
+}
+
+Document failure_document(const forecast::AllocatorFailure& failure) {
+  return Object()
+      .put("cause", failure.by_fragments ? "fragments" : "tensors")
+      .put("step", failure.step)
+      .put("tensor", failure.tensor)
+      .quantity("requested_bytes", failure.requested)
+      .quantity("allocated_bytes", failure.allocated)
+      .quantity("reserved_bytes", failure.reserved)
+      .quantity("largest_free_bytes", failure.largest_free)
+      .take();
+}
+
+Document allocator_document(const forecast::AllocatorUse& use) {
+  Document largest = Document::array();
+  for (const auto& held : use.largest)
+    largest.push_back(Object()
+                          .put("layer", held.block)
+                          .put("operator", held.op)
+                          .put("tensor", held.what)
+                          .put("category", held.category)
+                          .put("count", held.count)
+                          .quantity("bytes", held.bytes)
+                          .take());
+  return Object()
+      .put("stage", use.stage)
+      .put("first_step", peaks_document(use.first))
+      .put("steady", peaks_document(use.steady))
+      .quantity("unused_at_peak_bytes", use.unused_at_peak)
+      .put("period_steps", use.period)
+      .put("played_steps", use.played)
+      .put("retries", use.retries)
+      .put("failure", use.failure ? failure_document(*use.failure) : Document())
+      .put("largest", std::move(largest))
+      .take();
+}
+
 Document memory_document(const forecast::Memory& memory) {
   Document stages = Document::array();
   for (const auto& stage : memory.stages) stages.push_back(stage_memory_document(stage));
-  return Object()
-      .put("fits", memory.fits)
+  Object document;
+  document.put("fits", memory.fits)
       .put("host_fits", memory.host_fits)
       .quantity("capacity_bytes", memory.capacity)
       .quantity("peak_bytes", memory.peak)
@@ -139,8 +183,10 @@ Document memory_document(const forecast::Memory& memory) {
       .quantity("host_capacity_bytes", memory.host_capacity)
       .quantity("nvme_bytes", memory.nvme)
       .quantity("nvme_capacity_bytes", memory.nvme_capacity)
-      .put("stages", std::move(stages))
-      .take();
+      .put("stages", std::move(stages));
+  if (memory.fit_chance) document.number("fit_chance", *memory.fit_chance);
+  if (memory.allocator) document.put("allocator", allocator_document(*memory.allocator));
+  return document.take();
 }
 
 Document network_document(const forecast::Forecast& forecast) {

@@ -98,12 +98,61 @@ std::string outside_text(const forecast::Memory& memory, const TextOptions& opti
   return text;
 }
 
+std::string peaks_text(const forecast::AllocatorPeaks& peaks) {
+  return fmt::format("{} allocated, {} reserved, {} of the device",
+                     units::short_text(peaks.allocated), units::short_text(peaks.reserved),
+                     units::short_text(peaks.device));
+}
+
+std::string failure_text(const forecast::AllocatorFailure& failure) {
+  const auto when = failure.step < 0 ? std::string("before the first step")
+                                     : fmt::format("in step {}", failure.step + 1);
+  const auto why =
+      failure.by_fragments
+          ? fmt::format("the largest free piece is {}", units::short_text(failure.largest_free))
+          : fmt::format("{} are allocated", units::short_text(failure.allocated));
+  return fmt::format("runs out of memory {}: {} for {}, {}", when,
+                     units::short_text(failure.requested), failure.tensor, why);
+}
+
+// What the caching allocator holds, and the tensors that it holds at the peak.
+std::string allocator_text(const forecast::AllocatorUse& use, const TextOptions& options) {
+  std::string text = "caching allocator, replayed: ";
+  if (use.failure) {
+    text += failure_text(*use.failure);
+  } else {
+    text += peaks_text(use.steady);
+    if (use.first.reserved != use.steady.reserved)
+      text += fmt::format(" (first step: {} reserved)", units::short_text(use.first.reserved));
+    text += fmt::format("; fragments cost {}", units::short_text(use.unused_at_peak));
+    if (use.retries > 0)
+      text += fmt::format("; {} times it gave back all that it cached", use.retries);
+  }
+  text = wrapped(text, 2, width_of(options));
+  std::string held = "most of the peak:";
+  const char* separator = " ";
+  for (const auto& one : use.largest) {
+    held += fmt::format("{}{}{}{}", separator, one.op, one.op.empty() ? "" : " ", one.what);
+    if (!one.block.empty()) held += fmt::format(" of {}", one.block);
+    held += " " + units::short_text(one.bytes);
+    separator = ", ";
+  }
+  return text + (use.largest.empty() ? "" : wrapped(held, 2, width_of(options)));
+}
+
+// By how far forecasts of memory were off. Of what is certain nothing is said.
+std::string chance_text(const forecast::Memory& memory) {
+  if (!memory.fit_chance || *memory.fit_chance >= 0.995 || *memory.fit_chance < 0.005) return {};
+  return fmt::format("{} {:.0f} %", memory.fits ? ": fits with" : ", but for a chance of",
+                     100 * *memory.fit_chance);
+}
+
 std::string memory_text(const forecast::Memory& memory, const TextOptions& options) {
   const auto groups = grouped_stages(memory);
   const auto shown = worth_showing(groups);
   std::string text =
-      heading(fmt::format("Memory per GPU, of {}{}", units::short_text(memory.capacity),
-                          memory.fits ? "" : ": DOES NOT FIT"),
+      heading(fmt::format("Memory per GPU, of {}{}{}", units::short_text(memory.capacity),
+                          memory.fits ? "" : ": DOES NOT FIT", chance_text(memory)),
               options);
   int name_width = 0;
   for (const auto& group : shown) name_width = std::max(name_width, columns(stages_name(group)));
@@ -121,6 +170,7 @@ std::string memory_text(const forecast::Memory& memory, const TextOptions& optio
   const auto heaviest = static_cast<std::size_t>(std::max(memory.peak_stage, 0));
   if (heaviest < memory.stages.size())
     text += composition(memory.stages[heaviest], memory.peak_stage, options);
+  if (memory.allocator) text += allocator_text(*memory.allocator, options);
   return text + outside_text(memory, options);
 }
 

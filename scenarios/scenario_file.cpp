@@ -109,6 +109,7 @@ std::vector<Field> scenario_fields() { return fields_of(scenario_table()); }
 Question read_sections(const Value& document, Reading& reading) {
   const Cursor root(document, "", reading);
   Question question;
+  question.memory_headroom = search::usual_headroom;
   if (document.kind != Value::Kind::map) {
     root.complain("expected a map with model, cluster, training and plan");
     return question;

@@ -363,6 +363,9 @@ Question reopened(const PublishedRow& row, std::span<const std::string> sets) {
   apply_sets(run, sets, reading);
   auto question = read_question(run, reading);
   reading.throw_if_any();
+  // The run left free what it left free.
+  const auto* asked = run.find("search");
+  if (asked == nullptr || asked->find("memory_headroom") == nullptr) question.memory_headroom = 0;
   // As the run's framework does.
   const auto given = row.scenario->plan.recompute.kind;
   if (given == strategies::Recompute::Kind::per_op && question.space.further_ways.empty())

@@ -251,8 +251,10 @@ Table<Question> make_search_table() {
                        "The search ends when no plan can be faster by more than this share",
                        &Question::gap),
       time_limit_key(),
-      number<Question>("memory_headroom", "0", {0, 0.99, "a share of device memory"},
-                       "Share of device memory that stays free", &Question::memory_headroom),
+      number<Question>("memory_headroom", "0.06", {0, 0.99, "a share of device memory"},
+                       "Share of device memory that stays free of what the allocator reserves; "
+                       "0: tensors may fill it",
+                       &Question::memory_headroom),
       objective_key(),
       rate_key(),
       nodes_key(),

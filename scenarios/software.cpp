@@ -2,6 +2,10 @@
 #include "plans/software.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string>
 
 #include "plans/words.hpp"
 #include "scenarios/named.hpp"
@@ -84,6 +88,45 @@ void read_loader(Software& software, const Cursor& at) {
 std::optional<Value> show_loader(const Software& software) {
   if (!software.data_loader) return shown_text("none");
   return show_map(loader_table(), *software.data_loader);
+}
+
+// --- allocator: {expandable_segments, max_split_size_mb, …}
+
+const Table<strategies::AllocatorSettings>& allocator_table() {
+  using Settings = strategies::AllocatorSettings;
+  static const Table<Settings> table{
+      yes_no<Settings>("expandable_segments", "false",
+                       "PyTorch: segments grow page by page instead of being taken as they are",
+                       &Settings::expandable_segments),
+      whole<Settings>("max_split_size_mb", "", {21, 1 << 20, "MiB, above PyTorch's 20"},
+                      "PyTorch: blocks of so many MiB or more are not split",
+                      &Settings::max_split_size_mb),
+      whole<Settings>("roundup_power2_divisions", "0", {0, 64, "a power of two"},
+                      "PyTorch: parts of a power of two that sizes are rounded up to; 0: to 512 "
+                      "bytes",
+                      &Settings::roundup_power2_divisions),
+      number<Settings>("garbage_collection_threshold", "0", {0, 1, "a share of what is allowed"},
+                       "PyTorch: the share of cluster.memory_fraction's memory above which unused "
+                       "segments are given back; 0: never",
+                       &Settings::garbage_collection_threshold),
+      number<Settings>("preallocated", "", {0.01, 1, "a share of the device's memory"},
+                       "JAX: the share of the device's memory that is taken before the first step "
+                       "(XLA_PYTHON_CLIENT_MEM_FRACTION); left out, memory is taken when needed",
+                       &Settings::preallocated)};
+  return table;
+}
+
+void read_allocator(Software& software, const Cursor& at) {
+  auto& settings = software.allocator;
+  read_map(allocator_table(), settings, at);
+  const auto divisions = static_cast<std::uint64_t>(settings.roundup_power2_divisions);
+  if (divisions > 0 && !std::has_single_bit(divisions))
+    at.complain("roundup_power2_divisions " + std::to_string(divisions) +
+                " is no power of two; write 1, 2, 4, 8, 16, 32 or 64");
+}
+
+std::optional<Value> show_allocator(const Software& software) {
+  return show_map(allocator_table(), software.allocator);
 }
 
 void add_kernel_keys(Table<Software>& table) {
@@ -249,7 +292,12 @@ void add_memory_keys(Table<Software>& table) {
       number<Software>("reserved_over_allocated", "1.05",
                        {1, 4, "what is reserved holds the tensors"},
                        "The caching allocator's memory over that of the tensors",
-                       &Software::reserved_over_allocated)};
+                       &Software::reserved_over_allocated),
+      {{"allocator", "How the allocator of device memory is set up",
+        "PyTorch's caching allocator as it is without PYTORCH_CUDA_ALLOC_CONF",
+        map_of(fields_of(allocator_table()))},
+       read_allocator,
+       show_allocator}};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 

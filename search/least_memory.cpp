@@ -19,9 +19,12 @@ double room_for_tensors(const PlanFacts& facts, double headroom) {
   const strategies::Placement placement(simple);
   const double outside =
       strategies::communicators(placement, false) * software.communicator_memory.value +
-      software.framework_memory.value + software.workspace.value +
-      (facts.scenario.model.moe ? software.expert_workspace.value : 0);
-  return least * facts.scenario.cluster.memory_fraction * (1 - headroom) - outside;
+      software.framework_memory.value;
+  const double workspaces =
+      software.workspace.value + (facts.scenario.model.moe ? software.expert_workspace.value : 0);
+  const double reserved = least * facts.scenario.cluster.memory_fraction * (1 - headroom) - outside;
+  if (headroom == 0) return reserved - workspaces;
+  return std::ceil(reserved / software.reserved_over_allocated) - workspaces;
 }
 
 strategies::StaticMemory states_of(const PlanFacts& facts, const strategies::Parameters& held,

@@ -6,7 +6,8 @@
 
 namespace search {
 
-// What the smallest device has for tensors. `headroom`: share of memory that stays free.
+// What the smallest device has for tensors. `headroom`: share of memory that stays free; where it
+// is not 0, what the allocator reserves beside the tensors must not take it.
 double room_for_tensors(const PlanFacts& facts, double headroom);
 // Weights, gradients and optimizer states of an average device.
 double average_states(const PlanFacts& facts);

@@ -23,12 +23,17 @@ struct Alternative {
   Space space;
 };
 
+// What a scenario's search leaves free where it does not say: forecasts of what is reserved are met
+// within some percent, and an allocator that runs full gives its cache back, which stalls the step.
+// From here on a forecast does not warn that memory is full.
+inline constexpr double usual_headroom = 0.06;
+
 // What is asked. `scenario.plan` holds what the space does not vary.
 struct Question {
   forecast::Scenario scenario;
   Space space;
   double gap = 0;              // the search ends when no plan can be faster by more than this share
-  double memory_headroom = 0;  // share of device memory that stays free
+  double memory_headroom = 0;  // share of device memory that stays free of what is reserved
   std::optional<units::Seconds> time_limit;  // whoever owns the clock keeps it
   Objective objective = {};                  // for optimise() (objectives.hpp)
   // Chosen from as well: the same in another precision, say, or with states offloaded.

@@ -290,9 +290,12 @@ Played play(const Trial& trial, std::vector<std::vector<int>> cuts, Picoseconds 
 
 ByteCount missing(const Question& question, const forecast::Forecast& forecast) {
   if (!forecast.memory.host_fits) return std::numeric_limits<ByteCount>::max() / 4;
-  double needed = 0;
+  double needed = 0;  // where something stays free, the allocator does not reserve it either
   for (const auto& stage : forecast.memory.stages)
-    needed = std::max(needed, (stage.peak_allocated + stage.communication + stage.framework).value);
+    needed = std::max(needed,
+                      question.memory_headroom > 0
+                          ? stage.peak.value
+                          : (stage.peak_allocated + stage.communication + stage.framework).value);
   const double room = (1 - question.memory_headroom) * forecast.memory.capacity.value;
   return static_cast<ByteCount>(std::ceil(needed - room));
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "forecast/accuracy/memory_spread.hpp"
 #include "forecast/accuracy/quantile.hpp"
 #include "forecast/accuracy/regime.hpp"
 #include "units/text.hpp"
@@ -226,6 +227,7 @@ Interval interval_of(const Circumstances& run, const Intervals& intervals) {
 
 void add_interval(Forecast& forecast, const Scenario& scenario, const Intervals& intervals) {
   if (intervals.regimes.empty()) return;
+  forecast.memory.fit_chance = fit_chance_of(forecast.memory);
   auto interval = interval_of(circumstances_of(scenario, forecast), intervals);
   forecast.step.time_low = std::exp(interval.low) * forecast.step.time;
   forecast.step.time_high = std::exp(interval.high) * forecast.step.time;

@@ -90,9 +90,12 @@ std::string pareto_text(const Question& question, const Answer& answer,
 // Rounded up: what is said to be proved is.
 std::string at_most(double share) { return percent(std::ceil(share * 1000 - 1e-9) / 1000); }
 
-std::string proof_words(const Answer& answer) {
-  const auto none =
-      fmt::format("none of the {} in the space is faster", plans(answer.space.enumerated));
+std::string proof_words(const Question& question, const Answer& answer) {
+  const auto leaving = question.memory_headroom > 0 ? fmt::format(" that leave {} of memory free",
+                                                                  percent(question.memory_headroom))
+                                                    : std::string();
+  const auto none = fmt::format("none of the {} in the space{} is faster",
+                                plans(answer.space.enumerated), leaving);
   if (answer.optimal) return "optimal: " + none;
   const std::string stopped = answer.interrupted ? "stopped early; " : "";
   if (!(answer.lower_bound.value > 0)) return stopped + "nothing is proved yet";
@@ -121,8 +124,8 @@ std::string search_text(const search::Outcome& outcome, const search::Why& why,
   std::string text = setting_text(question.scenario_of(best.alternative), options) +
                      objective_text(outcome, options) +
                      best_text(question, best, options, corrected);
-  text +=
-      item("proof", proof_words(answer), options) + item("", counts_words(answer.space), options);
+  text += item("proof", proof_words(question, answer), options) +
+          item("", counts_words(answer.space), options);
   text += alerts_text(question.scenario_of(best.alternative), best.forecast, options);
   text += why_text(question, answer, why, options);
   text += heading("Choices of degrees, each with its best stages and recomputation", options) +

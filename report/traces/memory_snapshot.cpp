@@ -113,7 +113,7 @@ class SnapshotWriter {
     out_.open_map();
     field("filename", named.category);
     field("line", 0);
-    field("name", named.name);
+    field("name", named.name());
     out_.close_map();
     out_.close_list();
     known = out_.remember();

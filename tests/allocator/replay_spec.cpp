@@ -101,4 +101,40 @@ TEST_CASE("what recurs is as if every step had been played") {
   CHECK(failed > 10);
 }
 
+TEST_CASE("a tensor that is freed at once changes peaks, and nothing else") {
+  CachingAllocator memory({}, {gib, {}});
+  CHECK_FALSE(memory.passing(12 * mib, 0));  // nothing is free yet
+  play(memory, {give(a, 40 * mib), take(a), give(b, 10 * mib)});
+  const auto state = memory.state();
+  CHECK(memory.passing(20 * mib, 0));
+  CHECK(memory.state() == state);
+  CHECK(memory.counts().allocated.now == 10 * mib);
+  CHECK(memory.counts().allocated.peak == 40 * mib);
+  CHECK(memory.passing(30 * mib, 0));
+  CHECK_FALSE(memory.passing(31 * mib, 0));
+  CHECK_FALSE(memory.passing(20 * mib, 1));  // another stream has blocks of its own
+}
+
+TEST_CASE("steps count the same whether or not a trace is written, which takes no short cut") {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto setting = tests::random_setting(random);
+    Timeline timeline;
+    for (int i = 0; i < 20; ++i) {
+      const auto some = tests::random_events(random, 10, false, 1000);
+      timeline.step.insert(timeline.step.end(), some.begin(), some.end());
+      timeline.step.insert(timeline.step.end(), {give(a, tests::random_size(random)), take(a)});
+    }
+    allocator::Trace trace;
+    CachingAllocator one(setting.settings, setting.limits),
+        other(setting.settings, setting.limits, &trace);
+    const auto fast = replay(one, timeline, 5), slow = replay(other, timeline, 5);
+    CHECK(fast.all == slow.all);
+    CHECK(fast.steady == slow.steady);
+    CHECK(fast.failure == slow.failure);
+    CHECK(one.state() == other.state());
+  }
+}
+
 }  // namespace replay_spec

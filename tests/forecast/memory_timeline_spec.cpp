@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of allocations beside the bytes that passes count.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -69,7 +70,7 @@ TEST_CASE("the most bytes alive at once are those that the forecast counts") {
     const auto lowered = lowered_of(s, costs);
     for (std::uint32_t actor = 0; actor < lowered.actors.size(); ++actor) {
       CAPTURE(actor);
-      const auto alive = forecast::most_alive(tensor_timeline(s, lowered, actor).events);
+      const auto alive = forecast::peak_of(tensor_timeline(s, lowered, actor).events).bytes;
       const auto expected = counted(s, lowered, actor);
       const double ratio = static_cast<double>(alive) / static_cast<double>(expected);
       if (pairs_passes(s.plan.schedule)) {
@@ -113,8 +114,10 @@ TEST_CASE("tensors are named by layer and operator") {
   const auto lowered = lowered_of(s, costs);
   const auto timeline = tensor_timeline(s, lowered, 0);
   std::map<std::string, int> categories;
-  for (const auto& tensor : timeline.tensors) ++categories[tensor.category];
-  CHECK(timeline.tensors.front() == forecast::NamedTensor{"embedding: weights", "parameters"});
+  for (const auto& tensor : timeline.names) ++categories[tensor.category];
+  CHECK(timeline.names.front() == forecast::NamedTensor{"embedding", "", "weights", "parameters"});
+  CHECK(forecast::NamedTensor{"layer 3", "qkv", "input", "activations"}.name() ==
+        "layer 3: qkv, input");
   CHECK(categories.contains("activations"));
   CHECK(categories.contains("temporary"));
   CHECK(categories.contains("optimizer"));
@@ -128,7 +131,7 @@ TEST_CASE("what recomputation makes again is alive while its layer runs, forward
   const auto timeline = tensor_timeline(s, lowered, 0);
   std::map<std::string, int> allocations;
   for (const auto& event : timeline.events.step)
-    if (event.kind == Event::Kind::allocate) ++allocations[timeline.tensors[event.tensor].category];
+    if (event.kind == Event::Kind::allocate) ++allocations[timeline.named(event.tensor).category];
   CHECK(allocations["activations, made again"] > allocations["activations"]);
 }
 
@@ -146,6 +149,63 @@ TEST_CASE("a history replays a first step and one more, and ends with what stays
   CHECK(std::ranges::none_of(history.trace, [](const auto& entry) {
     return entry.action == allocator::TraceEntry::Action::oom;
   }));
+}
+
+TEST_CASE("a microbatch's tensors have the ids of one that is over") {
+  const auto s = tests::small_llama({});  // one stage, four microbatches, one after the other
+  const auto costs = forecast::costs_on(s.cluster);
+  const auto timeline = tensor_timeline(s, lowered_of(s, costs), 0);
+  CHECK(timeline.name_of.size() == timeline.names.size());
+  std::map<allocator::TensorId, int> allocations;
+  for (const auto& event : timeline.events.step)
+    if (event.kind == Event::Kind::allocate) ++allocations[event.tensor];
+  CHECK(std::ranges::all_of(allocations, [](const auto& one) { return one.second == 4; }));
+}
+
+TEST_CASE("the replay allocates the forecast's bytes, and reserves no less") {
+  std::mt19937 random(11);
+  int fitted = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto s = tests::random_scenario(random);
+    CAPTURE(i);
+    const auto memory = forecast::simulate(s, {.allocator = true}).memory;
+    REQUIRE(memory.allocator);
+    const auto& use = *memory.allocator;
+    CHECK(use.stage == memory.peak_stage);
+    if (use.failure) continue;
+    ++fitted;
+    for (const auto& peaks : {use.first, use.steady}) {
+      CHECK(peaks.reserved >= peaks.allocated);
+      CHECK(peaks.device >= peaks.reserved);
+      CHECK(peaks.device <= memory.capacity);
+      // Blocks are rounded up, and large ones may have up to 1 MiB too much.
+      const auto ratio = peaks.allocated / memory.peak_allocated;
+      if (!pairs_passes(s.plan.schedule)) CHECK(ratio >= 1 - 1e-6);
+      CHECK(ratio < 2.5);
+    }
+    CHECK(use.unused_at_peak <= use.steady.reserved - use.steady.allocated);
+    CHECK(use.largest.size() <= 10);
+    CHECK(std::ranges::is_sorted(use.largest, std::greater<>(), &forecast::HeldTensors::bytes));
+  }
+  CHECK(fitted > 50);
+}
+
+TEST_CASE("JAX takes its share of the device at once") {
+  auto s = tests::small_llama({});
+  s.software.allocator.preallocated = 0.75;
+  const auto memory = forecast::simulate(s, {.allocator = true}).memory;
+  CHECK(memory.allocator->steady.reserved == 0.75 * memory.capacity);
+  CHECK(memory.allocator->first.reserved == memory.allocator->steady.reserved);
+  CHECK(memory.allocator->steady.allocated == memory.peak_allocated);
+}
+
+TEST_CASE("pages that grow reserve less than segments that were taken for other sizes") {
+  auto s = tests::small_llama({.micro_batch = 4});
+  const auto reserved = [&](bool expandable) {
+    s.software.allocator.expandable_segments = expandable;
+    return forecast::simulate(s, {.allocator = true}).memory.allocator->steady.reserved;
+  };
+  CHECK(reserved(true) < reserved(false));
 }
 
 }  // namespace memory_timeline_spec

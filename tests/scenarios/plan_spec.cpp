@@ -153,6 +153,21 @@ TEST_CASE("a data loader has a speed") {
         strategies::DataLoader{3, 2});
 }
 
+TEST_CASE("an allocator is set up as PYTORCH_CUDA_ALLOC_CONF has it, or takes a share at once") {
+  const auto allocator = [](const std::string& written) {
+    return read(llama, {"software.allocator=" + written}).software.allocator;
+  };
+  CHECK(allocator("{}") == strategies::AllocatorSettings{});
+  CHECK(allocator("{expandable_segments: true}").expandable_segments);
+  CHECK(allocator("{max_split_size_mb: 128}").max_split_size_mb == 128);
+  CHECK(allocator("{roundup_power2_divisions: 8}").roundup_power2_divisions == 8);
+  CHECK(allocator("{garbage_collection_threshold: 0.8}").garbage_collection_threshold == 0.8);
+  CHECK(allocator("{preallocated: 0.75}").preallocated == 0.75);
+  CHECK(tests::complaint({"software.allocator={roundup_power2_divisions: 3}"}) ==
+        "software.allocator: roundup_power2_divisions 3 is no power of two; write 1, 2, 4, 8, 16, "
+        "32 or 64");
+}
+
 TEST_CASE("--set turns a word or a size into the mapping that it stands for") {
   CHECK(plan({"plan.bucket=1e8", "plan.bucket.gather=2e8"}).bucket == units::Bytes{1e8});
   CHECK(plan({"plan.offload=none", "plan.offload.optimizer=cpu", "plan.offload.activations=cpu",

@@ -141,15 +141,15 @@ workloads:
   - {model: llama3-8b, training: {sequence_length: 8192, global_batch: 64}, tokens: 1e12, weight: 3,
      plan: {tensor: 2}, search: {gap: 0.1}}
   - {name: other, model: llama3-8b, training: {sequence_length: 4096, global_batch: 64}, tokens: 1e11}
-search: {memory_headroom: 0.06, zero: [1, 2]}
+search: {memory_headroom: 0.1, zero: [1, 2]}
 options: [{name: a, cluster: {node: dgx-h100, nodes: [1, 2]}}]
 )");
   REQUIRE(p.options[1].questions.size() == 2);
   const auto& [first, second] = std::tie(p.options[1].questions[0], p.options[1].questions[1]);
   CHECK(first.space.tensor.listed == std::vector<std::int64_t>{2});
   CHECK(first.gap == 0.1);
-  CHECK(first.memory_headroom == 0);
-  CHECK(second.memory_headroom == 0.06);
+  CHECK(first.memory_headroom == search::usual_headroom);
+  CHECK(second.memory_headroom == 0.1);
   CHECK(second.gap == 0.02);
   CHECK(second.scenario.training.sequence_length == 4096);
   CHECK(p.workloads[0].weight == 3);

@@ -44,7 +44,7 @@ TEST_CASE("without a plan everything is open") {
   const auto question = ask(llama);
   CHECK(question.space == Space{});
   CHECK(question.gap == 0);
-  CHECK(question.memory_headroom == 0);
+  CHECK(question.memory_headroom == search::usual_headroom);
   CHECK_FALSE(question.time_limit);
   CHECK(question.scenario.plan == strategies::Plan{});
   CHECK(question.scenario.name == "llama3-70b on 128 GPUs of dgx-h100");

@@ -33,8 +33,6 @@ forecast::Scenario wide_layers(std::int64_t tensor, int zero, const Precision& g
 // The plan alone, on devices on which so much is left free that it just fits.
 Question just_fitting(const forecast::Scenario& scenario) {
   const auto memory = forecast::simulate(scenario).memory;
-  const auto& stage = memory.stages.front();
-  const auto needed = stage.peak_allocated + stage.communication + stage.framework;
   const auto only = [](std::int64_t value) { return Values{.least = value, .most = value}; };
   const auto& plan = scenario.plan;
   Question question{.scenario = scenario};
@@ -43,7 +41,7 @@ Question just_fitting(const forecast::Scenario& scenario) {
   question.space.zero = only(plan.zero);
   question.space.sequence_parallel = plan.sequence_parallel;
   question.space.recompute = false;
-  question.memory_headroom = 1 - (needed + units::Bytes{1e3}) / memory.capacity;
+  question.memory_headroom = 1 - (memory.peak + units::Bytes{1e3}) / memory.capacity;
   return question;
 }
 

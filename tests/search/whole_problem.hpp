@@ -205,17 +205,19 @@ inline Plan in_ways(Plan plan, const std::vector<LayerVariant>& ways,
   return plan;
 }
 
-// Bytes that the fullest device needs.
-inline double needed(const forecast::Forecast& forecast) {
+// Bytes that the fullest device needs: where some stay free, of what the allocator reserves.
+inline double needed(const forecast::Forecast& forecast, double headroom) {
   double most = 0;
   for (const auto& stage : forecast.memory.stages)
-    most = std::max(most, (stage.peak_allocated + stage.communication + stage.framework).value);
+    most = std::max(
+        most, headroom > 0 ? stage.peak.value
+                           : (stage.peak_allocated + stage.communication + stage.framework).value);
   return most;
 }
 
 inline bool fits(const forecast::Forecast& forecast, double headroom) {
   return forecast.memory.host_fits &&
-         needed(forecast) <= (1 - headroom) * forecast.memory.capacity.value;
+         needed(forecast, headroom) <= (1 - headroom) * forecast.memory.capacity.value;
 }
 
 inline void for_each_partition(const Question& question,
@@ -480,7 +482,7 @@ inline double draw_memory_fraction(Draw& draw, Question question) {
       scenario.plan = plan;
       scenario.plan.recompute.kind = kind;
       const auto forecast = forecast::simulate(scenario);
-      needs.push_back(needed(forecast));
+      needs.push_back(needed(forecast, 0));
       capacity = forecast.memory.capacity.value;
     });
   const auto [least, most] = std::ranges::minmax(needs);

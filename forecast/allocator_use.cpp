@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/allocator_use.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "allocator/replay.hpp"
+#include "forecast/memory.hpp"
+#include "forecast/memory_timeline.hpp"
+
+namespace forecast {
+
+using units::Bytes;
+
+allocator::Settings settings_of(const strategies::AllocatorSettings& settings) {
+  allocator::Settings made;
+  made.expandable_segments = settings.expandable_segments;
+  if (settings.max_split_size_mb)
+    made.max_split_size = *settings.max_split_size_mb * allocator::mib;
+  made.roundup_power2_divisions.fill(static_cast<int>(settings.roundup_power2_divisions));
+  made.garbage_collection_threshold = settings.garbage_collection_threshold;
+  return made;
+}
+
+allocator::Limits limits_of(const Scenario& scenario, const strategies::ActorFacts& actor) {
+  const auto room = capacity_of(scenario, actor) - outside_of(scenario, actor);
+  const auto bytes = std::max<allocator::Size>(0, static_cast<allocator::Size>(room.value));
+  // A share of the device is what set_per_process_memory_fraction sets.
+  if (scenario.cluster.memory_fraction < 1) return {.device = bytes, .allowed = bytes};
+  return {.device = bytes};
+}
+
+namespace {
+
+Bytes bytes_of(std::int64_t size) { return {static_cast<double>(size)}; }
+
+// Of the tensors that are alive when most is, alike ones of several blocks together.
+class Largest {
+ public:
+  explicit Largest(const TensorTimeline& timeline) {
+    for (const auto tensor : peak_of(timeline.events).alive)
+      add(timeline.named(tensor.id), tensor.size);
+  }
+
+  std::vector<HeldTensors> take(std::size_t most_listed) {
+    std::vector<HeldTensors> all;
+    for (auto& [alike, held] : held_) {
+      if (const auto more = held.blocks.size() - 1; more > 0)
+        held.tensors.block += " and " + std::to_string(more) + " more";
+      all.push_back(std::move(held.tensors));
+    }
+    std::ranges::stable_sort(all, std::greater<>(), &HeldTensors::bytes);
+    if (all.size() > most_listed) all.resize(most_listed);
+    return all;
+  }
+
+ private:
+  struct Held {
+    HeldTensors tensors;
+    std::set<std::string_view> blocks;
+  };
+
+  void add(const NamedTensor& named, std::int64_t size) {
+    auto [at, is_new] = held_.try_emplace({named.op, named.what, named.category});
+    auto& [tensors, blocks] = at->second;
+    if (is_new) tensors = {named.block, named.op, named.what, named.category, 0, {}};
+    blocks.insert(named.block);
+    ++tensors.count;
+    tensors.bytes += bytes_of(size);
+  }
+
+  std::map<std::array<std::string_view, 3>, Held> held_;
+};
+
+// By fragments only if what the step needs later would fit too.
+void add_failure(AllocatorUse& use, const allocator::Failure& failure,
+                 const TensorTimeline& timeline) {
+  const bool fit = peak_of(timeline.events).bytes <= failure.limit;
+  use.failure = {.by_fragments = fit && failure.cause == allocator::Failure::Cause::fragments,
+                 .step = failure.step,
+                 .tensor = timeline.named(failure.tensor).name(),
+                 .requested = bytes_of(failure.requested),
+                 .allocated = bytes_of(failure.allocated),
+                 .reserved = bytes_of(failure.reserved),
+                 .largest_free = bytes_of(failure.largest_free)};
+}
+
+}  // namespace
+
+AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& lowered,
+                           std::uint32_t actor) {
+  constexpr std::size_t most_listed = 10;
+  const auto timeline = tensor_timeline(scenario, lowered, actor);
+  const auto outside = outside_of(scenario, lowered.actors[actor]);
+  AllocatorUse use;
+  use.stage = lowered.actors[actor].stage;
+  use.largest = Largest(timeline).take(most_listed);
+  if (const auto share = scenario.software.allocator.preallocated) {
+    const auto taken = *share * capacity_of(scenario, lowered.actors[actor]);
+    const auto allocated = bytes_of(peak_of(timeline.events).bytes);
+    use.first = use.steady = {allocated, taken, taken + outside};
+    use.unused_at_peak = taken - allocated;
+    return use;
+  }
+  allocator::CachingAllocator memory(settings_of(scenario.software.allocator),
+                                     limits_of(scenario, lowered.actors[actor]));
+  const auto replayed = allocator::replay(memory, timeline.events, allocator::most_states);
+  const auto peaks = [&](const allocator::Counts& counts) {
+    const auto reserved = bytes_of(counts.reserved.peak);
+    return AllocatorPeaks{bytes_of(counts.allocated.peak), reserved, reserved + outside};
+  };
+  use.first = peaks(replayed.first);
+  use.steady = peaks(replayed.steady);
+  use.unused_at_peak = bytes_of(replayed.steady.unused_at_peak);
+  use.retries = replayed.all.retries;
+  if (replayed.recurrence) use.period = replayed.recurrence->period;
+  use.played = replayed.played;
+  if (replayed.failure) add_failure(use, *replayed.failure, timeline);
+  return use;
+}
+
+}  // namespace forecast

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/fitting_change.hpp"
+
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "plans/admissible.hpp"
+#include "units/text.hpp"
+
+namespace forecast {
+
+namespace {
+
+using strategies::Plan;
+using strategies::Recompute;
+
+struct Change {
+  const char* key;
+  std::string value;
+  Plan plan;
+};
+
+bool is_allowed(const Scenario& scenario, const Plan& plan) {
+  const strategies::Case asked{scenario.model, scenario.training, plan, scenario.cluster};
+  for (const auto conditions :
+       {strategies::on_sequence_parts(), strategies::on_shards(), strategies::on_batch(),
+        strategies::on_stages(), strategies::on_microbatches(), strategies::on_chunks()})
+    if (!strategies::all_hold(conditions, asked)) return false;
+  return true;
+}
+
+bool recomputes_by_stage(const Plan& plan) {
+  return !plan.recompute_of_stage.empty() || !plan.layers.empty();
+}
+
+// Whether what is sharded or on the host is updated as it is elsewhere.
+bool updates_simply(const Scenario& scenario) {
+  using enum strategies::Optimizer;
+  const auto optimizer = scenario.training.optimizer;
+  return (optimizer == adam || optimizer == adamw || optimizer == sgd) &&
+         scenario.plan.gradient_compression == strategies::GradientCompression::none;
+}
+
+bool has_host(const Scenario& scenario) {
+  for (std::size_t kind = 0; kind < scenario.cluster.kinds(); ++kind) {
+    const auto& node = scenario.cluster.kind(kind);
+    if (node.host.memory.value <= 0 || node.host.memory_bandwidth.value <= 0 ||
+        node.pcie.bandwidth.value <= 0)
+      return false;
+  }
+  return true;
+}
+
+std::vector<Change> changes_of(const Scenario& scenario) {
+  const auto& plan = scenario.plan;
+  std::vector<Change> changes;
+  const auto add = [&](const char* key, std::string value, auto change) {
+    changes.push_back({key, std::move(value), plan});
+    change(changes.back().plan);
+    if (changes.back().plan == plan) changes.pop_back();
+  };
+  if (plan.tensor > 1)
+    add("plan.sequence_parallel", "true", [](Plan& to) { to.sequence_parallel = true; });
+  if (plan.micro_batch % 2 == 0)
+    add("plan.micro_batch", std::to_string(plan.micro_batch / 2),
+        [](Plan& to) { to.micro_batch /= 2; });
+  if (!recomputes_by_stage(plan)) {
+    if (plan.recompute.kind == Recompute::Kind::none)
+      add("plan.recompute", "selective",
+          [](Plan& to) { to.recompute = {Recompute::Kind::selective}; });
+    add("plan.recompute", "full", [](Plan& to) { to.recompute = {Recompute::Kind::full}; });
+  }
+  if (plan.data * plan.context > 1 && plan.layers.empty())
+    for (const int stage : {1, 3})
+      if (plan.zero < stage && (stage == 1 || updates_simply(scenario)))
+        add("plan.zero", std::to_string(stage), [&](Plan& to) { to.zero = stage; });
+  if (plan.offload == strategies::Offload{} && updates_simply(scenario) && has_host(scenario))
+    add("plan.offload", "{optimizer: cpu}",
+        [](Plan& to) { to.offload.optimizer = strategies::Offload::Tier::cpu; });
+  return changes;
+}
+
+}  // namespace
+
+std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario) {
+  std::optional<FittingChange> best;
+  auto changed = scenario;
+  for (auto& change : changes_of(scenario)) {
+    if (!is_allowed(scenario, change.plan)) continue;
+    changed.plan = change.plan;
+    try {
+      const auto forecast = simulate(changed);
+      const bool fits = forecast.memory.fits && forecast.memory.host_fits;
+      if (fits && (!best || forecast.step.time < best->step))
+        best = {change.key, change.value, forecast.memory.peak, forecast.step.time};
+    } catch (const std::invalid_argument&) {  // what the plan cannot be combined with
+    }
+  }
+  return best;
+}
+
+std::string advice_to_fit(const Scenario& scenario) {
+  const auto change = cheapest_fitting_change(scenario);
+  if (!change)
+    return "no change of one key alone (sequence_parallel, micro_batch, recompute, zero, offload) "
+           "makes it fit; try `stepcast search`";
+  return "the cheapest change of one key that makes it fit: " + change->key + ": " + change->value +
+         ", with " + units::short_text(change->peak) + " and " + units::short_text(change->step) +
+         " a step";
+}
+
+}  // namespace forecast

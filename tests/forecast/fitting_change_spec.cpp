@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes a plan fit that does not.
+#include "forecast/fitting_change.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/small_llama.hpp"
+
+namespace fitting_change_spec {
+
+using strategies::Recompute;
+
+namespace {
+
+// On devices that have this share of what a plan needs of them.
+forecast::Scenario short_of_memory(const strategies::Plan& plan, double share) {
+  auto s = tests::small_llama(plan);
+  const auto memory = forecast::simulate(s).memory;
+  s.cluster.memory_fraction *= share * (memory.peak / memory.capacity);
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("one key is changed, the plan then fits, and no other such change takes a shorter step") {
+  const auto s = short_of_memory({.data = 2, .micro_batch = 2}, 0.8);
+  REQUIRE_FALSE(forecast::simulate(s).memory.fits);
+  const auto change = forecast::cheapest_fitting_change(s);
+  REQUIRE(change);
+  struct Other {
+    const char *key, *value;
+    void (*change)(strategies::Plan&);
+  };
+  for (const auto& [key, value, differs] :
+       {Other{"plan.micro_batch", "1", [](strategies::Plan& p) { p.micro_batch = 1; }},
+        Other{"plan.recompute", "full",
+              [](strategies::Plan& p) { p.recompute = {Recompute::Kind::full}; }},
+        Other{"plan.zero", "1", [](strategies::Plan& p) { p.zero = 1; }},
+        Other{"plan.zero", "3", [](strategies::Plan& p) { p.zero = 3; }}}) {
+    CAPTURE(key, value);
+    auto other = s;
+    differs(other.plan);
+    const auto forecast = forecast::simulate(other);
+    if (forecast.memory.fits) CHECK(change->step <= forecast.step.time);
+    if (change->key == key && change->value == value) {
+      CHECK(forecast.memory.fits);
+      CHECK(change->step == forecast.step.time);
+      CHECK(change->peak == forecast.memory.peak);
+    }
+  }
+}
+
+TEST_CASE("where no change of one key is enough, that is said") {
+  const auto s = short_of_memory({}, 0.01);
+  CHECK_FALSE(forecast::cheapest_fitting_change(s));
+  CHECK_THAT(forecast::advice_to_fit(s), STEPCAST_HOLDS("no change of one key"));
+}
+
+}  // namespace fitting_change_spec

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How likely a plan is to fit.
+#include "forecast/accuracy/memory_spread.hpp"
+#include "tests/catch.hpp"
+
+namespace memory_spread_spec {
+
+using forecast::fit_chance_of;
+using forecast::share_measured_below;
+using units::Bytes;
+
+TEST_CASE("more runs measured below a larger multiple of their forecast") {
+  CHECK(share_measured_below(0.5) == 0);
+  CHECK(share_measured_below(2.0) == 1);
+  CHECK(share_measured_below(1.117) == Approx(0.98));
+  double before = 0;
+  for (int percent = 50; percent <= 200; ++percent) {
+    const double share = share_measured_below(percent / 100.0);
+    CHECK(share >= before);
+    before = share;
+  }
+}
+
+TEST_CASE("the chance is that of the stage whose tensors have least room to grow") {
+  forecast::Memory memory;
+  memory.capacity = Bytes{100};
+  forecast::StageMemory stage;
+  stage.communication = Bytes{3};
+  stage.framework = Bytes{2};  // 95 bytes are left
+  stage.peak_allocated = Bytes{50};
+  memory.stages = {stage};
+  CHECK(fit_chance_of(memory) == 1);
+  stage.peak_allocated = Bytes{95 / 1.061};
+  memory.stages.push_back(stage);
+  CHECK(fit_chance_of(memory) == Approx(0.9));
+  memory.stages.back().peak_allocated = Bytes{200};
+  CHECK(fit_chance_of(memory) == 0);
+}
+
+}  // namespace memory_spread_spec
