@@ -47,4 +47,11 @@ Seconds KernelTimes::of(const Kernel& kernel) const {
          std::max(arithmetic_time(kernel), memory_time(kernel, *device_));
 }
 
+Evidence KernelTimes::evidence(const Kernel& kernel) const {
+  const bool product = kernel.kind == Kernel::Kind::product;
+  if (!product && kernel.kind != Kernel::Kind::attention) return Evidence::physics;
+  if (arithmetic_time(kernel) < memory_time(kernel, *device_)) return Evidence::physics;
+  return product ? products_.evidence(kernel) : attention_evidence(kernel, *device_);
+}
+
 }  // namespace topology
