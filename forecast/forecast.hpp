@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "forecast/basis.hpp"
 #include "forecast/idle.hpp"
 #include "forecast/scenario.hpp"
 #include "forecast/step_parts.hpp"
@@ -166,6 +167,7 @@ struct Forecast {
   std::vector<std::string> warnings;   // with advice
   Timeline timeline;                   // only if asked for
   std::optional<Validated> validated;  // filled in with the step's interval (intervals.hpp)
+  std::optional<Basis> basis;          // only if asked for
 };
 
 struct Options {
@@ -173,6 +175,7 @@ struct Options {
   bool templates = true;  // play a repeated pass once; off: every operator is an event
   bool timeline = false;
   bool causes = false;  // StageTimes::bubble_by_cause; comes with a timeline
+  bool basis = false;   // what the seconds rest on
 };
 
 // Forecasts one step. The scenario must be consistent (the reader checks it): impossible values

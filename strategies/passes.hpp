@@ -89,6 +89,7 @@ struct OperatorFlops {
 struct KernelRun {
   sim::Picoseconds duration = 0;
   bool in_loop = false;
+  std::uint32_t asked = 0;  // number of the kernel's question (Costs::questions); 0: none
   operator sim::Picoseconds() const { return duration; }
 };
 using KernelRuns = std::vector<KernelRun>;

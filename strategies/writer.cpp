@@ -40,6 +40,7 @@ void PassWriter::Writer::compute(const KernelRun& run, Activity activity, double
                      .activity = activity,
                      .joins = pending_,
                      .duration = stretched(run.duration, slowdown_ * slower)});
+  name(run.asked);
   launch(run.in_loop);
   pending_ = -1;
   last_compute_ = here();
@@ -63,7 +64,7 @@ void PassWriter::Writer::communicate(const topology::Sending& sending, Activity 
   if (outside_) return exchange(FlowKind::tensor, sending, activity, beside);
   follow(activity);
   count_sent(sending);
-  send(to_ticks(sending.time()), activity, last_compute_);
+  send(to_ticks(sending.time()), activity, last_compute_, sending.asked);
   (beside ? beside_ : pending_) = here();
 }
 
@@ -75,7 +76,8 @@ void PassWriter::Writer::gather_into(const RowExchanges& rows, const KernelRuns&
   count_sent(rows.all_gather);
   for (std::int64_t i = 0; i < cuts; ++i) {
     const bool sends = i + 1 < cuts;
-    if (sends) send(to_ticks(rows.all_gather.time()) / (cuts - 1), tensor, from);
+    if (sends)
+      send(to_ticks(rows.all_gather.time()) / (cuts - 1), tensor, from, rows.all_gather.asked);
     const auto arrives = here();
     compute(part, activity, slower);
     if (sends) pending_ = arrives;
@@ -92,7 +94,8 @@ void PassWriter::Writer::scatter_from(const RowExchanges& rows, const KernelRuns
   for (std::int64_t i = 0; i < cuts; ++i) {
     compute(part, activity, slower);
     if (i + 1 == cuts) break;
-    send(to_ticks(rows.reduce_scatter.time()) / (cuts - 1), tensor, last_compute_);
+    send(to_ticks(rows.reduce_scatter.time()) / (cuts - 1), tensor, last_compute_,
+         rows.reduce_scatter.asked);
     sent = here();
   }
   pending_ = sent;
@@ -241,12 +244,21 @@ void PassWriter::Writer::launch(bool in_loop) {
       in_loop ? std::min(issue_, to_ticks(loop_issue)) : issue_;
 }
 
-void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after) {
+void PassWriter::Writer::name(std::uint32_t asked) {
+  if (asked == 0) return;
+  auto& body = pieces_.back().body;
+  body.asked.resize(body.steps.size());
+  body.asked.back() = asked;
+}
+
+void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after,
+                              std::uint32_t asked) {
   steps().push_back({.lane = Lane::tensor,
                      .rendezvous = true,
                      .activity = activity,
                      .joins = after,
                      .duration = duration});
+  name(asked);
   launch();
 }
 
