@@ -48,7 +48,8 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   const forecast::Options options{
       .full = request.full,
       .timeline = !common.json || !common.trace.empty() || !common.report.empty(),
-      .causes = true};
+      .causes = true,
+      .basis = true};
   auto forecast =
       placing(origin, [&, &scenario = scenario] { return forecast::simulate(scenario, options); });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;

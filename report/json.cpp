@@ -2,6 +2,7 @@
 #include "report/json.hpp"
 
 #include "report/alerts.hpp"
+#include "report/basis.hpp"
 #include "report/correction_parts.hpp"
 #include "report/document.hpp"
 #include "report/job.hpp"
@@ -171,8 +172,9 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
       .put("pipeline", pipeline_document(forecast.pipeline))
       .put("layer", layer_document(forecast.layer))
       .put("memory", memory_document(forecast.memory))
-      .put("critical_path", parts_document(forecast.critical_path))
-      .put("network", network_document(forecast))
+      .put("critical_path", parts_document(forecast.critical_path));
+  if (forecast.basis) object.put("evidence", basis_document(*forecast.basis));
+  object.put("network", network_document(forecast))
       .put("validated", validated_document(forecast.validated));
   if (!scenario.alerts.empty()) object.put("alerts", alerts_document(scenario, forecast));
   return dump(object.put("simulation", simulation_document(forecast.simulation)).take());
