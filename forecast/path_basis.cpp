@@ -105,22 +105,23 @@ auto measurement_of(const Question& question) {
   const auto kernel = question.kernel.value_or(units::Kernel{});
   return std::tuple(kind_of(question), kernel.layout, kernel.precision, kernel.causal, kernel.fused,
                     kernel.batch, kernel.m, kernel.n, kernel.k, question.gpu.kind,
-                    question.collective, question.size.value, question.group);
+                    question.collective, question.size.value, question.group, question.stands_in);
 }
 
-std::vector<Wanted> most_of(const std::vector<Wanted>& all) {
-  std::vector<Wanted> wanted;
+// What took time of the path, each measurement once, by the first question that it answers.
+std::vector<Wanted> measurements_of(const strategies::Questions& questions,
+                                    const Account& account) {
+  std::vector<Wanted> all;
   std::map<decltype(measurement_of(Question{})), std::size_t> known;
-  for (const auto& one : all) {
-    const auto [found, fresh] = known.try_emplace(measurement_of(one.question), wanted.size());
-    if (fresh)
-      wanted.push_back(one);
-    else
-      wanted[found->second].time_ps += one.time_ps;
+  for (std::uint32_t number = 1; number < account.asked.size(); ++number) {
+    const auto time = account.asked[number];
+    if (time == 0) continue;
+    const auto& question = questions[number];
+    const auto [found, fresh] = known.try_emplace(measurement_of(question), all.size());
+    if (fresh) all.push_back({question, kind_of(question), {}, 0});
+    all[found->second].time_ps += time;
   }
-  std::ranges::stable_sort(wanted, std::ranges::greater(), &Wanted::time_ps);
-  if (wanted.size() > most_wanted) wanted.resize(most_wanted);
-  return wanted;
+  return all;
 }
 
 }  // namespace
@@ -137,17 +138,14 @@ Basis basis_of(const sim::Program& program, const sim::Waits& waits,
   };
   for (std::size_t kind = 0; kind < priced_kinds; ++kind)
     of(static_cast<Priced>(kind), Evidence::physics) = account.others[kind];
-  std::vector<Wanted> unmeasured;
-  for (std::uint32_t number = 1; number < account.asked.size(); ++number) {
-    const auto time = account.asked[number];
-    if (time == 0) continue;
-    const auto& question = questions[number];
-    const auto evidence = evidence_of(question);
-    of(kind_of(question), evidence) += time;
-    if (evidence >= Evidence::scaled)
-      unmeasured.push_back({question, kind_of(question), evidence, time});
+  auto& wanted = basis.wanted;
+  for (auto& one : measurements_of(questions, account)) {
+    one.evidence = evidence_of(one.question);
+    of(one.kind, one.evidence) += one.time_ps;
+    if (one.evidence >= Evidence::scaled) wanted.push_back(one);
   }
-  basis.wanted = most_of(unmeasured);
+  std::ranges::stable_sort(wanted, std::ranges::greater(), &Wanted::time_ps);
+  if (wanted.size() > most_wanted) wanted.resize(most_wanted);
   return basis;
 }
 

@@ -19,6 +19,7 @@ using topology::Evidence;
 using units::Kernel;
 
 constexpr std::size_t most_shown = 3;
+constexpr int share_width = 10;  // columns before a command
 
 std::string pass_of(const Kernel& kernel) {
   if (kernel.layout == Kernel::Layout::forward) return "forward";
@@ -51,15 +52,14 @@ std::string product_command(const Kernel& kernel) {
   const bool fp8 = kernel.precision == units::Precision::fp8;
   const bool forward = kernel.layout == Kernel::Layout::forward && kernel.batch == 1;
   if (narrow && !(fp8 && forward)) return {};
-  return fmt::format("tools/measure_kernels.py kernels.csv --product {},{},{},{},{}{}",
-                     pass_of(kernel), kernel.batch, kernel.m, kernel.n, kernel.k,
-                     fp8 ? ",fp8" : "");
+  return fmt::format("tools/measure_kernels.py --product {},{},{},{},{}{}", pass_of(kernel),
+                     kernel.batch, kernel.m, kernel.n, kernel.k, fp8 ? ",fp8" : "");
 }
 
 std::string attention_command(const Kernel& kernel) {
   if (kernel.m != kernel.n) return {};
-  return fmt::format("tools/measure_kernels.py kernels.csv --attention {},{},{},{}",
-                     pass_of(kernel), kernel.m, kernel.k, kernel.causal ? 1 : 0);
+  return fmt::format("tools/measure_kernels.py --attention {},{},{},{}", pass_of(kernel), kernel.m,
+                     kernel.k, kernel.causal ? 1 : 0);
 }
 
 std::string collective_command(const Question& question) {
@@ -69,8 +69,8 @@ std::string collective_command(const Question& question) {
                         ? std::string("alltoall")
                         : std::string(topology::to_text(question.collective));
   const auto bytes = static_cast<std::int64_t>(std::llround(question.size.value));
-  return fmt::format("mpirun -np {} -N {} {}_perf -b {} -e {} -g 1", group.ranks,
-                     group.most_per_node, name, bytes, bytes);
+  return fmt::format("mpirun -np {} -N {} {}_perf -b {} -e {}", group.ranks, group.most_per_node,
+                     name, bytes, bytes);
 }
 
 units::Seconds seconds_of(std::int64_t picoseconds) {
@@ -121,14 +121,20 @@ std::string basis_line(const forecast::Forecast& forecast, const TextOptions& op
 
 std::string measurements_text(const forecast::Forecast& forecast, const TextOptions& options) {
   if (!forecast.basis || forecast.basis->wanted.empty()) return {};
-  std::string text = heading("Measurements that would narrow the forecast most", options);
+  std::string text =
+      heading("Measurements that would narrow the forecast most (share of the step)", options);
   const auto& wanted = forecast.basis->wanted;
   for (std::size_t i = 0; i < std::min(most_shown, wanted.size()); ++i) {
-    const auto& one = wanted[i];
-    text += fmt::format("  {}  {} ({})\n", right(share_text(one.time_ps, forecast), 6),
-                        what_of(one), word(one.evidence));
-    const auto command = command_of(one);
-    text += fmt::format("          {}\n", command.empty() ? "no tool here measures it" : command);
+    const auto command = command_of(wanted[i]);
+    const auto what = command.empty() ? what_of(wanted[i]) + ": no tool here measures it" : command;
+    const int width = width_of(options);
+    const bool fits = command.empty() || share_width + columns(what) <= width;
+    auto lines = wrapped(what, share_width, fits ? width : width - 2);
+    // What a shell is given goes on where the line ends.
+    for (auto at = lines.find('\n'); !fits && at + 1 < lines.size(); at = lines.find('\n', at + 3))
+      lines.replace(at, 1, " \\\n");
+    text += "  " + right(share_text(wanted[i].time_ps, forecast), share_width - 4) + "  " +
+            lines.substr(share_width);
   }
   return text;
 }

@@ -40,8 +40,7 @@ void PassWriter::Writer::compute(const KernelRun& run, Activity activity, double
                      .activity = activity,
                      .joins = pending_,
                      .duration = stretched(run.duration, slowdown_ * slower)});
-  name(run.asked);
-  launch(run.in_loop);
+  launch(run.asked, run.in_loop);
   pending_ = -1;
   last_compute_ = here();
 }
@@ -236,19 +235,17 @@ std::int64_t PassWriter::Writer::start_parts(Activity tensor) {
   return of_->share_.plan.tensor;
 }
 
-void PassWriter::Writer::launch(bool in_loop) {
+void PassWriter::Writer::launch(std::uint32_t asked, bool in_loop) {
+  if (asked != 0) {
+    auto& body = pieces_.back().body;
+    body.asked.resize(body.steps.size());
+    body.asked.back() = asked;
+  }
   const bool with_others = graph_ != Graph::none || in_parts_;
   if (with_others && std::exchange(launched_, true)) return;
   auto& step = steps().back();
   (of_->share_.software.launch_blocking ? step.duration : step.issue) +=
       in_loop ? std::min(issue_, to_ticks(loop_issue)) : issue_;
-}
-
-void PassWriter::Writer::name(std::uint32_t asked) {
-  if (asked == 0) return;
-  auto& body = pieces_.back().body;
-  body.asked.resize(body.steps.size());
-  body.asked.back() = asked;
 }
 
 void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after,
@@ -258,8 +255,7 @@ void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int3
                      .activity = activity,
                      .joins = after,
                      .duration = duration});
-  name(asked);
-  launch();
+  launch(asked);
 }
 
 void PassWriter::Writer::follow(Activity activity) {

@@ -4,7 +4,7 @@
 
 usage: measure_kernels.py OUTPUT.csv --peak TFLOPS --bandwidth GBPS [--peak-fp8 TFLOPS]
                           [--fast] [--device N]
-       measure_kernels.py OUTPUT.csv [--product PASS,BATCH,M,N,K[,fp8]]...
+       measure_kernels.py [OUTPUT.csv] [--product PASS,BATCH,M,N,K[,fp8]]...
                           [--attention PASS,TOKENS,HEAD,CAUSAL]... [--dry-run]
 
 Needs PyTorch and one GPU, and takes a few minutes. --peak is the dense peak in bfloat16 (in
@@ -12,6 +12,7 @@ float16 where the GPU has no bfloat16), --peak-fp8 that in fp8 and --bandwidth t
 memory, all from the data sheet; for some devices they are known here. --fast measures a quarter.
 --product and --attention, as `stepcast simulate` prints them, measure these shapes alone, by the
 columns below; several may be given. --dry-run says what would be measured, and needs no GPU.
+Rows are printed as they are measured, and written at the end if OUTPUT.csv is given.
 
 Columns, as in scenarios/catalog/kernels/*.csv, and the precision:
   kind            product | attention | stream
@@ -276,7 +277,7 @@ def known(name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("output")
+    parser.add_argument("output", nargs="?", help="the table; left out: rows are only printed")
     parser.add_argument("--peak", type=float, help="dense bf16 peak, TFLOP/s")
     parser.add_argument("--peak-fp8", type=float, help="dense fp8 peak, TFLOP/s")
     parser.add_argument("--bandwidth", type=float, help="memory bandwidth, GB/s")
@@ -317,6 +318,8 @@ def main():
     for line in measured:
         print(line, flush=True)
         lines.append(line)
+    if not asked.output:
+        return
     with open(asked.output, "w") as file:
         file.write("\n".join(lines) + "\n")
 

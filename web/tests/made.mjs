@@ -97,7 +97,7 @@ export function run({ stages, microbatches, name = 'made', streams = 1 }) {
       kinds: [{ kind: 'products', measured_s: 0, interpolated_s: seconds * 0.7, scaled_s: seconds * 0.1, physics_s: 0 },
         { kind: 'host', measured_s: 0, interpolated_s: 0, scaled_s: 0, physics_s: seconds * 0.2 }],
       measurements: [{ kind: 'products', evidence: 'scaled', seconds: seconds * 0.1,
-        what: 'forward product, 8 x 16 x 32, in bf16', command: 'tools/measure_kernels.py kernels.csv --product forward,1,8,16,32' }] },
+        what: 'forward product, 8 x 16 x 32, in bf16', command: 'tools/measure_kernels.py --product forward,1,8,16,32' }] },
     network: { links: [{ name: 'nic0.0:out', kind: 'nic', alike: 8, utilisation: 0.6 },
       { name: 'gpu0.nvlink:in', kind: 'nvlink', alike: 16, utilisation: 0.1 }], slowed: [] },
     validated: null,
