@@ -6,22 +6,13 @@
 #include <stdexcept>
 
 #include "app/command.hpp"
+#include "app/published.hpp"
 #include "scenarios/sweeps/sweeps.hpp"
 
 namespace app {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path sweeps_folder(const std::string& asked) {
-  for (const fs::path& folder : {fs::path(asked), fs::path("scenarios/collectives"),
-                                 fs::path(STEPCAST_SOURCE_DIR) / "scenarios" / "collectives"}) {
-    std::error_code wrong;
-    if (!folder.empty() && fs::is_directory(folder, wrong)) return folder;
-    if (!asked.empty()) break;
-  }
-  throw Mistake("the folder of measured collectives is not there; name it with --data FOLDER");
-}
 
 std::string unknown_name(const std::string& name, const std::vector<std::string>& known) {
   std::string text = "unknown table '" + name + "'; expected one of:";
@@ -41,7 +32,7 @@ topology::SweepScore scored(const topology::Sweep& sweep) {
 
 int validate_collectives(std::vector<std::string> tables, const std::string& folder,
                          const Common& common, Streams streams) {
-  const auto where = sweeps_folder(folder);
+  const auto where = data_folder(folder, "collectives", "measured collectives");
   const auto known = scenarios::sweep_names(where);
   for (const auto& name : tables)
     if (std::ranges::find(known, name) == known.end()) throw Mistake(unknown_name(name, known));

@@ -14,11 +14,14 @@
 
 namespace app {
 
-// The folder asked for, or that of the checkout. Throws Mistake where there is none.
-std::filesystem::path published_folder(const std::string& asked);
-
-// That file or folder of the scenarios that the program stands in, or was built from.
+// That file or folder of the scenarios that the program stands in, was built from, or is installed
+// with.
 std::filesystem::path checkout(const std::string& name);
+
+// The folder asked for, or that of the checkout, of `what`. Throws Mistake where there is none.
+std::filesystem::path data_folder(const std::string& asked, const std::string& name,
+                                  const std::string& what);
+std::filesystem::path published_folder(const std::string& asked);
 
 // What the checkout fits to published runs; nothing where it does not say.
 scenarios::Calibration checkout_calibration();

@@ -14,6 +14,8 @@
 
 namespace app {
 
+extern const char* const commit;  // that the build is made from; empty: not known
+
 namespace {
 
 void add_trace(CLI::App& command, Common& common) {
@@ -149,6 +151,11 @@ std::string unknown_command(const CLI::App& program, int argc, const char* const
   return text + "\nTry 'stepcast --help'.\n";
 }
 
+std::string version_text() {
+  const std::string made_from = commit;
+  return "stepcast " STEPCAST_VERSION + (made_from.empty() ? "" : " (commit " + made_from + ")");
+}
+
 constexpr const char* out_of_memory =
     "stepcast: out of memory: the answer needs more than there is, or than a limit (ulimit -v) "
     "leaves; ask for less: no --full, fewer microbatches or stages, a smaller file or grid, fewer "
@@ -182,7 +189,7 @@ int run(int argc, const char* const* argv, Streams streams) {
   CLI::App program{
       "Forecasts one training step of a large language model on a cluster you may not own yet."};
   program.name("stepcast");
-  program.set_version_flag("--version", "stepcast " STEPCAST_VERSION);
+  program.set_version_flag("--version", version_text());
   program.require_subcommand(1);
   program.failure_message([](const CLI::App* where, const CLI::Error& wrong) {
     return "stepcast: " + std::string(wrong.what()) + "\nTry '" + where->get_name() + " --help'.\n";

@@ -19,7 +19,7 @@ std::string mode_of(const scenarios::Grid& grid) {
 }
 
 // Whether points have rules of operators.
-bool judges(const scenarios::Grid& grid) {
+bool has_alerts(const scenarios::Grid& grid) {
   const auto* rules = grid.base.find("alerts");
   return (rules != nullptr && !rules->members.empty()) ||
          std::ranges::any_of(grid.axes, [](const auto& axis) {
@@ -88,7 +88,7 @@ bool is_corrected(const store::Identity& identity) {
 }
 
 report::SweepFacts facts_of(const scenarios::Grid& grid) {
-  report::SweepFacts facts{STEPCAST_VERSION, grid.name, mode_of(grid), {}, judges(grid)};
+  report::SweepFacts facts{STEPCAST_VERSION, grid.name, mode_of(grid), {}, has_alerts(grid)};
   const auto order = scenarios::sorted_indices(grid);
   for (std::size_t axis = 0; axis < order.size(); ++axis)
     for (std::size_t path = 0; path < grid.axes[axis].paths.size(); ++path) {

@@ -22,19 +22,24 @@ namespace app {
 namespace fs = std::filesystem;
 
 fs::path published_folder(const std::string& asked) {
-  for (const fs::path& folder : {fs::path(asked), fs::path("scenarios/published"),
-                                 fs::path(STEPCAST_SOURCE_DIR) / "scenarios" / "published"}) {
-    std::error_code wrong;
-    if (!folder.empty() && fs::is_directory(folder, wrong)) return folder;
-    if (!asked.empty()) break;
-  }
-  throw Mistake("the folder of published runs is not there; name it with --data FOLDER");
+  return data_folder(asked, "published", "published runs");
+}
+
+fs::path data_folder(const std::string& asked, const std::string& name, const std::string& what) {
+  const auto folder = asked.empty() ? checkout(name) : fs::path(asked);
+  std::error_code wrong;
+  if (!fs::is_directory(folder, wrong))
+    throw Mistake("the folder of " + what + " is not there; name it with --data FOLDER");
+  return folder;
 }
 
 fs::path checkout(const std::string& name) {
-  const fs::path here = fs::path("scenarios") / name;
   std::error_code wrong;
-  return fs::exists(here, wrong) ? here : fs::path(STEPCAST_SOURCE_DIR) / here;
+  const auto program = fs::read_symlink("/proc/self/exe", wrong);
+  const auto installed = program.parent_path().parent_path() / "share" / "stepcast";
+  for (const auto& place : {fs::path(), fs::path(STEPCAST_SOURCE_DIR), installed})
+    if (const auto there = place / "scenarios" / name; fs::exists(there, wrong)) return there;
+  return fs::path("scenarios") / name;
 }
 
 scenarios::Calibration checkout_calibration() {

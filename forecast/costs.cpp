@@ -15,23 +15,24 @@ Prices::Prices(const topology::Cluster& cluster) : cluster_(&cluster) {
 }
 
 strategies::Costs Prices::costs() const {
-  return {.kernel =
-              [kernels = kernels_](const units::Kernel& kernel, const strategies::Gpu& gpu) {
-                return gpu.slowdown * (*kernels)[gpu.kind].of(kernel);
-              },
-          .collective =
-              [&cluster = *cluster_](topology::Collective kind, units::Bytes size,
-                                     const topology::GroupShape& group) {
-                return topology::collective_sending(kind, size, group, cluster);
-              },
-          .transfer =
-              [&cluster = *cluster_](units::Bytes size, std::int64_t from, std::int64_t to) {
-                return topology::transfer_sending(size, from, to, cluster);
-              },
-          .host =
-              [&cluster = *cluster_](const topology::HostWork& work, const strategies::Gpu& gpu) {
-                return topology::host_time(work, cluster, gpu.kind);
-              }};
+  return {
+      .kernel =
+          [kernels = kernels_](const units::Kernel& kernel, const strategies::Gpu& gpu) {
+            return gpu.slowdown * (*kernels)[gpu.kind].of(kernel);
+          },
+      .collective =
+          [&cluster = *cluster_](topology::Collective kind, units::Bytes size,
+                                 const topology::GroupShape& group) {
+            return topology::collective_sending(kind, size, group, cluster);
+          },
+      .transfer =
+          [&cluster = *cluster_](units::Bytes size, std::int64_t from, std::int64_t to) {
+            return topology::transfer_sending(size, from, to, cluster);
+          },
+      .host =
+          [&cluster = *cluster_](const topology::OffloadWork& work, const strategies::Gpu& gpu) {
+            return topology::offload_time(work, cluster, gpu.kind);
+          }};
 }
 
 strategies::Costs Prices::costs_with_questions() const {

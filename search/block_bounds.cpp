@@ -65,6 +65,86 @@ Price price_of(const PlanFacts& facts, const BlockLeastCosts& block) {
   return price;
 }
 
+namespace {
+
+bool bound_by_host(const LeastTime& whole) { return whole.host > whole.device; }
+
+// The least of the kinds that such a pass may run first.
+template <class RunsFirst>
+Picoseconds least_lead(const PlanFacts& facts, Picoseconds BlockLeastCosts::Lead::*pass,
+                       const RunsFirst& runs_first) {
+  auto least = sim::unreached;
+  for (std::size_t k = 0; k < facts.prices.kinds.size(); ++k)
+    if (runs_first(k))
+      for (const auto& block : facts.prices.least_costs[k])
+        least = std::min(least, block.lead.*pass);
+  return least;
+}
+
+// Where the host bounds a pass, its blocks' prices have all that it issues in them. Rows run what
+// none of their blocks runs first.
+Leads leads_of_issued(const PlanFacts& facts, int v) {
+  using Lead = BlockLeastCosts::Lead;
+  const auto& prices = facts.prices;
+  const bool last = v + 1 == facts.layout.virtual_stages();
+  const auto embedding = prices.elements.front();
+  const auto at_start = [&](std::size_t k) {
+    return v == 0 ? k == embedding : prices.kinds[k].layer || (last && k != embedding);
+  };
+  // Head and prediction modules are on the last stage, behind all layers.
+  const auto at_end = [&](std::size_t k) {
+    return last ? !prices.kinds[k].layer && k != embedding
+                : prices.kinds[k].layer || (v == 0 && k == embedding);
+  };
+  Leads leads{least_lead(facts, &Lead::forward, at_start),
+              least_lead(facts, facts.graded ? &Lead::backward_input : &Lead::backward, at_end),
+              facts.graded ? least_lead(facts, &Lead::backward_weight, at_end) : 0};
+  if (bound_by_host(prices.forward)) leads.forward = 0;
+  if (bound_by_host(prices.backward) || bound_by_host(prices.backward_input) ||
+      bound_by_host(prices.backward_weight))
+    leads.backward = leads.weight = 0;
+  return leads;
+}
+
+}  // namespace
+
+Leads leads_of(const PlanFacts& facts, int v) {
+  const auto& software = facts.scenario.software;
+  const auto schedule = facts.plan.schedule;
+  // DualPipe runs some gradients in one pass, others in two.
+  const bool both_ways = schedule == strategies::ScheduleKind::dualpipe ||
+                         schedule == strategies::ScheduleKind::dualpipe_v;
+  if (!host_waits(facts) || runs_rows(facts) || both_ways) return {};
+  if (!software.cuda_graphs) return leads_of_issued(facts, v);
+  const auto launch = [&](units::Seconds time) {
+    return software.launch_blocking ? 0 : ticks(time);
+  };
+  return {launch(software.launch_forward), launch(software.launch_backward),
+          facts.graded ? launch(software.launch_backward) : 0};
+}
+
+namespace {
+
+template <class Choose>
+Leads of_all_stages(const PlanFacts& facts, const Choose& choose) {
+  auto all = leads_of(facts, 0);
+  for (int v = 1; v < facts.layout.virtual_stages(); ++v) {
+    const auto here = leads_of(facts, v);
+    all = {choose(all.forward, here.forward), choose(all.backward, here.backward),
+           choose(all.weight, here.weight)};
+  }
+  return all;
+}
+
+}  // namespace
+
+Leads least_leads(const PlanFacts& facts) {
+  return of_all_stages(facts, [](Picoseconds a, Picoseconds b) { return std::min(a, b); });
+}
+Leads most_leads(const PlanFacts& facts) {
+  return of_all_stages(facts, [](Picoseconds a, Picoseconds b) { return std::max(a, b); });
+}
+
 Price price_beside(const PlanBounds& bounds, const BlockLeastCosts& block) {
   auto price = price_of(bounds, block);
   const auto more = slowed_always(bounds, block);
@@ -152,7 +232,7 @@ namespace {
 
 // On the lane that a device has for its replicas.
 double sent_time(const PlanBounds& bounds, const strategies::Parameters& of, bool layer) {
-  if (!bounds.replicas.shares()) return 0;
+  if (!bounds.replicas.has_peers()) return 0;
   const auto m = static_cast<double>(bounds.microbatches);
   using enum strategies::When;
   const auto& lane = bounds.lane;
@@ -174,7 +254,7 @@ ReplicaTimes replica_times(const PlanBounds& bounds, std::size_t kind) {
   using Held = strategies::Parameters;
   const auto& [first, count, layer] = bounds.prices.kinds[kind];
   ReplicaTimes least;
-  if (bounds.replicas.shares())
+  if (bounds.replicas.has_peers())
     least.reduction = static_cast<double>(
         least_of(bounds, first, [&](const Held& held) { return bounds.replicas.reduction(held); }));
   least.update = static_cast<double>(

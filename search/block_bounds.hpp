@@ -19,6 +19,16 @@ bool runs_rows(const PlanFacts& facts);
 
 // Passes of a block, with gradients as the schedule has them.
 Price price_of(const PlanFacts& facts, const strategies::BlockLeastCosts& block);
+// What a pass of virtual stage v takes at least besides its blocks: where the host waits for the
+// device before it, the device is idle while the first kernels are issued. O(kinds · ways)
+struct Leads {
+  sim::Picoseconds forward = 0, backward = 0, weight = 0;
+};
+Leads leads_of(const PlanFacts& facts, int v);
+// The least and the most of all virtual stages.
+Leads least_leads(const PlanFacts& facts);
+Leads most_leads(const PlanFacts& facts);
+
 // With what they take longer in every pass that communicates.
 Price price_beside(const PlanBounds& bounds, const strategies::BlockLeastCosts& block);
 // How long the host issues both passes of a microbatch.

@@ -24,10 +24,10 @@ void slow_behind_messages(const PlanBounds& bounds, std::vector<Layer>& layers,
     if (longer.empty())
       for (const auto& way : ways) longer.push_back(contention.behind_message(way, launch));
     auto& layer = layers[i];
-    layer.crowded = std::ranges::max(longer);
+    layer.message_contention = std::ranges::max(longer);
     if (layer.options_as_last.empty()) layer.options_as_last = layer.options;
     for (std::size_t w = 0; w < ways.size(); ++w)
-      layer.options_as_last[w].backward -= layer.crowded - longer[w];
+      layer.options_as_last[w].backward -= layer.message_contention - longer[w];
   }
 }
 
@@ -38,7 +38,7 @@ void slow_behind_messages(const PlanBounds& bounds, std::vector<Layer>& layers,
 // and those of the first gradients. What an exchange takes longer is less by what it could send
 // then.
 void slow_beside_reductions(const PlanBounds& bounds, std::vector<Layer>& layers,
-                            const strategies::ContentionBound& contention) {
+                            const strategies::ContentionBound& contention, Picoseconds lead) {
   std::vector<strategies::ContentionBound::Reduction> of_kind;
   for (std::size_t k = 0; k < bounds.prices.kinds.size(); ++k)
     of_kind.push_back(contention.reduction(parameters_of(bounds, bounds.prices.kinds[k].first)));
@@ -78,7 +78,7 @@ void slow_beside_reductions(const PlanBounds& bounds, std::vector<Layer>& layers
     for (std::size_t w = 0; w < ways.size(); ++w) {
       const auto longer = std::clamp<Picoseconds>(contention.beside_reduction(ways[w], fastest), 0,
                                                   std::max<Picoseconds>(0, behind.time - longest));
-      const auto pass = layer.options[w].backward + layer.slowed_backward + longer;
+      const auto pass = lead + layer.options[w].backward + layer.slowed_backward + longer;
       least = std::min(least,
                        static_cast<double>(longer) - lost * silences * static_cast<double>(pass));
     }
@@ -115,12 +115,15 @@ void add_expert_contention(PipelineProblem& problem, const PlanBounds& bounds,
   const strategies::ContentionBound contention(job, costs);
   if (!contention.alike()) return;
   auto& layers = problem.chain.layers;
-  slow_behind_messages(bounds, layers, contention, least_costs.backward_launch());
-  problem.lane.crowds =
-      std::ranges::any_of(layers, [](const Layer& layer) { return layer.crowded > 0; });
+  // A pass that begins later meets less of the message, by no more than it is later: what both add
+  // is no less than with the most that any pass begins later.
+  const auto lead = most_leads(bounds).backward;
+  slow_behind_messages(bounds, layers, contention, lead);
+  problem.lane.message_contends =
+      std::ranges::any_of(layers, [](const Layer& layer) { return layer.message_contention > 0; });
   if (reduces_one_by_one(bounds) &&
       !strategies::owns_tensors(bounds.plan, bounds.scenario.software))
-    slow_beside_reductions(bounds, layers, contention);
+    slow_beside_reductions(bounds, layers, contention, lead);
 }
 
 }  // namespace search

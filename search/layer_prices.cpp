@@ -100,6 +100,10 @@ void take_lesser_times(strategies::BlockLeastCosts& least,
     for (const auto part :
          {&LeastTime::device, &LeastTime::host, &LeastTime::computing, &LeastTime::exchanging})
       least.*pass.*part = std::min(least.*pass.*part, other.*pass.*part);
+  using Lead = BlockLeastCosts::Lead;
+  for (const auto pass :
+       {&Lead::forward, &Lead::backward, &Lead::backward_input, &Lead::backward_weight})
+    least.lead.*pass = std::min(least.lead.*pass, other.lead.*pass);
   // A slowdown counts for less where a pass takes longer.
   least.sensitivity = {};
 }

@@ -36,6 +36,12 @@ PassSums pass_sums(const PlanFacts& facts) {
     if (one.work() > 0)
       sums.ahead = std::min(sums.ahead, (facts.graded ? one.forward : one.work()) / all);
   }
+  for (int v = 0; v < facts.layout.virtual_stages(); ++v) {
+    const auto leads = leads_of(facts, v);
+    const auto both = static_cast<double>(leads.forward + leads.backward);
+    sums.passed += both;
+    sums.work += both + static_cast<double>(leads.weight);
+  }
   return sums;
 }
 
@@ -53,7 +59,7 @@ ReplicaSums replica_sums(const PlanBounds& bounds) {
     const auto& kind = bounds.prices.kinds[k];
     sums.sent += kind.count * one.sent;
     sums.update += kind.count * one.update;
-    if (!kind.layer || !bounds.replicas.shares()) continue;
+    if (!kind.layer || !bounds.replicas.has_peers()) continue;
     const auto passes = pass_times(bounds, k);
     const double reduced = one.reduction * (always ? m : 1);
     const double work = m * passes.work();
@@ -114,7 +120,7 @@ Picoseconds least_time(const PlanBounds& bounds) {
   const auto total = replica_sums(bounds);
   const auto p = static_cast<double>(bounds.plan.pipeline);
   double time = std::max(bound_of_passes(bounds), total.sent / p);
-  if (bounds.replicas.shares()) {
+  if (bounds.replicas.has_peers()) {
     if (is_plain_line(bounds)) time = std::max(time, least_with_ahead(total.all, total.ahead, p));
     if (!bounds.duties.beside || bounds.duties.reduces == DataLane::When::always)
       time = std::max(time, total.all / p);
@@ -131,6 +137,8 @@ double least_time_of_chunks(const PlanFacts& facts) {
     const auto one = pass_times(facts, k);
     least = std::min(least, one.forward + one.backward + one.weight);
   }
+  const auto leads = least_leads(facts);
+  least += static_cast<double>(leads.forward + leads.backward + leads.weight);
   const auto m = static_cast<double>(facts.microbatches);
   return static_cast<double>(facts.plan.virtual_stages) * m * least * (1 - 1e-9);
 }

@@ -133,6 +133,10 @@ std::vector<StageWork> stages_as_cut(const PlanBounds& bounds) {
         v + 1 == all.size() ? static_cast<int>(bounds.prices.elements.size()) : first[v + 1];
     for (int i = first[v]; i < end; ++i)
       all[v] += kinds[bounds.prices.elements[static_cast<std::size_t>(i)]];
+    const auto leads = leads_of(bounds, static_cast<int>(v));
+    all[v].passes.forward += static_cast<double>(leads.forward);
+    all[v].passes.backward += static_cast<double>(leads.backward);
+    all[v].passes.weight += static_cast<double>(leads.weight);
   }
   return all;
 }

@@ -22,13 +22,6 @@ std::vector<StageTimes> besides(const PlanBounds& bounds,
   const auto& layout = bounds.layout;
   const int last = layout.virtual_stages() - 1;
   std::vector<StageTimes> all(static_cast<std::size_t>(layout.virtual_stages()));
-  // What the host bounds has the launch of its first kernel in it.
-  const auto by_host = [](const LeastTime& whole) { return whole.host > whole.device; };
-  const auto forward_launch = by_host(bounds.prices.forward) ? 0 : least_costs.forward_launch();
-  const bool gradients_by_host = by_host(bounds.prices.backward) ||
-                                 by_host(bounds.prices.backward_input) ||
-                                 by_host(bounds.prices.backward_weight);
-  const auto backward_launch = gradients_by_host ? 0 : least_costs.backward_launch();
   // One unit of every pass has nothing beside it.
   Slowed most;
   for (const auto& blocks : bounds.prices.least_costs)
@@ -39,9 +32,15 @@ std::vector<StageTimes> besides(const PlanBounds& bounds,
     }
   for (int v = 0; v <= last; ++v) {
     auto& times = all[static_cast<std::size_t>(v)];
-    times.forward = forward_launch;
-    times.backward = backward_launch;
-    times.weight = bounds.graded ? backward_launch : 0;
+    // A pass that is slowed begins as late, but is done later by less.
+    const auto leads = leads_of(bounds, v);
+    const auto lead = [](Picoseconds found, Picoseconds launch, Picoseconds slowed) {
+      return slowed > 0 ? std::min(found, launch) : found;
+    };
+    times.forward = lead(leads.forward, least_costs.forward_launch(), most.forward);
+    times.backward =
+        lead(leads.backward, least_costs.backward_launch(), bounds.graded ? 0 : most.backward);
+    times.weight = lead(leads.weight, least_costs.backward_launch(), most.backward);
     times.forward -= most.forward;
     (bounds.graded ? times.weight : times.backward) -= most.backward;
     const auto here = strategies::place_of(v, layout);
@@ -116,10 +115,13 @@ void add_units(const PlanBounds& bounds, Layer& layer, std::size_t element) {
 }
 
 // The last unit of a virtual stage, of a few layers, begins its backward pass: beside it, and what
-// comes behind it and communicates nothing, no other is sent.
+// comes behind it and communicates nothing, no other is sent. Where kernels take longer, the host
+// catches up: of what they are slowed, what the device was idle before is lost.
 void find_edges(const PlanFacts& facts, std::vector<Layer>& layers) {
-  const auto edge = [&](std::size_t last, Picoseconds Layer::*sent, Picoseconds Layer::*slowed) {
-    Picoseconds sum = 0;
+  const auto most = most_leads(facts);
+  const auto edge = [&](std::size_t last, Picoseconds Layer::*sent, Picoseconds Layer::*slowed,
+                        Picoseconds lead) {
+    Picoseconds sum = layers[last].*slowed > 0 ? lead : 0;
     int members = 0;
     for (auto i = last + 1; i-- > 0 && members < unit_blocks(facts);) {
       sum += layers[i].*slowed;
@@ -128,8 +130,10 @@ void find_edges(const PlanFacts& facts, std::vector<Layer>& layers) {
     return sum;
   };
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    layers[i].less_slowed_forward = edge(i, &Layer::gathering, &Layer::slowed_forward);
-    layers[i].less_slowed_backward = edge(i, &Layer::reduction, &Layer::slowed_backward);
+    layers[i].less_slowed_forward =
+        edge(i, &Layer::gathering, &Layer::slowed_forward, most.forward);
+    layers[i].less_slowed_backward = edge(i, &Layer::reduction, &Layer::slowed_backward,
+                                          facts.graded ? most.weight : most.backward);
   }
 }
 

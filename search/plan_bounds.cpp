@@ -30,7 +30,7 @@ namespace {
 DataLane lane_of(const PlanFacts& facts, const strategies::ReplicaCosts& replicas) {
   const auto& software = facts.scenario.software;
   const auto& duties = facts.duties;
-  if (!replicas.shares() || strategies::post_validates(facts.plan, software)) return {};
+  if (!replicas.has_peers() || strategies::post_validates(facts.plan, software)) return {};
   return {
       .reduces = duties.reduces,
       .beside = duties.beside,

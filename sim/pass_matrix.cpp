@@ -72,19 +72,23 @@ PassMatrix matrix_of(const Template& body) {
   return matrix;
 }
 
-Picoseconds on_compute_lane(const Template& body) {
-  Picoseconds host = body.drains ? 0 : never, compute = 0, tensor = never;
+LanesFree after(const Template& body, LanesFree lanes) {
+  if (body.drains) lanes.host = std::max({lanes.host, lanes.compute, lanes.tensor});
   std::vector<Picoseconds> ends;
   ends.reserve(body.steps.size());
   for (const auto& step : body.steps) {
-    auto& lane = step.lane == Lane::compute ? compute : tensor;
-    host += step.issue;
-    lane = std::max(host, lane);
+    auto& lane = step.lane == Lane::compute ? lanes.compute : lanes.tensor;
+    lanes.host += step.issue;
+    lane = std::max(lanes.host, lane);
     if (step.joins >= 0) lane = std::max(lane, ends[static_cast<std::size_t>(step.joins)]);
     lane += step.duration;
     ends.push_back(lane);
   }
-  return std::max<Picoseconds>(0, compute);
+  return lanes;
+}
+
+Picoseconds on_compute_lane(const Template& body) {
+  return std::max<Picoseconds>(0, after(body, {}).compute);
 }
 
 }  // namespace sim

@@ -35,6 +35,13 @@ struct PassMatrix {
 // O(steps).
 PassMatrix matrix_of(const Template& body);
 
+// When lanes of one actor become free.
+struct LanesFree {
+  Picoseconds host = never, compute = 0, tensor = never;
+};
+// The same once it has run the pass on its own, at rendezvous too. O(steps)
+LanesFree after(const Template& body, LanesFree lanes);
+
 // Of it the longest path from the compute lane to itself, across rendezvous or not; not below 0.
 // O(steps)
 Picoseconds on_compute_lane(const Template& body);

@@ -72,7 +72,7 @@ Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picose
       costs_.transfer(units::Bytes{message_bytes(job_.share())}, rank, placement_.rank_of(there));
   const auto& sent = folding_.uses(FlowKind::onward, rank);
   const auto& exchanged = folding_.uses(FlowKind::expert, rank);
-  const double parts = folding_.shares(FlowKind::onward, rank);
+  const double parts = folding_.fan_out(FlowKind::onward, rank);
   // A message back may still be on its way before it.
   const auto& back = folding_.uses(FlowKind::back, rank);
   const bool sends_back = there.pipeline > 1;
@@ -84,7 +84,7 @@ Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picose
       static_cast<double>(launch + block.exchanged.first_leaves) / ticks_per_second;
   const double before = std::max(0.0, begins - message.fixed.value) * message.rate.value;
   const double left = std::max(0.0, message.bytes.value - before) / parts;
-  const double bytes = block.exchanged.first_bytes / folding_.shares(FlowKind::expert, rank);
+  const double bytes = block.exchanged.first_bytes / folding_.fan_out(FlowKind::expert, rank);
   const double alone = static_cast<double>(block.exchanged.first_time) / ticks_per_second;
   double longer = 0;
   for (const auto& [link, times] : sent) {
@@ -112,7 +112,7 @@ void ContentionBound::add(Reduction& all, FlowKind ring, std::int64_t rank,
   all.time += time;
   all.silent += sends ? fixed : time;
   if (!sends) return;
-  const double rate = sending.rate.value / folding_.shares(ring, rank);
+  const double rate = sending.rate.value / folding_.fan_out(ring, rank);
   double as_fast = 0, what_is_left = std::numeric_limits<double>::infinity();
   for (const auto& [link, times] : links) {
     const double own = times_on(exchanged, link), c = capacity(link);
@@ -139,10 +139,10 @@ ContentionBound::Reduction ContentionBound::reduction(const Parameters& of) cons
 
 Picoseconds ContentionBound::beside_reduction(const BlockLeastCosts& block, double rate) const {
   if (!alike() || rate <= 0 || block.exchanged.bytes <= 0) return 0;
-  double shares = 1;
+  double fan_out = 1;
   for (const auto rank : stages_)
-    shares = std::max(shares, static_cast<double>(folding_.shares(FlowKind::expert, rank)));
-  return at_least(block.exchanged.bytes / shares / rate -
+    fan_out = std::max(fan_out, static_cast<double>(folding_.fan_out(FlowKind::expert, rank)));
+  return at_least(block.exchanged.bytes / fan_out / rate -
                   static_cast<double>(block.exchanged.time) / ticks_per_second);
 }
 

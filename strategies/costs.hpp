@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topology/collective.hpp"
-#include "topology/host_time.hpp"
+#include "topology/offload_time.hpp"
 #include "units/kernel.hpp"
 
 namespace strategies {
@@ -52,7 +52,7 @@ struct Costs {
   // One message between GPUs.
   std::function<topology::Sending(units::Bytes, std::int64_t from, std::int64_t to)> transfer;
   // What a GPU asks of its host, all GPUs of the node at once; asked only where the plan offloads.
-  std::function<units::Seconds(const topology::HostWork&, const Gpu&)> host = {};
+  std::function<units::Seconds(const topology::OffloadWork&, const Gpu&)> host = {};
   // Where somebody wants to know what a program was made of, what was asked; null: nobody does.
   // Collectives carry their number (Sending::asked).
   std::shared_ptr<Questions> questions = {};

@@ -104,7 +104,7 @@ void Folding::refine(const topology::Cluster& cluster) {
         alone[flow] = number_of(shape_of(kind, rank, cluster));
   }
   for (Vertex f = 0; f < flows; ++f)
-    graph.add({a_flow, static_cast<std::uint64_t>(routes_.kind(f)), alone[f], routes_.shares(f)});
+    graph.add({a_flow, static_cast<std::uint64_t>(routes_.kind(f)), alone[f], routes_.fan_out(f)});
   for (const auto& port : routes_.ports())
     graph.add({a_port, static_cast<std::uint64_t>(port.kind), port.out,
                std::bit_cast<std::uint64_t>(ports_.capacity(port))});
@@ -231,9 +231,9 @@ const std::vector<sim::Traffic::Use>& Folding::uses(FlowKind kind, std::int64_t 
   return flow == Routes::none ? nothing : uses_[class_of_[flow]];
 }
 
-std::uint32_t Folding::shares(FlowKind kind, std::int64_t rank) const {
+std::uint32_t Folding::fan_out(FlowKind kind, std::int64_t rank) const {
   const auto flow = routes_.flow_of(kind, routes_.index_of(rank));
-  return flow == Routes::none ? 1 : routes_.shares(flow);
+  return flow == Routes::none ? 1 : routes_.fan_out(flow);
 }
 
 }  // namespace strategies

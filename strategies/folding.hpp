@@ -55,8 +55,8 @@ class Folding {
   const topology::Ports& ports() const { return ports_; }
   // Links that the flow of a rank looked at crosses; none where it has no such flow.
   const std::vector<sim::Traffic::Use>& uses(FlowKind kind, std::int64_t rank) const;
-  // In so many shares its bytes are counted (Routes::shares).
-  std::uint32_t shares(FlowKind kind, std::int64_t rank) const;
+  // Routes::fan_out of a rank's flow, 1 where it has none.
+  std::uint32_t fan_out(FlowKind kind, std::int64_t rank) const;
   // Bytes/s that the tensor-parallel group of a rank looked at gets through each of its ports when
   // all such groups send at once, as they do in every layer; without end where it has none.
   double tensor_rate(std::int64_t rank) const;

@@ -2,6 +2,7 @@
 #include "strategies/least_costs.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "model/narrow.hpp"
 #include "plans/placement.hpp"
@@ -33,6 +34,30 @@ LeastTime least_time(const Pieces& pieces) {
     over[i] = sent;
   }
   return time;
+}
+
+// Up to the first exchange of experts: where others make that longer, the host catches up.
+Picoseconds lead_of(const Pieces& pieces) {
+  sim::LanesFree found_idle{.host = 0}, queued;
+  std::vector<std::array<Picoseconds, 2>> over(pieces.size());
+  std::array<Picoseconds, 2> sent{};
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& piece = pieces[i];
+    if (piece.waits_for >= 0) {
+      const auto& there = over[static_cast<std::size_t>(piece.waits_for)];
+      found_idle.compute = std::max(found_idle.compute, there[0]);
+      queued.compute = std::max(queued.compute, there[1]);
+    }
+    found_idle = sim::after(piece.body, found_idle);
+    queued = sim::after(piece.body, {.compute = queued.compute});
+    if (!piece.then) continue;
+    if (piece.then->group == FlowKind::expert) break;
+    const auto exchange = to_ticks(piece.then->sending.time());
+    sent = {std::max(sent[0], found_idle.compute) + exchange,
+            std::max(sent[1], queued.compute) + exchange};
+    over[i] = sent;
+  }
+  return found_idle.compute - queued.compute;
 }
 
 // The next piece waits for it, and the device with it.
@@ -70,16 +95,17 @@ BlockLeastCosts least_costs_of(const PassWriter& writer, const Block& block, boo
   const auto& cost = writer.cost(block);
   const std::vector<Block> alone{block};
   BlockLeastCosts least{.kept = cost.kept, .recomputed = cost.recomputed, .cast = cost.cast};
-  const auto forward = [&](double slowdown) { return least_time(writer.forward(alone, slowdown)); };
-  const auto backward = [&](Pass pass, double slowdown = 1.0) {
-    return least_time(writer.backward(alone, pass, slowdown));
+  const auto pass = [&](const Pieces& pieces, LeastTime& time, Picoseconds& lead) {
+    time = least_time(pieces);
+    lead = lead_of(pieces);
   };
-  least.forward = forward(1.0);
-  const auto pieces = writer.backward(alone, Pass::backward);
-  least.backward = least_time(pieces);
+  const auto backward = [&](Pass pass) { return writer.backward(alone, pass); };
+  const auto pieces = backward(Pass::backward);
+  pass(writer.forward(alone), least.forward, least.lead.forward);
+  pass(pieces, least.backward, least.lead.backward);
+  pass(backward(Pass::backward_input), least.backward_input, least.lead.backward_input);
+  pass(backward(Pass::backward_weight), least.backward_weight, least.lead.backward_weight);
   least.exchanged = exchanged_in(pieces);
-  least.backward_input = backward(Pass::backward_input);
-  least.backward_weight = backward(Pass::backward_weight);
   least.forward_peak = cost.recomputed + cost.largest_growing;
   least.backward_peak = cost.recomputed + cost.gradients_freeing;
   least.input_peak = cost.recomputed + cost.gradients;
@@ -87,13 +113,14 @@ BlockLeastCosts least_costs_of(const PassWriter& writer, const Block& block, boo
   if (!sensitivities) return least;
   // A longest path grows with what it is made of faster and faster: the first little bit bounds it.
   constexpr double little = 1.0 / 256;
-  const auto growth = [&](const LeastTime& slowed, const LeastTime& usual) {
-    return std::max(0.0, static_cast<double>(slowed.device - usual.device) / little);
+  const auto growth = [&](const Pieces& slowed, const LeastTime& usual) {
+    return std::max(0.0, static_cast<double>(least_time(slowed).device - usual.device) / little);
   };
-  least.sensitivity = {growth(forward(1 + little), least.forward),
-                       growth(backward(Pass::backward, 1 + little), least.backward),
-                       growth(backward(Pass::backward_input, 1 + little), least.backward_input),
-                       growth(backward(Pass::backward_weight, 1 + little), least.backward_weight)};
+  const auto slowed = [&](Pass pass) { return writer.backward(alone, pass, 1 + little); };
+  least.sensitivity = {growth(writer.forward(alone, 1 + little), least.forward),
+                       growth(slowed(Pass::backward), least.backward),
+                       growth(slowed(Pass::backward_input), least.backward_input),
+                       growth(slowed(Pass::backward_weight), least.backward_weight)};
   return least;
 }
 
@@ -102,6 +129,10 @@ void keep_lesser(BlockLeastCosts& least, const BlockLeastCosts& other) {
   least.backward = lesser(least.backward, other.backward);
   least.backward_input = lesser(least.backward_input, other.backward_input);
   least.backward_weight = lesser(least.backward_weight, other.backward_weight);
+  using Lead = BlockLeastCosts::Lead;
+  for (const auto pass :
+       {&Lead::forward, &Lead::backward, &Lead::backward_input, &Lead::backward_weight})
+    least.lead.*pass = std::min(least.lead.*pass, other.lead.*pass);
   // What sharing links adds grows with bytes, and shrinks with the time that they take alone.
   auto& exchanged = least.exchanged;
   exchanged = {std::min(exchanged.bytes, other.exchanged.bytes),
@@ -192,7 +223,7 @@ LeastCosts::LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const
                                                 placement.rank_of({.pipeline = there}))
                                       .time()));
     }
-  if (stages > 1 && job.software.pipeline_sync && !pairs)
+  if (stages > 1 && job.software.pipeline_sync && !pairs && !job.software.launch_blocking)
     launches_ = {to_ticks(job.software.launch_forward), to_ticks(job.software.launch_backward)};
 }
 

@@ -34,6 +34,12 @@ struct LeastTime {
 struct BlockLeastCosts {
   // `backward` is that of both gradients as one pass; the others of each on its own.
   LeastTime forward, backward, backward_input, backward_weight;
+  // How much longer a pass takes at least that runs this block first, where the host has nothing
+  // queued before it: the device is idle until the host has caught up with it. Up to the block's
+  // first exchange of experts. A graph's launch does not count.
+  struct Lead {
+    sim::Picoseconds forward = 0, backward = 0, backward_input = 0, backward_weight = 0;
+  } lead;
   // Lower bounds of d(time)/d(slowdown), picoseconds: where computation takes 1 + s times as long,
   // each pass takes at least s times this longer.
   struct Sensitivity {

@@ -163,12 +163,12 @@ ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters&
   };
   const auto shards = shards_of(job.plan, placement, job.cluster);
   if (placement.sharers() > 1) {
-    shares_ = true;
+    has_peers_ = true;
     price(FlowKind::ring, dense_shapes(placement, job.cluster), whole.with_layer,
           largest.with_layer, reduction_.with_layer, gathering_.with_layer);
   }
   if (whole.apart > 0 && placement.apart_sharers() > 1) {
-    shares_ = true;
+    has_peers_ = true;
     price(FlowKind::expert_ring, expert_shapes(placement, job.cluster), whole.apart, largest.apart,
           reduction_.apart, gathering_.apart);
   }

@@ -15,7 +15,7 @@ class ReplicaCosts {
   ReplicaCosts(const Job& job, const Costs& costs, const Parameters& blocks,
                const Parameters& block);
 
-  bool shares() const { return shares_; }  // some rank with another
+  bool has_peers() const { return has_peers_; }  // some rank with another
 
   sim::Picoseconds reduction(const Parameters& of) const { return time(reduction_, of); }
   sim::Picoseconds gathering(const Parameters& of) const { return time(gathering_, of); }
@@ -32,7 +32,7 @@ class ReplicaCosts {
     double with_layer = 0, apart = 0;  // seconds
   };
   static sim::Picoseconds time(const PerParameter& each, const Parameters& of);
-  bool shares_ = false;
+  bool has_peers_ = false;
   PerParameter reduction_, gathering_, update_;
   sim::Picoseconds between_ = 0, embedding_ = 0;
 };

@@ -198,24 +198,24 @@ void Routes::add_layer_ring(FlowKind kind, std::span<const std::int64_t> group) 
   for (const auto member : group) of_rank_[static_cast<std::size_t>(kind)][index_of(member)] = flow;
 }
 
-// A NIC passes as much to every other node: in as many shares, what passes ports above the NICs is
-// whole. Where nodes hold unlike numbers of members it is rounded up.
+// A NIC passes as much to every other node: counted in what one node gets, what passes ports above
+// the NICs is whole. Where nodes hold unlike numbers of members it is rounded up.
 void Routes::add_all_to_all(std::span<const std::int64_t> group) {
   const auto nodes = by_node(group);
-  std::uint32_t shares = 1, of = 1;
+  std::uint32_t fan_out = 1, of = 1;
   if (nodes.size() == 1) {
     wires_.ring_part({}, nodes.front(), {}, 1, uses_);
   } else {
-    shares = static_cast<std::uint32_t>(nodes.size() - 1);
+    fan_out = static_cast<std::uint32_t>(nodes.size() - 1);
     const int nics = topology::ports_of(topology::shape_of(group, cluster_), cluster_);
     of = wires_.all_to_all(nodes, nics, uses_);
   }
-  const auto flow = end_flow(FlowKind::expert, shares, of);
+  const auto flow = end_flow(FlowKind::expert, fan_out, of);
   for (const auto member : group)
     of_rank_[static_cast<std::size_t>(FlowKind::expert)][index_of(member)] = flow;
 }
 
-std::uint32_t Routes::end_flow(FlowKind kind, std::uint32_t shares, std::uint32_t of) {
+std::uint32_t Routes::end_flow(FlowKind kind, std::uint32_t fan_out, std::uint32_t of) {
   const auto begin = static_cast<std::ptrdiff_t>(crossings_.size());
   for (const auto& [port, times] : uses_) {
     const auto [found, fresh] =
@@ -235,10 +235,11 @@ std::uint32_t Routes::end_flow(FlowKind kind, std::uint32_t shares, std::uint32_
   crossings_.erase(kept, crossings_.end());
   if (of > 1)
     for (auto next = crossings_.begin() + begin; next != crossings_.end(); ++next)
-      next->times = static_cast<std::uint32_t>((std::uint64_t{next->times} * shares + of - 1) / of);
+      next->times =
+          static_cast<std::uint32_t>((std::uint64_t{next->times} * fan_out + of - 1) / of);
   ends_.push_back(crossings_.size());
   kinds_.push_back(kind);
-  shares_.push_back(shares);
+  fan_outs_.push_back(fan_out);
   return static_cast<std::uint32_t>(kinds_.size() - 1);
 }
 

@@ -61,9 +61,9 @@ class Routes {
     const std::size_t begin = flow == 0 ? 0 : ends_[flow - 1];
     return {crossings_.data() + begin, ends_[flow] - begin};
   }
-  // The bytes through each NIC are counted in so many shares, so that parts of them are whole
-  // numbers elsewhere: an all-to-all leaves a node for every other one. Of other flows 1.
-  std::uint32_t shares(std::size_t flow) const { return shares_[flow]; }
+  // Nodes to which each NIC sends equal parts of the flow's bytes: of an all-to-all all others, of
+  // other flows 1. Crossings count such parts, so that they are whole numbers on every port.
+  std::uint32_t fan_out(std::size_t flow) const { return fan_outs_[flow]; }
   const std::vector<topology::Port>& ports() const { return ports_; }
 
   // Shape of the group that shares the parameters of a rank looked at, or its experts'
@@ -91,8 +91,8 @@ class Routes {
   void add_layer_ring(FlowKind kind, std::span<const std::int64_t> group);
   void add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
                 std::span<const std::int64_t> after, int nics, bool halved);
-  // What was added to uses_ counts `of` of the flow's shares as one.
-  std::uint32_t end_flow(FlowKind kind, std::uint32_t shares = 1, std::uint32_t of = 1);
+  // What was added to uses_ counts `of` of the flow's equal parts as one.
+  std::uint32_t end_flow(FlowKind kind, std::uint32_t fan_out = 1, std::uint32_t of = 1);
 
   const Placement& placement_;
   const topology::Cluster& cluster_;
@@ -102,7 +102,7 @@ class Routes {
   std::vector<std::int64_t> at_;
   std::array<std::vector<std::uint32_t>, flow_kinds> of_rank_;
   std::vector<FlowKind> kinds_;
-  std::vector<std::uint32_t> shares_;
+  std::vector<std::uint32_t> fan_outs_;
   std::vector<std::size_t> ends_;
   std::vector<Crossing> crossings_;
   std::vector<topology::Port> ports_;

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the accuracy table of README.md from `stepcast validate --json`.
+"""Writes the tables of accuracy from `stepcast validate --json`.
 
-Usage: accuracy_table.py PROGRAM README
+Usage: accuracy_table.py PROGRAM docs/accuracy.md
+       accuracy_table.py PROGRAM README.md --short
 
-The table stands between the lines <!-- accuracy --> and <!-- /accuracy -->: the data sets of one time
-after the other, the best of each first, then those on devices that nothing is fitted to.
+A table stands between the lines <!-- accuracy --> and <!-- /accuracy -->. It has the data sets of one
+time after the other, the best of each first, then those on devices that nothing is fitted to; the
+short one has kinds of runs instead: the mean of the data sets that have such runs, and of their rows.
 """
 import json
 import subprocess
@@ -91,15 +93,42 @@ def table_of(answer):
     return lines
 
 
+def name_of(regime):
+    return regime.replace(" MoE", ", models with experts").replace(" dense", ", dense models")
+
+
+def short_table_of(answer):
+    kinds = {}  # by kind of run and data set: errors
+    for data in answer["datasets"]:
+        for one in data["rows"]:
+            if one["time_counts"] and one["device_fitted"] and one["error"] is not None:
+                errors = kinds.setdefault(one["regime"][0], {}).setdefault(data["name"], [])
+                errors.append(abs(one["error"]))
+    lines = ["| kind of run | data sets | runs | step time, mean abs. error | memory |",
+             "| --- | --: | --: | --: | --: |"]
+    order = ["Volta", "Ampere", "Hopper", "Blackwell"]
+    for kind, sets in sorted(kinds.items(),
+                             key=lambda one: (order.index(one[0].split()[0]), one[0])):
+        means = [sum(errors) / len(errors) for errors in sets.values()]
+        lines.append(f"| {name_of(kind)} | {len(sets)} | {sum(map(len, sets.values()))} | "
+                     f"{percent(sum(means) / len(means))} |  |")
+    for cohort in answer["cohorts"]:
+        name = f"those added {cohort['added']}" if cohort["added"] else "the first data sets"
+        lines.append(f"| **mean of {name}** |  | {cohort['supported']} | "
+                     f"**{percent(cohort['mape'])}** | **{percent(cohort['memory_mape'])}** |")
+    return lines
+
+
 def main():
-    program, readme = sys.argv[1:]
+    program, page, *options = sys.argv[1:]
     answer = json.loads(subprocess.run([program, "validate", "--json"], check=True,
                                        capture_output=True, text=True).stdout)
-    text = open(readme, encoding="utf-8").read()
+    text = open(page, encoding="utf-8").read()
     before, rest = text.split("<!-- accuracy -->\n")
     after = rest.split("<!-- /accuracy -->\n")[1]
-    with open(readme, "w", encoding="utf-8") as out:
-        out.write(before + "<!-- accuracy -->\n" + "\n".join(table_of(answer)) +
+    table = short_table_of(answer) if "--short" in options else table_of(answer)
+    with open(page, "w", encoding="utf-8") as out:
+        out.write(before + "<!-- accuracy -->\n" + "\n".join(table) +
                   "\n<!-- /accuracy -->\n" + after)
 
 

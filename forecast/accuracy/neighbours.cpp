@@ -13,8 +13,8 @@ namespace {
 
 using Eigen::Index;
 
-// A run with its prior.
-struct Judged {
+// How far a measured run is off, in spreads of its prior interval.
+struct ScaledResidual {
   Deviation deviation;
   double log_ratio = 0, low = 0, high = 0, spread = 0;
 };
@@ -28,11 +28,12 @@ Intervals intervals_without(const std::vector<MeasuredSet>& sets, const Measured
   return intervals_of(residuals);
 }
 
-std::vector<Judged> judged_runs(const MeasuredSet& set, const Intervals& intervals) {
-  std::vector<Judged> all;
+std::vector<ScaledResidual> scaled_residuals(const MeasuredSet& set, const Intervals& intervals) {
+  std::vector<ScaledResidual> all;
   for (const auto& run : set.runs) {
     const auto interval = interval_of(run.run, intervals);
-    Judged one{{run.setting}, std::log(run.measured / run.forecast), interval.low, interval.high};
+    ScaledResidual one{
+        {run.setting}, std::log(run.measured / run.forecast), interval.low, interval.high};
     one.spread = (one.high - one.low) / (2 * normal_tenth);
     if (!(one.spread > usual_noise)) continue;
     one.deviation.value = one.log_ratio / one.spread;
@@ -42,7 +43,7 @@ std::vector<Judged> judged_runs(const MeasuredSet& set, const Intervals& interva
   return all;
 }
 
-Family family_in(const std::vector<Judged>& runs) {
+Family family_in(const std::vector<ScaledResidual>& runs) {
   Family family;
   for (const auto& run : runs) family.push_back(run.deviation);
   return family;
@@ -54,7 +55,7 @@ struct Sum {
   double weight = 0;
 
   // The run with its forecast's logarithm raised by `shift`, and `left` of its variance.
-  void add(const Judged& run, double shift, double left, double share = 1) {
+  void add(const ScaledResidual& run, double shift, double left, double share = 1) {
     const double off = run.log_ratio - shift, shrink = std::sqrt(left);
     accuracy.error += share * std::abs(std::exp(-off) - 1);
     accuracy.coverage += share * (off >= shrink * run.low && off <= shrink * run.high ? 1 : 0);
@@ -66,18 +67,21 @@ struct Sum {
   }
 };
 
-double shared_correlation(const Judged& a, const Judged& b, const Similarity& similarity) {
+double shared_correlation(const ScaledResidual& a, const ScaledResidual& b,
+                          const Similarity& similarity) {
   return std::sqrt(a.deviation.shared * b.deviation.shared) *
          correlation(a.deviation.setting, b.deviation.setting, similarity);
 }
 
-void add_by(Sum& sum, const Judged& run, const Judged& other, double r, double share) {
+void add_by(Sum& sum, const ScaledResidual& run, const ScaledResidual& other, double r,
+            double share) {
   sum.add(run, run.spread * r * other.deviation.value, 1 - r * r, share);
 }
 
 // Each run from all others at once: of the inverse of the correlations (Rasmussen and Williams
 // 2006, equations 5.12).
-void add_rest(Sum& sum, const std::vector<Judged>& runs, const Eigen::MatrixXd& correlations) {
+void add_rest(Sum& sum, const std::vector<ScaledResidual>& runs,
+              const Eigen::MatrixXd& correlations) {
   const auto size = correlations.rows();
   const Eigen::MatrixXd inverse = correlations.ldlt().solve(Eigen::MatrixXd::Identity(size, size));
   Eigen::VectorXd values(size);
@@ -90,7 +94,7 @@ void add_rest(Sum& sum, const std::vector<Judged>& runs, const Eigen::MatrixXd& 
   }
 }
 
-NeighbourScore score_runs(const std::string& name, const std::vector<Judged>& runs,
+NeighbourScore score_runs(const std::string& name, const std::vector<ScaledResidual>& runs,
                           const Similarity& similarity) {
   const auto size = static_cast<Index>(runs.size());
   Eigen::MatrixXd correlations = Eigen::MatrixXd::Identity(size, size);
@@ -121,7 +125,7 @@ NeighbourScore score_runs(const std::string& name, const std::vector<Judged>& ru
 Similarity similarity_of(const std::vector<MeasuredSet>& sets) {
   const auto intervals = intervals_without(sets, nullptr);
   std::vector<Family> families;
-  for (const auto& set : sets) families.push_back(family_in(judged_runs(set, intervals)));
+  for (const auto& set : sets) families.push_back(family_in(scaled_residuals(set, intervals)));
   return fit_similarity(families, usual_similarity());
 }
 
@@ -132,9 +136,9 @@ std::vector<NeighbourScore> score_neighbours(const std::vector<MeasuredSet>& set
     const auto intervals = intervals_without(sets, &set);
     std::vector<Family> others;
     for (const auto& other : sets)
-      if (&other != &set) others.push_back(family_in(judged_runs(other, intervals)));
+      if (&other != &set) others.push_back(family_in(scaled_residuals(other, intervals)));
     const auto similarity = fit_similarity(others, usual_similarity());
-    const auto runs = judged_runs(set, intervals);
+    const auto runs = scaled_residuals(set, intervals);
     if (runs.size() > 1) scores.push_back(score_runs(set.name, runs, similarity));
   }
   return scores;

@@ -78,13 +78,29 @@ bool check_range(const Form& form, double value, const Cursor& at, const std::st
   return false;
 }
 
+// "; write 8192, or 8000" of "8k".
+std::string thousands(const std::string& text) {
+  if (text.size() < 2 || text.size() > 7) return {};
+  const bool millions = text.back() == 'm' || text.back() == 'M';
+  if (!millions && text.back() != 'k' && text.back() != 'K') return {};
+  const auto number = as_number(text.substr(0, text.size() - 1));
+  if (!number || *number <= 0) return {};
+  const auto written = [&](double thousand) {
+    std::array<char, 32> all{};
+    std::snprintf(all.data(), all.size(), "%.0f", *number * thousand * (millions ? thousand : 1.0));
+    return std::string(all.data());
+  };
+  return "; write " + written(1024) + ", or " + written(1000);
+}
+
 bool check_number(const Form& form, const Cursor& at) {
   const auto& value = at.value();
   const auto number = value.quoted ? std::nullopt : as_number(value.text);
   const bool whole = form.type == Type::whole;
   if (!number || (whole && std::isfinite(*number) && *number != std::floor(*number))) {
-    at.complain("'" + value.text + "' is not " + in_words(form) +
-                (value.quoted && as_number(value.text) ? "; remove the quotes" : ""));
+    at.complain(
+        "'" + value.text + "' is not " + in_words(form) +
+        (value.quoted && as_number(value.text) ? "; remove the quotes" : thousands(value.text)));
     return false;
   }
   return check_range(form, *number, at, value.text);

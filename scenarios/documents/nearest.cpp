@@ -3,9 +3,36 @@
 
 #include <algorithm>
 
+#include "scenarios/documents/meanings.hpp"
 #include "units/spelling.hpp"
 
 namespace scenarios {
+
+namespace {
+
+// In small letters, with '_' for '-'.
+std::string plain_word(std::string_view word) {
+  std::string text(word);
+  for (auto& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '-') c = '_';
+  }
+  return text;
+}
+
+// A name that frameworks have another word for, or the longest that this word begins with:
+// "tensor_model_parallel_size" for "tensor". Empty: none.
+std::string_view of_same_meaning(std::string_view wanted, std::span<const std::string_view> names) {
+  const auto word = plain_word(wanted);
+  for (const auto& [theirs, ours] : meanings)
+    if (theirs == word && std::ranges::find(names, ours) != names.end()) return ours;
+  std::string_view longest;
+  for (const auto name : names)
+    if (name.size() > longest.size() && word.starts_with(plain_word(name) + '_')) longest = name;
+  return longest;
+}
+
+}  // namespace
 
 std::string nearest(std::string_view wanted, std::span<const std::string_view> names) {
   constexpr std::size_t longest = 64, shortest = 3;  // nobody means a name with a novel or a letter
@@ -16,6 +43,7 @@ std::string nearest(std::string_view wanted, std::span<const std::string_view> n
   const bool part = wanted.size() >= shortest;
   if (const auto name = std::ranges::find_if(names, begins); part && name != names.end())
     return std::string(*name);
+  if (const auto name = of_same_meaning(wanted, names); !name.empty()) return std::string(name);
   if (const auto word = units::nearest_word(wanted, names); !word.empty()) return std::string(word);
   if (const auto name = std::ranges::find_if(names, holds); part && name != names.end())
     return std::string(*name);

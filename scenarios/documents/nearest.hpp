@@ -7,7 +7,9 @@
 
 namespace scenarios {
 
-// The name closest to `wanted`, the first of equals; empty when none is close enough to be meant.
+// The name closest to `wanted`: one that begins with it, one of the same meaning in a training
+// framework, one that is spelt alike, or one that holds it; of equals the first. Empty when none is
+// close enough to be meant.
 std::string nearest(std::string_view wanted, std::span<const std::string_view> names);
 
 // "; did you mean 'X'?", or nothing.

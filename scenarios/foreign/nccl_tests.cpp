@@ -91,7 +91,7 @@ class LogReader {
     if (!complaints_.any() && tests_.empty())
       complaints_.add({},
                       "no nccl-tests output: expected '# Rank' lines and rows of size and time");
-    for (auto& test : tests_) judge(test);
+    for (auto& test : tests_) complete(test);
     complaints_.throw_if_any();
     return std::move(tests_);
   }
@@ -155,7 +155,7 @@ class LogReader {
     }
   }
 
-  void judge(Test& test) {
+  void complete(Test& test) {
     if (test.ranks.empty())
       return complain(test, "rows without '# Rank' lines: how many GPUs took part is not said");
     const int ranks = static_cast<int>(test.ranks.size());

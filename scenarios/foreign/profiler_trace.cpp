@@ -123,7 +123,7 @@ class Reader {
   forecast::Profile read() {
     try {
       document();
-      if (!complaints_.any()) judge();
+      if (!complaints_.any()) check();
     } catch (const JsonMistake& wrong) {
       complaints_.add(wrong.at, wrong.limit.empty()
                                     ? "this is no JSON; " + std::string(expected_trace) + ", whole"
@@ -269,7 +269,7 @@ class Reader {
   }
 
   // The file is JSON: is it a trace?
-  void judge() {
+  void check() {
     if (!saw_events_)
       complaints_.add(events_at_.value_or(Place{}),
                       "no 'traceEvents'; " + std::string(expected_trace));

@@ -6,7 +6,7 @@
 
 namespace search {
 
-void judge(Planned& plan, const Purchasing& how) {
+void set_interval_and_correction(Planned& plan, const Purchasing& how) {
   forecast::add_interval(plan.forecast, plan.scenario, how.intervals);
   if (how.corrections.steps.empty()) return;
   plan.correction = forecast::correction_of(plan.scenario, plan.forecast, how.corrections);
@@ -33,7 +33,7 @@ Planned planned(const Question& question, const Answer& answer, const Purchasing
   Planned plan{question.scenario_of(best.alternative), best.forecast, answer.gap,
                answer.interrupted};
   plan.scenario.plan = best.plan;
-  judge(plan, how);
+  set_interval_and_correction(plan, how);
   return plan;
 }
 

@@ -15,7 +15,7 @@ std::vector<Sensitivity> sensitivity_of(const Purchase& purchase,
                                         std::optional<std::size_t> recommended);
 
 // Gives the plan's forecast its interval and its correction.
-void judge(Planned& plan, const Purchasing& how);
+void set_interval_and_correction(Planned& plan, const Purchasing& how);
 
 // The chosen plans on the same nodes with other fabrics, each simulated anew: oversubscription 1:1,
 // 2:1 and 4:1 of the lowest tier, rails or none, NICs and links half and twice as fast. Those that

@@ -62,7 +62,7 @@ FabricEffect effect(const Purchase& purchase, PurchaseOption option, std::vector
   for (auto& plan : plans) {
     plan.scenario.cluster = change.cluster;
     plan.forecast = forecast::simulate(plan.scenario);
-    judge(plan, how);
+    set_interval_and_correction(plan, how);
   }
   return {std::move(change.what), assess(purchase, option, plans)};
 }

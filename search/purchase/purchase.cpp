@@ -165,7 +165,8 @@ void hold(std::vector<Shortfall>& shortfalls, const char* what, Quantity is,
 }
 
 // `without`: why there are no figures; empty: there are.
-void judge_result(Assessment& result, const Constraints& constraints, const std::string& without) {
+void check_constraints(Assessment& result, const Constraints& constraints,
+                       const std::string& without) {
   auto& shortfalls = result.shortfalls;
   if (!result.planned) {
     shortfalls.push_back({without, 0});
@@ -209,7 +210,7 @@ Assessment assess(const Purchase& purchase, const PurchaseOption& option,
       result.deadline_probability =
           probability(result, *deadline - option.lead_time - option.burn_in);
   }
-  judge_result(result, purchase.constraints, plans.empty() ? "plan" : "failures");
+  check_constraints(result, purchase.constraints, plans.empty() ? "plan" : "failures");
   return result;
 }
 

@@ -41,7 +41,7 @@ IntervalFrontiers::IntervalFrontiers(const Chain& chain, const std::atomic<bool>
     sum.slowed_forward += layer.slowed_forward;
     sum.slowed_backward += layer.slowed_backward;
     sum.first_unit = layer.first_unit;
-    sum.crowded = layer.crowded;
+    sum.message_contention = layer.message_contention;
     layer_less_.emplace_back(layer.less_slowed_forward, layer.less_slowed_backward);
   }
   const auto count = layers();

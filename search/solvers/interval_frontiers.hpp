@@ -24,8 +24,8 @@ struct Layer {
   // the first layer, whose gradients leave last: `last_unit`.
   Picoseconds first_unit = 0, less_slowed_forward = 0, less_slowed_backward = 0, last_unit = 0;
   // As the last layer of a virtual stage: what its backward pass takes longer right behind a
-  // forward pass (Parts::crowded), and the options' prices; none: as they are anywhere.
-  Picoseconds crowded = 0;
+  // forward pass (Parts::message_contention), and the options' prices; none: as they are anywhere.
+  Picoseconds message_contention = 0;
   std::vector<Price> options_as_last = {};
   const Price& price(int option, bool last) const {
     const auto& prices = last && !options_as_last.empty() ? options_as_last : options;
@@ -73,7 +73,7 @@ class IntervalFrontiers {
                 std::max<Picoseconds>(0, b.slowed_backward - a.slowed_backward -
                                              layer_less_[static_cast<std::size_t>(last)].second),
             .update = b.update - a.update,
-            .crowded = b.crowded};
+            .message_contention = b.message_contention};
   }
   // Whether every part of an interval keeps less and is faster than the interval.
   bool monotone() const { return segments_.empty(); }

@@ -112,7 +112,8 @@ IntervalPrices::StageCosts IntervalPrices::costs_of(int v, const Multipliers& mu
     costs.last.push_back(weights.first_unit * static_cast<double>(layer.first_unit) -
                          weights.slowed_forward * static_cast<double>(layer.less_slowed_forward) -
                          weights.slowed_backward * static_cast<double>(layer.less_slowed_backward) +
-                         weights.crowded * static_cast<double>(layer.crowded) -
+                         weights.message_contention *
+                             static_cast<double>(layer.message_contention) -
                          weights.backward * static_cast<double>(less_as_last(layer)));
   }
   costs.sum.push_back(0);

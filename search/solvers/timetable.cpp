@@ -113,15 +113,16 @@ struct Timetable::Builder {
   }
 
   // A backward pass whose device waits for nothing but the forward pass before it.
-  void crowd(int stage, const strategies::Slot& slot) {
+  void add_message_contention(int stage, const strategies::Slot& slot) {
     auto& device = table.devices_[static_cast<std::size_t>(stage)];
-    const bool alone = lane.crowds && !first_of_pair.paired && !device.empty();
+    const bool alone = lane.message_contends && !first_of_pair.paired && !device.empty();
     if (!alone || slot.pass != strategies::Pass::backward) return;
     const int v = virtual_stage(stage, slot);
     constexpr auto ahead = static_cast<std::uint32_t>(strategies::Pass::forward);
     if (table.passes_[device.back()].part != part_of(v, ahead)) return;
-    device.push_back(add_node(
-        {.device_before = device.back(), .part = part_of(v, crowded), .second_part = no_second()}));
+    device.push_back(add_node({.device_before = device.back(),
+                               .part = part_of(v, message_contention),
+                               .second_part = no_second()}));
   }
 
   void add(int stage, const strategies::Slot& slot) {
@@ -130,7 +131,7 @@ struct Timetable::Builder {
       return;
     }
     auto& device = table.devices_[static_cast<std::size_t>(stage)];
-    crowd(stage, slot);
+    add_message_contention(stage, slot);
     Pass pass{.device_before = device.empty() ? none : device.back(),
               .part = part(stage, slot),
               .second_part = no_second()};
@@ -209,7 +210,7 @@ Timetable::Durations Timetable::durations(std::span<const StageTimes> stages) co
     for (const auto time :
          {stage.forward, stage.backward + stage.weight, stage.backward, stage.weight,
           stage.reduction, stage.gathering, stage.first_unit, stage.last_unit, stage.slowed_forward,
-          stage.slowed_backward, stage.crowded})
+          stage.slowed_backward, stage.message_contention})
       result.push_back(time);
   result.push_back(0);
   return result;
@@ -302,7 +303,7 @@ void Timetable::visit(Path& path, Index index) const {
     visits.last_unit += part % kinds == last_unit;
     visits.slowed_forward += part % kinds == slowed_forward;
     visits.slowed_backward += part % kinds == slowed_backward;
-    visits.crowded += part % kinds == crowded;
+    visits.message_contention += part % kinds == message_contention;
     if (part % kinds >= reduction) return;
     const auto pass = static_cast<strategies::Pass>(part % kinds);
     visits.forward += pass == strategies::Pass::forward;
@@ -391,7 +392,7 @@ std::vector<Path> Timetable::device_paths(std::span<const StageTimes> stages) co
     std::size_t last_forward = 0, first_backward = passes.size() - 1;
     for (std::size_t i = 0; i < passes.size(); ++i) {
       if (kind_of(passes[i]) == forward) last_forward = i;
-      if (kind_of(passes[i]) != forward && kind_of(passes[i]) != crowded)
+      if (kind_of(passes[i]) != forward && kind_of(passes[i]) != message_contention)
         first_backward = std::min(first_backward, i);
     }
     paths.push_back(through(passes, 0, passes.size() - 1));

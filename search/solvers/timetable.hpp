@@ -41,13 +41,14 @@ struct Parts {
   T update{};  // after the gradients of all devices are reduced
   // What a backward pass takes longer if it follows a forward pass at once: they share links with
   // the message that was just sent.
-  T crowded{};
+  T message_contention{};
   friend auto operator<=>(const Parts&, const Parts&) = default;
 
   static constexpr std::array<T Parts::*, 12> all() {
-    return {&Parts::forward,        &Parts::backward,        &Parts::weight,     &Parts::messages,
-            &Parts::reduction,      &Parts::gathering,       &Parts::first_unit, &Parts::last_unit,
-            &Parts::slowed_forward, &Parts::slowed_backward, &Parts::update,     &Parts::crowded};
+    return {&Parts::forward,         &Parts::backward,  &Parts::weight,
+            &Parts::messages,        &Parts::reduction, &Parts::gathering,
+            &Parts::first_unit,      &Parts::last_unit, &Parts::slowed_forward,
+            &Parts::slowed_backward, &Parts::update,    &Parts::message_contention};
   }
 };
 
@@ -64,7 +65,7 @@ inline Picoseconds time_of(const Visits& n, const StageTimes& t, Picoseconds lat
          n.messages * latency + n.reduction * t.reduction + n.gathering * t.gathering +
          n.first_unit * t.first_unit + n.last_unit * t.last_unit +
          n.slowed_forward * t.slowed_forward + n.slowed_backward * t.slowed_backward +
-         n.update * t.update + n.crowded * t.crowded;
+         n.update * t.update + n.message_contention * t.message_contention;
 }
 
 // A path through a schedule: what it visits of each virtual stage. Whatever the times of the
@@ -81,7 +82,8 @@ struct DataLane {
   bool beside = true;             // the pass; otherwise behind it, and the device waits
   When gathers = When::never;     // parameters, before a forward pass is over
   bool gathers_again = false;     // before a backward pass is over
-  bool crowds = false;            // links that messages between stages use too (Parts::crowded)
+  bool message_contends =
+      false;  // links that messages between stages use too (Parts::message_contention)
   friend bool operator==(const DataLane&, const DataLane&) = default;
 };
 
@@ -117,7 +119,7 @@ class Timetable {
     last_unit,
     slowed_forward,
     slowed_backward,
-    crowded,
+    message_contention,
     kinds
   };
   // Beside what it waits for: which duration (see Durations) it takes, and a second one for pairs.

@@ -110,7 +110,7 @@ void add_cells(Cast& cast) {
     if (!outside && group.size() > 1)
       cast.inside[cell.actors.front()] = {
           cast.folding.uses(FlowKind::tensor, rank),
-          static_cast<double>(cast.folding.shares(FlowKind::tensor, rank))};
+          static_cast<double>(cast.folding.fan_out(FlowKind::tensor, rank))};
     const auto lead = static_cast<std::size_t>(cast.placement.lead_of(cell.stage));
     cast.groups[static_cast<std::size_t>(FlowKind::tensor)][lead].push_back(
         {cell.stage, cell.actors, rank, shape, {cell.writers.front()}});

@@ -55,9 +55,9 @@ Sent Emitter::sent(const Cast& cast, const topology::Sending& sending, FlowKind 
   const auto& links = cast.folding.uses(flow, rank);
   if (links.empty() || sending.bytes.value <= 0)
     return {to_ticks(sending.time()), sim::no_traffic, sending.asked};
-  const double shares = cast.folding.shares(flow, rank);
+  const double fan_out = cast.folding.fan_out(flow, rank);
   return {to_ticks(sending.fixed),
-          program.add_traffic({links, sending.bytes.value / shares, sending.rate.value / shares}),
+          program.add_traffic({links, sending.bytes.value / fan_out, sending.rate.value / fan_out}),
           sending.asked};
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 // Every actor of the stage asks its host for this after its event in `after`, and finds the end in
 // `done` of its clock.
-void ask_host(Emitter& emitter, const Cast& cast, int stage, const topology::HostWork& work,
+void ask_host(Emitter& emitter, const Cast& cast, int stage, const topology::OffloadWork& work,
               const After& after, sim::EventId ActorClock::*done) {
   for_each_actor(cast, stage, [&](std::uint32_t actor) {
     const auto time = to_ticks(cast.costs.host(work, cast.actors[actor].gpu));
@@ -26,12 +26,13 @@ units::Bytes share_bytes(const Cast& cast, const Parameters& parameters) {
 }
 
 // The update of one actor's share on its host.
-topology::HostWork update_of(const Cast& cast, const ActorFacts& facts) {
+topology::OffloadWork update_of(const Cast& cast, const ActorFacts& facts) {
   const auto& job = cast.job;
   const auto& offload = job.plan.offload;
   const double share = owned_parameters(facts.held.parameters, cast.shards);
   const units::Bytes weights{share * cast.traffic().parameter_bytes()};
-  topology::HostWork work{.touched = {share * host_traffic(job.plan, job.training, job.software)}};
+  topology::OffloadWork work{
+      .touched = {share * host_traffic(job.plan, job.training, job.software)}};
   if (offload.parameters == Offload::Tier::none) work.moved = weights;
   if (offload.parameters == Offload::Tier::nvme) work.written = weights;
   if (offload.optimizer == Offload::Tier::nvme) {
@@ -46,7 +47,7 @@ topology::HostWork update_of(const Cast& cast, const ActorFacts& facts) {
 
 void read_parameters(Emitter& emitter, const Cast& cast, int stage, const Parameters& parameters,
                      const After& after) {
-  topology::HostWork work{.moved = share_bytes(cast, parameters)};
+  topology::OffloadWork work{.moved = share_bytes(cast, parameters)};
   if (cast.job.plan.offload.parameters == Offload::Tier::nvme) work.read = work.moved;
   ask_host(emitter, cast, stage, work, after, &ActorClock::read);
 }
@@ -71,7 +72,7 @@ void update_on_hosts(Emitter& emitter, const Cast& cast) {
 
 void return_parameters(Emitter& emitter, const Cast& cast) {
   for (int stage = 0; stage < cast.stages(); ++stage) {
-    topology::HostWork work{.moved = share_bytes(cast, parameters_of(cast, stage))};
+    topology::OffloadWork work{.moved = share_bytes(cast, parameters_of(cast, stage))};
     if (cast.job.plan.offload.parameters == Offload::Tier::nvme) work.written = work.moved;
     ask_host(emitter, cast, stage, work, emitter.after(&ActorClock::latest), &ActorClock::copied);
   }

@@ -23,8 +23,8 @@ AlertRule rule(AlertFigure figure, AlertRule::Raised raised, double threshold) {
           .threshold = threshold};
 }
 
-Alert judge(const AlertRule& rule, const forecast::Forecast& forecast,
-            forecast::Scenario scenario = {}) {
+Alert evaluated(const AlertRule& rule, const forecast::Forecast& forecast,
+                forecast::Scenario scenario = {}) {
   scenario.alerts = {rule};
   return forecast::alerts_of(scenario, forecast).front();
 }
@@ -52,7 +52,7 @@ forecast::Forecast ten_seconds() {
 }
 
 double value(AlertFigure figure) {
-  return *judge(rule(figure, AlertRule::Raised::above, 0), ten_seconds()).value;
+  return *evaluated(rule(figure, AlertRule::Raised::above, 0), ten_seconds()).value;
 }
 
 }  // namespace
@@ -70,13 +70,13 @@ TEST_CASE("an alert compares its figure of the forecast with its threshold") {
   CHECK(value(bubble) == 0.15);
   auto size = rule(memory, AlertRule::Raised::above, (72.0_GiB).value);
   size.unit = AlertUnit::bytes;
-  CHECK(judge(size, ten_seconds()).value == (60.0_GiB).value);
+  CHECK(evaluated(size, ten_seconds()).value == (60.0_GiB).value);
 }
 
 TEST_CASE("at its threshold an alert is raised only by a comparison that includes it") {
   using enum AlertRule::Raised;
   const auto state = [](AlertRule::Raised raised, double threshold) {
-    return judge(rule(AlertFigure::bubble, raised, threshold), ten_seconds()).state;
+    return evaluated(rule(AlertFigure::bubble, raised, threshold), ten_seconds()).state;
   };
   const auto quiet = Alert::State::quiet, raised = Alert::State::raised;
   CHECK(state(below, 0.15) == quiet);
@@ -94,20 +94,20 @@ TEST_CASE("nodes of a job fail as often as their number over the mean time betwe
   scenario.cluster = tests::cluster_of(1024, 8, 8);
   auto failures = rule(AlertFigure::node_failure_rate, AlertRule::Raised::above, 0.5 / 86400);
   failures.node_mtbf = 200 * 86400.0_s;
-  CHECK(*judge(failures, {}, scenario).value * 86400 == Approx(0.64));  // 128 nodes / 200 days
-  CHECK(judge(failures, {}, scenario).state == Alert::State::raised);
+  CHECK(*evaluated(failures, {}, scenario).value * 86400 == Approx(0.64));  // 128 nodes / 200 days
+  CHECK(evaluated(failures, {}, scenario).state == Alert::State::raised);
   failures.gpu_mtbf = 2560 * 86400.0_s;
-  CHECK(*judge(failures, {}, scenario).value * 86400 == Approx(1.04));  // and 1024 / 2560
+  CHECK(*evaluated(failures, {}, scenario).value * 86400 == Approx(1.04));  // and 1024 / 2560
   failures.node_mtbf.reset();
-  CHECK(*judge(failures, {}, scenario).value * 86400 == Approx(0.4));
-  CHECK(judge(failures, {}, scenario).state == Alert::State::quiet);
+  CHECK(*evaluated(failures, {}, scenario).value * 86400 == Approx(0.4));
+  CHECK(evaluated(failures, {}, scenario).state == Alert::State::quiet);
 }
 
 TEST_CASE("what only the running job knows is not simulated, and never raised") {
   for (const auto& facts : forecast::alert_figures()) {
     CAPTURE(facts.name);
     CHECK(&forecast::facts_of(facts.figure) == &facts);
-    const auto alert = judge(rule(facts.figure, AlertRule::Raised::at_least, 0), ten_seconds());
+    const auto alert = evaluated(rule(facts.figure, AlertRule::Raised::at_least, 0), ten_seconds());
     const bool needs_more = facts.figure == AlertFigure::node_failure_rate;
     CHECK((alert.state == Alert::State::not_simulated) == (!facts.simulated || needs_more));
     CHECK(alert.value.has_value() == (facts.simulated && !needs_more));
@@ -120,19 +120,19 @@ TEST_CASE("an alert whose threshold lies inside the step's interval is not certa
   auto f = ten_seconds();
   f.step.time_low = 8.0_s;
   f.step.time_high = 16.0_s;
-  const auto slow = judge(rule(AlertFigure::step_time, above, 12), f);
+  const auto slow = evaluated(rule(AlertFigure::step_time, above, 12), f);
   CHECK(slow.state == Alert::State::quiet);
   CHECK_FALSE(slow.certain);
   CHECK(*slow.low == 8);
   CHECK(*slow.high == 16);
-  CHECK(judge(rule(AlertFigure::step_time, above, 17), f).certain);
-  CHECK(judge(rule(AlertFigure::step_time, above, 7), f).certain);
-  const auto rate = judge(rule(AlertFigure::throughput, below, 1900), f);
+  CHECK(evaluated(rule(AlertFigure::step_time, above, 17), f).certain);
+  CHECK(evaluated(rule(AlertFigure::step_time, above, 7), f).certain);
+  const auto rate = evaluated(rule(AlertFigure::throughput, below, 1900), f);
   CHECK(rate.state == Alert::State::raised);
   CHECK_FALSE(rate.certain);
   CHECK(*rate.low == 1000);   // 1600 · 10 / 16
   CHECK(*rate.high == 2000);  // 1600 · 10 / 8
-  CHECK_FALSE(judge(rule(AlertFigure::memory, above, 0.76), f).low);
+  CHECK_FALSE(evaluated(rule(AlertFigure::memory, above, 0.76), f).low);
 }
 
 TEST_CASE("figures with several rules are named once where any is raised") {

@@ -73,6 +73,29 @@ TEST_CASE("no step is shorter than the least work of any of its stages") {
   }
 }
 
+// Kernels that take longer than launches hide all of them but the first; where launches take
+// longer, all of them pass before the last kernel begins.
+TEST_CASE("a pass that finds nothing queued is later by the launches that no kernel hides") {
+  auto s = tests::scenario_under({.pipeline = 2}, 4);
+  const auto blocks = distinct(blocks_of(s.model, s.plan, s.software.keep_sent_outputs));
+  const auto costs = forecast::costs_on(s.cluster);
+  const auto lead_of = [&](double launch, const auto& check) {
+    s.software.launch_forward = s.software.launch_backward = {launch};
+    const LeastCosts least_costs({s.model, s.training, s.plan, s.software, s.cluster}, costs,
+                                 blocks);
+    for (const auto& block : blocks) {
+      const auto& least = least_costs.of(block);
+      check(least.forward, least.lead.forward);
+      check(least.backward, least.lead.backward);
+    }
+  };
+  lead_of(1e-9, [](const LeastTime&, sim::Picoseconds lead) { CHECK(lead == 1000); });
+  lead_of(1.0, [](const LeastTime& time, sim::Picoseconds lead) {
+    CHECK(lead > time.host - time.device);
+    CHECK(lead < time.host);
+  });
+}
+
 TEST_CASE("no step is shorter than what a device's passes and pairs take one after the other") {
   std::mt19937 random(5);
   int pairs = 0, shorter = 0;

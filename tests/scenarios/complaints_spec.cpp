@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mistakes of one file, collected.
 #include "scenarios/documents/error.hpp"
+#include "scenarios/documents/meanings.hpp"
+#include "scenarios/documents/nearest.hpp"
+#include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 
 namespace complaints_spec {
@@ -30,6 +33,28 @@ TEST_CASE("mistakes come out in the order of the file, those of --set last, each
   complaints.add({.line = 9, .column = 1}, "a\nb");
   CHECK(said(complaints) == "f:9:1: a b\nf:9:3: b\nf:10:2: c\n--set 1: d");
   CHECK(said(complaints) == "nothing");
+}
+
+TEST_CASE("a name of the same meaning is nearer than one that is spelt alike") {
+  const std::string_view names[] = {"tensor", "pipeline", "context", "expert", "expert_tensor"};
+  const auto near = [&](std::string_view wanted) { return scenarios::nearest(wanted, names); };
+  CHECK(near("tensor_model_parallel_size") == "tensor");
+  CHECK(near("TP") == "tensor");
+  CHECK(near("expert_tensor_parallel_size") == "expert_tensor");
+  CHECK(near("pipelin") == "pipeline");
+  CHECK(near("precision").empty());
+}
+
+TEST_CASE("every word of a framework means a word of scenarios, and is none itself") {
+  const auto schema = scenarios::scenario_schema();
+  const auto known = [&](std::string_view word) {
+    return schema.find('"' + std::string(word) + '"') != std::string::npos;
+  };
+  for (const auto& [theirs, ours] : scenarios::meanings) {
+    CAPTURE(theirs, ours);
+    CHECK(known(ours));
+    CHECK(theirs != ours);
+  }
 }
 
 TEST_CASE("of many mistakes the first hundred are told, whatever the order they are found in") {

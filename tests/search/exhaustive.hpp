@@ -23,7 +23,7 @@ inline StageTimes exchanged(const std::vector<Layer>& layers, int first, int las
   }
   const auto& edge = layers[static_cast<std::size_t>(last) - 1];
   sum.first_unit = edge.first_unit;
-  sum.crowded = edge.crowded;
+  sum.message_contention = edge.message_contention;
   sum.last_unit = layers[static_cast<std::size_t>(first)].last_unit;
   sum.slowed_forward = std::max<Picoseconds>(0, sum.slowed_forward - edge.less_slowed_forward);
   sum.slowed_backward = std::max<Picoseconds>(0, sum.slowed_backward - edge.less_slowed_backward);
@@ -113,7 +113,7 @@ inline std::optional<Picoseconds> best_of_all(const PipelineProblem& problem) {
 inline DataLane random_lane(Draw& draw) {
   const auto when = [&] { return static_cast<DataLane::When>(draw(0, 2)); };
   DataLane lane{when(), draw(0, 1) == 0, when(), draw(0, 1) == 0};
-  lane.crowds = draw(0, 1) == 0;
+  lane.message_contends = draw(0, 1) == 0;
   return lane;
 }
 
@@ -128,14 +128,15 @@ inline void add_exchanges(Draw& draw, Layer& layer) {
   layer.last_unit = draw(0, layer.reduction);
 }
 
-// Now and then what a layer is at the end of its stage: crowded, and with other prices.
+// Now and then what a layer is at the end of its stage: contending with a message, and with other
+// prices.
 inline void add_ends(Draw& draw, Layer& layer) {
-  layer.crowded = draw(0, 1) * draw(0, 3);
+  layer.message_contention = draw(0, 1) * draw(0, 3);
   layer.options_as_last.clear();
   if (draw(0, 1) == 0) return;
   layer.options_as_last = layer.options;
   for (auto& option : layer.options_as_last) {
-    option.backward -= draw(0, std::min(layer.crowded, option.backward));
+    option.backward -= draw(0, std::min(layer.message_contention, option.backward));
     option.transient += draw(0, 1) * draw(0, 5);
   }
 }

@@ -94,13 +94,14 @@ TEST_CASE("passes beside communication take longer") {
 // The second stage alternates: 2–4, 5–8, 8–10 and 11–14. The first one's gradients come later than
 // its messages leave: 0–2, 2–4, 8–11 and 14–17.
 TEST_CASE("a backward pass takes longer right behind a forward pass, not where it waits") {
-  CHECK(makespan({.crowds = true}, {.crowded = 1}) == 17);
-  CHECK(makespan({.crowds = false}, {.crowded = 1}) == 15);
+  CHECK(makespan({.message_contends = true}, {.message_contention = 1}) == 17);
+  CHECK(makespan({.message_contends = false}, {.message_contention = 1}) == 15);
   auto stages = times({});
-  stages[0].crowded = 5;  // 4–9: two after the first gradients came, and the second come at 12
-  CHECK(two_stages({.crowds = true}).makespan(stages) == 15);
-  stages[0].crowded = 6;
-  CHECK(two_stages({.crowds = true}).makespan(stages) == 16);
+  stages[0].message_contention =
+      5;  // 4–9: two after the first gradients came, and the second come at 12
+  CHECK(two_stages({.message_contends = true}).makespan(stages) == 15);
+  stages[0].message_contention = 6;
+  CHECK(two_stages({.message_contends = true}).makespan(stages) == 16);
 }
 
 TEST_CASE("the device that updates longest does so last") {

@@ -16,9 +16,9 @@ forecast::Scenario random_scenario(std::mt19937& random, unsigned seed) {
   auto s = seed % 2 == 0 ? tests::random_scenario(random) : tests::sharded_scenario(random);
   if (seed % 3 > 0) return s;
   // Hosts that are late in one direction, in both or in none.
-  constexpr double launches[] = {0, 1e-7, 1e-6, 4e-6, 8e-6};
-  s.software.launch_forward = {launches[random() % 5]};
-  s.software.launch_backward = {launches[random() % 5]};
+  constexpr double launches[] = {0, 1e-7, 1e-6, 4e-6, 8e-6, 1e-4};
+  s.software.launch_forward = {launches[random() % 6]};
+  s.software.launch_backward = {launches[random() % 6]};
   s.software.step_overhead = {random() % 2 == 0 ? 0.0 : 1e-4};
   return s;
 }

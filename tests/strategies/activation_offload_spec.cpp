@@ -18,7 +18,7 @@ struct World : tests::World {
   World() { model = small_models::llama(); }  // 3 layers
   Lowered lowered() const {
     auto costs = tests::costs_of([this](const units::Kernel&) { return kernel; }, 0);
-    costs.host = [this](const topology::HostWork&, const Gpu&) {
+    costs.host = [this](const topology::OffloadWork&, const Gpu&) {
       return units::Seconds{copy * 1e-12};
     };
     return tests::World::lowered(costs);

@@ -12,7 +12,7 @@ inline strategies::Costs costs(const tests::KernelTicks& kernel = [](const units
   return 1;
 }) {
   auto costs = tests::costs_of(kernel, tests::sent);
-  costs.host = [](const topology::HostWork& work, const strategies::Gpu&) {
+  costs.host = [](const topology::OffloadWork& work, const strategies::Gpu&) {
     const auto all = work.moved + work.touched + work.read + work.written;
     return units::Seconds{all.value * 1e-12};
   };

@@ -164,7 +164,7 @@ TEST_CASE(
 TEST_CASE("a copy of activations waits in host memory until it is fetched") {
   auto scene = eight_ranks();
   scene.world.plan.offload.activations = true;
-  scene.costs.host = [](const topology::HostWork&, const Gpu&) { return units::Seconds{1e-12}; };
+  scene.costs.host = [](const topology::OffloadWork&, const Gpu&) { return units::Seconds{1e-12}; };
   const auto cast = scene.cast();
   Emitter emitter(*cast);
   const auto& blocks = cast->blocks.front();

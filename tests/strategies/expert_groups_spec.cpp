@@ -130,7 +130,7 @@ TEST_CASE("an all-to-all loads a NIC with a share for every other node") {
   CHECK(uses.contains("3*nic0.0:out"));
   CHECK(uses.contains("3*nic3.7:in"));
   CHECK_FALSE(uses.contains("3*nic4.0:in"));
-  CHECK(full.shares(FlowKind::expert, 5) == 3);
+  CHECK(full.fan_out(FlowKind::expert, 5) == 3);
   // Those of an expert are one on a node, and every two nodes: a ring of two, on one NIC each.
   CHECK(crossed(full, FlowKind::expert_ring, 5) ==
         std::set<std::string>{"1*nic0.5:in", "1*nic0.5:out", "1*nic4.5:in", "1*nic4.5:out"});
@@ -170,11 +170,11 @@ TEST_CASE("an expert-parallel group alone on its ports takes what a collective t
   const auto sending = topology::collective_sending(
       topology::Collective::all_to_all, units::Bytes{1e9},
       topology::shape_of(expert_group(placement, 0), cluster), cluster);
-  const double shares = folding.shares(FlowKind::expert, 0);
+  const double fan_out = folding.fan_out(FlowKind::expert, 0);
   sim::Program program;
   for (const auto& link : folding.links()) program.add_link(link.capacity);
-  const sim::Traffic traffic{folding.uses(FlowKind::expert, 0), sending.bytes.value / shares,
-                             sending.rate.value / shares};
+  const sim::Traffic traffic{folding.uses(FlowKind::expert, 0), sending.bytes.value / fan_out,
+                             sending.rate.value / fan_out};
   CHECK(traffic.bytes / sim::idle_rate(program, traffic) ==
         Approx((sending.bytes / sending.rate).value).epsilon(1e-12));
 }

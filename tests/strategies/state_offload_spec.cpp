@@ -26,14 +26,14 @@ struct Asked {
 Asked asked(const World& world) {
   const auto only = [&](auto part) {
     auto costs = counting::costs();
-    costs.host = [=](const topology::HostWork& work, const Gpu&) {
+    costs.host = [=](const topology::OffloadWork& work, const Gpu&) {
       return units::Seconds{(work.*part).value * 1e-12};
     };
     return counting::per_parameter(counting::lowered(world, costs), {label_offload});
   };
-  using topology::HostWork;
-  return {only(&HostWork::moved), only(&HostWork::touched), only(&HostWork::read),
-          only(&HostWork::written)};
+  using topology::OffloadWork;
+  return {only(&OffloadWork::moved), only(&OffloadWork::touched), only(&OffloadWork::read),
+          only(&OffloadWork::written)};
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/catch.hpp"
-#include "topology/host_time.hpp"
+#include "topology/offload_time.hpp"
 
-namespace host_time_spec {
+namespace offload_time_spec {
 
-using topology::host_time;
+using topology::offload_time;
 
 TEST_CASE("a host is shared by the GPUs of its node, and its slowest part counts") {
   topology::Cluster cluster;
@@ -13,8 +13,8 @@ TEST_CASE("a host is shared by the GPUs of its node, and its slowest part counts
   cluster.node.host = {.memory = {1e12}, .memory_bandwidth = {400e9}};
   cluster.node.nvme = {.capacity = {1e13}, .read = {20e9}, .write = {10e9}};
   cluster.gpus = 16;
-  const auto time = [&](const topology::HostWork& work) {
-    return host_time(work, cluster, 0).value;
+  const auto time = [&](const topology::OffloadWork& work) {
+    return offload_time(work, cluster, 0).value;
   };
   CHECK(time({}) == 0);
   CHECK(time({.moved = {25e9}}) == Approx(1));                      // each has its own PCIe
@@ -26,4 +26,4 @@ TEST_CASE("a host is shared by the GPUs of its node, and its slowest part counts
   CHECK(time({.touched = {30e9}}) == Approx(0.5));
 }
 
-}  // namespace host_time_spec
+}  // namespace offload_time_spec

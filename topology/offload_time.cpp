@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/host_time.hpp"
+#include "topology/offload_time.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace topology {
 // A vectorised loop over long arrays reaches 0.5 to 0.7 of the host's memory bandwidth (mem).
 constexpr double streaming_share = 0.6;
 
-units::Seconds host_time(const HostWork& work, const Cluster& cluster, std::size_t kind) {
+units::Seconds offload_time(const OffloadWork& work, const Cluster& cluster, std::size_t kind) {
   const auto& node = cluster.kind(kind);
   const auto gpus = static_cast<double>(std::min<std::int64_t>(node.gpus, cluster.gpus));
   units::Seconds time;

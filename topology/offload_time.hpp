@@ -7,7 +7,7 @@
 namespace topology {
 
 // What one GPU asks of its node; all GPUs of the node ask for as much at once.
-struct HostWork {
+struct OffloadWork {
   units::Bytes moved;          // between device and host, one way
   units::Bytes touched;        // host memory that processors read and write
   units::Bytes read, written;  // of NVMe
@@ -17,6 +17,6 @@ struct HostWork {
 // section 6): PCIe of the GPU's own, its share of the host's memory bandwidth (where that is known)
 // and of the drives, which read or write. Parts that move nothing cost nothing, and need no
 // bandwidth. O(1).
-units::Seconds host_time(const HostWork& work, const Cluster& cluster, std::size_t kind);
+units::Seconds offload_time(const OffloadWork& work, const Cluster& cluster, std::size_t kind);
 
 }  // namespace topology
