@@ -54,7 +54,8 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
       .full = request.full,
       .timeline = !common.json || !common.trace.empty() || !common.report.empty(),
       .causes = true,
-      .allocator = true};
+      .allocator = true,
+      .basis = true};
   auto forecast =
       placing(origin, [&, &scenario = scenario] { return forecast::simulate(scenario, options); });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;

@@ -1,12 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels, collectives and messages cost on a cluster: topology's answers to strategies.
 #pragma once
+#include <memory>
+#include <vector>
+
 #include "strategies/costs.hpp"
 #include "topology/cluster.hpp"
+#include "topology/evidence.hpp"
+#include "topology/kernel_time.hpp"
 
 namespace forecast {
 
 // The cluster must outlive it.
-strategies::Costs costs_on(const topology::Cluster& cluster);
+class Prices {
+ public:
+  explicit Prices(const topology::Cluster& cluster);
+  strategies::Costs costs() const;  // which the cluster alone must outlive
+  // The same; all that is asked is kept.
+  strategies::Costs costs_with_questions() const;
+  // What the answer to a question rests on. O(measurements)
+  topology::Evidence evidence(const strategies::Question& question) const;
+
+ private:
+  const topology::Cluster* cluster_;
+  std::shared_ptr<const std::vector<topology::KernelTimes>> kernels_;  // by kind of node
+};
+
+// The cluster must outlive it.
+inline strategies::Costs costs_on(const topology::Cluster& cluster) {
+  return Prices(cluster).costs();
+}
 
 }  // namespace forecast

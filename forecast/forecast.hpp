@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "forecast/basis.hpp"
 #include "forecast/idle.hpp"
 #include "forecast/scenario.hpp"
 #include "forecast/step_parts.hpp"
@@ -221,6 +222,7 @@ struct Forecast {
   std::vector<std::string> warnings;   // with advice
   Timeline timeline;                   // only if asked for
   std::optional<Validated> validated;  // filled in with the step's interval (intervals.hpp)
+  std::optional<Basis> basis;          // only if asked for
 };
 
 struct Options {
@@ -229,6 +231,7 @@ struct Options {
   bool timeline = false;
   bool causes = false;     // StageTimes::bubble_by_cause; comes with a timeline
   bool allocator = false;  // Memory::allocator
+  bool basis = false;      // what the seconds rest on
 };
 
 // Forecasts one step. The scenario must be consistent (the reader checks it): impossible values

@@ -15,6 +15,7 @@
 #include "forecast/gpu_times.hpp"
 #include "forecast/link_samples.hpp"
 #include "forecast/memory.hpp"
+#include "forecast/path_basis.hpp"
 #include "forecast/warnings.hpp"
 #include "plans/schedules/in_flight.hpp"
 #include "sim/contention.hpp"
@@ -303,7 +304,8 @@ void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::L
 }  // namespace
 
 Forecast simulate(const Scenario& scenario, const Options& options) {
-  const auto costs = costs_on(scenario.cluster);
+  const Prices prices(scenario.cluster);
+  const auto costs = options.basis ? prices.costs_with_questions() : prices.costs();
   const auto lowered =
       strategies::lower({scenario.model, scenario.training, scenario.plan, scenario.software,
                          scenario.cluster, options.timeline},
@@ -315,7 +317,8 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   const auto period = strategies::post_validates(scenario.plan, scenario.software)
                           ? sim::Period::spans
                           : sim::Period::makespan;
-  const auto measures = sim::measure(lowered.program, trace, period, explains ? &waits : nullptr);
+  const auto measures =
+      sim::measure(lowered.program, trace, period, explains || options.basis ? &waits : nullptr);
   strategies::check_ticks(static_cast<double>(measures.length));
 
   Forecast forecast;
@@ -334,6 +337,9 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.simulation.ranks_simulated = static_cast<std::int64_t>(lowered.actors.size());
   const auto links = add_network(forecast, lowered, trace);
   forecast.warnings = warnings_of(scenario, forecast);
+  if (options.basis)
+    forecast.basis = basis_of(lowered.program, waits, *costs.questions,
+                              [&](const auto& question) { return prices.evidence(question); });
   if (explains) add_waits(forecast, scenario, lowered, trace, waits, period, options, links);
   forecast.experts = expert_ranks(scenario, lowered, middle, costs);
   add_expert_waits(forecast, lowered, measures);

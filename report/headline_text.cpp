@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "report/basis.hpp"
 #include "report/terminal.hpp"
 #include "units/text.hpp"
 
@@ -65,6 +66,7 @@ std::string headline_text(const forecast::Scenario& scenario, const forecast::Fo
   text += '\n';
   if (options.published) text += measured_beside(*options.published, step.time, options);
   text += validated_text(forecast.validated, options);
+  text += basis_line(forecast, options);
   text += item("throughput",
                fmt::format("{} tokens/s, {} tokens/s per GPU, {} microbatches per step",
                            grouped(step.tokens_per_second), grouped(step.tokens_per_second_per_gpu),

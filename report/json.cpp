@@ -2,6 +2,7 @@
 #include "report/json.hpp"
 
 #include "report/alerts.hpp"
+#include "report/basis.hpp"
 #include "report/correction_parts.hpp"
 #include "report/document.hpp"
 #include "report/job.hpp"
@@ -243,8 +244,9 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
       .put("layer", layer_document(forecast.layer));
   if (forecast.experts) object.put("experts", experts_document(*forecast.experts));
   object.put("memory", memory_document(forecast.memory))
-      .put("critical_path", parts_document(forecast.critical_path))
-      .put("network", network_document(forecast))
+      .put("critical_path", parts_document(forecast.critical_path));
+  if (forecast.basis) object.put("evidence", basis_document(*forecast.basis));
+  object.put("network", network_document(forecast))
       .put("validated", validated_document(forecast.validated));
   if (!beside.launch.empty()) object.put("emitted", beside.launch);
   if (!scenario.alerts.empty()) object.put("alerts", alerts_document(scenario, forecast));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/alerts.hpp"
+#include "report/basis.hpp"
 #include "report/bubbles.hpp"
 #include "report/correction_parts.hpp"
 #include "report/experts_text.hpp"
@@ -281,6 +282,7 @@ std::string body_text(const forecast::Scenario& scenario, const forecast::Foreca
                       const TextOptions& options) {
   return alerts_text(scenario, forecast, options) + memory_text(forecast.memory, options) +
          time_text(forecast, options) + experts_text(forecast, options) +
+         measurements_text(forecast, options) +
          network_text(forecast, options) + pipeline_text(scenario, forecast, options) +
          warnings_text(forecast.warnings, options);
 }

@@ -95,6 +95,7 @@ void walk_back(const Program& program, const Trace& trace, Period period, const 
   const auto stretch = [&](EventId event, Picoseconds start, Picoseconds end) {
     if (waits && end > start) waits->critical_path.push_back({event, start, end});
   };
+  if (waits) waits->in_passes.resize(program.templates().size());
   bool settled = false;  // which actor ends last
   auto now = beginning + spans.length;
   for (auto event = spans.last_event; now > beginning;) {
@@ -103,8 +104,10 @@ void walk_back(const Program& program, const Trace& trace, Period period, const 
     if (op.kind == Op::Kind::pass) {
       auto inside = *events.inside[event];
       shorten(inside, inside.total() - std::min(inside.total(), now - start));
+      inside.host += now - start - inside.total();
       path += inside;
-      path.host += now - start - inside.total();
+      if (waits)
+        waits->in_passes[static_cast<std::size_t>(program.body_of(op, event - op.first))] += inside;
     } else {
       path.on[op.activity] += now - start;
     }

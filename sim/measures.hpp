@@ -7,21 +7,10 @@
 
 #include "sim/engine.hpp"
 #include "sim/program.hpp"
+#include "sim/spent.hpp"
 #include "sim/waits.hpp"
 
 namespace sim {
-
-// Every picosecond of an interval once: computing; else a collective or transfer that the actor
-// waits for (of work on the host's side, what a pass waits for after all else is there); else
-// `host`: the device was ready and the host (or a partner of a rendezvous) was not; else `idle`.
-struct Spent {
-  std::array<Picoseconds, activities> on{};
-  Picoseconds host = 0, idle = 0;
-  Picoseconds total() const;
-  Spent& operator+=(const Spent& other) { return add(other, 1); }
-  Spent& add(const Spent& other, std::int64_t times);
-  friend bool operator==(const Spent&, const Spent&) = default;
-};
 
 // What is measured of a program that is run over and over.
 //   makespan: all actors begin together, when the last of them has ended. From zero to the finish.

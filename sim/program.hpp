@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sim {
@@ -68,6 +69,8 @@ struct Template {
   // For reports, as far as the caller counts it; the engine does not read it: what each actor
   // computes, and the bytes that it sends in steps on the tensor lane.
   double flops = 0, sent = 0;
+  // By step, as far as it goes: what the caller knows it as; 0: nothing.
+  std::vector<std::uint32_t> asked = {};
 };
 
 // An actor's part in an op: it waits for two earlier events (or none).
@@ -140,6 +143,8 @@ class Program {
   // ops.
   std::uint32_t add_traffic(Traffic traffic);
   void send_over_links(OpId op, std::uint32_t traffic);
+  // What the caller knows the last op as. The engine does not read it.
+  void name_last(std::uint32_t asked) { asked_.emplace_back(OpId(ops_.size() - 1), asked); }
 
   EventId event(OpId op, std::uint32_t participant = 0) const {
     return EventId{ops_[static_cast<std::uint32_t>(op)].first + participant};
@@ -155,6 +160,8 @@ class Program {
   const std::vector<Participant>& participants() const { return participants_; }
   const std::vector<Label>& labels() const { return labels_; }
   const std::vector<double>& links() const { return links_; }  // capacities
+  // Of ops that have one, in their order.
+  const std::vector<std::pair<OpId, std::uint32_t>>& asked() const { return asked_; }
   const std::vector<Traffic>& traffic() const { return traffic_; }
 
  private:
@@ -169,6 +176,7 @@ class Program {
   std::vector<Label> labels_;
   std::vector<double> links_;
   std::vector<Traffic> traffic_;
+  std::vector<std::pair<OpId, std::uint32_t>> asked_;
   std::uint32_t actors_ = 0;
 };
 

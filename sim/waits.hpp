@@ -6,6 +6,7 @@
 
 #include "sim/engine.hpp"
 #include "sim/program.hpp"
+#include "sim/spent.hpp"
 
 namespace sim {
 
@@ -25,6 +26,9 @@ struct Stretch {
 
 // Filled in by measure(), if asked for.
 struct Waits {
+  // Of the critical path, by template: inside passes that ran it. With the other stretches they sum
+  // to the length.
+  std::vector<Spent> in_passes;
   std::vector<Idle> idle;                 // by actor, in order of time
   std::vector<Stretch> critical_path;     // backwards, without a gap: sums to the length
   std::vector<std::uint32_t> op_of;       // by event

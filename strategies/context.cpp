@@ -31,6 +31,7 @@ topology::Sending in_turn(std::initializer_list<topology::Sending> all) {
     sum.bytes += one.bytes;
     sending += one.bytes / one.rate;
   }
+  sum.asked = all.begin()->asked;
   sum.rate = sending.value > 0 ? sum.bytes / sending : all.begin()->rate;
   return sum;
 }

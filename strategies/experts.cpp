@@ -59,9 +59,15 @@ struct Exchanging {
   Sending deduplicated(double bytes_of_value) const {
     const double once = values * fullest * bytes_of_value;
     const double to_ranks = once * hit(group().ranks);
-    if (group().nodes == 1) return time(Collective::all_to_all, to_ranks, group());
-    const auto between = time(Collective::all_to_all, once * hit(group().nodes), group());
-    return beside(between, time(Collective::all_to_all, to_ranks, on_one_node(group())));
+    if (group().nodes == 1) return like(to_ranks, group());
+    const auto between = like(once * hit(group().nodes), group());
+    return beside(between, like(to_ranks, on_one_node(group())));
+  }
+  // Kernels of the dispatcher's own are taken to be like NCCL's.
+  Sending like(double bytes, const topology::GroupShape& shape) const {
+    const auto sending = time(Collective::all_to_all, bytes, shape);
+    if (costs.questions && sending.asked != 0) costs.questions->stands_in(sending.asked);
+    return sending;
   }
   Sending between_experts(double bytes_of_value, Collective gathering) const {
     switch (share.software.moe_dispatcher) {

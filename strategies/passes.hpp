@@ -98,6 +98,7 @@ struct KernelRun {
   sim::Picoseconds duration = 0;
   bool in_loop = false;
   sim::Picoseconds waiting = 0;
+  std::uint32_t asked = 0;  // number of the kernel's question (Costs::questions); 0: none
   operator sim::Picoseconds() const { return duration; }
 };
 using KernelRuns = std::vector<KernelRun>;

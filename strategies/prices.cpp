@@ -205,8 +205,9 @@ class Clock {
     for (const auto& kernel : kernels) {
       const auto all = to_ticks((costs_.kernel(kernel, share_.gpu) - saved_) / parts);
       const auto each = all / kernel.launches;
-      runs.push_back({all - each * (kernel.launches - 1), kernel.in_call});
-      runs.insert(runs.end(), static_cast<std::size_t>(kernel.launches - 1), {each, true});
+      const auto asked = costs_.asked(kernel, share_.gpu);
+      runs.push_back({all - each * (kernel.launches - 1), kernel.in_call, asked});
+      runs.insert(runs.end(), static_cast<std::size_t>(kernel.launches - 1), {each, true, asked});
     }
     return runs;
   }
@@ -222,7 +223,7 @@ class Clock {
         return;
       }
     for (auto& run : runs) {
-      last.push_back({run.duration / share_.plan.context, run.in_loop});
+      last.push_back({run.duration / share_.plan.context, run.in_loop, run.asked});
       run.duration -= last.back().duration;
     }
   }

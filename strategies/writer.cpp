@@ -40,7 +40,7 @@ void PassWriter::Writer::compute(const KernelRun& run, Activity activity, double
   const auto waiting = std::min(all, stretched(run.waiting, slowdown_ * slower));
   steps().push_back(
       {.lane = Lane::compute, .activity = activity, .joins = pending_, .duration = all - waiting});
-  launch(run.in_loop);
+  launch(run.asked, run.in_loop);
   if (waiting > 0)
     steps().push_back({.lane = Lane::compute, .activity = expert_waiting, .duration = waiting});
   pending_ = -1;
@@ -65,7 +65,7 @@ void PassWriter::Writer::communicate(const topology::Sending& sending, Activity 
   if (outside_) return exchange(FlowKind::tensor, sending, activity, beside);
   follow(activity);
   count_sent(sending);
-  send(to_ticks(sending.time()), activity, last_compute_);
+  send(to_ticks(sending.time()), activity, last_compute_, sending.asked);
   (beside ? beside_ : pending_) = here();
 }
 
@@ -77,7 +77,8 @@ void PassWriter::Writer::gather_into(const RowExchanges& rows, const KernelRuns&
   count_sent(rows.all_gather);
   for (std::int64_t i = 0; i < cuts; ++i) {
     const bool sends = i + 1 < cuts;
-    if (sends) send(to_ticks(rows.all_gather.time()) / (cuts - 1), tensor, from);
+    if (sends)
+      send(to_ticks(rows.all_gather.time()) / (cuts - 1), tensor, from, rows.all_gather.asked);
     const auto arrives = here();
     compute(part, activity, slower);
     if (sends) pending_ = arrives;
@@ -94,7 +95,8 @@ void PassWriter::Writer::scatter_from(const RowExchanges& rows, const KernelRuns
   for (std::int64_t i = 0; i < cuts; ++i) {
     compute(part, activity, slower);
     if (i + 1 == cuts) break;
-    send(to_ticks(rows.reduce_scatter.time()) / (cuts - 1), tensor, last_compute_);
+    send(to_ticks(rows.reduce_scatter.time()) / (cuts - 1), tensor, last_compute_,
+         rows.reduce_scatter.asked);
     sent = here();
   }
   pending_ = sent;
@@ -235,7 +237,12 @@ std::int64_t PassWriter::Writer::start_parts(Activity tensor) {
   return of_->share_.plan.tensor;
 }
 
-void PassWriter::Writer::launch(bool in_loop) {
+void PassWriter::Writer::launch(std::uint32_t asked, bool in_loop) {
+  if (asked != 0) {
+    auto& body = pieces_.back().body;
+    body.asked.resize(body.steps.size());
+    body.asked.back() = asked;
+  }
   const bool with_others = graph_ != Graph::none || in_parts_;
   if (with_others && std::exchange(launched_, true)) return;
   auto& step = steps().back();
@@ -243,13 +250,14 @@ void PassWriter::Writer::launch(bool in_loop) {
       in_loop ? std::min(issue_, to_ticks(loop_issue)) : issue_;
 }
 
-void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after) {
+void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after,
+                              std::uint32_t asked) {
   steps().push_back({.lane = Lane::tensor,
                      .rendezvous = true,
                      .activity = activity,
                      .joins = after,
                      .duration = duration});
-  launch();
+  launch(asked);
 }
 
 void PassWriter::Writer::follow(Activity activity) {

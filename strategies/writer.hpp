@@ -70,9 +70,10 @@ class PassWriter::Writer {
             const ContextExchanges::Round& round, Activity compute_activity, Activity context);
   // Returns how many parts there are.
   std::int64_t start_parts(Activity tensor);
-  // Launches the last step. A graph, or a product in parts, is launched with its first kernel.
-  void launch(bool in_loop = false);
-  void send(Picoseconds duration, Activity activity, std::int32_t after);
+  // Launches the last step, of the question with this number. A graph, or a product in parts, is
+  // launched with its first kernel.
+  void launch(std::uint32_t asked, bool in_loop = false);
+  void send(Picoseconds duration, Activity activity, std::int32_t after, std::uint32_t asked);
   std::vector<sim::Step>& steps() { return pieces_.back().body.steps; }
   std::int32_t here() const {
     return static_cast<std::int32_t>(pieces_.back().body.steps.size()) - 1;

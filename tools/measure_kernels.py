@@ -4,10 +4,15 @@
 
 usage: measure_kernels.py OUTPUT.csv --peak TFLOPS --bandwidth GBPS [--peak-fp8 TFLOPS]
                           [--fast] [--device N]
+       measure_kernels.py [OUTPUT.csv] [--product PASS,BATCH,M,N,K[,fp8]]...
+                          [--attention PASS,TOKENS,HEAD,CAUSAL]... [--dry-run]
 
 Needs PyTorch and one GPU, and takes a few minutes. --peak is the dense peak in bfloat16 (in
 float16 where the GPU has no bfloat16), --peak-fp8 that in fp8 and --bandwidth that of the device's
 memory, all from the data sheet; for some devices they are known here. --fast measures a quarter.
+--product and --attention, as `stepcast simulate` prints them, measure these shapes alone, by the
+columns below; several may be given. --dry-run says what would be measured, and needs no GPU.
+Rows are printed as they are measured, and written at the end if OUTPUT.csv is given.
 
 Columns, as in scenarios/catalog/kernels/*.csv, and the precision:
   kind            product | attention | stream
@@ -30,8 +35,11 @@ import subprocess
 import sys
 import time
 
-import torch
-import torch.nn.functional as F
+try:
+    import torch
+    import torch.nn.functional as F
+except ImportError:  # --help and --dry-run need none
+    torch = None
 
 # Dense bf16 and fp8 peaks in TFLOP/s and memory bandwidth in GB/s, of data sheets.
 KNOWN = {"A100-SXM4-40GB": (312, None, 1555), "A100-SXM4-80GB": (312, None, 2039),
@@ -83,6 +91,65 @@ def matrix(rows, columns, dtype):
     return torch.randn(rows, columns, device="cuda", dtype=dtype)
 
 
+PRODUCTS = ("forward", "input_gradient", "weight_gradient")
+
+
+def whole(text, least, most):
+    value = int(text)  # ValueError says that it is no whole number
+    if not least <= value <= most:
+        raise ValueError
+    return value
+
+
+def product_shape(text):
+    """(pass, batch, m, n, k, precision) of "forward,1,4096,8192,8192" or "...,fp8"."""
+    cells = text.split(",")
+    try:
+        if len(cells) not in (5, 6) or cells[0] not in PRODUCTS or cells[5:] not in ([], ["fp8"]):
+            raise ValueError
+        sizes = [whole(cell, 1, 1 << 40) for cell in cells[1:5]]
+        if cells[5:] and (cells[0] != "forward" or sizes[0] != 1):
+            raise ValueError
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no product; write PASS,BATCH,M,N,K with PASS one of "
+            f"{', '.join(PRODUCTS)}, or forward,1,M,N,K,fp8") from None
+    return (cells[0], *sizes, "fp8" if cells[5:] else None)
+
+
+def attention_shape(text):
+    """(pass, tokens, head, causal) of "forward,4096,128,1"."""
+    cells = text.split(",")
+    try:
+        if len(cells) != 4 or cells[0] not in ("forward", "backward"):
+            raise ValueError
+        tokens, head = whole(cells[1], 1, 1 << 24), whole(cells[2], 1, 1 << 10)
+        return cells[0], tokens, head, bool(whole(cells[3], 0, 1))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no attention; write PASS,TOKENS,HEAD,CAUSAL with PASS forward or "
+            "backward, CAUSAL 0 or 1") from None
+
+
+def one_product(dtype, name, batch, m, n, k, narrow):
+    """Work of (m x k)(k x n), `batch` times, as PyTorch lays out this pass of a linear layer."""
+    if narrow:
+        one = torch.ones((), device="cuda")
+        x = matrix(m, k, torch.bfloat16).to(torch.float8_e4m3fn)
+        weight = matrix(n, k, torch.bfloat16).to(torch.float8_e4m3fn)
+        return lambda: torch._scaled_mm(x, weight.t(), scale_a=one, scale_b=one,
+                                        out_dtype=torch.bfloat16)
+
+    def operand(rows, columns):
+        return torch.randn(batch, rows, columns, device="cuda", dtype=dtype)
+
+    left = operand(k, m).transpose(1, 2) if name == "weight_gradient" else operand(m, k)
+    right = operand(n, k).transpose(1, 2) if name == "forward" else operand(k, n)
+    if batch == 1:
+        return lambda: torch.mm(left[0], right[0])
+    return lambda: torch.bmm(left, right)
+
+
 def products(dtype, fast):
     """(pass, batch, m, n, k, work): a linear layer's three products as PyTorch lays them out."""
     tokens = [512, 4096] if fast else [256, 512, 1024, 2048, 4096, 8192, 16384]
@@ -115,23 +182,27 @@ def narrow_products(fast):
             x, weight.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
 
 
+def attention(dtype, s, head, causal):
+    """(pass, sequence, head, causal, flops, work) of both passes: 16k tokens, hidden size 2048."""
+    shape = (max(1, 16384 // s), max(1, 2048 // head), s, head)
+    q, k, v = (torch.randn(shape, device="cuda", dtype=dtype, requires_grad=True)
+               for _ in range(3))
+    flops = 4 * shape[0] * shape[1] * s * s * head / (2 if causal else 1)
+
+    def forward():
+        return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+    out = forward()
+    grad = torch.randn_like(out)
+    yield "forward", s, head, causal, flops, forward
+    yield "backward", s, head, causal, 2.5 * flops, lambda: torch.autograd.grad(
+        out, (q, k, v), grad, retain_graph=True)
+
+
 def attentions(dtype, fast):
-    """(pass, sequence, head, causal, flops, work): 16k tokens, hidden size 2048."""
     sequences = [2048] if fast else [512, 1024, 2048, 4096, 8192, 16384]
     for s, head, causal in itertools.product(sequences, [64, 128], [False, True]):
-        shape = (16384 // s, 2048 // head, s, head)
-        q, k, v = (torch.randn(shape, device="cuda", dtype=dtype, requires_grad=True)
-                   for _ in range(3))
-        flops = 4 * shape[0] * shape[1] * s * s * head / (2 if causal else 1)
-
-        def forward():
-            return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
-
-        out = forward()
-        grad = torch.randn_like(out)
-        yield "forward", s, head, causal, flops, forward
-        yield "backward", s, head, causal, 2.5 * flops, lambda: torch.autograd.grad(
-            out, (q, k, v), grad, retain_graph=True)
+        yield from attention(dtype, s, head, causal)
 
 
 def streams(dtype, fast):
@@ -158,6 +229,32 @@ def driver():
         return "unknown"
 
 
+def asked_rows(asked, dtype, precision, peak, peak_fp8):
+    """Rows of the shapes on the command line."""
+    for name, batch, m, n, k, narrow in asked.product:
+        if narrow and not peak_fp8:
+            sys.exit("the fp8 peak of this GPU is not known here; give --peak-fp8")
+        rate = 2 * batch * m * n * k / seconds(one_product(dtype, name, batch, m, n, k, narrow))
+        of = rate / (peak_fp8 if narrow else peak)
+        yield f"product,{name},{batch},{m},{n},{k},,,{of:.4f},{narrow or precision}"
+    for wanted, s, head, causal in asked.attention:
+        for name, _, _, _, flops, work in attention(dtype, s, head, causal):
+            if name == wanted:
+                rate = flops / seconds(work)
+                yield (f"attention,{name},,{s},{s},{head},{int(causal)},,{rate / peak:.4f},"
+                       f"{precision}")
+
+
+def dry_run(asked):
+    """What would be measured, one line each."""
+    for name, batch, m, n, k, narrow in asked.product:
+        print(f"product,{name},{batch},{m},{n},{k},,,,{narrow or 'bf16 or fp16'}")
+    for name, s, head, causal in asked.attention:
+        print(f"attention,{name},,{s},{s},{head},{int(causal)},,,bf16 or fp16")
+    if not asked.product and not asked.attention:
+        print(f"{'a quarter' if asked.fast else 'all'} of the products, attention and streams")
+
+
 def rows(dtype, precision, peak, peak_fp8, bandwidth, fast):
     for name, batch, m, n, k, work in products(dtype, fast):
         rate = 2 * batch * m * n * k / seconds(work)
@@ -180,13 +277,22 @@ def known(name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("output")
+    parser.add_argument("output", nargs="?", help="the table; left out: rows are only printed")
     parser.add_argument("--peak", type=float, help="dense bf16 peak, TFLOP/s")
     parser.add_argument("--peak-fp8", type=float, help="dense fp8 peak, TFLOP/s")
     parser.add_argument("--bandwidth", type=float, help="memory bandwidth, GB/s")
     parser.add_argument("--device", type=int, default=0)
     parser.add_argument("--fast", action="store_true", help="a quarter of the shapes")
+    parser.add_argument("--product", type=product_shape, action="append", default=[],
+                        metavar="PASS,BATCH,M,N,K[,fp8]", help="measure this product; repeatable")
+    parser.add_argument("--attention", type=attention_shape, action="append", default=[],
+                        metavar="PASS,TOKENS,HEAD,CAUSAL", help="and this attention; repeatable")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be measured")
     asked = parser.parse_args()
+    if asked.dry_run:
+        return dry_run(asked)
+    if torch is None:
+        sys.exit("this needs PyTorch")
     if not torch.cuda.is_available():
         sys.exit("no GPU that this PyTorch can use")
     torch.cuda.set_device(asked.device)
@@ -205,10 +311,15 @@ def main():
         lines.append(f"# peak.fp8: {peak_fp8:g} TFLOP/s")
     lines.append(f"# host_launch: {host_launch() * 1e6:.2f} us")
     lines.append("kind,pass,batch,m,n,k,causal,implementation,efficiency,precision")
-    for line in rows(dtype, precision, peak * 1e12, (peak_fp8 or 0) * 1e12, bandwidth * 1e9,
-                     asked.fast):
+    peaks = peak * 1e12, (peak_fp8 or 0) * 1e12
+    given = asked.product or asked.attention
+    measured = (asked_rows(asked, dtype, precision, *peaks) if given else
+                rows(dtype, precision, *peaks, bandwidth * 1e9, asked.fast))
+    for line in measured:
         print(line, flush=True)
         lines.append(line)
+    if not asked.output:
+        return
     with open(asked.output, "w") as file:
         file.write("\n".join(lines) + "\n")
 

@@ -183,14 +183,77 @@ std::optional<double> of_surface(const Kernel& kernel, Pass pass, double head_di
   return rate->value * share;
 }
 
+// Blocks of ring attention and windows are not square; the mean keeps the work per block.
+double length_of(const Kernel& kernel) {
+  return std::max(1.0, std::sqrt(static_cast<double>(kernel.m) * static_cast<double>(kernel.n)));
+}
+
+Pass direction_of(const Kernel& kernel) {
+  return kernel.layout == Kernel::Layout::forward ? Pass::forward : Pass::backward;
+}
+
+// What the rows of one kernel and pass say of a head size and a length; nothing without such rows.
+std::optional<Evidence> of_series(const std::vector<MeasuredAttention>& rows, Series series,
+                                  double head_dim, double s) {
+  std::array<double, 4> range{};  // least and most head size, least and most length
+  bool any = false;
+  for (const auto& row : rows) {
+    series.head_dim = row.head_dim;
+    if (!belongs(row, series)) continue;
+    const auto head = static_cast<double>(row.head_dim), length = static_cast<double>(row.sequence);
+    if (same_size(head, head_dim) && same_size(length, s)) return Evidence::measured;
+    if (!any) range = {head, head, length, length};
+    range = {std::min(range[0], head), std::max(range[1], head), std::min(range[2], length),
+             std::max(range[3], length)};
+    any = true;
+  }
+  if (!any) return {};
+  return in_range(head_dim, range[0], range[1]) && in_range(s, range[2], range[3])
+             ? Evidence::interpolated
+             : Evidence::scaled;
+}
+
+std::optional<Evidence> of_rows(const std::vector<MeasuredAttention>& rows, const Kernel& kernel) {
+  const auto head_dim = static_cast<double>(kernel.k), s = length_of(kernel);
+  for (const auto pass : {direction_of(kernel), Pass::both})
+    if (const auto found = of_series(rows, {kernel.fused, pass, 0, kernel.causal}, head_dim, s))
+      return found;
+  return {};
+}
+
+Evidence of_lengths(const RateSurface& surface, const Kernel& kernel) {
+  const auto rate = value_at(surface, static_cast<double>(kernel.k),
+                             static_cast<double>(kernel.batch), length_of(kernel));
+  if (!rate) return Evidence::physics;
+  const bool like = kernel.causal && direction_of(kernel) == Pass::forward;
+  return like && !rate->beyond ? Evidence::interpolated : Evidence::scaled;
+}
+
 }  // namespace
+
+Evidence attention_evidence(const Kernel& kernel, const Device& device) {
+  const auto& rows = device.efficiency.attention;
+  const auto* surface =
+      kernel.fused == units::FusedAttention::cudnn ? attention_surface(device) : nullptr;
+  const bool square = kernel.m == kernel.n && units::element_bytes(kernel.precision) >= 2;
+  if (const auto found = of_rows(rows, kernel)) {
+    const bool own = device.measured_itself(device.efficiency.kernels);
+    return own && square ? *found : weaker(*found, Evidence::scaled);
+  }
+  if (surface != nullptr) {
+    const auto found = of_lengths(*surface, kernel);
+    const bool own = family_of(device.rates->name) == family_of(device.name);
+    if (found != Evidence::physics) return own && square ? found : weaker(found, Evidence::scaled);
+  }
+  auto like = kernel;
+  like.fused = units::FusedAttention::flash_2;
+  return of_rows(rows, like) ? Evidence::scaled : Evidence::physics;
+}
 
 units::FlopsPerSecond attention_rate(const Kernel& kernel, const Device& device) {
   const auto& rows = device.efficiency.attention;
-  const auto pass = kernel.layout == Kernel::Layout::forward ? Pass::forward : Pass::backward;
-  // Blocks of ring attention and windows are not square; the mean keeps the work per block.
-  const double s =
-      std::max(1.0, std::sqrt(static_cast<double>(kernel.m) * static_cast<double>(kernel.n)));
+  const auto pass = direction_of(kernel);
+  const double s = length_of(kernel);
   const double head_dim = std::max(1.0, static_cast<double>(kernel.k));
   auto efficiency = of_pass(rows, kernel.fused, pass, kernel.causal, head_dim, s);
   if (!efficiency) {

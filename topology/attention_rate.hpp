@@ -10,6 +10,7 @@
 // query rows over all sequences and heads, relative to the 2,048 blocks of the measurements.
 #pragma once
 #include "topology/device.hpp"
+#include "topology/evidence.hpp"
 #include "units/kernel.hpp"
 #include "units/quantity.hpp"
 
@@ -18,5 +19,9 @@ namespace topology {
 // Rate at which the kernel's flops are executed. Layout forward is the forward pass, any other the
 // backward pass. Positive peak required. O(measured attention).
 units::FlopsPerSecond attention_rate(const units::Kernel& kernel, const Device& device);
+
+// What that rate rests on. How few heads there are is no size of a table, and changes nothing.
+// O(measured attention)
+Evidence attention_evidence(const units::Kernel& kernel, const Device& device);
 
 }  // namespace topology

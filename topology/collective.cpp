@@ -33,6 +33,17 @@ Cost slowest_kind(std::uint32_t parts, const Cluster& cluster, Of of) {
   return slowest;
 }
 
+// The machine of the measurements.
+Paths surveyed(Paths paths, const NvLink& nvlink) {
+  paths.intra *= constants::surveyed_nvlink[paths.row()] * 1e9 *
+                 constants::surveyed_efficiency[paths.row()] /
+                 (nvlink.bandwidth.value * nvlink.efficiency);
+  paths.launch = constants::start_up[paths.row()] * 1e-6;
+  paths.ramp = constants::ring_ramp[paths.row()];
+  paths.switch_ramp = std::max(paths.ramp, constants::switch_ramp);
+  return paths;
+}
+
 // Measured time of a collective over the model's, both on the machine of the measurements. Above
 // the largest size both go on at its rate.
 double measured_share(const RateSurface& surface, Collective collective, double size,
@@ -41,22 +52,21 @@ double measured_share(const RateSurface& surface, Collective collective, double 
   const double within = std::min(size, most);
   const auto time = exchange_time(surface, paths.ranks, within);
   if (!time) return 1;
-  auto surveyed = paths;
-  surveyed.intra *= constants::surveyed_nvlink[paths.row()] * 1e9 *
-                    constants::surveyed_efficiency[paths.row()] /
-                    (nvlink.bandwidth.value * nvlink.efficiency);
-  surveyed.launch = constants::start_up[paths.row()] * 1e-6;
-  surveyed.ramp = constants::ring_ramp[paths.row()];
-  surveyed.switch_ramp = std::max(surveyed.ramp, constants::switch_ramp);
-  return time->time.value / fastest(collective, within, surveyed).time;
+  return time->time.value / fastest(collective, within, surveyed(paths, nvlink)).time;
+}
+
+// What was measured of a group in a node of this kind; null: nothing.
+const RateSurface* surface_inside(Collective collective, const Paths& paths, const Node& node) {
+  const auto* surface = collective_surface(node.device, collective);
+  const bool within = surface != nullptr && node.nvlink.kind == NvLink::Kind::nvswitch &&
+                      paths.ranks <= surface->axes[0].back();
+  return within ? surface : nullptr;
 }
 
 Cost inside(Collective collective, double size, const Paths& paths, const Node& node) {
   auto cost = fastest(collective, size, paths);
-  const auto* surface = collective_surface(node.device, collective);
-  if (surface == nullptr || node.nvlink.kind != NvLink::Kind::nvswitch ||
-      paths.ranks > surface->axes[0].back())
-    return cost;
+  const auto* surface = surface_inside(collective, paths, node);
+  if (surface == nullptr) return cost;
   const double share = measured_share(*surface, collective, size, paths, node.nvlink);
   return {cost.time * share, cost.transfer * share};
 }
@@ -142,6 +152,52 @@ GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster) 
 int ports_of(const GroupShape& group, const Cluster& cluster) {
   if (group.nodes <= 1) return 1;
   return std::max(1, static_cast<int>(nics_for(group.least_per_node, 1, cluster.node)));
+}
+
+namespace {
+
+template <class Sizes>
+Evidence among(const Sizes& measured, double size) {
+  if (std::ranges::any_of(measured, [&](double one) { return same_size(one, size); }))
+    return Evidence::measured;
+  return in_range(size, measured.front(), measured.back()) ? Evidence::interpolated
+                                                           : Evidence::scaled;
+}
+
+Evidence evidence_inside(Collective collective, double size, const Paths& paths, const Node& node) {
+  const auto* surface = surface_inside(collective, paths, node);
+  if (surface == nullptr) return Evidence::physics;
+  const auto sizes = surface->axes[1];
+  const auto time = value_at(*surface, paths.ranks, std::clamp(size, sizes.front(), sizes.back()));
+  if (!time) return Evidence::physics;
+  const auto machine = surveyed(paths, node.nvlink);
+  const auto& device = node.device;
+  if (time->beyond || !same_size(machine.intra, paths.intra) ||
+      !same_size(machine.launch, paths.launch) || !same_size(machine.ramp, paths.ramp) ||
+      family_of(device.rates->name) != family_of(device.name))
+    return Evidence::scaled;
+  return weaker(among(surface->axes[0], paths.ranks), among(sizes, size));
+}
+
+}  // namespace
+
+Evidence collective_evidence(Collective collective, units::Bytes size, const GroupShape& group,
+                             const Cluster& cluster) {
+  if (group.ranks == 1) return Evidence::physics;
+  if (const auto* table = table_for(collective, group, cluster)) {
+    std::vector<double> sizes;
+    for (const auto& [measured, time] : table->points) sizes.push_back(measured.value);
+    return among(sizes, size.value);
+  }
+  if (group.nodes > 1) return Evidence::physics;
+  check_parts(group, cluster);
+  auto weakest = Evidence::measured;
+  for (std::size_t kind = 0; kind < cluster.kinds(); ++kind)
+    if ((group.parts >> kind & 1) != 0)
+      weakest =
+          weaker(weakest, evidence_inside(collective, size.value, paths_of(group, cluster, kind),
+                                          cluster.kind(kind)));
+  return weakest;
 }
 
 Seconds collective_time(Collective collective, units::Bytes size, const GroupShape& group,

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "topology/cluster.hpp"
+#include "topology/evidence.hpp"
 #include "units/quantity.hpp"
 
 namespace topology {
@@ -36,6 +37,10 @@ GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster);
 units::Seconds collective_time(Collective collective, units::Bytes size, const GroupShape& group,
                                const Cluster& cluster);
 
+// What that time rests on: tables that fabrics carry, what was measured inside nodes, or the model.
+Evidence collective_evidence(Collective collective, units::Bytes size, const GroupShape& group,
+                             const Cluster& cluster);
+
 // The same in two parts: alone on its ports it takes `fixed` and then as long as `bytes` need at
 // `rate`. Ports: the NICs that a group on several nodes uses on each of them, both ways; the NVLink
 // (or else PCIe) port of each member of a group on one node. `rate` is above zero, finite and never
@@ -44,6 +49,7 @@ struct Sending {
   units::Seconds fixed;
   units::Bytes bytes;          // through each port, each way
   units::BytesPerSecond rate;  // through each port, at most
+  std::uint32_t asked = 0;     // the caller's number of the question; 0: it has none
   units::Seconds time() const { return fixed + bytes / rate; }
   friend bool operator==(const Sending&, const Sending&) = default;
 };

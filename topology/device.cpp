@@ -5,6 +5,18 @@
 
 namespace topology {
 
+std::string_view family_of(std::string_view device) {
+  const auto family = device.substr(0, device.find_first_of("-."));
+  if (family == "a800") return "a100";
+  if (family == "h800") return "h100";
+  return family;
+}
+
+bool Device::measured_itself(const KernelSource& kernels) const {
+  return kernels.file.empty() || !kernels.digest.empty() ||
+         family_of(kernels.file) == family_of(name);
+}
+
 double Device::clock() const {
   const auto measured = efficiency.measured_power;
   if (measured.value <= 0 || power.value <= 0 || power >= measured)

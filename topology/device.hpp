@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "units/kernel.hpp"
@@ -13,6 +14,10 @@
 namespace topology {
 
 struct DeviceRates;  // rate_surface.hpp
+
+// The chip of a device, by its name or that of a table: "a100-80gb-sxm" is of the family "a100".
+// The exported kinds compute as their originals do.
+std::string_view family_of(std::string_view device);
 
 // A measured matrix product: `efficiency` = achieved rate / dense peak of its precision.
 struct MeasuredProduct {
@@ -80,6 +85,8 @@ struct Device {
   // with the root of the power: dynamic power grows with the clock times the square of the voltage,
   // and the voltage with the clock, though not from zero. It does not rise with a higher limit.
   double clock() const;
+  // Whether a table is of this chip: those of users are, and those of the catalog by their names.
+  bool measured_itself(const KernelSource& kernels) const;
   friend bool operator==(const Device&, const Device&) = default;
 };
 

@@ -47,4 +47,14 @@ Seconds KernelTimes::of(const Kernel& kernel) const {
          std::max(arithmetic_time(kernel), memory_time(kernel, *device_));
 }
 
+Evidence KernelTimes::evidence(const Kernel& kernel) const {
+  const bool product = kernel.kind == Kernel::Kind::product;
+  if (!product && kernel.kind != Kernel::Kind::attention) return Evidence::physics;
+  const auto memory = memory_time(kernel, *device_);
+  // No rate passes the peak, by which most kernels take longer than their traffic.
+  const auto peak = device_->peak_of(kernel.precision) * device_->clock();
+  if (!(kernel.flops > peak * memory) && arithmetic_time(kernel) < memory) return Evidence::physics;
+  return product ? products_.evidence(kernel) : attention_evidence(kernel, *device_);
+}
+
 }  // namespace topology

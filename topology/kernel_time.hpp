@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "topology/device.hpp"
+#include "topology/evidence.hpp"
 #include "topology/product_rate.hpp"
 #include "units/kernel.hpp"
 
@@ -19,6 +20,9 @@ class KernelTimes {
   // Throws std::invalid_argument if the device has no rate for the kernel's precision.
   // O(measurements) for a product.
   units::Seconds of(const units::Kernel& kernel) const;
+  // What that time rests on: the measurements that give its rate, or formulas where memory limits
+  // it. Of the same kernels. O(measurements).
+  Evidence evidence(const units::Kernel& kernel) const;
 
  private:
   units::FlopsPerSecond rate(const units::Kernel& kernel) const;

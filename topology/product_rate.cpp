@@ -83,11 +83,14 @@ struct Machine {
   double per_plateau, half_depth, processors, per_processor, peak, flops_per_byte, element;
 };
 
-// Dense peak of the type that the tables were measured in.
+// The type that the tables were measured in, and its dense peak.
+Precision table_precision(const Device& device) {
+  for (auto precision : {Precision::bf16, Precision::fp16})
+    if (device.peak_of(precision).value > 0) return precision;
+  return Precision::fp32;
+}
 double table_peak(const Device& device) {
-  for (auto precision : {Precision::bf16, Precision::fp16, Precision::fp32})
-    if (device.peak_of(precision).value > 0) return device.peak_of(precision).value;
-  return 0;
+  return std::max(0.0, device.peak_of(table_precision(device)).value);
 }
 
 Machine machine_for(Precision precision, double peak, const Device& device) {
@@ -224,11 +227,16 @@ double ProductRates::table_over_surface() const {
   return count > 0 ? std::exp(logs / count) : 1;
 }
 
+const RateSurface* ProductRates::surface_of(const Kernel& kernel) const {
+  const auto& own = surfaces_[static_cast<std::size_t>(kernel.precision)];
+  return kernel.grouped ? own.experts : kernel.batch == 1 ? own.dense : nullptr;
+}
+
 // Of a product's rate by the model of shapes.
 double ProductRates::surface_or_table(const Kernel& kernel) const {
   const auto& own = surfaces_[static_cast<std::size_t>(kernel.precision)];
   const auto shape = product_shape(kernel);
-  const auto* surface = kernel.grouped ? own.experts : kernel.batch == 1 ? own.dense : nullptr;
+  const auto* surface = surface_of(kernel);
   if (surface == nullptr) return correction(place_of(shape));
   const auto precision = kernel.grouped ? own.of_experts : kernel.precision;
   const double peak = device_->peak_of(precision).value;
@@ -273,6 +281,79 @@ double ProductRates::correction(const Place& here) const {
   }
   const double weight = 1 / square(square(fade));
   return (sum + weight * mean_) / (weights + weight);
+}
+
+namespace {
+
+// Tables of 16 bit are measured in either of its formats.
+bool as_measured(Precision precision, Precision measured) {
+  const auto of_16_bit = [](Precision of) {
+    return of == Precision::bf16 || of == Precision::fp16;
+  };
+  return precision == measured || (of_16_bit(precision) && of_16_bit(measured));
+}
+
+// What a surface says of its sizes; `rows` takes the fallback of experts_correction.
+Evidence at_sizes(const RateSurface& surface, std::array<double, 3> sizes, bool experts) {
+  bool inside = true;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto axis = surface.axes[i];
+    inside = inside && in_range(sizes[i], axis.front(), axis.back());
+    sizes[i] = nearest_node(axis, sizes[i]);
+  }
+  auto rate = value_at(surface, sizes[0], sizes[1], sizes[2]);
+  if (rate) return inside && !rate->beyond ? Evidence::interpolated : Evidence::scaled;
+  for (double rows = sizes[2]; experts && !rate && rows >= surface.axes[2].front(); rows /= 2)
+    rate = value_at(surface, sizes[0], sizes[1], rows);
+  return rate ? Evidence::scaled : Evidence::physics;
+}
+
+}  // namespace
+
+Evidence ProductRates::of_surface(const Kernel& kernel, const RateSurface& surface) const {
+  const auto& own = surfaces_[static_cast<std::size_t>(kernel.precision)];
+  const auto shape = product_shape(kernel);
+  const auto found =
+      kernel.grouped ? at_sizes(surface, {std::sqrt(shape.n * shape.k), shape.batch, shape.m}, true)
+                     : at_sizes(surface, {shape.m, shape.n, shape.k}, false);
+  const auto precision = kernel.grouped                         ? own.of_experts
+                         : kernel.precision == Precision::mxfp8 ? Precision::fp8
+                                                                : kernel.precision;
+  // It has the forward products of one kernel.
+  const bool like = kernel.layout == Kernel::Layout::forward && kernel.launches == 1 &&
+                    as_measured(kernel.precision, precision) && !misaligned(kernel) &&
+                    family_of(device_->rates->name) == family_of(device_->name);
+  return like ? found : weaker(found, Evidence::scaled);
+}
+
+Evidence ProductRates::of_table(const Kernel& kernel) const {
+  const auto& rows = device_->efficiency.products;
+  if (rows.empty()) return Evidence::physics;
+  const auto measured_in = table_precision(*device_);
+  if (!device_->measured_itself(device_->efficiency.kernels) || misaligned(kernel) ||
+      !as_measured(kernel.precision, measured_in))
+    return Evidence::scaled;
+  const auto sizes_of = [](const Shape& s) { return std::array{s.batch, s.m, s.n, s.k}; };
+  const auto sizes = sizes_of(product_shape(kernel));
+  auto least = sizes, most = sizes;
+  bool any = false;
+  for (const auto& row : rows) {
+    if (row.layout != kernel.layout || (row.batch > 1) != (kernel.batch > 1)) continue;
+    const auto measured = sizes_of(product_shape(row));
+    if (std::ranges::equal(sizes, measured, same_size)) return Evidence::measured;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      least[i] = any ? std::min(least[i], measured[i]) : measured[i];
+      most[i] = any ? std::max(most[i], measured[i]) : measured[i];
+    }
+    any = true;
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) any = any && in_range(sizes[i], least[i], most[i]);
+  return any ? Evidence::interpolated : Evidence::scaled;
+}
+
+Evidence ProductRates::evidence(const Kernel& kernel) const {
+  const auto* surface = surface_of(kernel);
+  return surface == nullptr ? of_table(kernel) : of_surface(kernel, *surface);
 }
 
 units::FlopsPerSecond ProductRates::rate(const Kernel& kernel) const {

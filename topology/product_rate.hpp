@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "topology/device.hpp"
+#include "topology/evidence.hpp"
 #include "units/kernel.hpp"
 #include "units/quantity.hpp"
 
@@ -40,6 +41,8 @@ class ProductRates {
   // Sustained rate of a product while it runs, start-up excluded. At a measured shape
   // kernel_gap + flops / rate is the measured time. Positive peak required. O(measured products).
   units::FlopsPerSecond rate(const units::Kernel& kernel) const;
+  // What that rate rests on. O(measured products)
+  Evidence evidence(const units::Kernel& kernel) const;
 
   // Where a shape lies among others: logarithms of its sizes to base 2.
   struct Place {
@@ -58,6 +61,9 @@ class ProductRates {
   };
   double correction(const Place& here) const;
   double surface_or_table(const units::Kernel& kernel) const;
+  const RateSurface* surface_of(const units::Kernel& kernel) const;  // null: the table counts
+  Evidence of_table(const units::Kernel& kernel) const;
+  Evidence of_surface(const units::Kernel& kernel, const RateSurface& surface) const;
   void join_surfaces();
   double table_over_surface() const;
 

@@ -2,6 +2,7 @@
 // The words of the machine's choices (units/words.hpp).
 #pragma once
 #include "topology/cluster.hpp"
+#include "topology/evidence.hpp"
 #include "units/words.hpp"
 
 namespace topology {
@@ -30,6 +31,14 @@ constexpr auto words_of(Collective) {
                                    {"all_to_all", all_to_all},
                                    {"broadcast", broadcast},
                                    {"reduce", reduce}});
+}
+
+constexpr auto words_of(Evidence) {
+  using enum Evidence;
+  return units::words<Evidence>({{"measured", measured},
+                                 {"interpolated", interpolated},
+                                 {"scaled", scaled},
+                                 {"physics", physics}});
 }
 
 }  // namespace topology

@@ -22,14 +22,6 @@ using Regime = std::vector<std::string>;
 // A host that leaves the device idle for more than this share of the step sets the pace.
 constexpr double host_bound = 0.1;
 
-// "a100-80gb-sxm" is of the family "a100"; the exported kinds compute as their originals do.
-std::string family_of(std::string_view device) {
-  const std::string family(device.substr(0, device.find('-')));
-  if (family == "a800") return "a100";
-  if (family == "h800") return "h100";
-  return family;
-}
-
 // Devices of a generation that compute the same kind of model: "Hopper MoE".
 std::string kin_of(std::string family, bool experts) {
   for (char& letter : family) letter = static_cast<char>(std::toupper(letter));
@@ -166,7 +158,7 @@ Circumstances circumstances_of(const Scenario& scenario, const Forecast& forecas
   const bool waits = forecast.time[StepPart::other] > host_bound * forecast.step.time;
   const std::string precision(units::to_text(scenario.training.precision));
   Circumstances run;
-  run.device = family_of(scenario.cluster.node.device.name);
+  run.device = topology::family_of(scenario.cluster.node.device.name);
   run.regime = {kin_of(run.device, scenario.model.moe.has_value()),
                 run.device,
                 scenario.software.name,

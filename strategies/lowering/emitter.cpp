@@ -46,16 +46,19 @@ sim::OpId Emitter::collective(sim::Lane lane, const Sent& sent, sim::Activity ac
                               std::span<const sim::Participant> who, sim::Label label) {
   const auto op = program.add_collective(lane, sent.fixed, activity, who, label);
   if (sent.traffic != sim::no_traffic) program.send_over_links(op, sent.traffic);
+  if (sent.asked != 0) program.name_last(sent.asked);
   return op;
 }
 
 Sent Emitter::sent(const Cast& cast, const topology::Sending& sending, FlowKind flow,
                    std::int64_t rank) {
   const auto& links = cast.folding.uses(flow, rank);
-  if (links.empty() || sending.bytes.value <= 0) return {to_ticks(sending.time())};
+  if (links.empty() || sending.bytes.value <= 0)
+    return {to_ticks(sending.time()), sim::no_traffic, sending.asked};
   const double fan_out = cast.folding.fan_out(flow, rank);
-  return {to_ticks(sending.fixed), program.add_traffic({links, sending.bytes.value / fan_out,
-                                                        sending.rate.value / fan_out})};
+  return {to_ticks(sending.fixed),
+          program.add_traffic({links, sending.bytes.value / fan_out, sending.rate.value / fan_out}),
+          sending.asked};
 }
 
 }  // namespace strategies

@@ -53,6 +53,7 @@ struct HostCopies {
 struct Sent {
   sim::Picoseconds fixed = 0;
   std::uint32_t traffic = sim::no_traffic;
+  std::uint32_t asked = 0;  // number of its question (Costs::questions); 0: none
 };
 
 // What was sent before, so that equal messages and collectives share their traffic.

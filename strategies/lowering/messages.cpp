@@ -73,7 +73,7 @@ void send_onwards(Emitter& emitter, const Cast& cast, int stage, const Slot& slo
         arrived = clock.latest;
         continue;
       }
-      const auto& [fixed, traffic] = message(emitter, cast, cell, i, onward);
+      const auto& [fixed, traffic, asked] = message(emitter, cast, cell, i, onward);
       const auto op = emitter.program.add_transfer(
           overlapped ? sim::Op::Kind::transfer : sim::Op::Kind::blocking, fixed, pipeline_comm,
           {sim::ActorId{actor}, {clock.latest, clock.ended_beside}}, sim::ActorId{peer},

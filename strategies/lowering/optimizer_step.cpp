@@ -2,6 +2,7 @@
 #include "strategies/lowering/optimizer_step.hpp"
 
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "plans/memory.hpp"
@@ -28,11 +29,11 @@ void meet(Emitter& emitter, const Cast& cast, units::Bytes size) {
   for (std::uint32_t actor = 0; actor < cast.actors.size(); ++actor)
     who.push_back(
         {sim::ActorId{actor}, {emitter.clocks[actor].latest, emitter.clocks[actor].reduced}});
-  const auto time = to_ticks(
-      cast.costs.collective(topology::Collective::all_reduce, size, everyone(cast.job.cluster))
-          .time());
-  const auto op =
-      emitter.collective(sim::Lane::data, {time}, data_comm, who, {label_gradient_norm});
+  const auto sending =
+      cast.costs.collective(topology::Collective::all_reduce, size, everyone(cast.job.cluster));
+  const auto op = emitter.collective(sim::Lane::data,
+                                     {to_ticks(sending.time()), sim::no_traffic, sending.asked},
+                                     data_comm, who, {label_gradient_norm});
   for (std::uint32_t actor = 0; actor < who.size(); ++actor)
     emitter.clocks[actor].reduced = emitter.program.event(op, actor);
 }
@@ -54,11 +55,20 @@ sim::Picoseconds passes_of(const Cast& cast, std::uint32_t actor) {
   return sum;
 }
 
+struct Orthogonalising {
+  sim::Picoseconds time = 0;
+  std::optional<Kernel> largest;  // of its products
+};
+
 // ZeRO divides dense matrices over all that share them, experts over fewer.
-sim::Picoseconds newton_schulz(const Cast& cast, const ActorFacts& facts) {
+Orthogonalising newton_schulz(const Cast& cast, const ActorFacts& facts) {
+  std::optional<Kernel> largest;
   const auto time = [&](const std::vector<Kernel>& products) {
     sim::Picoseconds sum = 0;
-    for (const auto& product : products) sum += to_ticks(cast.costs.kernel(product, facts.gpu));
+    for (const auto& product : products) {
+      sum += to_ticks(cast.costs.kernel(product, facts.gpu));
+      if (!largest || product.flops > largest->flops) largest = product;
+    }
     return newton_schulz_steps * sum;
   };
   std::map<Block, std::int64_t> blocks;
@@ -70,7 +80,7 @@ sim::Picoseconds newton_schulz(const Cast& cast, const ActorFacts& facts) {
     with_layer += count * time(cost.newton_schulz);
     apart += count * time(cost.apart_newton_schulz);
   }
-  return with_layer / cast.shards.with_layer + apart / cast.shards.apart;
+  return {with_layer / cast.shards.with_layer + apart / cast.shards.apart, largest};
 }
 
 // Bytes that the device reads and writes for the update of its share.
@@ -89,20 +99,28 @@ double update_bytes(const Cast& cast, const ActorFacts& facts) {
   return bytes;
 }
 
-std::vector<sim::Step> update_steps(const Cast& cast, std::uint32_t actor) {
+sim::Template update_body(const Cast& cast, std::uint32_t actor) {
   const auto& facts = cast.actors[actor];
   const auto optimizer = cast.job.training.optimizer;
   const auto step = [&](sim::Picoseconds duration) {
     return sim::Step{.activity = optimizer_compute, .duration = duration};
   };
-  std::vector<sim::Step> steps{
-      step(to_ticks(cast.costs.kernel(stream(update_bytes(cast, facts)), facts.gpu)))};
+  sim::Template update{.drains = true};
+  auto& steps = update.steps;
+  steps = {step(to_ticks(cast.costs.kernel(stream(update_bytes(cast, facts)), facts.gpu)))};
   steps.front().issue = to_ticks(cast.job.software.step_overhead);
   if (optimizer == Optimizer::sophia)
     steps.push_back(step(static_cast<sim::Picoseconds>(
         hessian_share * static_cast<double>(cast.microbatches * passes_of(cast, actor)))));
-  if (optimizer == Optimizer::muon) steps.push_back(step(newton_schulz(cast, facts)));
-  return steps;
+  if (optimizer == Optimizer::muon) {
+    const auto products = newton_schulz(cast, facts);
+    steps.push_back(step(products.time));
+    if (const auto asked = products.largest ? cast.costs.asked(*products.largest, facts.gpu) : 0) {
+      update.asked.resize(steps.size());
+      update.asked.back() = asked;
+    }
+  }
+  return update;
 }
 
 // Muon needs whole matrices of momentum, in 16 bit; ZeRO cuts them.
@@ -153,9 +171,7 @@ void update_parameters(Emitter& emitter, const Cast& cast) {
   std::map<std::pair<int, std::size_t>, sim::TemplateId> bodies;
   for (std::uint32_t actor = 0; actor < cast.actors.size(); ++actor) {
     auto [known, fresh] = bodies.try_emplace({cast.actors[actor].stage, cast.writer_of[actor]});
-    if (fresh)
-      known->second =
-          emitter.program.add_template({.steps = update_steps(cast, actor), .drains = true});
+    if (fresh) known->second = emitter.program.add_template(update_body(cast, actor));
     add_update(emitter, actor, known->second);
   }
   if (host_parameters(cast) && !host_optimizer(cast)) return_parameters(emitter, cast);

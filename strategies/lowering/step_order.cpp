@@ -38,7 +38,7 @@ ChunkTimes times_of(const Cast& cast, int stage) {
 }
 
 sim::Picoseconds latency_of(Emitter& emitter, const Cast& cast) {
-  const auto& [fixed, traffic] = message(emitter, cast, cast.cells_at(0).front(), 0, true);
+  const auto& [fixed, traffic, asked] = message(emitter, cast, cast.cells_at(0).front(), 0, true);
   if (traffic == sim::no_traffic) return fixed;
   const auto& sent = emitter.program.traffic()[traffic];
   // At the rate of sound links, so that a fault somewhere does not change the order.

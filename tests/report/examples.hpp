@@ -74,6 +74,33 @@ inline forecast::Timeline timeline() {
   return timeline;
 }
 
+// Of ten seconds, 2 measured, 3 interpolated, 1 scaled, 4 physics.
+inline forecast::Basis basis() {
+  using enum forecast::Priced;
+  constexpr std::int64_t second = 1'000'000'000'000;
+  const units::Kernel product{.kind = units::Kernel::Kind::product,
+                              .layout = units::Kernel::Layout::weight_gradient,
+                              .m = 4096,
+                              .n = 1024,
+                              .k = 1000};
+  forecast::Basis basis;
+  basis.of[static_cast<std::size_t>(products)] = {2 * second, 3 * second, second, 0};
+  basis.of[static_cast<std::size_t>(collectives)] = {0, 0, 0, second / 2};
+  basis.of[static_cast<std::size_t>(host)] = {0, 0, 0, 7 * second / 2};
+  basis.wanted = {
+      {.question = {.kernel = product},
+       .kind = products,
+       .evidence = topology::Evidence::scaled,
+       .time_ps = second},
+      {.question = {.collective = topology::Collective::all_to_all,
+                    .size = {1048576},
+                    .group = {.ranks = 16, .nodes = 2, .least_per_node = 8, .most_per_node = 8}},
+       .kind = collectives,
+       .evidence = topology::Evidence::physics,
+       .time_ps = second / 2}};
+  return basis;
+}
+
 inline forecast::Forecast forecast() {
   using namespace units::literals;
   ::forecast::Forecast forecast;
@@ -153,6 +180,13 @@ inline forecast::Forecast forecast() {
                         .datasets = 2,
                         .outside = {"fp8 not measured on toy-gpu"}};
   return forecast;
+}
+
+// As simulate asks for it.
+inline forecast::Forecast simulated() {
+  auto simulated = forecast();
+  simulated.basis = basis();
+  return simulated;
 }
 
 }  // namespace examples

@@ -30,14 +30,14 @@ std::vector<std::string> keys(const Json& object) {
 
 TEST_CASE("the JSON report of the example is the golden one") {
   golden::check("simulate.json",
-                report::simulate_json(examples::scenario(), examples::forecast(), "1.2.3"));
+                report::simulate_json(examples::scenario(), examples::simulated(), "1.2.3"));
 }
 
 TEST_CASE("the JSON report has the keys that scripts rely on, in their order") {
   using Names = std::vector<std::string>;
-  const auto report = parsed(examples::scenario(), examples::forecast());
+  const auto report = parsed(examples::scenario(), examples::simulated());
   CHECK(keys(report) == Names{"stepcast", "scenario", "step", "time", "pipeline", "layer", "memory",
-                              "critical_path", "network", "validated", "simulation"});
+                              "critical_path", "evidence", "network", "validated", "simulation"});
   CHECK(keys(report["step"]) == Names{"time_s", "time_low_s", "time_high_s", "tokens",
                                       "tokens_per_s", "tokens_per_s_per_gpu", "model_flops",
                                       "tflops_per_gpu", "mfu", "hfu", "microbatches"});
@@ -57,6 +57,27 @@ TEST_CASE("the parts of the time in the JSON report sum to the step time") {
   for (const auto& part : report["time"]) sum += part.get<double>();
   CHECK(report["time"].size() == 11);
   CHECK(sum == report["step"]["time_s"].get<double>());
+}
+
+TEST_CASE("the evidence of the JSON report sums to the step, and so does that of its kinds") {
+  const auto evidence = parsed(examples::scenario(), examples::simulated())["evidence"];
+  CHECK(keys(evidence) == std::vector<std::string>{"measured_s", "interpolated_s", "scaled_s",
+                                                   "physics_s", "kinds", "measurements"});
+  double kinds = 0, all = 0;
+  for (const auto* key : {"measured_s", "interpolated_s", "scaled_s", "physics_s"}) {
+    all += evidence[key].get<double>();
+    for (const auto& kind : evidence["kinds"]) kinds += kind[key].get<double>();
+  }
+  CHECK(all == 10);
+  CHECK(kinds == 10);
+  CHECK(evidence["measurements"][0]["command"] ==
+        "tools/measure_kernels.py --product weight_gradient,1,4096,1024,1000");
+  CHECK(evidence["measurements"][1]["command"] ==
+        "mpirun -np 16 -N 8 alltoall_perf -b 1048576 -e 1048576");
+}
+
+TEST_CASE("a forecast that nobody asked for its basis has no evidence") {
+  CHECK(!parsed(examples::scenario(), examples::forecast()).contains("evidence"));
 }
 
 TEST_CASE("numbers in JSON read back to the same value") {

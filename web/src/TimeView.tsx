@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time went: of the step, and of every stage.
 import { Advice } from './Advice';
+import { EvidenceView } from './Evidence';
 import { causes, colour, ofKind } from './palette';
 import type { Run } from './run';
 import type { RunDocument } from './data';
@@ -102,6 +103,7 @@ export function TimeView({ runs, names, dark }: { runs: Run[]; names: string[]; 
         </>
       ))}
       <CauseTable runs={runs} names={names} />
+      <EvidenceView runs={runs} names={names} />
     </>
   );
 }

@@ -15,6 +15,14 @@ export interface Alert {
   words: string; meaning: string; reason: string | null;
 }
 
+interface ByEvidence { measured_s: number; interpolated_s: number; scaled_s: number; physics_s: number }
+
+// Of the critical path; all sum to the step.
+export interface Evidence extends ByEvidence {
+  kinds: (ByEvidence & { kind: string })[];
+  measurements: { kind: string; evidence: string; seconds: number; what: string; command: string | null }[];
+}
+
 export interface RunDocument {
   scenario: any;
   step: {
@@ -29,6 +37,7 @@ export interface RunDocument {
     stages: StageMemory[];
   };
   critical_path: { kind: string; seconds: number }[];
+  evidence?: Evidence;
   network: { links: Link[]; slowed: { what: string; by: string; link: string; lost_s: number }[] };
   validated: { regime: string[]; rows: number; datasets: number; outside: string[] } | null;
   alerts?: Alert[];

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: a run's basis.
+#pragma once
+#include <functional>
+
+#include "forecast/basis.hpp"
+#include "sim/program.hpp"
+#include "sim/waits.hpp"
+
+namespace forecast {
+
+using EvidenceOf = std::function<topology::Evidence(const strategies::Question&)>;
+
+// Of the critical path of a program that `questions` priced. What a pass takes on an activity is
+// shared by its steps on that activity as their durations are. O(stretches + steps + questions)
+Basis basis_of(const sim::Program& program, const sim::Waits& waits,
+               const strategies::Questions& questions, const EvidenceOf& evidence_of);
+
+}  // namespace forecast

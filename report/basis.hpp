@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what the seconds of a forecast rest on, and what to measure.
+#pragma once
+#include <string>
+
+#include "forecast/forecast.hpp"
+#include "report/document.hpp"
+#include "report/style.hpp"
+
+namespace report {
+
+// What is to be measured: "forward product 2048 x 4608 x 12288 in bf16".
+std::string what_of(const forecast::Wanted& wanted);
+// The line that measures it, by tools/measure_kernels.py or nccl-tests; empty where neither can.
+std::string command_of(const forecast::Wanted& wanted);
+
+// Empty without a basis.
+std::string basis_line(const forecast::Forecast& forecast, const TextOptions& options);
+std::string measurements_text(const forecast::Forecast& forecast, const TextOptions& options);
+// { "measured_s", …, "kinds": […], "measurements": […] }
+Document basis_document(const forecast::Basis& basis);
+
+}  // namespace report
