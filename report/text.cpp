@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -130,9 +131,10 @@ std::string allocator_text(const forecast::AllocatorUse& use, const TextOptions&
       text += fmt::format("; {} times it gave back all that it cached", use.retries);
   }
   text = wrapped(text, 2, width_of(options));
+  constexpr std::size_t few = 3;  // all are in --json
   std::string held = "most of the peak:";
   const char* separator = " ";
-  for (const auto& one : use.largest) {
+  for (const auto& one : std::span(use.largest).first(std::min(few, use.largest.size()))) {
     held += fmt::format("{}{}{}{}", separator, one.op, one.op.empty() ? "" : " ", one.what);
     if (!one.block.empty()) held += fmt::format(" of {}", one.block);
     held += " " + units::short_text(one.bytes);
@@ -282,9 +284,8 @@ std::string body_text(const forecast::Scenario& scenario, const forecast::Foreca
                       const TextOptions& options) {
   return alerts_text(scenario, forecast, options) + memory_text(forecast.memory, options) +
          time_text(forecast, options) + experts_text(forecast, options) +
-         measurements_text(forecast, options) +
-         network_text(forecast, options) + pipeline_text(scenario, forecast, options) +
-         warnings_text(forecast.warnings, options);
+         measurements_text(forecast, options) + network_text(forecast, options) +
+         pipeline_text(scenario, forecast, options) + warnings_text(forecast.warnings, options);
 }
 
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,

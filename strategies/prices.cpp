@@ -206,8 +206,11 @@ class Clock {
       const auto all = to_ticks((costs_.kernel(kernel, share_.gpu) - saved_) / parts);
       const auto each = all / kernel.launches;
       const auto asked = costs_.asked(kernel, share_.gpu);
-      runs.push_back({all - each * (kernel.launches - 1), kernel.in_call, asked});
-      runs.insert(runs.end(), static_cast<std::size_t>(kernel.launches - 1), {each, true, asked});
+      runs.push_back({.duration = all - each * (kernel.launches - 1),
+                      .in_loop = kernel.in_call,
+                      .asked = asked});
+      runs.insert(runs.end(), static_cast<std::size_t>(kernel.launches - 1),
+                  {.duration = each, .in_loop = true, .asked = asked});
     }
     return runs;
   }
@@ -223,7 +226,9 @@ class Clock {
         return;
       }
     for (auto& run : runs) {
-      last.push_back({run.duration / share_.plan.context, run.in_loop, run.asked});
+      last.push_back({.duration = run.duration / share_.plan.context,
+                      .in_loop = run.in_loop,
+                      .asked = run.asked});
       run.duration -= last.back().duration;
     }
   }

@@ -31,7 +31,8 @@ const JobArgument* find(std::span<const JobArgument> launcher,
   for (const auto name : names)
     for (const auto& argument : launcher) {
       auto normal = argument.name;
-      std::replace(normal.begin() + 2, normal.end(), '-', '_');
+      std::replace(std::find_if(normal.begin(), normal.end(), [](char c) { return c != '-'; }),
+                   normal.end(), '-', '_');
       const bool told = argument.values.size() == 1 && argument.values[0].trouble.empty();
       if (normal == name && told && number_in(argument.values[0].text)) return &argument;
     }

@@ -254,6 +254,7 @@ Asked asked_of(const Scenario& given) {
   if (tensor) open.plan.layers.clear();
   asked.question =
       scenarios::read_question(report::scenario_document(open).dump(2), "resolved.json");
+  asked.question.memory_headroom = 0;
   auto& space = asked.question.space;
   if (tensor) space.layer_tensor = {.listed = {*tensor}};
   if (tensor) space.recompute = true;

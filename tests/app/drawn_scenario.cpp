@@ -173,6 +173,12 @@ std::string routing(Dice& dice) {
             "{skew: histogram, shares: [9, 1, 1, 1, 1, 1, 1, 1], placement: greedy}"});
 }
 
+std::string allocator(Dice& dice) {
+  return dice.of(Words{"{expandable_segments: true}", "{max_split_size_mb: 128}",
+                       "{roundup_power2_divisions: 8, garbage_collection_threshold: 0.8}",
+                       "{preallocated: 0.75}"});
+}
+
 using Draw = std::string (*)(Dice&);
 
 const std::map<std::string, Draw>& by_hand() {
@@ -181,6 +187,7 @@ const std::map<std::string, Draw>& by_hand() {
       {"plan.layers", ranges_of_layers},
       {"plan.recompute", recomputation},
       {"plan.rank_order", order_of_ranks},
+      {"software.allocator", allocator},
       {"software.base", catalog_software},
       {"training.routing", routing},
       {"training.sequence_length",

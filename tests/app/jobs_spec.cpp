@@ -138,7 +138,7 @@ TEST_CASE("a job of LLaMA-Factory is simulated with DeepSpeed's file that it nam
   const auto made = scenario_of(
       simulate(job, {"--json", "--set", "cluster.node=dgx-h100", "--env", "WORLD_SIZE=8"}));
   CHECK(made["plan"]["zero"] == 3);
-  CHECK(made["plan"]["bucket"]["reduce"] == 2 * 2560 * 2560);  // hidden x hidden, of 2 bytes
+  CHECK(made["plan"]["bucket"] == 2 * 2560 * 2560);  // hidden x hidden, of 2 bytes
   CHECK(made["training"]["global_batch"] == 16);
 }
 

@@ -20,8 +20,9 @@ using allocator::mib;
 
 // `weights` stay, `logits` are freed and wait for stream 1, `more` finds no memory.
 forecast::MemoryHistory three_tensors() {
-  forecast::MemoryHistory history{
-      .tensors = {{"weights", "parameters"}, {"logits", "activations"}, {"more", "activations"}}};
+  forecast::MemoryHistory history{.tensors = {{"", "", "weights", "parameters"},
+                                              {"", "", "logits", "activations"},
+                                              {"", "", "more", "activations"}}};
   allocator::CachingAllocator memory(history.settings, {40 * mib, {}}, &history.trace);
   memory.allocate(0, 14 * mib, 0);
   memory.allocate(1, 12 * mib - 1, 0);
@@ -84,7 +85,7 @@ TEST_CASE("Python's own pickle reads a snapshot") {
 }
 
 TEST_CASE("a long history is written in batches, so that who reads need not keep all of it") {
-  forecast::MemoryHistory history{.tensors = {{"one", "activations"}}};
+  forecast::MemoryHistory history{.tensors = {{"", "", "one", "activations"}}};
   allocator::CachingAllocator memory({}, {40 * mib, {}}, &history.trace);
   for (int i = 0; i < 5000; ++i) {
     memory.allocate(0, 512, 0);

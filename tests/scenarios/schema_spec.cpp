@@ -108,9 +108,9 @@ TEST_CASE("the schema takes every key that the reader takes") {
   const auto every = document("tests/fuzz/corpus/scenario", "valid_every_key");
   CHECK(valid(schema, every));
   // The document names every key, so that the schema has been asked about each; but those of the
-  // search that its plan and training fix.
-  const std::set<std::string> fixed{"layers", "offload", "precision", "gradient_compression",
-                                    "shard_group"};
+  // search that its plan and training fix, and training.routing, which asks for experts.
+  const std::set<std::string> fixed{"layers",  "offload",    "precision", "gradient_compression",
+                                    "routing", "shard_group"};
   for (const auto* section : {"plan", "search", "training"})
     for (const auto& [key, one] : schema["properties"][section]["properties"].items()) {
       CAPTURE(section, key);
