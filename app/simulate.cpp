@@ -34,6 +34,39 @@ std::optional<report::MeasuredHere> measured_here(const SimulateRequest& request
       request.file, common.sets};
 }
 
+// With its interval, and what would make it fit.
+forecast::Forecast forecast_of(const forecast::Scenario& scenario, const scenarios::Origin& origin,
+                               const SimulateRequest& request, const Common& common) {
+  const auto began = std::chrono::steady_clock::now();
+  const forecast::Options options{
+      .full = request.full,
+      .timeline = !common.json || !common.trace.empty() || !common.report.empty(),
+      .causes = true,
+      .allocator = true,
+      .basis = true};
+  auto forecast = placing(origin, [&] { return forecast::simulate(scenario, options); });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  forecast.simulation.wall = {took.count()};
+  forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
+  if (!forecast.memory.fits) forecast.warnings.push_back(forecast::advice_to_fit(scenario));
+  return forecast;
+}
+
+// The timeline, the page and the snapshot of memory, as far as they are asked for.
+void write_files(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
+                 const report::Beside& beside, const SimulateRequest& request,
+                 const Common& common) {
+  if (!common.trace.empty()) write_trace(common.trace, forecast.timeline, scenario.cluster.gpus);
+  if (!common.report.empty())
+    write_file(common.report,
+               report::simulate_page(
+                   {{scenario, forecast, beside.correction ? &*beside.correction : nullptr}},
+                   STEPCAST_VERSION));
+  if (!request.snapshot.empty())
+    write_file(request.snapshot, report::memory_snapshot(forecast::memory_history(
+                                     scenario, forecast.memory.peak_stage)));
+}
+
 }  // namespace
 
 int simulate(const SimulateRequest& request, const Common& common, Streams streams) {
@@ -49,19 +82,7 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   check_emission(request.emission, origin);
   const auto correcting = load_correcting(common, outputs);
 
-  const auto began = std::chrono::steady_clock::now();
-  const forecast::Options options{
-      .full = request.full,
-      .timeline = !common.json || !common.trace.empty() || !common.report.empty(),
-      .causes = true,
-      .allocator = true,
-      .basis = true};
-  auto forecast =
-      placing(origin, [&, &scenario = scenario] { return forecast::simulate(scenario, options); });
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  forecast.simulation.wall = {took.count()};
-  forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
-  if (!forecast.memory.fits) forecast.warnings.push_back(forecast::advice_to_fit(scenario));
+  auto forecast = forecast_of(scenario, origin, request, common);
   report::Beside beside;
   beside.measured = measured_here(request, scenario, forecast, common);
   beside.job = origin.job;
@@ -69,15 +90,7 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   auto warnings = scenarios::warnings(scenario);
   forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
 
-  if (!common.trace.empty()) write_trace(common.trace, forecast.timeline, scenario.cluster.gpus);
-  if (!common.report.empty())
-    write_file(common.report,
-               report::simulate_page(
-                   {{scenario, forecast, beside.correction ? &*beside.correction : nullptr}},
-                   STEPCAST_VERSION));
-  if (!request.snapshot.empty())
-    write_file(request.snapshot, report::memory_snapshot(forecast::memory_history(
-                                     scenario, forecast.memory.peak_stage)));
+  write_files(scenario, forecast, beside, request, common);
   beside.launch = emit(scenario, origin, request.emission, common, streams);
   if (common.json) {
     if (!common.quiet)

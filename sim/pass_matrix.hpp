@@ -40,7 +40,7 @@ struct LanesFree {
   Picoseconds host = never, compute = 0, tensor = never;
 };
 // The same once it has run the pass on its own, at rendezvous too. O(steps)
-LanesFree after(const Template& body, LanesFree lanes);
+LanesFree after(const Template& body, LanesFree free);
 
 // Of it the longest path from the compute lane to itself, across rendezvous or not; not below 0.
 // O(steps)
