@@ -89,8 +89,8 @@ void lose_gathering(const strategies::Plan& plan, std::string_view framework, Se
 // Of frameworks whose router takes no groups of experts.
 void lose_groups(const strategies::Routing& routing, std::string_view framework, Sentences& lost);
 // What no framework here has: layers that are divided otherwise than others, kept activations in 8
-// bit, padding, how popular experts are, a last node that is not full; and, where the framework cannot compress gradients,
-// that.
+// bit, padding, how popular experts are, a last node that is not full; and, where the framework
+// cannot compress gradients, that.
 void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost);
 void lose_gradient_compression(const strategies::Plan& plan, std::string_view framework,
                                Sentences& lost);

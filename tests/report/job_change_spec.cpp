@@ -19,11 +19,12 @@ forecast::Scenario scenario(const std::string& plan, const std::string& software
                                 "{layers: 8, hidden: 1024, heads: 16, ffn: 2816, vocab: 32000, "
                                 "activation: swiglu, norm: rmsnorm, position: rope, biases: false, "
                                 "tied_embeddings: false, dropout: 0}") {
-  return scenarios::read_scenario("model: " + model +
-                                      "\ncluster: {node: dgx-h100, nodes: 1}\ntraining: {sequence_length: "
-                                      "2048, global_batch: 32}\nplan: {" +
-                                      plan + "}\nsoftware: " + software + "\n",
-                                  "s");
+  return scenarios::read_scenario(
+      "model: " + model +
+          "\ncluster: {node: dgx-h100, nodes: 1}\ntraining: {sequence_length: "
+          "2048, global_batch: 32}\nplan: {" +
+          plan + "}\nsoftware: " + software + "\n",
+      "s");
 }
 
 report::ChangedJob change(const std::string& text, const std::string& file,
