@@ -49,8 +49,9 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
   std::pair fewest{std::min<std::size_t>(3, word.size()), std::size_t{0}};
   for (const auto candidate : known) {
     // No fewer edits than letters too many or too few.
-    const auto [shorter, longer] = std::minmax(word.size(), candidate.size());
-    if (longer - shorter > fewest.first) continue;
+    const auto letters_apart = word.size() > candidate.size() ? word.size() - candidate.size()
+                                                             : candidate.size() - word.size();
+    if (letters_apart > fewest.first) continue;
     const auto apart = edit_distance_to(lower, lower_case(candidate), fewest.first);
     if (apart > fewest.first) continue;
     const std::pair edits{apart, edit_distance(word, candidate)};
