@@ -50,7 +50,7 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
   for (const auto candidate : known) {
     // No fewer edits than letters too many or too few.
     const auto letters_apart = word.size() > candidate.size() ? word.size() - candidate.size()
-                                                             : candidate.size() - word.size();
+                                                              : candidate.size() - word.size();
     if (letters_apart > fewest.first) continue;
     const auto apart = edit_distance_to(lower, lower_case(candidate), fewest.first);
     if (apart > fewest.first) continue;
