@@ -3,7 +3,6 @@
 #pragma once
 #include <vector>
 
-#include "sim/pass_matrix.hpp"
 #include "sim/program.hpp"
 
 namespace sim {
@@ -22,19 +21,4 @@ struct Trace {
 // Deterministic; the same instants with either detail.
 Trace run(const Program& program, Detail detail = Detail::templates);
 
-// Free instants of an actor's lanes.
-using LaneTimes = std::array<Picoseconds, lanes>;
-
-// Where the pass drains, its host waits for the device and the input.
-inline void drain(const Template& body, LaneTimes& free, Picoseconds arrival);
-
-// Plays one pass, drained if it drains, step by step. steps_of(i) are those that participant i
-// runs, a span; lanes_of[i] its lanes, advanced in place; arrivals[i] when its input is there.
-// Calls seen(participant, step index, start, end). `ends` is scratch.
-template <class StepsOf, class Seen>
-void play(StepsOf steps_of, std::span<LaneTimes* const> lanes_of,
-          std::span<const Picoseconds> arrivals, std::vector<Picoseconds>& ends, Seen seen);
-
 }  // namespace sim
-
-#include "sim/play.hpp"

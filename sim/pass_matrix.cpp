@@ -72,23 +72,4 @@ PassMatrix matrix_of(const Template& body) {
   return matrix;
 }
 
-LanesFree after(const Template& body, LanesFree free) {
-  if (body.drains) free.host = std::max({free.host, free.compute, free.tensor});
-  std::vector<Picoseconds> ends;
-  ends.reserve(body.steps.size());
-  for (const auto& step : body.steps) {
-    auto& lane = step.lane == Lane::compute ? free.compute : free.tensor;
-    free.host += step.issue;
-    lane = std::max(free.host, lane);
-    if (step.joins >= 0) lane = std::max(lane, ends[static_cast<std::size_t>(step.joins)]);
-    lane += step.duration;
-    ends.push_back(lane);
-  }
-  return free;
-}
-
-Picoseconds on_compute_lane(const Template& body) {
-  return std::max<Picoseconds>(0, after(body, {}).compute);
-}
-
 }  // namespace sim

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/play.hpp"
 #include "sim/program.hpp"
 
 namespace sim {
@@ -21,8 +22,6 @@ enum Output : std::size_t { to_host, to_compute, to_tensor, outputs };
 
 using Entry = std::array<Picoseconds, inputs>;
 using Exit = std::array<Picoseconds, outputs>;
-
-inline constexpr Picoseconds never = INT64_MIN / 4;  // "no path": loses every maximum
 
 struct PassMatrix {
   std::array<std::array<Picoseconds, inputs>, outputs> alone;   // paths without a rendezvous
@@ -34,17 +33,6 @@ struct PassMatrix {
 
 // O(steps).
 PassMatrix matrix_of(const Template& body);
-
-// When lanes of one actor become free.
-struct LanesFree {
-  Picoseconds host = never, compute = 0, tensor = never;
-};
-// The same once it has run the pass on its own, at rendezvous too. O(steps)
-LanesFree after(const Template& body, LanesFree free);
-
-// Of it the longest path from the compute lane to itself, across rendezvous or not; not below 0.
-// O(steps)
-Picoseconds on_compute_lane(const Template& body);
 
 // When the first step begins, if it is no rendezvous.
 inline Picoseconds first_start(const Entry& at, bool drains, Picoseconds issue, Lane on) {

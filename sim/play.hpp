@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step-by-step playing of a pass (included by engine.hpp).
+// Plays a pass step by step: the rule that all else of this room must agree with.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -9,12 +10,21 @@
 
 namespace sim {
 
+inline constexpr Picoseconds never = INT64_MIN / 4;  // an instant that makes nobody wait
+
+// Free instants of an actor's lanes.
+using LaneTimes = std::array<Picoseconds, lanes>;
+
+// Where the pass drains, its host waits for the device and the input.
 inline void drain(const Template& body, LaneTimes& free, Picoseconds arrival) {
   if (!body.drains) return;
   const auto at = [&](Lane lane) -> Picoseconds& { return free[static_cast<std::size_t>(lane)]; };
   at(Lane::host) = std::max({at(Lane::host), at(Lane::compute), at(Lane::tensor), arrival});
 }
 
+// Plays one pass, drained if it drains, step by step. steps_of(i) are those that participant i
+// runs, a span; lanes_of[i] its lanes, advanced in place; arrivals[i] when its input is there.
+// Calls seen(participant, step index, start, end). `ends` is scratch.
 template <class StepsOf, class Seen>
 void play(StepsOf steps_of, std::span<LaneTimes* const> lanes_of,
           std::span<const Picoseconds> arrivals, std::vector<Picoseconds>& ends, Seen seen) {
@@ -38,7 +48,7 @@ void play(StepsOf steps_of, std::span<LaneTimes* const> lanes_of,
       seen(a, s, start, end);
     };
     if (shape.rendezvous) {
-      Picoseconds start = 0, longest = 0;
+      Picoseconds start = never, longest = 0;
       for (std::size_t a = 0; a < actors; ++a) {
         start = std::max(start, ready(a));
         longest = std::max(longest, steps_of(a)[s].duration);
@@ -52,5 +62,15 @@ void play(StepsOf steps_of, std::span<LaneTimes* const> lanes_of,
     }
   }
 }
+
+// Lanes that make nobody wait, but for compute's, free at `compute`, and the host's, at `host`.
+LaneTimes lanes_from(Picoseconds compute, Picoseconds host = never);
+
+// The lanes of an actor once it has run the pass on its own, at rendezvous too. O(steps)
+LaneTimes after(const Template& body, LaneTimes free);
+
+// The longest path of the pass from the compute lane to itself, across rendezvous or not; not
+// below 0. O(steps)
+Picoseconds on_compute_lane(const Template& body);
 
 }  // namespace sim

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "sim/engine.hpp"
+#include "sim/pass_matrix.hpp"
+#include "sim/play.hpp"
 
 namespace sim {
 

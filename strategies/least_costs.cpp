@@ -6,7 +6,7 @@
 
 #include "model/narrow.hpp"
 #include "plans/placement.hpp"
-#include "sim/pass_matrix.hpp"
+#include "sim/play.hpp"
 
 namespace strategies {
 
@@ -38,26 +38,27 @@ LeastTime least_time(const Pieces& pieces) {
 
 // Up to the first exchange of experts: where others make that longer, the host catches up.
 Picoseconds lead_of(const Pieces& pieces) {
-  sim::LanesFree found_idle{.host = 0}, queued;
+  const auto compute = static_cast<std::size_t>(sim::Lane::compute);
+  auto found_idle = sim::lanes_from(0, 0), queued = sim::lanes_from(0);
   std::vector<std::array<Picoseconds, 2>> over(pieces.size());
   std::array<Picoseconds, 2> sent{};
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto& piece = pieces[i];
     if (piece.waits_for >= 0) {
       const auto& there = over[static_cast<std::size_t>(piece.waits_for)];
-      found_idle.compute = std::max(found_idle.compute, there[0]);
-      queued.compute = std::max(queued.compute, there[1]);
+      found_idle[compute] = std::max(found_idle[compute], there[0]);
+      queued[compute] = std::max(queued[compute], there[1]);
     }
     found_idle = sim::after(piece.body, found_idle);
-    queued = sim::after(piece.body, {.compute = queued.compute});
+    queued = sim::after(piece.body, sim::lanes_from(queued[compute]));
     if (!piece.then) continue;
     if (piece.then->group == FlowKind::expert) break;
     const auto exchange = to_ticks(piece.then->sending.time());
-    sent = {std::max(sent[0], found_idle.compute) + exchange,
-            std::max(sent[1], queued.compute) + exchange};
+    sent = {std::max(sent[0], found_idle[compute]) + exchange,
+            std::max(sent[1], queued[compute]) + exchange};
     over[i] = sent;
   }
-  return found_idle.compute - queued.compute;
+  return found_idle[compute] - queued[compute];
 }
 
 // The next piece waits for it, and the device with it.

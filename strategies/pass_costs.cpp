@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "sim/pass_matrix.hpp"
+#include "sim/play.hpp"
 
 namespace strategies {
 
