@@ -7,6 +7,7 @@
 #include "report/search/plan_yaml.hpp"
 #include "scenarios/tables.hpp"
 #include "tests/catch.hpp"
+#include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
 namespace plan_round_trip_spec {
@@ -40,7 +41,7 @@ strategies::Plan plain(strategies::Plan plan) {
 
 TEST_CASE("plans are printed as they are read, as JSON and as YAML of any width") {
   std::mt19937 random(7);
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 400 / int{tests::fewer}; ++i) {
     const auto scenario =
         i % 2 == 0 ? tests::random_scenario(random) : tests::sharded_scenario(random);
     auto plan = plain(scenario.plan);

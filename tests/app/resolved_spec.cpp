@@ -12,6 +12,7 @@
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/tables.hpp"
 #include "tests/catch.hpp"
+#include "tests/fewer.hpp"
 
 namespace resolved_spec {
 
@@ -394,7 +395,7 @@ model: llama3-70b
 cluster: {node: dgx-b200, nodes: 16}
 training: {sequence_length: 8192, global_batch: 128}
 )");
-  for (unsigned seed = 0; seed < 1000; ++seed) {
+  for (unsigned seed = 0; seed < 1000 / tests::fewer; ++seed) {
     CAPTURE(seed);
     auto scenario = plain;
     Draw(seed).onto(scenario);

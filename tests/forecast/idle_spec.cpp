@@ -9,6 +9,7 @@
 #include "sim/measures.hpp"
 #include "strategies/activity.hpp"
 #include "tests/catch.hpp"
+#include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
 namespace idle_spec {
@@ -132,7 +133,7 @@ void check_links(const Forecast& f, bool steps_overlap) {
 }  // namespace
 
 TEST_CASE("causes sum to the bubble and the critical path to the step, to the picosecond") {
-  const auto seed = GENERATE(range(0u, 150u));
+  const auto seed = GENERATE(range(0u, 150u / tests::fewer));
   std::mt19937 random(seed + 7000);
   const auto scenario = tests::random_scenario(random);
   const auto f = simulate(scenario, {.timeline = true});
@@ -145,7 +146,7 @@ TEST_CASE("causes sum to the bubble and the critical path to the step, to the pi
 }
 
 TEST_CASE("they do whatever is shared, degraded, slow or mixed") {
-  const auto seed = GENERATE(range(0u, 150u));
+  const auto seed = GENERATE(range(0u, 150u / tests::fewer));
   std::mt19937 random(seed + 8000);
   const auto f = simulate(tests::rough_scenario(random, seed % 2 == 1), {.timeline = true});
   INFO("seed " << seed);
@@ -154,7 +155,7 @@ TEST_CASE("they do whatever is shared, degraded, slow or mixed") {
 }
 
 TEST_CASE("causes are the same with and without a timeline, folded or not") {
-  const auto seed = GENERATE(range(0u, 60u));
+  const auto seed = GENERATE(range(0u, 60u / tests::fewer));
   std::mt19937 random(seed + 9000);
   const auto scenario = tests::rough_scenario(random);
   INFO("seed " << seed);

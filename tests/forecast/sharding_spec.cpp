@@ -2,6 +2,7 @@
 // Sharding, offloading and compression of states, end to end.
 #include <algorithm>
 
+#include "tests/fewer.hpp"
 #include "tests/forecast/checks.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "units/text.hpp"
@@ -26,7 +27,7 @@ forecast::Scenario offloaded() {
 }  // namespace
 
 TEST_CASE("sharded, offloaded or compressed: folded ranks and templates change nothing") {
-  const auto seed = GENERATE(range(0u, 250u));
+  const auto seed = GENERATE(range(0u, 250u / tests::fewer));
   std::mt19937 random(seed + 9000);
   const auto scenario = tests::sharded_scenario(random);
   INFO("seed " << seed);
@@ -36,7 +37,7 @@ TEST_CASE("sharded, offloaded or compressed: folded ranks and templates change n
 }
 
 TEST_CASE("and on clusters that are narrow, degraded or mixed") {
-  const auto seed = GENERATE(range(0u, 250u));
+  const auto seed = GENERATE(range(0u, 250u / tests::fewer));
   std::mt19937 random(seed + 12000);
   const auto scenario = tests::rough_scenario(random, true);
   INFO("seed " << seed);
@@ -44,7 +45,7 @@ TEST_CASE("and on clusters that are narrow, degraded or mixed") {
 }
 
 TEST_CASE("its time adds up, and its memory returns to where it was") {
-  const auto seed = GENERATE(range(0u, 100u));
+  const auto seed = GENERATE(range(0u, 100u / tests::fewer));
   std::mt19937 random(seed + 15000);
   const auto scenario = tests::sharded_scenario(random);
   INFO("seed " << seed);

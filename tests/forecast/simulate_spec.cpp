@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "tests/fewer.hpp"
 #include "tests/forecast/checks.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
@@ -37,7 +38,7 @@ void check_same_network(const Forecast& a, const Forecast& b) {
 }  // namespace
 
 TEST_CASE("one rank of each class gives what every rank gives, bit for bit") {
-  const auto seed = GENERATE(range(0u, 250u));
+  const auto seed = GENERATE(range(0u, 250u / tests::fewer));
   std::mt19937 random(seed);
   const auto scenario = tests::random_scenario(random);
   INFO("seed " << seed);
@@ -49,7 +50,7 @@ TEST_CASE("one rank of each class gives what every rank gives, bit for bit") {
 }
 
 TEST_CASE("folding is exact whatever is shared, degraded, slow or mixed") {
-  const auto seed = GENERATE(range(0u, 600u));
+  const auto seed = GENERATE(range(0u, 600u / tests::fewer));
   std::mt19937 random(seed + 4000);
   const auto scenario = tests::rough_scenario(random);
   INFO("seed " << seed);
@@ -60,7 +61,7 @@ TEST_CASE("folding is exact whatever is shared, degraded, slow or mixed") {
 }
 
 TEST_CASE("repeated passes played once give what every operator as an event gives") {
-  const auto seed = GENERATE(range(0u, 150u));
+  const auto seed = GENERATE(range(0u, 150u / tests::fewer));
   std::mt19937 random(seed + 1000);
   const auto scenario = tests::random_scenario(random);
   INFO("seed " << seed);
@@ -72,7 +73,7 @@ TEST_CASE("repeated passes played once give what every operator as an event give
 }
 
 TEST_CASE("a forecast adds up: time parts, critical path, memory, timeline") {
-  const auto seed = GENERATE(range(0u, 250u));
+  const auto seed = GENERATE(range(0u, 250u / tests::fewer));
   std::mt19937 random(seed + 2000);
   const auto scenario = tests::random_scenario(random);
   INFO("seed " << seed);
@@ -110,7 +111,7 @@ TEST_CASE("a forecast adds up: time parts, critical path, memory, timeline") {
 }
 
 TEST_CASE("a step is never faster than its busiest stage computes") {
-  const auto seed = GENERATE(range(0u, 100u));
+  const auto seed = GENERATE(range(0u, 100u / tests::fewer));
   std::mt19937 random(seed + 3000);
   const auto scenario = tests::random_scenario(random);
   const auto f = simulate(scenario);
