@@ -2,6 +2,8 @@
 #include "allocator/replay.hpp"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 namespace allocator {
 
@@ -61,61 +63,8 @@ Failure failure_of(const CachingAllocator& allocator, const Event& event, std::i
           .largest_free = shortage.largest_free};
 }
 
-// Steps, one after the other, each counted for itself.
-class Steps {
- public:
-  Steps(CachingAllocator& allocator, const Timeline& timeline, Replayed& result)
-      : allocator_(allocator), timeline_(timeline), result_(result) {}
-
-  bool before() { return run(timeline_.before, -1, result_.before); }
-  bool next() {
-    counts_.emplace_back();
-    const bool fits = run(timeline_.step, result_.played, counts_.back());
-    if (counts_.size() == 1) result_.first = counts_.front();
-    ++result_.played;
-    return fits;
-  }
-  // After the last step: how many steps ago the allocator was the same, or 0.
-  std::int64_t seen() {
-    auto state = allocator_.state();
-    const auto found = std::ranges::find(states_, state);
-    const auto ago = states_.end() - found;
-    if (ago == 0) states_.push_back(std::move(state));
-    return ago;
-  }
-  // Steps [first, first + count), as often.
-  void repeat(std::int64_t first, std::int64_t count, std::int64_t times) {
-    for (auto step = first; step < first + count; ++step)
-      add_calls(result_.all, counts_[static_cast<std::size_t>(step)], times);
-  }
-  void steady_since(std::int64_t first) {
-    result_.steady = counts_[static_cast<std::size_t>(first)];
-    for (auto step = first + 1; step < result_.played; ++step)
-      append(result_.steady, counts_[static_cast<std::size_t>(step)]);
-  }
-
- private:
-  bool run(const Events& events, std::int64_t step, Counts& counts) {
-    allocator_.reset_peaks();
-    const auto begin = allocator_.counts();
-    const auto failed = play(allocator_, events);
-    if (failed) result_.failure = failure_of(allocator_, events[*failed], step, *failed);
-    counts = allocator_.counts();
-    add_calls(counts, begin, -1);
-    append(result_.all, counts);
-    return !failed;
-  }
-
-  CachingAllocator& allocator_;
-  const Timeline& timeline_;
-  Replayed& result_;
-  std::vector<Counts> counts_;  // by step
-  std::vector<std::vector<std::int64_t>> states_;
-};
-
-}  // namespace
-
-std::optional<std::size_t> play(CachingAllocator& allocator, const Events& events) {
+// The index of the first for which there was no memory.
+std::optional<std::size_t> play_all(CachingAllocator& allocator, std::span<const Event> events) {
   using enum Event::Kind;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const auto& event = events[i];
@@ -129,24 +78,132 @@ std::optional<std::size_t> play(CachingAllocator& allocator, const Events& event
   return {};
 }
 
+struct Repeated {
+  bool fits = true;
+  std::optional<Recurrence> recurrence;
+  std::int64_t skipped = 0;  // periods
+};
+
+// Calls once() so many times, until it returns false. Where the allocator is then as it was after
+// an earlier time, whole periods are skipped; states are compared after the first `compared` times.
+template <class Once>
+Repeated repeat(const CachingAllocator& allocator, std::int64_t times, std::int64_t compared,
+                Once once) {
+  Repeated result;
+  std::vector<std::vector<std::int64_t>> states;
+  std::int64_t played = 0;
+  for (auto left = times; left > 0; --left) {
+    result.fits = once();
+    ++played;
+    if (!result.fits) break;
+    if (result.recurrence || played > compared) continue;
+    auto state = allocator.state();
+    const auto period = states.end() - std::ranges::find(states, state);
+    if (period == 0) {
+      states.push_back(std::move(state));
+      continue;
+    }
+    result.recurrence = {played, period};
+    result.skipped = (left - 1) / period;
+    left -= result.skipped * period;
+  }
+  return result;
+}
+
+// Steps, one after the other, each counted for itself.
+class Steps {
+ public:
+  Steps(CachingAllocator& allocator, const Timeline& timeline, std::int64_t compared,
+        Replayed& result)
+      : allocator_(allocator), timeline_(timeline), compared_(compared), result_(result) {}
+
+  bool before() {
+    return counted(result_.before, [&] { return play_part(timeline_.before, -1, 0); });
+  }
+  bool next() {
+    counts_.emplace_back();
+    const bool fits = counted(counts_.back(), [&] { return play_step(); });
+    if (counts_.size() == 1) result_.first = counts_.front();
+    ++result_.played;
+    return fits;
+  }
+  // What calls of the driver the steps before `end`, so many of them, add when they are skipped.
+  void skip(std::int64_t end, std::int64_t count, std::int64_t times) {
+    for (auto step = end - count; step < end; ++step)
+      add_calls(result_.all, counts_[static_cast<std::size_t>(step)], times);
+  }
+  void steady_in(std::int64_t end, std::int64_t count) {
+    result_.steady = counts_[static_cast<std::size_t>(end - count)];
+    for (auto step = end - count + 1; step < end; ++step)
+      append(result_.steady, counts_[static_cast<std::size_t>(step)]);
+  }
+
+ private:
+  template <class Play>
+  bool counted(Counts& counts, Play play) {
+    allocator_.reset_peaks();
+    skipped_ = {};
+    const auto begin = allocator_.counts();
+    const bool fits = play();
+    counts = allocator_.counts();
+    add_calls(counts, begin, -1);
+    add_calls(counts, skipped_, 1);
+    append(result_.all, counts);
+    return fits;
+  }
+  bool play_step() {
+    const std::span events{timeline_.step};
+    const auto [begin, end, count] = timeline_.rounds;
+    const auto part = [&](std::size_t from, std::size_t to) {
+      return play_part(events.subspan(from, to - from), result_.played, from);
+    };
+    if (count == 1) return part(0, events.size());
+    if (!part(0, begin)) return false;
+    std::vector<Counts> since{allocator_.counts()};  // the beginning of each round
+    const auto rounds = repeat(allocator_, count, compared_, [&] {
+      const bool fits = part(begin, end);
+      since.push_back(allocator_.counts());
+      return fits;
+    });
+    if (!rounds.fits) return false;
+    if (const auto& found = rounds.recurrence) {
+      const auto after = static_cast<std::size_t>(found->after);
+      add_calls(skipped_, since[after], rounds.skipped);
+      add_calls(skipped_, since[after - static_cast<std::size_t>(found->period)], -rounds.skipped);
+    }
+    return part(end, events.size());
+  }
+  bool play_part(std::span<const Event> events, std::int64_t step, std::size_t offset) {
+    const auto failed = play_all(allocator_, events);
+    if (failed) result_.failure = failure_of(allocator_, events[*failed], step, offset + *failed);
+    return !failed;
+  }
+
+  CachingAllocator& allocator_;
+  const Timeline& timeline_;
+  std::int64_t compared_;
+  Replayed& result_;
+  std::vector<Counts> counts_;  // by step
+  Counts skipped_;              // calls of the driver in rounds of this step that are not played
+};
+
+}  // namespace
+
+std::optional<std::size_t> play(CachingAllocator& allocator, const Events& events) {
+  return play_all(allocator, events);
+}
+
 Replayed replay(CachingAllocator& allocator, const Timeline& timeline, std::int64_t steps,
                 std::int64_t compared) {
   Replayed result;
-  Steps played(allocator, timeline, result);
+  Steps played(allocator, timeline, compared, result);
   if (!played.before()) return result;
-  for (auto left = steps; left > 0; --left) {
-    if (!played.next()) return result;
-    if (result.recurrence || result.played > compared) continue;
-    const auto period = played.seen();
-    if (period == 0) continue;
-    result.recurrence = {result.played, period};
-    played.steady_since(result.played - period);
-    // What is left besides whole periods is played.
-    const auto first = result.played - period;
-    played.repeat(first, period, (left - 1) / period);
-    left -= (left - 1) / period * period;
-  }
-  if (!result.recurrence && result.played > 0) played.steady_since(result.played - 1);
+  const auto repeated = repeat(allocator, steps, compared, [&] { return played.next(); });
+  if (!repeated.fits || result.played == 0) return result;
+  result.recurrence = repeated.recurrence;
+  const auto [end, period] = repeated.recurrence.value_or(Recurrence{result.played, 1});
+  played.skip(end, period, repeated.skipped);
+  played.steady_in(end, period);
   return result;
 }
 

@@ -9,9 +9,16 @@
 
 namespace allocator {
 
+// Events [begin, end) of a list happen `count` times, one round after the other.
+struct Rounds {
+  std::size_t begin = 0, end = 0;
+  std::int64_t count = 1;
+};
+
 // What happens once, and what every step does after it.
 struct Timeline {
   Events before, step;
+  Rounds rounds = {};  // of the step; a round frees what it allocates, and allocates what it frees
 };
 
 // An allocation that there was no memory for.
@@ -22,7 +29,7 @@ struct Failure {
   };
   Cause cause = Cause::tensors;
   std::int64_t step = -1;  // from 0 on; -1: before the first
-  std::size_t event = 0;   // of the step, or before it
+  std::size_t event = 0;   // of the list of the step, in any of its rounds, or before it
   TensorId tensor = 0;
   Size requested = 0, allocated = 0, reserved = 0;
   Size limit = 0;         // of what may be reserved
@@ -45,14 +52,14 @@ struct Replayed {
   std::optional<Failure> failure;        // and nothing after it
 };
 
-// Steps whose states are compared.
+// Steps, and rounds of one step, whose states are compared.
 inline constexpr std::int64_t most_states = 32;
 
 // `before`, then `step` so many times. Where the allocator is after a step as it was after an
 // earlier one, what follows repeats, and is not played: the result is that of playing all steps but
-// for `played` and `recurrence`. States are compared after the first `compared` steps; where none
-// recurs, all steps are played. `steady` is the most of the last period, or of the last step where
-// there is none. O(events of the steps played · log blocks)
+// for `played` and `recurrence`. So it is with the rounds of a step. States are compared after the
+// first `compared` steps or rounds; where none recurs, all are played. `steady` is the most of the
+// last period, or of the last step where there is none. O(events of the steps played · log blocks)
 // `allocator` is left as it is after the last step, and must be new.
 Replayed replay(CachingAllocator& allocator, const Timeline& timeline, std::int64_t steps,
                 std::int64_t compared = most_states);

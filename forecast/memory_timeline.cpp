@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "forecast/chunk_tensors.hpp"
@@ -54,37 +55,49 @@ std::int64_t whole(Bytes bytes) { return static_cast<std::int64_t>(bytes.value);
 // cut into several ops counts where the first of them stands.
 struct Turn {
   strategies::Pass pass;
-  std::size_t chunk,
-      slot;  // the slot is a microbatch's, from its forward to its last backward pass
+  std::size_t chunk, microbatch;
+  friend bool operator==(const Turn&, const Turn&) = default;
 };
 
-// Gives the lowest slot that no other microbatch of the chunk has.
-class Slots {
- public:
-  explicit Slots(std::size_t microbatches) : of_(microbatches, none) {}
+bool ends_microbatch(strategies::Pass pass) {
+  return pass == strategies::Pass::backward || pass == strategies::Pass::backward_weight;
+}
 
-  std::size_t of(std::size_t microbatch) {
-    auto& slot = of_.at(microbatch);
-    if (slot != none) return slot;
-    const auto free = std::ranges::find(taken_, false);
-    slot = static_cast<std::size_t>(free - taken_.begin());
-    if (free == taken_.end())
-      taken_.push_back(true);
-    else
-      *free = true;
-    return slot;
+// As many as there are microbatches from the oldest of a chunk that is alive to the newest.
+std::size_t most_alive(const std::vector<Turn>& turns, std::size_t chunks,
+                       std::size_t microbatches) {
+  struct Alive {
+    std::vector<bool> ended;
+    std::size_t oldest = 0, newest = 0;
+  };
+  std::vector<Alive> of(chunks, {std::vector<bool>(microbatches, false), 0, 0});
+  std::size_t most = 1;
+  for (const auto& [pass, chunk, microbatch] : turns) {
+    auto& alive = of[chunk];
+    alive.newest = std::max(alive.newest, microbatch);
+    while (alive.oldest < alive.newest && alive.ended[alive.oldest]) ++alive.oldest;
+    most = std::max(most, alive.newest - alive.oldest + 1);
+    if (ends_microbatch(pass)) alive.ended[microbatch] = true;
   }
-  void give_back(std::size_t microbatch) {
-    taken_[of_.at(microbatch)] = false;
-    of_[microbatch] = none;
-  }
-  std::size_t most() const { return taken_.size(); }
+  return most;
+}
 
- private:
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> of_;
-  std::vector<bool> taken_;
-};
+// The longest stretch of turns in which each is as the one `length` turns later, as rounds of so
+// many turns. O(turns)
+allocator::Rounds rounds_of(const std::vector<Turn>& turns, std::size_t length) {
+  allocator::Rounds best;
+  std::size_t alike = 0;  // turns before this one that are as those a round later
+  for (std::size_t i = 0; i + length <= turns.size(); ++i) {
+    if (i + length < turns.size() && turns[i] == turns[i + length]) {
+      ++alike;
+      continue;
+    }
+    const auto count = static_cast<std::int64_t>(alike / length) + 1;
+    if (count > best.count) best = {i - alike, i - alike + length, count};
+    alike = 0;
+  }
+  return best;
+}
 
 class StepTensors {
  public:
@@ -180,7 +193,7 @@ class StepTensors {
       allocate(stay, scenario_.software.expert_workspace, "workspace of experts", "workspace");
   }
 
-  std::vector<Turn> turns(std::vector<Slots>& slots) const {
+  std::vector<Turn> turns() const {
     const auto& program = lowered_.program;
     const auto microbatches = static_cast<std::size_t>(lowered_.microbatches);
     std::vector<std::uint8_t> seen(chunks_.size() * microbatches, 0);  // a bit for each pass
@@ -196,18 +209,26 @@ class StepTensors {
       auto& passes = seen.at(chunk * microbatches + microbatch);
       if ((passes & bit) != 0) continue;
       passes |= bit;
-      list.push_back({*pass, chunk, slots[chunk].of(microbatch)});
-      if (*pass == strategies::Pass::backward || *pass == strategies::Pass::backward_weight)
-        slots[chunk].give_back(microbatch);
+      list.push_back({*pass, chunk, microbatch});
     }
     return list;
   }
 
-  // Each slot of a chunk has tensors of its own.
+  // Microbatches take turns at as many slots as each chunk needs at most, or at a multiple of the
+  // stages where those pass groups of so many on: so that what happens repeats by slots too.
+  std::pair<std::vector<Turn>, std::size_t> turns_in_slots() const {
+    auto list = turns();
+    auto slots = most_alive(list, chunks_.size(), static_cast<std::size_t>(lowered_.microbatches));
+    const auto stages = static_cast<std::size_t>(scenario_.plan.pipeline);
+    if (chunks_.size() > 1) slots = (slots + stages - 1) / stages * stages;
+    for (auto& turn : list) turn.microbatch %= slots;
+    return {std::move(list), slots};
+  }
+
+  // Each slot of a chunk has tensors of its own; rounds of passes are written once.
   void passes() {
-    std::vector<Slots> slots(chunks_.size(),
-                             Slots(static_cast<std::size_t>(lowered_.microbatches)));
-    const auto list = turns(slots);
+    const auto [list, slots] = turns_in_slots();
+    const auto microbatches = static_cast<std::size_t>(lowered_.microbatches);
     std::vector<PassScripts> scripts;
     std::vector<allocator::TensorId> first;  // tensor of each chunk
     for (std::size_t c = 0; c < chunks_.size(); ++c) {
@@ -215,22 +236,28 @@ class StepTensors {
       first.push_back(static_cast<allocator::TensorId>(result_.name_of.size()));
       const auto& tensors = scripts.back().tensors;
       const auto name = static_cast<std::uint32_t>(result_.names.size());
-      for (std::size_t slot = 0; slot < slots[c].most(); ++slot)
+      for (std::size_t slot = 0; slot < slots; ++slot)
         for (std::uint32_t t = 0; t < tensors.size(); ++t) result_.name_of.push_back(name + t);
       result_.names.insert(result_.names.end(), tensors.begin(), tensors.end());
     }
-    auto count = result_.events.step.size();
-    for (const auto& turn : list) count += scripts[turn.chunk].of(turn.pass).size();
-    result_.events.step.reserve(count + 3);  // and what comes after
-    for (const auto& turn : list) {
-      const auto& script = scripts[turn.chunk];
-      const auto base =
-          first[turn.chunk] + static_cast<allocator::TensorId>(turn.slot * script.tensors.size());
-      for (auto event : script.of(turn.pass)) {
-        event.tensor += base;
-        result_.events.step.push_back(event);
+    const auto write = [&](std::size_t from, std::size_t to) {
+      for (const auto& turn : std::span(list).subspan(from, to - from)) {
+        const auto& script = scripts[turn.chunk];
+        const auto base = first[turn.chunk] +
+                          static_cast<allocator::TensorId>(turn.microbatch * script.tensors.size());
+        for (auto event : script.of(turn.pass)) {
+          event.tensor += base;
+          result_.events.step.push_back(event);
+        }
       }
-    }
+      return result_.events.step.size();
+    };
+    const auto [begin, end, count] = rounds_of(list, list.size() / microbatches * slots);
+    auto& rounds = result_.events.rounds;
+    rounds.begin = write(0, begin);
+    rounds.end = write(begin, end);
+    rounds.count = count;
+    write(begin + static_cast<std::size_t>(count) * (end - begin), list.size());
   }
 
   bool takes_part(const sim::Op& op) const {

@@ -101,6 +101,40 @@ TEST_CASE("what recurs is as if every step had been played") {
   CHECK(failed > 10);
 }
 
+TEST_CASE("rounds of a step that recur are as if every round had been played") {
+  std::int64_t retried = 0, failed = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto setting = tests::random_setting(random);
+    Timeline written{tests::random_events(random, 20, true),
+                     tests::random_events(random, 30, false, 1000)};
+    auto flat = written;
+    const auto round = tests::random_events(random, 60, false, 2000),
+               tail = tests::random_events(random, 30, false, 3000);
+    const auto add = [](auto& to, const auto& events) {
+      to.insert(to.end(), events.begin(), events.end());
+    };
+    written.rounds = {written.step.size(), written.step.size() + round.size(), 50};
+    add(written.step, round);
+    add(written.step, tail);
+    for (int i = 0; i < 50; ++i) add(flat.step, round);
+    add(flat.step, tail);
+    CachingAllocator one(setting.settings, setting.limits), other(setting.settings, setting.limits);
+    const auto fast = replay(one, written, 3), slow = replay(other, flat, 3);
+    CHECK(fast.first == slow.first);
+    CHECK(fast.steady == slow.steady);
+    CHECK(fast.all == slow.all);
+    CHECK(fast.recurrence == slow.recurrence);
+    CHECK(fast.failure.has_value() == slow.failure.has_value());
+    CHECK(one.state() == other.state());
+    retried += fast.all.retries > 50 ? 1 : 0;
+    failed += fast.failure ? 1 : 0;
+  }
+  CHECK(retried > 5);
+  CHECK(failed > 10);
+}
+
 TEST_CASE("a tensor that is freed at once changes peaks, and nothing else") {
   CachingAllocator memory({}, {gib, {}});
   CHECK_FALSE(memory.passing(12 * mib, 0));  // nothing is free yet
