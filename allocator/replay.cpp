@@ -153,25 +153,26 @@ class Steps {
   }
   bool play_step() {
     const std::span events{timeline_.step};
-    const auto [begin, end, count] = timeline_.rounds;
+    const auto& rounds = timeline_.rounds;
     const auto part = [&](std::size_t from, std::size_t to) {
       return play_part(events.subspan(from, to - from), result_.played, from);
     };
-    if (count == 1) return part(0, events.size());
-    if (!part(0, begin)) return false;
+    if (rounds.count == 1) return part(0, events.size());
+    if (!part(0, rounds.begin)) return false;
     std::vector<Counts> since{allocator_.counts()};  // the beginning of each round
-    const auto rounds = repeat(allocator_, count, compared_, [&] {
-      const bool fits = part(begin, end);
+    const auto repeated = repeat(allocator_, rounds.count, compared_, [&] {
+      const bool fits = part(rounds.begin, rounds.end);
       since.push_back(allocator_.counts());
       return fits;
     });
-    if (!rounds.fits) return false;
-    if (const auto& found = rounds.recurrence) {
+    if (!repeated.fits) return false;
+    if (const auto& found = repeated.recurrence) {
       const auto after = static_cast<std::size_t>(found->after);
-      add_calls(skipped_, since[after], rounds.skipped);
-      add_calls(skipped_, since[after - static_cast<std::size_t>(found->period)], -rounds.skipped);
+      add_calls(skipped_, since[after], repeated.skipped);
+      add_calls(skipped_, since[after - static_cast<std::size_t>(found->period)],
+                -repeated.skipped);
     }
-    return part(end, events.size());
+    return part(rounds.end, events.size());
   }
   bool play_part(std::span<const Event> events, std::int64_t step, std::size_t offset) {
     const auto failed = play_all(allocator_, events);

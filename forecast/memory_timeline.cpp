@@ -214,20 +214,20 @@ class StepTensors {
     return list;
   }
 
-  // Microbatches take turns at as many slots as each chunk needs at most, or at a multiple of the
+  // Microbatches take turns at as many slots as a chunk needs at most, or at a multiple of the
   // stages where those pass groups of so many on: so that what happens repeats by slots too.
-  std::pair<std::vector<Turn>, std::size_t> turns_in_slots() const {
-    auto list = turns();
-    auto slots = most_alive(list, chunks_.size(), static_cast<std::size_t>(lowered_.microbatches));
+  std::size_t slots_of(const std::vector<Turn>& turns) const {
     const auto stages = static_cast<std::size_t>(scenario_.plan.pipeline);
-    if (chunks_.size() > 1) slots = (slots + stages - 1) / stages * stages;
-    for (auto& turn : list) turn.microbatch %= slots;
-    return {std::move(list), slots};
+    const auto needed =
+        most_alive(turns, chunks_.size(), static_cast<std::size_t>(lowered_.microbatches));
+    return chunks_.size() > 1 ? (needed + stages - 1) / stages * stages : needed;
   }
 
   // Each slot of a chunk has tensors of its own; rounds of passes are written once.
   void passes() {
-    const auto [list, slots] = turns_in_slots();
+    auto list = turns();
+    const auto slots = slots_of(list);
+    for (auto& turn : list) turn.microbatch %= slots;
     const auto microbatches = static_cast<std::size_t>(lowered_.microbatches);
     std::vector<PassScripts> scripts;
     std::vector<allocator::TensorId> first;  // tensor of each chunk
