@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -88,6 +89,14 @@ class Draw {
     return static_cast<std::uint32_t>(lowered_.program.participants()[event].actor);
   }
 
+  // Stages run passes of the same names.
+  const std::string& named(const sim::Label& label) {
+    const std::array<std::int64_t, 3> key{label.kind, label.microbatch, label.chunk};
+    const auto [at, is_new] = names_.try_emplace(key);
+    if (is_new) at->second = name_of(label, scenario_.plan.virtual_stages > 1);
+    return at->second;
+  }
+
   void slice(const sim::Op& op, const sim::Label& label, std::uint32_t event, const char* lane) {
     const auto actor = actor_of(event);
     if (!shown_[actor] || op.kind == sim::Op::Kind::latency) return;
@@ -96,7 +105,7 @@ class Draw {
     out_.slices.push_back({.stage = facts.stage,
                            .rank = facts.rank,
                            .lane = lane,
-                           .name = name_of(label, scenario_.plan.virtual_stages > 1),
+                           .name = named(label),
                            .kind = kinds[label.kind],
                            .microbatch = label.microbatch,
                            .chunk = label.chunk,
@@ -129,14 +138,19 @@ class Draw {
   }
 
   void sort() {
-    std::vector<std::size_t> order(out_.slices.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-      const auto& x = out_.slices[a];
-      const auto& y = out_.slices[b];
-      return std::tie(x.stage, x.rank, x.lane, x.start_ps) <
-             std::tie(y.stage, y.rank, y.lane, y.start_ps);
-    });
+    // A lane's slices are in the order of the program, which is mostly that of time.
+    std::map<std::tuple<int, std::int64_t, std::string_view>, std::vector<std::size_t>> lanes;
+    for (std::size_t i = 0; i < out_.slices.size(); ++i) {
+      const auto& slice = out_.slices[i];
+      lanes[{slice.stage, slice.rank, slice.lane}].push_back(i);
+    }
+    std::vector<std::size_t> order;
+    order.reserve(out_.slices.size());
+    for (auto& [lane, slices] : lanes) {
+      const auto start = [&](std::size_t i) { return out_.slices[i].start_ps; };
+      if (!std::ranges::is_sorted(slices, {}, start)) std::ranges::stable_sort(slices, {}, start);
+      order.insert(order.end(), slices.begin(), slices.end());
+    }
     std::vector<std::size_t> place(order.size());
     std::vector<Slice> slices;
     slices.reserve(order.size());
@@ -167,8 +181,9 @@ class Draw {
   const sim::Trace& trace_;
   std::vector<bool> shown_;
   std::vector<MemorySamples> samples_;
-  std::vector<std::size_t> samples_of_;  // by actor
-  std::vector<std::size_t> slice_of_;    // by event
+  std::vector<std::size_t> samples_of_;                       // by actor
+  std::vector<std::size_t> slice_of_;                         // by event
+  std::map<std::array<std::int64_t, 3>, std::string> names_;  // by kind, microbatch and chunk
   Timeline out_;
 };
 
