@@ -147,6 +147,24 @@ void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast
     for (const auto& warning : warnings) streams.err << "warning: " << warning << '\n';
 }
 
+// Of plans that people can configure, in corrected times where the others are.
+void add_intervals(std::vector<search::Configurable>& plans, const search::Question& question,
+                   const std::optional<search::Corrected>& corrected) {
+  for (auto& one : plans) {
+    add_interval_to(one.ranked, question);
+    if (!corrected) continue;
+    forecast::stretch(one.ranked.forecast, corrected->correction.factor);
+    one.finer = corrected->correction.factor * one.finer;
+  }
+}
+
+void write_trace_of(const forecast::Scenario& best,
+                    const std::optional<search::Corrected>& corrected, const Common& common) {
+  auto forecast = forecast::simulate(best, {.timeline = true});
+  if (corrected) forecast::stretch(forecast, corrected->correction.factor);
+  write_trace(common.trace, forecast.timeline, best.cluster.gpus);
+}
+
 std::optional<units::Seconds> best_time(const search::Answer& answer) {
   if (answer.plans.empty()) return {};
   return answer.plans.front().forecast.step.time;
@@ -175,16 +193,11 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   const std::chrono::duration<double> took = Clock::now() - began;
   add_intervals(answer.plans, question);
   add_intervals(answer.pareto, question);
-  for (auto& one : configurable) add_interval_to(one.ranked, question);
 
   std::optional<search::Corrected> corrected;
   if (correcting && !answer.plans.empty())
     corrected = search::correct(outcome, *why, correcting->corrections);
-  for (auto& one : configurable)
-    if (corrected) {
-      forecast::stretch(one.ranked.forecast, corrected->correction.factor);
-      one.finer = corrected->correction.factor * one.finer;
-    }
+  add_intervals(configurable, question, corrected);
   const bool sized = outcome.tried.empty() || outcome.chosen;
   const bool found = !answer.plans.empty() && sized;
   std::string launch;
@@ -192,16 +205,10 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   if (found) {
     const auto best = under(question, answer.plans.front());
     run = whole_run_of(best, answer.plans.front().forecast);
-    shown_run = run;
-    if (!configurable.empty())
-      shown_run = whole_run_of(under(question, configurable.front().ranked),
-                               configurable.front().ranked.forecast);
+    const auto& shown = configurable.empty() ? answer.plans.front() : configurable.front().ranked;
+    shown_run = whole_run_of(under(question, shown), shown.forecast);
     warn(best, answer.plans.front().forecast, common, streams);
-    if (!common.trace.empty()) {
-      auto forecast = forecast::simulate(best, {.timeline = true});
-      if (corrected) forecast::stretch(forecast, corrected->correction.factor);
-      write_trace(common.trace, forecast.timeline, best.cluster.gpus);
-    }
+    if (!common.trace.empty()) write_trace_of(best, corrected, common);
     if (!common.report.empty())
       write_file(common.report, search_page(outcome, *why, {took.count()}, corrected));
     launch = emit(best, origin, request.emission, common, streams);
