@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/caller.hpp"
 #include "app/files.hpp"
 #include "forecast/forecast.hpp"
 #include "report/style.hpp"
@@ -32,7 +33,8 @@ struct Common {
   std::string report;       // page to write; empty: none
   std::string corrections;  // file of measured steps; empty: none
   unsigned threads = 0;
-  scenarios::JobHints job;  // how a job of a framework is read
+  scenarios::JobHints job;   // how a job of a framework is read
+  Caller* caller = nullptr;  // null: a person at a terminal
 };
 
 struct Streams {
@@ -50,15 +52,15 @@ void check_told(Streams streams);
 // written.
 void deliver(const std::string& answer, const Common& common, Streams streams);
 
-// .json: Chrome trace events; .pftrace: Perfetto; a folder, ending in /: rank-N.json of every rank
-// drawn, of so many in all, in the shape of PyTorch's profiler. Throws Mistake for any other
-// ending.
+// To --trace: .json: Chrome trace events; .pftrace: Perfetto; a folder, ending in /: rank-N.json of
+// every rank drawn, of so many in all, in the shape of PyTorch's profiler. Throws Mistake for any
+// other ending.
 void check_trace_name(const std::string& path);
-void write_trace(const std::string& path, const forecast::Timeline& timeline,
-                 std::int64_t world_size);
+void write_trace(const Common& common, const forecast::Timeline& timeline, std::int64_t world_size);
 
 // A page's name ends in .html. Throws Mistake for any other ending.
 void check_report_name(const std::string& path);
+void write_report(const Common& common, const std::string& page);
 
 // Width, Unicode and colour as the terminal allows (TERM, LC_ALL, LC_CTYPE, LANG, COLUMNS,
 // NO_COLOR).
@@ -151,7 +153,7 @@ int import_job(const std::string& framework, const std::string& file, const Comm
                Streams streams);
 int import_nccl_tests(const std::string& file, const Common& common, Streams streams);
 
-// The whole program. Never throws.
-int run(int argc, const char* const* argv, Streams streams);
+// The whole program. Never throws. Without a caller it is a process of its own.
+int run(int argc, const char* const* argv, Streams streams, Caller* caller = nullptr);
 
 }  // namespace app

@@ -165,10 +165,11 @@ constexpr const char* out_of_memory =
     "leaves; ask for less: no --full, fewer microbatches or stages, a smaller file or grid, fewer "
     "--threads\n";
 
-int guarded(const Action& action, Streams streams) {
+int guarded(const Action& action, Streams streams, Caller* caller) {
   try {
     return action(streams);
   } catch (const scenarios::Error& wrong) {
+    if (caller != nullptr) caller->complaints = wrong.complaints;
     streams.err << wrong.what() << '\n';
   } catch (const Mistake& wrong) {
     streams.err << "stepcast: " << wrong.what() << '\n';
@@ -189,7 +190,7 @@ int guarded(const Action& action, Streams streams) {
 
 }  // namespace
 
-int run(int argc, const char* const* argv, Streams streams) {
+int run(int argc, const char* const* argv, Streams streams, Caller* caller) {
   CLI::App program{
       "Forecasts one training step of a large language model on a cluster you may not own yet."};
   program.name("stepcast");
@@ -199,6 +200,7 @@ int run(int argc, const char* const* argv, Streams streams) {
     return "stepcast: " + std::string(wrong.what()) + "\nTry '" + where->get_name() + " --help'.\n";
   });
   Common common;
+  common.caller = caller;
   Action action;
   add_simulate(program, common, action);
   add_search(program, common, action);
@@ -226,7 +228,7 @@ int run(int argc, const char* const* argv, Streams streams) {
       return success;
     };
   }
-  return guarded(action, streams);
+  return guarded(action, streams, caller);
 }
 
 }  // namespace app

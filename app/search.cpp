@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "forecast/accuracy/intervals.hpp"
 #include "report/job.hpp"
 #include "report/page/page.hpp"
+#include "report/traces/trace.hpp"
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
@@ -54,6 +56,15 @@ class ProgressLine {
   bool shown_ = false;
 };
 
+Headway headway_of(const search::Progress& progress) {
+  Headway headway{report::search_progress(progress),
+                  {{"plans", static_cast<double>(progress.enumerated)},
+                   {"plans_open", static_cast<double>(progress.open)}}};
+  if (progress.best) headway.figures.emplace_back("best_s", progress.best->value);
+  if (progress.bound) headway.figures.emplace_back("bound_s", progress.bound->value);
+  return headway;
+}
+
 struct Found {
   search::Outcome outcome;
   std::optional<search::Why> why;  // of an answer with a plan
@@ -78,6 +89,11 @@ Found searched(const search::Question& question, const SearchRequest& request, c
   };
   if (streams.err_terminal && !common.quiet)
     options.progress = [&line](const search::Progress& progress) { line.show(progress); };
+  Telling telling(common.caller);
+  if (telling.wanted())
+    options.progress = [&telling](const search::Progress& progress) {
+      telling([&] { return headway_of(progress); });
+    };
   Found found{
       search::optimise(framework ? report::within_limits(question, *framework) : question, options),
       {},
@@ -135,6 +151,33 @@ void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast
     for (const auto& warning : warnings) streams.err << "warning: " << warning << '\n';
 }
 
+// Of the best plan, in corrected time.
+forecast::Timeline timeline_of(const forecast::Scenario& best,
+                               const std::optional<search::Corrected>& corrected) {
+  auto forecast = forecast::simulate(best, {.timeline = true});
+  if (corrected) forecast::stretch(forecast, corrected->correction.factor);
+  return std::move(forecast.timeline);
+}
+
+// Pages and traces take seconds of which a caller who wants none is spared.
+void leave(Caller& caller, const search::Outcome& outcome, const search::Why& why,
+           units::Seconds wall, const std::optional<search::Corrected>& corrected) {
+  struct Left {
+    search::Outcome outcome;
+    search::Why why;
+    units::Seconds wall;
+    std::optional<search::Corrected> corrected;
+  };
+  const auto left = std::make_shared<const Left>(Left{outcome, why, wall, corrected});
+  caller.page = [left] {
+    return search_page(left->outcome, left->why, left->wall, left->corrected);
+  };
+  caller.trace = [left] {
+    const auto best = under(left->outcome.question, left->outcome.answer.plans.front());
+    return report::chrome_trace(timeline_of(best, left->corrected));
+  };
+}
+
 std::optional<units::Seconds> best_time(const search::Answer& answer) {
   if (answer.plans.empty()) return {};
   return answer.plans.front().forecast.step.time;
@@ -147,15 +190,15 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   check_report_name(common.report);
   framework_asked_for(request.within);
   const Outputs outputs(common, emitted_outputs(request.emission));
-  const auto [asked, origin] =
-      scenarios::load_placed_question(request.file, common.sets, common.job);
+  const auto [asked, origin] = scenarios::load_placed_question(
+      source_of(request.file, common.caller), common.sets, common.job);
   outputs.spare(origin.read);
   check_emission(request.emission, origin);
   const auto correcting = load_correcting(common, outputs);
   if (correcting) check_objective(asked);
 
   const auto began = Clock::now();
-  const Stopping stopping(asked.time_limit);
+  const Stopping stopping(asked.time_limit, common.caller);
   auto [outcome, why, limits] = placing(
       origin, [&, &asked = asked] { return searched(asked, request, common, stopping, streams); });
   const auto& question = outcome.question;
@@ -173,13 +216,10 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   if (found) {
     const auto best = under(question, answer.plans.front());
     warn(best, answer.plans.front().forecast, common, streams);
-    if (!common.trace.empty()) {
-      auto forecast = forecast::simulate(best, {.timeline = true});
-      if (corrected) forecast::stretch(forecast, corrected->correction.factor);
-      write_trace(common.trace, forecast.timeline, best.cluster.gpus);
-    }
+    if (!common.trace.empty()) write_trace(common, timeline_of(best, corrected), best.cluster.gpus);
     if (!common.report.empty())
-      write_file(common.report, search_page(outcome, *why, {took.count()}, corrected));
+      write_report(common, search_page(outcome, *why, {took.count()}, corrected));
+    if (common.caller != nullptr) leave(*common.caller, outcome, *why, {took.count()}, corrected);
     launch = emit(best, origin, request.emission, common, streams);
   } else {
     streams.err << "stepcast: " << report::no_plan_text(outcome) << '\n';

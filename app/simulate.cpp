@@ -56,12 +56,12 @@ forecast::Forecast forecast_of(const forecast::Scenario& scenario, const scenari
 void write_files(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                  const report::Beside& beside, const SimulateRequest& request,
                  const Common& common) {
-  if (!common.trace.empty()) write_trace(common.trace, forecast.timeline, scenario.cluster.gpus);
+  if (!common.trace.empty()) write_trace(common, forecast.timeline, scenario.cluster.gpus);
   if (!common.report.empty())
-    write_file(common.report,
-               report::simulate_page(
-                   {{scenario, forecast, beside.correction ? &*beside.correction : nullptr}},
-                   STEPCAST_VERSION));
+    write_report(common,
+                 report::simulate_page(
+                     {{scenario, forecast, beside.correction ? &*beside.correction : nullptr}},
+                     STEPCAST_VERSION));
   if (!request.snapshot.empty())
     write_file(request.snapshot, report::memory_snapshot(forecast::memory_history(
                                      scenario, forecast.memory.peak_stage)));
@@ -76,8 +76,8 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   auto written = emitted_outputs(request.emission);
   written.push_back({"--memory-snapshot", request.snapshot});
   const Outputs outputs(common, written);
-  const auto [scenario, origin] =
-      scenarios::load_placed_scenario(request.file, common.sets, common.job);
+  const auto [scenario, origin] = scenarios::load_placed_scenario(
+      source_of(request.file, common.caller), common.sets, common.job);
   outputs.spare(origin.read);
   check_emission(request.emission, origin);
   const auto correcting = load_correcting(common, outputs);

@@ -33,7 +33,8 @@ int trace(const std::string& file, const std::string& against, const Common& com
   std::optional<forecast::Scenario> scenario;
   std::optional<forecast::Forecast> forecast;
   if (!against.empty()) {
-    auto read = scenarios::load_placed_scenario(against, common.sets, common.job);
+    auto read =
+        scenarios::load_placed_scenario(source_of(against, common.caller), common.sets, common.job);
     outputs.spare(read.origin.read);
     scenario = std::move(read.value);
     forecast =

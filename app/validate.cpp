@@ -202,6 +202,8 @@ int validate(const ValidateRequest& request, const Common& common, Streams strea
   if (datasets.empty()) forecast::leave_out(all);
   const auto score = forecast::score(std::move(all));
   if (!request.page.empty()) write_file(request.page, report::validate_page(score));
+  if (common.caller != nullptr)
+    common.caller->page = [score] { return report::validate_page(score); };
   deliver(common.json ? report::validate_json(score)
                       : report::validate_text(score, text_options(streams)),
           common, streams);

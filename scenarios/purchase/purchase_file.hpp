@@ -30,8 +30,10 @@ struct PlacedPurchase {
   Origin origin;
   std::vector<std::string> clusters, workloads;  // paths, by option and by workload
 };
-PlacedPurchase load_placed_purchase(const std::filesystem::path& file,
-                                    std::span<const std::string> sets = {});
+PlacedPurchase load_placed_purchase(const Source& source, std::span<const std::string> sets = {});
+
+// JSON Schema (draft 2020-12) of a purchase file.
+std::string purchase_schema();
 
 // The complaint about a plan that simulation refused (placed.hpp).
 Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& purchase);

@@ -13,6 +13,9 @@ namespace scenarios {
 // to the option's: "/128", "/128/ndr-rail-fat-tree"; once and with nothing where it lists none.
 std::vector<std::pair<std::string, Value>> clusters_of(const Cursor& cluster);
 
+// The list, or the numbers from one to another, that may stand where a cluster has one number.
+Form series_of_nodes_form();
+
 // Complains of an option that is both bought and rented, or rented and sold.
 void check_payment(const OptionDraft& draft, const Cursor& at);
 
