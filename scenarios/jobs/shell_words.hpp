@@ -26,10 +26,14 @@ class ShellVariables {
 
   // The words that a word of a script stands for: quotes and backslashes go, variables are put in,
   // and those outside of quotes are split at blanks. A variable without value, an argument of the
-  // script, the output of a command and arithmetic are trouble of their word. Scripts that double
+  // script, the output of a command and arithmetic are trouble of their word; all of its arguments
+  // at once, "$@", stay as they are. Scripts that double
   // their variables again and again end as trouble too: all words that one object makes are
   // bounded.
   std::vector<JobWord> expanded(std::string_view raw, const Place& at) const;
+  // The same, to be kept as a value: trouble stays where it is in the text, marked, until the value
+  // is expanded.
+  std::vector<JobWord> value_of(std::string_view raw, const Place& at) const;
   bool exhausted() const { return budget_ < least; }  // nothing more is expanded
 
  private:

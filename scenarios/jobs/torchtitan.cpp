@@ -281,6 +281,8 @@ void read_recompute(TitanJob& job) {
                 "every layer of " + std::to_string(*every) + " is recomputed whole");
 }
 
+constexpr auto old_float8 = "float8.enable_float8_linear";  // before there were converters
+
 void read_precision(TitanJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
@@ -293,11 +295,11 @@ void read_precision(TitanJob& job) {
   };
   if (has("mx")) {
     draft.text("training.precision", "mxfp8", {"model.converters"});
-  } else if (has("float8")) {
+  } else if (has("float8") || given.word_or(old_float8, "false") == "true") {
     const auto* name = given.has("float8.recipe_name") ? "float8.recipe_name"
                                                        : "quantize.linear.float8.recipe_name";
     const auto recipe = given.word_or(name, "tensorwise");
-    draft.text("training.precision", "fp8", {"model.converters"});
+    draft.text("training.precision", "fp8", {"model.converters", old_float8});
     draft.text("training.fp8_recipe", recipe == "tensorwise" ? "tensorwise" : "rowwise", {name});
   } else {
     const auto word = given.word_or("training.mixed_precision_param", "bfloat16");

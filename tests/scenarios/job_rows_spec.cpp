@@ -88,7 +88,11 @@ const std::set<std::string>& explained() {
                                           "software.moe_dispatcher",
                                           "software.tensor_overlap",
                                           "software.vocab_multiple",
-                                          "training.global_batch"};
+                                          "training.global_batch",
+                                          "training.routing.groups",
+                                          "training.routing.locality",
+                                          "training.routing.skew",
+                                          "training.routing.top_groups"};
   return keys;
 }
 

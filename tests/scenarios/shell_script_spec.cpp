@@ -63,6 +63,32 @@ TEST_CASE("what needs a shell is named, and what to write instead") {
   CHECK(expanded("${A%.txt}") == "[?${A%.txt} needs a shell; add --env A=VALUE]");
 }
 
+TEST_CASE("what needs a shell inside of a text is trouble of the argument that it stands in") {
+  const auto job = script("A=\"--num-layers 4 --tokenizer-model $MODEL/x --hidden-size $((2*64))\"\n"
+                          "torchrun pretrain_gpt.py $A --bf16\n");
+  CHECK(shown(job.arguments) ==
+        "--num-layers 4 | --tokenizer-model <MODEL has no value in this file; add --env "
+        "MODEL=VALUE> | --hidden-size <A: it is calculated, which needs a shell; add --env "
+        "A=VALUE> | --bf16");
+}
+
+TEST_CASE("a command inside of one text is read: of bash -c, ssh and their like") {
+  CHECK(shown(script("for h in a b; do ssh $h \"cd /w && torchrun --nnodes 2 pretrain_gpt.py "
+                     "--num-layers 4 --bf16\" & done")
+                  .arguments) == "--num-layers 4 | --bf16");
+  const auto job = script("A=(--hidden-size 64 --bf16)\n"
+                          "srun --mpi=pmix bash -c \"\n export X=1\n python pretrain_gpt.py "
+                          "--num-layers 4 ${A[@]}\n\"");
+  CHECK(shown(job.arguments) == "--num-layers 4 | --hidden-size 64 | --bf16");
+  CHECK(job.program == "pretrain_gpt.py");
+}
+
+// bash train.sh gives none.
+TEST_CASE("arguments of the script stay what they are") {
+  CHECK(shown(script("torchrun pretrain_gpt.py --num-layers 4 --bf16 \"$@\"").arguments) ==
+        "--num-layers 4 | --bf16 | $@");
+}
+
 TEST_CASE("arguments come from the command that has most of them") {
   const auto job = script(R"(#!/bin/bash
 #SBATCH --nodes=2
