@@ -16,6 +16,7 @@
 #include "forecast/link_samples.hpp"
 #include "forecast/memory.hpp"
 #include "forecast/path_basis.hpp"
+#include "forecast/spent_parts.hpp"
 #include "forecast/warnings.hpp"
 #include "plans/schedules/in_flight.hpp"
 #include "sim/contention.hpp"
@@ -29,7 +30,6 @@
 
 namespace forecast {
 
-using strategies::Activity;
 using units::Seconds;
 
 namespace {
@@ -80,32 +80,6 @@ units::Flops recomputed_flops(const Scenario& scenario) {
   }
   const auto microbatches = scenario.training.global_batch / plan.micro_batch;  // of all replicas
   return {static_cast<double>(plan.tensor * plan.context * microbatches) * of_rank};
-}
-
-TimeParts parts_of(const sim::Spent& spent) {
-  const auto on = [&](std::initializer_list<Activity> list) {
-    sim::Picoseconds sum = 0;
-    for (auto activity : list) sum += spent.on[activity];
-    return seconds_of(sum);
-  };
-  using enum StepPart;
-  TimeParts parts;
-  parts[compute] = on({strategies::forward_compute, strategies::input_gradient_compute,
-                       strategies::weight_gradient_compute});
-  parts[recompute] = on({strategies::recompute_compute});
-  parts[tensor_comm] = on({strategies::forward_tensor_comm, strategies::backward_tensor_comm,
-                           strategies::recompute_tensor_comm});
-  parts[context_comm] = on({strategies::forward_context_comm, strategies::backward_context_comm,
-                            strategies::recompute_context_comm});
-  parts[expert_comm] = on({strategies::forward_expert_comm, strategies::backward_expert_comm,
-                           strategies::recompute_expert_comm});
-  parts[pipeline_comm] = on({strategies::pipeline_comm});
-  parts[data_comm] = on({strategies::data_comm});
-  parts[offload] = on({strategies::offloading});
-  parts[optimizer] = on({strategies::optimizer_compute});
-  parts[bubble] = seconds_of(spent.idle) + on({strategies::expert_waiting});
-  parts[other] = seconds_of(spent.host) + on({strategies::data_loading});
-  return parts;
 }
 
 // How often each actor runs each template: [actor][template].
