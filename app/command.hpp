@@ -60,6 +60,9 @@ void write_trace(const std::string& path, const forecast::Timeline& timeline,
 // A page's name ends in .html. Throws Mistake for any other ending.
 void check_report_name(const std::string& path);
 
+// stepcast simulate FILE as it was asked, word by word; without what it writes.
+std::vector<std::string> simulate_command(const std::string& file, const Common& common);
+
 // Width, Unicode and colour as the terminal allows (TERM, LC_ALL, LC_CTYPE, LANG, COLUMNS,
 // NO_COLOR).
 report::TextOptions text_options(Streams streams);

@@ -15,6 +15,7 @@
 #include "app/search_limits.hpp"
 #include "app/stopping.hpp"
 #include "forecast/accuracy/intervals.hpp"
+#include "report/document.hpp"
 #include "report/job.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/checks/checks.hpp"
@@ -105,9 +106,22 @@ void add_intervals(std::vector<search::Ranked>& plans, const search::Question& q
 // More bars than this in a page, and a browser is slow to open it.
 constexpr std::size_t most_slices = 200'000;
 
+// `command`, which simulates the file that was searched, for this plan of it.
+std::vector<std::string> command_of(const forecast::Scenario& scenario, bool chosen_nodes,
+                                    std::vector<std::string> command) {
+  if (chosen_nodes)
+    command.insert(command.end(),
+                   {"--set", "cluster.nodes=" + std::to_string(scenario.cluster.nodes())});
+  auto plan = report::plan_document(scenario.plan, scenario.software);
+  plan.erase("data");  // which follows from the others, whatever these are set to
+  command.insert(command.end(), {"--set", "plan=" + plan.dump()});
+  return command;
+}
+
 // With a timeline of the best plan, and of those after it as long as the page stays small.
 std::string search_page(const search::Outcome& outcome, const search::Why& why, units::Seconds wall,
-                        const std::optional<search::Corrected>& corrected) {
+                        const std::optional<search::Corrected>& corrected,
+                        const std::vector<std::string>& command) {
   std::vector<forecast::Scenario> scenarios;
   std::vector<forecast::Forecast> forecasts;
   std::size_t slices = 0;
@@ -124,7 +138,10 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why, 
   }
   std::vector<report::PageRun> runs;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
-    runs.push_back({scenarios[i], forecasts[i], corrected ? &corrected->correction : nullptr});
+    runs.push_back({.scenario = scenarios[i],
+                    .forecast = forecasts[i],
+                    .correction = corrected ? &corrected->correction : nullptr,
+                    .command = command_of(scenarios[i], outcome.chosen.has_value(), command)});
   return report::search_page(outcome, why, runs, STEPCAST_VERSION, wall, corrected);
 }
 
@@ -179,7 +196,8 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
       write_trace(common.trace, forecast.timeline, best.cluster.gpus);
     }
     if (!common.report.empty())
-      write_file(common.report, search_page(outcome, *why, {took.count()}, corrected));
+      write_file(common.report, search_page(outcome, *why, {took.count()}, corrected,
+                                            simulate_command(request.file, common)));
     launch = emit(best, origin, request.emission, common, streams);
   } else {
     streams.err << "stepcast: " << report::no_plan_text(outcome) << '\n';
