@@ -62,6 +62,9 @@ void write_trace(const Common& common, const forecast::Timeline& timeline, std::
 void check_report_name(const std::string& path);
 void write_report(const Common& common, const std::string& page);
 
+// stepcast simulate FILE as it was asked, word by word; without what it writes.
+std::vector<std::string> simulate_command(const std::string& file, const Common& common);
+
 // Width, Unicode and colour as the terminal allows (TERM, LC_ALL, LC_CTYPE, LANG, COLUMNS,
 // NO_COLOR).
 report::TextOptions text_options(Streams streams);

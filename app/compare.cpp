@@ -106,8 +106,12 @@ int compare(const std::string& file, const std::string& against, bool full, cons
   if (!common.output.empty()) options.colour = false;
   const report::Compared a{from, before}, b{to, after};
   if (page)
-    write_report(common, report::simulate_page({{from, before}, {to, after}}, STEPCAST_VERSION,
-                                               report::compare_text(a, b, effects, {})));
+    write_report(
+        common,
+        report::simulate_page(
+            {{.scenario = from, .forecast = before, .command = {"stepcast", "simulate", against}},
+             {.scenario = to, .forecast = after, .command = simulate_command(file, common)}},
+            STEPCAST_VERSION, effects));
   deliver(common.json ? report::compare_json(a, b, effects, STEPCAST_VERSION)
                       : report::compare_text(a, b, effects, options),
           common, streams);

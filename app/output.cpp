@@ -84,6 +84,18 @@ void write_trace(const Common& common, const forecast::Timeline& timeline,
                report::kineto_trace(timeline, rank, world_size));
 }
 
+std::vector<std::string> simulate_command(const std::string& file, const Common& common) {
+  std::vector<std::string> words{"stepcast", "simulate", file};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  for (const auto& set : common.sets) add("--set", set);
+  add("--as", common.job.as);
+  for (const auto& variable : common.job.env) add("--env", variable);
+  add("--corrections", common.corrections);
+  return words;
+}
+
 report::TextOptions text_options(Streams streams) {
   report::TextOptions options;
   const auto term = environment("TERM");

@@ -8,6 +8,7 @@
 
 #include "app/command.hpp"
 #include "app/commands.hpp"
+#include "app/open.hpp"
 #include "scenarios/documents/error.hpp"
 #include "store/store.hpp"
 #include "units/spelling.hpp"
@@ -104,6 +105,30 @@ void add_search(CLI::App& program, Common& common, Action& action) {
       "--set 'search.pipeline=\"<= 32\"' --set search.time_limit=60s --top 5");
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) { return search(*asked, common, streams); };
+  });
+}
+
+void add_open(CLI::App& program, Common& common, Action& action) {
+  auto asked = std::make_shared<OpenRequest>();
+  auto* command = program.add_subcommand(
+      "open", "Write the page of a scenario, sweep or purchase, and open it in a browser");
+  command
+      ->add_option("file", asked->file,
+                   "Scenario file (searched where it says `search:`), job, sweep file or purchase "
+                   "file")
+      ->required();
+  command->add_flag("--only-write", asked->only_write, "Open no browser");
+  add_common(*command, common);
+  add_job(*command, common);
+  add_corrections(*command, common);
+  command->add_option("--report", common.report, "Where the page goes (default: NAME.html, here)")
+      ->type_name("FILE.html");
+  command->footer(
+      "The browser is that of $BROWSER, xdg-open or open; without one the page is only written.\n"
+      "Example:\n  stepcast open scenarios/examples/gpt3-175b-1024-a100.yaml "
+      "--set plan.micro_batch=2");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) { return open_page(*asked, common, streams); };
   });
 }
 
@@ -204,6 +229,7 @@ int run(int argc, const char* const* argv, Streams streams, Caller* caller) {
   Action action;
   add_simulate(program, common, action);
   add_search(program, common, action);
+  add_open(program, common, action);
   add_purchase(program, common, action);
   add_sweep(program, common, action);
   add_schedule(program, common, action);

@@ -16,6 +16,7 @@
 #include "app/search_limits.hpp"
 #include "app/stopping.hpp"
 #include "forecast/accuracy/intervals.hpp"
+#include "report/document.hpp"
 #include "report/job.hpp"
 #include "report/page/page.hpp"
 #include "report/traces/trace.hpp"
@@ -121,9 +122,22 @@ void add_intervals(std::vector<search::Ranked>& plans, const search::Question& q
 // More bars than this in a page, and a browser is slow to open it.
 constexpr std::size_t most_slices = 200'000;
 
+// `command`, which simulates the file that was searched, for this plan of it.
+std::vector<std::string> command_of(const forecast::Scenario& scenario, bool chosen_nodes,
+                                    std::vector<std::string> command) {
+  if (chosen_nodes)
+    command.insert(command.end(),
+                   {"--set", "cluster.nodes=" + std::to_string(scenario.cluster.nodes())});
+  auto plan = report::plan_document(scenario.plan, scenario.software);
+  plan.erase("data");  // which follows from the others, whatever these are set to
+  command.insert(command.end(), {"--set", "plan=" + plan.dump()});
+  return command;
+}
+
 // With a timeline of the best plan, and of those after it as long as the page stays small.
 std::string search_page(const search::Outcome& outcome, const search::Why& why, units::Seconds wall,
-                        const std::optional<search::Corrected>& corrected) {
+                        const std::optional<search::Corrected>& corrected,
+                        const std::vector<std::string>& command) {
   std::vector<forecast::Scenario> scenarios;
   std::vector<forecast::Forecast> forecasts;
   std::size_t slices = 0;
@@ -140,7 +154,10 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why, 
   }
   std::vector<report::PageRun> runs;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
-    runs.push_back({scenarios[i], forecasts[i], corrected ? &corrected->correction : nullptr});
+    runs.push_back({.scenario = scenarios[i],
+                    .forecast = forecasts[i],
+                    .correction = corrected ? &corrected->correction : nullptr,
+                    .command = command_of(scenarios[i], outcome.chosen.has_value(), command)});
   return report::search_page(outcome, why, runs, STEPCAST_VERSION, wall, corrected);
 }
 
@@ -161,16 +178,18 @@ forecast::Timeline timeline_of(const forecast::Scenario& best,
 
 // Pages and traces take seconds of which a caller who wants none is spared.
 void leave(Caller& caller, const search::Outcome& outcome, const search::Why& why,
-           units::Seconds wall, const std::optional<search::Corrected>& corrected) {
+           units::Seconds wall, const std::optional<search::Corrected>& corrected,
+           const std::vector<std::string>& command) {
   struct Left {
     search::Outcome outcome;
     search::Why why;
     units::Seconds wall;
     std::optional<search::Corrected> corrected;
+    std::vector<std::string> command;
   };
-  const auto left = std::make_shared<const Left>(Left{outcome, why, wall, corrected});
+  const auto left = std::make_shared<const Left>(Left{outcome, why, wall, corrected, command});
   caller.page = [left] {
-    return search_page(left->outcome, left->why, left->wall, left->corrected);
+    return search_page(left->outcome, left->why, left->wall, left->corrected, left->command);
   };
   caller.trace = [left] {
     const auto best = under(left->outcome.question, left->outcome.answer.plans.front());
@@ -218,8 +237,11 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
     warn(best, answer.plans.front().forecast, common, streams);
     if (!common.trace.empty()) write_trace(common, timeline_of(best, corrected), best.cluster.gpus);
     if (!common.report.empty())
-      write_report(common, search_page(outcome, *why, {took.count()}, corrected));
-    if (common.caller != nullptr) leave(*common.caller, outcome, *why, {took.count()}, corrected);
+      write_report(common, search_page(outcome, *why, {took.count()}, corrected,
+                                       simulate_command(request.file, common)));
+    if (common.caller != nullptr)
+      leave(*common.caller, outcome, *why, {took.count()}, corrected,
+            simulate_command(request.file, common));
     launch = emit(best, origin, request.emission, common, streams);
   } else {
     streams.err << "stepcast: " << report::no_plan_text(outcome) << '\n';

@@ -58,10 +58,12 @@ void write_files(const forecast::Scenario& scenario, const forecast::Forecast& f
                  const Common& common) {
   if (!common.trace.empty()) write_trace(common, forecast.timeline, scenario.cluster.gpus);
   if (!common.report.empty())
-    write_report(common,
-                 report::simulate_page(
-                     {{scenario, forecast, beside.correction ? &*beside.correction : nullptr}},
-                     STEPCAST_VERSION));
+    write_report(common, report::simulate_page(
+                             {{.scenario = scenario,
+                               .forecast = forecast,
+                               .correction = beside.correction ? &*beside.correction : nullptr,
+                               .command = simulate_command(request.file, common)}},
+                             STEPCAST_VERSION));
   if (!request.snapshot.empty())
     write_file(request.snapshot, report::memory_snapshot(forecast::memory_history(
                                      scenario, forecast.memory.peak_stage)));

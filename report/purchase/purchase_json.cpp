@@ -163,11 +163,12 @@ Document recommended_document(const Purchase& purchase, const Decision& decision
 
 Document sensitivity_document(const Purchase& purchase, const Decision& decision) {
   Document all = Document::array();
-  for (const auto& [parameter, change, recommended] : decision.sensitivity)
+  for (const auto& [parameter, change, recommended, total_cost] : decision.sensitivity)
     all.push_back(Object()
                       .put("parameter", parameter)
                       .number("change", change)
                       .put("recommended", option_name(purchase, recommended))
+                      .optional("total_cost", total_cost)
                       .take());
   return all;
 }
