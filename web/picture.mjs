@@ -13,7 +13,7 @@ execFileSync(program, ['simulate', `${root}/scenarios/examples/gpt3-175b-1024-a1
   '--set', 'name=GPT-3 175B on 128 DGX A100, a batch of 256']);
 
 const browser = await launch();
-const { page } = await open(browser, report, { viewport: { width: 1280, height: 880 } });
+const { page } = await open(browser, report, { viewport: { width: 1280, height: 1010 } });
 // A bubble that waits for the stages behind it.
 await page.evaluate(() => {
   const { runs: [{ bubbles, timeline }], store } = window.stepcast;

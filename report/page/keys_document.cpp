@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys that a page can ask another value of, from the reader's own tables.
-#include <array>
 #include <string>
+#include <string_view>
 
 #include "report/page/page_parts.hpp"
 #include "scenarios/catalog.hpp"
+#include "scenarios/documents/form_at.hpp"
 #include "scenarios/tables.hpp"
 
 namespace report {
@@ -42,15 +43,15 @@ const char* type_word(Type type) {
   }
 }
 
-void add_key(Document& all, const std::string& path, const scenarios::Field& field) {
-  const auto* form = plain_form(field.form);
+void add_key(Document& all, const std::string& path, const Form& of, std::string_view what) {
+  const auto* form = plain_form(of);
   if (form == nullptr) return;
   Document choices = Document::array();
   for (const auto choice : form->choices) choices.push_back(std::string(choice));
   Object key;
   key.put("path", path)
       .put("type", type_word(form->type))
-      .put("what", std::string(field.description))
+      .put("what", std::string(what))
       .put("choices", std::move(choices));
   if (form->type == Type::whole)
     key.put("least", static_cast<std::int64_t>(form->range.least))
@@ -60,7 +61,8 @@ void add_key(Document& all, const std::string& path, const scenarios::Field& fie
 
 void add_section(Document& all, const std::string& name,
                  const std::vector<scenarios::Field>& fields) {
-  for (const auto& field : fields) add_key(all, name + "." + std::string(field.name), field);
+  for (const auto& field : fields)
+    add_key(all, name + "." + std::string(field.name), field.form, field.description);
 }
 
 void add_name(Document& all, const char* path, Kind kind, const char* what) {
@@ -80,8 +82,9 @@ Document keys_document() {
   Document all = Document::array();
   add_section(all, "plan", scenarios::plan_fields());
   add_section(all, "training", scenarios::training_fields());
-  for (const auto& field : scenarios::cluster_fields())
-    if (field.name == "nodes") add_key(all, "cluster.nodes", field);
+  const auto cluster = scenarios::map_of(scenarios::cluster_fields());
+  if (const auto* nodes = scenarios::form_at(cluster, "nodes"))
+    add_key(all, "cluster.nodes", *nodes, "Number of nodes");
   add_name(all, "cluster.node", Kind::node, "Kind of the nodes");
   add_name(all, "cluster.fabric", Kind::fabric, "What joins the nodes");
   add_name(all, "model", Kind::model, "The model");

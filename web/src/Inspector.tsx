@@ -24,22 +24,25 @@ function Facts({ facts }: { facts: [name: string, value: ComponentChildren][] })
 function Chain({ run, number, chain, onShow, store }: { run: Drawn; number: number; chain: Awaited[]; onShow: Show; store: Store<Look> }) {
   if (chain.length === 0) return null;
   return (
-    <ol class="chain">
-      {chain.map((link) => (
-        <li>
-          {link.slice < 0 ? nameOf(link) : (
-            <button type="button" class="link" onClick={() => {
-              store.set({ selected: { run: number, slice: link.slice } });
-              onShow(number, link.start, link.finish, link.lane);
-            }}>{nameOf(link)}</button>
-          )}{' '}
-          <span class="soft">
-            {link.lane >= 0 && run.timeline.lanes[link.lane]!.name !== 'compute' ? `on ${run.timeline.lanes[link.lane]!.name}, ` : ''}
-            {picoseconds(link.start)} to {picoseconds(link.finish)}
-          </span>
-        </li>
-      ))}
-    </ol>
+    <details>
+      <summary>Link by link: {chain.length}</summary>
+      <ol class="chain">
+        {chain.map((link) => (
+          <li>
+            {link.slice < 0 ? nameOf(link) : (
+              <button type="button" class="link" onClick={() => {
+                store.set({ selected: { run: number, slice: link.slice } });
+                onShow(number, link.start, link.finish, link.lane);
+              }}>{nameOf(link)}</button>
+            )}{' '}
+            <span class="soft">
+              {link.lane >= 0 && run.timeline.lanes[link.lane]!.name !== 'compute' ? `on ${run.timeline.lanes[link.lane]!.name}, ` : ''}
+              {picoseconds(link.start)} to {picoseconds(link.finish)}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }
 

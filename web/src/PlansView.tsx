@@ -97,13 +97,13 @@ export function PlansView(props: PlansProps) {
             <li><i class="load2" />none is both faster and smaller</li>
             <li><i class="accent" />in the list</li>
           </ul>
-          {why && <details open><summary>Why</summary><pre class="changes" tabIndex={0}>{why.replace(/^\s*Why\n/, '').trimEnd()}</pre></details>}
         </div>
-        <div>
+        <div class="plans-list">
           <h3>Best first</h3>
           <ol class="plans" aria-label="Plans, best first">{search.plans.map((_, number) => <PlanCard {...props} number={number} />)}</ol>
           <p class="soft small">What a plan has otherwise than plan 1 is outlined. Loses on: how much longer each part of the step is than in plan 1.</p>
         </div>
+        {why && <details open><summary>Why</summary><pre class="changes" tabIndex={0}>{why.replace(/^\s*Why\n/, '').trimEnd()}</pre></details>}
       </div>
     </>
   );

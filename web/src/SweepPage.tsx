@@ -216,12 +216,12 @@ function NothingFine({ data, sweep, picked, onPick }: { data: SweepData; sweep: 
           <>
             <ul>
               {shown.slice(0, 6).map((points) => (
-                <li><b>{digits(points.length)} {points.length === 1 ? 'point' : 'points'} {statusWords[points[0]!.status] ?? points[0]!.status}</b>{points[0]!.reason && <>: {points[0]!.reason}</>} <span class="soft">({about(sweep, points[0]!)})</span></li>
+                <li><b>{digits(points.length)} {points.length === 1 ? 'point' : 'points'}: {statusWords[points[0]!.status] ?? points[0]!.status}</b>{points[0]!.reason && <>: {points[0]!.reason}</>} <span class="soft">({about(sweep, points[0]!)})</span></li>
               ))}
             </ul>
             {shown.length > 6 && <p class="soft">and {digits(shown.length - 6)} other reasons, in the table of points.</p>}
             <p>
-              {statuses.has('does-not-fit') && data.sweep.sweep.mode !== 'search' && <>A <code>plan</code> that is left out shards and recomputes nothing. Let every point find a plan that fits: <code>mode: search</code>, or <code>--set mode=search</code>. </>}
+              {statuses.has('does-not-fit') && data.sweep.sweep.mode !== 'search' && <>Let every point find a plan that fits: <code>mode: search</code>, or <code>--set mode=search</code>. A plan shards and recomputes only what it is told to. </>}
               {statuses.has('does-not-fit') && data.sweep.sweep.mode === 'search' && <>Vary more GPUs, or those with more memory. </>}
               {statuses.has('invalid') && <>Leave out combinations that are no scenario with <code>only_if</code>. </>}
               {statuses.has('no-plan') && <>Widen <code>search:</code>, or vary more GPUs. </>}
@@ -229,7 +229,7 @@ function NothingFine({ data, sweep, picked, onPick }: { data: SweepData; sweep: 
           </>
         )}
       </section>
-      {sweep.points.length > 0 && <section id="points" aria-labelledby="points-title"><Picked sweep={sweep} point={picked} /><PointTable sweep={sweep} picked={picked} onPick={onPick} /></section>}
+      {sweep.points.length > 0 && <section id="points" aria-labelledby="points-title">{picked && <Picked sweep={sweep} point={picked} />}<PointTable sweep={sweep} picked={picked} onPick={onPick} /></section>}
     </>
   );
 }

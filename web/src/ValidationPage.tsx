@@ -67,6 +67,9 @@ const isJudged = (row: Row) => row.status !== 'ok' || (row.time_counts && row.de
 
 interface Bar { name: string; mape: number | null; note: string; onPick?: () => void; picked?: boolean }
 
+// A long name may be broken behind its underscores.
+const broken = (name: string) => name.split('_').map((part, i) => (i > 0 ? <>_<wbr />{part}</> : part));
+
 // Mean absolute errors as bars.
 function Bars({ bars, label, short }: { bars: Bar[]; label: string; short?: boolean }) {
   const shown = bars.filter(({ mape }) => mape !== null), most = Math.max(...shown.map(({ mape }) => mape!), 0.01);
@@ -74,7 +77,7 @@ function Bars({ bars, label, short }: { bars: Bar[]; label: string; short?: bool
     <div class={short ? 'bars short' : 'bars'} role="region" tabIndex={0} aria-label={label}>
       {shown.map(({ name, mape, note, onPick, picked }) => (
         <div class={picked ? 'bar-row picked' : 'bar-row'}>
-          <span>{onPick ? <button type="button" class="link" aria-pressed={picked} onClick={onPick}>{name}</button> : name}</span>
+          <span>{onPick ? <button type="button" class="link" aria-pressed={picked} onClick={onPick}>{broken(name)}</button> : name}</span>
           <span class="meter"><i style={{ width: `${mape! / most * 100}%`, background: 'var(--load2)' }} /></span>
           <b>{share(mape)}</b><span class="soft">{note}</span>
         </div>

@@ -226,7 +226,7 @@ test('a sweep of which no point is fine says why, and what would help', async ()
     .map((point) => ({ ...point, step_time_s: null, tokens_per_s: null, mfu: null, peak_bytes: null }));
   const { page, context, complaints } = await opened(documents.sweep(points));
   const said = await page.locator('#why').innerText();
-  assert.match(said, /^Why no point is fine\s+\d+ points does not fit: stage 0 needs/);
+  assert.match(said, /^Why no point is fine\s+\d+ points: does not fit: stage 0 needs/);
   assert.match(said, /mode: search[^]*only_if/);
   for (const target of await page.locator('nav a').evaluateAll((all) => all.map((link) => link.getAttribute('href'))))
     assert.equal(await page.locator(target).count(), 1, target);

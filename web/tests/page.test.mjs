@@ -260,6 +260,7 @@ test('a click on a bubble says why it is there and what would help, and leads to
   assert.ok(said.startsWith(`Bubble on stage ${place.stage}: ${place.cause}`), said);
   assert.match(said, /waits for .*stage \d+/);
   assert.match(said, /What would help: \S/);
+  await page.locator('.inspector summary').click();
   await page.locator('.inspector .chain button').first().click();
   assert.match(await page.locator('.inspector').innerText(), /takes/);
   await context.close();
