@@ -190,6 +190,7 @@ class Draw {
     software.states_by_tensor = coin();
     software.kernels.staged_gradient_accumulation = coin();
     software.kernels.copies_attention_output = coin();
+    software.kernels.joined_projections = coin();
   }
 
   std::mt19937 random_;

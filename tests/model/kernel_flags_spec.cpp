@@ -96,6 +96,15 @@ TEST_CASE("a rotation in steps passes three times more over queries and keys") {
         6);
 }
 
+// Each product more reads the common input forward and for its weight's gradient, and writes an
+// input gradient, which is added to the others: 2 bytes read, 2 written, 2 + 2 read and 2 written,
+// 2 read. Queries, keys and values are two products more, the second half of a gated MLP one.
+TEST_CASE("projections apart read their input each, and sum up its gradients") {
+  check(more(gpt(), &Kernels::joined_projections), 2 * 2 * s * b * 64, 2 * 10 * s * b * 64, 2 * 4);
+  check(more(llama(), &Kernels::joined_projections), 3 * 2 * s * b * 64, 3 * 10 * s * b * 64,
+        3 * 4);
+}
+
 TEST_CASE("bias and dropout apart from the residual sum pass over it once more each") {
   // Bias 2 + 2, dropout 2 + 2 + mask 1, sum 2 + 2 + 2; together 6 + mask 1.
   check(more(gpt(), &Kernels::fused_bias_dropout_add), 2 * (15 - 7) * s * b * 64, 0, 4);
