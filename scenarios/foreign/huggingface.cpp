@@ -69,10 +69,14 @@ void read_activation(model::Transformer& t, const Family& family, Fields& fields
   const bool gelu = word.find("gelu") != word.npos || (word.empty() && !family.gated);
   if (family.gated)
     t.activation = gelu || family.geglu ? Activation::geglu : Activation::swiglu;
-  else if (word == "relu2" || word == "squared_relu")
+  else if (word == "relu2" || word == "squared_relu" || word == "xielu")
     t.activation = Activation::squared_relu;
   else
     t.activation = word == "relu" ? Activation::relu : Activation::gelu;
+  const auto has = [&](std::string_view part) { return word.find(part) != word.npos; };
+  if (!word.empty() && !gelu && !has("silu") && !has("swi") && !has("relu") && !has("xielu"))
+    fields.note("approximated: its activation, " + word.substr(0, 40) + ", is counted as " +
+                (family.gated ? "SiLU" : "GELU"));
   if (word.empty()) fields.note("activation: absent; the default of " + std::string(family.type));
 }
 

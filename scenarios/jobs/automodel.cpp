@@ -118,8 +118,11 @@ void read_sharding_of(Recipe& recipe) {
 void read_lengths_of(Recipe& recipe) {
   const auto& given = recipe.given;
   const auto *length = "dataset.seq_len", *batch = "step_scheduler.global_batch_size";
+  const auto* packed = "packed_sequence.packed_sequence_size";
   if (given.has(length))
     recipe.draft.whole("training.sequence_length", given.whole_or(length, 1), {length});
+  else if (given.whole_or(packed, 0) > 0)
+    recipe.draft.whole("training.sequence_length", given.whole_or(packed, 1), {packed});
   else
     recipe.draft.want("training.sequence_length",
                       "the length of sequences is that of the data; add --set "

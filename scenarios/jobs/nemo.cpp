@@ -3,28 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/megatron.hpp"
 #include "scenarios/jobs/named_model.hpp"
+#include "scenarios/jobs/value_meanings.hpp"
 #include "scenarios/jobs/variables.hpp"
 
 namespace scenarios {
 namespace {
-
-std::string lower(std::string text) {
-  for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-// A value of a key as arguments of Megatron-LM: "--swiglu", or "--optimizer adam"; of several, the
-// words between semicolons.
-struct Meaning {
-  std::string_view key, value, flags;
-};
 
 constexpr Meaning meanings[]{
     {"model.activation", "swiglu", "--swiglu"},
@@ -60,14 +49,6 @@ constexpr Meaning meanings[]{
     {"model.optim.grad_sync_dtype", "fp32", "!--grad-reduce-in-bf16"},
     {"model.optim.grad_sync_dtype", "16", "--grad-reduce-in-bf16"},
     {"model.optim.grad_sync_dtype", "32", "!--grad-reduce-in-bf16"}};
-
-// The words of a key that has meanings.
-std::string expected_of(std::string_view key) {
-  std::string words;
-  for (const auto& meaning : meanings)
-    if (meaning.key == key) words += (words.empty() ? "" : ", ") + std::string(meaning.value);
-  return words;
-}
 
 class NemoFlags {
  public:
@@ -109,35 +90,14 @@ class NemoFlags {
   }
 
   bool means(const JobArgument& key) {
-    const auto expected = expected_of(key.name);
-    if (expected.empty()) return false;
-    const auto value = lower(key.values.front().text);
-    const auto* found = std::ranges::find_if(meanings, [&](const Meaning& meaning) {
-      return meaning.key == key.name && meaning.value == value;
-    });
-    if (found == std::end(meanings)) {
-      complaints_.add(key.at, Complaint{{}, written(key) + ": expected " + expected, true});
-      return true;
-    }
-    for (auto rest = found->flags; !rest.empty();) {
-      const auto end = std::min(rest.find(' '), rest.size());
-      add(key, rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    auto found = flags_of_value(key, meanings, table_, complaints_);
+    if (!found) return false;
+    flags_.insert(flags_.end(), found->begin(), found->end());
     return true;
   }
 
-  // "--swiglu", "!--swiglu" or "--optimizer=adam".
   void add(const JobArgument& key, std::string_view flag) {
-    const bool off = flag.starts_with('!');
-    if (off) flag.remove_prefix(1);
-    const auto equals = std::min(flag.find('='), flag.size());
-    const auto* known = table_.find(flag.substr(0, equals));
-    if (known == nullptr) return;
-    const auto value = equals < flag.size() ? std::string(flag.substr(equals + 1)) : "true";
-    auto argument = as_flag(key, *known, value);
-    argument.off = off;
-    flags_.push_back(std::move(argument));
+    if (auto one = flag_of_text(key, flag, table_)) flags_.push_back(std::move(*one));
   }
 
   void add_fp8() {
@@ -149,7 +109,8 @@ class NemoFlags {
   void add_tokenizer() {
     const auto* library = find("model.tokenizer.library");
     if (library == nullptr) return;
-    const auto kind = lower(word("model.tokenizer.library")), type = word("model.tokenizer.type");
+    const auto kind = lower_case(word("model.tokenizer.library")),
+               type = word("model.tokenizer.type");
     add(*library, "--tokenizer-type=" + (kind == "megatron" && !type.empty() ? type : kind));
   }
 

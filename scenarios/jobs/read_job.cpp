@@ -15,6 +15,7 @@
 #include "scenarios/jobs/model_args.hpp"
 #include "scenarios/jobs/nanotron.hpp"
 #include "scenarios/jobs/nemo.hpp"
+#include "scenarios/jobs/neox.hpp"
 #include "scenarios/jobs/primus.hpp"
 #include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/toml.hpp"
@@ -129,13 +130,23 @@ Made read_titan(const Looked& looked, const JobHints& hints, Complaints& complai
 
 // --- DeepSpeed
 
-bool is_speed(const Looked& looked) { return looked.map && is_deepspeed(*looked.map); }
+bool is_speed(const Looked& looked) {
+  return looked.map && is_deepspeed(*looked.map) && !is_neox(*looked.map);
+}
 
 Made read_speed(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   const auto document = looked.map ? *looked.map : parse_yaml(plain_json(looked.text), looked.file);
   auto job = keyed_job(document);
   auto scenario = deepspeed_scenario(job, looked.file, world_size_of(hints.env), complaints);
   return {std::move(job), std::move(scenario)};
+}
+
+// --- GPT-NeoX
+
+bool is_neox_file(const Looked& looked) { return looked.map && is_neox(*looked.map); }
+
+Made read_neox(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return {{}, neox_scenario(looked.document(), looked.file, world_size_of(hints.env), complaints)};
 }
 
 // --- nanotron
@@ -259,11 +270,12 @@ Made read_auto(const Looked& looked, const JobHints&, Complaints& complaints) {
   return {std::move(job), std::move(scenario)};
 }
 
-constexpr std::array<Framework, 13> frameworks{
+constexpr std::array<Framework, 14> frameworks{
     {{"megatron", "d98e8a64dd core_v0.19 core_v0.17 core_v0.15 core_v0.12 core_v0.9", is_megatron,
       read_megatron},
      {"torchtitan", "0.2.2 0.2.1 0.2.0 0.1.0", is_titan, read_titan},
      {"deepspeed", "edaa72212", is_speed, read_speed},
+     {"gpt-neox", "main", is_neox_file, read_neox},
      {"nanotron", "2411b022", is_nano, read_nano},
      {"megatron-bridge", "067f987d", is_bridge_job, read_bridge},
      {"nemo", "8cfedd72", is_nemo_1, read_nemo_1},

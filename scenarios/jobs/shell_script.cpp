@@ -2,6 +2,7 @@
 #include "scenarios/jobs/shell_script.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <optional>
 #include <utility>
@@ -121,9 +122,12 @@ class Script {
   void run(const Statement& statement) {
     const auto& words = statement.words;
     std::size_t first = 0;
-    if (words[0].text == "export" || words[0].text == "local" || words[0].text == "readonly" ||
-        words[0].text == "declare")
+    constexpr std::array<std::string_view, 5> declare{"export", "local", "readonly", "declare",
+                                                      "typeset"};
+    if (!statement.array && std::ranges::find(declare, words[0].text) != declare.end()) {
       ++first;
+      while (first < words.size() && words[first].text.starts_with('-')) ++first;  // declare -r
+    }
     bool assigns = first < words.size();
     for (auto i = first; i < words.size() && !statement.array; ++i)
       assigns = assigns && assigned_at(words[i].text) != std::string_view::npos;

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "scenarios/jobs/shell_arithmetic.hpp"
+
 namespace scenarios {
 namespace {
 
@@ -58,7 +60,34 @@ std::string unmarked(std::string_view hexadecimal) {
   return why;
 }
 
+// "cat <<EOF", lines, "EOF": these lines as a word in quotes. Empty: another command.
+std::string here_document(std::string_view command) {
+  const auto start = command.find_first_not_of(" \t\n");
+  if (start == command.npos || !command.substr(start).starts_with("cat")) return {};
+  const auto line_end = command.find('\n', start);
+  const auto mark_at = command.find("<<", start);
+  if (mark_at == command.npos || line_end == command.npos || mark_at > line_end) return {};
+  std::string name;
+  bool literal = false;
+  for (const char c : command.substr(mark_at + 2, line_end - mark_at - 2)) {
+    literal = literal || c == '\'' || c == '"' || c == '\\';
+    if (is_letter(c) || is_digit(c)) name += c;
+  }
+  const auto body_end = name.empty() ? command.npos : command.rfind(name);
+  if (body_end == command.npos || body_end <= line_end) return {};
+  return quoted_lines(command.substr(line_end + 1, body_end - line_end - 1), literal);
+}
+
 }  // namespace
+
+std::string quoted_lines(std::string_view lines, bool literal) {
+  std::string word = "\"";
+  for (const char c : lines) {
+    if (c == '"' || (literal && (c == '$' || c == '`' || c == '\\'))) word += '\\';
+    word += c;
+  }
+  return word + '"';
+}
 
 // One word on its way to those that it stands for.
 class WordExpansion {
@@ -121,10 +150,9 @@ class WordExpansion {
   std::size_t variable(std::string_view raw, std::size_t i) {
     const char next = i + 1 < raw.size() ? raw[i + 1] : '\0';
     if (next == '(') {
-      const bool sum = raw.substr(i + 2).starts_with('(');
-      trouble(sum ? "it is calculated, which needs a shell"
-                  : "it is the output of a command, which needs a shell");
-      return behind_closing(raw, i + 1, '(', ')');
+      const auto end = behind_closing(raw, i + 1, '(', ')');
+      in_brackets(raw.substr(i + 2, end - i - 3 < raw.size() ? end - i - 3 : 0));
+      return end;
     }
     if (next == '{') {
       const auto end = behind_closing(raw, i + 1, '{', '}');
@@ -146,6 +174,30 @@ class WordExpansion {
     }
     add(raw.substr(i, 1));
     return i + 1;
+  }
+
+  // A sum, or a command.
+  void in_brackets(std::string_view inside) {
+    if (inside.starts_with('(') && inside.ends_with(')')) return add_sum(inside);
+    if (auto text = here_document(inside); !text.empty() && depth_ < deepest_default) {
+      for (const auto& word : WordExpansion(variables_, at_, depth_ + 1, true).of(text))
+        add_value(word.text, {});
+      return;
+    }
+    trouble("it is the output of a command, which needs a shell");
+  }
+
+  void add_sum(std::string_view inside) {
+    if (depth_ >= deepest_default) return trouble("too many sums inside of each other");
+    const auto words =
+        WordExpansion(variables_, at_, depth_ + 1, false).of('"' + std::string(inside) + '"');
+    if (words.size() == 1 && !words.front().trouble.empty()) return trouble(words.front().trouble);
+    const auto names = [&](const std::string& name) { return variables_.text_of(name); };
+    const auto sum = words.size() == 1 ? calculated(words.front().text, names) : std::nullopt;
+    if (sum)
+      add(std::to_string(*sum));
+    else
+      trouble("it is calculated, which needs a shell");
   }
 
   // NAME, NAME:-default, NAME[@] and their like.
@@ -283,6 +335,15 @@ std::vector<JobWord> ShellVariables::expanded(std::string_view raw, const Place&
 std::vector<JobWord> ShellVariables::value_of(std::string_view raw, const Place& at) const {
   if (exhausted()) return {JobWord{{}, "the script is longer than any that was seen", at}};
   return WordExpansion(*this, at, 0, true).of(raw);
+}
+
+std::optional<std::string> ShellVariables::text_of(const std::string& name) const {
+  if (const auto given = given_.find(name); given != given_.end()) return given->second;
+  const auto found = values_.find(name);
+  if (found == values_.end() || found->second.size() != 1) return {};
+  const auto& word = found->second.front();
+  return word.trouble.empty() && word.text.find(mark) == word.text.npos ? std::optional(word.text)
+                                                                        : std::nullopt;
 }
 
 std::size_t assigned_at(std::string_view word) {

@@ -94,8 +94,9 @@ std::size_t try_folder(const std::string& folder, Effect effect) {
 
 std::size_t try_all(Effect effect) {
   std::size_t tried = 0;
-  for (const auto* folder : {"primus", "nemo1", "megatron_bridge", "nemo_automodel", "llamafactory",
-                             "axolotl", "accelerate", "torchtitan", "deepspeed", "nanotron"})
+  for (const auto* folder :
+       {"primus", "nemo1", "megatron_bridge", "nemo_automodel", "llamafactory", "axolotl",
+        "accelerate", "torchtitan", "deepspeed", "nanotron", "neox"})
     tried += try_folder(folder, effect);
   return tried;
 }
