@@ -315,11 +315,15 @@ void read_precision(TitanJob& job) {
 
 void read_compiler(TitanJob& job) {
   const auto* parts = job.given.find("compile.components");
-  const bool of_model =
-      parts == nullptr ||
-      std::ranges::find(parts->values, "model", &JobWord::text) != parts->values.end();
-  const bool compiles = job.yes("training.compile") || (job.yes("compile.enable") && of_model);
+  const auto compiled = [&](const std::string& part) {
+    const bool named = parts == nullptr || std::ranges::find(parts->values, part, &JobWord::text) !=
+                                               parts->values.end();
+    return job.yes("training.compile") || (job.yes("compile.enable") && named);
+  };
+  const bool compiles = compiled("model");
   job.draft.yes_no("software.compile", compiles,
+                   {"compile.enable", "training.compile", "compile.components"});
+  job.draft.yes_no("software.compiled_cross_entropy", compiled("loss"),
                    {"compile.enable", "training.compile", "compile.components"});
   if (job.tensor > 1)
     job.draft.yes_no("plan.overlap.tensor",

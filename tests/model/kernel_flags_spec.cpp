@@ -176,6 +176,20 @@ TEST_CASE("in place, cross entropy holds no copy of its fp32 logits beside those
   CHECK(loss(in_place).forward == loss(beside).forward);
 }
 
+TEST_CASE("compiled, cross entropy holds the 16-bit logits, and then their gradients: 4 bytes") {
+  Kernels steps, compiled;
+  compiled.compiled_cross_entropy = true;
+  const auto loss = [&](const Kernels& kernels) {
+    return head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16).back();
+  };
+  const double logits = s * b * 512;
+  CHECK(loss(compiled).largest.value == 0);
+  CHECK(loss(compiled).kept.front().size.value == 2 * logits);
+  CHECK(loss(compiled).gradients.value == 2 * logits);
+  CHECK(loss(steps).kept.front().size.value + loss(steps).gradients.value == 12 * logits);
+  CHECK(loss(compiled).forward == loss(steps).forward);
+}
+
 TEST_CASE(
     "cross entropy holds 6 bytes a logit each way in place, else 10 forward and 12 backward") {
   const auto alive = [&](bool in_place) {
