@@ -60,7 +60,8 @@ std::optional<WindowRule> rule_of(const std::vector<bool>& windowed, Fields& fie
   const auto layers = static_cast<double>(windowed.size());
   const auto period = static_cast<int>(std::lround(layers / static_cast<double>(wide)));
   fields.note("approximated: " + std::to_string(wide) + " of " + std::to_string(windowed.size()) +
-              " layers look back all the way; " + std::to_string(windowed.size() / period) +
+              " layers look back all the way; " +
+              std::to_string(windowed.size() / static_cast<std::size_t>(period)) +
               " are taken to, the last of every " + std::to_string(period));
   return WindowRule{1, period};
 }
