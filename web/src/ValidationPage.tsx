@@ -74,7 +74,7 @@ const broken = (name: string) => name.split('_').map((part, i) => (i > 0 ? <>_<w
 function Bars({ bars, label, short }: { bars: Bar[]; label: string; short?: boolean }) {
   const shown = bars.filter(({ mape }) => mape !== null), most = Math.max(...shown.map(({ mape }) => mape!), 0.01);
   return (
-    <div class={short ? 'bars short' : 'bars'} role="region" tabIndex={0} aria-label={label}>
+    <div class={short ? 'bars short' : 'bars'} role="region" tabIndex={0} aria-label={`${label}, bars`}>
       {shown.map(({ name, mape, note, onPick, picked }) => (
         <div class={picked ? 'bar-row picked' : 'bar-row'}>
           <span>{onPick ? <button type="button" class="link" aria-pressed={picked} onClick={onPick}>{broken(name)}</button> : name}</span>
