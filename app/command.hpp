@@ -114,7 +114,15 @@ struct SearchRequest {
   Emission emission;     // of the best plan
 };
 
+// Why a run was slower than its forecast; one of measured and trace may be empty.
+struct ExplainRequest {
+  std::string file;
+  std::string measured;  // time of a measured step
+  std::string trace;     // a profiler's, or a folder of them
+};
+
 int simulate(const SimulateRequest& request, const Common& common, Streams streams);
+int explain(const ExplainRequest& request, const Common& common, Streams streams);
 // The same beside another scenario; --set holds for the first.
 int compare(const std::string& file, const std::string& against, bool full, const Common& common,
             Streams streams);
@@ -154,7 +162,9 @@ int import_huggingface(const std::string& file, const Common& common, Streams st
 // A job of that framework as a scenario.
 int import_job(const std::string& framework, const std::string& file, const Common& common,
                Streams streams);
-int import_nccl_tests(const std::string& file, const Common& common, Streams streams);
+// A fabric; or, where a scenario is named, that with the measured tables over its fabric.
+int import_nccl_tests(const std::string& file, const std::string& into, const Common& common,
+                      Streams streams);
 
 // The whole program. Never throws. Without a caller it is a process of its own.
 int run(int argc, const char* const* argv, Streams streams, Caller* caller = nullptr);

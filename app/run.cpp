@@ -236,6 +236,7 @@ int run(int argc, const char* const* argv, Streams streams, Caller* caller) {
   add_validate(program, common, action);
   add_calibrate(program, common, action);
   add_trace_command(program, common, action);
+  add_explain(program, common, action);
   add_catalog(program, common, action);
   add_import(program, common, action);
   add_manual(program, common, action);

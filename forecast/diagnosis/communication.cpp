@@ -26,13 +26,13 @@ bool inside_layers(StepPart part) {
 }
 
 // Of it there is so many times as much where more layers or passes run.
-double passes(const Work& work, StepPart part, std::size_t rank) {
+double passes(const RanPasses& work, StepPart part, std::size_t rank) {
   if (!inside_layers(part)) return 1;
   const double again = work.attention_only ? 0 : work.again;
   return (1 + in_layers * again) * std::max(1.0, work.layers[rank]);
 }
 
-Sort sort_of(const Evidence& evidence, const Work& work, std::size_t part) {
+Sort sort_of(const Observed& evidence, const RanPasses& work, std::size_t part) {
   Sort sort{.part = part};
   std::vector<double> known;
   for (std::size_t r = 0; r < evidence.sums.size(); ++r) {
@@ -50,13 +50,13 @@ Sort sort_of(const Evidence& evidence, const Work& work, std::size_t part) {
 }
 
 // Of the chain's communication what is beyond the forecast.
-double excess_of(const Evidence& evidence, const Work& work, const Sort& sort) {
+double excess_of(const Observed& evidence, const RanPasses& work, const Sort& sort) {
   const auto part = static_cast<StepPart>(sort.part);
   return std::max(0.0, sort.on_chain - evidence.expected_chain[sort.part] * passes(work, part, 0));
 }
 
 // Ranks whose transfers are slow beside those of the others, or beside the forecast.
-Suspect slow_link_of(const Evidence& evidence, const Sort& sort, double excess) {
+Suspect slow_link_of(const Observed& evidence, const Sort& sort, double excess) {
   Suspect suspect{.cause = Cause::slow_link, .part = static_cast<StepPart>(sort.part)};
   double lost = 0;
   bool some_are_not = false;
@@ -84,7 +84,7 @@ Suspect slow_link_of(const Evidence& evidence, const Sort& sort, double excess) 
 
 }  // namespace
 
-void add_communication_suspects(const Evidence& evidence, const Work& work,
+void add_communication_suspects(const Observed& evidence, const RanPasses& work,
                                 std::vector<Suspect>& suspects) {
   for (const auto& facts : step_parts) {
     if (facts.sort != StepPartFacts::Sort::communication) continue;

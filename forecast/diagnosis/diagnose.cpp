@@ -18,7 +18,7 @@ void share_excess(std::vector<Suspect>& suspects, double excess) {
   for (auto& suspect : suspects) suspect.seconds = suspect.seconds * std::max(0.0, excess / sum);
 }
 
-std::vector<Suspect> suspects_of(const Evidence& evidence) {
+std::vector<Suspect> suspects_of(const Observed& evidence) {
   std::vector<Suspect> suspects;
   const auto work = work_of(evidence);
   add_kernel_suspects(evidence, work, suspects);
@@ -52,13 +52,13 @@ Diagnosis diagnose(const std::vector<Profile>& profiles, const Scenario& scenari
                       .measured = step.time,
                       .forecast = forecast.step.time,
                       .gpus = scenario.cluster.gpus,
-                      .mismatches = mismatches_of(profiles, scenario, expected)};
+                      .mismatches = mismatches_in(step, profiles, scenario, expected)};
   for (const auto& rank : step.ranks) diagnosis.ranks.push_back(rank.rank);
   if (!diagnosis.mismatches.empty()) return diagnosis;
   auto sums = sums_of(step, expected);
   auto chain = chain_of(step);
   follow_unseen_stages(step, sums, chain);
-  Evidence evidence{.step = step,
+  Observed evidence{.step = step,
                     .sums = sums,
                     .chain = chain,
                     .scenario = scenario,

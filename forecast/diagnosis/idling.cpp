@@ -13,7 +13,7 @@ struct Usual {
   double idle = 0, before_first = 0;
 };
 
-std::map<std::int64_t, Usual> usual_idling(const Evidence& evidence) {
+std::map<std::int64_t, Usual> usual_idling(const Observed& evidence) {
   std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> all;
   for (const auto& sums : evidence.sums) {
     all[sums.stage].first.push_back(sums.idle - sums.before_first);
@@ -41,7 +41,7 @@ Suspect idling(Cause cause, double seconds, double seen) {
 
 }  // namespace
 
-void add_idle_suspects(const Evidence& evidence, std::vector<Suspect>& suspects) {
+void add_idle_suspects(const Observed& evidence, std::vector<Suspect>& suspects) {
   const auto usual = usual_idling(evidence);
   const double felt = least_share * evidence.length;
   Suspect late = idling(Cause::late_rank, 0, 0), loading = idling(Cause::data_loading, 0, 0);

@@ -29,7 +29,7 @@ struct Factors {
 };
 
 // What ran on a rank takes so many times what is expected of it. 0: it says nothing of this class.
-double ratio_of(const Evidence& evidence, const Factors& factors, std::size_t rank,
+double ratio_of(const Observed& evidence, const Factors& factors, std::size_t rank,
                 std::size_t of) {
   const auto& sums = evidence.sums[rank];
   const double expected = sums.expected[of] * factors.again[of] * factors.layers;
@@ -38,7 +38,7 @@ double ratio_of(const Evidence& evidence, const Factors& factors, std::size_t ra
                                                                      : 0.0;
 }
 
-BySort passes_of(const SeenSums& sums, const Work& work) {
+BySort passes_of(const SeenSums& sums, const RanPasses& work) {
   BySort factors{1, 1, 1, 1};
   for (std::size_t of = 0; of < kernel_classes; ++of)
     if (sums.expected[of] > 0 && (!work.attention_only || of == attention))
@@ -61,7 +61,7 @@ bool differ(const std::vector<double>& ratios) {
   return most > outlying * least;
 }
 
-void add_common(const Evidence& evidence, std::vector<Factors>& all) {
+void add_common(const Observed& evidence, std::vector<Factors>& all) {
   std::array<std::vector<double>, kernel_classes> ratios;
   for (std::size_t r = 0; r < all.size(); ++r)
     for (std::size_t of = 0; of < kernel_classes; ++of)
@@ -75,7 +75,7 @@ void add_common(const Evidence& evidence, std::vector<Factors>& all) {
   }
 }
 
-void add_own(const Evidence& evidence, std::vector<Factors>& all) {
+void add_own(const Observed& evidence, std::vector<Factors>& all) {
   for (std::size_t r = 0; r < all.size(); ++r) {
     double seen = 0, expected = 0;
     BySort own{1, 1, 1, 1};
@@ -115,7 +115,7 @@ Shares shares_of(const OnChain& chain, const Factors& factors) {
 }
 
 // Classes that make up a good part of all computation.
-std::vector<std::size_t> large_classes(const Evidence& evidence) {
+std::vector<std::size_t> large_classes(const Observed& evidence) {
   BySort seen{};
   for (const auto& sums : evidence.sums)
     for (std::size_t of = 0; of < kernel_classes; ++of) seen[of] += sums.computing[of];
@@ -125,7 +125,7 @@ std::vector<std::size_t> large_classes(const Evidence& evidence) {
   return large;
 }
 
-void add_common_suspects(const Evidence& evidence, const BySort& seconds, const BySort& factors,
+void add_common_suspects(const Observed& evidence, const BySort& seconds, const BySort& factors,
                          std::vector<Suspect>& suspects) {
   const auto large = large_classes(evidence);
   const auto factor = [&](std::size_t of) { return factors[of]; };
@@ -152,7 +152,7 @@ void add_common_suspects(const Evidence& evidence, const BySort& seconds, const 
 }
 
 // Ranks that are slower than the others, together.
-void add_rank_suspects(const Evidence& evidence, const std::vector<Factors>& factors,
+void add_rank_suspects(const Observed& evidence, const std::vector<Factors>& factors,
                        const std::vector<Shares>& shares, std::vector<Suspect>& suspects) {
   Suspect slow{.cause = Cause::straggler}, full{.cause = Cause::expert_imbalance};
   full.kernels = KernelClass::experts;
@@ -185,7 +185,7 @@ void add_rank_suspects(const Evidence& evidence, const std::vector<Factors>& fac
     if (!suspect->ranks.empty()) suspects.push_back(*suspect);
 }
 
-void add_stage_suspects(const Evidence& evidence, const Work& work,
+void add_stage_suspects(const Observed& evidence, const RanPasses& work,
                         const std::vector<Shares>& shares, std::vector<Suspect>& suspects) {
   std::map<std::int64_t, Suspect> stages;
   for (std::size_t r = 0; r < shares.size(); ++r) {
@@ -202,8 +202,8 @@ void add_stage_suspects(const Evidence& evidence, const Work& work,
 
 }  // namespace
 
-Work work_of(const Evidence& evidence) {
-  Work work{.layers = std::vector<double>(evidence.sums.size(), 1.0)};
+RanPasses work_of(const Observed& evidence) {
+  RanPasses work{.layers = std::vector<double>(evidence.sums.size(), 1.0)};
   const auto microbatches = static_cast<double>(
       strategies::microbatches_of(evidence.scenario.plan, evidence.scenario.training));
   double forward = 0, backward = 0, again = 0, layers = 0, seen = 0, expected = 0, count = 0;
@@ -233,7 +233,7 @@ Work work_of(const Evidence& evidence) {
   return work;
 }
 
-void add_kernel_suspects(const Evidence& evidence, const Work& work,
+void add_kernel_suspects(const Observed& evidence, const RanPasses& work,
                          std::vector<Suspect>& suspects) {
   std::vector<Factors> factors(evidence.sums.size());
   for (std::size_t r = 0; r < factors.size(); ++r) {

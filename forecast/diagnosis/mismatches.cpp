@@ -6,7 +6,7 @@
 #include <set>
 
 #include "forecast/diagnosis/diagnosis.hpp"
-#include "forecast/diagnosis/seen_step.hpp"
+#include "forecast/diagnosis/weigh.hpp"
 #include "strategies/job.hpp"
 
 namespace forecast {
@@ -95,11 +95,10 @@ void add_degrees(const std::vector<Profile>& profiles, const Scenario& scenario,
 
 // Layers by the kernels of attention's backward pass, one or few for each layer and microbatch.
 // A stage may have another share of them than forecast, all stages together must have all.
-void add_layers(const std::vector<Profile>& profiles, const Scenario& scenario,
+void add_layers(const SeenStep& step, const Scenario& scenario,
                 const std::vector<RankTimes>& expected, std::vector<Mismatch>& found) {
   const auto microbatches =
       static_cast<double>(strategies::microbatches_of(scenario.plan, scenario.training));
-  const auto step = see_step(profiles, scenario, expected);
   std::map<int, std::pair<double, std::int64_t>> stages;  // kernels of a microbatch, layers
   double computing = 0, forecast = 0;
   for (const auto& rank : step.ranks) {
@@ -139,12 +138,18 @@ void add_layers(const std::vector<Profile>& profiles, const Scenario& scenario,
 
 std::vector<Mismatch> mismatches_of(const std::vector<Profile>& profiles, const Scenario& scenario,
                                     const std::vector<RankTimes>& expected) {
+  return mismatches_in(see_step(profiles, scenario, expected), profiles, scenario, expected);
+}
+
+std::vector<Mismatch> mismatches_in(const SeenStep& step, const std::vector<Profile>& profiles,
+                                    const Scenario& scenario,
+                                    const std::vector<RankTimes>& expected) {
   std::vector<Mismatch> found;
   add_counts(profiles, scenario, found);
   add_device(profiles, scenario, found);
   add_format(profiles, scenario, found);
   add_degrees(profiles, scenario, found);
-  add_layers(profiles, scenario, expected, found);
+  add_layers(step, scenario, expected, found);
   return found;
 }
 

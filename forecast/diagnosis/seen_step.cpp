@@ -104,19 +104,26 @@ struct Attendance {
   std::vector<std::uint32_t> works;
 };
 
-std::map<MeetingName, std::vector<Attendance>> attendances(const SeenStep& step,
-                                                           const std::vector<Profile>& profiles) {
-  std::map<MeetingName, std::vector<Attendance>> all;
+using Attendances = std::map<MeetingName, std::vector<Attendance>>;
+
+Attendances attendances(const SeenStep& step, const std::vector<Profile>& profiles) {
+  Attendances all;
   for (std::uint32_t r = 0; r < step.ranks.size(); ++r) {
     const auto& rank = step.ranks[r];
     const auto& profile = profiles[rank.profile];
+    // By the group's number, which is cheaper to find than its name.
+    std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, std::vector<std::uint32_t>*>
+        known;
     for (std::uint32_t w = 0; w < rank.works.size(); ++w) {
       const auto& of = rank.works[w].of;
       const auto* group = group_of(profile, of);
       if (!group) continue;
-      auto& who = all[{group->name, of.source, of.destination}];
-      if (who.empty() || who.back().rank != r) who.push_back({r, {}});
-      who.back().works.push_back(w);
+      auto& works = known[{of.group, of.source, of.destination}];
+      if (!works) {
+        auto& who = all[{group->name, of.source, of.destination}];
+        works = &who.emplace_back(Attendance{r, {}}).works;
+      }
+      works->push_back(w);
     }
   }
   return all;

@@ -8,7 +8,7 @@
 
 namespace forecast {
 
-struct Evidence {
+struct Observed {
   const SeenStep& step;
   const std::vector<SeenSums>& sums;  // by rank of the step
   const std::vector<OnChain>& chain;  // the same
@@ -20,21 +20,26 @@ struct Evidence {
 
 // Layers and passes that ran, beside those that the forecast has, by attention's kernels. Factors
 // on what is expected of kernels.
-struct Work {
+struct RanPasses {
   double again = 0;             // share of forward passes that ran again and should not have
   bool attention_only = false;  // of them only the attention core
   std::vector<double> layers;   // by rank: layers over those expected
 };
-Work work_of(const Evidence& evidence);
+RanPasses work_of(const Observed& evidence);
 
 // Recomputation, imbalance, stragglers, clocks and kernels.
-void add_kernel_suspects(const Evidence& evidence, const Work& work,
+void add_kernel_suspects(const Observed& evidence, const RanPasses& work,
                          std::vector<Suspect>& suspects);
 // Links, overlap and ranks that nobody traced.
-void add_communication_suspects(const Evidence& evidence, const Work& work,
+void add_communication_suspects(const Observed& evidence, const RanPasses& work,
                                 std::vector<Suspect>& suspects);
 // Hosts, data loaders and copies.
-void add_idle_suspects(const Evidence& evidence, std::vector<Suspect>& suspects);
+void add_idle_suspects(const Observed& evidence, std::vector<Suspect>& suspects);
+
+// mismatches_of() of profiles whose step was seen already.
+std::vector<Mismatch> mismatches_in(const SeenStep& step, const std::vector<Profile>& profiles,
+                                    const Scenario& scenario,
+                                    const std::vector<RankTimes>& expected);
 
 // The change of one key of the scenario by which the forecast has what the suspect is suspected
 // of; empty where no key says it.

@@ -153,7 +153,11 @@ inline constexpr std::array<Reader, 15> readers{{
      }},
     {"nccl_tests",
      [](const std::string& text) {
-       read_or_complain([&] { scenarios::read_nccl_tests(text, "log.txt"); });
+       auto hints = parts_of(text);  // behind zeros, as arguments of --set
+       const auto log = hints.front();
+       hints.erase(hints.begin());
+       read_or_complain(
+           [&] { scenarios::read_nccl_tests(log, "log.txt", scenarios::nccl_tests_hints(hints)); });
      }},
     {"kernel_table",
      [](const std::string& text) {

@@ -118,6 +118,10 @@ class Draw {
                    : plan.expert > 1 ? StepPart::expert_comm
                                      : StepPart::data_comm;
         one.amount = between(1.6, 3.0);
+        // Of one group among several, or of all.
+        if (one.part == StepPart::tensor_comm && gpus > plan.tensor && upto(2) == 0)
+          for (std::int64_t r = 0; r < plan.tensor; ++r)
+            one.ranks.push_back(rank / plan.tensor * plan.tensor + r);
         return {one};
       }
       case Fault::host:
@@ -208,7 +212,7 @@ bool names(const Suspect& suspect, const Injected& fault, const std::vector<std:
     case Fault::slow_rank_class:
       return suspect.ranks == ranks && suspect.kernels == fault.kernels;
     case Fault::slow_collectives:
-      return suspect.part == fault.part;
+      return suspect.part == fault.part && suspect.ranks == ranks;
     case Fault::slow_class:
       return suspect.kernels == fault.kernels;
     case Fault::deeper_stage:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/profile.hpp"
+#include "report/runs/profile.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 
 #include "report/document.hpp"
 #include "report/json.hpp"
+#include "report/runs/profile_parts.hpp"
 #include "report/terminal.hpp"
 #include "units/text.hpp"
 
@@ -167,6 +168,27 @@ std::string streams_text(const forecast::Breakdown& breakdown, const TextOptions
 
 }  // namespace
 
+std::string mismatches_text(const std::vector<forecast::Mismatch>& mismatches,
+                            const TextOptions& options) {
+  std::string text = heading("The trace is not of this scenario: nothing is compared", options);
+  for (const auto& one : mismatches)
+    text += wrapped(fmt::format("{}: {} in the trace, {} in the scenario", one.what,
+                                printable(one.trace, options.unicode), one.scenario),
+                    2, width_of(options));
+  return text;
+}
+
+Document mismatches_document(const std::vector<forecast::Mismatch>& mismatches) {
+  Document list = Document::array();
+  for (const auto& one : mismatches)
+    list.push_back(Object()
+                       .put("what", one.what)
+                       .put("trace", one.trace)
+                       .put("scenario", one.scenario)
+                       .take());
+  return list;
+}
+
 std::string profile_text(const ProfileReport& report, const TextOptions& options) {
   const auto& step = report.breakdown.steps.at(report.breakdown.typical);
   std::string text = toned(printable(report.file, options.unicode), Tone::strong, options) + '\n';
@@ -176,8 +198,16 @@ std::string profile_text(const ProfileReport& report, const TextOptions& options
         report.profile.world_size ? fmt::format(" of {}", *report.profile.world_size) : "");
   text += fmt::format("\n  step time   {} (median of {})\n", units::short_text(step.time),
                       report.breakdown.steps.size());
+  if (report.breakdown.steps.size() > 1)
+    text += wrapped(
+        "All but the list of steps and streams is of the median step; tools that take the "
+        "whole recording show other shares.",
+        2, width_of(options));
   text += breakdown_text(step, options);
-  if (report.forecast) text += beside_text(step, *report.forecast, options);
+  if (!report.mismatches.empty())
+    text += mismatches_text(report.mismatches, options);
+  else if (report.forecast)
+    text += beside_text(step, *report.forecast, options);
   return text + steps_text(report.breakdown, options) + streams_text(report.breakdown, options);
 }
 
@@ -191,13 +221,18 @@ std::string profile_json(const ProfileReport& report, std::string_view version) 
                   .put("file", report.file)
                   .put("rank", whole(report.profile.rank))
                   .put("world_size", whole(report.profile.world_size))
-                  .put("step", Object().quantity("time_s", step.time).take())
+                  .put("step", Object()
+                                   .quantity("time_s", step.time)
+                                   .put("name", step.name)
+                                   .put("median_of", report.breakdown.steps.size())
+                                   .take())
                   .put("time", breakdown_document(step))
                   .quantity("communication_s", step.communicating)
                   .quantity("hidden_s", step.hidden)
                   .put("steps", steps_document(report.breakdown))
                   .put("streams", streams_document(report.breakdown))
-                  .put("against", report.forecast
+                  .put("mismatches", mismatches_document(report.mismatches))
+                  .put("against", report.forecast && report.mismatches.empty()
                                       ? Document::parse(simulate_json(*report.scenario,
                                                                       *report.forecast, version))
                                       : Document())
