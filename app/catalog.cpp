@@ -8,6 +8,7 @@
 #include "scenarios/catalog.hpp"
 #include "scenarios/corrections_file.hpp"
 #include "scenarios/documents/error.hpp"
+#include "scenarios/purchase/purchase_file.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/sweeps/sweep_file.hpp"
 
@@ -104,6 +105,7 @@ int catalog_show(const std::string& kind_text, const std::string& name, const Fa
 int catalog_schema(const std::string& file, const Common& common, Streams streams) {
   deliver(file == "sweep"         ? scenarios::sweep_schema()
           : file == "corrections" ? scenarios::corrections_schema()
+          : file == "purchase"    ? scenarios::purchase_schema()
                                   : scenarios::scenario_schema(),
           common, streams);
   return success;

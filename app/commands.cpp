@@ -200,8 +200,8 @@ void add_catalog(CLI::App& program, Common& common, Action& action) {
       ->capture_default_str();
   show->add_option("--node", asked->size.node, "and nodes of this name");
   auto* schema = command->add_subcommand("schema", "Print the JSON Schema of a kind of file");
-  schema->add_option("file", asked->schema, "scenario, sweep or corrections")
-      ->check(CLI::IsMember({"scenario", "sweep", "corrections"}))
+  schema->add_option("file", asked->schema, "scenario, sweep, purchase or corrections")
+      ->check(CLI::IsMember({"scenario", "sweep", "purchase", "corrections"}))
       ->capture_default_str();
   for (auto* sub : {list, show, schema}) add_common(*sub, common);
   command->footer("Example:\n  stepcast catalog show model gpt3-175b --json");

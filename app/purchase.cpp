@@ -70,7 +70,6 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
   const Outputs outputs(common);
   const auto read = scenarios::load_placed_purchase(file, common.sets);
   outputs.spare(read.origin.read);
-  const auto& asked = read.value;
   const auto correcting = load_correcting(common, outputs);
   const auto began = std::chrono::steady_clock::now();
   Searches searches(common);
@@ -82,6 +81,7 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
       streams.err << "\r\x1b[K" << i + 1 << " of " << n << ": plans for " << name << std::flush;
     };
   const auto decision = decided(read, how);
+  const auto& asked = decision.purchase;
   if (shows) streams.err << "\r\x1b[K" << std::flush;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
 

@@ -12,6 +12,7 @@
 #include "report/schedule.hpp"
 #include "search/corrected.hpp"
 #include "search/objectives.hpp"
+#include "search/purchase/whole_run.hpp"
 #include "search/why.hpp"
 
 namespace report {
@@ -21,6 +22,7 @@ struct PageRun {
   const forecast::Scenario& scenario;
   const forecast::Forecast& forecast;
   const forecast::Correction* correction = nullptr;  // that the forecast had
+  std::optional<search::WholeRun> run = {};          // of training.tokens
 };
 
 // The page of one run, or of several on one time base, the first the one that others are held

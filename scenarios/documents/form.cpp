@@ -45,6 +45,8 @@ double read_quantity(Type type, const std::string& text) {
       return units::parse_duration(text).value;
     case Type::power:
       return units::parse_power(text).value;
+    case Type::tokens:
+      return units::parse_tokens(text);
     case Type::money:
       return units::parse_money(text).value;
     default:
@@ -303,6 +305,8 @@ std::string in_words(const Form& form) {
       return "a time such as '5 us'";
     case Type::power:
       return "a power such as '700 W'";
+    case Type::tokens:
+      return "a number of tokens such as '2 T tokens'";
     case Type::money:
       return "an amount such as '300e3 USD'";
     case Type::list:

@@ -135,7 +135,10 @@ void read_workloads(PurchaseDraft& draft, const Cursor& root) {
   for (const auto& at : draft.workloads) {
     auto& workload = draft.purchase.workloads.emplace_back();
     read_workload(workload, at);
-    require({"model", "training", "tokens"}, "a workload needs model, training and tokens", at);
+    require({"model", "training"}, "a workload needs model, training and tokens", at);
+    if (const auto training = at.find("training"); !at.find("tokens"))
+      if (!training || !read_tokens(workload, *training))
+        require({"tokens"}, "a workload needs model, training and tokens", at);
     if (workload.name.empty() && at.find("model")) workload.name = workload_name(at);
   }
 }
@@ -161,8 +164,9 @@ void read_options(PurchaseDraft& draft, const Cursor& at, Joining& joining) {
   check_payment(read, at);
   const auto cluster = at.find("cluster");
   if (!cluster || cluster->value().kind != Value::Kind::map) return;
-  for (const auto& [suffix, value] : clusters_of(*cluster)) {
+  for (const auto& [suffix, value, find] : clusters_of(*cluster, draft.purchase.constraints)) {
     auto one = read;
+    one.option.find = find;
     one.option.name += suffix;
     for (std::size_t i = 0; i < draft.workloads.size(); ++i) {
       const auto& workload = draft.workloads[i];
@@ -219,6 +223,8 @@ auto purchase_of(const std::string& file) {
 }
 
 }  // namespace
+
+std::vector<Field> purchase_fields() { return fields_of(purchase_table()); }
 
 Purchase read_purchase(std::string_view text, const std::string& file_name,
                        std::span<const std::string> sets, const std::filesystem::path& base) {

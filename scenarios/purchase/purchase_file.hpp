@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenarios/documents/form.hpp"
 #include "scenarios/placed.hpp"
 #include "search/purchase/purchase.hpp"
 
@@ -32,6 +33,10 @@ struct PlacedPurchase {
 };
 PlacedPurchase load_placed_purchase(const std::filesystem::path& file,
                                     std::span<const std::string> sets = {});
+
+// The keys of a purchase, and the JSON Schema by which editors complete and check one.
+std::vector<Field> purchase_fields();
+std::string purchase_schema();
 
 // The complaint about a plan that simulation refused (placed.hpp).
 Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& purchase);
