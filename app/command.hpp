@@ -103,6 +103,7 @@ struct SimulateRequest {
   std::string file, against;  // against: a scenario to compare with; empty: none
   std::string measured;       // time of a measured step; empty: none
   std::string snapshot;       // file for a snapshot of memory; empty: none
+  std::string plan;           // "auto": one that is searched; empty: the scenario's
   bool full = false;
   Emission emission;
 };

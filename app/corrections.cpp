@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "app/parallel.hpp"
-#include "report/sweep.hpp"
+#include "report/sweep/sweep.hpp"
 #include "scenarios/corrections_file.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/similarity.hpp"

@@ -72,7 +72,6 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
   const Outputs outputs(common);
   const auto read = scenarios::load_placed_purchase(source_of(file, common.caller), common.sets);
   outputs.spare(read.origin.read);
-  const auto& asked = read.value;
   const auto correcting = load_correcting(common, outputs);
   const auto began = std::chrono::steady_clock::now();
   Searches searches(common);
@@ -90,6 +89,7 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
            {{"options_done", static_cast<double>(i)}, {"options", static_cast<double>(n)}}});
     };
   const auto decision = decided(read, how);
+  const auto& asked = decision.purchase;
   if (shows) streams.err << "\r\x1b[K" << std::flush;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
 

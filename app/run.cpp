@@ -55,6 +55,13 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
                    "fullest stage, as pytorch.org/memory_viz reads it")
       ->type_name("FILE")
       ->excludes(against);
+  command
+      ->add_option("--plan", asked->plan,
+                   "auto: search what the plan leaves open, to a gap of 5 % and for a minute at "
+                   "most unless search: says otherwise, and simulate the best plan")
+      ->check(CLI::IsMember({"auto"}))
+      ->type_name("auto")
+      ->excludes(against);
   add_emission(*command, asked->emission, "the plan");
   for (auto* option : {command->get_option("--emit"), command->get_option("--emit-to"),
                        command->get_option("--diff")})

@@ -14,7 +14,7 @@
 #include "plans/words.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/documents/error.hpp"
-#include "scenarios/order_file.hpp"
+#include "scenarios/foreign/order_file.hpp"
 #include "strategies/pipeline.hpp"
 
 namespace app {

@@ -15,6 +15,7 @@
 #include "app/placing.hpp"
 #include "app/search_limits.hpp"
 #include "app/stopping.hpp"
+#include "app/whole_run_of.hpp"
 #include "forecast/accuracy/intervals.hpp"
 #include "report/document.hpp"
 #include "report/job.hpp"
@@ -70,10 +71,13 @@ struct Found {
   search::Outcome outcome;
   std::optional<search::Why> why;  // of an answer with a plan
   std::optional<report::FrameworkLimits> limits;
+  std::vector<search::Configurable> configurable;  // as many as plans are reported
 };
 
 // Of which plans beyond a framework are taken out.
 constexpr std::size_t looked_through = 100;
+// Beside the plans that are reported, those whose configurable form may be among the best.
+constexpr std::size_t looked_beyond = 10;
 
 Found searched(const search::Question& question, const SearchRequest& request, const Common& common,
                const Stopping& stopping, Streams streams) {
@@ -82,9 +86,9 @@ Found searched(const search::Question& question, const SearchRequest& request, c
   ProgressLine line(streams.err);
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
-  search::Options options{
-      .top = std::max({top, search::compared, framework ? looked_through : std::size_t{0}}),
-      .stop = &stopping.flag()};
+  search::Options options{.top = std::max({top + looked_beyond, search::compared,
+                                           framework ? looked_through : std::size_t{0}}),
+                          .stop = &stopping.flag()};
   options.for_each = [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
     for_each_index(count, threads, work);
   };
@@ -98,9 +102,14 @@ Found searched(const search::Question& question, const SearchRequest& request, c
   Found found{
       search::optimise(framework ? report::within_limits(question, *framework) : question, options),
       {},
+      {},
       {}};
   if (framework) keep_runnable(found.outcome, *framework);
   auto& [of_size, answer, tried, chosen] = found.outcome;
+  found.configurable = search::configurable_plans(of_size, answer, options);
+  if (found.configurable.size() > top) found.configurable.resize(top);
+  const auto explained = std::max({top, search::compared, framework ? looked_through : 0});
+  if (answer.plans.size() > explained) answer.plans.resize(explained);
   if (!answer.plans.empty()) found.why = search::why(of_size, answer, options);
   if (answer.plans.size() > top) answer.plans.resize(top);
   if (framework) found.limits = limits_of(question, *framework, options);
@@ -113,10 +122,12 @@ forecast::Scenario under(const search::Question& question, const search::Ranked&
   return scenario;
 }
 
+void add_interval_to(search::Ranked& ranked, const search::Question& question) {
+  forecast::add_interval(ranked.forecast, under(question, ranked), scenarios::catalog_intervals());
+}
+
 void add_intervals(std::vector<search::Ranked>& plans, const search::Question& question) {
-  for (auto& ranked : plans)
-    forecast::add_interval(ranked.forecast, under(question, ranked),
-                           scenarios::catalog_intervals());
+  for (auto& ranked : plans) add_interval_to(ranked, question);
 }
 
 // More bars than this in a page, and a browser is slow to open it.
@@ -157,7 +168,8 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why, 
     runs.push_back({.scenario = scenarios[i],
                     .forecast = forecasts[i],
                     .correction = corrected ? &corrected->correction : nullptr,
-                    .command = command_of(scenarios[i], outcome.chosen.has_value(), command)});
+                    .command = command_of(scenarios[i], outcome.chosen.has_value(), command),
+                    .run = whole_run_of(scenarios[i], forecasts[i])});
   return report::search_page(outcome, why, runs, STEPCAST_VERSION, wall, corrected);
 }
 
@@ -218,22 +230,34 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
 
   const auto began = Clock::now();
   const Stopping stopping(asked.time_limit, common.caller);
-  auto [outcome, why, limits] = placing(
+  auto [outcome, why, limits, configurable] = placing(
       origin, [&, &asked = asked] { return searched(asked, request, common, stopping, streams); });
   const auto& question = outcome.question;
   auto& answer = outcome.answer;
   const std::chrono::duration<double> took = Clock::now() - began;
   add_intervals(answer.plans, question);
   add_intervals(answer.pareto, question);
+  for (auto& one : configurable) add_interval_to(one.ranked, question);
 
   std::optional<search::Corrected> corrected;
   if (correcting && !answer.plans.empty())
     corrected = search::correct(outcome, *why, correcting->corrections);
+  for (auto& one : configurable)
+    if (corrected) {
+      forecast::stretch(one.ranked.forecast, corrected->correction.factor);
+      one.finer = corrected->correction.factor * one.finer;
+    }
   const bool sized = outcome.tried.empty() || outcome.chosen;
   const bool found = !answer.plans.empty() && sized;
   std::string launch;
+  std::optional<search::WholeRun> run, shown_run;
   if (found) {
     const auto best = under(question, answer.plans.front());
+    run = whole_run_of(best, answer.plans.front().forecast);
+    shown_run = run;
+    if (!configurable.empty())
+      shown_run = whole_run_of(under(question, configurable.front().ranked),
+                               configurable.front().ranked.forecast);
     warn(best, answer.plans.front().forecast, common, streams);
     if (!common.trace.empty()) write_trace(common, timeline_of(best, corrected), best.cluster.gpus);
     if (!common.report.empty())
@@ -251,11 +275,11 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   if (!common.output.empty()) options.colour = false;
   if (common.json)
     deliver(report::search_json(outcome, why, STEPCAST_VERSION, {took.count()}, launch, corrected,
-                                origin.job, limits),
+                                origin.job, limits, run, configurable),
             common, streams);
   else if (found)
     deliver(launch.empty() && !request.emission.diff
-                ? report::search_text(outcome, *why, options, corrected) +
+                ? report::search_text(outcome, *why, options, corrected, shown_run, configurable) +
                       (limits ? report::limits_text(*limits, best_time(answer)) : "") +
                       (origin.job ? report::job_text(*origin.job, options) : "")
                 : launch,

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <optional>
 #include <ostream>
+#include <string>
+#include <utility>
 
+#include "app/auto_plan.hpp"
 #include "app/command.hpp"
 #include "app/corrections.hpp"
 #include "app/emitting.hpp"
 #include "app/placing.hpp"
+#include "app/whole_run_of.hpp"
 #include "forecast/accuracy/intervals.hpp"
 #include "forecast/fitting_change.hpp"
 #include "forecast/forecast.hpp"
@@ -18,6 +23,7 @@
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "scenarios/search_file.hpp"
 
 namespace app {
 namespace {
@@ -34,6 +40,39 @@ std::optional<report::MeasuredHere> measured_here(const SimulateRequest& request
       request.file, common.sets};
 }
 
+// To whoever leaves the plan out and is told that nothing fits.
+std::string no_plan_given(const std::string& file) {
+  return "the scenario gives no plan, and what is left out divides nothing but the batch, keeps "
+         "all "
+         "states on every GPU and recomputes nothing: `stepcast simulate " +
+         file + " --plan auto` finds one and simulates it, `stepcast search " + file +
+         "` compares plans";
+}
+
+// The scenario to simulate; with --plan auto the best of those that it leaves open. Without a
+// scenario there is none that fits, and `none` says why.
+struct AskedScenario {
+  std::optional<forecast::Scenario> scenario;
+  scenarios::Origin origin;
+  std::optional<report::PlanSearched> searched;
+  std::string none;
+};
+
+AskedScenario asked_for(const SimulateRequest& request, const Common& common,
+                        const Outputs& outputs) {
+  if (request.plan.empty()) {
+    auto [scenario, origin] = scenarios::load_placed_scenario(
+        source_of(request.file, common.caller), common.sets, common.job);
+    outputs.spare(origin.read);
+    return {std::move(scenario), std::move(origin), {}, {}};
+  }
+  auto [question, origin] = scenarios::load_placed_question(source_of(request.file, common.caller),
+                                                            common.sets, common.job);
+  outputs.spare(origin.read);
+  auto plan = plan_for(std::move(question), origin, common);
+  return {std::move(plan.scenario), std::move(origin), plan.how, std::move(plan.none)};
+}
+
 // With its interval, and what would make it fit.
 forecast::Forecast forecast_of(const forecast::Scenario& scenario, const scenarios::Origin& origin,
                                const SimulateRequest& request, const Common& common) {
@@ -48,7 +87,10 @@ forecast::Forecast forecast_of(const forecast::Scenario& scenario, const scenari
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   forecast.simulation.wall = {took.count()};
   forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
-  if (!forecast.memory.fits) forecast.warnings.push_back(forecast::advice_to_fit(scenario));
+  if (!forecast.memory.fits)
+    forecast.warnings.push_back(origin.document.find("plan") || origin.job
+                                    ? forecast::advice_to_fit(scenario)
+                                    : no_plan_given(request.file));
   return forecast;
 }
 
@@ -62,7 +104,8 @@ void write_files(const forecast::Scenario& scenario, const forecast::Forecast& f
                              {{.scenario = scenario,
                                .forecast = forecast,
                                .correction = beside.correction ? &*beside.correction : nullptr,
-                               .command = simulate_command(request.file, common)}},
+                               .command = simulate_command(request.file, common),
+                               .run = beside.run}},
                              STEPCAST_VERSION));
   if (!request.snapshot.empty())
     write_file(request.snapshot, report::memory_snapshot(forecast::memory_history(
@@ -78,9 +121,13 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   auto written = emitted_outputs(request.emission);
   written.push_back({"--memory-snapshot", request.snapshot});
   const Outputs outputs(common, written);
-  const auto [scenario, origin] = scenarios::load_placed_scenario(
-      source_of(request.file, common.caller), common.sets, common.job);
-  outputs.spare(origin.read);
+  const auto asked = asked_for(request, common, outputs);
+  const auto& origin = asked.origin;
+  if (!asked.scenario) {
+    streams.err << "stepcast: " << asked.none << '\n';
+    return no_answer;
+  }
+  const auto& scenario = *asked.scenario;
   check_emission(request.emission, origin);
   const auto correcting = load_correcting(common, outputs);
 
@@ -88,7 +135,9 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   report::Beside beside;
   beside.measured = measured_here(request, scenario, forecast, common);
   beside.job = origin.job;
+  beside.searched = asked.searched;
   beside.correction = correct(forecast, scenario, correcting);
+  beside.run = whole_run_of(scenario, forecast);
   auto warnings = scenarios::warnings(scenario);
   forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
 

@@ -13,7 +13,7 @@
 #include "app/corrections.hpp"
 #include "app/stopping.hpp"
 #include "forecast/accuracy/intervals.hpp"
-#include "report/sweep.hpp"
+#include "report/sweep/sweep.hpp"
 #include "scenarios/sweeps/sweep_file.hpp"
 #include "store/store.hpp"
 
@@ -119,6 +119,8 @@ class StoredSweep {
   const std::vector<store::Store>& stores() const { return stores_; }
   std::optional<report::SweepRow> row(std::int64_t position) const;
   report::SweepSummary summary() const;  // of all of them together
+  // Why no point is fine; nothing where one is, or where there is none yet.
+  std::optional<report::NothingOk> nothing_ok() const;
   void write_json(std::ostream& out) const;
   void write_csv(std::ostream& out) const;
 

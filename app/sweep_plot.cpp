@@ -175,6 +175,12 @@ int sweep_plot(const StoresRequest& request, const Common& common, Streams strea
   const Outputs outputs(common);
   for (const auto& file : request.stores) outputs.spare_store(file);
   const StoredSweep rows(request.stores);
+  if (const auto why = rows.nothing_ok()) {
+    streams.err << "stepcast: there is nothing to draw, for no point of the sweep is ok:\n";
+    for (const auto& words : report::nothing_ok_words(*why, scenarios::axis_names(rows.grid())))
+      streams.err << "  " << words << '\n';
+    return no_answer;
+  }
   const bool narrow = !request.where.empty();
   const auto grid = narrow ? slice_of(rows.grid(), request.where) : rows.grid();
   auto plot = plot_of(rows, grid, asked_of(request, grid));

@@ -29,6 +29,17 @@ bool has_alerts(const scenarios::Grid& grid) {
          });
 }
 
+// Whether the base or an axis says something of the plan.
+bool says_plan(const scenarios::Grid& grid) {
+  const auto* plan = grid.base.find("plan");
+  return (plan != nullptr && !plan->members.empty()) || grid.base.find("job") != nullptr ||
+         std::ranges::any_of(grid.axes, [](const auto& axis) {
+           return std::ranges::any_of(axis.paths, [](const std::string& path) {
+             return path == "plan" || path.starts_with("plan.");
+           });
+         });
+}
+
 // In the words for what is varied, by which stores tell their sweeps apart.
 constexpr std::string_view corrected_words = "; corrected by measured steps";
 
@@ -150,7 +161,29 @@ report::SweepSummary StoredSweep::summary() const {
     });
   }
   summary.counts.assign(counts.begin(), counts.end());
+  if (!summary.fastest) summary.nothing_ok = nothing_ok();
   return summary;
+}
+
+std::optional<report::NothingOk> StoredSweep::nothing_ok() const {
+  report::ReasonCounts reasons;
+  report::NothingOk why;
+  const auto memory = index_of("peak_bytes");
+  bool any = false, ok = false;
+  for (const auto& store : stores_)
+    store.for_each_row([&](const store::Row& row) {
+      any = true;
+      ok = ok || row.status == "ok";
+      if (ok) return;
+      reasons.add(row.status, row.reason);
+      if (row.status == "does-not-fit" &&
+          (!why.closest || row.figures[memory] < why.closest->figures[memory]))
+        why.closest = reported(labels_, row);
+    });
+  if (ok || !any) return {};
+  why.reasons = reasons.most_first();
+  why.has_plan = says_plan(grid_);
+  return why;
 }
 
 report::SweepFacts StoredSweep::facts() const {
@@ -167,7 +200,7 @@ void StoredSweep::write_json(std::ostream& out) const {
     if (const auto found = row(position))
       out << report::sweep_json_row(facts, *found, std::exchange(first, false));
   });
-  out << report::sweep_json_end();
+  out << report::sweep_json_end(nothing_ok(), scenarios::axis_names(grid_));
 }
 
 void StoredSweep::write_csv(std::ostream& out) const {

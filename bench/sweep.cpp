@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a point of a sweep costs beside its simulation: to read it, and to keep it.
-#include "report/sweep.hpp"
+#include "report/sweep/sweep.hpp"
 
 #include <benchmark/benchmark.h>
 

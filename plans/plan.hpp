@@ -141,7 +141,8 @@ struct Training {
   Fp8Recipe fp8_recipe = Fp8Recipe::delayed;
   Optimizer optimizer = Optimizer::adamw;
   double padding = 0.0;
-  Routing routing;  // of models with experts
+  std::optional<double> tokens;  // of the whole training, of which a step is a part; no padding
+  Routing routing;               // of models with experts
   friend bool operator==(const Training&, const Training&) = default;
 };
 

@@ -8,6 +8,7 @@
 
 #include "report/correction_parts.hpp"
 #include "report/job.hpp"
+#include "report/run.hpp"
 #include "report/terminal.hpp"
 #include "units/text.hpp"
 
@@ -187,9 +188,21 @@ Document measured_document(const MeasuredHere& measured, const forecast::Forecas
       .take();
 }
 
+std::string searched_words(const PlanSearched& how) {
+  const auto found =
+      fmt::format("found by a search among {} choices of degrees", grouped_count(how.enumerated));
+  const std::string stopped = how.interrupted ? ", which a limit of time ended" : "";
+  const auto proved = how.gap >= 1  ? std::string("nothing is proved of it")
+                      : how.gap > 0 ? fmt::format("none is faster by more than {}",
+                                                  percent(std::ceil(how.gap * 1000 - 1e-9) / 1000))
+                                    : std::string("none is faster");
+  return found + stopped + ": " + proved + "; stepcast search shows others, and why";
+}
+
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options, const Beside& beside) {
-  std::string text = head_text(scenario, forecast, options);
+  std::string text = head_text(scenario, forecast, options) + run_text(beside.run, options);
+  if (beside.searched) text += item("plan", searched_words(*beside.searched), options);
   if (beside.correction) text += correction_text(*beside.correction, false, options);
   if (beside.measured) text += measured_text(*beside.measured, forecast, options);
   text += body_text(scenario, forecast, options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured steps beside forecasts: what they correct, and how to make them.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "forecast/accuracy/correction.hpp"
 #include "report/style.hpp"
 #include "scenarios/jobs/job.hpp"
+#include "search/purchase/whole_run.hpp"
 
 namespace report {
 
@@ -18,15 +20,25 @@ struct MeasuredHere {
   std::vector<std::string> sets;  // "path=value" laid over it
 };
 
+// How a plan was found that a scenario left open.
+struct PlanSearched {
+  std::int64_t enumerated = 0;  // choices of degrees
+  double gap = 0;               // no plan is faster by a greater share
+  bool interrupted = false;     // by a limit of time, or somebody
+  double memory_headroom = 0;   // that plans leave free
+};
+
 // What stands beside a forecast, which has its correction applied already.
 struct Beside {
   std::optional<forecast::Correction> correction;
   std::optional<MeasuredHere> measured;
   std::optional<scenarios::JobAccount> job;  // that the scenario was read from
   std::string launch;  // the plan as what a framework starts from; empty: none was asked for
+  std::optional<search::WholeRun> run = {};   // of training.tokens
+  std::optional<PlanSearched> searched = {};  // absent: the plan is the scenario's
 };
 
-// simulate_text() with the first two after the headline and the job at the end.
+// simulate_text() with the run and the first two after the headline and the job at the end.
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options, const Beside& beside);
 

@@ -9,6 +9,9 @@ namespace report {
 Document correction_document(const forecast::Correction& correction);
 Document measured_document(const MeasuredHere& measured, const forecast::Forecast& forecast);
 
+// How a plan was found, and what is proved of it.
+std::string searched_words(const PlanSearched& how);
+
 // simulate_text() before and after the place where measured steps go.
 std::string head_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                       const TextOptions& options);

@@ -89,6 +89,13 @@ Document scenario_document(const forecast::Scenario& scenario);
 Document training_document(const strategies::Training& training);
 Document plan_document(const strategies::Plan& plan, const strategies::Software& software);
 
+// {"parameters", "active_parameters", "prediction_parameters"}: as catalog show has them.
+Document parameters_document(const model::Transformer& model);
+
+// {"racks", "trays", "tray_gpus", "rack_gpus", "last_rack_gpus", "empty_trays"}; null of clusters
+// whose nodes are not made of trays.
+Document racks_document(const topology::Cluster& cluster);
+
 // Only what is not as a plan that is left out has it, and the degrees that every plan is known by.
 Document short_plan_document(const strategies::Plan& plan);
 

@@ -6,6 +6,8 @@
 #include "report/correction_parts.hpp"
 #include "report/document.hpp"
 #include "report/job.hpp"
+#include "report/run.hpp"
+#include "scenarios/racks.hpp"
 
 namespace report {
 namespace {
@@ -230,12 +232,45 @@ Document simulation_document(const forecast::SimulationFacts& facts) {
 
 }  // namespace
 
+Document parameters_document(const model::Transformer& model) {
+  return Object()
+      .put("parameters", model::parameters(model))
+      .put("active_parameters", model::active_parameters(model))
+      .put("prediction_parameters", model::prediction_parameters(model))
+      .take();
+}
+
+Document racks_document(const topology::Cluster& cluster) {
+  const auto counted = scenarios::counted_in_racks(cluster);
+  if (!counted) return nullptr;
+  return Object()
+      .put("racks", counted->racks)
+      .put("trays", counted->trays)
+      .put("tray_gpus", counted->tray_gpus)
+      .put("rack_gpus", counted->rack_gpus)
+      .put("last_rack_gpus", counted->last_rack_gpus)
+      .put("empty_trays", counted->empty_trays)
+      .take();
+}
+
 std::string simulate_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           std::string_view version, const Beside& beside) {
   Object object;
   object.put("stepcast", std::string(version))
       .put("scenario", scenario_document(scenario))
-      .put("step", step_document(forecast.step));
+      .put("model", parameters_document(scenario.model));
+  if (auto racks = racks_document(scenario.cluster); !racks.is_null())
+    object.put("racks", std::move(racks));
+  object.put("step", step_document(forecast.step));
+  if (beside.run) object.put("run", run_document(*beside.run));
+  if (const auto& how = beside.searched)
+    object.put("searched", Object()
+                               .put("enumerated", how->enumerated)
+                               .number("gap", how->gap)
+                               .put("interrupted", how->interrupted)
+                               .number("memory_headroom", how->memory_headroom)
+                               .put("words", searched_words(*how))
+                               .take());
   if (beside.correction) object.put("correction", correction_document(*beside.correction));
   if (beside.measured) object.put("measured", measured_document(*beside.measured, forecast));
   if (beside.job) object.put("job", job_document(*beside.job));

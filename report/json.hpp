@@ -17,8 +17,8 @@ namespace report {
 // the catalog entries, whose tables of measured kernels are too long to repeat. Ends with a line
 // feed. `evidence`, where the forecast has its basis, says what the seconds of the critical path
 // rest on, in all, by kind, and what to measure (docs/rates.md). `correction` and `measured` are
-// there where they stand beside the forecast. Throws std::domain_error that names the key if a
-// number is not finite.
+// there where they stand beside the forecast, and `run`: what a whole training takes. Throws
+// std::domain_error that names the key if a number is not finite.
 std::string simulate_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           std::string_view version, const Beside& beside = {});
 

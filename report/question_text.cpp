@@ -8,6 +8,7 @@
 
 #include "report/terminal.hpp"
 #include "report/words.hpp"
+#include "scenarios/racks.hpp"
 #include "units/text.hpp"
 
 namespace report {
@@ -47,17 +48,37 @@ std::string recompute_phrase(const strategies::Recompute& recompute) {
   return {};
 }
 
-// Where a node is larger than a server, how many such there are: "nodes: 32" of a rack of 72 GPUs
-// is 2,304 GPUs, and whoever counts trays meant fewer. Empty for servers.
+// "175 billion", "812 million".
+std::string parameter_count(std::int64_t count) {
+  const auto number = static_cast<double>(count);
+  return count >= 999'500'000 ? fmt::format("{:.3g} billion", number / 1e9)
+                              : fmt::format("{:.3g} million", number / 1e6);
+}
+
+// "175 billion parameters", "235 billion parameters, 22.2 active".
+std::string parameters_words(const model::Transformer& model) {
+  auto words = parameter_count(model::parameters(model)) + " parameters";
+  if (model.moe)
+    words += fmt::format(", {} active", parameter_count(model::active_parameters(model)));
+  return words;
+}
+
+// How many racks and trays the GPUs are, where NVLink ends and what stays empty: "nodes: 32" of a
+// rack of 72 GPUs is 2,304 GPUs, and whoever counts trays meant fewer. Empty for servers.
 std::string racks_words(const topology::Cluster& cluster) {
-  constexpr int largest_server = 16;  // GPUs of a DGX-2
-  const auto& node = cluster.node;
-  if (node.gpus <= largest_server || node.nvlink.kind != topology::NvLink::Kind::nvswitch)
-    return {};
-  const auto nodes = cluster.nodes(), last = cluster.gpus - (nodes - 1) * node.gpus;
-  auto words = fmt::format("{} node{} of {} GPUs, each a rack that NVLink joins",
-                           grouped(static_cast<double>(nodes)), nodes == 1 ? "" : "s", node.gpus);
-  if (last < node.gpus) words += fmt::format("; of the last, {} GPUs are used", last);
+  const auto counted = scenarios::counted_in_racks(cluster);
+  if (!counted) return {};
+  const auto& c = *counted;
+  auto words =
+      fmt::format("{} GPUs in {} tray{} of {} in {} rack{}; NVLink ends at the rack",
+                  grouped_count(cluster.gpus), grouped_count(c.trays), c.trays == 1 ? "" : "s",
+                  c.tray_gpus, grouped_count(c.racks), c.racks == 1 ? "" : "s");
+  words += c.last_rack_gpus == c.rack_gpus
+               ? fmt::format(" ({} GPUs)", c.rack_gpus)
+               : fmt::format(" ({} GPUs, {} in the last)", c.rack_gpus, c.last_rack_gpus);
+  if (c.empty_trays > 0)
+    words += fmt::format("; {} of {} trays stay empty", grouped_count(c.empty_trays),
+                         grouped_count(c.empty_trays + c.trays));
   return words;
 }
 
@@ -67,8 +88,9 @@ std::string setting_text(const forecast::Scenario& scenario, const TextOptions& 
   const std::string model = scenario.model.name.empty() ? "model" : scenario.model.name;
   const std::string title = scenario.name.empty() ? model : scenario.name;
   const std::string machine = fmt::format(
-      "{} on {} GPUs ({}), {} tokens x {} sequences per step, {}", model,
-      grouped(static_cast<double>(scenario.cluster.gpus)), scenario.cluster.node.device.name,
+      "{} ({}) on {} GPUs ({}), {} tokens x {} sequences per step, {}", model,
+      parameters_words(scenario.model), grouped(static_cast<double>(scenario.cluster.gpus)),
+      scenario.cluster.node.device.name,
       grouped(static_cast<double>(scenario.training.sequence_length)),
       grouped(static_cast<double>(scenario.training.global_batch)),
       units::to_text(scenario.training.precision));

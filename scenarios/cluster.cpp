@@ -19,7 +19,7 @@ using topology::Part;
 struct ClusterDraft {
   std::vector<Part> parts;  // one, of no number yet, unless `node` is a list
   bool listed = false;
-  std::int64_t nodes = 0, gpus = 0;
+  std::int64_t nodes = 0, gpus = 0, trays = 0, racks = 0;
   std::optional<FabricDraft> fabric;
   double memory_fraction = 1.0;
   std::optional<Cursor> stragglers, degraded_links;
@@ -112,6 +112,14 @@ Table<ClusterDraft> make_cluster_table() {
                                             &ClusterDraft::nodes)),
       whole<ClusterDraft>("gpus", "", machine, "GPUs of the cluster, instead of nodes",
                           &ClusterDraft::gpus),
+      shown_as(nullptr, whole<ClusterDraft>("trays", "", machine,
+                                            "Compute trays of rack-scale nodes, instead of nodes: "
+                                            "they fill one rack after the other",
+                                            &ClusterDraft::trays)),
+      shown_as(nullptr, whole<ClusterDraft>("racks", "", machine,
+                                            "Racks: another word for nodes, where a node is one; "
+                                            "with trays: over which these are spread evenly",
+                                            &ClusterDraft::racks)),
       {{"fabric", "The network between nodes: a catalog name or a mapping",
         "the usual fabric of the first node", name_or_map(fabric_fields())},
        [](ClusterDraft& draft, const Cursor& at) { draft.fabric = read_fabric(at); },
@@ -147,16 +155,63 @@ bool doubtful(const Cursor& at, std::string_view key) {
   return at.reading().doubtful(at.inner_path(key));
 }
 
+std::string list_of(const std::vector<std::string_view>& keys) {
+  std::string text;
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    (text += i == 0 ? "" : i + 1 == keys.size() ? " and " : ", ") += keys[i];
+  return text;
+}
+
+// Of the keys that say how large the cluster is only one says it, but for trays in racks.
+void check_counts(const Cursor& at) {
+  std::vector<std::string_view> given;
+  for (const std::string_view key : {"nodes", "gpus", "trays", "racks"})
+    if (at.find(key)) given.push_back(key);
+  const bool spread = given == std::vector<std::string_view>{"trays", "racks"};
+  if (given.size() > 1 && !spread)
+    at.complain((given.size() == 2 ? "both " : "") + list_of(given) +
+                " are given; keep one of them");
+}
+
+// GPUs of so many trays or racks; trays that are spread over racks leave a part of each empty.
+std::int64_t count_by_rack(ClusterDraft& draft, const Cursor& at) {
+  auto& node = draft.parts.front().node;
+  const auto place = draft.trays > 0 ? "trays" : "racks";
+  if (node.tray == 0) {
+    if (!doubtful(at, "node"))
+      at.complain_at(place, "node '" + node.name +
+                                "' is one machine, of no trays; write nodes, or "
+                                "give node.tray, the GPUs of one tray");
+    return node.gpus;
+  }
+  if (draft.trays == 0) return draft.racks * node.gpus;
+  if (draft.racks == 0) return draft.trays * node.tray;
+  const std::int64_t most = node.gpus / node.tray, each = draft.trays / draft.racks;
+  if (draft.trays % draft.racks != 0 || each > most) {
+    at.complain_at("trays", digits(draft.trays) + " trays do not fill " + digits(draft.racks) +
+                                " racks evenly, of which each holds up to " + digits(most) +
+                                "; write e.g. " +
+                                digits(draft.racks * std::clamp<std::int64_t>(each + 1, 1, most)));
+    return draft.trays * node.tray;
+  }
+  const auto used = each * node.tray;
+  if (used < node.gpus) node = partly_used(std::move(node), static_cast<int>(used));
+  return draft.racks * used;
+}
+
 // A list of kinds says how many nodes there are; who says it again must say the same.
-std::int64_t count_gpus(const ClusterDraft& draft, const Cursor& at) {
+std::int64_t count_gpus(ClusterDraft& draft, const Cursor& at) {
   const bool nodes = at.find("nodes").has_value(), gpus = at.find("gpus").has_value();
   const std::int64_t per_node = draft.parts.front().node.gpus;
-  if (nodes && gpus) at.complain("both nodes and gpus are given; keep one of them");
+  check_counts(at);
   if (!draft.listed) {
+    if (draft.trays > 0 || draft.racks > 0) return count_by_rack(draft, at);
     if (!nodes && !gpus) at.missing("nodes", "a cluster needs nodes: N or gpus: N");
     return draft.gpus > 0 ? draft.gpus : draft.nodes * per_node;
   }
   const auto total = listed_nodes(draft.parts);
+  for (const auto* key : {"trays", "racks"})
+    if (at.find(key)) at.complain_at(key, "the kinds of node say how many there are; leave it out");
   if (doubtful(at, "node")) return total * per_node;
   if (draft.nodes > 0 && draft.nodes != total)
     at.complain_at("nodes", digits(draft.nodes) + ", but the kinds of node add up to " +

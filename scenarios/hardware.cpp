@@ -44,13 +44,8 @@ struct NodeDraft {
 
   // Part of a node, or of a rack, has its share of the NICs and of the power.
   void finish() {
-    const double share = gpus && node.device.memory.value > 0 && node.gpus > 0
-                             ? static_cast<double>(*gpus) / node.gpus
-                             : 1.0;
-    if (share < 1.0) {
-      node.nics.count = static_cast<int>(std::ceil(share * node.nics.count));
-      node.power = share * node.power;
-    }
+    const bool part = gpus && node.device.memory.value > 0 && *gpus < node.gpus;
+    if (part) node = partly_used(std::move(node), *gpus);
     if (gpus) node.gpus = *gpus;
     if (nic_count) node.nics.count = *nic_count;
     if (power) node.power = *power;
@@ -340,6 +335,11 @@ Table<NodeDraft> make_node_table() {
       whole<NodeDraft>("gpus", "8", {1, 4096, "GPUs that share a node or a rack"},
                        "GPUs of one node; fewer than the base has: a node partly used",
                        &NodeDraft::gpus),
+      shown_if(
+          [](const NodeDraft& draft) { return draft.node.tray > 0; },
+          whole<NodeDraft>("tray", "the node is one machine", {1, 4096, "GPUs of one compute tray"},
+                           "GPUs of one compute tray, of which NVLink joins several to a node",
+                           of_node(&Node::tray))),
       {{"device", "The accelerator: a catalog name or a mapping", "", name_or_map(device_fields())},
        [](NodeDraft& draft, const Cursor& at) { read_device(draft.node.device, at); },
        [](const NodeDraft& draft) { return std::optional(shown(draft.node.device)); }},
@@ -406,6 +406,14 @@ void check_bandwidths(const topology::Node& node, const Cursor& at) {
 }
 
 }  // namespace
+
+topology::Node partly_used(topology::Node node, int gpus) {
+  const double share = static_cast<double>(gpus) / node.gpus;
+  node.nics.count = static_cast<int>(std::ceil(share * node.nics.count));
+  node.power = share * node.power;
+  node.gpus = gpus;
+  return node;
+}
 
 topology::Node read_node(const Cursor& at) {
   NodeDraft draft;

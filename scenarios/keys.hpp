@@ -256,6 +256,20 @@ Key<Target> quantity(Type type, Q (*parse)(std::string_view), std::string_view n
           })};
 }
 
+// Tokens of a whole training; `get` gives a double, or an optional one.
+template <class Target, class Get>
+Key<Target> tokens_key(std::string_view name, std::string_view fallback,
+                       std::string_view description, Get get) {
+  return {{name,
+           description,
+           fallback,
+           {.type = Type::tokens, .range = {1, 1e18, "a training has some tokens"}}},
+          [get](Target& target, const Cursor& at) {
+            std::invoke(get, target) = units::parse_tokens(at.value().text);
+          },
+          shown_by<Target>(get, shown_count)};
+}
+
 template <class Target, class Get>
 Key<Target> bytes(std::string_view name, std::string_view fallback, std::string_view description,
                   Get get) {

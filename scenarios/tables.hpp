@@ -25,6 +25,8 @@ struct FabricDraft {
 model::Transformer read_model(const Cursor& at);
 void read_device(topology::Device& device, const Cursor& at);  // over what is there already
 topology::Node read_node(const Cursor& at);
+// So many GPUs of a node that has more, with their share of its NICs and of its power.
+topology::Node partly_used(topology::Node node, int gpus);
 FabricDraft read_fabric(const Cursor& at);
 topology::Cluster read_cluster(const Cursor& at);
 strategies::Software read_software(const Cursor& at);

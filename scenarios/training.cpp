@@ -117,6 +117,10 @@ const Table<Training>& training_table() {
       choice<Training>("optimizer", "adamw", "Optimizer", &Training::optimizer),
       number<Training>("padding", "0", {0, 0.99, "the share of tokens that are padding"},
                        "Share of tokens that are padding", &Training::padding),
+      tokens_key<Training>("tokens", "nothing is said of a whole training",
+                           "Tokens of the whole training: then days, GPU hours, money and energy "
+                           "are reported too",
+                           &Training::tokens),
       routing_key()};
   return made;
 }

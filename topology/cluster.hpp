@@ -54,6 +54,7 @@ struct Nvme {
 struct Node {
   std::string name;
   int gpus = 8;
+  int tray = 0;  // GPUs of a compute tray, where several make up what NVLink joins; 0: it is one
   Device device;
   NvLink nvlink;
   Pcie pcie;

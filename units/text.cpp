@@ -124,6 +124,7 @@ FlopsPerSecond parse_flop_rate(std::string_view text) { return {parse(flop_rate,
 Seconds parse_duration(std::string_view text) { return {parse(duration, text)}; }
 Watts parse_power(std::string_view text) { return {parse(power, text)}; }
 Money parse_money(std::string_view text) { return {parse(money, text)}; }
+double parse_tokens(std::string_view text) { return parse(tokens, text); }
 
 std::string_view to_text(Precision precision) { return word(precision); }
 

@@ -19,7 +19,8 @@ BytesPerSecond parse_bandwidth(std::string_view text);  // also bit/s: "400 Gbit
 FlopsPerSecond parse_flop_rate(std::string_view text);
 Seconds parse_duration(std::string_view text);  // ns us ms s min(ute(s)) hour(s) day(s) year(s)
 Watts parse_power(std::string_view text);
-Money parse_money(std::string_view text);  // "300e3 USD"
+Money parse_money(std::string_view text);    // "300e3 USD"
+double parse_tokens(std::string_view text);  // "2e12", "2 T tokens", "15 trillion"
 
 // Exact: parse(exact_text(q)) == q. The largest unit that keeps the number short.
 std::string exact_text(Bytes);

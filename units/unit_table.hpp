@@ -102,6 +102,22 @@ inline constexpr auto power_units = std::to_array<Unit>({
     {"kW", 1, 3},
     {"MW", 1, 6},
 });
+// As many people say "15T" as "15 T tokens" or "15 trillion tokens".
+inline constexpr auto token_units = std::to_array<Unit>({
+    {"tokens"},
+    {"M", 1, 6, read_only},
+    {"million", 1, 6, read_only},
+    {"M tokens", 1, 6, read_only},
+    {"million tokens", 1, 6, read_only},
+    {"B", 1, 9, read_only},
+    {"billion", 1, 9, read_only},
+    {"B tokens", 1, 9, read_only},
+    {"billion tokens", 1, 9, read_only},
+    {"T", 1, 12, read_only},
+    {"trillion", 1, 12, read_only},
+    {"T tokens", 1, 12, read_only},
+    {"trillion tokens", 1, 12, read_only},
+});
 
 }  // namespace table
 
@@ -111,6 +127,8 @@ inline constexpr Dimension flop_rate{"a", "computing rate", "312 TFLOP/s", table
 inline constexpr Dimension duration{"a", "duration", "5 us", table::duration_units};
 inline constexpr Dimension power{"a", "power", "700 W", table::power_units};
 inline constexpr Dimension money{"an", "amount of money", "300e3 USD", {}};  // three capitals
-inline constexpr std::array dimensions{&size, &bandwidth, &flop_rate, &duration, &power, &money};
+inline constexpr Dimension tokens{"a", "number of tokens", "2 T tokens", table::token_units};
+inline constexpr std::array dimensions{&size,  &bandwidth, &flop_rate, &duration,
+                                       &power, &money,     &tokens};
 
 }  // namespace units

@@ -42,6 +42,7 @@ std::vector<std::string> notes(const PageRun& run) {
 Document run_document(const PageRun& run, std::string_view version) {
   Beside beside;
   if (run.correction != nullptr) beside.correction = *run.correction;
+  beside.run = run.run;
   return Object()
       .put("document", Document::parse(simulate_json(run.scenario, run.forecast, version, beside)))
       .put("plan_words", degrees_words(run.scenario.plan))
@@ -102,14 +103,15 @@ std::string simulate_page(const std::vector<PageRun>& runs, std::string_view ver
 std::string search_page(const search::Outcome& outcome, const search::Why& why,
                         const std::vector<PageRun>& runs, std::string_view version,
                         units::Seconds wall, const std::optional<search::Corrected>& corrected) {
-  return page_of(
-      Object()
-          .put("kind", "search")
-          .put("keys", keys_document())
-          .put("search", Document::parse(search_json(outcome, why, version, wall, {}, corrected)))
-          .put("why", why_text(outcome.question, outcome.answer, why, {.unicode = true}))
-          .put("runs", run_documents(runs, version))
-          .take());
+  return page_of(Object()
+                     .put("kind", "search")
+                     .put("keys", keys_document())
+                     .put("search", Document::parse(
+                                        search_json(outcome, why, version, wall, {}, corrected, {},
+                                                    {}, runs.empty() ? std::nullopt : runs[0].run)))
+                     .put("why", why_text(outcome.question, outcome.answer, why, {.unicode = true}))
+                     .put("runs", run_documents(runs, version))
+                     .take());
 }
 
 std::string schedule_page(const ScheduleReport& schedule) {

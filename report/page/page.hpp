@@ -13,6 +13,7 @@
 #include "report/schedule.hpp"
 #include "search/corrected.hpp"
 #include "search/objectives.hpp"
+#include "search/purchase/whole_run.hpp"
 #include "search/why.hpp"
 
 namespace report {
@@ -24,6 +25,7 @@ struct PageRun {
   const forecast::Correction* correction = nullptr;  // that the forecast had
   // That forecasts it, word by word, to which a --set can be added; none: not known.
   std::vector<std::string> command = {};
+  std::optional<search::WholeRun> run = {};  // of training.tokens
 };
 
 // The page of one run, or of two on one time base, the first the one that the other is held

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/style.hpp"
 #include "search/purchase/purchase.hpp"
@@ -25,5 +26,9 @@ std::string purchase_json(const search::Purchase& purchase, const search::Decisi
 // Which option and why, in a few sentences; what is in the way, if none is feasible.
 std::string recommendation_words(const search::Purchase& purchase,
                                  const search::Decision& decision);
+
+// What to know before believing it: that failures are left out, and what they would do.
+std::vector<std::string> purchase_warnings(const search::Purchase& purchase,
+                                           const search::Decision& decision);
 
 }  // namespace report

@@ -61,7 +61,9 @@ std::string sensitivity_text(const Purchase& purchase, const Decision& decision,
          wrapped(printable(same, options.unicode), 2, width_of(options));
 }
 
+// What is too small to matter is none.
 std::string signed_number(double value) {
+  if (std::abs(value) < 0.005) return "0";
   return (value < 0 ? "-" : "+") + grouped(std::abs(value));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <utility>
 
 #include "report/correction_parts.hpp"
@@ -104,6 +105,7 @@ void add_figures(Object& object, const Purchase& purchase, const Assessed& optio
   figure("staff_cost", a.costs.staff.value);
   figure("storage_cost", a.costs.storage.value);
   figure("total_cost", a.costs.total().value);
+  figure("paid", a.paid().value);
   figure("total_cost_low", a.total_low.value);
   figure("total_cost_high", a.total_high.value);
   figure("cost_per_trillion_tokens", there ? a.costs.total().value / a.tokens * 1e12 : 0);
@@ -114,6 +116,26 @@ void add_figures(Object& object, const Purchase& purchase, const Assessed& optio
   for (std::size_t i = 0; there && i < option.found.workloads.size(); ++i)
     workloads.push_back(workload_document(purchase, option, i));
   object.put("workloads", std::move(workloads)).put("what_if", option_fabric_document(option));
+}
+
+// Null where the number of nodes was given.
+Document tried_document(const std::vector<search::TriedNodes>& tried) {
+  if (tried.empty()) return nullptr;
+  Document all = Document::array();
+  for (const auto& [nodes, a] : tried) {
+    const auto figure = [&](double value) { return a.planned ? Number(value) : Number(); };
+    all.push_back(Object()
+                      .put("nodes", nodes)
+                      .put("gpus", a.gpus)
+                      .put("feasible", a.feasible())
+                      .put("binding", a.shortfalls.empty() ? Document(nullptr)
+                                                           : Document(a.shortfalls.front().what))
+                      .optional("days_until_done", figure(days_of(a.until_done)))
+                      .optional("total_cost", figure(a.costs.total().value))
+                      .optional("paid", figure(a.paid().value))
+                      .take());
+  }
+  return all;
 }
 
 Document option_document(const Purchase& purchase, const Decision& decision, std::size_t i) {
@@ -127,6 +149,7 @@ Document option_document(const Purchase& purchase, const Decision& decision, std
   object.put("name", asked.name)
       .put("gpus", option.assessment.gpus)
       .put("nodes", asked.cluster().nodes())
+      .put("tried", tried_document(option.tried))
       .put("feasible", option.assessment.feasible())
       .put("binding", shortfalls.empty() ? Document(nullptr) : Document(shortfalls.front().what))
       .put("shortfalls", std::move(short_of));
@@ -180,16 +203,21 @@ std::string purchase_json(const Purchase& purchase, const Decision& decision,
   Document options = Document::array();
   for (std::size_t i = 0; i < decision.options.size(); ++i)
     options.push_back(option_document(purchase, decision, i));
-  return dump(Object()
-                  .put("stepcast", std::string(version))
-                  .put("name", purchase.name)
-                  .put("currency", purchase.economics.currency)
-                  .put("options", std::move(options))
-                  .put("pareto", names(purchase, decision.pareto))
-                  .put("recommended", recommended_document(purchase, decision))
-                  .put("sensitivity", sensitivity_document(purchase, decision))
-                  .quantity("wall_s", wall)
-                  .take());
+  return dump(
+      Object()
+          .put("stepcast", std::string(version))
+          .put("name", purchase.name)
+          .put("currency", purchase.economics.currency)
+          .put("budget_of", purchase.constraints.budget_of == search::Constraints::BudgetOf::capital
+                                ? "capital"
+                                : "total_cost")
+          .put("options", std::move(options))
+          .put("pareto", names(purchase, decision.pareto))
+          .put("recommended", recommended_document(purchase, decision))
+          .put("sensitivity", sensitivity_document(purchase, decision))
+          .put("warnings", purchase_warnings(purchase, decision))
+          .quantity("wall_s", wall)
+          .take());
 }
 
 }  // namespace report

@@ -4,20 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "report/amounts.hpp"
 #include "report/style.hpp"
 #include "report/terminal.hpp"
 #include "search/purchase/purchase.hpp"
 
 namespace report {
-
-constexpr double seconds_per_day = 86'400, joules_per_watt_hour = 3'600;
-
-// "12.3 million USD", "950,000 USD".
-std::string money_words(units::Money money, const std::string& currency);
-
-// "93 days"; "8.3 days"; without the word.
-std::string days_words(units::Seconds time);
-std::string days(units::Seconds time);
 
 // What an option falls short of by most: "misses the deadline by 12.0 %"; empty: it is feasible.
 std::string shortfall_words(const search::Assessed& option);

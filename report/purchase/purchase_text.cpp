@@ -38,11 +38,14 @@ std::string workloads_text(const Purchase& purchase, const TextOptions& options)
 }
 
 std::string constraints_text(const Purchase& purchase, const TextOptions& options) {
-  const auto& [deadline, budget, power, racks] = purchase.constraints;
+  const auto& [deadline, budget, budget_of, power, racks] = purchase.constraints;
+  const bool of_capital = budget_of == search::Constraints::BudgetOf::capital;
   std::string text;
   const auto add = [&](const std::string& one) { text += (text.empty() ? "" : ", ") + one; };
   if (deadline) add("within " + days_words(*deadline));
-  if (budget) add("for " + money_words(*budget, purchase.economics.currency));
+  if (budget)
+    add("for " + money_words(*budget, purchase.economics.currency) +
+        (of_capital ? " that all machines cost" : " that the job uses up"));
   if (power) add("with " + units::short_text(*power));
   if (racks) add("in " + grouped(*racks) + " racks");
   return text.empty() ? "" : wrapped(text, 2, width_of(options));
@@ -52,48 +55,8 @@ std::string option_verdict(const Decision& decision, std::size_t i) {
   const auto& option = decision.options[i];
   if (!option.assessment.feasible()) return shortfall_words(option);
   const auto& chosen = *decision.recommended;
-  if (chosen.option == i) return "recommended";
+  if (chosen.option == i) return chosen.ties.empty() ? "recommended" : "a tie, the least cost";
   return std::ranges::find(chosen.ties, i) != chosen.ties.end() ? "a tie" : "";
-}
-
-std::vector<std::string> option_row(const Purchase& purchase, const Decision& decision,
-                                    std::size_t i, const MoneyScale& money) {
-  const auto& a = decision.options[i].assessment;
-  std::vector<std::string> row{purchase.options[i].name, grouped_count(a.gpus)};
-  if (a.planned) {
-    const auto& step = decision.options[i].found.workloads.front().forecast.step;
-    row.insert(row.end(), {units::short_text(step.time), percent(step.mfu), percent(a.goodput),
-                           days(a.until_done)});
-    if (a.time_low < a.time_high)
-      row.back() += fmt::format(" ({}-{})", days(a.until_done - a.time + a.time_low),
-                                days(a.until_done - a.time + a.time_high));
-    row.insert(row.end(), {money(a.costs.total()), money(a.costs.total() / (a.tokens / 1e12))});
-  } else {
-    row.insert(row.end(), {"-", "-", "-", "-", "-", "-"});
-  }
-  row.push_back(units::short_text(a.power));
-  if (purchase.constraints.deadline)
-    row.push_back(a.deadline_probability ? chance(*a.deadline_probability) : "-");
-  return row;
-}
-
-std::string options_text(const Purchase& purchase, const Decision& decision,
-                         const MoneyScale& money, const TextOptions& options) {
-  std::vector<std::string> head{"",     "GPUs", "step",         "MFU",  "goodput",
-                                "days", "cost", "per T tokens", "power"};
-  if (purchase.constraints.deadline) head.push_back("in time");
-  std::vector<std::vector<std::string>> rows{head};
-  for (std::size_t i = 0; i < decision.options.size(); ++i)
-    rows.push_back(option_row(purchase, decision, i, money));
-  std::string text = heading("Options (cost in " + money.unit +
-                                 "; days until the last token, 80 % interval; power of the site)",
-                             options) +
-                     aligned(rows, options);
-  for (std::size_t i = 0; i < decision.options.size(); ++i)
-    if (const auto said = option_verdict(decision, i); !said.empty())
-      text += wrapped(printable(purchase.options[i].name, options.unicode) + ": " + said, 2,
-                      width_of(options));
-  return text;
 }
 
 // A table in which columns that are "-" for all are left out.
@@ -103,6 +66,79 @@ std::string without_empty(std::vector<std::vector<std::string>> rows, const Text
                     [&](const auto& row) { return row[column] == "-"; }))
       for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
   return aligned(rows, options);
+}
+
+// Whether anything may fail of the option.
+bool fails(const Purchase& purchase, std::size_t option) {
+  const auto& rent = purchase.options[option].rent;
+  return search::has_failures(purchase.reliability) || (rent && rent->preemption_mtbf) ||
+         purchase.reliability.stragglers.mtbf.value > 0;
+}
+
+std::vector<std::string> option_row(const Purchase& purchase, const Decision& decision,
+                                    std::size_t i, const MoneyScale& money) {
+  const auto& a = decision.options[i].assessment;
+  std::vector<std::string> row{purchase.options[i].name, grouped_count(a.gpus)};
+  if (a.planned) {
+    const auto& step = decision.options[i].found.workloads.front().forecast.step;
+    row.insert(row.end(), {units::short_text(step.time), percent(step.mfu),
+                           fails(purchase, i) ? percent(a.goodput) : "-", days(a.until_done)});
+    if (a.time_low < a.time_high)
+      row.back() += fmt::format(" ({}-{})", days(a.until_done - a.time + a.time_low),
+                                days(a.until_done - a.time + a.time_high));
+    row.insert(row.end(), {money(a.paid()), money(a.costs.total()),
+                           money(a.costs.total() / (a.tokens / 1e12))});
+  } else {
+    row.insert(row.end(), {"-", "-", "-", "-", "-", "-", "-"});
+  }
+  row.push_back(units::short_text(a.power));
+  if (purchase.constraints.deadline)
+    row.push_back(a.deadline_probability ? chance(*a.deadline_probability) : "-");
+  return row;
+}
+
+std::string options_text(const Purchase& purchase, const Decision& decision,
+                         const MoneyScale& money, const TextOptions& options) {
+  std::vector<std::string> head{"",     "GPUs",   "step", "MFU",          "goodput",
+                                "days", "to pay", "cost", "per T tokens", "power"};
+  if (purchase.constraints.deadline) head.push_back("in time");
+  std::vector<std::vector<std::string>> rows{head};
+  for (std::size_t i = 0; i < decision.options.size(); ++i)
+    rows.push_back(option_row(purchase, decision, i, money));
+  std::string text =
+      heading("Options (money in " + money.unit + "; days until the last token, 80 % interval)",
+              options) +
+      wrapped(
+          "to pay: until the last token, all machines that are bought; cost: what the job uses up "
+          "of them, and what else it takes; power of the site",
+          2, width_of(options)) +
+      without_empty(rows, options);
+  for (std::size_t i = 0; i < decision.options.size(); ++i)
+    if (const auto said = option_verdict(decision, i); !said.empty())
+      text += wrapped(printable(purchase.options[i].name, options.unicode) + ": " + said, 2,
+                      width_of(options));
+  return text;
+}
+
+// Where numbers of nodes were to be found: those that were tried.
+std::string tried_text(const Purchase& purchase, const Decision& decision, const MoneyScale& money,
+                       const TextOptions& options) {
+  std::vector<std::vector<std::string>> rows{{"", "nodes", "GPUs", "days", "to pay", "cost", ""}};
+  for (std::size_t i = 0; i < decision.options.size(); ++i)
+    for (const auto& [nodes, a] : decision.options[i].tried) {
+      const bool taken = nodes == purchase.options[i].cluster().nodes();
+      search::Assessed one;
+      one.assessment = a;
+      rows.push_back({purchase.options[i].name, grouped_count(nodes), grouped_count(a.gpus),
+                      a.planned ? days(a.until_done) : "-", a.planned ? money(a.paid()) : "-",
+                      a.planned ? money(a.costs.total()) : "-",
+                      taken          ? "taken"
+                      : a.feasible() ? ""
+                                     : shortfall_words(one)});
+    }
+  if (rows.size() < 2) return {};
+  return heading("Numbers of nodes that were tried (money in " + money.unit + ")", options) +
+         aligned(rows, options);
 }
 
 std::string costs_text(const Purchase& purchase, const Decision& decision, const MoneyScale& money,
@@ -189,10 +225,17 @@ std::string purchase_text(const Purchase& purchase, const Decision& decision,
       toned(printable(purchase.name.empty() ? "A purchase" : purchase.name, options.unicode),
             Tone::strong, options) +
       '\n' + workloads_text(purchase, options) + constraints_text(purchase, options);
-  text += heading("Recommended", options) +
+  const bool tie = decision.recommended && !decision.recommended->ties.empty();
+  text += heading(tie ? "A tie" : "Recommended", options) +
           wrapped(printable(recommendation_words(purchase, decision), options.unicode), 2,
                   width_of(options));
+  for (const auto& warning : purchase_warnings(purchase, decision)) {
+    auto lines = wrapped(printable(warning, options.unicode), 4, width_of(options));
+    lines[2] = '!';
+    text += lines;
+  }
   return text + options_text(purchase, decision, money, options) +
+         tried_text(purchase, decision, money, options) +
          costs_text(purchase, decision, money, options) +
          goodput_text(purchase, decision, options) + plans_text(purchase, decision, options) +
          choice_text(purchase, decision, money, options);

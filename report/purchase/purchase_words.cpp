@@ -30,26 +30,40 @@ std::string nothing_feasible(const Purchase& purchase, const Decision& decision)
   return text;
 }
 
-std::string tie_words(const Purchase& purchase, const search::Recommended& chosen) {
-  std::vector<std::string> names;
-  for (const auto i : chosen.ties) names.push_back(purchase.options[i].name);
+// "h100 (33.5 million USD to pay, 120 days)".
+std::string in_brief(const Purchase& purchase, const Decision& decision, std::size_t option) {
+  const auto& a = decision.options[option].assessment;
+  return fmt::format("{} ({} to pay, {})", purchase.options[option].name,
+                     money_words(a.paid(), purchase.economics.currency), days_words(a.until_done));
+}
+
+std::string tie_words(const Purchase& purchase, const Decision& decision) {
+  const auto& chosen = *decision.recommended;
+  std::vector<std::string> names{in_brief(purchase, decision, chosen.option)};
+  for (const auto i : chosen.ties) names.push_back(in_brief(purchase, decision, i));
   return fmt::format(
-      " It is a tie with {}: forecasts of both may be off by more than that ({} of the cost, "
-      "80 %).",
-      listed_names(names), percent(chosen.uncertainty));
+      "a tie of {}: {} of the cost lies between the first two, and forecasts of both may be off by "
+      "{} (80 %). Decide by what is not in it.",
+      listed_names(names), percent(chosen.margin), percent(chosen.uncertainty));
+}
+
+// What is paid for the option, and what of it the job uses up.
+std::string paid_words(const search::Assessment& a, const std::string& currency) {
+  auto text = fmt::format("{} to pay", money_words(a.paid(), currency));
+  if (a.capital_full.value > 0)
+    text +=
+        fmt::format(" ({} of it for the machines), of which the job uses up {}",
+                    money_words(a.capital_full, currency), money_words(a.costs.total(), currency));
+  return text;
+}
+
+std::string in_time(const search::Assessment& best) {
+  if (!best.deadline_probability) return {};
+  return fmt::format(" It meets the deadline with a probability of {}.",
+                     chance(*best.deadline_probability));
 }
 
 }  // namespace
-
-std::string money_words(units::Money money, const std::string& currency) {
-  const double size = std::abs(money.value);
-  if (size >= 999.5e6) return fmt::format("{:.3g} billion {}", money.value / 1e9, currency);
-  if (size >= 999.5e3) return fmt::format("{:.3g} million {}", money.value / 1e6, currency);
-  return grouped(money.value) + " " + currency;
-}
-
-std::string days(units::Seconds time) { return grouped(time.value / seconds_per_day); }
-std::string days_words(units::Seconds time) { return days(time) + " days"; }
 
 std::string shortfall_words(const search::Assessed& option) {
   if (option.assessment.feasible()) return {};
@@ -66,7 +80,7 @@ std::string shortfall_words(const search::Assessed& option) {
 
 MoneyScale::MoneyScale(const Decision& decision, const std::string& currency) : unit(currency) {
   double largest = 0;
-  for (const auto& [found, assessment, fabric] : decision.options)
+  for (const auto& [found, assessment, fabric, tried] : decision.options)
     largest = std::max({largest, assessment.costs.total().value, assessment.capital_full.value});
   if (largest < 10e3) return;
   size = largest >= 10e6 ? 1e6 : 1e3;
@@ -99,22 +113,32 @@ std::string recommendation_words(const Purchase& purchase, const Decision& decis
   const auto& chosen = *decision.recommended;
   const auto& best = decision.options[chosen.option].assessment;
   const auto& currency = purchase.economics.currency;
+  if (!chosen.ties.empty()) return tie_words(purchase, decision) + in_time(best);
   std::string text =
-      fmt::format("{}: {} and {} until the last token", purchase.options[chosen.option].name,
-                  money_words(best.costs.total(), currency), days_words(best.until_done));
+      fmt::format("{}: {}, and {} until the last token", purchase.options[chosen.option].name,
+                  paid_words(best, currency), days_words(best.until_done));
   if (!chosen.second) {
     text += decision.options.size() > 1 ? ", the only option within all limits." : ".";
   } else {
     const auto& second = purchase.options[*chosen.second].name;
-    text += chosen.margin > 0 ? fmt::format(", the least money; {} costs {} more.", second,
-                                            percent(chosen.margin))
-                              : fmt::format(", the least money; {} costs the same.", second);
-    if (!chosen.ties.empty()) text += tie_words(purchase, chosen);
+    text += chosen.margin > 0
+                ? fmt::format(", the least cost; {} costs {} more.", second, percent(chosen.margin))
+                : fmt::format(", the least cost; {} costs the same.", second);
   }
-  if (best.deadline_probability)
-    text += fmt::format(" It meets the deadline with a probability of {}.",
-                        chance(*best.deadline_probability));
-  return text;
+  return text + in_time(best);
+}
+
+std::vector<std::string> purchase_warnings(const Purchase& purchase, const Decision& decision) {
+  if (search::has_failures(purchase.reliability) || decision.options.empty()) return {};
+  const auto number = decision.recommended ? decision.recommended->option : 0;
+  const auto& option = decision.options[number];
+  if (!option.assessment.planned) return {};
+  const auto usual = search::published_failures();
+  const auto goodput = search::goodput_of(option.found.workloads.front().scenario, usual);
+  return {fmt::format(
+      "failures are left out, so no time is lost to them: with as many as Llama 3's training met, "
+      "the goodput of {} is {}; write reliability: {{gpu_mtbf: {:.0f} hours}} or your own",
+      purchase.options[number].name, percent(goodput.share), usual.gpu_mtbf->value / 3600)};
 }
 
 }  // namespace report

@@ -89,8 +89,14 @@ void add_column(std::vector<std::string>& lines, const char* title,
 
 }  // namespace
 
+bool equals_best(const Ranked& plan, const Ranked& best) {
+  const auto& step = best.forecast.step;
+  return plan.forecast.step.time <= std::max(step.time, step.time_high);
+}
+
 std::string plan_table(const search::Question& question, const std::vector<Ranked>& plans,
-                       const Ranked& best, bool ranked, const TextOptions& options) {
+                       const Ranked& best, bool ranked, const TextOptions& options,
+                       const std::vector<std::string>& wins) {
   const auto& model = question.scenario.model;
   std::vector<std::string> lines(plans.size() + 1);
   const auto cells_of = [&](const auto& cell) {
@@ -100,7 +106,11 @@ std::string plan_table(const search::Question& question, const std::vector<Ranke
   };
   if (ranked) {
     std::size_t rank = 0;
-    add_column(lines, "", cells_of([&](const Ranked&) { return std::to_string(++rank); }), false);
+    add_column(lines, "", cells_of([&](const Ranked& r) {
+                 ++rank;
+                 return rank > 1 && equals_best(r, best) ? "=" : std::to_string(rank);
+               }),
+               false);
   }
   const auto fastest = best.forecast.step.time;
   add_column(lines, "time",
@@ -112,6 +122,8 @@ std::string plan_table(const search::Question& question, const std::vector<Ranke
                  return share > 0 ? percent(share) : "";
                }),
                false);
+  if (std::ranges::any_of(wins, [](const auto& cell) { return !cell.empty(); }))
+    add_column(lines, "finer", wins, false);
   add_column(lines, "memory",
              cells_of([](const Ranked& r) { return units::short_text(r.forecast.memory.peak); }),
              false);

@@ -8,8 +8,10 @@
 
 #include "report/style.hpp"
 #include "scenarios/jobs/job.hpp"
+#include "search/configurable.hpp"
 #include "search/corrected.hpp"
 #include "search/objectives.hpp"
+#include "search/purchase/whole_run.hpp"
 #include "search/why.hpp"
 #include "units/quantity.hpp"
 
@@ -27,22 +29,30 @@ std::string limits_text(const FrameworkLimits& limits, std::optional<units::Seco
 
 // The best plan with its forecast and its YAML, what is proved and why, a table of the plans, time
 // against memory; first, what was asked for beyond a plan. The answer must have a plan.
-// `corrected`: how its times were, if they were.
+// `corrected`: how its times were, if they were. `configurable`: plans that people can configure,
+// which are shown instead, with what the finer ones would win; none: the answer's. `run`: a whole
+// training with the plan that is shown first.
 std::string search_text(const search::Outcome& outcome, const search::Why& why,
                         const TextOptions& options = {},
-                        const std::optional<search::Corrected>& corrected = {});
+                        const std::optional<search::Corrected>& corrected = {},
+                        const std::optional<search::WholeRun>& run = {},
+                        const std::vector<search::Configurable>& configurable = {});
 
 // The document of `search --json`, written as that of `simulate` (json.hpp). Its `scenario` is the
 // resolved one of the best plan, without it; with one of `plans` under `plan`, and its `precision`,
 // if alternatives differ, in training, it is simulated to the same step time. `emitted` is the
 // launch configuration of the best plan; empty: none was asked for. `job`: that the question was
-// read from. `limits`: that the plans keep to.
+// read from. `limits`: that the plans keep to. `run`: a whole training with the best plan.
+// `configurable` is a list beside `plans`. A plan is `equal` that is no slower than the best by
+// more than its 80 % interval.
 std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
                         std::string_view version, units::Seconds wall,
                         const std::string& emitted = {},
                         const std::optional<search::Corrected>& corrected = {},
                         const std::optional<scenarios::JobAccount>& job = {},
-                        const std::optional<FrameworkLimits>& limits = {});
+                        const std::optional<FrameworkLimits>& limits = {},
+                        const std::optional<search::WholeRun>& run = {},
+                        const std::vector<search::Configurable>& configurable = {});
 
 // How far a search is, in less than 80 columns.
 std::string search_progress(const search::Progress& progress);

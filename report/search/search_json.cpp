@@ -3,6 +3,7 @@
 #include "report/correction_parts.hpp"
 #include "report/document.hpp"
 #include "report/job.hpp"
+#include "report/run.hpp"
 #include "report/search/recompute_words.hpp"
 #include "report/search/search.hpp"
 #include "report/search/search_parts.hpp"
@@ -30,9 +31,9 @@ Document chosen_recompute_document(const model::Transformer& model, const strate
   return Object().put("words", words_of(by_stage)).put("stages", std::move(stages)).take();
 }
 
-// `simulated`: the step time before it was corrected.
+// `simulated`: the step time before it was corrected. `best`: the first of the list.
 Document ranked_document(const Question& question, const Ranked& ranked, std::size_t rank,
-                         units::Seconds simulated) {
+                         units::Seconds simulated, const Ranked& best) {
   const auto& step = ranked.forecast.step;
   Object object;
   object.put("rank", rank)
@@ -44,6 +45,7 @@ Document ranked_document(const Question& question, const Ranked& ranked, std::si
       .quantity("bound_s", ranked.bound)
       .number("tokens_per_s", step.tokens_per_second)
       .number("mfu", step.mfu)
+      .put("equal", equals_best(ranked, best))
       .quantity("peak_bytes", ranked.forecast.memory.peak)
       .put("recompute", chosen_recompute_document(question.scenario.model, ranked.plan));
   const auto& scenario = question.scenario_of(ranked.alternative);
@@ -51,6 +53,29 @@ Document ranked_document(const Question& question, const Ranked& ranked, std::si
   const auto precision = scenario.training.precision;
   if (!question.others.empty()) object.put("precision", std::string(units::to_text(precision)));
   return object.take();
+}
+
+Document configurable_document(const Question& question,
+                               const std::vector<search::Configurable>& plans) {
+  Document all = Document::array();
+  for (const auto& [ranked, finer] : plans) {
+    const auto& step = ranked.forecast.step;
+    all.push_back(
+        Object()
+            .put("rank", all.size() + 1)
+            .put("plan", short_plan_document(ranked.plan))
+            .quantity("step_time_s", step.time)
+            .quantity("time_low_s", step.time_low)
+            .quantity("time_high_s", step.time_high)
+            .put("equal", equals_best(ranked, plans.front().ranked))
+            .number("tokens_per_s", step.tokens_per_second)
+            .number("mfu", step.mfu)
+            .quantity("peak_bytes", ranked.forecast.memory.peak)
+            .put("recompute", chosen_recompute_document(question.scenario.model, ranked.plan))
+            .quantity("finer_step_time_s", finer)
+            .take());
+  }
+  return all;
 }
 
 Document pareto_document(const std::vector<Ranked>& pareto) {
@@ -108,24 +133,32 @@ std::string search_json(const search::Outcome& outcome, const std::optional<sear
                         std::string_view version, units::Seconds wall, const std::string& emitted,
                         const std::optional<search::Corrected>& corrected,
                         const std::optional<scenarios::JobAccount>& job,
-                        const std::optional<FrameworkLimits>& limits) {
+                        const std::optional<FrameworkLimits>& limits,
+                        const std::optional<search::WholeRun>& run,
+                        const std::vector<search::Configurable>& configurable) {
   const auto& question = outcome.question;
   const auto& answer = outcome.answer;
   Document plans = Document::array();
   for (std::size_t i = 0; i < answer.plans.size(); ++i)
     plans.push_back(
         ranked_document(question, answer.plans[i], i + 1,
-                        corrected ? corrected->simulated[i] : answer.plans[i].forecast.step.time));
+                        corrected ? corrected->simulated[i] : answer.plans[i].forecast.step.time,
+                        answer.plans.front()));
   const auto chosen = answer.plans.empty() ? 0 : answer.plans.front().alternative;
   auto scenario = scenario_document(question.scenario_of(chosen));
   scenario.erase("plan");
   const Document best = plans.empty() ? Document(nullptr) : plans.front();
   Object object;
   object.put("stepcast", std::string(version)).put("scenario", std::move(scenario));
+  object.put("model", parameters_document(question.scenario.model));
+  if (auto racks = racks_document(question.scenario_of(chosen).cluster); !racks.is_null())
+    object.put("racks", std::move(racks));
   if (corrected) object.put("correction", correction_document(corrected->correction));
   if (job) object.put("job", job_document(*job));
+  if (run) object.put("run", run_document(*run));
   object.put("plans", std::move(plans))
       .put("best", best)
+      .put("configurable", configurable_document(question, configurable))
       .put("pareto", pareto_document(answer.pareto))
       .put("space", space_document(answer.space))
       .put("proof", proof_document(answer))

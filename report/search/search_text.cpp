@@ -13,6 +13,7 @@
 #include "report/headline_text.hpp"
 #include "report/picture.hpp"
 #include "report/question_text.hpp"
+#include "report/run.hpp"
 #include "report/search/plan_table.hpp"
 #include "report/search/plan_yaml.hpp"
 #include "report/search/recompute_words.hpp"
@@ -53,14 +54,15 @@ std::string split_words(const model::Transformer& model, const strategies::Plan&
 }
 
 std::string best_text(const Question& question, const Ranked& best, const TextOptions& options,
-                      const std::optional<search::Corrected>& corrected) {
+                      const std::optional<search::Corrected>& corrected,
+                      const std::optional<search::WholeRun>& run) {
   auto scenario = question.scenario_of(best.alternative);
   scenario.plan = best.plan;
   const auto& memory = best.forecast.memory;
   const auto& model = scenario.model;
   std::string text = heading("The best plan", options) +
                      wrapped(degrees_words(best.plan), 2, width_of(options)) +
-                     headline_text(scenario, best.forecast, options);
+                     headline_text(scenario, best.forecast, options) + run_text(run, options);
   if (corrected) text += correction_text(corrected->correction, true, options);
   text += item("memory",
                fmt::format("{} of {} on stage {}", units::short_text(memory.peak),
@@ -69,6 +71,53 @@ std::string best_text(const Question& question, const Ranked& best, const TextOp
   text += item("recompute", words_of(recomputed_by_stage(model, best.plan)), options);
   if (const auto split = split_words(model, best.plan); !split.empty())
     text += item("layers", split, options);
+  return text;
+}
+
+// What the proved plan would win over the one that is shown, where that is another.
+std::string finer_text(const Question& question, const Ranked& shown, const Ranked& finest,
+                       const TextOptions& options) {
+  if (shown.plan == finest.plan && shown.alternative == finest.alternative) return {};
+  const auto& step = finest.forecast.step;
+  const auto slower = (shown.forecast.step.time - step.time) / shown.forecast.step.time;
+  return item("finer",
+              fmt::format("{} ({} less) with {}, recomputing {}: the plan that the proof is of, in "
+                          "which layers differ as few frameworks can be told",
+                          units::short_text(step.time), percent(slower), degrees_words(finest.plan),
+                          short_words(question.scenario.model, finest.plan)),
+              options);
+}
+
+// What finer plans of the same degrees would win.
+std::vector<std::string> wins_of(const std::vector<search::Configurable>& configurable) {
+  std::vector<std::string> cells;
+  for (const auto& [ranked, finer] : configurable) {
+    const auto time = ranked.forecast.step.time;
+    const double share = (time - finer) / time;
+    cells.push_back(share > 5e-4 ? "-" + percent(share) : "");
+  }
+  return cells;
+}
+
+std::string table_text(const Question& question, const Answer& answer,
+                       const std::vector<search::Configurable>& configurable,
+                       const TextOptions& options) {
+  std::vector<Ranked> plans;
+  for (const auto& one : configurable) plans.push_back(one.ranked);
+  if (plans.empty()) plans = answer.plans;
+  const auto& best = plans.front();
+  auto text =
+      configurable.empty()
+          ? heading("Choices of degrees, each with its best stages and recomputation", options)
+          : heading(
+                "Choices of degrees, with stages and recomputation as frameworks take "
+                "them",
+                options);
+  text += plan_table(question, plans, best, true, options, wins_of(configurable));
+  if (std::any_of(plans.begin() + 1, plans.end(),
+                  [&](const Ranked& plan) { return equals_best(plan, best); }))
+    text += wrapped("= : equal, for the forecast of the first may be off by more (80 %)", 2,
+                    width_of(options));
   return text;
 }
 
@@ -117,19 +166,21 @@ std::string counts_words(const search::Counts& space) {
 
 std::string search_text(const search::Outcome& outcome, const search::Why& why,
                         const TextOptions& options,
-                        const std::optional<search::Corrected>& corrected) {
+                        const std::optional<search::Corrected>& corrected,
+                        const std::optional<search::WholeRun>& run,
+                        const std::vector<search::Configurable>& configurable) {
   const auto& question = outcome.question;
   const auto& answer = outcome.answer;
-  const auto& best = answer.plans.front();
+  const auto& best = configurable.empty() ? answer.plans.front() : configurable.front().ranked;
   std::string text = setting_text(question.scenario_of(best.alternative), options) +
                      objective_text(outcome, options) +
-                     best_text(question, best, options, corrected);
+                     best_text(question, best, options, corrected, run);
+  text += finer_text(question, best, answer.plans.front(), options);
   text += item("proof", proof_words(question, answer), options) +
           item("", counts_words(answer.space), options);
   text += alerts_text(question.scenario_of(best.alternative), best.forecast, options);
   text += why_text(question, answer, why, options);
-  text += heading("Choices of degrees, each with its best stages and recomputation", options) +
-          plan_table(question, answer.plans, best, true, options);
+  text += table_text(question, answer, configurable, options);
   text += pareto_text(question, answer, options);
   const auto size = chosen_words(outcome);
   return text +

@@ -45,6 +45,8 @@ double read_quantity(Type type, const std::string& text) {
       return units::parse_duration(text).value;
     case Type::power:
       return units::parse_power(text).value;
+    case Type::tokens:
+      return units::parse_tokens(text);
     case Type::money:
       return units::parse_money(text).value;
     default:
@@ -292,6 +294,8 @@ std::string_view example_of(Type type) {
       return "5 us";
     case Type::power:
       return "700 W";
+    case Type::tokens:
+      return "2 T tokens";
     case Type::money:
       return "300e3 USD";
     default:
@@ -322,6 +326,8 @@ std::string in_words(const Form& form) {
       return "a time such as '" + std::string(example_of(form.type)) + "'";
     case Type::power:
       return "a power such as '" + std::string(example_of(form.type)) + "'";
+    case Type::tokens:
+      return "a number of tokens such as '" + std::string(example_of(form.type)) + "'";
     case Type::money:
       return "an amount such as '" + std::string(example_of(form.type)) + "'";
     case Type::list:

@@ -23,6 +23,7 @@ enum class Type {
   flop_rate,
   duration,
   power,
+  tokens,
   money,  // quantities, in SI base units
   list,
   map,

@@ -135,7 +135,10 @@ void read_workloads(PurchaseDraft& draft, const Cursor& root) {
   for (const auto& at : draft.workloads) {
     auto& workload = draft.purchase.workloads.emplace_back();
     read_workload(workload, at);
-    require({"model", "training", "tokens"}, "a workload needs model, training and tokens", at);
+    require({"model", "training"}, "a workload needs model, training and tokens", at);
+    if (const auto training = at.find("training"); !at.find("tokens"))
+      if (!training || !read_tokens(workload, *training))
+        require({"tokens"}, "a workload needs model, training and tokens", at);
     if (workload.name.empty() && at.find("model")) workload.name = workload_name(at);
   }
 }
@@ -161,8 +164,9 @@ void read_options(PurchaseDraft& draft, const Cursor& at, Joining& joining) {
   check_payment(read, at);
   const auto cluster = at.find("cluster");
   if (!cluster || cluster->value().kind != Value::Kind::map) return;
-  for (const auto& [suffix, value] : clusters_of(*cluster)) {
+  for (const auto& [suffix, value, find] : clusters_of(*cluster, draft.purchase.constraints)) {
     auto one = read;
+    one.option.find = find;
     one.option.name += suffix;
     for (std::size_t i = 0; i < draft.workloads.size(); ++i) {
       const auto& workload = draft.workloads[i];

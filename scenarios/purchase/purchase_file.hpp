@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenarios/documents/form.hpp"
 #include "scenarios/placed.hpp"
 #include "search/purchase/purchase.hpp"
 
@@ -32,7 +33,8 @@ struct PlacedPurchase {
 };
 PlacedPurchase load_placed_purchase(const Source& source, std::span<const std::string> sets = {});
 
-// JSON Schema (draft 2020-12) of a purchase file.
+// The keys of a purchase, and the JSON Schema by which editors complete and check one.
+std::vector<Field> purchase_fields();
 std::string purchase_schema();
 
 // The complaint about a plan that simulation refused (placed.hpp).

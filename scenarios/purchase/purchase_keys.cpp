@@ -22,7 +22,6 @@ constexpr Range any_time{0, 100 * year, "plans reach no further than a century"}
 constexpr Range node_mtbf_range{60, 1e5 * year,
                                 "a part works a minute at least between two failures"};
 constexpr Range any_money{0, 1e15, "there is not more money"};
-constexpr Range tokens_range{1, 1e18, "a training has some tokens"};
 
 template <class Target, class Get>
 Key<Target> time(std::string_view name, std::string_view fallback, Range range,
@@ -57,7 +56,8 @@ const Table<Workload>& workload_table() {
       unread<Workload>("software", scenario_part, "The framework, as in a scenario"),
       unread<Workload>("plan", map, "What every plan has, as in a search"),
       unread<Workload>("search", map, "Limits of the search for plans, as in a scenario"),
-      number<Workload>("tokens", "", tokens_range, "Tokens of one training", &Workload::tokens),
+      tokens_key<Workload>("tokens", "training.tokens", "Tokens of one training",
+                           &Workload::tokens),
       number<Workload>("weight", "1", {1e-6, 1e9, "a workload without weight is none"},
                        "How often it is trained", &Workload::weight),
       number<Workload>("overhead", "0", {0, 1000, "a share of the final run"},
@@ -81,7 +81,15 @@ const Table<Constraints>& constraint_table() {
   static const Table<Constraints> table{
       time<Constraints>("deadline", "none", {60, 100 * year, "a minute to a century"},
                         "From the order until the last token", &Constraints::deadline),
-      money_key<Constraints>("budget", "none", "Of the total cost", &Constraints::budget),
+      money_key<Constraints>("budget", "none", "What may be spent: of budget_of",
+                             &Constraints::budget),
+      choice<Constraints, Constraints::BudgetOf Constraints::*, Constraints::BudgetOf>(
+          "budget_of", "total_cost",
+          {{"total_cost", Constraints::BudgetOf::total_cost},
+           {"capital", Constraints::BudgetOf::capital}},
+          "What the budget bounds: what the workloads come to, or the whole price of what is "
+          "bought",
+          &Constraints::budget_of),
       power<Constraints>("power", "none", {1, 1e12, "of the whole site"},
                          "Of the site, with PUE and switches", &Constraints::power),
       number<Constraints>("racks", "none", {1, 1e7, "racks of nodes"}, "Racks that nodes may fill",
@@ -280,7 +288,8 @@ const Table<OptionDraft>& option_table() {
       unread<OptionDraft>(
           "cluster", {.type = Type::map},
           "The machine, as in a scenario; nodes may be a list or {from, to, step or "
-          "factor}, fabric a list: an option for each"),
+          "factor}, fabric a list: an option for each. With nodes: {from, to}, or without nodes "
+          "under a limit, how many is found"),
       {{"price", "What is bought", "the catalog's", map_of(fields_of(price_table()))},
        [](OptionDraft& draft, const Cursor& at) {
          draft.option.price.emplace();
@@ -309,6 +318,14 @@ const Table<OptionDraft>& option_table() {
 
 void read_workload(Workload& workload, const Cursor& at) {
   read_map(workload_table(), workload, at);
+}
+bool read_tokens(Workload& workload, const Cursor& training) {
+  const auto tokens = training.find("tokens");
+  if (!tokens) return false;
+  const auto& table = workload_table();
+  const auto key = std::ranges::find(table, "tokens", [](const auto& k) { return k.field.name; });
+  if (check(key->field.form, *tokens)) key->assign(workload, *tokens);
+  return true;
 }
 void read_constraints(Constraints& constraints, const Cursor& at) {
   read_map(constraint_table(), constraints, at);

@@ -18,6 +18,8 @@ struct OptionDraft {
 };
 
 void read_workload(search::Workload& workload, const Cursor& at);
+// Where `training` has `tokens`: they are the workload's too; false: it has none.
+bool read_tokens(search::Workload& workload, const Cursor& training);
 void read_constraints(search::Constraints& constraints, const Cursor& at);
 void read_economics(search::Economics& economics, const Cursor& at);
 void read_reliability(search::Reliability& reliability, const Cursor& at);

@@ -5,13 +5,14 @@
 #include <cmath>
 
 #include "scenarios/named.hpp"
-#include "topology/fabric_plan.hpp"
+#include "scenarios/purchase/catalog_price.hpp"
+#include "search/purchase/machine_prices.hpp"
 
 namespace scenarios {
 namespace {
 
 using topology::Cluster;
-using Clusters = std::vector<std::pair<std::string, Value>>;
+using Clusters = std::vector<ClusterOption>;
 
 constexpr Range nodes_range{1, 10'000'000, "no cluster is that large"};
 
@@ -37,7 +38,7 @@ std::vector<std::int64_t> series_of(const Cursor& at) {
   read_map(series_table(), series, at);
   require({"from", "to"}, "a range has from, to, and step or factor", at);
   const bool step = at.find("step").has_value(), factor = at.find("factor").has_value();
-  if (step == factor) at.complain("a range has either step or factor");
+  if (step && factor) at.complain("a range has either step or factor");
   if (series.to < series.from) at.complain_at("to", "is below from; give a larger one");
   std::vector<std::int64_t> numbers;
   if (at.reading().doubtful(at.path())) return numbers;
@@ -78,34 +79,60 @@ std::string fabric_name(const Value& fabric, std::size_t index) {
 Clusters with_each(const Clusters& clusters, std::string_view key,
                    const std::vector<std::pair<std::string, Value>>& values) {
   Clusters all;
-  for (const auto& [suffix, cluster] : clusters)
+  for (const auto& cluster : clusters)
     for (const auto& [name, value] : values) {
-      all.emplace_back(suffix + "/" + name, cluster);
-      *all.back().second.find(key) = value;
+      all.push_back({cluster.suffix + "/" + name, cluster.value, cluster.find});
+      *all.back().value.find(key) = value;
     }
   return all;
 }
 
-// --- What is paid
+Clusters with_fabrics(Clusters all, const Cursor& cluster) {
+  const auto fabric = cluster.find("fabric");
+  if (!fabric || fabric->value().kind != Value::Kind::list) return all;
+  std::vector<std::pair<std::string, Value>> values;
+  for (const auto& value : fabric->value().items)
+    values.emplace_back(fabric_name(value, values.size()), value);
+  if (values.empty()) fabric->complain("an empty list; write fabrics");
+  return with_each(all, "fabric", values);
+}
 
-// A figure of a node, over all nodes of all kinds.
-template <class Quantity>
-Quantity mean_of(const Cluster& cluster, Quantity topology::Node::*figure) {
-  const auto nodes = static_cast<double>(cluster.nodes());
-  double first = nodes;
-  Quantity sum;
-  for (const auto& part : cluster.others) {
-    first -= static_cast<double>(part.nodes);
-    sum += static_cast<double>(part.nodes) * part.node.*figure;
+// Where the number of nodes is left open: a range without steps, or nothing, under some limit. The
+// cluster is read as one of the least of them, but of two where there may be, which need a fabric.
+std::optional<ClusterOption> found_nodes(const Cursor& cluster,
+                                         const search::Constraints& constraints) {
+  search::NodeCounts counts;
+  const auto nodes = cluster.find("nodes");
+  if (nodes) {
+    if (nodes->value().kind != Value::Kind::map || nodes->find("step") || nodes->find("factor"))
+      return {};
+    Series series{.to = 0};
+    read_map(series_table(), series, *nodes);
+    require({"from", "to"}, "a range has from and to", *nodes);
+    if (series.to < series.from) nodes->complain_at("to", "is below from; give a larger one");
+    counts = {series.from, std::max(series.from, series.to)};
+  } else {
+    const auto& c = constraints;
+    const bool limited = c.deadline || c.budget || c.power || c.racks;
+    for (const auto* key : {"gpus", "trays", "racks"})
+      if (cluster.find(key)) return {};
+    const auto node = cluster.find("node");
+    if (!limited || (node && node->value().kind == Value::Kind::list)) return {};
   }
-  return (sum + first * cluster.node.*figure) / nodes;
+  ClusterOption option{"", cluster.value(), counts};
+  auto number = nodes ? nodes->value() : cluster.value();
+  number.kind = Value::Kind::scalar;
+  number.members.clear();
+  number.text =
+      std::to_string(std::max(counts.least, std::min<std::int64_t>(2, counts.most.value_or(2))));
+  if (nodes)
+    *option.value.find("nodes") = std::move(number);
+  else
+    show_key(option.value, "nodes", std::move(number));
+  return option;
 }
 
-bool every_node_has_price(const Cluster& cluster) {
-  for (std::size_t i = 0; i < cluster.kinds(); ++i)
-    if (!(cluster.kind(i).price.value > 0)) return false;
-  return true;
-}
+// --- What is paid
 
 // Whether the file itself says what a node costs.
 bool gives_price(const Cursor& cluster) {
@@ -113,37 +140,10 @@ bool gives_price(const Cursor& cluster) {
   return node && node->find("price").has_value();
 }
 
-// What of the texts under the key speaks of the price: "spreadsheet, August 2024".
-std::string text_on_price(const Value& entry, std::string_view key) {
-  const auto* texts = entry.find(key);
-  if (texts == nullptr) return {};
-  auto all = texts->items;
-  if (texts->kind == Value::Kind::scalar) all.push_back(*texts);
-  for (const auto& one : all)
-    if (const auto found = one.text.find("price"); found != std::string::npos) {
-      const auto rest = one.text.substr(found + std::string_view("price").size());
-      return rest.starts_with(": ") ? rest.substr(2) : rest.empty() ? "price" : rest;
-    }
-  return {};
-}
-
 void add_source(search::QuotedPrice& price, const Cursor& cluster) {
   const auto node = cluster.find("node");
   const auto name = node ? name_place(*node) : std::nullopt;
-  const auto yaml = name ? catalog_text(Kind::node, name->value().text) : std::nullopt;
-  if (!yaml) return;
-  const auto entry = parse_yaml(*yaml, "catalog");
-  const auto source = text_on_price(entry, "source");
-  const bool remembered = !text_on_price(entry, "from_memory").empty();
-  price.estimated = remembered || source.empty() || source.find("estimate") != source.npos;
-  price.source = "catalog, " + name->value().text + (source.empty() ? "" : ": " + source);
-}
-
-// The catalog's switches, shared among nodes; cables and their ends are not in it.
-units::Money switches_per_node(const Cluster& cluster) {
-  if (cluster.nodes() < 2) return {};
-  return topology::plan_of(cluster).price.value_or(units::Money{}) /
-         static_cast<double>(cluster.nodes());
+  if (name) add_price_source(price, name->value().text);
 }
 
 void complete_price(OptionDraft& draft, const search::Economics& economics, const Cursor& cluster) {
@@ -151,7 +151,8 @@ void complete_price(OptionDraft& draft, const search::Economics& economics, cons
   if (!draft.option.price) draft.option.price.emplace();
   auto& price = *draft.option.price;
   if (draft.has_price) return;
-  if (!every_node_has_price(of))
+  const auto node_price = search::price_per_node(of);
+  if (!node_price)
     return cluster.complain("node '" + of.node.name +
                             "' has no price in the catalog; give the option price: {node: …}, or "
                             "rent: {per_gpu_hour: …}");
@@ -162,15 +163,15 @@ void complete_price(OptionDraft& draft, const search::Economics& economics, cons
                               economics.currency + "}");
     add_source(price, cluster);
   }
-  price.node = mean_of(of, &topology::Node::price);
-  if (!draft.prices_network && economics.currency == "USD")
-    price.network_per_node = switches_per_node(of);
+  price.node = *node_price;
+  price.network_of_catalog = !draft.prices_network && economics.currency == "USD";
+  if (price.network_of_catalog) price.network_per_node = search::switches_per_node(of);
 }
 
 void complete_power(OptionDraft& draft, const Cursor& cluster) {
   auto& power = draft.option.power;
   if (!(power.nameplate.value > 0))
-    power.nameplate = mean_of(draft.option.cluster(), &topology::Node::power);
+    power.nameplate = search::power_per_node(draft.option.cluster());
   if (!(power.nameplate.value > 0))
     cluster.complain("what node '" + draft.option.cluster().node.name +
                      "' draws is not known; give the option power: {nameplate: …}");
@@ -187,23 +188,16 @@ Form series_of_nodes_form() {
   return {.type = Type::either, .forms = {list, map_of(fields_of(series_table()))}};
 }
 
-Clusters clusters_of(const Cursor& cluster) {
-  Clusters all{{"", cluster.value()}};
+Clusters clusters_of(const Cursor& cluster, const search::Constraints& constraints) {
+  if (auto found = found_nodes(cluster, constraints)) return with_fabrics({*found}, cluster);
+  Clusters all{{"", cluster.value(), {}}};
   if (const auto nodes = cluster.find("nodes"))
     if (nodes->value().kind == Value::Kind::list || nodes->value().kind == Value::Kind::map) {
       std::vector<std::pair<std::string, Value>> values;
       for (const auto& value : numbers_of_nodes(*nodes)) values.emplace_back(value.text, value);
       all = with_each(all, "nodes", values);
     }
-  if (const auto fabric = cluster.find("fabric"))
-    if (fabric->value().kind == Value::Kind::list) {
-      std::vector<std::pair<std::string, Value>> values;
-      for (const auto& value : fabric->value().items)
-        values.emplace_back(fabric_name(value, values.size()), value);
-      if (values.empty()) fabric->complain("an empty list; write fabrics");
-      all = with_each(all, "fabric", values);
-    }
-  return all;
+  return with_fabrics(std::move(all), cluster);
 }
 
 void check_payment(const OptionDraft& draft, const Cursor& at) {
@@ -223,9 +217,8 @@ void complete_option(OptionDraft& draft, const search::Economics& economics, con
   if (!draft.option.rent && sound("price") && sound("rent"))
     complete_price(draft, economics, *at.find("cluster"));
   if (sound("power")) complete_power(draft, *at.find("cluster"));
-  constexpr units::Watts rack{41e3};
-  const double fed = std::max(1.0, std::floor(rack / draft.option.power.nameplate));
-  draft.option.nodes_per_rack = draft.nodes_per_rack.value_or(fed);
+  draft.option.nodes_per_rack =
+      draft.nodes_per_rack.value_or(search::nodes_fed_by_rack(draft.option.power.nameplate));
 }
 
 }  // namespace scenarios

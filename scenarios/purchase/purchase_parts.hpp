@@ -9,9 +9,17 @@
 
 namespace scenarios {
 
-// The mapping once for each number of nodes and each fabric that it lists, with what its name adds
-// to the option's: "/128", "/128/ndr-rail-fat-tree"; once and with nothing where it lists none.
-std::vector<std::pair<std::string, Value>> clusters_of(const Cursor& cluster);
+struct ClusterOption {
+  std::string suffix;  // of the option's name: "/128", "/128/ndr-rail-fat-tree"
+  Value value;
+  std::optional<search::NodeCounts> find;
+};
+
+// The mapping once for each number of nodes and each fabric that it lists; once and without a
+// suffix where it lists none. {from, to} without steps, or no number at all under some limit, leave
+// the number to be found.
+std::vector<ClusterOption> clusters_of(const Cursor& cluster,
+                                       const search::Constraints& constraints);
 
 // The list, or the numbers from one to another, that may stand where a cluster has one number.
 Form series_of_nodes_form();

@@ -37,87 +37,84 @@ Planned planned(const Question& question, const Answer& answer, const Purchasing
   return plan;
 }
 
-class Planning {
- public:
-  Planning(const Purchase& purchase, const Purchasing& how) : purchase_(purchase), how_(how) {}
-
-  Found found(std::size_t number) {
-    const auto& option = purchase_.options[number];
-    Found found;
-    for (std::size_t i = 0; i < purchase_.workloads.size(); ++i) {
-      std::optional<Planned> plan;
-      try {
-        plan = best(option.questions[i], purchase_.workloads[i], found);
-      } catch (const strategies::Refusal& why) {
-        refused_.push_back({why, number, i});
-        continue;
-      }
-      if (!plan) {
-        found.workloads.clear();
-        return found;
-      }
-      found.workloads.push_back(std::move(*plan));
-    }
-    return found;
-  }
-
-  // Of all options that were looked at.
-  const std::vector<PurchaseRefusal>& refused() const { return refused_; }
-
- private:
-  // With the batch at which training takes least time.
-  std::optional<Planned> best(const Question& question, const Workload& workload, Found& found) {
-    std::optional<Planned> chosen;
-    double least = 0;
-    const auto first = question.scenario.training.global_batch;
-    for (auto batch = first; batch <= workload.max_global_batch.value_or(first); batch *= 2) {
-      const auto asked = with_batch(question, batch);
-      const auto answer = solved(asked);
-      found.interrupted = found.interrupted || answer.interrupted;
-      if (answer.plans.empty()) {
-        if (!found.misfit) found.misfit = answer.misfit;
-        continue;
-      }
-      auto plan = planned(asked, answer, how_);
-      const double time = tokens_needed(workload, batch) / static_cast<double>(batch) *
-                          plan.forecast.step.time.value;
-      if (chosen && time >= least) break;
-      chosen = std::move(plan);
-      least = time;
-    }
-    return chosen;
-  }
-
-  Answer solved(const Question& question) {
-    for (const auto& [asked, answer] : known_)
-      if (same(asked, question)) return answer;
-    auto answer = how_.solve ? how_.solve(question) : search(question);
-    known_.emplace_back(question, answer);
-    return answer;
-  }
-
-  const Purchase& purchase_;
-  const Purchasing& how_;
-  std::vector<std::pair<Question, Answer>> known_;
-  std::vector<PurchaseRefusal> refused_;
-};
-
 }  // namespace
 
-Decision decide(const Purchase& purchase, const Purchasing& how) {
+Found Planning::found(const PurchaseOption& option, std::size_t number) {
+  Found found;
+  for (std::size_t i = 0; i < purchase_.workloads.size(); ++i) {
+    std::optional<Planned> plan;
+    try {
+      plan = best(option.questions[i], purchase_.workloads[i], found);
+    } catch (const strategies::Refusal& why) {
+      refused_.push_back({why, number, i});
+      continue;
+    }
+    if (!plan) {
+      found.workloads.clear();
+      return found;
+    }
+    found.workloads.push_back(std::move(*plan));
+  }
+  return found;
+}
+
+Assessment Planning::assessment(const PurchaseOption& option, const Found& found) const {
+  const auto& plans = found.workloads;
+  auto assessment = assess(purchase_, option, plans);
+  if (found.misfit && plans.empty())
+    assessment.shortfalls.front() = {"memory", found.misfit->needed / found.misfit->capacity - 1};
+  return assessment;
+}
+
+// With the batch at which training takes least time.
+std::optional<Planned> Planning::best(const Question& question, const Workload& workload,
+                                      Found& found) {
+  std::optional<Planned> chosen;
+  double least = 0;
+  const auto first = question.scenario.training.global_batch;
+  for (auto batch = first; batch <= workload.max_global_batch.value_or(first); batch *= 2) {
+    const auto asked = with_batch(question, batch);
+    const auto answer = solved(asked);
+    found.interrupted = found.interrupted || answer.interrupted;
+    if (answer.plans.empty()) {
+      if (!found.misfit) found.misfit = answer.misfit;
+      continue;
+    }
+    auto plan = planned(asked, answer, how_);
+    const double time =
+        tokens_needed(workload, batch) / static_cast<double>(batch) * plan.forecast.step.time.value;
+    if (chosen && time >= least) break;
+    chosen = std::move(plan);
+    least = time;
+  }
+  return chosen;
+}
+
+Answer Planning::solved(const Question& question) {
+  for (const auto& [asked, answer] : known_)
+    if (same(asked, question)) return answer;
+  auto answer = how_.solve ? how_.solve(question) : search(question);
+  known_.emplace_back(question, answer);
+  return answer;
+}
+
+Decision decide(const Purchase& asked, const Purchasing& how) {
   Decision decision;
-  Planning planning(purchase, how);
+  decision.purchase = asked;
+  auto& purchase = decision.purchase;
+  Planning planning(asked, how);
   std::vector<Assessment> assessments;
   for (std::size_t i = 0; i < purchase.options.size(); ++i) {
-    const auto& option = purchase.options[i];
+    auto& option = purchase.options[i];
     if (how.progress) how.progress(i, purchase.options.size(), option.name);
-    Assessed one{planning.found(i), {}, {}};
+    Assessed one;
+    if (option.find)
+      one = with_nodes_found(asked, option, planning, i);
+    else
+      one.found = planning.found(option, i);
     if (!planning.refused().empty()) continue;  // no decision, but the other options' mistakes
     const auto& plans = one.found.workloads;
-    one.assessment = assess(purchase, option, plans);
-    if (one.found.misfit && plans.empty())
-      one.assessment.shortfalls.front() = {
-          "memory", one.found.misfit->needed / one.found.misfit->capacity - 1};
+    one.assessment = planning.assessment(option, one.found);
     if (one.assessment.planned) one.fabric = fabric_effects(purchase, option, plans, how);
     assessments.push_back(one.assessment);
     decision.options.push_back(std::move(one));

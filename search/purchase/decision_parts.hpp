@@ -1,12 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: what follows from options once they are assessed.
 #pragma once
+#include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "search/purchase/purchase.hpp"
 
 namespace search {
+
+// The best plans of options. Each question is searched once.
+class Planning {
+ public:
+  Planning(const Purchase& purchase, const Purchasing& how) : purchase_(purchase), how_(how) {}
+
+  // For all workloads on this option, which is `number` of the purchase.
+  Found found(const PurchaseOption& option, std::size_t number);
+  Assessment assessment(const PurchaseOption& option, const Found& found) const;
+
+  // Of all options that were looked at.
+  const std::vector<PurchaseRefusal>& refused() const { return refused_; }
+
+ private:
+  std::optional<Planned> best(const Question& question, const Workload& workload, Found& found);
+  Answer solved(const Question& question);
+
+  const Purchase& purchase_;
+  const Purchasing& how_;
+  std::vector<std::pair<Question, Answer>> known_;
+  std::vector<PurchaseRefusal> refused_;
+};
+
+// Finds how many nodes of `option.find` to take, and makes the option of so many (find_nodes.cpp):
+// with a deadline the least total cost that meets it, else the shortest training within all limits;
+// where none is within them, what comes closest. Tries at most `most_tries` numbers, all of which
+// it says.
+constexpr std::size_t most_tries = 10;
+Assessed with_nodes_found(const Purchase& purchase, PurchaseOption& option, Planning& planning,
+                          std::size_t number);
 
 // Each assumption a fifth up and down, for all options at once; then, against the recommended one
 // alone, its price or rent a fifth up and its efficiency a fifth down. Plans stay. O(options) each.

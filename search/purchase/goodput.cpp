@@ -34,6 +34,18 @@ double best_share(double c) {
 
 }  // namespace
 
+bool has_failures(const Reliability& reliability) {
+  return reliability.gpu_mtbf || reliability.node_mtbf || reliability.nic_mtbf ||
+         reliability.switch_mtbf;
+}
+
+Reliability published_failures() {
+  constexpr double gpus = 16'384, days = 54, failures = 419;
+  Reliability reliability;
+  reliability.gpu_mtbf = Seconds{gpus * days * 86'400 / failures};
+  return reliability;
+}
+
 Inventory inventory_of(const topology::Cluster& cluster) {
   Inventory parts{cluster.gpus, cluster.nodes(), 0, 0};
   for (std::int64_t node = 0; node < parts.nodes; ++node)

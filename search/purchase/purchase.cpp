@@ -168,12 +168,15 @@ void hold(std::vector<Shortfall>& shortfalls, const char* what, Quantity is,
 void check_constraints(Assessment& result, const Constraints& constraints,
                        const std::string& without) {
   auto& shortfalls = result.shortfalls;
+  const bool of_capital =
+      constraints.budget_of == Constraints::BudgetOf::capital && result.capital_full.value > 0;
   if (!result.planned) {
     shortfalls.push_back({without, 0});
   } else {
     hold(shortfalls, "deadline", result.until_done, constraints.deadline);
-    hold(shortfalls, "budget", result.costs.total(), constraints.budget);
+    if (!of_capital) hold(shortfalls, "budget", result.costs.total(), constraints.budget);
   }
+  if (of_capital) hold(shortfalls, "budget", result.capital_full, constraints.budget);
   hold(shortfalls, "power", result.power, constraints.power);
   hold(shortfalls, "racks", result.racks, constraints.racks);
   std::stable_sort(shortfalls.begin() + (result.planned ? 0 : 1), shortfalls.end(),

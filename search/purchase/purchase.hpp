@@ -38,9 +38,13 @@ struct Workload {
 double tokens_needed(const Workload& workload, std::int64_t global_batch);
 
 struct Constraints {
+  // What the budget bounds: what the workloads come to, or the whole price of what is bought for
+  // them, whatever else it is of use for; of what is rented the total cost in either case.
+  enum class BudgetOf { total_cost, capital };
   std::optional<units::Seconds> deadline;  // from the order until the last token
-  std::optional<units::Money> budget;      // of the total cost
-  std::optional<units::Watts> power;       // of the site, PUE included
+  std::optional<units::Money> budget;
+  BudgetOf budget_of = BudgetOf::total_cost;
+  std::optional<units::Watts> power;  // of the site, PUE included
   std::optional<double> racks;
 };
 
@@ -65,6 +69,7 @@ struct QuotedPrice {
   units::Money node, network_per_node;
   std::string source;  // of prices that the option does not give; empty: it gives all
   bool estimated = false;
+  bool network_of_catalog = false;  // network_per_node are the switches of the cluster's fabric
 };
 
 struct Rent {
@@ -80,6 +85,12 @@ struct PowerDraw {
   std::optional<units::Watts> idle;  // absent: it draws its nameplate all the time
 };
 
+// Numbers of nodes of which one is to be found.
+struct NodeCounts {
+  std::int64_t least = 1;
+  std::optional<std::int64_t> most;  // absent: as many as the budget, the power and the racks allow
+};
+
 // A cluster that can be had. Its questions hold it: one for each workload.
 struct PurchaseOption {
   std::string name;
@@ -91,6 +102,7 @@ struct PurchaseOption {
   Amount residual_value, support_per_year;
   PowerDraw power;
   double nodes_per_rack = 1;
+  std::optional<NodeCounts> find;  // how many of its nodes; absent: as many as there are
 
   const topology::Cluster& cluster() const { return questions.front().scenario.cluster; }
 };
@@ -130,9 +142,9 @@ struct Planned {
 };
 
 struct Found {
-  std::vector<Planned> workloads;  // of each; empty if one of them has no plan
-  std::optional<Misfit> misfit;    // then: what came closest to fitting
-  bool interrupted = false;        // some search was told to stop
+  std::vector<Planned> workloads = {};  // of each; empty if one of them has no plan
+  std::optional<Misfit> misfit = {};    // then: what came closest to fitting
+  bool interrupted = false;             // some search was told to stop
 };
 
 // --- What it costs
@@ -172,6 +184,9 @@ struct Assessment {
   std::optional<double> deadline_probability;  // without a deadline: absent
   std::vector<Shortfall> shortfalls;           // the largest excess first; none: feasible
   bool feasible() const { return planned && shortfalls.empty(); }
+  // What is spent until the last token: the whole price of what is bought, which serves other work
+  // after that, and everything else as it is used.
+  units::Money paid() const { return capital_full + costs.total() - costs.capital; }
 };
 
 // Factors on what is assumed.
@@ -214,10 +229,17 @@ struct FabricEffect {
   Assessment assessment;  // at the same prices
 };
 
+// A number of nodes that was tried, and what comes of it.
+struct TriedNodes {
+  std::int64_t nodes = 0;
+  Assessment assessment;
+};
+
 struct Assessed {
   Found found;
   Assessment assessment;
   std::vector<FabricEffect> fabric;
+  std::vector<TriedNodes> tried = {};  // where the number of nodes was to be found; ascending
 };
 
 struct Decision {
@@ -225,6 +247,7 @@ struct Decision {
   std::optional<Recommended> recommended;
   std::vector<std::size_t> pareto;
   std::vector<Sensitivity> sensitivity;
+  Purchase purchase = {};  // with the numbers of nodes that were found
 };
 
 struct Purchasing {

@@ -59,12 +59,21 @@ TEST_CASE("a rack that is one node is called a rack, with the GPUs that it has")
                cluster + "\n");
     return stepcast({"simulate", file.path.string(), "--quiet"}).out;
   };
-  CHECK_THAT(run("{node: gb200-nvl72, nodes: 2}"),
-             STEPCAST_HOLDS("on 144 GPUs (gb200)") &&
-                 STEPCAST_HOLDS("  2 nodes of 72 GPUs, each a rack that NVLink joins\n"));
-  CHECK_THAT(run("{node: gb200-nvl72, gpus: 128}"),
-             STEPCAST_HOLDS("  2 nodes of 72 GPUs, each a rack that NVLink joins; of the last, 56 "
-                            "GPUs are used\n"));
+  CHECK_THAT(
+      run("{node: gb200-nvl72, nodes: 2}"),
+      STEPCAST_HOLDS("on 144 GPUs (gb200)") &&
+          STEPCAST_HOLDS("  144 GPUs in 36 trays of 4 in 2 racks; NVLink ends at the rack (72 "
+                         "GPUs)\n"));
+  const auto half = run("{node: gb200-nvl72, gpus: 128}");
+  CHECK_THAT(half, STEPCAST_HOLDS("  128 GPUs in 32 trays of 4 in 2 racks; NVLink ends at the rack "
+                                  "(72 GPUs, 56 in the last); 4 of\n  36 trays stay empty\n"));
+  CHECK(run("{node: gb200-nvl72, trays: 32}") == half);
+  CHECK(run("{node: gb200-nvl72, racks: 2}") == run("{node: gb200-nvl72, nodes: 2}"));
+  CHECK_THAT(run("{node: gb200-nvl72, trays: 32, racks: 2}"),
+             STEPCAST_HOLDS("  128 GPUs in 32 trays of 4 in 2 racks; NVLink ends at the rack (64 "
+                            "GPUs); 4 of 36 trays stay\n  empty\n"));
+  CHECK(run("{node: gb200-nvl72, trays: 32, racks: 2}") ==
+        run("{node: {base: gb200-nvl72, gpus: 64}, nodes: 2}"));
   CHECK_THAT(run("{node: dgx-h100, nodes: 16}"), !STEPCAST_HOLDS("rack"));
 }
 

@@ -43,6 +43,8 @@ Words usual_values(Type type) {
       return {"0 s", "700 ns", "8 us", "2.5 ms"};
     case Type::power:
       return {"700 W", "6.5 kW"};
+    case Type::tokens:
+      return {"300e9", "2 T tokens"};
     case Type::money:
       return {"1000 USD", "2.5e6 USD"};
     case Type::yes_no:
@@ -289,6 +291,7 @@ std::optional<std::string> value_of(const Form& form, Dice& dice) {
     case Type::flop_rate:
     case Type::duration:
     case Type::power:
+    case Type::tokens:
     case Type::money:
       break;
   }

@@ -505,4 +505,32 @@ TEST_CASE("mistakes in the command line of a sweep") {
   }
 }
 
+TEST_CASE("a sweep in which nothing is fine says why, and what would help") {
+  const Folder folder;
+  folder.write("none.yaml",
+               "base:\n  model: llama3-70b\n  cluster: {node: dgx-h100, nodes: 1}\n  training: "
+               "{sequence_length: 4096, global_batch: 64}\nvary:\n  cluster.nodes: [1, 2]\n  "
+               "training.global_batch: [16, 17]\n");
+  const auto store = folder / "none.sqlite";
+  const auto run = stepcast({"sweep", folder / "none.yaml", "--store", store});
+  INFO(run.out << run.err);
+  CHECK(run.status == app::success);
+  CHECK_THAT(run.out, STEPCAST_HOLDS("2 does-not-fit, such as: ") &&
+                          STEPCAST_HOLDS("2 invalid, such as: ") &&
+                          STEPCAST_HOLDS("the closest is cluster.nodes "));
+  CHECK_THAT(run.out, STEPCAST_HOLDS("what would help: a plan that is left out divides"));
+  const auto plot = stepcast({"sweep", "plot", store});
+  CHECK(plot.status == app::no_answer);
+  CHECK(plot.out.empty());
+  CHECK_THAT(plot.err,
+             STEPCAST_HOLDS("stepcast: there is nothing to draw, for no point of the sweep "
+                            "is ok:\n  2 does-not-fit, such as: "));
+  const auto points = json::parse(stepcast({"sweep", "export", store, "--json"}).out);
+  CHECK(points["points"].size() == 4);
+  CHECK(points["nothing_ok"]["reasons"].size() == 2);
+  CHECK(points["nothing_ok"]["words"].size() == 4);
+  const auto status = json::parse(stepcast({"sweep", "status", store, "--json"}).out);
+  CHECK(status["nothing_ok"]["reasons"][0]["points"] == 2);
+}
+
 }  // namespace sweep_spec

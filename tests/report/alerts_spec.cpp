@@ -7,7 +7,7 @@
 #include "report/json.hpp"
 #include "report/page/page.hpp"
 #include "report/search/search.hpp"
-#include "report/sweep.hpp"
+#include "report/sweep/sweep.hpp"
 #include "report/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"

@@ -137,10 +137,11 @@ TEST_CASE("a lead inside the interval is called a tie") {
   asked.options[1].name = "other";
   asked.options[1].rent->per_gpu_hour = {1.275};
   const auto decision = search::decide(asked, known_plans());
-  CHECK(report::recommendation_words(asked, decision) ==
-        "rented: 60,000 USD and 125 days until the last token, the least money; other costs 2.0 % "
-        "more. It is a tie with other: forecasts of both may be off by more than that (18.1 % of "
-        "the cost, 80 %).");
+  CHECK(
+      report::recommendation_words(asked, decision) ==
+      "a tie of rented (60,000 USD to pay, 125 days) and other (61,200 USD to pay, 125 days): 2.0 "
+      "% of the cost lies between the first two, and forecasts of both may be off by 18.1 % (80 "
+      "%). Decide by what is not in it.");
   const auto document = json::parse(report::purchase_json(asked, decision, "0", {0}));
   CHECK(document["recommended"]["tie"] == true);
   CHECK(document["recommended"]["ties"] == json::array({"other"}));
@@ -159,6 +160,31 @@ TEST_CASE("where nothing is feasible, it is said what is in the way of each") {
   const auto document = json::parse(report::purchase_json(asked, none, "0", {0}));
   CHECK(document["recommended"] == nullptr);
   CHECK(document["options"].size() == 3);
+}
+
+TEST_CASE("a purchase without failures says so, and what they would do") {
+  auto asked = purchase();
+  const auto said = [&] {
+    return report::purchase_warnings(asked, search::decide(asked, known_plans()));
+  };
+  CHECK(said().empty());
+  asked.reliability = {};
+  REQUIRE(said().size() == 1);
+  CHECK_THAT(said()[0], STEPCAST_HOLDS("failures are left out, so no time is lost to them") &&
+                            STEPCAST_HOLDS("write reliability: {gpu_mtbf: 50677 hours}"));
+}
+
+TEST_CASE("where numbers of nodes were found, those that were tried are listed") {
+  auto asked = purchase();
+  asked.options.resize(1);
+  asked.options[0].find = search::NodeCounts{2, 4};
+  const auto decision = search::decide(asked, known_plans());
+  const auto text = report::purchase_text(decision.purchase, decision);
+  CHECK_THAT(text, STEPCAST_HOLDS("Numbers of nodes that were tried (money in ") &&
+                       STEPCAST_HOLDS("taken\n"));
+  const auto document = json::parse(report::purchase_json(decision.purchase, decision, "0", {0}));
+  CHECK(document["options"][0]["tried"].size() == decision.options[0].tried.size());
+  CHECK(document["budget_of"] == "total_cost");
 }
 
 }  // namespace purchase_spec

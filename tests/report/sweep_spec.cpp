@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "report/plots/sweep_plot.hpp"
-#include "report/sweep.hpp"
+#include "report/sweep/sweep.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/documents/error.hpp"
-#include "scenarios/order_file.hpp"
+#include "scenarios/foreign/order_file.hpp"
 #include "tests/catch.hpp"
 
 namespace order_file_spec {

@@ -216,8 +216,39 @@ TEST_CASE("what is wrong with an option is said with what to write instead") {
         "{nameplate: …}");
   CHECK(complaint(toy("cluster: {node: dgx-h100, nodes: []}")) ==
         "options.0.cluster.nodes: an empty list; write numbers of nodes");
-  CHECK(complaint(toy("cluster: {node: dgx-h100, nodes: {from: 1, to: 8}}")) ==
+  CHECK(complaint(toy("cluster: {node: dgx-h100, nodes: {from: 1, to: 8, step: 1, factor: 2}}")) ==
         "options.0.cluster.nodes: a range has either step or factor");
+  CHECK(complaint(toy("cluster: {node: dgx-h100, nodes: {from: 8, to: 1}}")) ==
+        "options.0.cluster.nodes.to: is below from; give a larger one");
+  CHECK(complaint(toy("cluster: {node: dgx-h100}")) ==
+        "options.0.cluster: missing key 'nodes'; a cluster needs nodes: N or gpus: N");
+}
+
+TEST_CASE("a range without steps, or no number under a limit, leaves the number to be found") {
+  auto p = read(toy("cluster: {node: dgx-h100, nodes: {from: 4, to: 80}}"));
+  REQUIRE(p.options.size() == 1);
+  CHECK(p.options[0].name == "a");
+  REQUIRE(p.options[0].find);
+  CHECK(p.options[0].find->least == 4);
+  CHECK(p.options[0].find->most == 80);
+  CHECK(p.options[0].cluster().nodes() == 4);
+  CHECK(p.options[0].price->network_of_catalog);
+
+  p = read(toy("cluster: {node: dgx-h100}"),
+           {"constraints.budget=5e6", "constraints.budget_of=capital"});
+  REQUIRE(p.options[0].find);
+  CHECK(p.options[0].find->least == 1);
+  CHECK_FALSE(p.options[0].find->most);
+  CHECK(p.constraints.budget_of == search::Constraints::BudgetOf::capital);
+  CHECK_FALSE(read(toy("cluster: {node: dgx-h100, nodes: 2}")).options[0].find);
+}
+
+TEST_CASE("tokens of a workload may stand with its training, and have units") {
+  const std::string text =
+      "workload: {model: llama3-8b, training: {sequence_length: 8192, global_batch: 64, tokens: 15 "
+      "T tokens}}\noptions:\n  - {name: a, cluster: {node: dgx-h100, nodes: 1}}\n";
+  CHECK(read(text).workloads[0].tokens == 15e12);
+  CHECK(read(text, {"workload.tokens=2 trillion"}).workloads[0].tokens == 2e12);
 }
 
 TEST_CASE("what is wrong with what is trained is said once, however many options there are") {

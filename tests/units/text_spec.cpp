@@ -70,6 +70,9 @@ TEST_CASE("rates of computing, durations, powers and money are read with their u
   CHECK(parse_power("10.2 kW").value == 10200);
   CHECK(parse_power("5 mW").value == 0.005);
   CHECK(parse_money("300e3 USD").value == 300'000);
+  for (const auto* two : {"2e12", "2T", "2 T tokens", "2 trillion", "2000 B tokens", "2e12 tokens"})
+    CHECK(parse_tokens(two) == 2e12);
+  CHECK(parse_tokens("300 million tokens") == 3e8);
   CHECK(parse_money("12.50 EUR").value == 12.5);
 }
 

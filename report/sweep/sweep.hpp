@@ -2,9 +2,11 @@
 // A sweep's points as JSON, as a table, and in words.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "forecast/accuracy/correction.hpp"
@@ -46,10 +48,39 @@ std::string point_json(const forecast::Scenario& scenario, const forecast::Forec
 // The scenario on one line, as `simulate --json` has it.
 std::string scenario_line(const forecast::Scenario& scenario);
 
-// One document of any number of rows: the beginning, each row, the end.
+// Why no point of a sweep is fine.
+struct NothingOk {
+  // Points of one status whose reasons differ in numbers alone; the most first.
+  struct Reason {
+    std::string status, example;  // the first such reason, as its row has it
+    std::int64_t points = 0;
+  };
+  std::vector<Reason> reasons;
+  std::optional<SweepRow> closest;  // of those that do not fit, the one whose memory is least
+  bool has_plan = false;            // the base gives a plan, or an axis varies it
+};
+
+// Counts the reasons of rows.
+class ReasonCounts {
+ public:
+  void add(const std::string& status, const std::string& reason);
+  std::vector<NothingOk::Reason> most_first() const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, NothingOk::Reason>
+      counts_;  // by reason less digits
+};
+
+// The reasons with their counts, where the closest point stands, and what would help.
+std::vector<std::string> nothing_ok_words(const NothingOk& why,
+                                          const std::vector<std::string>& axis_names);
+
+// One document of any number of rows: the beginning, each row, the end. `nothing_ok`: said where no
+// row is fine.
 std::string sweep_json_begin(const SweepFacts& facts);
 std::string sweep_json_row(const SweepFacts& facts, const SweepRow& row, bool first);
-std::string sweep_json_end();
+std::string sweep_json_end(const std::optional<NothingOk>& nothing_ok = {},
+                           const std::vector<std::string>& axis_names = {});
 
 // A table (RFC 4180, line feeds) with names that end in units; empty where a row has no figure.
 std::string sweep_csv_header(const SweepFacts& facts);
@@ -72,6 +103,7 @@ struct SweepSummary {
   std::optional<SweepRow> fastest, thriftiest;               // tokens/s, tokens/s per GPU
   std::vector<std::string> axis_names;
   bool corrected = false;  // by measured steps
+  std::optional<NothingOk> nothing_ok = {};
 };
 std::string sweep_text(const SweepSummary& summary, const TextOptions& options);
 std::string sweep_summary_json(const SweepSummary& summary, std::string_view version);

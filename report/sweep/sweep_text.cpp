@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "report/document.hpp"
-#include "report/kept.hpp"
-#include "report/sweep.hpp"
+#include "report/sweep/kept.hpp"
+#include "report/sweep/sweep.hpp"
 #include "report/terminal.hpp"
 #include "units/text.hpp"
 
@@ -92,6 +92,9 @@ std::string sweep_text(const SweepSummary& summary, const TextOptions& options) 
     text += best_point_text("fastest", *summary.fastest, summary.axis_names, options);
   if (summary.thriftiest && summary.thriftiest->id != summary.fastest->id)
     text += best_point_text("per GPU", *summary.thriftiest, summary.axis_names, options);
+  if (summary.nothing_ok)
+    for (const auto& words : nothing_ok_words(*summary.nothing_ok, summary.axis_names))
+      text += item("", printable(words, options.unicode), options);
   if (done < summary.all)
     text += item("missing", points(summary.all - done) + "; the same command goes on", options);
   return text;

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "report/document.hpp"
-#include "report/sweep.hpp"
+#include "report/sweep/sweep.hpp"
 
 namespace report {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/order_file.hpp"
+#include "scenarios/foreign/order_file.hpp"
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/file.hpp"

@@ -4,8 +4,8 @@
 #include "report/alerts.hpp"
 #include "report/correction_parts.hpp"
 #include "report/document.hpp"
-#include "report/kept.hpp"
-#include "report/sweep.hpp"
+#include "report/sweep/kept.hpp"
+#include "report/sweep/sweep.hpp"
 
 namespace report {
 namespace {
@@ -74,6 +74,18 @@ Document point_document(const SweepSummary& summary, const SweepRow& row) {
 Document best_document(const SweepSummary& summary, const std::optional<SweepRow>& row) {
   if (!row) return nullptr;
   return of_kept(*row, [&] { return point_document(summary, *row); });
+}
+
+// {"words": [sentences], "reasons": [{"status", "example", "points"}]}.
+Document nothing_ok_document(const NothingOk& why, const std::vector<std::string>& axis_names) {
+  Document reasons = Document::array();
+  for (const auto& [status, example, points] : why.reasons)
+    reasons.push_back(
+        Object().put("status", status).put("example", example).put("points", points).take());
+  return Object()
+      .put("words", nothing_ok_words(why, axis_names))
+      .put("reasons", std::move(reasons))
+      .take();
 }
 
 // What follows the figures of a row.
@@ -165,7 +177,12 @@ std::string sweep_json_row(const SweepFacts& facts, const SweepRow& row, bool fi
   return text + of_kept(row, [&] { return json_extras(facts, row); }) + "}";
 }
 
-std::string sweep_json_end() { return "\n  ]\n}\n"; }
+std::string sweep_json_end(const std::optional<NothingOk>& nothing_ok,
+                           const std::vector<std::string>& axis_names) {
+  if (!nothing_ok) return "\n  ]\n}\n";
+  return "\n  ],\n  \"nothing_ok\": " + line(nothing_ok_document(*nothing_ok, axis_names)) +
+         "\n}\n";
+}
 
 std::string sweep_csv_header(const SweepFacts& facts) {
   std::string text = "id";
@@ -194,6 +211,9 @@ std::string sweep_summary_json(const SweepSummary& summary, std::string_view ver
                   .put("counts", counts_document(summary))
                   .put("fastest", best_document(summary, summary.fastest))
                   .put("most_tokens_per_gpu", best_document(summary, summary.thriftiest))
+                  .put("nothing_ok", summary.nothing_ok ? nothing_ok_document(*summary.nothing_ok,
+                                                                              summary.axis_names)
+                                                        : Document(nullptr))
                   .take());
 }
 

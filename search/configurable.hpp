@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans that people can configure: frameworks take one list of modules to recompute, or a number of
+// whole layers of each pipeline rank, and cut layers into alike chunks.
+#pragma once
+#include <vector>
+
+#include "search/question.hpp"
+
+namespace search {
+
+// Whether layers are cut as Megatron-Core and others cut them: all virtual stages hold as many,
+// but for the first and the last; those of one chunk may have any number, others one less than the
+// rest, or all chunks of the first or of the last rank another number.
+bool has_plain_cut(const strategies::Plan& plan, std::int64_t layers);
+
+// Whether all layers recompute the same, or so many whole ones of each rank.
+bool has_plain_recomputation(const strategies::Plan& plan);
+
+// A plan of these degrees with a plain cut and plain recomputation, simulated; it fits.
+struct Configurable {
+  Ranked ranked;
+  units::Seconds finer;  // the step of what the search found best for these degrees
+};
+
+// Of the plans of an answer, the fastest first, each once. A plan that is plain already stays;
+// of another's degrees are tried: nothing recomputed, each of the ways of its layers in all of
+// them, all these modules together, and the fewest whole layers that fit. Those with which nothing
+// fits are left out. A dozen simulations a plan; of the options it takes for_each.
+std::vector<Configurable> configurable_plans(const Question& question, const Answer& answer,
+                                             const Options& options = {});
+
+}  // namespace search
