@@ -17,8 +17,8 @@ set(STEPCAST_PYTHON_PACKAGE ${PROJECT_BINARY_DIR}/python)
 set_target_properties(stepcast_python PROPERTIES OUTPUT_NAME _core
                       LIBRARY_OUTPUT_DIRECTORY ${STEPCAST_PYTHON_PACKAGE}/stepcast)
 # A package that can be imported from the build: PYTHONPATH=build/python.
-file(GLOB package CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/stepcast/* ${PROJECT_SOURCE_DIR}/tools/make_stubs.py)
-set_property(TARGET stepcast_python APPEND PROPERTY LINK_DEPENDS "${package}")
+file(GLOB python_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/stepcast/* ${PROJECT_SOURCE_DIR}/tools/make_stubs.py)
+set_property(TARGET stepcast_python APPEND PROPERTY LINK_DEPENDS "${python_sources}")
 add_custom_command(TARGET stepcast_python POST_BUILD
                    COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/python/stepcast
                            ${STEPCAST_PYTHON_PACKAGE}/stepcast
