@@ -36,8 +36,9 @@ TEST_CASE("the JSON report of the example is the golden one") {
 TEST_CASE("the JSON report has the keys that scripts rely on, in their order") {
   using Names = std::vector<std::string>;
   const auto report = parsed(examples::scenario(), examples::simulated());
-  CHECK(keys(report) == Names{"stepcast", "scenario", "step", "time", "pipeline", "layer", "memory",
-                              "critical_path", "evidence", "network", "validated", "simulation"});
+  CHECK(keys(report) == Names{"stepcast", "scenario", "model", "step", "time", "pipeline", "layer",
+                              "memory", "critical_path", "evidence", "network", "validated",
+                              "simulation"});
   CHECK(keys(report["step"]) == Names{"time_s", "time_low_s", "time_high_s", "tokens",
                                       "tokens_per_s", "tokens_per_s_per_gpu", "model_flops",
                                       "tflops_per_gpu", "mfu", "hfu", "microbatches"});
