@@ -168,7 +168,10 @@ TEST_CASE("every limit is kept in turn, and says by how much it is not") {
   asked.options[0].nodes_per_rack = 2;
   CHECK(shortfall().first == "racks");
   CHECK(shortfall().second == Approx(0.25));
-  asked.constraints = {Seconds{100.001 * day}, Money{200e3}, Watts{100e3}, 5};
+  asked.constraints = {.deadline = Seconds{100.001 * day},
+                       .budget = Money{200e3},
+                       .power = Watts{100e3},
+                       .racks = 5};
   CHECK(assessed(asked).feasible());
   asked.constraints = {.deadline = Seconds{99 * day}, .racks = 1};
   const auto both = assessed(asked).shortfalls;  // the worse one binds
