@@ -83,7 +83,7 @@ topology::Sending sending(topology::Collective collective, const Given& with) {
   topology::Cluster cluster;
   cluster.node.device.peak[static_cast<std::size_t>(units::Precision::bf16)] = {312e12};
   cluster.node.nvlink = {.kind = topology::NvLink::Kind::nvswitch, .bandwidth = {300e9}};
-  cluster.node.gpus = cluster.gpus = 8;
+  cluster.gpus = cluster.node.gpus = 8;
   const int ranks = with.count("ranks");
   return topology::collective_sending(
       collective, {with("bytes")},
