@@ -45,8 +45,7 @@ std::optional<Recompute> modules_together(const std::vector<Recompute>& ways) {
       all.modules.insert(all.modules.end(), way.modules.begin(), way.modules.end());
   }
   std::ranges::sort(all.modules);
-  const auto again = std::ranges::unique(all.modules);
-  all.modules.erase(again.begin(), again.end());
+  all.modules.erase(std::unique(all.modules.begin(), all.modules.end()), all.modules.end());
   if (all.modules.empty()) return {};
   return all;
 }
