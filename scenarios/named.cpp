@@ -18,7 +18,8 @@ const Value* catalog_entry(Kind kind, const Cursor& name) {
 void require(std::initializer_list<std::string_view> keys, std::string_view why, const Cursor& at) {
   if (at.value().kind != Value::Kind::map) return;
   for (const auto key : keys)
-    if (at.value().find(key) == nullptr) at.missing(key, why);
+    if (at.value().find(key) == nullptr && !at.reading().doubted_itself(at.inner_path(key)))
+      at.missing(key, why);
 }
 
 Value over_base(const std::string& name, std::string_view unnamed, Value keys) {

@@ -14,7 +14,7 @@ namespace scenarios {
 // none.
 const Value* catalog_entry(Kind kind, const Cursor& name);
 
-// Complains of each of these keys that the mapping lacks.
+// Complains of each of these keys that the mapping lacks, but where another word is taken for it.
 void require(std::initializer_list<std::string_view> keys, std::string_view why, const Cursor& at);
 
 // The three keys that every entry of the catalog may carry, and `base`.

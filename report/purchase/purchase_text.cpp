@@ -99,8 +99,8 @@ std::vector<std::string> option_row(const Purchase& purchase, const Decision& de
 
 std::string options_text(const Purchase& purchase, const Decision& decision,
                          const MoneyScale& money, const TextOptions& options) {
-  std::vector<std::string> head{"",     "GPUs",   "step", "MFU",          "goodput",
-                                "days", "to pay", "cost", "per T tokens", "power"};
+  std::vector<std::string> head{"",     "GPUs",   "step", "MFU",   "goodput",
+                                "days", "to pay", "cost", "per T", "power"};
   if (purchase.constraints.deadline) head.push_back("in time");
   std::vector<std::vector<std::string>> rows{head};
   for (std::size_t i = 0; i < decision.options.size(); ++i)
@@ -110,7 +110,7 @@ std::string options_text(const Purchase& purchase, const Decision& decision,
               options) +
       wrapped(
           "to pay: until the last token, all machines that are bought; cost: what the job uses up "
-          "of them, and what else it takes; power of the site",
+          "of them, and what else it takes, per T: for a trillion tokens; power of the site",
           2, width_of(options)) +
       without_empty(rows, options);
   for (std::size_t i = 0; i < decision.options.size(); ++i)

@@ -35,6 +35,10 @@ bool Reading::doubtful(std::string_view path) const {
   });
 }
 
+bool Reading::doubted_itself(std::string_view path) const {
+  return std::ranges::find(doubts_, path) != doubts_.end();
+}
+
 std::string Cursor::inner_path(std::string_view key) const {
   return path_ + (path_.empty() ? "" : ".") + std::string(key);
 }

@@ -53,6 +53,7 @@ class Reading {
   // A key whose value could not be read, so that nothing more is concluded from it.
   void doubt(const std::string& path) { doubts_.push_back(path); }
   bool doubtful(std::string_view path) const;  // it, something inside, or something around it
+  bool doubted_itself(std::string_view path) const;
   bool complains() const { return complaints_.any(); }
   void throw_if_any() { complaints_.throw_if_any(); }
 

@@ -58,7 +58,7 @@ TEST_CASE("tokens of a training give days, GPU hours, money and energy") {
 
   const auto text = stepcast({"simulate", small, "--quiet"}).out;
   CHECK_THAT(text, STEPCAST_HOLDS("  training    2 trillion tokens: ") &&
-                       STEPCAST_HOLDS("GPU hours; ") && STEPCAST_HOLDS("  money       "));
+                       STEPCAST_HOLDS(" steps, ") && STEPCAST_HOLDS("  money       "));
   const auto without = stepcast({"simulate", small, "--quiet", "--set", "training.tokens=1e3 GB"});
   CHECK_THAT(without.err,
              STEPCAST_HOLDS("--set 1: training.tokens: '1e3 GB' is a size, not a number "
@@ -143,8 +143,10 @@ TEST_CASE("words of other frameworks are understood where they are no keys here"
     return stepcast({"simulate", small, "--set", set}).err;
   };
   const std::pair<const char*, const char*> words[] = {
-      {"plan.tensor_parallel=2", "'tensor_parallel'"},
-      {"plan.tp=2", "tensor"},
+      {"plan.tensor_parallel=2", "did you mean 'tensor'?"},
+      {"plan.tp=2", "did you mean 'tensor'?"},
+      {"plan.pp=2", "did you mean 'pipeline'?"},
+      {"plan.dp=2", "did you mean 'data'?"},
       {"plan.recompute=true", "did you mean 'full'?"},
       {"training.precision=bfloat16", "did you mean 'bf16'?"},
       {"training.sequence_length=8k", "write 8192, or 8000"},

@@ -111,8 +111,6 @@ TEST_CASE("mistakes of an entry are named with their places, all in one run") {
       "c.yaml:1:34: 0.measured: -3 s is out of range; expected 1.00 us to 11.6 days: a step takes "
       "a "
       "while, and ends within days\n"
-      "c.yaml:2:3: 1: missing key 'measured'; a measured step is a scenario and the time that it "
-      "took\n"
       "c.yaml:2:24: 1.mesured: unknown key; expected one of scenario, set, measured, noise, name, "
       "source; did you mean 'measured'?\n"
       "c.yaml:3:3: 2: missing key 'scenario'; a measured step is a scenario and the time that it "

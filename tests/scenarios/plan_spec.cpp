@@ -63,7 +63,8 @@ TEST_CASE("a plan that names every key is read as it stands") {
                                       .precision = units::Precision::fp8,
                                       .fp8_recipe = Fp8Recipe::blockwise,
                                       .optimizer = Optimizer::sgd,
-                                      .padding = 0.1});
+                                      .padding = 0.1,
+                                      .tokens = 2e12});
   const auto& software = scenario.software;
   CHECK(software.kernels.attention == model::AttentionKernel::fused);
   CHECK(software.kernels.fused_cross_entropy);

@@ -161,6 +161,10 @@ TEST_CASE("every limit is kept in turn, and says by how much it is not") {
   asked.constraints = {.budget = Money{100e3}};
   CHECK(shortfall().first == "budget");
   CHECK(shortfall().second == Approx((1e6 * 100 / 1460 + 86'400) / 100e3 - 1));
+  asked.constraints = {.budget = Money{500e3},
+                       .budget_of = Constraints::BudgetOf::capital};  // of a million
+  CHECK(shortfall().first == "budget");
+  CHECK(shortfall().second == Approx(1));
   asked.constraints = {.power = Watts{80e3}};
   CHECK(shortfall().first == "power");
   CHECK(shortfall().second == Approx(0.25));
