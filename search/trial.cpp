@@ -299,7 +299,10 @@ ByteCount missing(const Question& question, const forecast::Forecast& forecast) 
                           : (stage.peak_allocated + stage.communication + stage.framework).value);
   const double room = (1 - question.memory_headroom) * memory.capacity.value;
   const auto lacks = static_cast<ByteCount>(std::ceil(needed - room));
-  if (memory.fits || !memory.allocator || !memory.allocator->failure) return lacks;
+  // Who asks for no headroom asks for tensors that fit, whatever becomes of the rest.
+  if (question.memory_headroom <= 0 || memory.fits || !memory.allocator ||
+      !memory.allocator->failure)
+    return lacks;
   // Tensors fit, but not in the pieces that are free.
   const auto& failure = *memory.allocator->failure;
   const auto piece = std::ceil((failure.requested - failure.largest_free).value);
