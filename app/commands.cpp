@@ -6,7 +6,7 @@
 
 #include "app/manual.hpp"
 #include "scenarios/documents/nearest.hpp"
-#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 
 namespace app {
 

@@ -9,8 +9,8 @@
 #include "scenarios/documents/nearest.hpp"
 #include "scenarios/foreign/huggingface.hpp"
 #include "scenarios/foreign/nccl_tests.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/job_file.hpp"
-#include "scenarios/jobs/read_job.hpp"
 #include "scenarios/jobs/scenario_text.hpp"
 #include "scenarios/measured_fabric.hpp"
 

@@ -13,7 +13,7 @@
 namespace scenarios {
 namespace {
 
-using Names = Draft::Names;
+using TitanNames = Draft::Names;
 
 struct TitanJob {
   const Given& given;
@@ -73,9 +73,9 @@ void read_model(TitanJob& job) {
     return;
   }
   for (const auto& member : model->members)
-    job.draft.set(
-        "model." + member.key.text, member.value,
-        given.has("config") ? Names{"config", "module"} : Names{"model.flavor", "model.name"});
+    job.draft.set("model." + member.key.text, member.value,
+                  given.has("config") ? TitanNames{"config", "module"}
+                                      : TitanNames{"model.flavor", "model.name"});
   if (const auto* layers = model->find("layers")) job.layers = std::stoll(layers->text);
 }
 
@@ -251,7 +251,7 @@ void read_recompute(TitanJob& job) {
   const auto& given = job.given;
   const auto mode = given.word_or("activation_checkpoint.mode", "selective"),
              option = given.word_or("activation_checkpoint.selective_ac_option", "2");
-  const Names from{"activation_checkpoint.mode", "activation_checkpoint.selective_ac_option"};
+  const TitanNames from{"activation_checkpoint.mode", "activation_checkpoint.selective_ac_option"};
   if (mode == "none" || mode == "full") {
     job.draft.text("plan.recompute", mode, {"activation_checkpoint.mode"});
     return;

@@ -103,7 +103,8 @@ void read_trainer_batch(TrainerJob& job) {
                "training.sequence_length=N");
   const bool padded = job.framework == "axolotl" && job.yes("pad_to_sequence_len");
   // run_clm.py joins all texts and cuts them into blocks.
-  const bool joined = given.has(length) && given.find(length)->name.ends_with("block_size");
+  const auto spelled = given.has(length) ? std::string_view(given.find(length)->name) : "";
+  const bool joined = spelled.ends_with("block_size");
   if (!job.yes("packing") && !padded && !joined && given.has(length))
     draft.partly(length,
                  "without packing a sequence is as long as its text; the forecast has all at this "

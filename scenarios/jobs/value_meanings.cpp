@@ -28,7 +28,7 @@ std::optional<JobArgument> flag_of_text(const JobArgument& key, std::string_view
 }
 
 std::optional<std::vector<JobArgument>> flags_of_value(const JobArgument& key,
-                                                       std::span<const Meaning> meanings,
+                                                       std::span<const ValueMeaning> meanings,
                                                        const ArgumentTable& table,
                                                        Complaints& complaints) {
   std::string expected;

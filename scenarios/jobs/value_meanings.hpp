@@ -13,7 +13,7 @@ namespace scenarios {
 
 // A value of a key, in lower case, as arguments between blanks: "--swiglu", "!--bf16" for one that
 // is off, "--optimizer=adam".
-struct Meaning {
+struct ValueMeaning {
   std::string_view key, value, flags;
 };
 
@@ -26,7 +26,7 @@ std::optional<JobArgument> flag_of_text(const JobArgument& key, std::string_view
 // The arguments that the key's value means. Nothing for a key without meanings; none, and a
 // complaint (unsupported), for a value without.
 std::optional<std::vector<JobArgument>> flags_of_value(const JobArgument& key,
-                                                       std::span<const Meaning> meanings,
+                                                       std::span<const ValueMeaning> meanings,
                                                        const ArgumentTable& table,
                                                        Complaints& complaints);
 

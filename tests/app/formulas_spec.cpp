@@ -100,7 +100,7 @@ double parts_hit(const Given& with) {
 double zero_bytes(const Given& with) {
   strategies::Plan plan;
   plan.zero = with.count("stage");
-  const int shards = plan.zero > 0 ? with.count("ranks") : 1;
+  const int ranks = with.count("ranks"), shards = plan.zero > 0 ? ranks : 1;
   strategies::Software software;
   software.gradient_bytes = with("gradient");
   if (software.gradient_bytes == 2) software.gradient_precision = units::Precision::bf16;

@@ -19,7 +19,7 @@
 #include "scenarios/foreign/nccl_tests.hpp"
 #include "scenarios/foreign/order_file.hpp"
 #include "scenarios/foreign/profiler_trace.hpp"
-#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/scenario_text.hpp"
 #include "scenarios/kernel_table.hpp"
 #include "scenarios/published.hpp"

@@ -53,7 +53,7 @@ class Simulate(unittest.TestCase):
 
         look(forecast, forecast.to_dict())
         self.assertIn("step", dir(forecast))
-        with self.assertRaisesRegex(AttributeError, "no 'stepp'; there are stepcast, scenario, step"):
+        with self.assertRaisesRegex(AttributeError, "no 'stepp'; there are stepcast, scenario, model, step"):
             forecast.stepp
         with self.assertRaises(AttributeError):
             forecast.step.time_s = 1

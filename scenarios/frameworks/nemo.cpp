@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/nemo.hpp"
+#include "scenarios/frameworks/nemo.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 namespace scenarios {
 namespace {
 
-constexpr Meaning meanings[]{
+constexpr ValueMeaning meanings[]{
     {"model.activation", "swiglu", "--swiglu"},
     {"model.activation", "fast-swiglu", "--swiglu"},
     {"model.activation", "geglu", "--quick-geglu"},

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/racks.hpp"
+#include "report/racks.hpp"
 
 #include <algorithm>
 
 #include "scenarios/catalog.hpp"
 #include "units/ceil_div.hpp"
 
-namespace scenarios {
+namespace report {
 
 std::optional<RackCount> counted_in_racks(const topology::Cluster& cluster) {
   const auto& node = cluster.node;
   if (node.tray <= 0) return {};
   int whole = node.gpus;
-  if (catalog_text(Kind::node, node.name)) whole = std::max(whole, catalog_node(node.name).gpus);
+  if (scenarios::catalog_text(scenarios::Kind::node, node.name))
+    whole = std::max(whole, scenarios::catalog_node(node.name).gpus);
   RackCount count;
   count.racks = cluster.nodes();
   count.tray_gpus = node.tray;
@@ -27,4 +28,4 @@ std::optional<RackCount> counted_in_racks(const topology::Cluster& cluster) {
   return count;
 }
 
-}  // namespace scenarios
+}  // namespace report

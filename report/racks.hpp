@@ -6,7 +6,7 @@
 
 #include "topology/cluster.hpp"
 
-namespace scenarios {
+namespace report {
 
 struct RackCount {
   std::int64_t racks = 0, trays = 0;  // that are used; each rack is one node
@@ -20,4 +20,4 @@ struct RackCount {
 // Nothing of clusters whose nodes are not made of trays.
 std::optional<RackCount> counted_in_racks(const topology::Cluster& cluster);
 
-}  // namespace scenarios
+}  // namespace report

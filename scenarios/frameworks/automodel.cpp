@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/automodel.hpp"
+#include "scenarios/frameworks/automodel.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/nanotron.hpp"
+#include "scenarios/frameworks/nanotron.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/primus.hpp"
+#include "scenarios/frameworks/primus.hpp"
 
 #include <algorithm>
 #include <array>

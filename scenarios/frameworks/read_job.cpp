@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "scenarios/documents/nearest.hpp"
-#include "scenarios/jobs/automodel.hpp"
+#include "scenarios/frameworks/automodel.hpp"
+#include "scenarios/frameworks/nanotron.hpp"
+#include "scenarios/frameworks/nemo.hpp"
+#include "scenarios/frameworks/neox.hpp"
+#include "scenarios/frameworks/primus.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/megatron.hpp"
 #include "scenarios/jobs/megatron_bridge.hpp"
 #include "scenarios/jobs/model_args.hpp"
-#include "scenarios/jobs/nanotron.hpp"
-#include "scenarios/jobs/nemo.hpp"
-#include "scenarios/jobs/neox.hpp"
-#include "scenarios/jobs/primus.hpp"
 #include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/toml.hpp"
 #include "scenarios/jobs/torchtitan.hpp"

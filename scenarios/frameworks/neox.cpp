@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/neox.hpp"
+#include "scenarios/frameworks/neox.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto table_name = "neox";
 
-constexpr Meaning neox_meanings[]{
+constexpr ValueMeaning neox_meanings[]{
     {"activation", "gelu", "!--swiglu"},
     {"activation", "geglu", "--quick-geglu"},
     {"activation", "swiglu", "--swiglu"},
@@ -76,7 +76,8 @@ std::vector<JobArgument> flags_of(std::vector<JobArgument> keys, Complaints& com
   for (auto& key : keys) {
     if (key.values.empty()) continue;
     auto& value = key.values.front().text;
-    if (key.name == "pipe_parallel_size" && value == "0") value = "1";  // a pipeline of one stage
+    const auto& argument = key.name;
+    if (argument == "pipe_parallel_size" && value == "0") value = "1";  // a pipeline of one stage
     if (auto found = flags_of_value(key, neox_meanings, table, complaints))
       flags.insert(flags.end(), found->begin(), found->end());
     else
@@ -195,11 +196,13 @@ std::vector<JobArgument> launcher_of(const std::vector<JobArgument>& keys,
                                      std::optional<std::int64_t> gpus) {
   std::vector<JobArgument> launcher;
   if (gpus) return {standing("--num_processes", std::to_string(*gpus))};
-  for (const auto& key : keys)
-    if (key.name == "num_gpus" || key.name == "num_nodes") {
+  for (const auto& key : keys) {
+    const auto& argument = key.name;
+    if (argument == "num_gpus" || argument == "num_nodes") {
       launcher.push_back(key);
       launcher.back().name = "--" + key.name;
     }
+  }
   return launcher;
 }
 
