@@ -17,7 +17,7 @@ AutoPlan plan_for(search::Question question, const scenarios::Origin& origin,
   question.objective = {};
   if (question.gap == 0) question.gap = auto_gap;
   if (!question.time_limit) question.time_limit = auto_time_limit;
-  const Stopping stopping(question.time_limit);
+  const Stopping stopping(question.time_limit, common.caller);
   const auto threads =
       common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
   search::Options options{.top = 1, .stop = &stopping.flag()};

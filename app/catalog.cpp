@@ -104,6 +104,7 @@ int catalog_show(const std::string& kind_text, const std::string& name, const Fa
 
 int catalog_schema(const std::string& file, const Common& common, Streams streams) {
   deliver(file == "sweep"         ? scenarios::sweep_schema()
+          : file == "purchase"    ? scenarios::purchase_schema()
           : file == "corrections" ? scenarios::corrections_schema()
           : file == "purchase"    ? scenarios::purchase_schema()
                                   : scenarios::scenario_schema(),

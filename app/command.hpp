@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/caller.hpp"
 #include "app/files.hpp"
 #include "forecast/forecast.hpp"
 #include "report/style.hpp"
@@ -32,7 +33,8 @@ struct Common {
   std::string report;       // page to write; empty: none
   std::string corrections;  // file of measured steps; empty: none
   unsigned threads = 0;
-  scenarios::JobHints job;  // how a job of a framework is read
+  scenarios::JobHints job;   // how a job of a framework is read
+  Caller* caller = nullptr;  // null: a person at a terminal
 };
 
 struct Streams {
@@ -50,15 +52,18 @@ void check_told(Streams streams);
 // written.
 void deliver(const std::string& answer, const Common& common, Streams streams);
 
-// .json: Chrome trace events; .pftrace: Perfetto; a folder, ending in /: rank-N.json of every rank
-// drawn, of so many in all, in the shape of PyTorch's profiler. Throws Mistake for any other
-// ending.
+// To --trace: .json: Chrome trace events; .pftrace: Perfetto; a folder, ending in /: rank-N.json of
+// every rank drawn, of so many in all, in the shape of PyTorch's profiler. Throws Mistake for any
+// other ending.
 void check_trace_name(const std::string& path);
-void write_trace(const std::string& path, const forecast::Timeline& timeline,
-                 std::int64_t world_size);
+void write_trace(const Common& common, const forecast::Timeline& timeline, std::int64_t world_size);
 
 // A page's name ends in .html. Throws Mistake for any other ending.
 void check_report_name(const std::string& path);
+void write_report(const Common& common, const std::string& page);
+
+// stepcast simulate FILE as it was asked, word by word; without what it writes.
+std::vector<std::string> simulate_command(const std::string& file, const Common& common);
 
 // Width, Unicode and colour as the terminal allows (TERM, LC_ALL, LC_CTYPE, LANG, COLUMNS,
 // NO_COLOR).
@@ -110,7 +115,15 @@ struct SearchRequest {
   Emission emission;     // of the best plan
 };
 
+// Why a run was slower than its forecast; one of measured and trace may be empty.
+struct ExplainRequest {
+  std::string file;
+  std::string measured;  // time of a measured step
+  std::string trace;     // a profiler's, or a folder of them
+};
+
 int simulate(const SimulateRequest& request, const Common& common, Streams streams);
+int explain(const ExplainRequest& request, const Common& common, Streams streams);
 // The same beside another scenario; --set holds for the first.
 int compare(const std::string& file, const std::string& against, bool full, const Common& common,
             Streams streams);
@@ -150,9 +163,11 @@ int import_huggingface(const std::string& file, const Common& common, Streams st
 // A job of that framework as a scenario.
 int import_job(const std::string& framework, const std::string& file, const Common& common,
                Streams streams);
-int import_nccl_tests(const std::string& file, const Common& common, Streams streams);
+// A fabric; or, where a scenario is named, that with the measured tables over its fabric.
+int import_nccl_tests(const std::string& file, const std::string& into, const Common& common,
+                      Streams streams);
 
-// The whole program. Never throws.
-int run(int argc, const char* const* argv, Streams streams);
+// The whole program. Never throws. Without a caller it is a process of its own.
+int run(int argc, const char* const* argv, Streams streams, Caller* caller = nullptr);
 
 }  // namespace app

@@ -6,7 +6,7 @@
 
 #include "app/manual.hpp"
 #include "scenarios/documents/nearest.hpp"
-#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 
 namespace app {
 
@@ -108,12 +108,39 @@ void add_trace_command(CLI::App& program, Common& common, Action& action) {
   add_common(*command, common);
   add_job(*command, common);
   command->footer(
-      "At most 4 GiB once unpacked, 20 million kernels and 1 million steps.\n"
+      "Times are of the median step; offload_s of --json is what the text calls copies. A trace of "
+      "another run than the scenario of --against is not compared. At most 4 GiB once unpacked, 20 "
+      "million kernels and 1 million steps.\n"
       "Example:\n  stepcast trace rank0.pt.trace.json.gz --against my-run.yaml");
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) {
       return trace(asked->file, asked->against, common, streams);
     };
+  });
+}
+
+void add_explain(CLI::App& program, Common& common, Action& action) {
+  auto asked = std::make_shared<ExplainRequest>();
+  auto* command = program.add_subcommand(
+      "explain", "Say why a run was slower than its forecast: suspects with seconds and evidence");
+  command
+      ->add_option("scenario", asked->file,
+                   "Scenario file (YAML) of what ran, or a job of a framework")
+      ->required();
+  command->add_option("--measured", asked->measured, "Time that its step took, such as 14s")
+      ->type_name("TIME");
+  command
+      ->add_option("--trace", asked->trace,
+                   "What PyTorch's profiler wrote for one rank (.json or .json.gz), or a folder "
+                   "with such a file for each of several ranks; their clocks need not agree")
+      ->type_name("FILE|FOLDER");
+  add_common(*command, common);
+  add_job(*command, common);
+  command->footer(
+      "Exit status 1: the trace is not of this scenario.\n"
+      "Example:\n  stepcast explain my-run.yaml --measured 14s --trace traces/");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) { return explain(*asked, common, streams); };
   });
 }
 
@@ -216,7 +243,7 @@ void add_catalog(CLI::App& program, Common& common, Action& action) {
 
 void add_import(CLI::App& program, Common& common, Action& action) {
   struct Asked {
-    std::string format, file;
+    std::string format, file, into;
   };
   auto asked = std::make_shared<Asked>();
   auto* command = program.add_subcommand("import", "Turn another tool's file into a catalog entry");
@@ -229,12 +256,20 @@ void add_import(CLI::App& program, Common& common, Action& action) {
                    "A config.json; what all_reduce_perf and the like print (also of rccl-tests); "
                    "or a job of that framework, which becomes a scenario")
       ->required();
+  command
+      ->add_option(
+          "--into", asked->into,
+          "With nccl-tests: print this scenario with the measurements over its fabric; what "
+          "a log leaves out is said by --set ranks=16,nodes=2,collective=all_reduce")
+      ->type_name("SCENARIO");
   add_common(*command, common);
   add_job(*command, common);
   command->footer("Example:\n  stepcast import huggingface config.json > my-model.yaml");
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) {
-      if (asked->format == "nccl-tests") return import_nccl_tests(asked->file, common, streams);
+      if (asked->format == "nccl-tests")
+        return import_nccl_tests(asked->file, asked->into, common, streams);
+      if (!asked->into.empty()) throw Mistake("import --into is for nccl-tests");
       if (asked->format == "huggingface") return import_huggingface(asked->file, common, streams);
       return import_job(asked->format, asked->file, common, streams);
     };

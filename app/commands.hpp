@@ -24,6 +24,7 @@ void add_report(CLI::App& command, Common& common, const std::string& what);
 
 void add_purchase(CLI::App& program, Common& common, Action& action);
 void add_trace_command(CLI::App& program, Common& common, Action& action);
+void add_explain(CLI::App& program, Common& common, Action& action);
 void add_sweep(CLI::App& program, Common& common, Action& action);
 void add_validate(CLI::App& program, Common& common, Action& action);
 void add_calibrate(CLI::App& program, Common& common, Action& action);

@@ -88,8 +88,9 @@ int compare(const std::string& file, const std::string& against, bool full, cons
   check_report_name(common.report);
   const Outputs outputs(common);
   const auto [from, from_where] =
-      scenarios::load_placed_scenario(against, {}, {{}, common.job.env});
-  const auto [to, to_where] = scenarios::load_placed_scenario(file, common.sets, common.job);
+      scenarios::load_placed_scenario(source_of(against, common.caller), {}, {{}, common.job.env});
+  const auto [to, to_where] =
+      scenarios::load_placed_scenario(source_of(file, common.caller), common.sets, common.job);
   outputs.spare(from_where.read);
   outputs.spare(to_where.read);
   const bool page = !common.report.empty();
@@ -97,7 +98,7 @@ int compare(const std::string& file, const std::string& against, bool full, cons
   const Side new_side{
       to, to_where, {.full = full, .timeline = page || !common.trace.empty(), .causes = true}};
   const auto [before, after] = both(old_side, new_side);
-  if (!common.trace.empty()) write_trace(common.trace, after.timeline, to.cluster.gpus);
+  if (!common.trace.empty()) write_trace(common, after.timeline, to.cluster.gpus);
   if (!common.quiet)
     for (const auto& warning : after.warnings) streams.err << "warning: " << warning << '\n';
   const auto effects = effects_between(old_side, new_side, full);
@@ -105,8 +106,12 @@ int compare(const std::string& file, const std::string& against, bool full, cons
   if (!common.output.empty()) options.colour = false;
   const report::Compared a{from, before}, b{to, after};
   if (page)
-    write_file(common.report, report::simulate_page({{from, before}, {to, after}}, STEPCAST_VERSION,
-                                                    report::compare_text(a, b, effects, {})));
+    write_report(
+        common,
+        report::simulate_page(
+            {{.scenario = from, .forecast = before, .command = {"stepcast", "simulate", against}},
+             {.scenario = to, .forecast = after, .command = simulate_command(file, common)}},
+            STEPCAST_VERSION, effects));
   deliver(common.json ? report::compare_json(a, b, effects, STEPCAST_VERSION)
                       : report::compare_text(a, b, effects, options),
           common, streams);

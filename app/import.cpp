@@ -9,9 +9,10 @@
 #include "scenarios/documents/nearest.hpp"
 #include "scenarios/foreign/huggingface.hpp"
 #include "scenarios/foreign/nccl_tests.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/job_file.hpp"
-#include "scenarios/jobs/read_job.hpp"
 #include "scenarios/jobs/scenario_text.hpp"
+#include "scenarios/measured_fabric.hpp"
 
 namespace app {
 
@@ -40,9 +41,17 @@ int import_job(const std::string& framework, const std::string& file, const Comm
   return success;
 }
 
-int import_nccl_tests(const std::string& file, const Common& common, Streams streams) {
-  Outputs(common).spare({file});
-  const auto fabric = scenarios::load_nccl_tests(file);
+int import_nccl_tests(const std::string& file, const std::string& into, const Common& common,
+                      Streams streams) {
+  const Outputs outputs(common);
+  outputs.spare({file});
+  const auto fabric = scenarios::load_nccl_tests(file, scenarios::nccl_tests_hints(common.sets));
+  if (!into.empty()) {
+    if (common.json) throw Mistake("import --into writes a scenario (YAML); leave out --json");
+    outputs.spare({into});
+    deliver(scenarios::with_measured_fabric(into, fabric), common, streams);
+    return success;
+  }
   deliver(common.json ? report::fabric_json(fabric) : report::fabric_yaml(fabric, file), common,
           streams);
   return success;

@@ -55,17 +55,45 @@ void check_report_name(const std::string& path) {
   throw Mistake("--report " + path + ": a page is written as HTML; end the name in .html");
 }
 
-void write_trace(const std::string& path, const forecast::Timeline& timeline,
+namespace {
+
+// To the file, or to a caller who takes it.
+void hand_over(const Common& common, const std::string& path, const std::string& bytes) {
+  if (common.caller == nullptr || !common.caller->takes_files) return write_file(path, bytes);
+  common.caller->files[path] = bytes;
+}
+
+}  // namespace
+
+void write_report(const Common& common, const std::string& page) {
+  hand_over(common, common.report, page);
+}
+
+void write_trace(const Common& common, const forecast::Timeline& timeline,
                  std::int64_t world_size) {
+  const auto& path = common.trace;
   if (!path.ends_with('/'))
-    return write_file(path, path.ends_with(".json") ? report::chrome_trace(timeline)
-                                                    : report::perfetto_trace(timeline));
+    return hand_over(common, path,
+                     path.ends_with(".json") ? report::chrome_trace(timeline)
+                                             : report::perfetto_trace(timeline));
   std::error_code wrong;
   std::filesystem::create_directories(path, wrong);
   if (wrong) throw Mistake("cannot make the folder '" + path + "'; " + wrong.message());
   for (const auto rank : report::ranks_of(timeline))
     write_file(path + "rank-" + std::to_string(rank) + ".json",
                report::kineto_trace(timeline, rank, world_size));
+}
+
+std::vector<std::string> simulate_command(const std::string& file, const Common& common) {
+  std::vector<std::string> words{"stepcast", "simulate", file};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  for (const auto& set : common.sets) add("--set", set);
+  add("--as", common.job.as);
+  for (const auto& variable : common.job.env) add("--env", variable);
+  add("--corrections", common.corrections);
+  return words;
 }
 
 report::TextOptions text_options(Streams streams) {

@@ -26,6 +26,7 @@ bool is_rank(const fs::path& file) {
 }  // namespace
 
 Outputs::Outputs(const Common& common, const std::vector<Output>& others) {
+  if (common.caller != nullptr && common.caller->takes_files) return;
   common.trace.ends_with('/') ? add_trace(common.trace) : add({"--trace", common.trace});
   for (const auto& other : others) add(other);
   add({"--report", common.report});

@@ -21,12 +21,13 @@ namespace {
 class Searches {
  public:
   explicit Searches(const Common& common)
-      : threads_(common.threads > 0 ? common.threads
+      : caller_(common.caller),
+        threads_(common.threads > 0 ? common.threads
                                     : std::max(1u, std::thread::hardware_concurrency())) {}
 
   search::Answer operator()(const search::Question& question) {
     if (stopped_) return {.interrupted = true};
-    const Stopping stopping(question.time_limit);
+    const Stopping stopping(question.time_limit, caller_);
     search::Options options{.top = 1, .stop = &stopping.flag()};
     options.for_each = [this](std::size_t count, const std::function<void(std::size_t)>& work) {
       for_each_index(count, threads_, work);
@@ -38,6 +39,7 @@ class Searches {
   bool stopped() const { return stopped_; }
 
  private:
+  const Caller* caller_;
   unsigned threads_;
   bool stopped_ = false;
 };
@@ -68,7 +70,7 @@ search::Decision decided(const scenarios::PlacedPurchase& read, const search::Pu
 int purchase(const std::string& file, const Common& common, Streams streams) {
   check_report_name(common.report);
   const Outputs outputs(common);
-  const auto read = scenarios::load_placed_purchase(file, common.sets);
+  const auto read = scenarios::load_placed_purchase(source_of(file, common.caller), common.sets);
   outputs.spare(read.origin.read);
   const auto correcting = load_correcting(common, outputs);
   const auto began = std::chrono::steady_clock::now();
@@ -80,6 +82,12 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
     how.progress = [&](std::size_t i, std::size_t n, const std::string& name) {
       streams.err << "\r\x1b[K" << i + 1 << " of " << n << ": plans for " << name << std::flush;
     };
+  if (common.caller != nullptr && common.caller->progress)
+    how.progress = [&](std::size_t i, std::size_t n, const std::string& name) {
+      common.caller->progress(
+          {"plans for " + name,
+           {{"options_done", static_cast<double>(i)}, {"options", static_cast<double>(n)}}});
+    };
   const auto decision = decided(read, how);
   const auto& asked = decision.purchase;
   if (shows) streams.err << "\r\x1b[K" << std::flush;
@@ -89,7 +97,9 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   const auto document = report::purchase_json(asked, decision, STEPCAST_VERSION, {took.count()});
-  if (!common.report.empty()) write_file(common.report, report::purchase_page(document));
+  if (!common.report.empty()) write_report(common, report::purchase_page(document));
+  if (common.caller != nullptr)
+    common.caller->page = [document] { return report::purchase_page(document); };
   deliver(common.json ? document : report::purchase_text(asked, decision, options), common,
           streams);
   if (searches.stopped()) return interrupted;

@@ -8,6 +8,7 @@
 
 #include "app/command.hpp"
 #include "app/commands.hpp"
+#include "app/open.hpp"
 #include "scenarios/documents/error.hpp"
 #include "store/store.hpp"
 #include "units/spelling.hpp"
@@ -114,6 +115,30 @@ void add_search(CLI::App& program, Common& common, Action& action) {
   });
 }
 
+void add_open(CLI::App& program, Common& common, Action& action) {
+  auto asked = std::make_shared<OpenRequest>();
+  auto* command = program.add_subcommand(
+      "open", "Write the page of a scenario, sweep or purchase, and open it in a browser");
+  command
+      ->add_option("file", asked->file,
+                   "Scenario file (searched where it says `search:`), job, sweep file or purchase "
+                   "file")
+      ->required();
+  command->add_flag("--only-write", asked->only_write, "Open no browser");
+  add_common(*command, common);
+  add_job(*command, common);
+  add_corrections(*command, common);
+  command->add_option("--report", common.report, "Where the page goes (default: NAME.html, here)")
+      ->type_name("FILE.html");
+  command->footer(
+      "The browser is that of $BROWSER, xdg-open or open; without one the page is only written.\n"
+      "Example:\n  stepcast open scenarios/examples/gpt3-175b-1024-a100.yaml "
+      "--set plan.micro_batch=2");
+  command->callback([asked, &common, &action] {
+    action = [asked, &common](Streams streams) { return open_page(*asked, common, streams); };
+  });
+}
+
 void add_schedule(CLI::App& program, Common& common, Action& action) {
   auto asked = std::make_shared<ScheduleRequest>();
   auto* command =
@@ -172,10 +197,11 @@ constexpr const char* out_of_memory =
     "leaves; ask for less: no --full, fewer microbatches or stages, a smaller file or grid, fewer "
     "--threads\n";
 
-int guarded(const Action& action, Streams streams) {
+int guarded(const Action& action, Streams streams, Caller* caller) {
   try {
     return action(streams);
   } catch (const scenarios::Error& wrong) {
+    if (caller != nullptr) caller->complaints = wrong.complaints;
     streams.err << wrong.what() << '\n';
   } catch (const Mistake& wrong) {
     streams.err << "stepcast: " << wrong.what() << '\n';
@@ -196,7 +222,7 @@ int guarded(const Action& action, Streams streams) {
 
 }  // namespace
 
-int run(int argc, const char* const* argv, Streams streams) {
+int run(int argc, const char* const* argv, Streams streams, Caller* caller) {
   CLI::App program{
       "Forecasts one training step of a large language model on a cluster you may not own yet."};
   program.name("stepcast");
@@ -206,15 +232,18 @@ int run(int argc, const char* const* argv, Streams streams) {
     return "stepcast: " + std::string(wrong.what()) + "\nTry '" + where->get_name() + " --help'.\n";
   });
   Common common;
+  common.caller = caller;
   Action action;
   add_simulate(program, common, action);
   add_search(program, common, action);
+  add_open(program, common, action);
   add_purchase(program, common, action);
   add_sweep(program, common, action);
   add_schedule(program, common, action);
   add_validate(program, common, action);
   add_calibrate(program, common, action);
   add_trace_command(program, common, action);
+  add_explain(program, common, action);
   add_catalog(program, common, action);
   add_import(program, common, action);
   add_manual(program, common, action);
@@ -233,7 +262,7 @@ int run(int argc, const char* const* argv, Streams streams) {
       return success;
     };
   }
-  return guarded(action, streams);
+  return guarded(action, streams, caller);
 }
 
 }  // namespace app

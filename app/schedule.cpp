@@ -153,7 +153,7 @@ report::ScheduleReport report_of(const std::string& name, const strategies::Orde
 }
 
 // The order of --order FILE, or the one that --schedule names. Fills in what the file says.
-strategies::WrittenOrder order_of(ScheduleRequest& request) {
+strategies::WrittenOrder order_of(ScheduleRequest& request, const Caller* caller) {
   if (request.order.empty()) {
     const auto kind = kind_of(request);
     check(request, kind);
@@ -165,7 +165,7 @@ strategies::WrittenOrder order_of(ScheduleRequest& request) {
                                   times.latency, std::nullopt}),
             layout, request.microbatches};
   }
-  auto written = scenarios::load_order(request.order);
+  auto written = scenarios::load_order(source_of(request.order, caller));
   request.schedule = "order of " + request.order;
   request.stages = written.layout.stages;
   request.microbatches = written.microbatches;
@@ -194,8 +194,8 @@ struct Played {
 };
 
 // The order and its run are large, and gone before anything is written.
-Played played(ScheduleRequest request, bool with_waits) {
-  const auto written = order_of(request);
+Played played(ScheduleRequest request, bool with_waits, const Caller* caller) {
+  const auto written = order_of(request, caller);
   const auto& layout = written.layout;
   const auto run = run_of(written, times_of(request, layout), request);
   Played all{
@@ -219,13 +219,13 @@ int schedule(const ScheduleRequest& asked, const Common& common, Streams streams
   check_report_name(common.report);
   const Outputs outputs(common);
   if (!asked.order.empty()) outputs.spare({asked.order});
-  auto [result, waits] = played(asked, !common.report.empty());
+  auto [result, waits] = played(asked, !common.report.empty(), common.caller);
   if (!common.trace.empty())
-    write_trace(common.trace, report::schedule_timeline(result),
+    write_trace(common, report::schedule_timeline(result),
                 static_cast<std::int64_t>(result.stages.size()));
   if (!common.report.empty()) {
     result.waits = std::move(waits);
-    write_file(common.report, report::schedule_page(result));
+    write_report(common, report::schedule_page(result));
   }
   deliver(common.json ? report::schedule_json(result)
                       : report::schedule_text(result, text_options(streams)),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <thread>
@@ -16,8 +17,10 @@
 #include "app/stopping.hpp"
 #include "app/whole_run_of.hpp"
 #include "forecast/accuracy/intervals.hpp"
+#include "report/document.hpp"
 #include "report/job.hpp"
 #include "report/page/page.hpp"
+#include "report/traces/trace.hpp"
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/scenario_file.hpp"
@@ -55,6 +58,15 @@ class ProgressLine {
   bool shown_ = false;
 };
 
+Headway headway_of(const search::Progress& progress) {
+  Headway headway{report::search_progress(progress),
+                  {{"plans", static_cast<double>(progress.enumerated)},
+                   {"plans_open", static_cast<double>(progress.open)}}};
+  if (progress.best) headway.figures.emplace_back("best_s", progress.best->value);
+  if (progress.bound) headway.figures.emplace_back("bound_s", progress.bound->value);
+  return headway;
+}
+
 struct Found {
   search::Outcome outcome;
   std::optional<search::Why> why;  // of an answer with a plan
@@ -82,6 +94,11 @@ Found searched(const search::Question& question, const SearchRequest& request, c
   };
   if (streams.err_terminal && !common.quiet)
     options.progress = [&line](const search::Progress& progress) { line.show(progress); };
+  Telling telling(common.caller);
+  if (telling.wanted())
+    options.progress = [&telling](const search::Progress& progress) {
+      telling([&] { return headway_of(progress); });
+    };
   Found found{
       search::optimise(framework ? report::within_limits(question, *framework) : question, options),
       {},
@@ -116,9 +133,22 @@ void add_intervals(std::vector<search::Ranked>& plans, const search::Question& q
 // More bars than this in a page, and a browser is slow to open it.
 constexpr std::size_t most_slices = 200'000;
 
+// `command`, which simulates the file that was searched, for this plan of it.
+std::vector<std::string> command_of(const forecast::Scenario& scenario, bool chosen_nodes,
+                                    std::vector<std::string> command) {
+  if (chosen_nodes)
+    command.insert(command.end(),
+                   {"--set", "cluster.nodes=" + std::to_string(scenario.cluster.nodes())});
+  auto plan = report::plan_document(scenario.plan, scenario.software);
+  plan.erase("data");  // which follows from the others, whatever these are set to
+  command.insert(command.end(), {"--set", "plan=" + plan.dump()});
+  return command;
+}
+
 // With a timeline of the best plan, and of those after it as long as the page stays small.
 std::string search_page(const search::Outcome& outcome, const search::Why& why, units::Seconds wall,
-                        const std::optional<search::Corrected>& corrected) {
+                        const std::optional<search::Corrected>& corrected,
+                        const std::vector<std::string>& command) {
   std::vector<forecast::Scenario> scenarios;
   std::vector<forecast::Forecast> forecasts;
   std::size_t slices = 0;
@@ -135,8 +165,11 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why, 
   }
   std::vector<report::PageRun> runs;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
-    runs.push_back({scenarios[i], forecasts[i], corrected ? &corrected->correction : nullptr,
-                    whole_run_of(scenarios[i], forecasts[i])});
+    runs.push_back({.scenario = scenarios[i],
+                    .forecast = forecasts[i],
+                    .correction = corrected ? &corrected->correction : nullptr,
+                    .command = command_of(scenarios[i], outcome.chosen.has_value(), command),
+                    .run = whole_run_of(scenarios[i], forecasts[i])});
   return report::search_page(outcome, why, runs, STEPCAST_VERSION, wall, corrected);
 }
 
@@ -147,22 +180,33 @@ void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast
     for (const auto& warning : warnings) streams.err << "warning: " << warning << '\n';
 }
 
-// Of plans that people can configure, in corrected times where the others are.
-void add_intervals(std::vector<search::Configurable>& plans, const search::Question& question,
-                   const std::optional<search::Corrected>& corrected) {
-  for (auto& one : plans) {
-    add_interval_to(one.ranked, question);
-    if (!corrected) continue;
-    forecast::stretch(one.ranked.forecast, corrected->correction.factor);
-    one.finer = corrected->correction.factor * one.finer;
-  }
-}
-
-void write_trace_of(const forecast::Scenario& best,
-                    const std::optional<search::Corrected>& corrected, const Common& common) {
+// Of the best plan, in corrected time.
+forecast::Timeline timeline_of(const forecast::Scenario& best,
+                               const std::optional<search::Corrected>& corrected) {
   auto forecast = forecast::simulate(best, {.timeline = true});
   if (corrected) forecast::stretch(forecast, corrected->correction.factor);
-  write_trace(common.trace, forecast.timeline, best.cluster.gpus);
+  return std::move(forecast.timeline);
+}
+
+// Pages and traces take seconds of which a caller who wants none is spared.
+void leave(Caller& caller, const search::Outcome& outcome, const search::Why& why,
+           units::Seconds wall, const std::optional<search::Corrected>& corrected,
+           const std::vector<std::string>& command) {
+  struct Left {
+    search::Outcome outcome;
+    search::Why why;
+    units::Seconds wall;
+    std::optional<search::Corrected> corrected;
+    std::vector<std::string> command;
+  };
+  const auto left = std::make_shared<const Left>(Left{outcome, why, wall, corrected, command});
+  caller.page = [left] {
+    return search_page(left->outcome, left->why, left->wall, left->corrected, left->command);
+  };
+  caller.trace = [left] {
+    const auto best = under(left->outcome.question, left->outcome.answer.plans.front());
+    return report::chrome_trace(timeline_of(best, left->corrected));
+  };
 }
 
 std::optional<units::Seconds> best_time(const search::Answer& answer) {
@@ -177,15 +221,15 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   check_report_name(common.report);
   framework_asked_for(request.within);
   const Outputs outputs(common, emitted_outputs(request.emission));
-  const auto [asked, origin] =
-      scenarios::load_placed_question(request.file, common.sets, common.job);
+  const auto [asked, origin] = scenarios::load_placed_question(
+      source_of(request.file, common.caller), common.sets, common.job);
   outputs.spare(origin.read);
   check_emission(request.emission, origin);
   const auto correcting = load_correcting(common, outputs);
   if (correcting) check_objective(asked);
 
   const auto began = Clock::now();
-  const Stopping stopping(asked.time_limit);
+  const Stopping stopping(asked.time_limit, common.caller);
   auto [outcome, why, limits, configurable] = placing(
       origin, [&, &asked = asked] { return searched(asked, request, common, stopping, streams); });
   const auto& question = outcome.question;
@@ -193,11 +237,16 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   const std::chrono::duration<double> took = Clock::now() - began;
   add_intervals(answer.plans, question);
   add_intervals(answer.pareto, question);
+  for (auto& one : configurable) add_interval_to(one.ranked, question);
 
   std::optional<search::Corrected> corrected;
   if (correcting && !answer.plans.empty())
     corrected = search::correct(outcome, *why, correcting->corrections);
-  add_intervals(configurable, question, corrected);
+  for (auto& one : configurable)
+    if (corrected) {
+      forecast::stretch(one.ranked.forecast, corrected->correction.factor);
+      one.finer = corrected->correction.factor * one.finer;
+    }
   const bool sized = outcome.tried.empty() || outcome.chosen;
   const bool found = !answer.plans.empty() && sized;
   std::string launch;
@@ -205,12 +254,18 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   if (found) {
     const auto best = under(question, answer.plans.front());
     run = whole_run_of(best, answer.plans.front().forecast);
-    const auto& shown = configurable.empty() ? answer.plans.front() : configurable.front().ranked;
-    shown_run = whole_run_of(under(question, shown), shown.forecast);
+    shown_run = run;
+    if (!configurable.empty())
+      shown_run = whole_run_of(under(question, configurable.front().ranked),
+                               configurable.front().ranked.forecast);
     warn(best, answer.plans.front().forecast, common, streams);
-    if (!common.trace.empty()) write_trace_of(best, corrected, common);
+    if (!common.trace.empty()) write_trace(common, timeline_of(best, corrected), best.cluster.gpus);
     if (!common.report.empty())
-      write_file(common.report, search_page(outcome, *why, {took.count()}, corrected));
+      write_report(common, search_page(outcome, *why, {took.count()}, corrected,
+                                       simulate_command(request.file, common)));
+    if (common.caller != nullptr)
+      leave(*common.caller, outcome, *why, {took.count()}, corrected,
+            simulate_command(request.file, common));
     launch = emit(best, origin, request.emission, common, streams);
   } else {
     streams.err << "stepcast: " << report::no_plan_text(outcome) << '\n';

@@ -61,12 +61,13 @@ struct AskedScenario {
 AskedScenario asked_for(const SimulateRequest& request, const Common& common,
                         const Outputs& outputs) {
   if (request.plan.empty()) {
-    auto [scenario, origin] =
-        scenarios::load_placed_scenario(request.file, common.sets, common.job);
+    auto [scenario, origin] = scenarios::load_placed_scenario(
+        source_of(request.file, common.caller), common.sets, common.job);
     outputs.spare(origin.read);
     return {std::move(scenario), std::move(origin), {}, {}};
   }
-  auto [question, origin] = scenarios::load_placed_question(request.file, common.sets, common.job);
+  auto [question, origin] = scenarios::load_placed_question(source_of(request.file, common.caller),
+                                                            common.sets, common.job);
   outputs.spare(origin.read);
   auto plan = plan_for(std::move(question), origin, common);
   return {std::move(plan.scenario), std::move(origin), plan.how, std::move(plan.none)};
@@ -97,13 +98,15 @@ forecast::Forecast forecast_of(const forecast::Scenario& scenario, const scenari
 void write_files(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                  const report::Beside& beside, const SimulateRequest& request,
                  const Common& common) {
-  if (!common.trace.empty()) write_trace(common.trace, forecast.timeline, scenario.cluster.gpus);
+  if (!common.trace.empty()) write_trace(common, forecast.timeline, scenario.cluster.gpus);
   if (!common.report.empty())
-    write_file(
-        common.report,
-        report::simulate_page(
-            {{scenario, forecast, beside.correction ? &*beside.correction : nullptr, beside.run}},
-            STEPCAST_VERSION));
+    write_report(common, report::simulate_page(
+                             {{.scenario = scenario,
+                               .forecast = forecast,
+                               .correction = beside.correction ? &*beside.correction : nullptr,
+                               .command = simulate_command(request.file, common),
+                               .run = beside.run}},
+                             STEPCAST_VERSION));
   if (!request.snapshot.empty())
     write_file(request.snapshot, report::memory_snapshot(forecast::memory_history(
                                      scenario, forecast.memory.peak_stage)));

@@ -10,36 +10,48 @@ namespace app {
 namespace {
 
 // A signal handler reaches nothing else.
-std::atomic<bool> stop, user;
+std::atomic<Stopping*> heeding;
+static_assert(std::atomic<Stopping*>::is_always_lock_free);
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void stop_by_user(int) {
-  user = true;
-  stop = true;
+  if (auto* stopping = heeding.load()) stopping->stop_for_user();
   std::signal(SIGINT, SIG_DFL);
 }
 
-void stop_after(const std::stop_token& cancelled, units::Seconds limit) {
+void raise_after(const std::stop_token& cancelled, units::Seconds limit, std::atomic<bool>& flag) {
   std::mutex mutex;
   std::condition_variable_any clock;
   std::unique_lock lock(mutex);
   clock.wait_for(lock, cancelled, std::chrono::duration<double>(limit.value), [] { return false; });
-  if (!cancelled.stop_requested()) stop = true;
+  if (!cancelled.stop_requested()) flag = true;
 }
 
 }  // namespace
 
-Stopping::Stopping(std::optional<units::Seconds> time_limit) {
-  stop = user = false;
-  before_ = std::signal(SIGINT, stop_by_user);
+Stopping::Stopping(std::optional<units::Seconds> time_limit, const Caller* caller)
+    : heeds_signal_(caller == nullptr || !caller->stop.stop_possible()) {
+  if (heeds_signal_) {
+    heeding = this;
+    before_ = std::signal(SIGINT, stop_by_user);
+  } else {
+    asked_.emplace(caller->stop, [this] { stop_for_user(); });
+  }
   if (time_limit)
-    timer_ = std::jthread(
-        [limit = *time_limit](const std::stop_token& cancelled) { stop_after(cancelled, limit); });
+    timer_ = std::jthread([this, limit = *time_limit](const std::stop_token& cancelled) {
+      raise_after(cancelled, limit, stop_);
+    });
 }
 
-Stopping::~Stopping() { std::signal(SIGINT, before_ == SIG_ERR ? SIG_DFL : before_); }
+Stopping::~Stopping() {
+  if (!heeds_signal_) return;
+  std::signal(SIGINT, before_ == SIG_ERR ? SIG_DFL : before_);
+  heeding = nullptr;
+}
 
-const std::atomic<bool>& Stopping::flag() const { return stop; }
-bool Stopping::by_user() const { return user; }
+void Stopping::stop_for_user() {
+  user_ = true;
+  stop_ = true;
+}
 
 }  // namespace app

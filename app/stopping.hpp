@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ends a long piece of work before it is done: Ctrl-C, or a limit of time.
+// What ends a long piece of work before it is done: Ctrl-C, a caller, or a limit of time.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <optional>
+#include <stop_token>
 #include <thread>
 
+#include "app/caller.hpp"
 #include "units/quantity.hpp"
 
 namespace app {
 
-// While it lives, the first Ctrl-C raises the flag instead of ending the program, and a second one
-// ends it; so does the flag rise when the time is over. One at a time.
+// While it lives, a caller's request raises the flag, or, where nobody calls (null, or without a
+// token), the first Ctrl-C does instead of ending the program, and a second one ends it; so does
+// the flag rise when the time is over. Of those that heed Ctrl-C, one at a time.
 class Stopping {
  public:
-  explicit Stopping(std::optional<units::Seconds> time_limit);
+  explicit Stopping(std::optional<units::Seconds> time_limit, const Caller* caller = nullptr);
   ~Stopping();
   Stopping(const Stopping&) = delete;
   Stopping& operator=(const Stopping&) = delete;
 
-  const std::atomic<bool>& flag() const;
-  bool by_user() const;
+  const std::atomic<bool>& flag() const { return stop_; }
+  bool by_user() const { return user_; }
+  void stop_for_user();  // a signal handler may call it
 
  private:
-  void (*before_)(int);
+  std::atomic<bool> stop_ = false, user_ = false;
+  bool heeds_signal_;
+  void (*before_)(int) = nullptr;
+  std::optional<std::stop_callback<std::function<void()>>> asked_;
   std::jthread timer_;
 };
 

@@ -90,10 +90,12 @@ void leave_out_done(Work& work, const store::Store& store) {
 // One line on standard error, written anew some times a second.
 class SweepLine {
  public:
-  SweepLine(const Work& work, const scenarios::Grid& grid, Streams streams, bool shown)
+  SweepLine(const Work& work, const scenarios::Grid& grid, Streams streams, bool shown,
+            const Caller* caller)
       : err_(streams.err),
         columns_(streams.columns),
         shown_(shown),
+        telling_(caller),
         names_(scenarios::axis_names(grid)) {
     progress_.all = work.points;
     progress_.done = work.done;
@@ -108,7 +110,7 @@ class SweepLine {
     progress_.done += static_cast<std::int64_t>(rows.size());
     progress_.fresh += static_cast<std::int64_t>(rows.size());
     progress_.spent = {std::chrono::duration<double>(SweepClock::now() - began_).count()};
-    if (!shown_) return;
+    if (!shown_ && !telling_.wanted()) return;
     for (const auto& row : rows) {
       if (row.status != to_text(search::PointStatus::ok)) continue;
       const double rate = row.figures[1];  // tokens_per_s_per_gpu
@@ -117,6 +119,12 @@ class SweepLine {
       progress_.best_at = report::place_words(names_, labels.values(row.position));
     }
     auto text = report::sweep_progress(progress_);
+    telling_([&] {
+      return Headway{text,
+                     {{"points_done", static_cast<double>(progress_.done)},
+                      {"points", static_cast<double>(progress_.all)}}};
+    });
+    if (!shown_) return;
     if (columns_ > 0 && text.size() >= static_cast<std::size_t>(columns_))
       text.resize(static_cast<std::size_t>(columns_) - 1);
     err_ << "\r\x1b[K" << text << std::flush;
@@ -126,6 +134,7 @@ class SweepLine {
   std::ostream& err_;
   int columns_;
   bool shown_;
+  Telling telling_;
   std::vector<std::string> names_;
   SweepClock::time_point began_ = SweepClock::now();
   report::SweepProgress progress_;
@@ -217,7 +226,9 @@ void answer(const SweepRequest& request, const fs::path& file, const Common& com
   const StoredSweep rows({file.string()});
   if (!request.csv.empty())
     deliver_stream([&](std::ostream& out) { rows.write_csv(out); }, request.csv, streams);
-  if (!common.report.empty()) write_file(common.report, page_of(rows));
+  if (!common.report.empty()) write_report(common, page_of(rows));
+  if (common.caller != nullptr)
+    common.caller->page = [file] { return page_of(StoredSweep({file.string()})); };
   if (common.json)
     return deliver_stream([&](std::ostream& out) { rows.write_json(out); }, common.output, streams);
   auto options = text_options(streams);
@@ -239,7 +250,8 @@ int sweep(const SweepRequest& request, const Common& common, Streams streams) {
                                  store_output(request.store, runs ? file : fs::path())});
   outputs.spare_store(file);
   scenarios::Files read;
-  const auto grid = scenarios::load_grid(request.file, common.sets, &read);
+  const auto grid =
+      scenarios::load_grid(source_of(request.file, common.caller), common.sets, &read);
   outputs.spare(read);
   const auto correcting = load_correcting(common, outputs);
   tell_of(file, request, common, streams);
@@ -247,12 +259,12 @@ int sweep(const SweepRequest& request, const Common& common, Streams streams) {
   const Labels labels(grid);
   auto work = work_of(grid, labels, shard);
   const auto identity = identity_of(grid, shard, work.points, correcting);
-  const Stopping stopping({});
+  const Stopping stopping({}, common.caller);
   if (request.repair) repair(file, identity, common, streams);
   if (!is_finished(file, identity)) {
     auto store = store::Store::writer(file, identity, figure_columns());
     leave_out_done(work, store);
-    SweepLine line(work, grid, streams, streams.err_terminal && !common.quiet);
+    SweepLine line(work, grid, streams, streams.err_terminal && !common.quiet, common.caller);
     const auto threads =
         common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
     run_points(work, grid, labels, correcting, store, threads, stopping, line);

@@ -24,12 +24,13 @@ std::string shell_quoted(const std::string& text) {
 
 // What one point takes, in the mean of a few spread over the grid.
 units::Seconds measured_arguments(const scenarios::Grid& grid,
-                                  const std::optional<Correcting>& correcting) {
+                                  const std::optional<Correcting>& correcting,
+                                  const Caller* caller) {
   constexpr std::int64_t most_tried = 16;
   constexpr double long_enough = 10;
   using Clock = std::chrono::steady_clock;
   const Labels labels(grid);
-  const Stopping stopping({});
+  const Stopping stopping({}, caller);
   const std::vector<std::string> known;
   const auto intervals = scenarios::catalog_intervals();
   Answering answering(grid, labels, known, intervals, correcting, stopping);
@@ -55,7 +56,7 @@ int emit_slurm(const SweepRequest& request, const scenarios::Grid& grid, const C
   const auto points = count(grid);
   auto shards = static_cast<std::int64_t>(request.shards);
   if (shards == 0) {
-    const auto each = measured_arguments(grid, correcting);
+    const auto each = measured_arguments(grid, correcting, common.caller);
     const double all = static_cast<double>(points) * each.value;
     shards = std::clamp<std::int64_t>(std::llround(std::ceil(all / (60 * request.minutes))), 1,
                                       std::min<std::int64_t>(most_shards, points));

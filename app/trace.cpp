@@ -4,7 +4,7 @@
 #include "app/command.hpp"
 #include "app/placing.hpp"
 #include "forecast/accuracy/intervals.hpp"
-#include "report/profile.hpp"
+#include "report/runs/profile.hpp"
 #include "report/snapshot.hpp"
 #include "scenarios/foreign/memory_snapshot.hpp"
 #include "scenarios/foreign/profiler_trace.hpp"
@@ -33,7 +33,8 @@ int trace(const std::string& file, const std::string& against, const Common& com
   std::optional<forecast::Scenario> scenario;
   std::optional<forecast::Forecast> forecast;
   if (!against.empty()) {
-    auto read = scenarios::load_placed_scenario(against, common.sets, common.job);
+    auto read =
+        scenarios::load_placed_scenario(source_of(against, common.caller), common.sets, common.job);
     outputs.spare(read.origin.read);
     scenario = std::move(read.value);
     forecast =
@@ -53,8 +54,11 @@ int trace(const std::string& file, const std::string& against, const Common& com
   }
   const auto profile = scenarios::load_profiler_trace(file);
   const auto breakdown = forecast::break_down(profile);
-  const report::ProfileReport answer{file, profile, breakdown, scenario ? &*scenario : nullptr,
-                                     forecast ? &*forecast : nullptr};
+  report::ProfileReport answer{file, profile, breakdown, scenario ? &*scenario : nullptr,
+                               forecast ? &*forecast : nullptr};
+  if (scenario)
+    answer.mismatches =
+        forecast::mismatches_of({profile}, *scenario, forecast::rank_times(*scenario));
   deliver(common.json ? report::profile_json(answer, STEPCAST_VERSION)
                       : report::profile_text(answer, options),
           common, streams);

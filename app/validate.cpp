@@ -95,6 +95,13 @@ std::optional<units::Seconds> pass_time(const forecast::Forecast& forecast,
   return std::nullopt;
 }
 
+// A layer that ran by itself says nothing of whether the model fits.
+bool only_layers(const forecast::ValidationRow& row) {
+  return !row.passes.empty() && std::ranges::all_of(row.passes, [](const auto& pass) {
+    return pass.kind.starts_with("layer.");
+  });
+}
+
 // What was published of a row, without forecast.
 forecast::ValidationRow measured_row(const scenarios::PublishedRow& published) {
   forecast::ValidationRow row{
@@ -138,7 +145,7 @@ forecast::ValidationRow row_of(const scenarios::PublishedRow& published,
     row.high_s = forecast.step.time_high;
   }
   row.predicted_bytes = memory_of(forecast.memory, row.memory_kind, published.memory_stage);
-  row.predicted_fits = forecast.memory.fits && forecast.memory.host_fits;
+  if (!only_layers(row)) row.predicted_fits = forecast.memory.fits && forecast.memory.host_fits;
   for (auto& pass : row.passes) pass.predicted = pass_time(forecast, pass.kind);
   return row;
 }
@@ -202,6 +209,8 @@ int validate(const ValidateRequest& request, const Common& common, Streams strea
   if (datasets.empty()) forecast::leave_out(all);
   const auto score = forecast::score(std::move(all));
   if (!request.page.empty()) write_file(request.page, report::validate_page(score));
+  if (common.caller != nullptr)
+    common.caller->page = [score] { return report::validate_page(score); };
   deliver(common.json ? report::validate_json(score)
                       : report::validate_text(score, text_options(streams)),
           common, streams);

@@ -26,7 +26,7 @@ report::GivenPlan compared(const scenarios::PublishedRow& row, const Common& com
   const auto began = std::chrono::steady_clock::now();
   try {
     const auto question = scenarios::reopened(row, common.sets);
-    const Stopping stopping(question.time_limit);
+    const Stopping stopping(question.time_limit, common.caller);
     const auto threads =
         common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
     search::Options options{.top = 1, .stop = &stopping.flag()};

@@ -47,7 +47,7 @@ std::int64_t ChunkTensors::again(std::size_t block, std::size_t op, std::size_t 
 }
 
 // What waits on the host leaves through buffers of twice its size, as passes count it.
-void ChunkTensors::forward(TensorLog& log) {
+void ChunkTensors::forward(TensorLog& log, Ends& ends) {
   for (std::size_t b = 0; b < held_.size(); ++b) {
     const auto& block = chunk_.tensors[b];
     auto& held = held_[b];
@@ -74,6 +74,7 @@ void ChunkTensors::forward(TensorLog& log) {
       log.passing(op.largest, named(b, op.name, "while it runs", "temporary"));
     }
     log.free(until_run);
+    ends.push_back(log.size());
   }
 }
 
@@ -91,9 +92,10 @@ void ChunkTensors::make_again(TensorLog& log, std::size_t b) {
 
 class ChunkTensors::Backward {
  public:
-  Backward(ChunkTensors& of, TensorLog& log, Pass pass)
+  Backward(ChunkTensors& of, TensorLog& log, Pass pass, Ends& ends)
       : of_(of),
         log_(log),
+        ends_(ends),
         inputs_(pass != Pass::backward_weight),
         weights_(pass != Pass::backward_input) {}
 
@@ -109,7 +111,10 @@ class ChunkTensors::Backward {
         log_.free(of_.held_[first].input_again);
       for (auto b = first; b < last; ++b) of_.make_again(log_, b);
     }
-    for (auto b = last; b-- > first;) block(b);
+    for (auto b = last; b-- > first;) {
+      block(b);
+      ends_.push_back(log_.size());
+    }
   }
 
  private:
@@ -151,11 +156,12 @@ class ChunkTensors::Backward {
 
   ChunkTensors& of_;
   TensorLog& log_;
+  Ends& ends_;
   bool inputs_, weights_;
 };
 
-void ChunkTensors::backward(TensorLog& log, Pass pass) {
-  Backward visit(*this, log, pass);
+void ChunkTensors::backward(TensorLog& log, Pass pass, Ends& ends) {
+  Backward visit(*this, log, pass, ends);
   strategies::walk_back(chunk_.blocks, 0, chunk_.blocks.size(), visit);
 }
 
@@ -177,14 +183,15 @@ PassScripts scripts_of(const ChunkBlocks& chunk) {
   PassScripts scripts;
   TensorLog log(scripts.forward, scripts.tensors);
   ChunkTensors whole(chunk);
-  whole.forward(log);
+  whole.forward(log, scripts.forward_ends);
   auto split = whole;
   log.write_to(scripts.backward);
-  whole.backward(log, Pass::backward);
+  whole.backward(log, Pass::backward, scripts.backward_ends);
   log.write_to(scripts.backward_input);
-  split.backward(log, Pass::backward_input);
+  ChunkTensors::Ends ends;  // passes of split gradients are never paired
+  split.backward(log, Pass::backward_input, ends);
   log.write_to(scripts.backward_weight);
-  split.backward(log, Pass::backward_weight);
+  split.backward(log, Pass::backward_weight, ends);
   return scripts;
 }
 

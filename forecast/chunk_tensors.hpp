@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: what the passes of one virtual stage, for one microbatch, allocate and free.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,9 +26,11 @@ class ChunkTensors {
  public:
   explicit ChunkTensors(const ChunkBlocks& chunk);
 
-  void forward(TensorLog& log);
+  // Adds to `ends` where each block's events end.
+  using Ends = std::vector<std::size_t>;
+  void forward(TensorLog& log, Ends& ends);
   // Of the gradients of inputs, of weights, or both.
-  void backward(TensorLog& log, strategies::Pass pass);
+  void backward(TensorLog& log, strategies::Pass pass, Ends& ends);
 
   class Backward;  // a backward pass, as strategies::walk_back visits it
 
@@ -51,6 +54,7 @@ class ChunkTensors {
 struct PassScripts {
   std::vector<NamedTensor> tensors;
   allocator::Events forward, backward, backward_input, backward_weight;
+  ChunkTensors::Ends forward_ends, backward_ends;  // of each block, in the order in which they run
 
   const allocator::Events& of(strategies::Pass pass) const;
 };

@@ -161,6 +161,15 @@ struct Slice {
   // Of a pass, on one rank, what runs again included: counted as in Step::hfu, so that over the
   // passes of all ranks they sum to it. Optimizer steps count none.
   units::Flops flops;
+  int steps = -1;  // of a pass: which of Timeline::passes; -1: none
+};
+
+// A kernel, a collective or a row of element-wise kernels inside a pass, in picoseconds since the
+// pass begins: as a rank plays it on a free device whose host is far ahead.
+struct PassStep {
+  std::string_view part;  // "forward", "input gradient", "recompute", "tensor comm", …
+  std::optional<strategies::Question> asked;  // what has a price of its own
+  std::int64_t start_ps = 0, end_ps = 0;
 };
 
 // A message or collective that joins slices of different lanes: send to receive.
@@ -190,7 +199,8 @@ struct LinkSample {
 struct Timeline {
   std::vector<Slice> slices;  // by (stage, rank, lane, start)
   std::vector<Arrow> arrows;
-  std::vector<MemorySample> memory;     // by (stage, time)
+  std::vector<std::vector<PassStep>> passes;  // each kind once, its steps as the program has them
+  std::vector<MemorySample> memory;           // by (stage, time)
   std::vector<std::size_t> peaks;       // by stage: the first of its samples with most allocated
   std::vector<std::string> link_names;  // of the busiest links, at most 4 of each kind and 8 in all
   std::vector<LinkSample> links;        // by (link, time)

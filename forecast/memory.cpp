@@ -43,9 +43,10 @@ StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts&
   stage.framework = software.framework_memory;
   const auto states = stage.weights + stage.gradients + stage.optimizer;
   const auto in_passes = states + stage.activations + stage.temporary;
-  stage.peak_allocated = std::max(in_passes, states + fixed.reduction + software.workspace);
+  const auto after_passes = fixed.reduction + fixed.stepping;
+  stage.peak_allocated = std::max(in_passes, states + after_passes + software.workspace);
   const auto outside = stage.communication + stage.framework;
-  const auto cached = in_passes * software.reserved_over_allocated + fixed.reduction + outside;
+  const auto cached = in_passes * software.reserved_over_allocated + after_passes + outside;
   const auto needed = stage.peak_allocated + outside;
   stage.peak = std::max(needed, std::min(cached, room));
   stage.peak_reserved = stage.peak - outside;
@@ -69,6 +70,9 @@ Bytes worst(const std::vector<StageMemory>& stages, const std::vector<Bytes>& ca
     if (stages[s].*bytes / capacity[s] > stages[most].*bytes / capacity[most]) most = s;
   return stages[most].*bytes;
 }
+
+// Where tensors take less of a device, what they leave free holds the largest of them in one piece.
+constexpr double fragments_matter = 0.92;
 
 }  // namespace
 
@@ -101,7 +105,13 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered, b
   memory.peak_stage = static_cast<int>(fullest);
   memory.fits = memory.peak <= memory.capacity;
   add_host_memory(memory, scenario, lowered);
-  if (replayed) memory.allocator = allocator_use(scenario, lowered, fullest_actor[fullest]);
+  const auto tensors = stage.peak_allocated + stage.communication + stage.framework;
+  if (replayed || (memory.fits && tensors > fragments_matter * memory.capacity))
+    memory.allocator = allocator_use(scenario, lowered, fullest_actor[fullest]);
+  if (memory.allocator && memory.allocator->failure && memory.allocator->failure->by_fragments)
+    memory.fits = false;
+  else if (!replayed)
+    memory.allocator.reset();
   return memory;
 }
 

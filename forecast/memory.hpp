@@ -7,7 +7,8 @@ namespace forecast {
 
 // Memory of every pipeline rank: what it holds throughout, what the played program adds at its
 // peak, and what lies outside the allocator; with `replayed`, what the allocator makes of the
-// fullest.
+// fullest. Where tensors nearly fill that, it is played anyway, and kept where it fails: a plan
+// fits if its tensors do and no allocation fails.
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
                  bool replayed = false);
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "forecast/chunk_tensors.hpp"
@@ -56,6 +57,8 @@ std::int64_t whole(Bytes bytes) { return static_cast<std::int64_t>(bytes.value);
 struct Turn {
   strategies::Pass pass;
   std::size_t chunk, microbatch;
+  // Of a pair, whose passes take turns layer by layer: the first, and the second.
+  bool beside_next = false, beside_previous = false;
   friend bool operator==(const Turn&, const Turn&) = default;
 };
 
@@ -72,7 +75,8 @@ std::size_t most_alive(const std::vector<Turn>& turns, std::size_t chunks,
   };
   std::vector<Alive> of(chunks, {std::vector<bool>(microbatches, false), 0, 0});
   std::size_t most = 1;
-  for (const auto& [pass, chunk, microbatch] : turns) {
+  for (const auto& turn : turns) {
+    const auto [pass, chunk, microbatch] = std::tuple(turn.pass, turn.chunk, turn.microbatch);
     auto& alive = of[chunk];
     alive.newest = std::max(alive.newest, microbatch);
     while (alive.oldest < alive.newest && alive.ended[alive.oldest]) ++alive.oldest;
@@ -83,7 +87,7 @@ std::size_t most_alive(const std::vector<Turn>& turns, std::size_t chunks,
 }
 
 // The longest stretch of turns in which each is as the one `length` turns later, as rounds of so
-// many turns. O(turns)
+// many turns; none begins inside of a pair. O(turns)
 allocator::Rounds rounds_of(const std::vector<Turn>& turns, std::size_t length) {
   allocator::Rounds best;
   std::size_t alike = 0;  // turns before this one that are as those a round later
@@ -92,8 +96,11 @@ allocator::Rounds rounds_of(const std::vector<Turn>& turns, std::size_t length) 
       ++alike;
       continue;
     }
+    auto begin = i - alike;
+    if (begin > 0 && turns[begin - 1].beside_next)
+      ++begin, alike = std::max<std::size_t>(alike, 1) - 1;
     const auto count = static_cast<std::int64_t>(alike / length) + 1;
-    if (count > best.count) best = {i - alike, i - alike + length, count};
+    if (count > best.count) best = {begin, begin + length, count};
     alike = 0;
   }
   return best;
@@ -121,6 +128,7 @@ class StepTensors {
     log_.write_to(after_passes);
     log_.free(gathered);
     allocate(reduced, fixed_.reduction, "gradients being reduced", "communication");
+    allocate(reduced, fixed_.stepping, "gradients of the update", "gradients");
     log_.free(reduced);
     result_.name_of.resize(result_.names.size());
     std::iota(result_.name_of.begin(), result_.name_of.end(), 0u);
@@ -202,14 +210,16 @@ class StepTensors {
       const auto& op = program.ops()[i];
       const auto& label = program.labels()[i];
       const auto pass = pass_of(label.kind);
-      if (op.kind != sim::Op::Kind::pass || !pass || !takes_part(op)) continue;
+      if (op.kind != sim::Op::Kind::pass || !pass || !part_in(op)) continue;
       const auto chunk = static_cast<std::size_t>(std::max<int>(0, label.chunk));
       const auto microbatch = static_cast<std::size_t>(label.microbatch);
       const auto bit = static_cast<std::uint8_t>(1u << static_cast<unsigned>(*pass));
       auto& passes = seen.at(chunk * microbatches + microbatch);
       if ((passes & bit) != 0) continue;
       passes |= bit;
-      list.push_back({*pass, chunk, microbatch});
+      const bool second = !list.empty() && list.back().beside_next;
+      const bool first = !second && *pass == strategies::Pass::forward && in_pair(op);
+      list.push_back({*pass, chunk, microbatch, first, second});
     }
     return list;
   }
@@ -240,15 +250,20 @@ class StepTensors {
         for (std::uint32_t t = 0; t < tensors.size(); ++t) result_.name_of.push_back(name + t);
       result_.names.insert(result_.names.end(), tensors.begin(), tensors.end());
     }
+    const auto base_of = [&](const Turn& turn) {
+      return first[turn.chunk] +
+             static_cast<allocator::TensorId>(turn.microbatch * scripts[turn.chunk].tensors.size());
+    };
     const auto write = [&](std::size_t from, std::size_t to) {
-      for (const auto& turn : std::span(list).subspan(from, to - from)) {
-        const auto& script = scripts[turn.chunk];
-        const auto base = first[turn.chunk] +
-                          static_cast<allocator::TensorId>(turn.microbatch * script.tensors.size());
-        for (auto event : script.of(turn.pass)) {
-          event.tensor += base;
-          result_.events.step.push_back(event);
+      for (auto i = from; i < to; ++i) {
+        const auto& turn = list[i];
+        if (turn.beside_next && i + 1 < to) {
+          take_turns({scripts[turn.chunk], base_of(turn)},
+                     {scripts[list[i + 1].chunk], base_of(list[i + 1])});
+          ++i;
+          continue;
         }
+        append(scripts[turn.chunk].of(turn.pass), base_of(turn));
       }
       return result_.events.step.size();
     };
@@ -260,11 +275,42 @@ class StepTensors {
     write(begin + static_cast<std::size_t>(count) * (end - begin), list.size());
   }
 
-  bool takes_part(const sim::Op& op) const {
+  void append(std::span<const allocator::Event> events, allocator::TensorId base) {
+    for (auto event : events) {
+      event.tensor += base;
+      result_.events.step.push_back(event);
+    }
+  }
+  struct OfMicrobatch {
+    const PassScripts& script;
+    allocator::TensorId base;
+  };
+  // A forward and a backward pass, one block of each after the other.
+  void take_turns(const OfMicrobatch& ahead, const OfMicrobatch& back) {
+    const auto block = [&](const OfMicrobatch& of, const allocator::Events& events,
+                           const ChunkTensors::Ends& ends, std::size_t b) {
+      if (b >= ends.size()) return;
+      const auto begin = b == 0 ? 0 : ends[b - 1];
+      append(std::span(events).subspan(begin, ends[b] - begin), of.base);
+    };
+    const auto &forward = ahead.script, &backward = back.script;
+    for (std::size_t b = 0;
+         b < std::max(forward.forward_ends.size(), backward.backward_ends.size()); ++b) {
+      block(ahead, forward.forward, forward.forward_ends, b);
+      block(back, backward.backward, backward.backward_ends, b);
+    }
+  }
+
+  std::optional<std::uint32_t> part_in(const sim::Op& op) const {
     const auto& all = lowered_.program.participants();
-    for (auto event = op.first; event < op.first + op.count; ++event)
-      if (all[event].actor == sim::ActorId{actor_}) return true;
-    return false;
+    for (std::uint32_t i = 0; i < op.count; ++i)
+      if (all[op.first + i].actor == sim::ActorId{actor_}) return i;
+    return {};
+  }
+  // What both passes of a pair hold is said of the second.
+  bool in_pair(const sim::Op& op) const {
+    const auto& body = lowered_.program.body(lowered_.program.body_of(op, *part_in(op)));
+    return body.held == 0 && body.peak == 0;
   }
 
   const Scenario& scenario_;

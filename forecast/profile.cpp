@@ -58,22 +58,6 @@ Seconds seconds_of_ns(std::int64_t nanoseconds) {
   return {static_cast<double>(nanoseconds) * 1e-9};
 }
 
-std::vector<ProfiledStep> steps_of(const Profile& profile) {
-  auto steps = profile.steps;
-  if (steps.empty()) {
-    auto& whole = steps.emplace_back(
-        ProfiledStep{"whole trace", profile.work.front().start_ns, profile.work.front().end_ns});
-    for (const auto& work : profile.work) {
-      whole.start_ns = std::min(whole.start_ns, work.start_ns);
-      whole.end_ns = std::max(whole.end_ns, work.end_ns);
-    }
-  }
-  std::ranges::stable_sort(steps, {}, &ProfiledStep::start_ns);
-  for (std::size_t i = 0; i + 1 < steps.size(); ++i)
-    steps[i].end_ns = std::min(steps[i].end_ns, steps[i + 1].start_ns);
-  return steps;
-}
-
 struct KindChange {
   std::int64_t when;
   GpuWork kind;
@@ -165,6 +149,22 @@ std::vector<StreamBreakdown> streams_of(const Profile& profile) {
 }
 
 }  // namespace
+
+std::vector<ProfiledStep> steps_of(const Profile& profile) {
+  auto steps = profile.steps;
+  if (steps.empty()) {
+    auto& whole = steps.emplace_back(
+        ProfiledStep{"whole trace", profile.work.front().start_ns, profile.work.front().end_ns});
+    for (const auto& work : profile.work) {
+      whole.start_ns = std::min(whole.start_ns, work.start_ns);
+      whole.end_ns = std::max(whole.end_ns, work.end_ns);
+    }
+  }
+  std::ranges::stable_sort(steps, {}, &ProfiledStep::start_ns);
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i)
+    steps[i].end_ns = std::min(steps[i].end_ns, steps[i + 1].start_ns);
+  return steps;
+}
 
 Breakdown break_down(const Profile& profile) {
   if (profile.work.empty()) throw std::invalid_argument("the profile has no work of a GPU");

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "forecast/kernel_class.hpp"
 #include "forecast/step_parts.hpp"
 #include "units/quantity.hpp"
 
@@ -40,10 +41,26 @@ constexpr bool is_communication(GpuWork work) {
 std::optional<StepPart> part_of(GpuWork work);
 std::string_view to_text(GpuWork work);  // "tensor comm", "all-reduce"
 
+// Which way a kernel of attention goes; helpers that prepare or convert for it are of neither.
+enum class AttentionPass : std::uint8_t { unknown, forward, backward };
+
 struct ProfiledWork {
   GpuWork kind{};
   std::int64_t stream = 0;
   std::int64_t start_ns = 0, end_ns = 0;
+  KernelClass sort = KernelClass::others;  // of computation, as its name tells
+  AttentionPass attention = AttentionPass::unknown;
+  std::uint32_t group = 0;    // of communication: Profile::groups[group - 1]; 0: not said
+  std::int64_t elements = 0;  // of communication: what this rank sends or gives; 0: not said
+  std::int64_t source = -1, destination = -1;  // of a message, as numbered in its group
+};
+
+// Who communicates with each other, as the trace has it.
+struct ProfiledGroup {
+  std::string name;       // as told, ranks included: that of the same group in another rank's trace
+  GpuWork kind{};         // of which parallelism; other_comm: not told
+  std::int64_t size = 0;  // ranks; 0: not said
+  friend bool operator==(const ProfiledGroup&, const ProfiledGroup&) = default;
 };
 
 struct ProfiledStep {
@@ -55,6 +72,9 @@ struct Profile {
   std::optional<std::int64_t> rank, world_size;
   std::vector<ProfiledWork> work;
   std::vector<ProfiledStep> steps;  // as marked; may be empty
+  std::vector<ProfiledGroup> groups;
+  std::string device;                // of the GPU, as its driver names it; empty: not said
+  std::vector<std::string> formats;  // of numbers that are communicated ("BFloat16"), sorted
 };
 
 // Every nanosecond of a step once: computing; else communicating; else copying; else idle.
@@ -79,6 +99,10 @@ struct Breakdown {
   std::size_t typical = 0;           // of them, the one with the median time
   std::vector<StreamBreakdown> streams;
 };
+
+// Marked steps by start, each ending where the next begins; without marks one, "whole trace", from
+// the first work to the last. There must be work.
+std::vector<ProfiledStep> steps_of(const Profile& profile);
 
 // A profile without marked steps is one step from its first work to its last. Steps that overlap
 // end where the next begins. O(work log work). Throws std::invalid_argument if there is no work.

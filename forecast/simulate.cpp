@@ -16,6 +16,7 @@
 #include "forecast/link_samples.hpp"
 #include "forecast/memory.hpp"
 #include "forecast/path_basis.hpp"
+#include "forecast/spent_parts.hpp"
 #include "forecast/warnings.hpp"
 #include "plans/schedules/in_flight.hpp"
 #include "sim/contention.hpp"
@@ -29,7 +30,6 @@
 
 namespace forecast {
 
-using strategies::Activity;
 using units::Seconds;
 
 namespace {
@@ -80,32 +80,6 @@ units::Flops recomputed_flops(const Scenario& scenario) {
   }
   const auto microbatches = scenario.training.global_batch / plan.micro_batch;  // of all replicas
   return {static_cast<double>(plan.tensor * plan.context * microbatches) * of_rank};
-}
-
-TimeParts parts_of(const sim::Spent& spent) {
-  const auto on = [&](std::initializer_list<Activity> list) {
-    sim::Picoseconds sum = 0;
-    for (auto activity : list) sum += spent.on[activity];
-    return seconds_of(sum);
-  };
-  using enum StepPart;
-  TimeParts parts;
-  parts[compute] = on({strategies::forward_compute, strategies::input_gradient_compute,
-                       strategies::weight_gradient_compute});
-  parts[recompute] = on({strategies::recompute_compute});
-  parts[tensor_comm] = on({strategies::forward_tensor_comm, strategies::backward_tensor_comm,
-                           strategies::recompute_tensor_comm});
-  parts[context_comm] = on({strategies::forward_context_comm, strategies::backward_context_comm,
-                            strategies::recompute_context_comm});
-  parts[expert_comm] = on({strategies::forward_expert_comm, strategies::backward_expert_comm,
-                           strategies::recompute_expert_comm});
-  parts[pipeline_comm] = on({strategies::pipeline_comm});
-  parts[data_comm] = on({strategies::data_comm});
-  parts[offload] = on({strategies::offloading});
-  parts[optimizer] = on({strategies::optimizer_compute});
-  parts[bubble] = seconds_of(spent.idle) + on({strategies::expert_waiting});
-  parts[other] = seconds_of(spent.host) + on({strategies::data_loading});
-  return parts;
 }
 
 // How often each actor runs each template: [actor][template].
@@ -273,12 +247,13 @@ void add_link_samples(Timeline& timeline, const Forecast& forecast,
   timeline.links = link_samples(lowered, trace, sampled);
 }
 
-// What was waited for, drawn only with a timeline.
+// What was waited for. `questions`: that priced the program, with a timeline; null: none is drawn.
 void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::Lowered& lowered,
                const sim::Trace& trace, const sim::Waits& waits, sim::Period period,
-               const Options& options, const std::vector<sim::LinkId>& links) {
+               const strategies::Questions* questions, const std::vector<sim::LinkId>& links) {
   Drawn drawn;
-  if (options.timeline) drawn = timeline_of(scenario, lowered, trace, waits, forecast.memory);
+  if (questions != nullptr)
+    drawn = timeline_of(scenario, lowered, trace, waits, forecast.memory, *questions);
   const Played played{.program = lowered.program,
                       .actors = lowered.actors,
                       .trace = trace,
@@ -286,7 +261,7 @@ void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::L
                       .period = period,
                       .stages = forecast.pipeline.stages.size(),
                       .chunks = scenario.plan.virtual_stages > 1,
-                      .slice_of = options.timeline ? &drawn.slice_of : nullptr};
+                      .slice_of = questions != nullptr ? &drawn.slice_of : nullptr};
   auto idle = idle_of(played);
   for (auto& stage : forecast.pipeline.stages) stage.bubble_by_cause.emplace();
   for (const auto& interval : idle) {
@@ -294,7 +269,7 @@ void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::L
     for (std::size_t c = 0; c < idle_causes; ++c)
       (*stage.bubble_by_cause)[c] += interval.by_cause[c];
   }
-  if (!options.timeline) return;
+  if (questions == nullptr) return;
   drawn.timeline.idle = std::move(idle);
   add_link_samples(drawn.timeline, forecast, links, lowered, trace);
   drawn.timeline.critical_path = critical_path_of(played);
@@ -305,7 +280,8 @@ void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::L
 
 Forecast simulate(const Scenario& scenario, const Options& options) {
   const Prices prices(scenario.cluster);
-  const auto costs = options.basis ? prices.costs_with_questions() : prices.costs();
+  const auto costs =
+      options.basis || options.timeline ? prices.costs_with_questions() : prices.costs();
   const auto lowered =
       strategies::lower({scenario.model, scenario.training, scenario.plan, scenario.software,
                          scenario.cluster, options.timeline},
@@ -340,7 +316,9 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   if (options.basis)
     forecast.basis = basis_of(lowered.program, waits, *costs.questions,
                               [&](const auto& question) { return prices.evidence(question); });
-  if (explains) add_waits(forecast, scenario, lowered, trace, waits, period, options, links);
+  if (explains)
+    add_waits(forecast, scenario, lowered, trace, waits, period,
+              options.timeline ? costs.questions.get() : nullptr, links);
   forecast.experts = expert_ranks(scenario, lowered, middle, costs);
   add_expert_waits(forecast, lowered, measures);
   return forecast;

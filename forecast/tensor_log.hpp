@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: allocations and frees as they are written down.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -29,6 +30,8 @@ class TensorLog {
     for (auto id = ids.rbegin(); id != ids.rend(); ++id) free(*id);
     ids.clear();
   }
+  // Events so far, on the list that is written to.
+  std::size_t size() const { return events_->size(); }
   // A tensor of which nothing else happens in between.
   void passing(std::int64_t bytes, NamedTensor tensor) {
     if (bytes > 0) free(allocate(bytes, std::move(tensor)));

@@ -36,10 +36,11 @@ constexpr std::array<std::string_view, 16> kinds{"forward",
 class Draw {
  public:
   Draw(const Scenario& scenario, const strategies::Lowered& lowered, const sim::Trace& trace,
-       const sim::Waits& waits, const Memory& memory)
+       const sim::Waits& waits, const Memory& memory, const strategies::Questions& questions)
       : scenario_(scenario),
         lowered_(lowered),
         trace_(trace),
+        questions_(questions),
         shown_(lowered.actors.size()),
         samples_of_(lowered.actors.size(), none),
         slice_of_(trace.start.size(), no_slice) {
@@ -112,12 +113,20 @@ class Draw {
                            .start_ps = trace_.start[event],
                            .end_ps = trace_.end[event]});
     if (op.kind == sim::Op::Kind::pass) {
-      const auto& body = lowered_.program.body(lowered_.program.body_of(op, event - op.first));
+      const auto id = lowered_.program.body_of(op, event - op.first);
+      const auto& body = lowered_.program.body(id);
       out_.slices.back().flops = {body.flops};
       out_.slices.back().bytes = {body.sent};
+      out_.slices.back().steps = steps_of(id, body);
     }
     if (op.traffic != sim::no_traffic)
       out_.slices.back().bytes = {lowered_.program.traffic()[op.traffic].bytes};
+  }
+
+  int steps_of(sim::TemplateId id, const sim::Template& body) {
+    const auto [at, fresh] = passes_.try_emplace(id, static_cast<int>(out_.passes.size()));
+    if (fresh) out_.passes.push_back(pass_steps(body, questions_));
+    return at->second;
   }
 
   void receive(const sim::Op& op, const sim::Label& label) {
@@ -179,11 +188,13 @@ class Draw {
   const Scenario& scenario_;
   const strategies::Lowered& lowered_;
   const sim::Trace& trace_;
+  const strategies::Questions& questions_;
   std::vector<bool> shown_;
   std::vector<MemorySamples> samples_;
   std::vector<std::size_t> samples_of_;                       // by actor
   std::vector<std::size_t> slice_of_;                         // by event
   std::map<std::array<std::int64_t, 3>, std::string> names_;  // by kind, microbatch and chunk
+  std::map<sim::TemplateId, int> passes_;                     // in Timeline::passes
   Timeline out_;
 };
 
@@ -213,8 +224,9 @@ const char* lane_of(const sim::Op& op, const sim::Label& label) {
 }
 
 Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                  const sim::Trace& trace, const sim::Waits& waits, const Memory& memory) {
-  return Draw(scenario, lowered, trace, waits, memory).draw();
+                  const sim::Trace& trace, const sim::Waits& waits, const Memory& memory,
+                  const strategies::Questions& questions) {
+  return Draw(scenario, lowered, trace, waits, memory, questions).draw();
 }
 
 }  // namespace forecast

@@ -16,9 +16,14 @@ struct Drawn {
 };
 
 // What the lowest rank of every stage, and whoever else is on the critical path, did: bars,
-// messages between them, and memory over time.
+// messages between them, and memory over time. `questions`: that priced the program.
 Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                  const sim::Trace& trace, const sim::Waits& waits, const Memory& memory);
+                  const sim::Trace& trace, const sim::Waits& waits, const Memory& memory,
+                  const strategies::Questions& questions);
+
+// The steps of a pass that `questions` priced; what takes no time is left out, and element-wise
+// kernels of one part that follow each other are one. O(steps)
+std::vector<PassStep> pass_steps(const sim::Template& body, const strategies::Questions& questions);
 
 // What a bar of this op is called, and where it is drawn.
 std::string name_of(const sim::Label& label, bool chunks);

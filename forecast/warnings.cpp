@@ -34,7 +34,17 @@ bool drops_everything(const Scenario& scenario) {
   return true;
 }
 
+std::string finds_only_pieces(const Memory& memory, const AllocatorFailure& failure) {
+  return "stage " + std::to_string(memory.peak_stage) + " has " +
+         units::short_text(failure.reserved - failure.allocated) + " free in pieces of at most " +
+         units::short_text(failure.largest_free) + " when " + failure.tensor + " asks for " +
+         units::short_text(failure.requested) +
+         "; set software.allocator.expandable_segments: true, or leave more free";
+}
+
 std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
+  if (memory.allocator && memory.allocator->failure && memory.allocator->failure->by_fragments)
+    return finds_only_pieces(memory, *memory.allocator->failure);
   std::string text = "stage " + std::to_string(memory.peak_stage) + " needs " +
                      units::short_text(memory.peak) + " of " + units::short_text(memory.capacity) +
                      " device memory; ";

@@ -173,16 +173,14 @@ Operators projections(const Builder& make) {
   const double element = make.element(), tokens = real(e.tokens()), rows = real(e.rows);
   const auto queries = e.heads * t.head_dim, keys = e.kv_heads * t.head_dim;
 
-  auto qkv = make.linear("QKV projection", Part::attention, Seam::enter, t.hidden,
-                         queries + 2 * keys, t.qkv_biases);
+  auto qkv = make.joined("QKV projection", Part::attention, Seam::enter, t.hidden,
+                         {queries, keys, keys}, t.qkv_biases);
   qkv.kept = {
       {.name = "QKV input",
        .size = {make.operand_element() * rows * real(t.hidden)},
        .module = Module::layernorm,
        .value_bytes = make.operand_element()},
       {.name = "queries, keys, values", .size = {element * tokens * real(queries + 2 * keys)}}};
-  const double columns = real(queries + 2 * keys);
-  qkv.products = {real(queries) / columns, real(keys) / columns, real(keys) / columns};
   Operators ops{std::move(qkv)};
 
   const double rotated = element * tokens * real(queries + keys);

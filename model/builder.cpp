@@ -88,6 +88,46 @@ Operator Builder::linear(std::string_view name, Part part, Seam seam, std::int64
   return op;
 }
 
+namespace {
+
+// Replaces the product of all outputs by one for each. What its traffic has beyond the operands and
+// results, a sum of gradients, is shared out.
+void take_apart(std::vector<Kernel>& kernels, const Kernel& whole,
+                const std::vector<Kernel>& parts) {
+  const auto place = std::ranges::find(kernels, Kernel::Kind::product, &Kernel::kind);
+  const auto beyond = place->traffic - whole.traffic;
+  const auto first = kernels.erase(place);
+  const auto made = kernels.insert(first, parts.begin(), parts.end());
+  for (auto kernel = made; kernel != made + static_cast<std::ptrdiff_t>(parts.size()); ++kernel)
+    kernel->traffic += (kernel->flops / whole.flops) * beyond;
+}
+
+}  // namespace
+
+Operator Builder::joined(std::string_view name, Part part, Seam seam, std::int64_t in,
+                         std::initializer_list<std::int64_t> outs, bool bias) const {
+  const auto tokens = extent.tokens();
+  std::int64_t all = 0;
+  for (const auto out : outs) all += out;
+  auto op = linear(name, part, seam, in, all, bias);
+  for (const auto out : outs) op.products.push_back(real(out) / real(all));
+  if (kernels.joined_projections) return op;
+  const auto whole = products(tokens, in, all);
+  std::vector<Kernel> forward, input_gradient, weight_gradient;
+  for (const auto out : outs) {
+    const auto one = products(tokens, in, out);
+    forward.push_back(one.forward);
+    input_gradient.push_back(one.input_gradient);
+    weight_gradient.push_back(one.weight_gradient);
+  }
+  take_apart(op.forward, whole.forward, forward);
+  take_apart(op.input_gradient, whole.input_gradient, input_gradient);
+  take_apart(op.weight_gradient, whole.weight_gradient, weight_gradient);
+  const auto sum = stream(3 * element() * real(tokens) * real(in));
+  op.input_gradient.insert(op.input_gradient.end(), outs.size() - 1, sum);
+  return op;
+}
+
 Operator Builder::replicated(std::string_view name, Part part, std::int64_t in,
                              std::int64_t out) const {
   auto op = weighted(products(extent.rows, in, out), real(in) * real(out),

@@ -2,6 +2,7 @@
 // The pieces that layers, embedding and head are made of.
 #pragma once
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 
 #include "model/layer.hpp"
@@ -36,6 +37,10 @@ struct Builder {
   // step, by the optimizer.
   Operator linear(std::string_view name, Part part, Seam seam, std::int64_t in, std::int64_t out,
                   bool bias) const;
+  // Several of them that read the same input: one product makes all of their outputs, unless
+  // projections are apart.
+  Operator joined(std::string_view name, Part part, Seam seam, std::int64_t in,
+                  std::initializer_list<std::int64_t> outs, bool bias) const;
   // The same on this rank's rows alone, of weights that are not divided.
   Operator replicated(std::string_view name, Part part, std::int64_t in, std::int64_t out) const;
   // The same for each routed expert that is here, the rows shared out to them evenly. A bias is

@@ -31,7 +31,12 @@ struct Kernels {
   bool copies_attention_output = false;
   bool fused_norm = true;
   bool fused_rotary = true;
+  // Queries, keys and values in one product, and both halves of a gated MLP; otherwise in one each,
+  // whose gradients of their common input are summed up.
+  bool joined_projections = true;
   bool fused_cross_entropy = false;
+  // A compiler joins its steps: then only the 16-bit logits and their gradients are ever whole.
+  bool compiled_cross_entropy = false;
   bool cross_entropy_in_place = false;      // otherwise each of its steps makes logits anew
   bool fused_gradient_accumulation = true;  // weight gradients are summed up inside the product
   // Otherwise: autograd sums them up in 16 bit, and the sums of a microbatch are cast, added to

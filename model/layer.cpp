@@ -56,7 +56,20 @@ Operators embedding(const Transformer& transformer, const Extent& extent, const 
 // down. In place, these all work on what is kept, and 6 bytes a logit are alive each way: fp32 and
 // the 16-bit logits or their gradient (Megatron-Core, tensor_parallel/cross_entropy.py). Else on a
 // copy beside it: forward 10 with the copy, backward 12 with the gradients of log-probabilities and
-// of logits (torch.nn.functional.cross_entropy). Fused: one pass each way in 16 bit.
+// of logits (torch.nn.functional.cross_entropy). Compiled: what is between the 16-bit logits and
+// their gradient is never in memory (torch.compile of the loss, torchtitan/components/loss.py).
+// Fused: one pass each way in 16 bit.
+namespace {
+
+void keep_logits(Operator& loss, double logits, double element, const Kernels& kernels) {
+  const bool compiled = kernels.compiled_cross_entropy, in_place = kernels.cross_entropy_in_place;
+  loss.kept = {{.name = "logits", .size = {(compiled ? element : 4) * logits}}};
+  loss.largest = {compiled ? 0 : (element + (in_place ? 0 : 4)) * logits};
+  loss.gradients = {(compiled || in_place ? element : 4 + 4) * logits};
+}
+
+}  // namespace
+
 Operators head(const Transformer& transformer, const Extent& extent, const Kernels& kernels,
                units::Precision precision) {
   const auto make = Builder{transformer, extent, kernels, precision}.wide();
@@ -83,10 +96,7 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
                     Builder::stream(4 * logits),
                     Builder::stream(8 * logits)};
     loss.input_gradient = {Builder::stream(8 * logits), Builder::stream((element + 4) * logits)};
-    loss.kept = {{.name = "logits", .size = {4 * logits}}};
-    const bool in_place = kernels.cross_entropy_in_place;
-    loss.largest = {(element + (in_place ? 0 : 4)) * logits};
-    loss.gradients = {(in_place ? element : 4 + 4) * logits};
+    keep_logits(loss, logits, element, kernels);
   }
   Operators ops{make.norm("final norm", Part::head, false), std::move(product), std::move(loss)};
   return ops;

@@ -85,7 +85,7 @@ using Operators = std::vector<Operator>;
 // are stored in it too. In fp8 and below only the products of linear layers and what these keep of
 // their inputs are narrow (`model/narrow.hpp`); attention's core, router and head are 16 bit.
 // `window` limits attention to that many tokens back (0 = all). Costs follow Korthikanti et al.
-// 2022 for what is kept; see docs/cost-model.md. A layer with experts: norm, shared experts,
+// 2022 for what is kept; see docs/model/activations.md. A layer with experts: norm, shared experts,
 // router, permutation, experts, weighted sum, residual; divided, it needs sequence parallelism:
 // each rank routes rows of its own.
 Operators layer(const Transformer&, const Extent&, const Kernels&, units::Precision,

@@ -73,7 +73,9 @@ Operators two_projections(const Builder& make, const Names& names, Module module
   const auto& t = make.transformer;
   const std::int64_t halves = t.gated() ? 2 : 1;
   const double wide = real(make.extent.tokens()) * real(ffn);
-  Operators ops{make.linear(names.up, Part::mlp, Seam::enter, t.hidden, halves * ffn, biases),
+  Operators ops{t.gated()
+                    ? make.joined(names.up, Part::mlp, Seam::enter, t.hidden, {ffn, ffn}, biases)
+                    : make.linear(names.up, Part::mlp, Seam::enter, t.hidden, ffn, biases),
                 activation(make, names.activation, wide),
                 make.linear(names.down, Part::mlp, Seam::leave, ffn, t.hidden, biases)};
   for (auto& op : ops) op.module = module;
@@ -82,7 +84,6 @@ Operators two_projections(const Builder& make, const Names& names, Module module
                   .module = module,
                   .value_bytes = make.element()}};
   if (auto gate = activated_gate(make, module, wide)) ops[1].kept.push_back(*gate);
-  if (t.gated()) ops[0].products = {0.5, 0.5};
   ops[2].kept = {{.name = names.down_input,
                   .size = {make.operand_element() * wide},
                   .module = module,

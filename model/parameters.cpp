@@ -92,7 +92,8 @@ bool is_moe_layer(const Transformer& t, std::int64_t layer) {
 }
 
 bool is_windowed_layer(const Transformer& t, std::int64_t layer) {
-  return t.window && layer % t.window->every == 0;
+  return t.window && layer % t.window->every == 0 &&
+         (t.window->full_every == 0 || (layer + 1) % t.window->full_every != 0);
 }
 
 std::int64_t parameters(const Transformer& t) { return whole_number(count_parameters(t, false)); }

@@ -11,10 +11,12 @@ enum class Activation { gelu, relu, squared_relu, swiglu, geglu };
 enum class Norm { layernorm, rmsnorm };
 enum class Position { learned, rope, alibi, none };
 
-// Every `every`-th layer attends to at most `size` tokens back; the others to all.
+// The first of every `every` layers attends to at most `size` tokens back, the others to all; the
+// last of every `full_every` layers, where that is not 0, to all too (Gemma 3: 6).
 struct Window {
   std::int64_t size = 0;
   int every = 1;
+  int full_every = 0;
   friend bool operator==(const Window&, const Window&) = default;
 };
 

@@ -18,6 +18,12 @@ double copy_bytes(const Training& training) {
   return model::weight_copy_bytes(training.precision, training.fp8_recipe);
 }
 
+// Whether whole weights of narrow products have no 16-bit ones beside their copies.
+bool only_narrow(const Training& training, const Software& software) {
+  using enum units::Precision;
+  return software.narrow_weights && (training.precision == fp8 || training.precision == mxfp8);
+}
+
 constexpr double master_bytes = 4;
 
 int moments_of(Optimizer optimizer) {
@@ -169,6 +175,7 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     states += all_of(moment, 1) - divided(held.matrices, moment, 1);
   }
   place(memory.optimizer, offload.optimizer, states);
+  place(memory.stepping, offload.optimizer, all_of(software.stepping_bytes, 1));
   if (sends_signs(plan, training))
     memory.optimizer +=
         units::Bytes{p * 4 * (1 + 1 / static_cast<double>(plan.data * plan.context))};
@@ -187,7 +194,8 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
                              : all * bytes.weights + copies;
     memory.gathered = {whole + held.unreduced * bytes.gradients};
   } else {
-    memory.weights = {p * bytes.weights + copies};
+    const double wide = only_narrow(training, software) ? p - held.cast : p;
+    memory.weights = {wide * bytes.weights + copies};
     if (plan.zero >= 2) memory.gathered = {held.unreduced * bytes.gradients};
   }
   // From stage 2 on every pass reduces its own: what that takes is in `gathered`.

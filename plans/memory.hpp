@@ -25,6 +25,7 @@ struct StaticMemory {
   units::Bytes weights, gradients, optimizer;
   units::Bytes gathered;    // ZeRO-3: unsharded parameters and gradients of the units in use
   units::Bytes reduction;   // after the last pass: copies and buffers of gradients on their way
+  units::Bytes stepping;    // while the optimizer runs: copies of the gradients that it reads
   units::Bytes host, nvme;  // what lives there instead
 };
 
@@ -39,6 +40,7 @@ struct StaticMemory {
 // and of those that it sums up for all: 4 (1 + 1/d) (1-bit Adam, Tang et al. 2021).
 // In 8 and 4 bit the 16-bit weights stay, and both copies of them (`model/narrow.hpp`) beside them:
 // of whole weights; ZeRO-3 has them of gathered units. Embedding, head, norms and biases have none.
+// With Software::narrow_weights whole weights in 8 bit are these copies alone.
 // zero 0: everything whole. 1: optimizer states / shards. 2: gradients / shards too. 3: weights
 // too, plus the units that are whole at once (Rajbhandari et al. 2020, section 5). From stage 2 on
 // gradients are whole until they are reduced, or on the host: one bucket fills while another is on

@@ -107,6 +107,11 @@ struct Software {
   units::Precision gradient_precision = units::Precision::fp32;
   // Bytes per parameter: low-precision weights, gradients, optimizer states with master copy.
   double weight_bytes = 2, gradient_bytes = 4, optimizer_bytes = 12;
+  // Of what each rank updates, only while it does: flat or wider copies of its gradients.
+  double stepping_bytes = 0;
+  // In 8 bit no 16-bit weights are kept beside the copies that products read (fp8 parameters of
+  // Transformer Engine), where weights are whole.
+  bool narrow_weights = false;
   double optimizer_traffic = 34;  // device memory traffic of one optimizer step per parameter
   units::Bytes bucket{40e6 * 4};  // gradient bucket
 

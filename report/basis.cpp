@@ -91,8 +91,7 @@ std::string share_text(std::int64_t picoseconds, const forecast::Forecast& forec
 
 }  // namespace
 
-std::string what_of(const forecast::Wanted& wanted) {
-  const auto& question = wanted.question;
+std::string what_of(const Question& question) {
   if (question.kernel)
     return question.kernel->kind == Kernel::Kind::attention ? attention_words(*question.kernel)
                                                             : product_words(*question.kernel);
@@ -126,7 +125,8 @@ std::string measurements_text(const forecast::Forecast& forecast, const TextOpti
   const auto& wanted = forecast.basis->wanted;
   for (std::size_t i = 0; i < std::min(most_shown, wanted.size()); ++i) {
     const auto command = command_of(wanted[i]);
-    const auto what = command.empty() ? what_of(wanted[i]) + ": no tool here measures it" : command;
+    const auto what =
+        command.empty() ? what_of(wanted[i].question) + ": no tool here measures it" : command;
     const int width = width_of(options);
     const bool fits = command.empty() || share_width + columns(what) <= width;
     auto lines = wrapped(what, share_width, fits ? width : width - 2);
@@ -154,7 +154,7 @@ Document basis_document(const forecast::Basis& basis) {
                                .put("kind", std::string(forecast::to_text(one.kind)))
                                .put("evidence", std::string(word(one.evidence)))
                                .quantity("seconds", seconds_of(one.time_ps))
-                               .put("what", what_of(one))
+                               .put("what", what_of(one.question))
                                .put("command", command.empty() ? Document() : Document(command))
                                .take());
   }

@@ -12,6 +12,8 @@
 #include "report/document.hpp"
 #include "report/json.hpp"
 #include "report/terminal.hpp"
+#include "scenarios/documents/form_at.hpp"
+#include "scenarios/tables.hpp"
 #include "units/text.hpp"
 
 namespace report {
@@ -264,21 +266,22 @@ std::string compare_text(const Compared& from, const Compared& to,
                         path_rows(from.forecast.critical_path, to.forecast.critical_path), options);
 }
 
-std::string compare_json(const Compared& from, const Compared& to,
-                         const std::vector<Effect>& effects, std::string_view version) {
-  auto document = Document::parse(simulate_json(to.scenario, to.forecast, version));
-  auto against = Document::parse(simulate_json(from.scenario, from.forecast, version));
-  against.erase("stepcast");
+std::string compared_json(const forecast::Scenario& from, const forecast::Scenario& to,
+                          const std::vector<Effect>& effects) {
+  const auto form = scenarios::map_of(scenarios::scenario_fields());
   Document changes = Document::array(), alone = Document::array();
   const auto value_of = [](const std::string& text) {
     return text.empty() ? Document() : Document::parse(text);
   };
-  for (const auto& change : changes_between(from.scenario, to.scenario))
-    changes.push_back(Object()
-                          .put("path", change.path)
-                          .put("from", value_of(change.from))
-                          .put("to", value_of(change.to))
-                          .take());
+  for (const auto& change : changes_between(from, to)) {
+    const auto* of = scenarios::form_at(form, change.path);
+    Object object;
+    object.put("path", change.path)
+        .put("from", value_of(change.from))
+        .put("to", value_of(change.to))
+        .unless_empty("unit", of == nullptr ? "" : std::string(scenarios::unit_of(*of)));
+    changes.push_back(object.take());
+  }
   for (const auto& effect : effects)
     alone.push_back(
         Object()
@@ -287,8 +290,15 @@ std::string compare_json(const Compared& from, const Compared& to,
             .optional("peak_bytes", effect.peak)
             .put("reason", effect.why_not.empty() ? Document() : Document(effect.why_not))
             .take());
-  against["changes"] = std::move(changes);
-  against["effects"] = std::move(alone);
+  return dump(Object().put("changes", std::move(changes)).put("effects", std::move(alone)).take());
+}
+
+std::string compare_json(const Compared& from, const Compared& to,
+                         const std::vector<Effect>& effects, std::string_view version) {
+  auto document = Document::parse(simulate_json(to.scenario, to.forecast, version));
+  auto against = Document::parse(simulate_json(from.scenario, from.forecast, version));
+  against.erase("stepcast");
+  against.update(Document::parse(compared_json(from.scenario, to.scenario, effects)));
   document["against"] = std::move(against);
   return dump(document);
 }

@@ -34,6 +34,10 @@ struct Compared {
   const forecast::Forecast& forecast;
 };
 
+// The changes and the effects as the document below has them: {"changes", "effects"}.
+std::string compared_json(const forecast::Scenario& from, const forecast::Scenario& to,
+                          const std::vector<Effect>& effects);
+
 // In the order of the document. Names and alerts of scenarios are left out.
 std::vector<Change> changes_between(const forecast::Scenario& from, const forecast::Scenario& to);
 
@@ -50,7 +54,7 @@ std::string compare_text(const Compared& from, const Compared& to,
                          const std::vector<Effect>& effects, const TextOptions& options);
 
 // The document of simulate --json of `to`, and in it, as "against": that of `from`, "changes" and
-// "effects".
+// "effects". A changed quantity has its unit beside it.
 std::string compare_json(const Compared& from, const Compared& to,
                          const std::vector<Effect>& effects, std::string_view version);
 

@@ -97,6 +97,13 @@ std::string measured_text(const MeasuredHere& measured, const forecast::Forecast
                              "one, before you correct by it",
                              std::abs(off)),
                  options);
+  if (!is_inside(measured, forecast))
+    text +=
+        item("why",
+             fmt::format("stepcast explain {} --measured {:.6g}s [--trace FOLDER] names what may "
+                         "have made the difference",
+                         printable(measured.file, options.unicode), measured.step.measured.value),
+             options);
   text += heading("To correct forecasts like this one: --corrections FILE, which has", options);
   std::string lines = entry_yaml(measured);
   for (std::size_t at = 0; at < lines.size();) {

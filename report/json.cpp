@@ -6,8 +6,8 @@
 #include "report/correction_parts.hpp"
 #include "report/document.hpp"
 #include "report/job.hpp"
+#include "report/racks.hpp"
 #include "report/run.hpp"
-#include "scenarios/racks.hpp"
 
 namespace report {
 namespace {
@@ -241,7 +241,7 @@ Document parameters_document(const model::Transformer& model) {
 }
 
 Document racks_document(const topology::Cluster& cluster) {
-  const auto counted = scenarios::counted_in_racks(cluster);
+  const auto counted = counted_in_racks(cluster);
   if (!counted) return nullptr;
   return Object()
       .put("racks", counted->racks)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "report/racks.hpp"
 #include "report/terminal.hpp"
 #include "report/words.hpp"
 #include "scenarios/racks.hpp"
@@ -66,7 +67,7 @@ std::string parameters_words(const model::Transformer& model) {
 // How many racks and trays the GPUs are, where NVLink ends and what stays empty: "nodes: 32" of a
 // rack of 72 GPUs is 2,304 GPUs, and whoever counts trays meant fewer. Empty for servers.
 std::string racks_words(const topology::Cluster& cluster) {
-  const auto counted = scenarios::counted_in_racks(cluster);
+  const auto counted = counted_in_racks(cluster);
   if (!counted) return {};
   const auto& c = *counted;
   auto words =

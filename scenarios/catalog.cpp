@@ -109,4 +109,29 @@ topology::Cluster catalog_cluster(std::string_view node, std::string_view fabric
 }
 strategies::Software catalog_software(std::string_view name) { return entry(name, read_software); }
 
+namespace {
+
+template <class Read>
+auto described(std::string_view text, const std::string& name, Read read) {
+  const auto document = parse_yaml(text, name);
+  Reading reading(name, {});
+  auto value = read(Cursor(document, "", reading));
+  reading.throw_if_any();
+  return value;
+}
+
+}  // namespace
+
+topology::Cluster described_cluster(std::string_view text, const std::string& name) {
+  return described(text, name, read_cluster);
+}
+
+topology::Device described_device(std::string_view text, const std::string& name) {
+  return described(text, name, [](const Cursor& at) {
+    topology::Device device;
+    read_device(device, at);
+    return device;
+  });
+}
+
 }  // namespace scenarios

@@ -42,4 +42,9 @@ topology::Cluster catalog_cluster(std::string_view node, std::string_view fabric
                                   std::int64_t nodes);
 strategies::Software catalog_software(std::string_view name);
 
+// A cluster, or a device, as a scenario writes them, in YAML or JSON: of a device its name, or a
+// mapping over one. Throw Error with every mistake; `name` is what complaints call the text.
+topology::Cluster described_cluster(std::string_view text, const std::string& name);
+topology::Device described_device(std::string_view text, const std::string& name);
+
 }  // namespace scenarios

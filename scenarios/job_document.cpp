@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "scenarios/document.hpp"
-#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 
 namespace scenarios {
 namespace {

@@ -42,21 +42,21 @@ void complete_from_job(OpenedDocument& opened, Reading& reading);
 // What `read(document, reading)` makes of a file, as load_placed's of a document that is no
 // scenario.
 template <class Read>
-auto load_scenario_file(const std::filesystem::path& file, std::span<const std::string> sets,
+auto load_scenario_file(const Source& source, std::span<const std::string> sets,
                         const JobHints& hints, const Read& read, void (*loosen)(Value&) = nullptr) {
-  Reading reading(file.string(), file.parent_path());
-  auto opened = open_document(read_file(file), file.string(), file.parent_path(), hints,
-                              reading.texts(), loosen);
+  const auto file = source.file.string();
+  Reading reading(file, source.folder());
+  auto opened = open_document(source.read(), file, source.folder(), hints, reading.texts(), loosen);
   apply_sets(opened.document, sets, reading);
   complete_from_job(opened, reading);
   auto value = read(std::as_const(opened.document), reading);
   reading.throw_if_any();
   Files files;
   reading.texts().tell(&files);
-  files.push_back(file);
+  source.tell(&files);
   return Placed<decltype(value)>{
       std::move(value),
-      {file.string(), std::move(opened.document), std::move(files), std::move(opened.job)}};
+      {file, std::move(opened.document), std::move(files), std::move(opened.job)}};
 }
 
 }  // namespace scenarios

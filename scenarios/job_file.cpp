@@ -5,8 +5,8 @@
 
 #include "scenarios/document.hpp"
 #include "scenarios/documents/file.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/job_document.hpp"
-#include "scenarios/jobs/read_job.hpp"
 
 namespace scenarios {
 

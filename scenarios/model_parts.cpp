@@ -104,7 +104,11 @@ const Form& window_form() {
                         {"every",
                          "Every so many layers have the window",
                          "1",
-                         {.type = Type::whole, .range = {1, 10'000, "a number of layers"}}}})}};
+                         {.type = Type::whole, .range = {1, 10'000, "a number of layers"}}},
+                        {"full_every",
+                         "The last of every so many layers looks back all the way; 0: none does",
+                         "0",
+                         {.type = Type::whole, .range = {0, 10'000, "a number of layers"}}}})}};
   return form;
 }
 
@@ -116,8 +120,11 @@ void read_window(Transformer& t, const Cursor& at) {
     at.complain("missing key 'size'; expected {size: N, every: M}");
     return;
   }
-  const auto* every = value.find("every");
-  t.window = {to_whole(*size), every == nullptr ? 1 : static_cast<int>(to_whole(*every))};
+  const auto layers_of = [&](const char* key, int otherwise) {
+    const auto* given = value.find(key);
+    return given == nullptr ? otherwise : static_cast<int>(to_whole(*given));
+  };
+  t.window = {to_whole(*size), layers_of("every", 1), layers_of("full_every", 0)};
 }
 
 std::optional<Value> show_window(const Transformer& t) {
@@ -125,6 +132,7 @@ std::optional<Value> show_window(const Transformer& t) {
   Value map;
   show_key(map, "size", shown_whole(t.window->size));
   show_key(map, "every", shown_whole(t.window->every));
+  if (t.window->full_every > 0) show_key(map, "full_every", shown_whole(t.window->full_every));
   return map;
 }
 

@@ -31,10 +31,9 @@ auto read_placed(std::string_view text, const std::string& file_name,
 
 // The same of a file, which is among those that were read.
 template <class Read>
-auto load_placed(const std::filesystem::path& file, std::span<const std::string> sets,
-                 const Read& read) {
-  auto placed = read_placed(read_file(file), file.string(), sets, file.parent_path(), read);
-  placed.origin.read.push_back(file);
+auto load_placed(const Source& source, std::span<const std::string> sets, const Read& read) {
+  auto placed = read_placed(source.read(), source.file.string(), sets, source.folder(), read);
+  source.tell(&placed.origin.read);
   return placed;
 }
 

@@ -143,9 +143,9 @@ Scenario load_scenario(const std::filesystem::path& file, std::span<const std::s
   return load_placed_scenario(file, sets).value;
 }
 
-Placed<Scenario> load_placed_scenario(const std::filesystem::path& file,
-                                      std::span<const std::string> sets, const JobHints& hints) {
-  return load_scenario_file(file, sets, hints, read_document);
+Placed<Scenario> load_placed_scenario(const Source& source, std::span<const std::string> sets,
+                                      const JobHints& hints) {
+  return load_scenario_file(source, sets, hints, read_document);
 }
 
 std::optional<Published> published_in(const Origin& origin) {

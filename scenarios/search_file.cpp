@@ -351,9 +351,9 @@ Question load_question(const std::filesystem::path& file, std::span<const std::s
   return load_placed_question(file, sets).value;
 }
 
-Placed<Question> load_placed_question(const std::filesystem::path& file,
-                                      std::span<const std::string> sets, const JobHints& hints) {
-  return load_scenario_file(file, sets, hints, question_of, open_plan);
+Placed<Question> load_placed_question(const Source& source, std::span<const std::string> sets,
+                                      const JobHints& hints) {
+  return load_scenario_file(source, sets, hints, question_of, open_plan);
 }
 
 Question reopened(const PublishedRow& row, std::span<const std::string> sets) {

@@ -23,10 +23,10 @@ search::Question read_question(std::string_view text, const std::string& file_na
 search::Question load_question(const std::filesystem::path& file,
                                std::span<const std::string> sets = {});
 
-// The same with the places of its keys, for what simulation refuses, and the files that were read.
-// A job of a training framework is read as its scenario; of its plan stays what no search varies
-// (docs/jobs.md).
-Placed<search::Question> load_placed_question(const std::filesystem::path& file,
+// The same of a file or a text, with the places of its keys, for what simulation refuses, and the
+// files that were read. A job of a training framework is read as its scenario; of its plan stays
+// what no search varies (docs/jobs.md).
+Placed<search::Question> load_placed_question(const Source& source,
                                               std::span<const std::string> sets = {},
                                               const JobHints& hints = {});
 

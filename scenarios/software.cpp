@@ -146,8 +146,15 @@ void add_kernel_keys(Table<Software>& table) {
                        of_kernels(&Kernels::fused_norm)),
       yes_no<Software>("fused_rotary", "true", "Rotary embedding in one kernel",
                        of_kernels(&Kernels::fused_rotary)),
+      yes_no<Software>("joined_projections", "true",
+                       "Queries, keys and values in one product, and both halves of a gated MLP",
+                       of_kernels(&Kernels::joined_projections)),
       yes_no<Software>("fused_cross_entropy", "false", "Cross entropy in one kernel",
                        of_kernels(&Kernels::fused_cross_entropy)),
+      yes_no<Software>("compiled_cross_entropy", "false",
+                       "A compiler joins the steps of the cross entropy: of the logits only the "
+                       "16-bit ones and their gradients are in memory",
+                       of_kernels(&Kernels::compiled_cross_entropy)),
       yes_no<Software>("copies_attention_output", "false",
                        "FlashAttention's output is kept in its own layout beside the layers'",
                        of_kernels(&Kernels::copies_attention_output)),
@@ -270,6 +277,15 @@ void add_memory_keys(Table<Software>& table) {
       amount<Software>("optimizer_bytes", "12", per_parameter,
                        "Optimizer states with the master copy, bytes per parameter",
                        &Software::optimizer_bytes),
+      amount<Software>("stepping_bytes", "0", per_parameter,
+                       "Copies of gradients while the optimizer runs, bytes per parameter that it "
+                       "updates",
+                       &Software::stepping_bytes),
+      yes_no<Software>(
+          "narrow_weights", "false",
+          "In fp8 and mxfp8 no 16-bit weights are kept beside the copies that products "
+          "read (--fp8-param-gather)",
+          &Software::narrow_weights),
       amount<Software>("optimizer_traffic", "34", {0, 1000, "bytes per parameter"},
                        "Device memory traffic of an optimizer step, bytes per parameter",
                        &Software::optimizer_traffic),

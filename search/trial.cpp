@@ -289,15 +289,24 @@ Played play(const Trial& trial, std::vector<std::vector<int>> cuts, Picoseconds 
 }
 
 ByteCount missing(const Question& question, const forecast::Forecast& forecast) {
-  if (!forecast.memory.host_fits) return std::numeric_limits<ByteCount>::max() / 4;
+  const auto& memory = forecast.memory;
+  if (!memory.host_fits) return std::numeric_limits<ByteCount>::max() / 4;
   double needed = 0;  // where something stays free, the allocator does not reserve it either
-  for (const auto& stage : forecast.memory.stages)
+  for (const auto& stage : memory.stages)
     needed = std::max(needed,
                       question.memory_headroom > 0
                           ? stage.peak.value
                           : (stage.peak_allocated + stage.communication + stage.framework).value);
-  const double room = (1 - question.memory_headroom) * forecast.memory.capacity.value;
-  return static_cast<ByteCount>(std::ceil(needed - room));
+  const double room = (1 - question.memory_headroom) * memory.capacity.value;
+  const auto lacks = static_cast<ByteCount>(std::ceil(needed - room));
+  // Who asks for no headroom asks for tensors that fit, whatever becomes of the rest.
+  if (question.memory_headroom <= 0 || memory.fits || !memory.allocator ||
+      !memory.allocator->failure)
+    return lacks;
+  // Tensors fit, but not in the pieces that are free.
+  const auto& failure = *memory.allocator->failure;
+  const auto piece = std::ceil((failure.requested - failure.largest_free).value);
+  return std::max({lacks, static_cast<ByteCount>(piece), ByteCount{1}});
 }
 
 }  // namespace search

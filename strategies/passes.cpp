@@ -55,24 +55,34 @@ sim::Picoseconds PassWriter::row_gather() const { return to_ticks(rows_.all_gath
 
 Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) const {
   Writer out(*this, share_.software.launch_forward, slowdown);
-  std::int64_t held = 0, peak = 0;
   for (const auto& block : blocks) {
     const auto& price = cost(block);
     if (block.regroups_before) out.regroup(regrouped_->exchanges.before, forward_tensor_comm);
     out.run_as(writer_of(block));
     out.sweep(price.operators, first_time);
     if (block.regroups_after) out.regroup(regrouped_->exchanges.after, forward_tensor_comm);
-    // What is copied to the host leaves at the latest with the next but one
-    // (activation_offload.cpp).
-    peak = std::max(
-        peak, held + price.kept + price.recomputed + price.largest_growing + 2 * price.offloaded);
-    held += price.kept;
   }
   if (out.empty()) out.compute(KernelRun{}, forward_compute);
   auto pieces = out.take();
-  pieces.front().body.held = held;
-  pieces.front().body.peak = peak;
+  auto& body = pieces.front().body;
+  for (const auto& [held, peak] : forward_memory(blocks)) {
+    body.peak = std::max(body.peak, peak);
+    body.held = held;
+  }
   return pieces;
+}
+
+std::vector<PassMemory> PassWriter::forward_memory(const std::vector<Block>& blocks) const {
+  std::vector<PassMemory> path;
+  std::int64_t held = 0;
+  for (const auto& block : blocks) {
+    const auto& price = cost(block);
+    held += price.kept;
+    // What is copied to the host leaves at the latest with the next but one
+    // (activation_offload.cpp).
+    path.push_back({held, held + price.recomputed + price.largest_growing + 2 * price.offloaded});
+  }
+  return path;
 }
 
 // A backward pass as it is written, and the bytes that its rank holds meanwhile.
@@ -115,6 +125,8 @@ class PassWriter::Backward {
 
   std::int64_t held() const { return held_; }
   std::int64_t peak() const { return std::max<std::int64_t>(0, peak_); }
+  // After each block, and the most while that ran.
+  const std::vector<PassMemory>& path() const { return path_; }
 
  private:
   const BlockCost& price(std::size_t block) const { return of_.cost(blocks_[block]); }
@@ -165,10 +177,12 @@ class PassWriter::Backward {
     const auto gradients = inputs_ && weights_ ? price.gradients_freeing : price.gradients;
     // Fetched: what this block reads and what the next will.
     if (inputs_) made += price.recomputed + 2 * price.offloaded;
-    peak_ = std::max(peak_, held_ + made + gradients);
+    const auto most = held_ + made + gradients;
+    peak_ = std::max(peak_, most);
     if (weights_) held_ -= price.kept;
     // Weight gradients of a pass of their own read what the one before it made again or fetched.
     if (inputs_ != weights_) held_ += (inputs_ ? 1 : -1) * (price.recomputed + price.offloaded);
+    path_.push_back({held_, most});
   }
 
   const PassWriter& of_;
@@ -177,7 +191,32 @@ class PassWriter::Backward {
   Writer& out_;
   std::optional<model::Part> only_;
   std::int64_t held_ = 0, peak_ = 0;
+  std::vector<PassMemory> path_;
 };
+
+PassMemory PassWriter::pair_memory(const std::vector<Block>& ahead,
+                                   const std::vector<Block>& back) const {
+  Writer out(*this, share_.software.launch_backward, 1.0);
+  Backward backward(*this, back, Pass::backward, out, {});
+  walk_back(back, 0, back.size(), backward);
+  const auto forward = forward_memory(ahead);
+  const auto& freeing = backward.path();
+  PassMemory pair;
+  std::int64_t kept = 0, freed = 0;
+  for (std::size_t i = 0; i < std::max(forward.size(), freeing.size()); ++i) {
+    if (i < forward.size()) {
+      pair.peak = std::max(pair.peak, forward[i].peak + freed);
+      kept = forward[i].held;
+    }
+    if (i < freeing.size()) {
+      const auto running = i < forward.size() ? forward[i].peak : kept;
+      pair.peak = std::max(pair.peak, running + freeing[i].peak);
+      freed = freeing[i].held;
+    }
+  }
+  pair.held = kept + freed;
+  return pair;
+}
 
 Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double slowdown,
                             std::optional<model::Part> only) const {

@@ -196,6 +196,13 @@ struct Regrouping {
 
 struct BlockTensors;
 
+// Bytes beyond what was there before a pass: what it leaves (negative: frees), and the most there
+// is.
+struct PassMemory {
+  std::int64_t held = 0, peak = 0;
+  friend auto operator<=>(const PassMemory&, const PassMemory&) = default;
+};
+
 // Writes passes of the blocks that it is told of. Costs are looked up once per kind of block;
 // `slowdown` stretches computation that runs beside communication.
 class PassWriter {
@@ -207,6 +214,10 @@ class PassWriter {
   Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown = 1.0) const {
     return backward(blocks, pass, slowdown, std::nullopt);
   }
+  // Of a forward and a backward pass whose blocks take turns, the forward pass's first: while one
+  // block of each runs, what the forward pass has kept so far and what the backward pass has not
+  // freed yet are there. O(blocks · operators)
+  PassMemory pair_memory(const std::vector<Block>& ahead, const std::vector<Block>& back) const;
   const BlockCost& cost(const Block& block) const;
   const Share& share() const { return share_; }
   // What the cost counts of memory, tensor by tensor (block_tensors.hpp). O(operators)
@@ -227,6 +238,8 @@ class PassWriter {
   // Of one part of the blocks, or all of them.
   Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown,
                   std::optional<model::Part> only) const;
+  // Of a forward pass, after each of its blocks, and the most while that ran.
+  std::vector<PassMemory> forward_memory(const std::vector<Block>& blocks) const;
   const Share share_;
   bool sequence_parallel_ = false, divided_ = false, async_ = false, pipelined_ = false;
   bool keeps_gathered_ = false;

@@ -22,6 +22,25 @@ for file in man/man1/stepcast.1 bash-completion/completions/stepcast zsh/vendor-
   test -s "$place/installed/share/$file"
 done
 
+for kind in scenario sweep purchase corrections; do
+  test -s "$place/installed/share/stepcast/schema/$kind.json"
+done
+# The first line of an example leads to its schema.
+for example in "$place"/installed/share/doc/stepcast/examples/{gpt3-175b-1024-a100,sweeps/gpt3-175b-a100}.yaml; do
+  test -s "$(dirname "$example")/$(sed -n '1s/.*\$schema=//p' "$example")"
+done
+
+# The program of docs/c-interface.md, against what is installed.
+sed -n '/^```c$/,/^```$/p' docs/c-interface.md | sed '1d;$d' >"$place/planner.c"
+libraries=$(dirname "$(find "$place/installed" -name libstepcast.so)")
+cc -std=c11 -Wall -Wextra -Werror -I"$place/installed/include" "$place/planner.c" -o "$place/planner" \
+  -L"$libraries" -lstepcast -Wl,-rpath,"$libraries"
+cp "$scenario" "$place/scenario.yaml"
+(cd "$place" && ./planner >planner.txt)
+"$build/stepcast" simulate "$scenario" --set plan.tensor=8 --json --quiet | grep -v wall_s >"$place/tensor8.json"
+grep -v 'wall_s\|^$\| us$' "$place/planner.txt" | cmp - "$place/tensor8.json"
+grep -q '^1048576 bytes [0-9.]* us$' "$place/planner.txt"
+
 (cd "$build" && cpack -G DEB -B "$place" >/dev/null)
 dpkg -x "$place"/stepcast_*.deb "$place/root"
 answers "$place/root/usr/bin/stepcast"
@@ -39,4 +58,25 @@ if ((EUID == 0)); then
     cmp - "$place/expected.json"
 fi
 answers "$place/empty/stepcast"
+
+# The module of Python, in a fresh environment, away from the checkout; and the notebook, where Jupyter is there.
+if [[ -d $build/python/stepcast ]]; then
+  python=$(sed -n 's/^Python3_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt")
+  "${python:-python3}" -m venv --system-site-packages "$place/venv"
+  "$place/venv/bin/pip" install --quiet --no-index --config-settings build-dir="$build" .
+  (cd "$place" && venv/bin/python -c "
+import stepcast, sys
+sys.stdout.write(stepcast.simulate('$scenario').to_json())
+assert stepcast.__file__.startswith('$place'), stepcast.__file__
+assert stepcast.validate('korthikanti2022_table5').rows > 0" | grep -v wall_s | cmp - expected.json)
+  if "$place/venv/bin/python" -c 'import nbconvert, ipykernel, matplotlib, pandas' 2>/dev/null; then
+    cp docs/notebooks/llama3-70b.ipynb "$place"
+    # Jupyter's kernel may be the distribution's Python, which does not know the environment.
+    packages=$(echo "$place"/venv/lib/python3*/site-packages)
+    (cd "$place" && PYTHONPATH=$packages venv/bin/python -m nbconvert --to notebook --execute --output done.ipynb llama3-70b.ipynb 2>nbconvert.log) ||
+      { cat "$place/nbconvert.log" >&2; exit 1; }
+    (($(grep -c image/png "$place/done.ipynb") >= 4))
+    echo 'packages: the notebook runs'
+  fi
+fi
 echo 'packages: all answer'

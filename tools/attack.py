@@ -285,12 +285,20 @@ def classes(names):
                                           "scenarios/examples/configs/*.json")), ".json",
                              lambda f, d: ["import", "huggingface", f]),
         "trace": Class(copies(traces), ".json", lambda f, d: ["trace", f]),
+        "explain": Class(copies(files("tests/scenarios/explain/rank-*.json")), ".json",
+                         lambda f, d: ["explain", str(ROOT / "tests/scenarios/explain/run.yaml"),
+                                       "--trace", f]),
         "trace-packed": Class(lambda rng: damaged(gzip.compress(rng.choice(traces), 1, mtime=0), rng)
                               if rng.random() < 0.5 else
                               gzip.compress(damaged(rng.choice(traces), rng), 1, mtime=0),
                               ".json.gz", lambda f, d: ["trace", f]),
         "nccl-tests": Class(copies(files("tests/scenarios/nccl/*")), ".log",
                             lambda f, d: ["import", "nccl-tests", f]),
+        "nccl-tests-cut": Class(copies(files("tests/scenarios/nccl/*")), ".log",
+                                lambda f, d: ["import", "nccl-tests", f, "--set",
+                                              "ranks=4,nodes=2", "--into",
+                                              str(ROOT / "scenarios/examples/"
+                                                  "mixtral-8x7b-64-h100.yaml")]),
         "kernels": Class(copies([rows(text, 60) for text in files("scenarios/catalog/kernels/*.csv")]),
                          ".csv", lambda f, d: ["calibrate", "--kernels", f, "--name", "attacked",
                                                "--base", "a100-80gb-sxm", "--catalog", d]),

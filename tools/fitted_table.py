@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the table of fitted figures of docs/cost-model.md from `stepcast calibrate`.
+"""Writes the table of fitted figures of docs/model/uncertainty.md from `stepcast calibrate`.
 
 Usage: fitted_table.py PROGRAM DOCUMENT
 

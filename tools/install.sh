@@ -6,6 +6,10 @@
 build_packages=(g++ cmake ninja-build libboost-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev
   libcli11-dev libeigen3-dev zlib1g-dev libsqlite3-dev libxxhash-dev catch2)
 
+# What the module of Python is made with, and what its tests and the notebook take besides.
+python_packages=(python3-dev pybind11-dev python3-venv python3-pandas)
+notebook_packages=(python3-matplotlib python3-nbconvert python3-ipykernel)
+
 # Installs those of the named packages that are missing; touches nothing where all are there.
 install_packages() {
   local package missing=() installed

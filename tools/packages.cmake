@@ -19,9 +19,35 @@ install(FILES ${made}/stepcast.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/ve
 install(DIRECTORY scenarios/published scenarios/collectives scenarios/catalog
         DESTINATION ${CMAKE_INSTALL_DATADIR}/stepcast/scenarios)
 install(FILES scenarios/calibration.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/stepcast/scenarios)
-install(DIRECTORY scenarios/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_BINARY_DIR}/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/stepcast)
+# Their first lines name the schemas, which stand elsewhere now.
+install(CODE "
+  file(REMOVE_RECURSE \"${made}/examples\")
+  file(COPY \"${PROJECT_SOURCE_DIR}/scenarios/examples\" DESTINATION \"${made}\")
+  file(GLOB_RECURSE examples \"${made}/examples/*.yaml\")
+  foreach(example IN LISTS examples)
+    file(READ \"\${example}\" text)
+    string(REPLACE \"../build/schema/\" \"../../stepcast/schema/\" text \"\${text}\")
+    file(WRITE \"\${example}\" \"\${text}\")
+  endforeach()")
+install(DIRECTORY ${made}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The C interface.
+if(TARGET stepcast_shared)
+  install(TARGETS stepcast_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
+  install(FILES library/stepcast.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/stepcast.pc @ONLY CONTENT [[
+prefix=${pcfiledir}/../..
+Name: stepcast
+Description: Forecasts of training steps, and costs of kernels and collectives
+Version: @PROJECT_VERSION@
+Libs: -L${pcfiledir}/.. -lstepcast
+Cflags: -I@CMAKE_INSTALL_FULL_INCLUDEDIR@
+]])
+  install(FILES ${PROJECT_BINARY_DIR}/stepcast.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 
 set(CPACK_PACKAGE_NAME stepcast)
 set(CPACK_PACKAGE_VENDOR "the authors of stepcast")

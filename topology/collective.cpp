@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topology/algorithms.hpp"
+#include "topology/collective_times.hpp"
 #include "topology/measured_collective.hpp"
 #include "topology/paths.hpp"
 #include "topology/surface_choice.hpp"
@@ -47,12 +48,12 @@ Paths surveyed(Paths paths, const NvLink& nvlink) {
 // Measured time of a collective over the model's, both on the machine of the measurements. Above
 // the largest size both go on at its rate.
 double measured_share(const RateSurface& surface, Collective collective, double size,
-                      const Paths& paths, const NvLink& nvlink) {
+                      const Paths& machine) {
   const double most = surface.axes[1].back();
   const double within = std::min(size, most);
-  const auto time = exchange_time(surface, paths.ranks, within);
+  const auto time = exchange_time(surface, machine.ranks, within);
   if (!time) return 1;
-  return time->time.value / fastest(collective, within, surveyed(paths, nvlink)).time;
+  return time->time.value / fastest(collective, within, machine).time;
 }
 
 // What was measured of a group in a node of this kind; null: nothing.
@@ -63,11 +64,12 @@ const RateSurface* surface_inside(Collective collective, const Paths& paths, con
   return within ? surface : nullptr;
 }
 
-Cost inside(Collective collective, double size, const Paths& paths, const Node& node) {
+// `machine` is that of the surface's measurements; without a surface it does not matter.
+Cost inside(Collective collective, double size, const Paths& paths, const RateSurface* surface,
+            const Paths& machine) {
   auto cost = fastest(collective, size, paths);
-  const auto* surface = surface_inside(collective, paths, node);
   if (surface == nullptr) return cost;
-  const double share = measured_share(*surface, collective, size, paths, node.nvlink);
+  const double share = measured_share(*surface, collective, size, machine);
   return {cost.time * share, cost.transfer * share};
 }
 
@@ -75,15 +77,18 @@ Cost modelled(Collective collective, double size, const GroupShape& group, const
   check_parts(group, cluster);
   return slowest_kind(group.parts, cluster, [&](std::size_t kind) {
     const auto paths = paths_of(group, cluster, kind);
-    return group.nodes == 1 ? inside(collective, size, paths, cluster.kind(kind))
-                            : fastest(collective, size, paths);
+    if (group.nodes > 1) return fastest(collective, size, paths);
+    const auto& node = cluster.kind(kind);
+    const auto* surface = surface_inside(collective, paths, node);
+    return inside(collective, size, paths, surface,
+                  surface == nullptr ? paths : surveyed(paths, node.nvlink));
   });
 }
 
 const MeasuredCollective* table_for(Collective collective, const GroupShape& group,
                                     const Cluster& cluster) {
-  return cluster.fabric.measured.empty() ? nullptr
-                                         : measured_for(collective, group, cluster.fabric);
+  const bool even = group.least_per_node == group.most_per_node && group.sharing == 1;
+  return even ? measured_for(collective, group.ranks, group.nodes, cluster.fabric) : nullptr;
 }
 
 // Bytes that each port passes on, each way, if a ring moves them.
@@ -205,6 +210,35 @@ Seconds collective_time(Collective collective, units::Bytes size, const GroupSha
   if (group.ranks == 1) return {0};
   if (const auto* table = table_for(collective, group, cluster)) return interpolated(*table, size);
   return {modelled(collective, size.value, group, cluster).time};
+}
+
+CollectiveTimes::CollectiveTimes(const GroupShape& group, const Cluster& cluster) : group_(group) {
+  if (group.ranks == 1) return;
+  check_parts(group, cluster);
+  for (std::size_t kind = 0; kind < cluster.kinds(); ++kind) {
+    if ((group.parts >> kind & 1) == 0) continue;
+    const auto& node = cluster.kind(kind);
+    auto& part = parts_.emplace_back(Part{paths_of(group, cluster, kind), {}, {}});
+    if (group.nodes > 1) continue;
+    part.surveyed = surveyed(part.paths, node.nvlink);
+    for (const auto& [word, collective] : words_of(Collective{}))
+      part.surfaces[static_cast<std::size_t>(collective)] =
+          surface_inside(collective, part.paths, node);
+  }
+  for (const auto& [word, collective] : words_of(Collective{}))
+    tables_[static_cast<std::size_t>(collective)] = table_for(collective, group, cluster);
+}
+
+Seconds CollectiveTimes::of(Collective collective, units::Bytes size) const {
+  if (group_.ranks == 1) return {0};
+  const auto index = static_cast<std::size_t>(collective);
+  if (tables_[index] != nullptr) return interpolated(*tables_[index], size);
+  double slowest = 0;
+  for (const auto& part : parts_)
+    slowest = std::max(
+        slowest,
+        inside(collective, size.value, part.paths, part.surfaces[index], part.surveyed).time);
+  return {slowest};
 }
 
 Sending collective_sending(Collective collective, units::Bytes size, const GroupShape& group,

@@ -33,7 +33,8 @@ GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster);
 
 // Time of one collective on an idle network. `size` is the total buffer: the message per rank of
 // an all-reduce, broadcast or reduce; ranks × the shard for all-gather, reduce-scatter and
-// all-to-all. A group of one takes no time. Model: docs/cost-model.md, from NCCL's own tables.
+// all-to-all. A group of one takes no time. Model: docs/model/collectives.md, from NCCL's own
+// tables.
 units::Seconds collective_time(Collective collective, units::Bytes size, const GroupShape& group,
                                const Cluster& cluster);
 

@@ -47,7 +47,8 @@ struct KernelSource {
 };
 
 // How much of a data sheet real kernels reach. Fractions of the specified figure; meanings in
-// docs/cost-model.md. Tables may be empty: then the plain roofline with `product_plateau` serves.
+// docs/model/kernels.md. Tables may be empty: then the plain roofline with `product_plateau`
+// serves.
 struct Efficiency {
   double product_plateau = 0.75;    // large matrix products over the dense peak
   double product_half_depth = 160;  // k at which a product loses half: k / (k + half_depth)

@@ -31,12 +31,10 @@ units::Seconds along(const Measurement& from, double slope, units::Bytes size) {
 
 }  // namespace
 
-const MeasuredCollective* measured_for(Collective collective, const GroupShape& group,
+const MeasuredCollective* measured_for(Collective collective, int ranks, int nodes,
                                        const Fabric& fabric) {
-  if (group.least_per_node != group.most_per_node || group.sharing != 1) return nullptr;
   const auto found = std::ranges::find_if(fabric.measured, [&](const MeasuredCollective& table) {
-    return table.collective == collective && table.ranks == group.ranks &&
-           table.nodes == group.nodes;
+    return table.collective == collective && table.ranks == ranks && table.nodes == nodes;
   });
   return found == fabric.measured.end() ? nullptr : &*found;
 }

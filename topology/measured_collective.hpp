@@ -2,13 +2,12 @@
 // Collectives looked up in what was measured on a fabric.
 #pragma once
 #include "topology/cluster.hpp"
-#include "topology/collective.hpp"
 
 namespace topology {
 
 // The table of this collective among exactly so many ranks on so many nodes, each with equally
 // many, alone on its NICs; null if the fabric has none.
-const MeasuredCollective* measured_for(Collective collective, const GroupShape& group,
+const MeasuredCollective* measured_for(Collective collective, int ranks, int nodes,
                                        const Fabric& fabric);
 
 // Between two sizes the time is a straight line of log time over log size. Below the first size it

@@ -13,7 +13,7 @@ execFileSync(program, ['simulate', `${root}/scenarios/examples/gpt3-175b-1024-a1
   '--set', 'name=GPT-3 175B on 128 DGX A100, a batch of 256']);
 
 const browser = await launch();
-const { page } = await open(browser, report, { viewport: { width: 1280, height: 1000 } });
+const { page } = await open(browser, report, { viewport: { width: 1280, height: 1010 } });
 // A bubble that waits for the stages behind it.
 await page.evaluate(() => {
   const { runs: [{ bubbles, timeline }], store } = window.stepcast;
@@ -23,6 +23,6 @@ await page.evaluate(() => {
 await page.waitForTimeout(300);
 const file = `${root}/docs/page.png`;
 const box = await page.locator('.inspector').boundingBox();
-await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 1280, height: Math.ceil(box.y + Math.min(box.height, 190)) } });
+await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 1280, height: Math.ceil(box.y + box.height) } });
 await browser.close();
 console.log(`docs/page.png: ${statSync(file).size} bytes`);

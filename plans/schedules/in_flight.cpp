@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace strategies {
 
@@ -21,7 +22,10 @@ double peak_in_flight(const std::vector<Slot>& slots, int parts) {
   return static_cast<double>(most) / parts;
 }
 
-std::vector<std::vector<int>> in_flight_vectors(const std::vector<Slot>& slots, int chunks) {
+namespace {
+
+std::vector<std::vector<int>> vectors_of(const std::vector<Slot>& slots, int chunks,
+                                         bool pairs_take_turns) {
   std::vector<std::vector<int>> peaks;
   std::vector<int> live(static_cast<std::size_t>(chunks), 0);
   bool grew = false;
@@ -33,19 +37,37 @@ std::vector<std::vector<int>> in_flight_vectors(const std::vector<Slot>& slots, 
     std::erase_if(peaks, [&](const auto& peak) { return covers(live, peak); });
     peaks.push_back(live);
   };
+  bool in_pair = false;  // as the second
   for (const auto& slot : slots) {
+    if (pairs_take_turns && slot.paired && std::exchange(grew, false)) keep();
     auto& count = live[static_cast<std::size_t>(slot.chunk)];
     if (slot.pass == Pass::forward) {
       ++count;
       grew = true;
     } else if (releases(slot.pass)) {
-      if (grew) keep();
+      if (in_pair) {
+        --count;
+        keep();
+      } else {
+        if (grew) keep();
+        --count;
+      }
       grew = false;
-      --count;
     }
+    in_pair = pairs_take_turns && slot.paired;
   }
   std::ranges::sort(peaks);
   return peaks;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> in_flight_vectors(const std::vector<Slot>& slots, int chunks) {
+  return vectors_of(slots, chunks, false);
+}
+
+std::vector<std::vector<int>> least_in_flight_vectors(const std::vector<Slot>& slots, int chunks) {
+  return vectors_of(slots, chunks, true);
 }
 
 }  // namespace strategies

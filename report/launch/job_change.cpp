@@ -9,8 +9,8 @@
 #include "report/launch/job_edit.hpp"
 #include "report/launch/text_diff.hpp"
 #include "scenarios/documents/error.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
-#include "scenarios/jobs/read_job.hpp"
 #include "scenarios/jobs/toml.hpp"
 
 namespace report {

@@ -276,7 +276,7 @@ Launch launch_megatron(const forecast::Scenario& s) {
   out.name = "train.sh";
   Flags flags;
   write_model(s, flags, lost);
-  write_constants(s.model, flags, out.undecided);
+  write_constants(s.model, s.training.routing, flags, out.undecided);
   write_training(s, flags, lost);
   write_degrees(s, flags, lost);
   const auto stages = runnable_stages(s, lost);

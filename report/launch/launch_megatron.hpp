@@ -41,7 +41,8 @@ class Flags {
 void write_model(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);
 
 // What no forecast depends on and the model does: rotary base, epsilon of norms, groups of experts.
-void write_constants(const model::Transformer& model, Flags& flags, Sentences& undecided);
+void write_constants(const model::Transformer& model, const strategies::Routing& routing,
+                     Flags& flags, Sentences& undecided);
 
 // Batch, precision, optimizer.
 void write_training(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);

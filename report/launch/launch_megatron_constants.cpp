@@ -25,10 +25,17 @@ void write_rotation(const ModelConstants& known, bool latent, Flags& flags, Sent
                     known.scaling_factor, known.original_length));
 }
 
-void write_routing(const ModelConstants& known, Flags& flags) {
-  if (known.groups > 1)
+// Groups that the scenario has are written with the experts.
+void write_routing(const ModelConstants& known, const strategies::Routing& routing, Flags& flags,
+                   Sentences& undecided) {
+  if (known.groups > 1 && routing.locality != strategies::Locality::group_limited) {
     flags.add("--moe-router-num-groups", known.groups)
         .add("--moe-router-group-topk", known.chosen_groups);
+    undecided.push_back(fmt::format(
+        "groups of experts: the model's {} are written, of which a token chooses {}; the forecast "
+        "has none (training.routing: {{locality: group_limited, groups: {}, top_groups: {}}})",
+        known.groups, known.chosen_groups, known.groups, known.chosen_groups));
+  }
   if (known.routed_scale != 1) flags.add("--moe-router-topk-scaling-factor", known.routed_scale);
   flags.when(known.scores_all, "--moe-router-pre-softmax");
 }
@@ -47,7 +54,8 @@ void leave_open(const model::Transformer& m, Sentences& undecided) {
 
 }  // namespace
 
-void write_constants(const model::Transformer& m, Flags& flags, Sentences& undecided) {
+void write_constants(const model::Transformer& m, const strategies::Routing& routing, Flags& flags,
+                     Sentences& undecided) {
   if (m.moe && !m.moe->router_bias)
     undecided.push_back(
         "loss that balances experts: none is written (--moe-router-load-balancing-type, "
@@ -60,7 +68,7 @@ void write_constants(const model::Transformer& m, Flags& flags, Sentences& undec
   flags.add("--norm-epsilon", known->norm_epsilon);
   if (m.position == model::Position::rope && known->rotary_base > 0)
     write_rotation(*known, m.latent.has_value(), flags, undecided);
-  if (m.moe) write_routing(*known, flags);
+  if (m.moe) write_routing(*known, routing, flags, undecided);
 }
 
 }  // namespace report::megatron

@@ -41,6 +41,8 @@ void write_attention(const Transformer& m, Flags& flags, Sentences& lost) {
   flags.when(m.query_key_norm || m.latent, "--qk-layernorm");  // of latent values, where they are
   if (m.attention_sinks) flags.add("--softmax-type", "learnable");
   if (m.window) flags.add("--window-size", fmt::format("({},0)", m.window->size));
+  if (m.window && m.window->every == 1 && m.window->full_every > 0)
+    flags.add("--window-attn-skip-freq", m.window->full_every);
   if (m.window && m.window->every > 1)
     flags.add("--window-attn-skip-freq",
               pattern(m.layers, [&](std::int64_t l) { return model::is_windowed_layer(m, l); }));

@@ -68,6 +68,14 @@ const char* activation_word(model::Activation activation) {
   return "gelu";
 }
 
+void put_layer_types(const Transformer& m, Object& config) {
+  auto types = Document::array();
+  for (std::int64_t layer = 0; layer < m.layers; ++layer)
+    types.push_back(
+        std::string(model::is_windowed_layer(m, layer) ? "sliding_attention" : "full_attention"));
+  config.put("layer_types", std::move(types));
+}
+
 void put_shape(const Transformer& m, std::string_view type, Object& config) {
   const bool gpt = type == "gpt2" || type == "opt";
   config.put(gpt ? "activation_function" : "hidden_act", activation_word(m.activation))
@@ -80,7 +88,9 @@ void put_shape(const Transformer& m, std::string_view type, Object& config) {
   if (type == "gpt_neox") config.put("use_parallel_residual", m.parallel_block);
   if (m.output_bias && m.qkv_biases) config.put("attention_bias", true);
   if (m.window) config.put("sliding_window", m.window->size);
-  if (m.window && type == "qwen2") config.put("use_sliding_window", true);
+  if (m.window && type.starts_with("qwen"))
+    config.put("use_sliding_window", true).put("max_window_layers", 0);
+  if (m.window && (type.starts_with("qwen") || type == "gpt_oss")) put_layer_types(m, config);
   if (m.multi_token_prediction > 0)
     config.put("num_nextn_predict_layers", m.multi_token_prediction);
   if (!m.latent) return;

@@ -38,6 +38,7 @@ void lose_model(const model::Transformer& m, Sentences& lost) {
   lose(m.dropout > 0, fmt::format("dropout {}", m.dropout));
   lose(!m.causal, "causal false");
   lose(m.window && m.window->every > 1, "attention_window.every above 1");
+  lose(m.window && m.window->full_every > 0, "attention_window.full_every");
   lose(m.latent.has_value(), "attention mla");
   lose(m.multi_token_prediction > 0,
        fmt::format("multi_token_prediction {}", m.multi_token_prediction));

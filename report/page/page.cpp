@@ -51,6 +51,7 @@ Document run_document(const PageRun& run, std::string_view version) {
              return remedy(run.scenario, run.forecast, cause);
            }))
       .put("fabric", machine_document(run.scenario.cluster))
+      .put("command", run.command)
       .put("timeline", timeline_document(run.forecast.timeline))
       .take();
 }
@@ -90,12 +91,13 @@ std::string page_of(const Document& data) {
 }
 
 std::string simulate_page(const std::vector<PageRun>& runs, std::string_view version,
-                          const std::string& changes) {
-  return page_of(Object()
-                     .put("kind", "simulate")
-                     .put("changes", changes)
-                     .put("runs", run_documents(runs, version))
-                     .take());
+                          const std::vector<Effect>& effects) {
+  Object object;
+  object.put("kind", "simulate").put("keys", keys_document());
+  if (runs.size() == 2)
+    object.put("compared", Document::parse(compared_json(runs.front().scenario,
+                                                         runs.back().scenario, effects)));
+  return page_of(object.put("runs", run_documents(runs, version)).take());
 }
 
 std::string search_page(const search::Outcome& outcome, const search::Why& why,
@@ -103,6 +105,7 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why,
                         units::Seconds wall, const std::optional<search::Corrected>& corrected) {
   return page_of(Object()
                      .put("kind", "search")
+                     .put("keys", keys_document())
                      .put("search", Document::parse(
                                         search_json(outcome, why, version, wall, {}, corrected, {},
                                                     {}, runs.empty() ? std::nullopt : runs[0].run)))

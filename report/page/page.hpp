@@ -9,6 +9,7 @@
 
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
+#include "report/compare.hpp"
 #include "report/schedule.hpp"
 #include "search/corrected.hpp"
 #include "search/objectives.hpp"
@@ -22,13 +23,15 @@ struct PageRun {
   const forecast::Scenario& scenario;
   const forecast::Forecast& forecast;
   const forecast::Correction* correction = nullptr;  // that the forecast had
-  std::optional<search::WholeRun> run = {};          // of training.tokens
+  // That forecasts it, word by word, to which a --set can be added; none: not known.
+  std::vector<std::string> command = {};
+  std::optional<search::WholeRun> run = {};  // of training.tokens
 };
 
-// The page of one run, or of several on one time base, the first the one that others are held
-// against; `changes` says what differs, in lines. O(slices); throws as simulate_json does.
+// The page of one run, or of two on one time base, the first the one that the other is held
+// against; `effects` of the changes between them. O(slices); throws as simulate_json does.
 std::string simulate_page(const std::vector<PageRun>& runs, std::string_view version,
-                          const std::string& changes = {});
+                          const std::vector<Effect>& effects = {});
 
 // The page of a search that found a plan: its plans, each of which opens, and why the best one is.
 // `runs`: of outcome.answer.plans, in their order; those without a timeline are shown without.

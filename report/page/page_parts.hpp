@@ -17,14 +17,20 @@ inline constexpr std::string_view page_marker = "@STEPCAST_DATA@";
 // element that holds it.
 std::string page_of(const Document& data);
 
+// Keys of a scenario whose value is one word or number: [{"path", "type": "whole", "choice",
+// "yes_no" or "text", "what", "choices", "least", "most"}].
+Document keys_document();
+
 // Slices, arrows and memory as tables (columns.hpp); web/src/timeline.ts reads them back:
 //   lanes: [stage, rank, name, slices] each, in the order of the slices
-//   sorts: [kind, before, after, chunk, bare, bytes, flops] each: what a rank sends and computes; a
-//     slice of microbatch 3 is called before + " m3" + after, one that is bare or of no microbatch
-//     before + after
+//   sorts: [kind, before, after, chunk, bare, bytes, flops, steps] each: what a rank sends and
+//     computes, and what goes on in it, of `passes` (-1: not told); a slice of microbatch 3 is
+//     called before + " m3" + after, one that is bare or of no microbatch before + after
 //   slices: sort, microbatch (less the one before it in the lane), gap (picoseconds since the end
 //     of the one before it in the lane), duration (picoseconds)
 //   arrows: the slice it leaves less that of the arrow before, and how many further on it ends
+//   passes: names: [part, what] of steps ("": element-wise); bodies: each a table of name, gap
+//     (picoseconds since the end of the step before it, which may be negative) and duration
 //   memory: per stage samples of time, activations and temporary, each less the one before; the
 //     sample that is the peak, and the slice that goes on then (-1: none is drawn)
 //   idle, path: page_idle.cpp

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "report/basis.hpp"
 #include "report/page/columns.hpp"
 #include "report/page/page_parts.hpp"
 
@@ -20,6 +21,7 @@ struct Sort {
   std::int64_t chunk = -1;
   bool bare = false;  // there is a microbatch, but not in the name
   double bytes = 0, flops = 0;
+  int steps = -1;
   friend auto operator<=>(const Sort&, const Sort&) = default;
 };
 
@@ -28,7 +30,8 @@ Sort sort_of(const forecast::Slice& slice) {
             .before = slice.name,
             .chunk = slice.chunk,
             .bytes = std::round(slice.bytes.value),
-            .flops = std::round(slice.flops.value)};
+            .flops = std::round(slice.flops.value),
+            .steps = slice.steps};
   if (slice.microbatch < 0) return sort;
   const auto marker = " m" + std::to_string(slice.microbatch);
   const auto at = slice.name.find(marker);
@@ -65,7 +68,7 @@ class Slices {
       lanes.push_back({first->stage, first->rank, first->lane, count});
     for (const auto* sort : sorts_)
       sorts.push_back({sort->kind, sort->before, sort->after, sort->chunk, sort->bare, sort->bytes,
-                       sort->flops});
+                       sort->flops, sort->steps});
     object.put("lanes", std::move(lanes))
         .put("sorts", std::move(sorts))
         .put("slices", table_document({sort_, microbatches_, gaps_, durations_}));
@@ -144,6 +147,28 @@ Document links_document(const forecast::Timeline& timeline) {
   return links;
 }
 
+// What goes on in each kind of pass: names once, and tables of which comes when.
+Document passes_document(const forecast::Timeline& timeline) {
+  std::map<std::pair<std::string_view, std::string>, std::int64_t> numbers;
+  Document names = Document::array(), bodies = Document::array();
+  for (const auto& pass : timeline.passes) {
+    Column name, gap, duration;
+    std::int64_t end = 0;
+    for (const auto& step : pass) {
+      auto words = step.asked ? what_of(*step.asked) : "";
+      const auto [found, fresh] =
+          numbers.try_emplace({step.part, words}, static_cast<std::int64_t>(names.size()));
+      if (fresh) names.push_back({step.part, words});
+      name.push_back(found->second);
+      gap.push_back(step.start_ps - end);
+      duration.push_back(step.end_ps - step.start_ps);
+      end = step.end_ps;
+    }
+    bodies.push_back(table_document({name, gap, duration}));
+  }
+  return Object().put("names", std::move(names)).put("bodies", std::move(bodies)).take();
+}
+
 }  // namespace
 
 Document timeline_document(const forecast::Timeline& timeline) {
@@ -152,7 +177,8 @@ Document timeline_document(const forecast::Timeline& timeline) {
   Object object;
   slices.write(object);
   add_page_arrows(object, timeline.arrows);
-  object.put("memory", timeline_memory_document(timeline))
+  object.put("passes", passes_document(timeline))
+      .put("memory", timeline_memory_document(timeline))
       .put("links", links_document(timeline))
       .put("idle", idle_document(timeline))
       .put("path", path_document(timeline));

@@ -122,11 +122,10 @@ void add_figures(Object& object, const Purchase& purchase, const Assessed& optio
 Document tried_document(const std::vector<search::TriedNodes>& tried) {
   if (tried.empty()) return nullptr;
   Document all = Document::array();
-  for (const auto& one : tried) {
-    const auto& a = one.assessment;
+  for (const auto& [nodes, a] : tried) {
     const auto figure = [&](double value) { return a.planned ? Number(value) : Number(); };
     all.push_back(Object()
-                      .put("nodes", one.nodes)
+                      .put("nodes", nodes)
                       .put("gpus", a.gpus)
                       .put("feasible", a.feasible())
                       .put("binding", a.shortfalls.empty() ? Document(nullptr)
@@ -187,11 +186,12 @@ Document recommended_document(const Purchase& purchase, const Decision& decision
 
 Document sensitivity_document(const Purchase& purchase, const Decision& decision) {
   Document all = Document::array();
-  for (const auto& [parameter, change, recommended] : decision.sensitivity)
+  for (const auto& [parameter, change, recommended, total_cost] : decision.sensitivity)
     all.push_back(Object()
                       .put("parameter", parameter)
                       .number("change", change)
                       .put("recommended", option_name(purchase, recommended))
+                      .optional("total_cost", total_cost)
                       .take());
   return all;
 }

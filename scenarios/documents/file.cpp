@@ -53,6 +53,18 @@ std::string read_file(const fs::path& file, const Limits& limits) {
   return text;
 }
 
+fs::path Source::folder() const { return text ? fs::path() : file.parent_path(); }
+
+void Source::tell(Files* read) const {
+  if (read != nullptr && !text) read->push_back(file);
+}
+
+std::string Source::read(const Limits& limits) const {
+  if (!text) return read_file(file, limits);
+  if (text->size() > limits.bytes) refuse_size(file, limits);
+  return *text;
+}
+
 const std::string& Texts::of(const fs::path& file, const Limits& limits) {
   const auto known = texts_.find(file);
   return known != texts_.end() ? known->second

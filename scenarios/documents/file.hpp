@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of users, opened and read. Every reader gets its text here, once, so that pipes work too.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace scenarios {
@@ -32,6 +35,21 @@ std::string read_file(const std::filesystem::path& file, const Limits& limits = 
 
 // Files that reading something led to.
 using Files = std::vector<std::filesystem::path>;
+
+// What is to be read: a file, or a text under a name, for those who have it in memory. Paths in a
+// text start from the current folder.
+struct Source {
+  template <std::convertible_to<std::filesystem::path> Path>
+  Source(const Path& path) : file(path) {}
+  Source(const std::string& name, std::string given) : file(name), text(std::move(given)) {}
+
+  std::filesystem::path folder() const;               // that paths in it start from
+  void tell(Files* read) const;                       // adds the file; null: tells nobody
+  std::string read(const Limits& limits = {}) const;  // as read_file, and a text alike
+
+  std::filesystem::path file;  // or the name, which complaints show
+  std::optional<std::string> text;
+};
 
 // Texts of files that other files name: each is read once, as by read_file, however often it is
 // asked for.

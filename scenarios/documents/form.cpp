@@ -282,6 +282,27 @@ double to_number(const Value& value) { return as_number(value.text).value_or(0.0
 
 bool to_yes_no(const Value& value) { return as_yes_no(value.text).value_or(false); }
 
+std::string_view example_of(Type type) {
+  switch (type) {
+    case Type::bytes:
+      return "80 GiB";
+    case Type::bandwidth:
+      return "25 GB/s";
+    case Type::flop_rate:
+      return "312 TFLOP/s";
+    case Type::duration:
+      return "5 us";
+    case Type::power:
+      return "700 W";
+    case Type::tokens:
+      return "2 T tokens";
+    case Type::money:
+      return "300e3 USD";
+    default:
+      return {};
+  }
+}
+
 std::string in_words(const Form& form) {
   switch (form.type) {
     case Type::text:
@@ -296,19 +317,19 @@ std::string in_words(const Form& form) {
       return form.choices.size() == 1 ? "'" + std::string(form.choices.front()) + "'"
                                       : "one of " + listed(form.choices);
     case Type::bytes:
-      return "a size such as '80 GiB'";
+      return "a size such as '" + std::string(example_of(form.type)) + "'";
     case Type::bandwidth:
-      return "a bandwidth such as '25 GB/s'";
+      return "a bandwidth such as '" + std::string(example_of(form.type)) + "'";
     case Type::flop_rate:
-      return "a rate such as '312 TFLOP/s'";
+      return "a rate such as '" + std::string(example_of(form.type)) + "'";
     case Type::duration:
-      return "a time such as '5 us'";
+      return "a time such as '" + std::string(example_of(form.type)) + "'";
     case Type::power:
-      return "a power such as '700 W'";
+      return "a power such as '" + std::string(example_of(form.type)) + "'";
     case Type::tokens:
-      return "a number of tokens such as '2 T tokens'";
+      return "a number of tokens such as '" + std::string(example_of(form.type)) + "'";
     case Type::money:
-      return "an amount such as '300e3 USD'";
+      return "an amount such as '" + std::string(example_of(form.type)) + "'";
     case Type::list:
       return "a list";
     case Type::map:

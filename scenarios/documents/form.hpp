@@ -69,6 +69,8 @@ std::int64_t to_whole(const Value& value);
 double to_number(const Value& value);
 bool to_yes_no(const Value& value);
 
+// A quantity of this type as a file may have it, "80 GiB"; nothing for other types.
+std::string_view example_of(Type type);
 // "a whole number", "a size such as '80 GiB'", "one of gpipe, 1f1b".
 std::string in_words(const Form& form);
 // 1048576 as "1,048,576", 0.5 as "0.5".

@@ -28,7 +28,8 @@ Json object(const Form& form) {
 // a schema can only state for numbers.
 Json quantity_schema(const Form& form) {
   Json number{{"type", "number"}, {"minimum", form.range.least}, {"maximum", form.range.most}};
-  return {{"anyOf", Json::array({number, {{"type", "string"}, {"pattern", "^\\s*[-+0-9.]"}}})}};
+  return {{"anyOf", Json::array({number, {{"type", "string"}, {"pattern", "^\\s*[-+0-9.]"}}})},
+          {"examples", Json::array({std::string(example_of(form.type))})}};
 }
 
 Json list(const Form& form) {

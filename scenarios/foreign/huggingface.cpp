@@ -7,6 +7,7 @@
 #include "scenarios/documents/json.hpp"
 #include "scenarios/foreign/huggingface_experts.hpp"
 #include "scenarios/foreign/huggingface_family.hpp"
+#include "scenarios/foreign/huggingface_layers.hpp"
 
 namespace scenarios {
 namespace {
@@ -16,16 +17,22 @@ constexpr std::int64_t most_layers = 10'000;
 using model::Activation;
 using model::Position;
 
-constexpr std::initializer_list<const char*> head_keys{"num_attention_heads", "n_head", "n_heads"};
-constexpr std::initializer_list<const char*> kv_head_keys{"num_key_value_heads", "num_kv_heads",
-                                                          "n_head_kv", "kv_n_heads"};
+constexpr std::initializer_list<const char*> head_keys{"num_attention_heads", "n_head", "n_heads",
+                                                       "num_heads", "attention_heads"};
+constexpr std::initializer_list<const char*> kv_head_keys{
+    "num_key_value_heads", "num_kv_heads",          "n_head_kv",
+    "kv_n_heads",          "multi_query_group_num", "num_key_value_heads_per_layer"};
 
 void read_heads(model::Transformer& t, Fields& fields) {
-  t.kv_heads = fields.whole_or(kv_head_keys, t.heads, "kv_heads",
-                               "absent; every head has its own keys and values");
-  t.head_dim = fields.whole_or({"head_dim"}, std::max<std::int64_t>(1, t.hidden / t.heads),
-                               "head_dim", "hidden / heads");
-  if (!fields.has({"head_dim"}) && t.hidden % t.heads != 0)
+  const auto one_for_all = {"num_key_value_heads_per_layer"};
+  t.kv_heads = fields.has(one_for_all)
+                   ? fields.same_in_layers(one_for_all).value_or(1)
+                   : fields.whole_or(kv_head_keys, t.heads, "kv_heads",
+                                     "absent; every head has its own keys and values");
+  const auto dims = {"head_dim", "attention_head_dim", "kv_channels"};
+  t.head_dim = fields.whole_or(dims, std::max<std::int64_t>(1, t.hidden / t.heads), "head_dim",
+                               "hidden / heads");
+  if (!fields.has(dims) && t.hidden % t.heads != 0)
     fields.complain(head_keys, "hidden size " + std::to_string(t.hidden) + " is not divisible by " +
                                    std::to_string(t.heads) + " heads, and there is no head_dim");
 }
@@ -39,10 +46,11 @@ void read_sizes(model::Transformer& t, const Family& family, Fields& fields) {
                                 ": no model is that deep");
   t.hidden = fields.needed({"hidden_size", "n_embd", "d_model", "n_embed"});
   t.heads = fields.needed(head_keys);
-  t.vocab = fields.needed({"vocab_size"});
-  t.max_sequence = fields.whole_or({"max_position_embeddings", "n_positions", "n_ctx",
-                                    "max_seq_len", "seq_length", "max_sequence_length"},
-                                   2048, "max_sequence", "no position limit is given");
+  t.vocab = fields.needed({"vocab_size", "padded_vocab_size"});
+  t.max_sequence =
+      fields.whole_or({"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len",
+                       "seq_length", "max_sequence_length", "model_max_length"},
+                      2048, "max_sequence", "no position limit is given");
   if (family.latent)
     read_latent(t, fields);
   else
@@ -60,24 +68,28 @@ void read_activation(model::Transformer& t, const Family& family, Fields& fields
   const auto word = fields.word({"hidden_activation", "hidden_act", "activation_function"});
   const bool gelu = word.find("gelu") != word.npos || (word.empty() && !family.gated);
   if (family.gated)
-    t.activation =
-        gelu || family.type.starts_with("gemma") ? Activation::geglu : Activation::swiglu;
-  else if (word == "relu2" || word == "squared_relu")
+    t.activation = gelu || family.geglu ? Activation::geglu : Activation::swiglu;
+  else if (word == "relu2" || word == "squared_relu" || word == "xielu")
     t.activation = Activation::squared_relu;
   else
     t.activation = word == "relu" ? Activation::relu : Activation::gelu;
+  const auto has = [&](std::string_view part) { return word.find(part) != word.npos; };
+  if (!word.empty() && !gelu && !has("silu") && !has("swi") && !has("relu") && !has("xielu"))
+    fields.note("approximated: its activation, " + word.substr(0, 40) + ", is counted as " +
+                (family.gated ? "SiLU" : "GELU"));
   if (word.empty()) fields.note("activation: absent; the default of " + std::string(family.type));
 }
 
 void read_biases(model::Transformer& t, const Family& family, Fields& fields) {
   t.biases = family.biases;
-  t.qkv_biases = fields.yes_no("attention_bias", family.qkv_biases, nullptr);
+  t.qkv_biases = fields.yes_no(family.qkv_bias_key, family.qkv_biases, nullptr);
   if (family.output_bias_key != nullptr)
     t.output_bias = fields.yes_no(family.output_bias_key, false, nullptr);
   if (fields.yes_no("mlp_bias", false, nullptr)) t.biases = true;
-  if (family.type == "stablelm") t.qkv_biases = fields.yes_no("use_qkv_bias", false, "qkv_biases");
-  if (family.biases_key != nullptr)
-    t.biases = t.qkv_biases = fields.yes_no(family.biases_key, family.biases, "biases");
+  if (family.biases_key != nullptr) {
+    t.biases = fields.yes_no(family.biases_key, family.biases, "biases");
+    t.qkv_biases = t.biases || (family.gated && t.qkv_biases);
+  }
 }
 
 void read_mpt(model::Transformer& t, Fields& fields) {
@@ -102,38 +114,46 @@ void check_opt(const model::Transformer& t, Fields& fields) {
                     true);
 }
 
-// What only single families have.
-void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) {
-  if (family.type == "gpt_neox")
-    t.parallel_block = fields.yes_no("use_parallel_residual", true, "parallel_block");
-  if (family.type == "gpt_bigcode" && fields.yes_no("multi_query", true, "multi_query"))
-    t.kv_heads = 1;
-  if (family.type == "falcon") {
-    const bool later = fields.yes_no("new_decoder_architecture", false, nullptr);
-    t.parallel_block = fields.yes_no("parallel_attn", true, "parallel_block");
-    t.norms_per_layer = later || !t.parallel_block ? 2 : 1;
-    // The first Falcons print a count of key heads that they do not have.
-    if (!later) t.kv_heads = fields.yes_no("multi_query", true, "multi_query") ? 1 : t.heads;
-    if (fields.yes_no("alibi", false, nullptr)) t.position = Position::alibi;
-  }
-  if (family.type == "mpt") read_mpt(t, fields);
-  if (family.type == "opt") check_opt(t, fields);
-  t.attention_sinks = family.type == "gpt_oss";
-  t.multi_token_prediction =
-      static_cast<int>(std::min<std::int64_t>(fields.count({"num_nextn_predict_layers"}), 64));
+void read_falcon(model::Transformer& t, Fields& fields) {
+  // RefinedWeb, the type of its first files, has heads of keys where it is the later architecture.
+  const bool later = fields.yes_no("new_decoder_architecture", fields.has({"n_head_kv"}), nullptr);
+  t.parallel_block = fields.yes_no("parallel_attn", true, "parallel_block");
+  const auto norms = fields.whole({"num_ln_in_parallel_attn"}).value_or(later ? 2 : 1);
+  t.norms_per_layer = !t.parallel_block || norms > 1 ? 2 : 1;
+  // The first Falcons print a count of key heads that they do not have.
+  if (!later) t.kv_heads = fields.yes_no("multi_query", true, "multi_query") ? 1 : t.heads;
+  if (fields.yes_no("alibi", false, nullptr)) t.position = Position::alibi;
 }
 
-void read_sliding_window(model::Transformer& t, const Family& family, Fields& fields) {
-  if (!fields.has({"sliding_window"}) || !fields.yes_no("use_sliding_window", true, nullptr))
-    return;
-  const auto size = fields.whole({"sliding_window"}).value_or(t.max_sequence);
-  if (size >= t.max_sequence) return;
-  if (family.full_period > 0)
-    fields.note("attention_window: " + std::to_string(family.full_period - 1) + " of " +
-                std::to_string(family.full_period) + " layers look back " + std::to_string(size) +
-                " tokens; all are taken to look back all the way");
-  else
-    t.window = {size, family.window_period};
+// A hybrid's file may have attention in all layers, and experts or none.
+void read_granite_hybrid(model::Transformer& t, Fields& fields) {
+  t.ffn = fields.whole({"shared_intermediate_size"}).value_or(t.ffn);
+  if (fields.word({"position_embedding_type"}) == "nope") t.position = Position::none;
+}
+
+// What only single families have.
+void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) {
+  const auto type = family.type;
+  if (type == "gpt_neox")
+    t.parallel_block = fields.yes_no("use_parallel_residual", true, "parallel_block");
+  if (type == "gpt_bigcode" && fields.yes_no("multi_query", true, "multi_query")) t.kv_heads = 1;
+  if (type == "falcon") read_falcon(t, fields);
+  if (type == "mpt") read_mpt(t, fields);
+  if (type == "opt") check_opt(t, fields);
+  if (type == "granitemoehybrid") read_granite_hybrid(t, fields);
+  if (type == "qwen") t.ffn = std::max<std::int64_t>(1, t.ffn / 2);  // prints both halves together
+  if (type == "chatglm" && !fields.yes_no("multi_query_attention", true, nullptr))
+    t.kv_heads = t.heads;
+  if (type == "hyperclovax" && fields.yes_no("use_post_norm", false, nullptr))
+    t.norms_per_layer = 4;
+  // The larger of the two sizes of Baichuan has no last position.
+  if (type == "baichuan" && !fields.has({"max_position_embeddings"})) {
+    t.position = Position::alibi;
+    fields.note("position = alibi: 'max_position_embeddings' is absent, as in files of the 13B");
+  }
+  t.attention_sinks = type == "gpt_oss";
+  t.multi_token_prediction = static_cast<int>(std::min<std::int64_t>(
+      fields.count({"num_nextn_predict_layers", "num_mtp_layers", "mtp_num_layers"}), 64));
 }
 
 // The file says it, or its name does: "llama3.1-70b.config.json", "Llama-3.1-70B/config.json".
@@ -165,13 +185,15 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
       family.query_key_norm_key == nullptr
           ? family.query_key_norm
           : fields.yes_no(family.query_key_norm_key, family.query_key_norm, "query_key_norm");
-  fields.fall_back_on(family.sizes);
+  fields.fall_back_on(fields.wraps_text() && !family.sizes_inside.empty() ? family.sizes_inside
+                                                                          : family.sizes);
   read_sizes(t, family, fields);
   read_activation(t, family, fields);
   read_biases(t, family, fields);
   read_peculiar(t, family, fields);
-  read_sliding_window(t, family, fields);
+  read_windows(t, family, fields);
   if (family.experts) read_experts(t, family, fields);
+  check_parts(t, family, fields);
   t.tied_embeddings = fields.yes_no("tie_word_embeddings", family.tied, "tied_embeddings");
   t.dropout = fields.share(
       {"resid_pdrop", "residual_dropout", "hidden_dropout", "dropout", "attention_dropout"},
@@ -180,8 +202,6 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
     fields.complain(kv_head_keys, std::to_string(t.kv_heads) +
                                       " key and value heads do not divide " +
                                       std::to_string(t.heads) + " heads");
-  if (fields.wraps_text())
-    fields.note("only the part that reads and writes text; what sees or hears is left out");
   if (!family.approximation.empty())
     fields.note("approximated: " + std::string(family.approximation));
   t.name = model_name(fields, file_name);

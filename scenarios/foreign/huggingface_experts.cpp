@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/foreign/huggingface_experts.hpp"
 
+#include <algorithm>
+
 namespace scenarios {
 
 namespace {
@@ -22,14 +24,29 @@ void read_range(model::Moe& moe, std::int64_t layers, Fields& fields) {
                     true);
 }
 
+constexpr auto frequency = {"moe_layer_freq", "moe_layer_frequency"};
+
+// One entry per layer, 1 where it has experts.
+void read_listed(model::Moe& moe, Fields& fields) {
+  auto layers = fields.list(*frequency.begin());
+  const auto first = std::ranges::find(layers, 1);
+  moe.first_dense_layers = first - layers.begin();
+  if (std::ranges::any_of(first, layers.end(), [](std::int64_t has) { return has != 1; }))
+    fields.complain(frequency,
+                    "moe_layer_freq: only the first layers can be without experts in a list", true);
+}
+
 // Which layers have experts. Qwen and Llama 4 name the last of every so many layers.
 void read_pattern(model::Moe& moe, std::int64_t layers, Fields& fields) {
   constexpr std::int64_t most = 10'000;
   const auto period = [&](Fields::Names names) {
     return static_cast<int>(std::min(fields.whole(names).value_or(1), most));
   };
-  moe.first_dense_layers = fields.count({"first_k_dense_replace"});
-  moe.every = period({"moe_layer_freq"});
+  moe.first_dense_layers = fields.count({"first_k_dense_replace", "num_dense_layers"});
+  if (fields.is_list(frequency))
+    read_listed(moe, fields);
+  else
+    moe.every = period(frequency);
   if (fields.has({"decoder_sparse_step", "interleave_moe_layer_step"})) {
     moe.every = period({"decoder_sparse_step", "interleave_moe_layer_step"});
     moe.first_dense_layers = moe.every - 1;
@@ -43,13 +60,16 @@ void read_pattern(model::Moe& moe, std::int64_t layers, Fields& fields) {
   if (!dense.empty()) moe.first_dense_layers = static_cast<std::int64_t>(dense.size());
 }
 
-void read_shared(model::Moe& moe, std::string_view type, Fields& fields) {
+void read_shared(model::Moe& moe, std::string_view type, std::int64_t hidden, Fields& fields) {
   if (type == "qwen2_moe") {  // prints the width of all of them together
     moe.shared_experts = 1;
     moe.shared_ffn = fields.needed({"shared_expert_intermediate_size"});
     moe.shared_gate = true;
   } else if (type.starts_with("llama4")) {
     moe.shared_experts = 1;
+  } else if (type == "arctic") {  // an MLP beside the experts, as wide as the model
+    moe.shared_experts = fields.yes_no("parallel_attn_mlp_res", false, nullptr) ? 1 : 0;
+    moe.shared_ffn = moe.shared_experts * hidden;
   } else {
     moe.shared_experts = fields
                              .same_in_layers({"n_shared_experts", "num_shared_expert",
@@ -61,6 +81,8 @@ void read_shared(model::Moe& moe, std::string_view type, Fields& fields) {
     moe.shared_ffn = fields.count({"shared_intermediate_size"});
     moe.shared_experts = moe.shared_ffn > 0 ? 1 : 0;
   }
+  if (type == "bailing_moe" && moe.shared_experts > 0)  // each of them
+    moe.shared_ffn = fields.count({"moe_shared_expert_intermediate_size"});
   if (moe.shared_experts > 0 && moe.shared_ffn == 0) moe.shared_ffn = moe.expert_ffn;
 }
 
@@ -95,10 +117,11 @@ void read_experts(model::Transformer& t, const Family& family, Fields& fields) {
   moe.expert_ffn = fields.same_in_layers({"moe_intermediate_size"}).value_or(t.ffn);
   if (type.starts_with("llama4"))  // prints the experts' width as intermediate_size
     t.ffn = fields.whole({"intermediate_size_mlp"}).value_or(t.ffn);
-  read_shared(moe, type, fields);
+  read_shared(moe, type, t.hidden, fields);
   read_pattern(moe, t.layers, fields);
   moe.router_bias = family.router_bias || fields.word({"topk_method"}) == "noaux_tc" ||
-                    fields.yes_no("use_routing_bias", false, nullptr);
+                    fields.yes_no("use_routing_bias", false, nullptr) ||
+                    fields.yes_no("moe_router_enable_expert_bias", false, nullptr);
   moe.expert_biases = type == "gpt_oss";
   if (fields.yes_no("use_mtp", false, nullptr))
     t.multi_token_prediction =

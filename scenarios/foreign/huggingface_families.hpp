@@ -14,6 +14,7 @@ namespace scenarios {
 struct Family {
   std::string_view type;
   bool gated = true;
+  bool geglu = false;  // gated by a GELU where the file names no activation
   model::Norm norm = model::Norm::rmsnorm;
   model::Position position = model::Position::rope;
   bool tied = false;
@@ -29,9 +30,11 @@ struct Family {
   const char* output_bias_key = "attention_bias";  // that of attention's output projection
   const char* query_key_norm_key = nullptr;        // norms of queries and keys
   bool router_bias = false;                        // one value per expert
+  const char* qkv_bias_key = "attention_bias";     // of queries, keys and values
   int window_period = 1;                           // the window is for the first of so many
   int full_period = 0;                             // the last of so many looks back all the way
   std::span<const ClassDefault> sizes{};
+  std::span<const ClassDefault> sizes_inside{};  // of a part inside of another model's file
 };
 
 inline constexpr model::Norm layernorm = model::Norm::layernorm;
@@ -50,6 +53,9 @@ inline constexpr auto opt_note = "its table of positions has two rows more than 
 inline constexpr auto bloom_note = "the norm behind its embedding is left out";
 inline constexpr auto bare_norm_note = "its layernorm has no weights; counted as rmsnorm";
 inline constexpr auto smollm_note = "every fourth layer rotates nothing; counted as rotating";
+inline constexpr auto sines_note = "its positions are sines; counted as none";
+inline constexpr auto arctic_note =
+    "its MLP beside the experts is counted as a shared expert, with two norms in a layer of three";
 inline constexpr auto xielu_note = "its activation, xIELU, is counted as a squared ReLU";
 
 // Gemma3TextConfig: files of transformers print only what differs.
@@ -62,6 +68,31 @@ inline constexpr std::array<ClassDefault, 9> gemma3_sizes{{{"vocab_size", 262'20
                                                            {"head_dim", 256},
                                                            {"max_position_embeddings", 131'072},
                                                            {"sliding_window", 4096}}};
+
+// Configurations inside of another print only what differs from their class: those of LLaVA are
+// often a name. Defaults of LlamaConfig, MistralConfig and Qwen2Config, of which Qwen3's are equal.
+inline constexpr std::array<ClassDefault, 6> llama_sizes{{{"vocab_size", 32'000},
+                                                          {"hidden_size", 4096},
+                                                          {"intermediate_size", 11'008},
+                                                          {"num_hidden_layers", 32},
+                                                          {"num_attention_heads", 32},
+                                                          {"max_position_embeddings", 2048}}};
+inline constexpr std::array<ClassDefault, 7> mistral_sizes{{{"vocab_size", 32'000},
+                                                            {"hidden_size", 4096},
+                                                            {"intermediate_size", 14'336},
+                                                            {"num_hidden_layers", 32},
+                                                            {"num_attention_heads", 32},
+                                                            {"num_key_value_heads", 8},
+                                                            {"max_position_embeddings", 131'072}}};
+inline constexpr std::array<ClassDefault, 7> qwen_sizes{{{"vocab_size", 151'936},
+                                                         {"hidden_size", 4096},
+                                                         {"intermediate_size", 22'016},
+                                                         {"num_hidden_layers", 32},
+                                                         {"num_attention_heads", 32},
+                                                         {"num_key_value_heads", 32},
+                                                         {"max_position_embeddings", 32'768}}};
+// MiniCPM3Config: hidden / heads of its one size.
+inline constexpr std::array<ClassDefault, 1> minicpm3_sizes{{{"v_head_dim", 64}}};
 
 inline constexpr auto families = std::to_array<Family>({
     {.type = "gpt2",
@@ -93,10 +124,10 @@ inline constexpr auto families = std::to_array<Family>({
      .biases = true,
      .qkv_biases = true,
      .dropout = 0.1},
-    {.type = "llama"},
-    {.type = "mistral"},
-    {.type = "qwen2", .qkv_biases = true},
-    {.type = "qwen3", .query_key_norm = true},
+    {.type = "llama", .sizes_inside = llama_sizes},
+    {.type = "mistral", .sizes_inside = mistral_sizes},
+    {.type = "qwen2", .qkv_biases = true, .sizes_inside = qwen_sizes},
+    {.type = "qwen3", .query_key_norm = true, .sizes_inside = qwen_sizes},
     {.type = "phi3"},
     {.type = "phi-msft",
      .gated = false,
@@ -106,9 +137,10 @@ inline constexpr auto families = std::to_array<Family>({
      .parallel = true,
      .norms = 1,
      .approximation = head_bias_note},
-    {.type = "gemma", .tied = true},
-    {.type = "gemma2", .tied = true, .norms = 4, .window_period = 2},
+    {.type = "gemma", .geglu = true, .tied = true},
+    {.type = "gemma2", .geglu = true, .tied = true, .norms = 4, .window_period = 2},
     {.type = "gemma3_text",
+     .geglu = true,
      .tied = true,
      .norms = 4,
      .query_key_norm = true,
@@ -122,7 +154,10 @@ inline constexpr auto families = std::to_array<Family>({
      .biases = true,
      .qkv_biases = true,
      .biases_key = "use_bias"},
-    {.type = "stablelm", .norm = layernorm, .query_key_norm_key = "qk_layernorm"},
+    {.type = "stablelm",
+     .norm = layernorm,
+     .query_key_norm_key = "qk_layernorm",
+     .qkv_bias_key = "use_qkv_bias"},
     {.type = "cohere",
      .tied = true,
      .parallel = true,
@@ -188,7 +223,64 @@ inline constexpr auto families = std::to_array<Family>({
     {.type = "granite"},
     {.type = "glm", .qkv_biases = true, .output_bias_key = nullptr},
     {.type = "glm4", .norms = 4, .output_bias_key = nullptr},
+    {.type = "chatglm",
+     .qkv_biases = true,
+     .biases_key = "add_bias_linear",
+     .output_bias_key = nullptr,
+     .qkv_bias_key = "add_qkv_bias"},
+    {.type = "qwen", .qkv_biases = true, .output_bias_key = nullptr},
+    {.type = "baichuan", .output_bias_key = nullptr},
+    {.type = "internlm", .output_bias_key = "bias", .qkv_bias_key = "bias"},
+    {.type = "internlm2", .output_bias_key = "bias", .qkv_bias_key = "bias"},
+    {.type = "internlm3", .output_bias_key = "bias", .qkv_bias_key = "qkv_bias"},
+    {.type = "orion", .norm = layernorm},
+    {.type = "minicpm", .tied = true},
+    {.type = "minicpm3", .tied = true, .latent = true, .sizes = minicpm3_sizes},
+    {.type = "granitemoehybrid", .tied = true},
+    {.type = "hyperclovax"},
+    {.type = "vaultgemma", .geglu = true, .tied = true},
+    {.type = "gpt_neo",
+     .gated = false,
+     .norm = layernorm,
+     .position = model::Position::learned,
+     .tied = true,
+     .biases = true,
+     .window_period = 2},
+    {.type = "xglm",
+     .gated = false,
+     .norm = layernorm,
+     .position = model::Position::none,
+     .tied = true,
+     .biases = true,
+     .qkv_biases = true,
+     .dropout = 0.1,
+     .approximation = sines_note},
+    {.type = "jais",
+     .norm = layernorm,
+     .position = model::Position::alibi,
+     .tied = true,
+     .biases = true,
+     .qkv_biases = true},
+    {.type = "persimmon",
+     .gated = false,
+     .norm = layernorm,
+     .biases = true,
+     .qkv_biases = true,
+     .query_key_norm = true,
+     .query_key_norm_key = "qk_layernorm"},
     {.type = "mixtral", .experts = true},
+    {.type = "grok-1", .geglu = true, .tied = true, .norms = 4, .experts = true},
+    {.type = "arctic", .experts = true, .approximation = arctic_note},
+    {.type = "bailing_moe",
+     .experts = true,
+     .output_bias_key = "use_bias",
+     .query_key_norm_key = "use_qk_norm",
+     .qkv_bias_key = "use_qkv_bias"},
+    {.type = "exaone_moe",
+     .query_key_norm = true,
+     .experts = true,
+     .router_bias = true,
+     .full_period = 4},
     {.type = "qwen2_moe", .qkv_biases = true, .experts = true},
     {.type = "qwen3_moe", .query_key_norm = true, .experts = true},
     {.type = "deepseek_v2", .latent = true, .experts = true},
@@ -231,12 +323,29 @@ struct Alias {
   std::string_view type, like;
 };
 
-inline constexpr auto aliases = std::to_array<Alias>({{"gemma3", "gemma3_text"},
+inline constexpr auto aliases = std::to_array<Alias>({{"Yi", "llama"},
+                                                      {"RefinedWeb", "falcon"},
+                                                      {"RefinedWebModel", "falcon"},
+                                                      {"aquila", "llama"},
+                                                      {"bailing_moe_v2", "bailing_moe"},
+                                                      {"codegen", "gptj"},
+                                                      {"cwm", "llama"},
+                                                      {"deci", "llama"},
+                                                      {"flex_olmo", "olmoe"},
+                                                      {"gemma3", "gemma3_text"},
+                                                      {"glm4v", "glm4"},
                                                       {"glm4v_moe", "glm4_moe"},
                                                       {"glm4v_moe_text", "glm4_moe"},
+                                                      {"glm4v_text", "glm4"},
+                                                      {"grok", "grok-1"},
+                                                      {"helium", "llama"},
+                                                      {"hunyuan", "hunyuan_v1_moe"},
                                                       {"kimi_k25", "kimi_k2"},
                                                       {"ministral", "mistral"},
                                                       {"ministral3", "mistral"},
+                                                      {"phi3_v", "phi3"},
+                                                      {"phi4mm", "phi3"},
+                                                      {"qwen2_5_omni_text", "qwen2"},
                                                       {"qwen2_5_vl", "qwen2"},
                                                       {"qwen2_5_vl_text", "qwen2"},
                                                       {"qwen2_vl", "qwen2"},
@@ -245,6 +354,9 @@ inline constexpr auto aliases = std::to_array<Alias>({{"gemma3", "gemma3_text"},
                                                       {"qwen3_vl", "qwen3"},
                                                       {"qwen3_vl_moe", "qwen3_moe"},
                                                       {"qwen3_vl_moe_text", "qwen3_moe"},
-                                                      {"qwen3_vl_text", "qwen3"}});
+                                                      {"qwen3_vl_text", "qwen3"},
+                                                      {"skywork", "llama"},
+                                                      {"stablelm_epoch", "stablelm"},
+                                                      {"xverse", "llama"}});
 
 }  // namespace scenarios

@@ -36,6 +36,10 @@ const Family* family_of(Fields& fields) {
     fields.complain({"model_type"}, "missing key 'model_type'; it names the kind of model");
   if (type.empty()) return nullptr;
   auto reason = reason_against(type);
+  if (type == "granitemoehybrid" && fields.has({"layer_types", "layers_block_type"})) {
+    const bool experts = fields.count({"num_local_experts"}) > 0;
+    return known_family(experts ? "granitemoeshared" : type);
+  }
   if (reason.empty()) {
     if (const auto* family = known_family(type)) return family;
     if (const auto* family = known_family(fields.text_type())) return family;

@@ -183,4 +183,28 @@ std::vector<std::int64_t> Fields::list(const char* name) {
   return {};
 }
 
+bool Fields::is_list(Names names) const {
+  const auto* value = find(names).value;
+  return value != nullptr && value->kind == ValueKind::list;
+}
+
+bool Fields::is_text(Names names) const {
+  const auto* value = find(names).value;
+  return value != nullptr && value->kind == ValueKind::scalar && value->quoted;
+}
+
+std::vector<std::string> Fields::words(Names names) {
+  const auto field = find(names);
+  if (field.value == nullptr) return {};
+  const auto is_word = [](const Value& item) {
+    return item.kind == ValueKind::scalar && item.quoted;
+  };
+  std::vector<std::string> found;
+  if (field.value->kind == ValueKind::list && std::ranges::all_of(field.value->items, is_word))
+    for (const auto& item : field.value->items) found.push_back(item.text);
+  else
+    refuse(field, "expected a list of texts");
+  return found;
+}
+
 }  // namespace scenarios

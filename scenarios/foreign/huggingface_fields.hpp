@@ -48,6 +48,9 @@ class Fields {
   double share(Names names, double otherwise);
   std::string word(Names names);
   std::vector<std::int64_t> list(const char* name);
+  std::vector<std::string> words(Names names);
+  bool is_text(Names names) const;  // the field is there, and a text
+  bool is_list(Names names) const;
   void note(const std::string& text) {
     if (defaulted_ != nullptr) defaulted_->push_back(text);
   }

@@ -49,6 +49,7 @@ struct Test {
   std::optional<Collective> collective;
   std::set<int> ranks;
   std::set<std::string, std::less<>> hosts;
+  int rank_count = 0, node_count = 0;              // as listed, or as told
   std::map<double, std::pair<double, int>> times;  // by size: sum in microseconds, count
   double best_bus = 0, algorithm_bus = 0;          // of the row with the best bus bandwidth
   std::string operation, root;
@@ -69,15 +70,44 @@ std::optional<Collective> named_program(std::string_view line) {
   return {};
 }
 
+// What mpirun or srun -l puts before each line.
+std::string_view without_tag(std::string_view line) {
+  if (const auto tag = line.find("<stdout>:"); tag != std::string_view::npos)
+    line.remove_prefix(tag + 9);
+  const auto begin = line.find_first_not_of(" \t");
+  const auto digits = line.find_first_not_of("0123456789", begin == line.npos ? 0 : begin);
+  if (digits != line.npos && digits > begin && line[digits] == ':') line.remove_prefix(digits + 1);
+  return line;
+}
+
+// Where the figures of a row stand, which lacks columns in older releases.
+struct Columns {
+  std::string operation = "none", root = "-1";
+  bool has_root = false;
+  std::size_t time = 0;
+};
+
+// size count type [redop] [root] (time algbw busbw #wrong) once or twice; the last may be missing.
+// A row without root has a number of columns that is a multiple of four behind redop.
+Columns columns_of(const Words& words, std::optional<bool> told_root) {
+  Columns columns{.time = 3};
+  if (words.size() > 3 && !log_number<double>(words[3])) {
+    columns.operation = words[3];
+    columns.time = 4;
+  }
+  columns.has_root = told_root.value_or((words.size() - columns.time) % 4 != 0);
+  if (columns.has_root && columns.time < words.size()) columns.root = words[columns.time++];
+  return columns;
+}
+
 class LogReader {
  public:
-  explicit LogReader(std::string file) : complaints_(std::move(file)) {}
+  LogReader(std::string file, NcclTestsHints hints) : hints_(hints), complaints_(std::move(file)) {}
 
   void take(std::string_view line) {
     ++line_;
     line_begin_ = line.data();
-    if (const auto tag = line.find("<stdout>:"); tag != std::string_view::npos)
-      line.remove_prefix(tag + 9);
+    line = without_tag(line);
     const auto words = words_in(line);
     if (words.empty()) return;
     if (const auto collective = named_program(line)) announced_ = collective;
@@ -114,6 +144,8 @@ class LogReader {
   // "#  Rank  0 Group  0 Pid 1234 on host device  0 [0x07] NVIDIA H100 80GB HBM3"
   void comment(const Words& words) {
     const std::size_t first = words.front() == "#" ? 1 : 0;
+    if (words.size() > first + 2 && words[first].ends_with("size") && words[first + 1] == "count")
+      told_root_ = std::ranges::find(words, "root") != words.end();
     if (words.size() < first + 2 || (words[first] != "Rank" && words[first] != "#Rank")) return;
     const auto rank = log_number<int>(words[first + 1]);
     const auto on = std::ranges::find(words, "on");
@@ -125,27 +157,29 @@ class LogReader {
     test.hosts.emplace(on[1]);
   }
 
-  // size count type redop root time algbw busbw #wrong, the last four once more for in place
   void row(const Words& words) {
     constexpr std::string_view expected =
         "expected a row of size, count, type, redop, root, time, algbw, busbw and #wrong";
-    if (words.size() < 8) return complain(words.front(), std::string(expected));
-    for (const auto column : {0, 5, 6, 7})
-      if (const auto word = words[static_cast<std::size_t>(column)]; !log_number<double>(word))
-        return complain(word, std::string(expected));
-    const auto size = log_number<double>(words[0]), time = log_number<double>(words[5]),
-               algorithm = log_number<double>(words[6]), bus = log_number<double>(words[7]);
+    const auto columns = columns_of(words, told_root_);
+    const auto at = columns.time;
+    if (words.size() < at + 3) return complain(words.front(), std::string(expected));
+    for (const auto column : {std::size_t{0}, at, at + 1, at + 2})
+      if (!log_number<double>(words[column])) return complain(words[column], std::string(expected));
+    const auto size = log_number<double>(words[0]), time = log_number<double>(words[at]),
+               algorithm = log_number<double>(words[at + 1]),
+               bus = log_number<double>(words[at + 2]);
     if (*size == 0) return;  // the smallest sizes of many ranks round down to nothing
     if (!(*size > 0 && *time > 0 && std::isfinite(*time)))
-      return complain(*size > 0 ? words[5] : words[0], "size and time must be more than zero");
-    if (words.size() > 8)
-      if (const auto wrong = log_number<double>(words[8]); wrong && *wrong > 0)
-        return complain(words[8], "the run computed wrong results (#wrong " +
-                                      std::string(words[8]) + "); it measures nothing");
+      return complain(*size > 0 ? words[at] : words[0], "size and time must be more than zero");
+    // Before there was a root, this column was the largest error of a sum.
+    if (columns.has_root && words.size() > at + 3)
+      if (const auto wrong = log_number<double>(words[at + 3]); wrong && *wrong > 0)
+        return complain(words[at + 3], "the run computed wrong results (#wrong " +
+                                           std::string(words[at + 3]) + "); it measures nothing");
     Test& test = open(false, words);
     test.collective = announced_;
-    test.operation = words[3];
-    test.root = words[4];
+    test.operation = columns.operation;
+    test.root = columns.root;
     auto& [sum, count] = test.times[*size];
     sum += *time;
     ++count;
@@ -156,19 +190,41 @@ class LogReader {
   }
 
   void complete(Test& test) {
-    if (test.ranks.empty())
-      return complain(test, "rows without '# Rank' lines: how many GPUs took part is not said");
-    const int ranks = static_cast<int>(test.ranks.size());
-    for (int rank = 0; rank < ranks; ++rank)
+    if (test.ranks.empty() && !(hints_.ranks && hints_.nodes))
+      return complain(
+          test,
+          "rows without '# Rank' lines: how many GPUs took part is not said; say it with "
+          "--set ranks=N,nodes=N");
+    test.rank_count = test.ranks.empty() ? *hints_.ranks : static_cast<int>(test.ranks.size());
+    test.node_count = test.ranks.empty() ? *hints_.nodes : static_cast<int>(test.hosts.size());
+    if (const auto wrong = contradiction(test); !wrong.empty()) return complain(test, wrong);
+    const int ranks = test.rank_count;
+    for (int rank = 0; !test.ranks.empty() && rank < ranks; ++rank)
       if (!test.ranks.contains(rank))
         return complain(test, "rank " + std::to_string(rank) + " is missing in the list of " +
                                   std::to_string(ranks));
     if (test.times.empty()) return complain(test, "no row of measurements follows the ranks");
     if (ranks < 2) return complain(test, "one rank alone has nobody to communicate with");
-    if (ranks % static_cast<int>(test.hosts.size()) != 0)
+    if (ranks % test.node_count != 0)
       return complain(test, std::to_string(ranks) + " ranks do not lie evenly on " +
-                                std::to_string(test.hosts.size()) + " hosts");
+                                std::to_string(test.node_count) + " hosts");
+    if (!test.collective) test.collective = hints_.collective;
     if (!test.collective) deduce(test, ranks);
+  }
+
+  // What a hint says otherwise than the log; empty: nothing.
+  std::string contradiction(const Test& test) const {
+    const auto differs = [](const char* what, int log, std::optional<int> hint) {
+      return hint && *hint != log ? "--set says " + std::string(what) + " " +
+                                        std::to_string(*hint) + ", the log " + std::to_string(log)
+                                  : std::string();
+    };
+    auto wrong = differs("ranks", test.rank_count, hints_.ranks);
+    if (wrong.empty()) wrong = differs("nodes", test.node_count, hints_.nodes);
+    if (wrong.empty() && test.collective && hints_.collective &&
+        *test.collective != *hints_.collective)
+      wrong = "--set says another collective than the log";
+    return wrong;
   }
 
   // Older releases do not print their name. Bus over algorithm bandwidth and the operation tell.
@@ -186,20 +242,22 @@ class LogReader {
     else
       complain(test,
                "which collective it is cannot be told; keep the line that names the program, such "
-               "as '# Collective test starting: all_gather_perf'");
+               "as '# Collective test starting: all_gather_perf', or say it with --set "
+               "collective=all_gather");
   }
 
   int line_ = 0;
   const char* line_begin_ = nullptr;  // with the tag of mpirun
   std::optional<Collective> announced_;
+  std::optional<bool> told_root_;  // by the line that heads the columns: they have one
+  NcclTestsHints hints_;
   std::vector<Test> tests_;
   Complaints complaints_;
 };
 
 topology::MeasuredCollective table_of(const Test& test) {
-  topology::MeasuredCollective table{.collective = *test.collective,
-                                     .ranks = static_cast<int>(test.ranks.size()),
-                                     .nodes = static_cast<int>(test.hosts.size())};
+  topology::MeasuredCollective table{
+      .collective = *test.collective, .ranks = test.rank_count, .nodes = test.node_count};
   for (const auto& [size, times] : test.times)
     table.points.emplace_back(units::Bytes{size},
                               units::Seconds{times.first / (1e6 * times.second)});
@@ -208,8 +266,50 @@ topology::MeasuredCollective table_of(const Test& test) {
 
 }  // namespace
 
-topology::Fabric read_nccl_tests(std::string_view text, const std::string& file_name) {
-  LogReader reader(file_name);
+NcclTestsHints nccl_tests_hints(std::span<const std::string> sets) {
+  NcclTestsHints hints;
+  std::vector<Complaint> wrong;
+  for (std::size_t n = 0; n < sets.size(); ++n) {
+    const auto complain = [&](const std::string& what) {
+      wrong.push_back({"--set " + std::to_string(n + 1), what});
+    };
+    std::string_view left = sets[n];
+    while (!left.empty()) {
+      const auto comma = std::min(left.find(','), left.size());
+      const auto part = left.substr(0, comma);
+      left.remove_prefix(std::min(comma + 1, left.size()));
+      const auto equals = std::min(part.find('='), part.size());
+      const auto key = part.substr(0, equals),
+                 value = part.substr(std::min(equals + 1, part.size()));
+      if (key == "ranks" || key == "nodes") {
+        constexpr int most = 10'000'000;
+        const auto number = log_number<int>(value);
+        if (number && *number > 0 && *number <= most)
+          (key == "ranks" ? hints.ranks : hints.nodes) = number;
+        else
+          complain(std::string(key) + ": '" + std::string(value) +
+                   "' is no number from 1 to 10000000");
+      } else if (key == "collective") {
+        for (const auto& [program, collective] : programs)
+          if (value == topology::to_text(collective)) hints.collective = collective;
+        if (!hints.collective)
+          complain("collective: '" + std::string(value) +
+                   "' is none that nccl-tests measures; expected all_reduce, all_gather, "
+                   "reduce_scatter, all_to_all, broadcast or reduce");
+      } else {
+        complain("'" + std::string(part) +
+                 "' is nothing that a log leaves out; expected ranks=N, nodes=N or "
+                 "collective=NAME");
+      }
+    }
+  }
+  if (!wrong.empty()) throw Error(std::move(wrong));
+  return hints;
+}
+
+topology::Fabric read_nccl_tests(std::string_view text, const std::string& file_name,
+                                 const NcclTestsHints& hints) {
+  LogReader reader(file_name, hints);
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     reader.take(text.substr(0, end));
@@ -230,8 +330,8 @@ topology::Fabric read_nccl_tests(std::string_view text, const std::string& file_
   return fabric;
 }
 
-topology::Fabric load_nccl_tests(const std::filesystem::path& file) {
-  return read_nccl_tests(read_file(file, log_limits), file.string());
+topology::Fabric load_nccl_tests(const std::filesystem::path& file, const NcclTestsHints& hints) {
+  return read_nccl_tests(read_file(file, log_limits), file.string(), hints);
 }
 
 }  // namespace scenarios

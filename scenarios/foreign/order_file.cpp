@@ -15,9 +15,9 @@ strategies::WrittenOrder read_order(std::string_view csv, const std::string& fil
   return order;
 }
 
-strategies::WrittenOrder load_order(const std::filesystem::path& file) {
+strategies::WrittenOrder load_order(const Source& source) {
   constexpr Limits limits{.bytes = std::uintmax_t{32} << 20};  // as many passes as are read
-  return read_order(read_file(file, limits), file.string());
+  return read_order(source.read(limits), source.file.string());
 }
 
 }  // namespace scenarios

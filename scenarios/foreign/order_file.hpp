@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders of pipelines that users wrote down.
 #pragma once
-#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "plans/schedules/schedule_file.hpp"
+#include "scenarios/documents/file.hpp"
 
 namespace scenarios {
 
@@ -13,6 +13,6 @@ namespace scenarios {
 strategies::WrittenOrder read_order(std::string_view csv, const std::string& file_name);
 
 // The same from a file.
-strategies::WrittenOrder load_order(const std::filesystem::path& file);
+strategies::WrittenOrder load_order(const Source& source);
 
 }  // namespace scenarios

@@ -7,7 +7,9 @@
 #include <charconv>
 #include <cmath>
 #include <ios>
+#include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -65,10 +67,36 @@ GpuWork kind_of_collective(const std::string& lower_name) {
                     GpuWork::other_comm);
 }
 
+bool holds_any(const std::string& in, std::initializer_list<std::string_view> parts) {
+  return std::ranges::any_of(parts, [&](auto part) { return in.find(part) != in.npos; });
+}
+
+// By the names that cuBLAS, CUTLASS, FlashAttention, cuDNN, Transformer Engine and Triton give.
+forecast::KernelClass class_of_kernel(const std::string& lower_name) {
+  using forecast::KernelClass;
+  if (holds_any(lower_name, {"flash", "fmha", "attention", "attn", "sdpa"}))
+    return KernelClass::attention;
+  const bool multiplies = holds_any(
+      lower_name, {"gemm", "nvjet", "cutlass", "cublas", "matmul", "wgmma", "xmma", "_mm_"});
+  if (multiplies && holds_any(lower_name, {"group", "moe", "expert"})) return KernelClass::experts;
+  return multiplies ? KernelClass::products : KernelClass::others;
+}
+
+forecast::AttentionPass pass_of_attention(const std::string& lower_name) {
+  using forecast::AttentionPass;
+  if (holds_any(lower_name, {"preprocess", "postprocess", "dot_do_o", "convert"}))
+    return AttentionPass::unknown;
+  if (holds_any(lower_name, {"bwd", "backward", "bprop"})) return AttentionPass::backward;
+  if (holds_any(lower_name, {"fwd", "forward", "fprop"})) return AttentionPass::forward;
+  return AttentionPass::unknown;
+}
+
 // What one event says, as far as it matters.
 struct Event {
-  std::string phase, category, name, group;
+  std::string phase, category, name;
+  std::string group, group_name, group_ranks, format;
   std::int64_t start_ns = 0, duration_ns = 0, stream = -1;
+  std::int64_t elements = 0, group_size = 0, source = -1, destination = -1;
 
   bool is_gpu_work() const {
     const auto kind = lower(category);
@@ -85,6 +113,26 @@ struct Event {
     if (kernel.find("nccl") == kernel.npos) return GpuWork::compute;
     const auto of_group = kind_of_group(group);
     return of_group == GpuWork::other_comm ? kind_of_collective(kernel) : of_group;
+  }
+  forecast::ProfiledWork work() const {
+    forecast::ProfiledWork work{kind(), stream, start_ns, start_ns + duration_ns};
+    if (work.kind == GpuWork::compute) {
+      const auto kernel = lower(name);
+      work.sort = class_of_kernel(kernel);
+      if (work.sort == forecast::KernelClass::attention) work.attention = pass_of_attention(kernel);
+    } else if (work.kind != GpuWork::copy) {
+      work.elements = elements;
+      work.source = source;
+      work.destination = destination;
+    }
+    return work;
+  }
+  // Of the group that communicates; empty: not said.
+  std::string identity() const {
+    std::string all = group;
+    for (const auto* more : {&group_name, &group_ranks})
+      if (!more->empty()) all += (all.empty() ? "" : " ") + *more;
+    return all;
   }
 };
 
@@ -132,6 +180,7 @@ class Reader {
       complaints_.add(tokens_.here(), wrong.what());
     }
     complaints_.throw_if_any();
+    profile_.formats.assign(formats_.begin(), formats_.end());
     profile_.steps = gpu_steps_.empty() ? std::move(host_steps_) : std::move(gpu_steps_);
     return std::move(profile_);
   }
@@ -139,6 +188,7 @@ class Reader {
  private:
   using Kind = JsonToken::Kind;
   static constexpr std::size_t most_work = 20'000'000, most_steps = 1'000'000;
+  static constexpr std::size_t most_groups = 100'000, most_formats = 64;
 
   // Calls of(key) with each key of a map whose beginning was the last token. It takes the value.
   template <class Of>
@@ -163,6 +213,8 @@ class Reader {
           events();
         else if (key_ == "distributedInfo")
           distributed_info();
+        else if (key_ == "deviceProperties")
+          device_properties();
         else
           pass_over_value();
       });
@@ -236,13 +288,65 @@ class Reader {
   void arguments() {
     each_key([&] {
       const auto& token = tokens_.next();
-      if (key_ == "stream" && token.kind == Kind::number)
-        event_.stream = trace_number(token.text).whole;
-      else if (key_ == "Process Group Description" && token.kind == Kind::text)
-        event_.group = token.text;
+      if (token.kind == Kind::number)
+        whole_argument(trace_number(token.text));
+      else if (token.kind == Kind::text)
+        text_argument(token.text);
       else
         tokens_.skip();
     });
+  }
+  void whole_argument(const Number& number) {
+    if (!number.in_range) return;
+    if (key_ == "stream") event_.stream = number.whole;
+    if (key_ == "In msg nelems") event_.elements = std::max<std::int64_t>(0, number.whole);
+    if (key_ == "Group size") event_.group_size = std::max<std::int64_t>(0, number.whole);
+    if (key_ == "Src Rank") event_.source = number.whole;
+    if (key_ == "Dst Rank") event_.destination = number.whole;
+  }
+  void text_argument(std::string text) {
+    constexpr std::size_t longest = 1024;  // ranks of large groups are cut by the profiler too
+    text.resize(std::min(text.size(), longest));
+    if (key_ == "Process Group Description") event_.group = text;
+    if (key_ == "Process Group Name") event_.group_name = text;
+    if (key_ == "Process Group Ranks") event_.group_ranks = text;
+    if (key_ == "dtype") event_.format = text;
+  }
+
+  // The first device's name: [{"id": 0, "name": "NVIDIA H100 80GB HBM3", …}].
+  void device_properties() {
+    if (tokens_.next().kind != Kind::begin_list) return tokens_.skip();
+    while (tokens_.next().kind != Kind::end_list) {
+      if (tokens_.last().kind != Kind::begin_map) {
+        tokens_.skip();
+        continue;
+      }
+      each_key([&] {
+        const auto& token = tokens_.next();
+        if (key_ == "name" && token.kind == Kind::text && profile_.device.empty())
+          profile_.device = token.text;
+        else
+          tokens_.skip();
+      });
+    }
+  }
+
+  void add_work() {
+    auto work = event_.work();
+    if (forecast::is_communication(work.kind)) {
+      if (const auto identity = event_.identity(); !identity.empty()) {
+        const auto [found, fresh] =
+            groups_.try_emplace(identity, static_cast<std::uint32_t>(profile_.groups.size() + 1));
+        if (fresh) {
+          if (groups_.size() > most_groups)
+            throw JsonMistake(duration_at_, "more than 100,000 groups of ranks");
+          profile_.groups.push_back({identity, kind_of_group(event_.group), event_.group_size});
+        }
+        work.group = found->second;
+      }
+      if (!event_.format.empty() && formats_.size() < most_formats) formats_.insert(event_.format);
+    }
+    profile_.work.push_back(work);
   }
 
   void wrong(const Place& at, const std::string& key, const std::string& what) {
@@ -263,7 +367,7 @@ class Reader {
         (event_.category == "gpu_user_annotation" ? gpu_steps_ : host_steps_)
             .push_back({event_.name, event_.start_ns, end});
       else
-        profile_.work.push_back({event_.kind(), event_.stream, event_.start_ns, end});
+        add_work();
     }
     ++count_;
   }
@@ -288,6 +392,8 @@ class Reader {
   Place duration_at_;  // of this event
   forecast::Profile profile_;
   std::vector<forecast::ProfiledStep> gpu_steps_, host_steps_;
+  std::map<std::string, std::uint32_t> groups_;  // by identity, counted from one
+  std::set<std::string> formats_;
 };
 
 }  // namespace

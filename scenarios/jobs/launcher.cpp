@@ -25,18 +25,30 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return number;
 }
 
+// "--nproc_per_node" of "--nproc-per-node".
+std::string normal(std::string name) {
+  std::replace(std::find_if(name.begin(), name.end(), [](char c) { return c != '-'; }), name.end(),
+               '-', '_');
+  return name;
+}
+
 template <std::size_t N>
 const JobArgument* find(std::span<const JobArgument> launcher,
                         const std::array<std::string_view, N>& names) {
   for (const auto name : names)
     for (const auto& argument : launcher) {
-      auto normal = argument.name;
-      std::replace(std::find_if(normal.begin(), normal.end(), [](char c) { return c != '-'; }),
-                   normal.end(), '-', '_');
       const bool told = argument.values.size() == 1 && argument.values[0].trouble.empty();
-      if (normal == name && told && number_in(argument.values[0].text)) return &argument;
+      if (normal(argument.name) == name && told && number_in(argument.values[0].text))
+        return &argument;
     }
   return nullptr;
+}
+
+template <std::size_t N>
+bool names(std::span<const JobArgument> launcher, const std::array<std::string_view, N>& any) {
+  return std::ranges::any_of(launcher, [&](const JobArgument& argument) {
+    return std::ranges::find(any, normal(argument.name)) != any.end();
+  });
 }
 
 }  // namespace
@@ -47,7 +59,13 @@ std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher)
     return LaunchedGpus{*number_in(ranks->values[0].text), written(*ranks), ranks->at};
   const auto* each = find(launcher, processes);
   const auto* nodes = find(launcher, machines);
-  if (each == nullptr || nodes == nullptr) return {};
+  if (each == nullptr) return {};
+  if (nodes == nullptr) {  // torchrun's default, where it runs the processes of a node
+    const bool torchrun = each->name.find("nproc") != each->name.npos;
+    if (!torchrun || names(launcher, machines)) return {};
+    return LaunchedGpus{*number_in(each->values[0].text), written(*each) + " on one node",
+                        each->at};
+  }
   const auto gpus = *number_in(each->values[0].text) * *number_in(nodes->values[0].text);
   return LaunchedGpus{gpus, written(*each) + ", " + written(*nodes), each->at};
 }

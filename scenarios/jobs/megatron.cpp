@@ -64,6 +64,7 @@ JobScenario megatron_scenario(const Job& job, const std::string& file, Complaint
                      "arguments that only a shell can tell: " + argument.values.front().trouble);
   Draft draft(given);
   MegatronJob reading{given, draft};
+  reading.of_recipe = host.of_recipe;
   if (const auto launched = launched_gpus(job.launcher)) reading.gpus = launched->gpus;
   if (host.software.empty())
     set_software(reading);

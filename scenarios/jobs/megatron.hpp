@@ -19,6 +19,7 @@ struct MegatronJob {
   std::int64_t layers = 0, heads = 0, hidden = 0;  // 0: not given
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
   std::int64_t chunks = 1;  // virtual stages of a pipeline rank
+  bool of_recipe = false;  // the model is a recipe's: sizes that are not given are not the defaults
 };
 
 void read_megatron_model(MegatronJob& job);
@@ -35,6 +36,7 @@ struct MegatronHost {
   std::string_view table = "megatron";  // of arguments, on top of Megatron-LM's or that itself
   std::string_view software{};          // profile of the catalog; empty: by the arguments
   void (*add)(MegatronJob&) = nullptr;  // rules of its own arguments, after all others
+  bool of_recipe = false;               // its model is a recipe's
 };
 
 // The scenario of the job, its mistakes among the complaints.

@@ -79,13 +79,16 @@ std::string model_of_recipe(std::string name) {
       slash != name.npos && name.find('_', slash) != name.npos)
     name.erase(0, slash + 1);
   std::ranges::replace(name, '_', '-');
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> families{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> families{
       {{"llama31-", "llama-3.1-"},
        {"llama32-", "llama-3.2-"},
        {"llama33-", "llama-3.3-"},
        {"llama3-", "llama-3-"},
        {"llama2-", "llama-2-"},
        {"qwen25-", "qwen2.5-"},
+       {"mistral-7b", "mistral-7b-v0.1"},
+       {"mixtral-8x7b", "mixtral-8x7b-v0.1"},
+       {"mixtral-8x22b", "mixtral-8x22b-v0.1"},
        {"deepseek-v3", "deepseek-v3"}}};
   for (const auto& [from, to] : families)
     if (name.starts_with(from)) return std::string(to) + name.substr(from.size());
@@ -200,7 +203,8 @@ JobScenario bridge_scenario(const Job& job, const std::string& file, Complaints&
   flags.program.clear();
   flags.arguments = keys_as_flags(job.arguments, arguments_of(table), table == "primus_bridge");
   auto all = shared_defaults();
-  if (says_model(flags.arguments))  // of a configuration class, whose defaults are Megatron-LM's
+  const bool of_recipe = !says_model(flags.arguments);
+  if (!of_recipe)  // of a configuration class, whose defaults are Megatron-LM's
     std::erase_if(all, [](const JobArgument& one) {
       return gives(one, "--swiglu") || gives(one, "--normalization") ||
              gives(one, "--disable-bias-linear") ||
@@ -209,7 +213,8 @@ JobScenario bridge_scenario(const Job& job, const std::string& file, Complaints&
   all.insert(all.end(), flags.arguments.begin(), flags.arguments.end());
   flags.arguments = std::move(all);
   auto scenario = megatron_scenario(
-      flags, file, complaints, {table, table == "nemo2" ? "nemo" : "megatron-bridge", add_bridge});
+      flags, file, complaints,
+      {table, table == "nemo2" ? "nemo" : "megatron-bridge", add_bridge, of_recipe});
   settle_model(scenario);
   return scenario;
 }

@@ -48,6 +48,19 @@ void read_frequency(MegatronJob& job) {
   if (const auto every = given.whole(name)) job.draft.whole("model.moe.every", *every, {name});
 }
 
+// Tokens choose some groups first, and then among their experts (core/transformer/moe/moe_utils.py:
+// without --moe-router-group-topk groups mean nothing).
+void read_groups(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto groups = given.whole_or("--moe-router-num-groups", 1);
+  const auto chosen = given.whole_or("--moe-router-group-topk", groups);
+  if (groups <= chosen) return;
+  const Draft::Names from{"--moe-router-num-groups", "--moe-router-group-topk"};
+  job.draft.text("training.routing.locality", "group_limited", from);
+  job.draft.whole("training.routing.groups", groups, {"--moe-router-num-groups"});
+  job.draft.whole("training.routing.top_groups", chosen, {"--moe-router-group-topk"});
+}
+
 void read_dispatcher(MegatronJob& job) {
   const auto& given = job.given;
   const auto word = given.word_or("--moe-token-dispatcher-type", "allgather");
@@ -93,6 +106,7 @@ void read_megatron_experts(MegatronJob& job) {
     draft.yes_no("model.moe.router_bias", true, {"--moe-router-enable-expert-bias"});
   if (!given.has("--disable-bias-linear"))
     draft.yes_no("model.moe.expert_biases", true, {"--disable-bias-linear"});
+  read_groups(job);
   read_dispatcher(job);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "scenarios/documents/layer_rule.hpp"
 #include "scenarios/jobs/layer_pattern.hpp"
 #include "scenarios/jobs/megatron.hpp"
 
@@ -184,6 +185,23 @@ void read_dropout(MegatronJob& job) {
                 of_hidden == of_attention ? "" : "the larger of both");
 }
 
+// Which layers have the window; nothing, with a complaint, where they follow no rule.
+std::optional<WindowRule> windows_of(const Given& given) {
+  const auto* name = "--window-attn-skip-freq";
+  const auto text = given.word(name);
+  if (!text) return WindowRule{};
+  std::optional<WindowRule> rule;
+  if (const auto listed = layer_list(*text))
+    rule = window_rule({listed->begin(), listed->end()});
+  else if (const auto every = given.whole(name); every && *every > 1 && *every <= 10'000)
+    rule = WindowRule{1, static_cast<int>(*every)};
+  if (!rule)
+    given.refuse(name,
+                 "windows in all layers, in the first of every N, or in all but the last of every "
+                 "N can be forecast; expected N of 2 and more, or a list such as ([1]*5+[0]*1)*4");
+  return rule;
+}
+
 void read_window(MegatronJob& job) {
   const auto& given = job.given;
   if (!given.has("--window-size")) return;
@@ -197,29 +215,13 @@ void read_window(MegatronJob& job) {
     given.complain("--window-size", "expected LEFT,RIGHT, such as 127,0");
     return;
   }
-  std::int64_t every = 1;
-  if (const auto text = given.word("--window-attn-skip-freq")) {
-    const auto listed = layer_list(*text);
-    if (*text == "2") {
-      every = 2;
-    } else if (listed && !listed->empty()) {
-      while (every < static_cast<std::int64_t>(listed->size()) &&
-             (*listed)[static_cast<std::size_t>(every)] == 0)
-        ++every;
-      for (std::size_t i = 0; i < listed->size(); ++i)
-        if (((*listed)[i] == 1) != (static_cast<std::int64_t>(i) % every == 0)) every = 0;
-    } else {
-      every = 0;
-    }
-  }
-  if (every == 0)
-    given.refuse("--window-attn-skip-freq",
-                 "windows in all layers, or in the first of every N, can be forecast; expected 2 "
-                 "or a list such as ([1]*1+[0]*1)*12");
-  else
-    job.draft.whole("model.attention_window.size", size, {"--window-size"});
-  if (every > 0)
-    job.draft.whole("model.attention_window.every", every, {"--window-attn-skip-freq"});
+  const auto rule = windows_of(given);
+  if (!rule) return;
+  const Draft::Names from{"--window-attn-skip-freq"};
+  job.draft.whole("model.attention_window.size", size, {"--window-size"});
+  job.draft.whole("model.attention_window.every", rule->every, from);
+  if (rule->full_every > 0)
+    job.draft.whole("model.attention_window.full_every", rule->full_every, from);
 }
 
 }  // namespace

@@ -259,7 +259,7 @@ void read_megatron_degrees(MegatronJob& job) {
     draft.whole("plan.context", job.context, {"--context-parallel-size"});
     read_context_method(job);
   }
-  if (given.whole_or("--num-experts", 0) > 0) {
+  if (given.whole_or("--num-experts", 0) > 0 || (job.of_recipe && job.expert > 1)) {
     draft.whole("plan.expert", job.expert, {"--expert-model-parallel-size"});
     draft.whole("plan.expert_tensor", given.whole_or("--expert-tensor-parallel-size", job.tensor),
                 {"--expert-tensor-parallel-size"},

@@ -22,9 +22,9 @@ const Value& known_models() {
 
 // "meta-llama/Meta-Llama-3.1-8B-Instruct" is llama-3.1-8b.
 std::string plain_name(std::string name) {
-  constexpr std::array<std::string_view, 11> endings{"-instruct", "-chat", "-base",     "-hf",
+  constexpr std::array<std::string_view, 12> endings{"-instruct", "-chat", "-base",     "-hf",
                                                      "-it",       "-pt",   "-thinking", "-2507",
-                                                     "-bf16",     "-0324", "-0528"};
+                                                     "-bf16",     "-0324", "-0528",     "-deduped"};
   while (name.ends_with('/')) name.pop_back();
   name.erase(0, name.rfind('/') + 1);
   for (auto& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

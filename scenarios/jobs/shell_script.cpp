@@ -2,6 +2,7 @@
 #include "scenarios/jobs/shell_script.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <optional>
 #include <utility>
@@ -77,20 +78,56 @@ class Script {
   }
 
  private:
-  std::vector<JobWord> words_of_statement(const Statement& statement, std::size_t first) const {
+  std::vector<JobWord> words_of_statement(const Statement& statement, std::size_t first,
+                                          bool value = false) const {
     std::vector<JobWord> words;
-    for (std::size_t i = first; i < statement.words.size(); ++i)
-      for (auto& one : variables_.expanded(statement.words[i].text, statement.words[i].at))
+    for (std::size_t i = first; i < statement.words.size(); ++i) {
+      const auto& [raw, at] = statement.words[i];
+      for (auto& one : value ? variables_.value_of(raw, at) : variables_.expanded(raw, at))
         words.push_back(std::move(one));
+    }
     return words;
+  }
+
+  // Commands in one text that a command is given: of bash -c, ssh, and their like. Their places are
+  // those of the whole text. Words behind it are the last one's: "… ${ARGS[@]}" in quotes.
+  void run_inside(const Statement& statement) {
+    const auto holds_several = [](const JobWord& word) {
+      return word.text.find(" -") != word.text.npos || word.text.find('\n') != word.text.npos;
+    };
+    const auto values = words_of_statement(statement, 0, true);
+    if (std::ranges::none_of(values, holds_several)) return;
+    const auto words = words_of_statement(statement, 0);
+    std::vector<JobWord> command;
+    for (std::size_t i = 0; i < std::min(values.size(), words.size()); ++i) {
+      if (!holds_several(values[i])) {
+        if (!command.empty()) command.push_back(words[i]);
+        continue;
+      }
+      bool next = false;
+      for (auto& inner : statements_of(values[i].text)) {
+        if (next) consider(std::exchange(command, {}));
+        next = true;
+        for (auto& word : inner.words) word.at = values[i].at;
+        for (auto& one : words_of_statement(inner, 0)) command.push_back(std::move(one));
+      }
+    }
+    consider(std::move(command));
+  }
+
+  void consider(std::vector<JobWord> words) {
+    if (known_among(words, table_) > known_among(best_, table_)) best_ = std::move(words);
   }
 
   void run(const Statement& statement) {
     const auto& words = statement.words;
     std::size_t first = 0;
-    if (words[0].text == "export" || words[0].text == "local" || words[0].text == "readonly" ||
-        words[0].text == "declare")
+    constexpr std::array<std::string_view, 5> declare{"export", "local", "readonly", "declare",
+                                                      "typeset"};
+    if (!statement.array && std::ranges::find(declare, words[0].text) != declare.end()) {
       ++first;
+      while (first < words.size() && words[first].text.starts_with('-')) ++first;  // declare -r
+    }
     bool assigns = first < words.size();
     for (auto i = first; i < words.size() && !statement.array; ++i)
       assigns = assigns && assigned_at(words[i].text) != std::string_view::npos;
@@ -98,8 +135,8 @@ class Script {
       for (auto i = first; i < (statement.array ? 1 : words.size()); ++i) assign(statement, i);
       return;
     }
-    auto all = words_of_statement(statement, 0);
-    if (known_among(all, table_) > known_among(best_, table_)) best_ = std::move(all);
+    run_inside(statement);
+    consider(words_of_statement(statement, 0));
   }
 
   void assign(const Statement& statement, std::size_t i) {
@@ -113,28 +150,29 @@ class Script {
           name, name + " is set under a condition in line " + line + ", which needs a shell");
       return;
     }
-    auto value = statement.array ? words_of_statement(statement, 1)
+    auto value = statement.array ? words_of_statement(statement, 1, true)
                                  : whole_value(word.text.substr(value_at), word.at);
     if (adds)
       variables_.append(name, value);
     else
       variables_.assign(name, value);
-    if (known_among(split(value), table_) > 0) lists_.push_back(split(value));
+    if (auto words = split(name, value); known_among(words, table_) > 0)
+      lists_.push_back(std::move(words));
   }
 
   // An assignment splits nothing.
   std::vector<JobWord> whole_value(const std::string& raw, const Place& at) const {
     std::string quoted = raw;
     if (raw.find('"') == raw.npos && raw.find('\'') == raw.npos) quoted = '"' + raw + '"';
-    auto words = variables_.expanded(quoted, at);
+    auto words = variables_.value_of(quoted, at);
     if (words.empty()) words.push_back({{}, {}, at});
     return words;
   }
 
-  static std::vector<JobWord> split(const std::vector<JobWord>& words) {
+  static std::vector<JobWord> split(const std::string& name, const std::vector<JobWord>& words) {
     ShellVariables variables({});
-    variables.assign("WORDS", words);
-    return variables.expanded("$WORDS", words.empty() ? Place{} : words.front().at);
+    variables.assign(name, words);
+    return variables.expanded("$" + name, words.empty() ? Place{} : words.front().at);
   }
 
   std::vector<JobWord> all_lists() const {
@@ -227,6 +265,10 @@ std::vector<JobArgument> arguments_from(std::span<const JobWord> words,
       arguments.push_back({name.substr(std::min(name.find_first_not_of("+~"), name.size())),
                            {{word.text.substr(value), word.trouble, word.at}},
                            word.at});
+      continue;
+    }
+    if (word.text == "$@" || word.text == "$*") {
+      arguments.push_back({word.text, {}, word.at});
       continue;
     }
     if (!begins_argument(word.text)) {

@@ -13,6 +13,8 @@ namespace {
 constexpr std::array<std::string_view, 7> openers{"if",   "for",    "while", "until",
                                                   "case", "select", "{"};
 constexpr std::array<std::string_view, 4> closers{"fi", "done", "esac", "}"};
+constexpr std::array<std::string_view, 5> declarations{"declare", "export", "local", "readonly",
+                                                       "typeset"};
 constexpr std::array<std::string_view, 4> prefixes{"then", "else", "do", "!"};
 
 template <std::size_t N>
@@ -50,7 +52,7 @@ class Statements {
     if (c == '\n') {
       pass();
       if (!in_array_) end_statement(true);
-      if (!here_document_.empty()) pass_here_document();
+      if (!here_document_.empty()) take_here_document();
     } else if (c == ' ' || c == '\t' || c == '\r') {
       pass();
     } else if (c == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
@@ -85,12 +87,33 @@ class Statements {
     while (peek() == ' ') pass();
     const auto target = raw();
     if (!document) return;
+    literal_ = false;
     for (const char c : target)
-      if (c != '\'' && c != '"' && c != '\\') here_document_ += c;
+      if (c != '\'' && c != '"' && c != '\\')
+        here_document_ += c;
+      else
+        literal_ = true;
   }
 
-  void pass_here_document() {
+  // "read -d '' NAME <<EOF" assigns the document; others are passed over.
+  void take_here_document() {
+    const auto place = here();
+    const auto begin = at_;
+    const auto end = pass_here_document();
+    if (statements_.empty() || statements_.back().words.front().text != "read") return;
+    const auto name = statements_.back().words.back().text;
+    Statement assignment;
+    assignment.sure = statements_.back().sure;
+    assignment.words.push_back(
+        {name + "=" + quoted_lines(text_.substr(begin, end - begin), literal_), place});
+    statements_.push_back(std::move(assignment));
+  }
+
+  // Where its last line begins.
+  std::size_t pass_here_document() {
+    auto last_line = at_;
     while (at_ < text_.size()) {
+      last_line = at_;
       const auto end = std::min(text_.find('\n', at_), text_.size());
       auto line = text_.substr(at_, end - at_);
       while (line.starts_with('\t')) line.remove_prefix(1);
@@ -99,6 +122,7 @@ class Statements {
       if (last) break;
     }
     here_document_.clear();
+    return last_line;
   }
 
   void word() {
@@ -110,7 +134,11 @@ class Statements {
     }
     const auto value = assigned_at(text);
     statement_.words.push_back({std::move(text), place});
-    if (statement_.words.size() == 1 && value == statement_.words[0].text.size() && peek() == '(') {
+    // "NAME=(" or "declare -a NAME=(", of which only the name is kept.
+    const auto& words = statement_.words;
+    if (value == words.back().text.size() && peek() == '(' &&
+        (words.size() == 1 || is_one_of(declarations, words.front().text))) {
+      statement_.words.erase(statement_.words.begin(), statement_.words.end() - 1);
       pass();
       in_array_ = statement_.array = true;
     }
@@ -167,7 +195,7 @@ class Statements {
   std::size_t at_ = 0, line_begin_ = 0;
   std::int64_t line_ = 1;
   int depth_ = 0;
-  bool sure_ = true, in_array_ = false;
+  bool sure_ = true, in_array_ = false, literal_ = false;
   std::string here_document_;
   Statement statement_;
   std::vector<Statement> statements_;

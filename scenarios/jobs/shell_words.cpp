@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "scenarios/jobs/shell_arithmetic.hpp"
+
 namespace scenarios {
 namespace {
 
@@ -35,13 +37,63 @@ std::string advice(const std::string& name) { return "; add --env " + name + "=V
 
 constexpr std::size_t deepest_default = 16;  // defaults inside of defaults
 
+// A value may hold what only a shell can tell anywhere in its text. There it stands between two
+// control characters, in hexadecimal, for no blank or quote of it may count.
+constexpr char mark = '\x1d', mark_end = '\x1e';
+
+std::string marked(std::string_view why) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text(1, mark);
+  for (const char c : why) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text + mark_end;
+}
+
+std::string unmarked(std::string_view hexadecimal) {
+  const auto digit = [](char c) { return is_digit(c) ? c - '0' : (c - 'a' + 10) & 15; };
+  std::string why;
+  for (std::size_t i = 0; i + 1 < hexadecimal.size(); i += 2)
+    why += static_cast<char>(digit(hexadecimal[i]) << 4 | digit(hexadecimal[i + 1]));
+  return why;
+}
+
+// "cat <<EOF", lines, "EOF": these lines as a word in quotes. Empty: another command.
+std::string here_document(std::string_view command) {
+  const auto start = command.find_first_not_of(" \t\n");
+  if (start == command.npos || !command.substr(start).starts_with("cat")) return {};
+  const auto line_end = command.find('\n', start);
+  const auto mark_at = command.find("<<", start);
+  if (mark_at == command.npos || line_end == command.npos || mark_at > line_end) return {};
+  std::string name;
+  bool literal = false;
+  for (const char c : command.substr(mark_at + 2, line_end - mark_at - 2)) {
+    literal = literal || c == '\'' || c == '"' || c == '\\';
+    if (is_letter(c) || is_digit(c)) name += c;
+  }
+  const auto body_end = name.empty() ? command.npos : command.rfind(name);
+  if (body_end == command.npos || body_end <= line_end) return {};
+  return quoted_lines(command.substr(line_end + 1, body_end - line_end - 1), literal);
+}
+
 }  // namespace
+
+std::string quoted_lines(std::string_view lines, bool literal) {
+  std::string word = "\"";
+  for (const char c : lines) {
+    if (c == '"' || (literal && (c == '$' || c == '`' || c == '\\'))) word += '\\';
+    word += c;
+  }
+  return word + '"';
+}
 
 // One word on its way to those that it stands for.
 class WordExpansion {
  public:
-  WordExpansion(const ShellVariables& variables, const Place& at, std::size_t depth)
-      : variables_(variables), at_(at), depth_(depth) {}
+  WordExpansion(const ShellVariables& variables, const Place& at, std::size_t depth, bool marks)
+      : variables_(variables), at_(at), depth_(depth), marks_(marks) {}
 
   std::vector<JobWord> of(std::string_view raw) {
     for (std::size_t i = 0; i < raw.size();) i = step(raw, i);
@@ -69,8 +121,22 @@ class WordExpansion {
       return std::min(end + 1, raw.size());
     }
     if (c == '$') return variable(raw, i);
+    if (c == mark) return passed_mark(raw, i, {});
     add(raw.substr(i, 1));
     return i + 1;
+  }
+
+  // Behind the mark at `i`, whose trouble is that of this word, by way of a variable.
+  std::size_t passed_mark(std::string_view text, std::size_t i, const std::string& variable) {
+    const auto end = std::min(text.find(mark_end, i), text.size());
+    trouble_of(variable, unmarked(text.substr(i + 1, end - i - 1)));
+    return std::min(end + 1, text.size());
+  }
+
+  void trouble_of(const std::string& variable, const std::string& why) {
+    trouble(variable.empty() || why.find("--env") != why.npos
+                ? why
+                : variable + ": " + why + advice(variable));
   }
 
   std::size_t escaped(std::string_view raw, std::size_t i) {
@@ -84,10 +150,9 @@ class WordExpansion {
   std::size_t variable(std::string_view raw, std::size_t i) {
     const char next = i + 1 < raw.size() ? raw[i + 1] : '\0';
     if (next == '(') {
-      const bool sum = raw.substr(i + 2).starts_with('(');
-      trouble(sum ? "it is calculated, which needs a shell"
-                  : "it is the output of a command, which needs a shell");
-      return behind_closing(raw, i + 1, '(', ')');
+      const auto end = behind_closing(raw, i + 1, '(', ')');
+      in_brackets(raw.substr(i + 2, end - i - 3 < raw.size() ? end - i - 3 : 0));
+      return end;
     }
     if (next == '{') {
       const auto end = behind_closing(raw, i + 1, '{', '}');
@@ -99,7 +164,11 @@ class WordExpansion {
       put(std::string(raw.substr(i + 1, end - i - 1)), {}, false, false);
       return end;
     }
-    if (is_digit(next) || next == '@' || next == '*' || next == '#' || next == '?') {
+    if (next == '@' || next == '*') {  // a job is started as it stands: there are none
+      add(raw.substr(i, 2));
+      return i + 2;
+    }
+    if (is_digit(next) || next == '#' || next == '?') {
       trouble("it is $" + std::string(1, next) + ", an argument of the script");
       return i + 2;
     }
@@ -107,11 +176,36 @@ class WordExpansion {
     return i + 1;
   }
 
+  // A sum, or a command.
+  void in_brackets(std::string_view inside) {
+    if (inside.starts_with('(') && inside.ends_with(')')) return add_sum(inside);
+    if (auto text = here_document(inside); !text.empty() && depth_ < deepest_default) {
+      for (const auto& word : WordExpansion(variables_, at_, depth_ + 1, true).of(text))
+        add_value(word.text, {});
+      return;
+    }
+    trouble("it is the output of a command, which needs a shell");
+  }
+
+  void add_sum(std::string_view inside) {
+    if (depth_ >= deepest_default) return trouble("too many sums inside of each other");
+    const auto words =
+        WordExpansion(variables_, at_, depth_ + 1, false).of('"' + std::string(inside) + '"');
+    if (words.size() == 1 && !words.front().trouble.empty()) return trouble(words.front().trouble);
+    const auto names = [&](const std::string& name) { return variables_.text_of(name); };
+    const auto sum = words.size() == 1 ? calculated(words.front().text, names) : std::nullopt;
+    if (sum)
+      add(std::to_string(*sum));
+    else
+      trouble("it is calculated, which needs a shell");
+  }
+
   // NAME, NAME:-default, NAME[@] and their like.
   void in_braces(std::string_view inside) {
     const auto end = name_end(inside, 0);
     const std::string name(inside.substr(0, end));
     auto rest = inside.substr(end);
+    if (inside == "@" || inside.starts_with("@:")) return add("$@");
     if (name.empty() || is_digit(name.front())) {
       trouble("it is ${" + std::string(inside) + "}, an argument of the script");
       return;
@@ -129,7 +223,7 @@ class WordExpansion {
 
   void put(const std::string& name, std::string_view fallback, bool has_fallback, bool list) {
     if (const auto given = variables_.given_.find(name); given != variables_.given_.end())
-      return add_value(given->second);
+      return add_value(given->second, name);
     const auto found = variables_.values_.find(name);
     const bool known = found != variables_.values_.end();
     const bool empty = known && std::ranges::all_of(found->second, [](const JobWord& word) {
@@ -137,7 +231,7 @@ class WordExpansion {
                        });
     if (has_fallback && (!known || empty)) {
       if (depth_ >= deepest_default) return trouble("too many defaults inside of each other");
-      return add_words(WordExpansion(variables_, at_, depth_ + 1).of(fallback), name, list);
+      return add_words(WordExpansion(variables_, at_, depth_ + 1, marks_).of(fallback), name, list);
     }
     if (known) return add_words(found->second, name, list);
     trouble(name + " has no value in this file" + advice(name));
@@ -147,24 +241,28 @@ class WordExpansion {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const auto& word = words[i];
       if (i > 0) list || !quoted_ ? end_word() : add(" ");
-      if (list && quoted_)
-        add(word.text);
-      else
-        add_value(word.text);
-      if (!word.trouble.empty())
-        trouble(word.trouble.find("--env") != word.trouble.npos
-                    ? word.trouble
-                    : name + ": " + word.trouble + advice(name));
+      add_value(word.text, name);
+      if (!word.trouble.empty()) trouble_of(name, word.trouble);
     }
   }
 
-  void add_value(std::string_view text) {
-    if (quoted_) return add(text);
-    for (std::size_t i = 0; i < text.size(); ++i)
-      if (is_blank(text[i]))
+  // Of the variable of that name; outside of quotes it is split.
+  void add_value(std::string_view text, const std::string& name) {
+    for (std::size_t i = 0; i < text.size();) {
+      if (text[i] == mark) {
+        i = passed_mark(text, i, name);
+        continue;
+      }
+      const auto plain =
+          std::min(text.find_first_of(quoted_ ? "\x1d" : "\x1d \t\n\r", i), text.size());
+      add(text.substr(i, plain - i));
+      i = plain;
+      if (i < text.size() && is_blank(text[i])) {
         end_word();
-      else
-        add(text.substr(i, 1));
+        ++i;
+      }
+    }
+    if (text.empty()) add(text);
   }
 
   void add(std::string_view text) {
@@ -177,7 +275,10 @@ class WordExpansion {
 
   void trouble(const std::string& why) {
     begun_ = true;
-    if (word_.trouble.empty()) word_.trouble = why;
+    if (marks_ && word_.text.size() + 2 * why.size() + 2 <= longest)
+      word_.text += marked(why);
+    else if (word_.trouble.empty())
+      word_.trouble = why;
   }
 
   void end_word() {
@@ -197,6 +298,7 @@ class WordExpansion {
   const ShellVariables& variables_;
   Place at_;
   std::size_t depth_;
+  bool marks_;
   bool quoted_ = false, begun_ = false;
   JobWord word_;
   std::vector<JobWord> words_;
@@ -227,7 +329,21 @@ void ShellVariables::doubt(const std::string& name, const std::string& why) {
 
 std::vector<JobWord> ShellVariables::expanded(std::string_view raw, const Place& at) const {
   if (exhausted()) return {JobWord{{}, "the script is longer than any that was seen", at}};
-  return WordExpansion(*this, at, 0).of(raw);
+  return WordExpansion(*this, at, 0, false).of(raw);
+}
+
+std::vector<JobWord> ShellVariables::value_of(std::string_view raw, const Place& at) const {
+  if (exhausted()) return {JobWord{{}, "the script is longer than any that was seen", at}};
+  return WordExpansion(*this, at, 0, true).of(raw);
+}
+
+std::optional<std::string> ShellVariables::text_of(const std::string& name) const {
+  if (const auto given = given_.find(name); given != given_.end()) return given->second;
+  const auto found = values_.find(name);
+  if (found == values_.end() || found->second.size() != 1) return {};
+  const auto& word = found->second.front();
+  return word.trouble.empty() && word.text.find(mark) == word.text.npos ? std::optional(word.text)
+                                                                        : std::nullopt;
 }
 
 std::size_t assigned_at(std::string_view word) {

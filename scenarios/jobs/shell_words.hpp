@@ -3,6 +3,7 @@
 // literal text. Nothing is ever executed.
 #pragma once
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,10 +27,16 @@ class ShellVariables {
 
   // The words that a word of a script stands for: quotes and backslashes go, variables are put in,
   // and those outside of quotes are split at blanks. A variable without value, an argument of the
-  // script, the output of a command and arithmetic are trouble of their word. Scripts that double
+  // script and the output of a command are trouble of their word; all of its arguments
+  // at once, "$@", stay as they are. Scripts that double
   // their variables again and again end as trouble too: all words that one object makes are
   // bounded.
   std::vector<JobWord> expanded(std::string_view raw, const Place& at) const;
+  // The same, to be kept as a value: trouble stays where it is in the text, marked, until the value
+  // is expanded.
+  std::vector<JobWord> value_of(std::string_view raw, const Place& at) const;
+  // The variable's text where it is one word without trouble.
+  std::optional<std::string> text_of(const std::string& name) const;
   bool exhausted() const { return budget_ < least; }  // nothing more is expanded
 
  private:
@@ -39,6 +46,9 @@ class ShellVariables {
   static constexpr std::size_t least = std::size_t{64} << 10;
   mutable std::size_t budget_ = std::size_t{16} << 20;  // bytes that may still be made
 };
+
+// Lines as a word in double quotes; `literal`: nothing in them is a variable.
+std::string quoted_lines(std::string_view lines, bool literal);
 
 // "NAME=…" or "NAME+=…": where its value begins; npos: the word assigns nothing.
 std::size_t assigned_at(std::string_view word);

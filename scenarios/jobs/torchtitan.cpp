@@ -13,7 +13,7 @@
 namespace scenarios {
 namespace {
 
-using Names = Draft::Names;
+using TitanNames = Draft::Names;
 
 struct TitanJob {
   const Given& given;
@@ -73,9 +73,9 @@ void read_model(TitanJob& job) {
     return;
   }
   for (const auto& member : model->members)
-    job.draft.set(
-        "model." + member.key.text, member.value,
-        given.has("config") ? Names{"config", "module"} : Names{"model.flavor", "model.name"});
+    job.draft.set("model." + member.key.text, member.value,
+                  given.has("config") ? TitanNames{"config", "module"}
+                                      : TitanNames{"model.flavor", "model.name"});
   if (const auto* layers = model->find("layers")) job.layers = std::stoll(layers->text);
 }
 
@@ -251,7 +251,7 @@ void read_recompute(TitanJob& job) {
   const auto& given = job.given;
   const auto mode = given.word_or("activation_checkpoint.mode", "selective"),
              option = given.word_or("activation_checkpoint.selective_ac_option", "2");
-  const Names from{"activation_checkpoint.mode", "activation_checkpoint.selective_ac_option"};
+  const TitanNames from{"activation_checkpoint.mode", "activation_checkpoint.selective_ac_option"};
   if (mode == "none" || mode == "full") {
     job.draft.text("plan.recompute", mode, {"activation_checkpoint.mode"});
     return;
@@ -281,6 +281,8 @@ void read_recompute(TitanJob& job) {
                 "every layer of " + std::to_string(*every) + " is recomputed whole");
 }
 
+constexpr auto old_float8 = "float8.enable_float8_linear";  // before there were converters
+
 void read_precision(TitanJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
@@ -293,11 +295,11 @@ void read_precision(TitanJob& job) {
   };
   if (has("mx")) {
     draft.text("training.precision", "mxfp8", {"model.converters"});
-  } else if (has("float8")) {
+  } else if (has("float8") || given.word_or(old_float8, "false") == "true") {
     const auto* name = given.has("float8.recipe_name") ? "float8.recipe_name"
                                                        : "quantize.linear.float8.recipe_name";
     const auto recipe = given.word_or(name, "tensorwise");
-    draft.text("training.precision", "fp8", {"model.converters"});
+    draft.text("training.precision", "fp8", {"model.converters", old_float8});
     draft.text("training.fp8_recipe", recipe == "tensorwise" ? "tensorwise" : "rowwise", {name});
   } else {
     const auto word = given.word_or("training.mixed_precision_param", "bfloat16");
@@ -313,11 +315,15 @@ void read_precision(TitanJob& job) {
 
 void read_compiler(TitanJob& job) {
   const auto* parts = job.given.find("compile.components");
-  const bool of_model =
-      parts == nullptr ||
-      std::ranges::find(parts->values, "model", &JobWord::text) != parts->values.end();
-  const bool compiles = job.yes("training.compile") || (job.yes("compile.enable") && of_model);
+  const auto compiled = [&](const std::string& part) {
+    const bool named = parts == nullptr || std::ranges::find(parts->values, part, &JobWord::text) !=
+                                               parts->values.end();
+    return job.yes("training.compile") || (job.yes("compile.enable") && named);
+  };
+  const bool compiles = compiled("model");
   job.draft.yes_no("software.compile", compiles,
+                   {"compile.enable", "training.compile", "compile.components"});
+  job.draft.yes_no("software.compiled_cross_entropy", compiled("loss"),
                    {"compile.enable", "training.compile", "compile.components"});
   if (job.tensor > 1)
     job.draft.yes_no("plan.overlap.tensor",

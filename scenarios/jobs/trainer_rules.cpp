@@ -102,7 +102,10 @@ void read_trainer_batch(TrainerJob& job) {
                "the length of sequences stands in the training script; add --set "
                "training.sequence_length=N");
   const bool padded = job.framework == "axolotl" && job.yes("pad_to_sequence_len");
-  if (!job.yes("packing") && !padded && given.has(length))
+  // run_clm.py joins all texts and cuts them into blocks.
+  const auto spelled = given.has(length) ? std::string_view(given.find(length)->name) : "";
+  const bool joined = spelled.ends_with("block_size");
+  if (!job.yes("packing") && !padded && !joined && given.has(length))
     draft.partly(length,
                  "without packing a sequence is as long as its text; the forecast has all at this "
                  "length");

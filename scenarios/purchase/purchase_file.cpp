@@ -235,9 +235,8 @@ Purchase load_purchase(const std::filesystem::path& file, std::span<const std::s
   return load_placed_purchase(file, sets).value;
 }
 
-PlacedPurchase load_placed_purchase(const std::filesystem::path& file,
-                                    std::span<const std::string> sets) {
-  auto placed = load_placed(file, sets, purchase_of(file.string()));
+PlacedPurchase load_placed_purchase(const Source& source, std::span<const std::string> sets) {
+  auto placed = load_placed(source, sets, purchase_of(source.file.string()));
   placed.value.origin = std::move(placed.origin);
   return std::move(placed.value);
 }

@@ -31,8 +31,11 @@ struct PlacedPurchase {
   Origin origin;
   std::vector<std::string> clusters, workloads;  // paths, by option and by workload
 };
-PlacedPurchase load_placed_purchase(const std::filesystem::path& file,
-                                    std::span<const std::string> sets = {});
+PlacedPurchase load_placed_purchase(const Source& source, std::span<const std::string> sets = {});
+
+// The keys of a purchase, and the JSON Schema by which editors complete and check one.
+std::vector<Field> purchase_fields();
+std::string purchase_schema();
 
 // The keys of a purchase, and the JSON Schema by which editors complete and check one.
 std::vector<Field> purchase_fields();

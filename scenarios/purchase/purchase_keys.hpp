@@ -25,6 +25,7 @@ void read_economics(search::Economics& economics, const Cursor& at);
 void read_reliability(search::Reliability& reliability, const Cursor& at);
 void read_option(OptionDraft& draft, const Cursor& at);
 
+std::vector<Field> purchase_fields();  // of the whole file
 std::vector<Field> workload_fields();
 std::vector<Field> constraint_fields();
 std::vector<Field> economics_fields();

@@ -181,6 +181,13 @@ void complete_power(OptionDraft& draft, const Cursor& cluster) {
 
 }  // namespace
 
+Form series_of_nodes_form() {
+  const Form list{.type = Type::list,
+                  .range = {1, 1000, "numbers of nodes"},
+                  .forms = {{.type = Type::whole, .range = nodes_range}}};
+  return {.type = Type::either, .forms = {list, map_of(fields_of(series_table()))}};
+}
+
 Clusters clusters_of(const Cursor& cluster, const search::Constraints& constraints) {
   if (auto found = found_nodes(cluster, constraints)) return with_fabrics({*found}, cluster);
   Clusters all{{"", cluster.value(), {}}};

@@ -21,6 +21,9 @@ struct ClusterOption {
 std::vector<ClusterOption> clusters_of(const Cursor& cluster,
                                        const search::Constraints& constraints);
 
+// The list, or the numbers from one to another, that may stand where a cluster has one number.
+Form series_of_nodes_form();
+
 // Complains of an option that is both bought and rented, or rented and sold.
 void check_payment(const OptionDraft& draft, const Cursor& at);
 

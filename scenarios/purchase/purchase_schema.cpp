@@ -1,67 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schema of a purchase.
+// The schema of a purchase, whose parts of scenarios are as the schema of scenarios has them.
 #include "scenarios/documents/schema.hpp"
 #include "scenarios/purchase/purchase_file.hpp"
-#include "scenarios/search_keys.hpp"
-#include "scenarios/tables.hpp"
+#include "scenarios/purchase/purchase_keys.hpp"
+#include "scenarios/purchase/purchase_parts.hpp"
+#include "scenarios/scenario_file.hpp"
 
 namespace scenarios {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using PurchaseJson = nlohmann::ordered_json;
 
-// The part as scenarios have it, with the description that it has here.
-void take_part(Json& property, const Form& form) {
-  const auto description = property["description"];
-  property = schema_of(form);
-  property["description"] = description;
-}
-
-void complete_workload(Json& workload) {
-  auto& properties = workload["properties"];
-  take_part(properties["model"], name_or_map(model_fields()));
-  take_part(properties["training"], map_of(training_fields()));
-  take_part(properties["software"], name_or_map(software_fields()));
-  take_part(properties["plan"], map_of(plan_fields()));
-  take_part(properties["search"], map_of(search_fields()));
-  workload["required"] = Json::array({"model", "training"});
-}
-
-// Nodes and fabrics may be several, or left to be found.
-void complete_cluster(Json& cluster) {
-  take_part(cluster, map_of(cluster_fields()));
-  auto& properties = cluster["properties"];
-  const Json number{{"type", "number"}, {"minimum", 1}};
-  const Json ends{{"from", number}, {"to", number}, {"step", number}, {"factor", number}};
-  const Json one = properties["nodes"];
-  properties["nodes"] = {
-      {"anyOf", Json::array({{{"type", "integer"}, {"minimum", 1}},
-                             {{"type", "array"}, {"items", number}, {"minItems", 1}},
-                             {{"type", "object"},
-                              {"additionalProperties", false},
-                              {"properties", ends},
-                              {"required", Json::array({"from", "to"})}}})},
-      {"description", one["description"]}};
-  auto& fabric = properties["fabric"];
-  fabric["anyOf"].push_back({{"type", "array"}, {"minItems", 1}});
-  cluster["required"] = Json::array({"node"});
+// What may stand instead of one value.
+void allow(PurchaseJson& property, const PurchaseJson& other) {
+  PurchaseJson either{{"anyOf", PurchaseJson::array({property, other})}};
+  if (property.contains("description")) either["description"] = property["description"];
+  property = std::move(either);
 }
 
 }  // namespace
 
 std::string purchase_schema() {
-  auto schema = headed_schema("stepcast purchase",
-                              "Clusters to choose from for what is to be trained, what limits them "
-                              "and what they cost",
-                              map_of(purchase_fields()));
-  schema["required"] = Json::array({"options"});
+  auto schema =
+      headed_schema("stepcast purchase",
+                    "Workloads, the clusters to choose from for them, limits, and what all costs",
+                    map_of(purchase_fields()));
+  schema["required"] = PurchaseJson::array({"options"});
+  const auto whole = PurchaseJson::parse(scenario_schema());
+  auto& parts = schema["$defs"];
+  for (const char* part : {"model", "training", "software", "plan", "search", "cluster"})
+    parts[part] = whole["properties"][part];
+  auto& cluster = parts["cluster"]["properties"];
+  allow(cluster["nodes"], schema_of(series_of_nodes_form()));
+  allow(cluster["fabric"], {{"type", "array"}, {"items", cluster["fabric"]}});
+
+  const auto refer = [](PurchaseJson& properties, std::initializer_list<const char*> names) {
+    for (const std::string name : names) properties[name] = {{"$ref", "#/$defs/" + name}};
+  };
   auto& properties = schema["properties"];
-  complete_workload(properties["workload"]);
-  complete_workload(properties["workloads"]["items"]);
-  take_part(properties["search"], map_of(search_fields()));
-  auto& option = properties["options"]["items"];
-  complete_cluster(option["properties"]["cluster"]);
-  option["required"] = Json::array({"name", "cluster"});
+  refer(properties, {"search"});
+  refer(properties["options"]["items"]["properties"], {"cluster"});
+  for (auto* workload : {&properties["workload"], &properties["workloads"]["items"]})
+    refer((*workload)["properties"], {"model", "training", "software", "plan", "search"});
   return schema_text(schema);
 }
 

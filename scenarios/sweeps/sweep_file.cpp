@@ -210,11 +210,11 @@ Grid read_grid(std::string_view text, const std::string& file_name,
   return grid;
 }
 
-Grid load_grid(const std::filesystem::path& file, std::span<const std::string> sets, Files* read) {
-  if (read != nullptr) read->push_back(file);
+Grid load_grid(const Source& source, std::span<const std::string> sets, Files* read) {
+  source.tell(read);
   auto grid =
-      read_grid(read_file(file, grid_limits), file.string(), sets, file.parent_path(), read);
-  if (grid.name.empty()) grid.name = file.stem().string();
+      read_grid(source.read(grid_limits), source.file.string(), sets, source.folder(), read);
+  if (grid.name.empty()) grid.name = source.file.stem().string();
   return grid;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "forecast/scenario.hpp"
+#include "scenarios/documents/file.hpp"
 #include "scenarios/sweeps/grid.hpp"
 #include "search/search.hpp"
 
@@ -27,8 +28,7 @@ Grid read_grid(std::string_view text, const std::string& file_name,
                Files* read = nullptr);
 
 // The same from a file, which paths in it start from; `read` receives it too.
-Grid load_grid(const std::filesystem::path& file, std::span<const std::string> sets = {},
-               Files* read = nullptr);
+Grid load_grid(const Source& source, std::span<const std::string> sets = {}, Files* read = nullptr);
 
 // The grid as a sweep file in JSON that needs no other file but those that scenarios name. Grids
 // with equal text have the same points at the same positions, if those files are the same.

@@ -219,6 +219,9 @@ struct Sensitivity {
   std::string parameter;  // price, rent, efficiency, energy_price, failure_rate; "price of NAME"
   double change = 0;      // +0.2: a fifth more
   std::optional<std::size_t> recommended;
+  // What the option that is recommended without the change costs under it; none: there is none, or
+  // it gets nowhere then.
+  std::optional<units::Money> total_cost = {};
 };
 
 struct FabricEffect {

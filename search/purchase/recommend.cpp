@@ -43,17 +43,19 @@ constexpr std::array variations{Variation{"price", &Assumptions::price},
                                 Variation{"failure_rate", &Assumptions::failure_rate}};
 constexpr double varied_share = 0.2;
 
-// Everything assessed again; only `alone` with the factor, or all options where that is absent.
+// Everything assessed again; only `best` with the factor where that stands `alone`, or all options.
 Sensitivity varied(const Purchase& purchase, const std::vector<Assessed>& options,
-                   const Variation& variation, double by, std::optional<std::size_t> alone) {
+                   const Variation& variation, double by, std::optional<std::size_t> best,
+                   bool alone) {
   std::vector<Assessment> again;
   for (std::size_t i = 0; i < options.size(); ++i) {
     Assumptions assumed;
-    if (!alone || *alone == i) assumed.*variation.factor = 1 + by;
+    if (!alone || *best == i) assumed.*variation.factor = 1 + by;
     again.push_back(assess(purchase, purchase.options[i], options[i].found.workloads, assumed));
   }
-  Sensitivity row{variation.name, by, {}};
-  if (alone) row.parameter += " of " + purchase.options[*alone].name;
+  Sensitivity row{.parameter = variation.name, .change = by, .recommended = {}};
+  if (alone) row.parameter += " of " + purchase.options[*best].name;
+  if (best && again[*best].planned) row.total_cost = again[*best].costs.total();
   if (const auto chosen = recommend(again)) row.recommended = chosen->option;
   return row;
 }
@@ -97,11 +99,12 @@ std::vector<Sensitivity> sensitivity_of(const Purchase& purchase,
   std::vector<Sensitivity> rows;
   for (const auto& variation : variations)
     for (const double by : {varied_share, -varied_share})
-      rows.push_back(varied(purchase, options, variation, by, {}));
+      rows.push_back(varied(purchase, options, variation, by, recommended, false));
   if (!recommended) return rows;
   const bool rented = purchase.options[*recommended].rent.has_value();
-  rows.push_back(varied(purchase, options, variations[rented ? 1 : 0], varied_share, recommended));
-  rows.push_back(varied(purchase, options, variations[2], -varied_share, recommended));
+  rows.push_back(
+      varied(purchase, options, variations[rented ? 1 : 0], varied_share, recommended, true));
+  rows.push_back(varied(purchase, options, variations[2], -varied_share, recommended, true));
   return rows;
 }
 

@@ -24,7 +24,8 @@ std::vector<StageGroup> stage_groups(const PipelineProblem& problem) {
     auto group = std::ranges::find(groups, members, &StageGroup::members);
     if (group == groups.end()) group = groups.insert(groups.end(), {members, {}});
     const auto d = static_cast<std::size_t>(device);
-    for (const auto& vector : strategies::in_flight_vectors(problem.order[d], layout.chunks)) {
+    for (const auto& vector :
+         strategies::least_in_flight_vectors(problem.order[d], layout.chunks)) {
       Load load{problem.capacity[d], std::vector<int>(members.size(), 0)};
       for (std::size_t chunk = 0; chunk < stages.size(); ++chunk)
         load.in_flight[static_cast<std::size_t>(std::ranges::find(members, stages[chunk]) -

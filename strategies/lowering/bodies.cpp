@@ -12,8 +12,11 @@ Pieces written(const Cast& cast, std::size_t writer, const Segment& segment, Pas
   auto pieces = pass == Pass::forward ? cast.writers[writer]->forward(segment, how.slowdown)
                                       : cast.writers[writer]->backward(segment, pass, how.slowdown);
   auto& first = pieces.front().body;
-  first.drains = how.beside < 0 && cast.stages() > 1 && cast.job.software.pipeline_sync;
-  first.peak += std::max<std::int64_t>(0, how.beside);
+  first.drains = !how.second_of_pair && cast.stages() > 1 && cast.job.software.pipeline_sync;
+  if (how.memory) {
+    first.held = how.memory->held;
+    first.peak = how.memory->peak;
+  }
   return pieces;
 }
 
@@ -38,6 +41,12 @@ const WrittenPass& Bodies::any_pass(std::size_t writer, const Segment& segment, 
   for (auto& piece : written(cast_, writer, segment, pass, how))
     found->second.push_back(
         {program_.add_template(std::move(piece.body)), piece.waits_for, piece.then});
+  return found->second;
+}
+
+PassMemory Bodies::pair_memory(std::size_t writer, const Segment& ahead, const Segment& back) {
+  auto [found, fresh] = pairs_.try_emplace({writer, &ahead, &back});
+  if (fresh) found->second = cast_.writers[writer]->pair_memory(ahead, back);
   return found->second;
 }
 

@@ -16,10 +16,10 @@ namespace strategies {
 
 // How a pass is written.
 struct Variant {
-  double slowdown = 1.0;  // of computation, which runs beside communication
-  // Bytes that the forward pass needs beside which it runs, as the second of a pair; negative: it
-  // runs on its own.
-  std::int64_t beside = -1;
+  double slowdown = 1.0;        // of computation, which runs beside communication
+  bool second_of_pair = false;  // what it needs the first has waited for
+  // In a pair: of both passes where it is the second, nothing where it is the first.
+  std::optional<PassMemory> memory = {};
   friend auto operator<=>(const Variant&, const Variant&) = default;
 };
 
@@ -45,6 +45,8 @@ class Bodies {
   // Returns a pass over a segment as the writer with this index writes it.
   const WrittenPass& pass(std::size_t writer, const Segment& segment, Pass pass,
                           const Variant& how = {});
+  // Of two virtual stages, as the writer with this index writes them.
+  PassMemory pair_memory(std::size_t writer, const Segment& ahead, const Segment& back);
   // Returns the body that packs gradients of so many parameters before they are sent compressed:
   // it moves `traffic` bytes for each.
   sim::TemplateId packing(double parameters, double traffic, const Gpu& gpu);
@@ -57,6 +59,8 @@ class Bodies {
   std::map<std::tuple<std::size_t, Segment, Pass, Variant>, WrittenPass> passes_;
   // The same again for whole virtual stages, which most passes are: [writer, virtual stage][pass].
   std::vector<std::array<const WrittenPass*, 4>> whole_;
+  // By writer and virtual stages.
+  std::map<std::tuple<std::size_t, const Segment*, const Segment*>, PassMemory> pairs_;
   std::map<std::pair<double, Gpu>, sim::TemplateId> packing_;  // by parameters
 };
 

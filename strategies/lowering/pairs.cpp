@@ -21,15 +21,16 @@ void begin_pair(Emitter& emitter, const Cast& cast, int stage, const Slot& forwa
   const auto& ahead = cast.blocks_in(stage, forward);
   const auto& back = cast.blocks_in(stage, backward);
   auto &first = emitter.running, &second = emitter.beside;
-  begin_segment(first, emitter, cast, stage, ahead, Pass::forward, 1.0);
-  begin_segment(second, emitter, cast, stage, back, Pass::backward, 1.0, &first);
+  const PairOfSegments pair{ahead, back};
+  begin_half(first, emitter, cast, stage, pair, Pass::forward, 1.0);
+  begin_half(second, emitter, cast, stage, pair, Pass::backward, 1.0);
   if (cast.job.software.interference <= 0) return;
   const auto slow_ahead =
       slowdown_of(emitter, cast, ahead, Pass::forward, exchanged_in(second, cast, stage));
   const auto slow_back =
       slowdown_of(emitter, cast, back, Pass::backward, exchanged_in(first, cast, stage));
-  begin_segment(first, emitter, cast, stage, ahead, Pass::forward, slow_ahead);
-  begin_segment(second, emitter, cast, stage, back, Pass::backward, slow_back, &first);
+  begin_half(first, emitter, cast, stage, pair, Pass::forward, slow_ahead);
+  begin_half(second, emitter, cast, stage, pair, Pass::backward, slow_back);
 }
 
 // What the clocks have as the latest ended beside what comes now.

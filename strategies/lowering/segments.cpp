@@ -19,21 +19,38 @@ LabelKind label_of_pass(Pass pass) {
 
 }  // namespace
 
-void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
-                   const Segment& segment, Pass pass, double slowdown, const SegmentRun* beside) {
+namespace {
+
+// As `how(writer)` says.
+template <class How>
+void take_pieces(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
+                 const Segment& segment, Pass pass, How how) {
   run.pieces.assign(cast.writers.size(), nullptr);
   for (const auto& cell : cast.cells_at(stage))
     for (auto writer : cell.writers) {
-      Variant how{slowdown};
-      if (beside != nullptr) {
-        const auto& other = emitter.program.body(beside->pieces[writer]->front().body);
-        how.beside = other.peak - other.held;
-      }
-      run.pieces[writer] = &emitter.bodies.pass(writer, segment, pass, how);
+      run.pieces[writer] = &emitter.bodies.pass(writer, segment, pass, how(writer));
       run.count = run.pieces[writer]->size();
     }
   if (run.exchanged.size() < run.count)
     run.exchanged.resize(run.count, std::vector<EventId>(cast.actors.size(), no_event));
+}
+
+}  // namespace
+
+void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
+                   const Segment& segment, Pass pass, double slowdown) {
+  take_pieces(run, emitter, cast, stage, segment, pass,
+              [&](std::size_t) { return Variant{slowdown}; });
+}
+
+void begin_half(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
+                const PairOfSegments& pair, Pass half, double slowdown) {
+  const bool second = half != Pass::forward;
+  take_pieces(run, emitter, cast, stage, second ? pair.back : pair.ahead, half,
+              [&](std::size_t writer) {
+                const auto both = emitter.bodies.pair_memory(writer, pair.ahead, pair.back);
+                return Variant{slowdown, second, second ? both : PassMemory{}};
+              });
 }
 
 void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,

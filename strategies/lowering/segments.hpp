@@ -7,11 +7,16 @@
 
 namespace strategies {
 
-// Takes the pieces of a pass for `run`. `slowdown` stretches its computation; as the second of a
-// pair, the pass runs beside `beside`.
+// Takes the pieces of a pass for `run`. `slowdown` stretches its computation.
 void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
-                   const Segment& segment, Pass pass, double slowdown,
-                   const SegmentRun* beside = nullptr);
+                   const Segment& segment, Pass pass, double slowdown);
+// The same of a pair of passes over these: what either holds is said of the second, which is the
+// backward one.
+struct PairOfSegments {
+  const Segment &ahead, &back;
+};
+void begin_half(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
+                const PairOfSegments& pair, Pass half, double slowdown);
 // Writes one piece of the pass; the first waits for the slot's input and for what was gathered.
 void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                 std::size_t index);

@@ -245,7 +245,7 @@ std::string model(Dice& dice) {
   maybe("biases", {"false"});
   maybe("dropout", {"0"});
   maybe("multi_token_prediction", {"1", "2"});
-  maybe("attention_window", {"64", "{size: 32, every: 2}"});
+  maybe("attention_window", {"64", "{size: 32, every: 2}", "{size: 32, full_every: 3}"});
   if (dice.one_in(5)) text += "  activation: swiglu\n  ffn: 1024\n";
   if (!dice.one_in(3)) return text;
   text += "  moe: {experts: 8, top_k: " + dice.of(Words{"1", "2"}) + ", expert_ffn: 256";

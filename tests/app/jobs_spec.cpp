@@ -108,11 +108,11 @@ TEST_CASE("a job that cannot be forecast is refused with the reason") {
 TEST_CASE("an unknown framework is refused with those that are known") {
   const auto outcome = simulate(small, {"--as", "megatrom"});
   CHECK(outcome.status == 2);
-  CHECK(
-      outcome.err ==
-      "--as: 'megatrom' is no framework whose jobs are read; expected megatron, "
-      "torchtitan, deepspeed, nanotron, megatron-bridge, nemo, nemo2, automodel, primus, trainer, "
-      "accelerate, llamafactory, axolotl; did you mean 'megatron'?\n");
+  CHECK(outcome.err ==
+        "--as: 'megatrom' is no framework whose jobs are read; expected megatron, "
+        "torchtitan, deepspeed, gpt-neox, nanotron, megatron-bridge, nemo, nemo2, automodel, "
+        "primus, trainer, "
+        "accelerate, llamafactory, axolotl; did you mean 'megatron'?\n");
 }
 
 TEST_CASE("jobs of torchtitan and DeepSpeed are simulated") {

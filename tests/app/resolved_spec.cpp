@@ -169,6 +169,9 @@ class Draw {
     software.tensor_overlap = kind<strategies::TensorOverlap>(1);
     software.kernels.fused_cross_entropy = coin();
     software.kernels.cross_entropy_in_place = coin();
+    software.kernels.compiled_cross_entropy = coin();
+    software.stepping_bytes = static_cast<double>(upto(6));
+    software.narrow_weights = coin();
     software.keep_sent_outputs = coin();
     software.kernels.expert_products = kind<model::ExpertProducts>(2);
     software.keep_gathered_inputs = coin();
@@ -190,6 +193,7 @@ class Draw {
     software.states_by_tensor = coin();
     software.kernels.staged_gradient_accumulation = coin();
     software.kernels.copies_attention_output = coin();
+    software.kernels.joined_projections = coin();
   }
 
   std::mt19937 random_;

@@ -193,7 +193,7 @@ Played explained(forecast::Scenario scenario, strategies::Lowered& lowered) {
   sim::measure(lowered.program, trace, sim::Period::makespan, &waits);
   forecast::Memory memory;
   memory.stages.resize(static_cast<std::size_t>(scenario.plan.pipeline));
-  auto drawn = forecast::timeline_of(scenario, lowered, trace, waits, memory);
+  auto drawn = forecast::timeline_of(scenario, lowered, trace, waits, memory, {});
   const forecast::Played played{.program = lowered.program,
                                 .actors = lowered.actors,
                                 .trace = trace,

@@ -42,7 +42,8 @@ std::int64_t counted(const forecast::Scenario& s, const strategies::Lowered& low
                       whole(s.software.workspace) +
                       (s.model.moe ? whole(s.software.expert_workspace) : 0);
   const auto held = sim::memory_held(lowered.program)[actor];
-  return always + std::max(whole(fixed.gathered) + held.peak, whole(fixed.reduction));
+  return always + std::max(whole(fixed.gathered) + held.peak,
+                           whole(fixed.reduction) + whole(fixed.stepping));
 }
 
 bool pairs_passes(strategies::ScheduleKind schedule) {
@@ -74,8 +75,8 @@ TEST_CASE("the most bytes alive at once are those that the forecast counts") {
       const auto expected = counted(s, lowered, actor);
       const double ratio = static_cast<double>(alive) / static_cast<double>(expected);
       if (pairs_passes(s.plan.schedule)) {
-        // They run at once, and are listed one after the other.
-        CHECK(alive <= expected);
+        // They take turns block by block, and what both need at once is listed in turn.
+        CHECK(ratio <= (recomputes_per_op(s.plan) ? 1.01 : 1));
         CHECK(ratio > 0.5);
         ++near;
       } else if (recomputes_per_op(s.plan)) {

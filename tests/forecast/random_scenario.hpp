@@ -230,6 +230,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   s.cluster = cluster_of(gpus_of(plan), per_node, nics);
   s.software.keep_gathered_inputs = pick(false, true);
   s.software.kernels.copies_attention_output = pick(false, true);
+  s.software.kernels.joined_projections = pick(false, true);
   draw_regrouping(s, pick);
   return s;
 }

@@ -168,6 +168,17 @@ TEST_CASE("a plan fits if its tensors do: what the allocator has cached besides 
   CHECK(none.peak == free.peak_allocated + outside);  // what is needed, nothing cached
 }
 
+TEST_CASE("copies that the update reads are there when activations are not") {
+  auto s = tests::scenario_under({.data = 2}, 2);
+  const auto optimizer = simulate(s).memory.stages[0].optimizer.value;
+  const auto peak = [&](double bytes) {
+    s.software.stepping_bytes = bytes;
+    return simulate(s).memory.peak_allocated.value;
+  };
+  CHECK(peak(1e-3) == peak(0));
+  CHECK(peak(2400) - peak(1200) == Approx(1200.0 / 12 * optimizer));
+}
+
 // GPipe holds all microbatches on every stage; the last has the head besides.
 TEST_CASE("of stages that are filled to the brim the one whose tensors take most is the peak") {
   auto s = tests::scenario_under({.pipeline = 2, .schedule = strategies::ScheduleKind::gpipe}, 2);

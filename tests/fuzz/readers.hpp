@@ -19,7 +19,7 @@
 #include "scenarios/foreign/nccl_tests.hpp"
 #include "scenarios/foreign/order_file.hpp"
 #include "scenarios/foreign/profiler_trace.hpp"
-#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/scenario_text.hpp"
 #include "scenarios/kernel_table.hpp"
 #include "scenarios/published.hpp"
@@ -153,7 +153,11 @@ inline constexpr std::array<Reader, 15> readers{{
      }},
     {"nccl_tests",
      [](const std::string& text) {
-       read_or_complain([&] { scenarios::read_nccl_tests(text, "log.txt"); });
+       auto hints = parts_of(text);  // behind zeros, as arguments of --set
+       const auto log = hints.front();
+       hints.erase(hints.begin());
+       read_or_complain(
+           [&] { scenarios::read_nccl_tests(log, "log.txt", scenarios::nccl_tests_hints(hints)); });
      }},
     {"kernel_table",
      [](const std::string& text) {

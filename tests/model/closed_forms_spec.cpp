@@ -171,6 +171,14 @@ TEST_CASE("a windowed layer counts sequence times window, not the whole square")
   CHECK(model_flops(m, 1, 128).value == products + attention);
 }
 
+TEST_CASE("of layers with a window, the last of every so many may look back all the way") {
+  auto m = gpt(7, 64, 4, 0);
+  m.window = Window{16, 1, 3};
+  std::vector<bool> windowed;
+  for (int layer = 0; layer < 7; ++layer) windowed.push_back(is_windowed_layer(m, layer));
+  CHECK(windowed == std::vector<bool>{true, true, false, true, true, false, true});
+}
+
 TEST_CASE("executed products of a layer are its model flops: forward once, backward twice") {
   const auto m = gpt(1, 512, 8, 0);
   double forward = 0, backward = 0;

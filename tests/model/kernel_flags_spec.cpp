@@ -96,6 +96,15 @@ TEST_CASE("a rotation in steps passes three times more over queries and keys") {
         6);
 }
 
+// Each product more reads the common input forward and for its weight's gradient, and writes an
+// input gradient, which is added to the others: 2 bytes read, 2 written, 2 + 2 read and 2 written,
+// 2 read. Queries, keys and values are two products more, the second half of a gated MLP one.
+TEST_CASE("projections apart read their input each, and sum up its gradients") {
+  check(more(gpt(), &Kernels::joined_projections), 2 * 2 * s * b * 64, 2 * 10 * s * b * 64, 2 * 4);
+  check(more(llama(), &Kernels::joined_projections), 3 * 2 * s * b * 64, 3 * 10 * s * b * 64,
+        3 * 4);
+}
+
 TEST_CASE("bias and dropout apart from the residual sum pass over it once more each") {
   // Bias 2 + 2, dropout 2 + 2 + mask 1, sum 2 + 2 + 2; together 6 + mask 1.
   check(more(gpt(), &Kernels::fused_bias_dropout_add), 2 * (15 - 7) * s * b * 64, 0, 4);
@@ -165,6 +174,20 @@ TEST_CASE("in place, cross entropy holds no copy of its fp32 logits beside those
   CHECK(loss(beside).largest.value == (2 + 4) * logits);
   CHECK(loss(in_place).kept.front().size == loss(beside).kept.front().size);
   CHECK(loss(in_place).forward == loss(beside).forward);
+}
+
+TEST_CASE("compiled, cross entropy holds the 16-bit logits, and then their gradients: 4 bytes") {
+  Kernels steps, compiled;
+  compiled.compiled_cross_entropy = true;
+  const auto loss = [&](const Kernels& kernels) {
+    return head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16).back();
+  };
+  const double logits = s * b * 512;
+  CHECK(loss(compiled).largest.value == 0);
+  CHECK(loss(compiled).kept.front().size.value == 2 * logits);
+  CHECK(loss(compiled).gradients->value == 2 * logits);
+  CHECK(loss(steps).kept.front().size.value + loss(steps).gradients->value == 12 * logits);
+  CHECK(loss(compiled).forward == loss(steps).forward);
 }
 
 TEST_CASE(

@@ -61,7 +61,9 @@ inline model::Transformer random_model(std::mt19937& random) {
   if (coin()) make_latent(t, 5 * from(0, 3));
   if (t.latent) t.query_key_norm = false;
   t.layers = from(1, 6);
-  if (coin()) t.window = model::Window{from(1, 20), static_cast<int>(from(1, 3))};
+  if (coin())
+    t.window =
+        model::Window{from(1, 20), static_cast<int>(from(1, 3)), static_cast<int>(from(0, 3))};
   t.multi_token_prediction = static_cast<int>(from(0, 2));
   if (!coin()) return t;
   const auto experts = from(1, 9);

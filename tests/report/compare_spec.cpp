@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "report/compare.hpp"
@@ -62,6 +63,21 @@ TEST_CASE("how experts are divided is no change of a dense model") {
   const auto changed = json::parse(report::with_part(from, to, "plan.tensor"));
   CHECK(changed["plan"]["tensor"] == to.plan.tensor);
   CHECK(!changed["plan"].contains("expert_tensor"));
+}
+
+TEST_CASE("a changed quantity has its unit beside it in JSON, and a count has none") {
+  const auto from = examples::scenario();
+  auto to = from;
+  to.software.bucket = {1e6};  // and the plan's, which follows
+  to.cluster.fabric.latency = {2e-6};
+  to.plan.micro_batch = 2;
+  const auto changes = json::parse(report::compared_json(from, to, {}))["changes"];
+  std::map<std::string, json> units;
+  for (const auto& change : changes) units[change["path"]] = change.value("unit", json());
+  CHECK(units == std::map<std::string, json>{{"cluster.fabric.latency", "s"},
+                                             {"plan.bucket", "B"},
+                                             {"plan.micro_batch", nullptr},
+                                             {"software.bucket", "B"}});
 }
 
 TEST_CASE("parts are keys of plan and training, wholes of the rest, and not what follows") {

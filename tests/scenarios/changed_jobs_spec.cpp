@@ -32,25 +32,35 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The line "  key: 4  # why" with its number larger by one; empty: its value is no whole number.
-std::string larger(const std::string& line) {
-  const auto colon = line.find(": ");
-  if (colon == line.npos) return {};
-  const auto begin = line.find_first_not_of(' ', colon + 1);
-  const auto end = std::min(line.find_first_of(" #", begin), line.size());
+// The line "  key: 4  # why", "key = 4" or ""key": 4," with its number larger by one, or, of what
+// has no effect, with the other truth; empty: its value is neither.
+std::string changed(const std::string& line, bool truths) {
+  const auto colon = line.find(": "), equals = line.find(" = ");
+  const auto sign = std::min(colon, equals);
+  if (sign == line.npos) return {};
+  const auto begin = line.find_first_not_of(' ', sign + (colon < equals ? 1 : 3));
+  if (begin == line.npos) return {};
+  const auto end = std::min(line.find_first_of(" #,}", begin), line.size());
+  const auto value = line.substr(begin, end - begin);
+  const auto with = [&](const std::string& other) {
+    return line.substr(0, begin) + other + line.substr(end);
+  };
+  if (truths && value == "true") return with("false");
+  if (truths && value == "false") return with("true");
   std::int64_t number = 0;
-  const auto [stop, wrong] = std::from_chars(line.data() + begin, line.data() + end, number);
-  if (wrong != std::errc() || stop != line.data() + end || number < 0) return {};
-  return line.substr(0, begin) + std::to_string(number + 1) + line.substr(end);
+  const auto [stop, wrong] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (wrong != std::errc() || stop != value.data() + value.size() || number < 0) return {};
+  return with(std::to_string(number + 1));
 }
 
 // Whether other keys of the file take its value, or it is one of two factors of what stays the
 // same.
 bool holds_elsewhere(const std::string& text, const std::string& line) {
   const auto begin = line.find_first_not_of(' ');
-  const auto name = line.substr(begin, line.find(':') - begin);
+  const auto name = line.substr(begin, line.find_first_of(":= ", begin) - begin);
   return text.find(name + "}") != text.npos || name == "data_parallel_replicate_degree" ||
-         name == "recompute_num_layers";  // more than a stage has
+         name == "recompute_num_layers" ||           // more than a stage has
+         name == "\"gradient_accumulation_steps\"";  // at most as many as sequences
 }
 
 // How many arguments of that class were changed, each alone.
@@ -65,9 +75,11 @@ std::size_t try_folder(const std::string& folder, Effect effect) {
       if (one.effect != effect || !one.place.starts_with("job:")) continue;
       auto lines = lines_of(text);
       auto& line = lines[std::stoul(one.place.substr(4)) - 1];
-      const auto changed = larger(line);
-      if (changed.empty() || holds_elsewhere(text, line)) continue;
-      line = changed;
+      // A mode that is off is without effect; on, it may have one.
+      const bool off = one.why == "nothing here depends on it" || one.why == "it is off";
+      const auto other = changed(line, effect == Effect::none && !off);
+      if (other.empty() || holds_elsewhere(text, line)) continue;
+      line = other;
       std::string all;
       for (const auto& each : lines) all += each + "\n";
       const auto after = scenario_of(all);
@@ -82,8 +94,9 @@ std::size_t try_folder(const std::string& folder, Effect effect) {
 
 std::size_t try_all(Effect effect) {
   std::size_t tried = 0;
-  for (const auto* folder : {"primus", "nemo1", "megatron_bridge", "nemo_automodel", "llamafactory",
-                             "axolotl", "accelerate"})
+  for (const auto* folder :
+       {"primus", "nemo1", "megatron_bridge", "nemo_automodel", "llamafactory", "axolotl",
+        "accelerate", "torchtitan", "deepspeed", "nanotron", "neox"})
     tried += try_folder(folder, effect);
   return tried;
 }

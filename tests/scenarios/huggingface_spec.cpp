@@ -300,6 +300,9 @@ TEST_CASE("windows are read where they are narrower than the longest sequence") 
   CHECK(config("starcoder2-7b").window == model::Window{4096, 1});
   CHECK_FALSE(config("qwen2-7b").window);
   CHECK_FALSE(config("mimo-7b").window);
+  CHECK(config("gemma-3-27b").window == model::Window{1024, 1, 6});
+  CHECK(config("olmo-3-32b").window == model::Window{4096, 1, 4});
+  CHECK(config("exaone-4-32b").window == model::Window{4096, 1, 4});
 }
 
 TEST_CASE("what a file leaves out is listed") {
@@ -412,7 +415,7 @@ TEST_CASE("a number beyond a double is a mistake where it is a size, and no matt
 TEST_CASE("all mistakes of a config.json are told in the order of the file") {
   CHECK_THROWS_WITH(
       read_huggingface("{\"text_config\": {\"vocab_size\": [],\n \"hidden_act\": 3},\n"
-                       "\"tie_word_embeddings\": \"no\", \"model_type\": \"llama\"}",
+                       "\"tie_word_embeddings\": \"no\", \"model_type\": \"glm4\"}",
                        "c.json", nullptr),
       "c.json:1:1: missing key 'num_hidden_layers'\n"
       "c.json:1:1: missing key 'hidden_size'\n"

@@ -55,21 +55,7 @@ forecast::Scenario of_job(const std::string& name, const Value& run) {
 
 // Why the published description has something else (docs/jobs.md).
 const std::set<std::string>& explained() {
-  static const std::set<std::string> keys{"model.attention.kv_lora_rank",
-                                          "model.attention.q_lora_rank",
-                                          "model.attention.qk_nope_head_dim",
-                                          "model.attention.qk_rope_head_dim",
-                                          "model.attention.v_head_dim",
-                                          "model.biases",
-                                          "model.dropout",
-                                          "model.head_dim",
-                                          "model.moe.first_dense_layers",
-                                          "model.moe.router_bias",
-                                          "model.multi_token_prediction",
-                                          "model.norm",
-                                          "model.position",
-                                          "model.qkv_biases",
-                                          "model.query_key_norm",
+  static const std::set<std::string> keys{"model.position",
                                           "model.vocab",
                                           "plan.expert_tensor",
                                           "plan.layers_per_stage",
@@ -88,7 +74,11 @@ const std::set<std::string>& explained() {
                                           "software.moe_dispatcher",
                                           "software.tensor_overlap",
                                           "software.vocab_multiple",
-                                          "training.global_batch"};
+                                          "training.global_batch",
+                                          "training.routing.groups",
+                                          "training.routing.locality",
+                                          "training.routing.skew",
+                                          "training.routing.top_groups"};
   return keys;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scenarios/documents/file.hpp"
-#include "scenarios/jobs/read_job.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/scenario_text.hpp"
 #include "tests/catch.hpp"
 

@@ -86,6 +86,31 @@ TEST_CASE("experts are in the layers that a Megatron-LM job names") {
         "forecast: dense ones first, then the first of every N");
 }
 
+// core/transformer/moe/moe_utils.py: groups mean nothing where a token may choose all of them.
+TEST_CASE("groups of experts that a Megatron-LM job limits tokens to are its routing") {
+  const std::string moe = "--num-experts 16\n";
+  const std::string limited = moe + "--moe-router-num-groups 8\n--moe-router-group-topk 4";
+  CHECK(value(limited, "training.routing.locality") == "group_limited");
+  CHECK(value(limited, "training.routing.groups") == "8");
+  CHECK(value(limited, "training.routing.top_groups") == "4");
+  CHECK(value(moe + "--moe-router-num-groups 8", "training.routing.locality").empty());
+  CHECK(value(moe + "--moe-router-num-groups 1\n--moe-router-group-topk 1",
+              "training.routing.locality")
+            .empty());
+}
+
+// core/transformer/utils.py, is_layer_window_attention: of N layers the last looks all the way.
+TEST_CASE("windows are in the layers that a Megatron-LM job names") {
+  const std::string window = "--window-size 127,0\n";
+  const std::string frequency = window + "--window-attn-skip-freq ";
+  CHECK(value(window, "model.attention_window.size") == "127");
+  CHECK(value(window, "model.attention_window.every") == "1");
+  CHECK(value(frequency + "6", "model.attention_window.full_every") == "6");
+  CHECK(value(frequency + "'([1]*5+[0]*1)*2'", "model.attention_window.full_every") == "6");
+  CHECK(value(frequency + "'([1]+[0])*6'", "model.attention_window.every") == "2");
+  CHECK_THAT(refused(frequency + "'([0]+[1])*6'"), STEPCAST_HOLDS("or a list such as"));
+}
+
 TEST_CASE("stages of a Megatron-LM job have the layers that it names") {
   const std::string four = "--pipeline-model-parallel-size 4\n";
   CHECK(value(four, "plan.schedule") == "1f1b");
@@ -184,6 +209,12 @@ TEST_CASE("GPUs of a job are those that its launcher starts, or WORLD_SIZE") {
   CHECK(at(tests::job(launched).document, "cluster.gpus") == "32");
   CHECK(at(tests::job(launched, {"WORLD_SIZE=64"}).document, "cluster.gpus") == "64");
   CHECK(at(tests::job(list("")).document, "cluster.gpus").empty());
+  // torchrun starts one node's processes unless it is told more
+  CHECK(at(tests::job("# launcher\n--nproc-per-node 8\n" + list("")).document, "cluster.gpus") ==
+        "8");
+  CHECK(at(tests::job("# launcher\n--nproc-per-node 8\n--nnodes $N\n" + list("")).document,
+           "cluster.gpus")
+            .empty());
 }
 
 TEST_CASE("layers and stages are read from the texts that Megatron-LM takes") {

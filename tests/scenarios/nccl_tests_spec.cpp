@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <vector>
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/foreign/nccl_tests.hpp"
+#include "scenarios/measured_fabric.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 #include "topology/collective.hpp"
@@ -76,7 +80,8 @@ TEST_CASE("a log that does not name its program is told by its bandwidths") {
   CHECK(
       complaint(ranks + "8000000 2 float none -1 100 80.0 60.0 0") ==
       "log:1:1: which collective it is cannot be told; keep the line that names the program, such "
-      "as '# Collective test starting: all_gather_perf'");
+      "as '# Collective test starting: all_gather_perf', or say it with --set "
+      "collective=all_gather");
 }
 
 TEST_CASE("a malformed log is refused where it is wrong") {
@@ -85,7 +90,8 @@ TEST_CASE("a malformed log is refused where it is wrong") {
   CHECK(complaint("") ==
         "log:1:1: no nccl-tests output: expected '# Rank' lines and rows of size and time");
   CHECK(complaint(row) ==
-        "log:1:1: rows without '# Rank' lines: how many GPUs took part is not said");
+        "log:1:1: rows without '# Rank' lines: how many GPUs took part is not said; say it with "
+        "--set ranks=N,nodes=N");
   CHECK(complaint(two_ranks) == "log:3:1: no row of measurements follows the ranks");
   CHECK(complaint(two_ranks + "1024 256 float sum -1 20.0\n") ==
         "log:3:1: no row of measurements follows the ranks\n"
@@ -103,7 +109,8 @@ TEST_CASE("a malformed log is refused where it is wrong") {
         "log:1:1: one rank alone has nobody to communicate with\nlog:2:8: rank 0 is listed twice");
   CHECK(complaint("# Rank 0 Pid 1\n" + row) ==
         "log:1:1: expected '# Rank N … on HOST device N'\n"
-        "log:2:1: rows without '# Rank' lines: how many GPUs took part is not said");
+        "log:2:1: rows without '# Rank' lines: how many GPUs took part is not said; say it with "
+        "--set ranks=N,nodes=N");
 }
 
 TEST_CASE("a scenario may carry a measured table, and mistakes in it have a place") {
@@ -147,6 +154,93 @@ TEST_CASE("a log of a million mistakes is refused with the first hundred") {
   CHECK(text.starts_with("log:1:1: expected '# Rank N … on HOST device N'\n"));
   CHECK(text.ends_with("\nlog: and 100000 more mistakes, behind which nothing was read"));
   CHECK(std::ranges::count(text, '\n') == 100);
+}
+
+TEST_CASE("what srun -l puts before a line is passed over") {
+  const auto fabric = read_nccl_tests(
+      "0: # Collective test starting: all_gather_perf\n"
+      "0: #  Rank  0 Group  0 Pid 1 on a device  0 [0x07] NVIDIA A100\n"
+      "1: #  Rank  1 Group  0 Pid 1 on b device  0 [0x07] NVIDIA A100\n"
+      " 0:   1024  256 float none -1 20.0 0.05 0.05 0 20.0 0.05 0.05 0\n",
+      "log");
+  CHECK(fabric.measured.at(0).nodes == 2);
+  CHECK(fabric.measured.at(0).points.at(0).second.value == 20e-6);
+}
+
+TEST_CASE("columns of releases before 2.11 are read as their heading or their number says") {
+  const std::string head =
+      "#       size         count    type   redop     time   algbw   busbw  error     time   algbw"
+      "   busbw  error\n";
+  const auto table = [&](const std::string& log) {
+    return read_nccl_tests(two_ranks + log, "log").measured.at(0);
+  };
+  // The error of a sum is no count of wrong results.
+  for (const auto& before : {std::string(), head}) {
+    const auto sums =
+        table(before + "8000000 2000000 float sum 100.5 80.0 80.0 2e-07 99.0 80.8 80.8 2e-07\n");
+    CHECK(sums.points.at(0).second.value == Approx(100.5e-6));
+    // Without the operation, as old gathers are printed.
+    const auto gathers = table(before + "8000000 2000000 float 100.5 80.0 40.0 0 99 80.8 40.4 0\n");
+    CHECK(gathers.points.at(0).second.value == Approx(100.5e-6));
+  }
+  // One node whose log does not name its program.
+  const auto one = read_nccl_tests(
+      "# Rank 0 Pid 1 on a device 0\n# Rank 1 Pid 1 on a device 1\n# Rank 2 Pid 1 on a device 2\n"
+      "# Rank 3 Pid 1 on a device 3\n" +
+          head + "8000000 2000000 float sum 100.5 80.0 120.0 2e-07 99.0 80.8 121.2 2e-07\n",
+      "log");
+  CHECK(one.measured.at(0).collective == Collective::all_reduce);
+  CHECK(one.measured.at(0).nodes == 1);
+}
+
+TEST_CASE("what a log leaves out is said beside it") {
+  const std::string row = "8000000 2000000 float none -1 100 80.0 75.0 0 100 80.0 75.0 0\n";
+  const std::vector<std::string> sets{"ranks=16,nodes=2", "collective=all_gather"};
+  const auto fabric = read_nccl_tests(row, "log", scenarios::nccl_tests_hints(sets));
+  CHECK(fabric.measured.at(0).ranks == 16);
+  CHECK(fabric.measured.at(0).nodes == 2);
+  CHECK(fabric.measured.at(0).collective == Collective::all_gather);
+  CHECK(fabric.link_bandwidth.value == Approx(75e9 / 8));
+
+  const auto refused = [](const std::vector<std::string>& wrong, const std::string& log) {
+    try {
+      read_nccl_tests(log, "log", scenarios::nccl_tests_hints(wrong));
+    } catch (const scenarios::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  CHECK(refused({"ranks=3"}, two_ranks + row) == "log:3:1: --set says ranks 3, the log 2");
+  CHECK(refused({"ranks=16,nodes=3", "collective=all_gather"}, row) ==
+        "log:1:1: 16 ranks do not lie evenly on 3 hosts");
+  CHECK(refused({"ranks=0", "gpus=8"}, row) ==
+        "--set 1: ranks: '0' is no number from 1 to 10000000\n"
+        "--set 2: 'gpus=8' is nothing that a log leaves out; expected ranks=N, nodes=N or "
+        "collective=NAME");
+}
+
+TEST_CASE("measured tables lie over the fabric of a scenario, whose text stays as it is") {
+  const auto log = scenarios::load_nccl_tests(logs / "all_reduce_2x2.txt");
+  const auto file = std::filesystem::temp_directory_path() / "stepcast_measured_fabric.yaml";
+  const auto with = [&](const std::string& cluster) {
+    std::ofstream(file) << "# mine\nmodel: llama2-7b\ncluster: " + cluster +
+                               "\ntraining: {sequence_length: 2048, global_batch: 16}  # small\n";
+    return scenarios::with_measured_fabric(file, log);
+  };
+  for (const std::string cluster :
+       {"{node: dgx-h100, nodes: 2, fabric: ndr-rail-fat-tree}", "{node: dgx-h100, nodes: 2}",
+        "\n  node: dgx-h100\n  nodes: 2"}) {
+    const auto text = with(cluster);
+    CHECK(text.starts_with("# mine\n"));
+    CHECK(text.ends_with("# small\n"));
+    const auto read = scenarios::read_scenario(text, "with");
+    CHECK(read.cluster.fabric.name == "ndr-rail-fat-tree");
+    CHECK(read.cluster.fabric.measured == log.measured);
+    CHECK(read.cluster.fabric.link_bandwidth.value == 50e9);
+  }
+  CHECK_THROWS_AS(with("{node: dgx-h100, nodes: 2, fabric: {base: ndr-rail-fat-tree}}"),
+                  scenarios::Error);
+  std::filesystem::remove(file);
 }
 
 TEST_CASE("a column counts from where the line begins, with the tag of mpirun") {

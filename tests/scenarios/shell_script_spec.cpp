@@ -58,9 +58,68 @@ TEST_CASE("what needs a shell is named, and what to write instead") {
   CHECK(expanded("$B") == "[?B has no value in this file; add --env B=VALUE]");
   CHECK(expanded("$(nproc)") == "[?it is the output of a command, which needs a shell]");
   CHECK(expanded("`nproc`") == "[?it is the output of a command, which needs a shell]");
-  CHECK(expanded("$((1 + 1))") == "[?it is calculated, which needs a shell]");
+  CHECK(expanded("$((1 ** 2))") == "[?it is calculated, which needs a shell]");
+  CHECK(expanded("$((N * 2))") == "[?it is calculated, which needs a shell]");
+  CHECK(expanded("$(($N * 2))") == "[?N has no value in this file; add --env N=VALUE]");
   CHECK(expanded("$1") == "[?it is $1, an argument of the script]");
   CHECK(expanded("${A%.txt}") == "[?${A%.txt} needs a shell; add --env A=VALUE]");
+}
+
+TEST_CASE("sums of whole numbers are calculated") {
+  CHECK(expanded("$((1 + 2 * 3))") == "[7]");
+  CHECK(expanded("$(( (17 - 3) / 4 % 2 ))") == "[1]");
+  CHECK(expanded("-$((-3 + 1))-") == "[--2-]");
+  CHECK(expanded("$((N * $M))", {"N=4", "M=8"}) == "[32]");
+  CHECK(expanded("$((${M:-2} * 8))") == "[16]");
+  for (const auto* none : {"$((1 / 0))", "$((9223372036854775807 + 1))", "$((010))", "$((1 +))",
+                           "$((1 << 2))", "$((A))"})
+    CHECK(expanded(none) == "[?it is calculated, which needs a shell]");
+}
+
+TEST_CASE("lines that a variable is read from are its value") {
+  const std::string lines = "--num-layers 4 \\\n--hidden-size $H\nEOF\n";
+  const std::string run = "torchrun pretrain_gpt.py $A --bf16";
+  CHECK(shown(script("H=64\nread -r -d '' A <<EOF\n" + lines + run).arguments) ==
+        "--num-layers 4 | --hidden-size 64 | --bf16");
+  CHECK(shown(script("H=64\nA=$(cat <<EOF\n" + lines + ")\n" + run).arguments) ==
+        "--num-layers 4 | --hidden-size 64 | --bf16");
+  CHECK(shown(script("read -r -d '' A <<'EOF'\n--num-layers $N\nEOF\n" + run).arguments) ==
+        "--num-layers $N | --bf16");
+}
+
+TEST_CASE("what needs a shell inside of a text is trouble of the argument that it stands in") {
+  const auto job = script(
+      "A=\"--num-layers 4 --tokenizer-model $MODEL/x --hidden-size $(nproc)\"\n"
+      "torchrun pretrain_gpt.py $A --bf16\n");
+  CHECK(shown(job.arguments) ==
+        "--num-layers 4 | --tokenizer-model <MODEL has no value in this file; add --env "
+        "MODEL=VALUE> | --hidden-size <A: it is the output of a command, which needs a shell; add "
+        "--env "
+        "A=VALUE> | --bf16");
+}
+
+TEST_CASE("variables and arrays may be declared") {
+  CHECK(shown(script("declare -a A=(--num-layers 4)\ndeclare -ri N=64\nA+=(--hidden-size $N)\n"
+                     "torchrun pretrain_gpt.py \"${A[@]}\" --bf16")
+                  .arguments) == "--num-layers 4 | --hidden-size 64 | --bf16");
+}
+
+TEST_CASE("a command inside of one text is read: of bash -c, ssh and their like") {
+  CHECK(shown(script("for h in a b; do ssh $h \"cd /w && torchrun --nnodes 2 pretrain_gpt.py "
+                     "--num-layers 4 --bf16\" & done")
+                  .arguments) == "--num-layers 4 | --bf16");
+  const auto job = script(
+      "A=(--hidden-size 64 --bf16)\n"
+      "srun --mpi=pmix bash -c \"\n export X=1\n python pretrain_gpt.py "
+      "--num-layers 4 ${A[@]}\n\"");
+  CHECK(shown(job.arguments) == "--num-layers 4 | --hidden-size 64 | --bf16");
+  CHECK(job.program == "pretrain_gpt.py");
+}
+
+// bash train.sh gives none.
+TEST_CASE("arguments of the script stay what they are") {
+  CHECK(shown(script("torchrun pretrain_gpt.py --num-layers 4 --bf16 \"$@\"").arguments) ==
+        "--num-layers 4 | --bf16 | $@");
 }
 
 TEST_CASE("arguments come from the command that has most of them") {

@@ -93,11 +93,29 @@ TEST_CASE("the choice flips where a fifth more or less makes another cheaper") {
                                knowing([](auto, auto) { return 10.0; }));
   REQUIRE(decision.recommended->option == 0);
   std::vector<std::string> flips;
-  for (const auto& [parameter, change, recommended] : decision.sensitivity)
+  for (const auto& [parameter, change, recommended, total_cost] : decision.sensitivity)
     if (recommended != 0u) flips.push_back(parameter + (change > 0 ? " up" : " down"));
   CHECK(flips == std::vector<std::string>{"price up", "rent down", "energy_price up",
                                           "price of bought up", "efficiency of bought down"});
   CHECK(decision.sensitivity.size() == 12);
+}
+
+TEST_CASE("sensitivity says what the recommended option costs under each change") {
+  // 68,493 for nodes, 86,400 for energy.
+  const auto decision = decide(purchase({bought(), rented(165e3 / (80 * 24 * 100))}),
+                               knowing([](auto, auto) { return 10.0; }));
+  const double nodes = decision.options[0].assessment.costs.capital.value;
+  const double energy = decision.options[0].assessment.costs.energy.value;
+  const auto cost_under = [&](const std::string& parameter, double change) {
+    const auto found = std::ranges::find_if(decision.sensitivity, [&](const auto& row) {
+      return row.parameter == parameter && row.change == change;
+    });
+    return found->total_cost->value;
+  };
+  CHECK(cost_under("price", 0.2) == Approx(1.2 * nodes + energy));
+  CHECK(cost_under("energy_price", -0.2) == Approx(nodes + 0.8 * energy));
+  CHECK(cost_under("rent", 0.2) == Approx(nodes + energy));
+  CHECK(cost_under("price of bought", 0.2) == Approx(1.2 * nodes + energy));
 }
 
 TEST_CASE("options are decided by corrected step times, and keep the correction") {

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <tuple>
+#include <utility>
 
 #include "plans/schedules/schedule.hpp"
 #include "search/solvers/partition.hpp"
@@ -109,16 +110,19 @@ inline bool fits(const PipelineProblem& problem, const std::vector<Stage>& stage
       fixed += stage_of(chunk).fixed;
       transient = std::max(transient, stage_of(chunk).transient);
     }
-    // A pair holds both its microbatches while it runs.
+    // Passes of a pair take turns, so that as the one frees the other fills: a pair counts when
+    // both are done.
     ByteCount freed = 0;
+    bool in_pair = false;
     for (const auto& slot : problem.order[static_cast<std::size_t>(device)]) {
       if (slot.pass == strategies::Pass::forward) held += stage_of(slot.chunk).kept;
       if (slot.pass == strategies::Pass::backward || slot.pass == strategies::Pass::backward_weight)
         freed += stage_of(slot.chunk).kept;
-      peak = std::max(peak, held);
+      if (!slot.paired && !in_pair) peak = std::max(peak, held);
+      in_pair = slot.paired;
       if (slot.paired) continue;
-      held -= freed;
-      freed = 0;
+      held -= std::exchange(freed, 0);
+      peak = std::max(peak, held);
     }
     if (fixed + peak + transient > problem.capacity[static_cast<std::size_t>(device)]) return false;
   }

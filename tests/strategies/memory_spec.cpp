@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "model/narrow.hpp"
 #include "plans/memory.hpp"
 #include "tests/catch.hpp"
 
@@ -133,6 +134,38 @@ TEST_CASE("bf16 moments are moved as such, on the device, its host and NVMe") {
   CHECK(optimizer_traffic({}, training, software) == 38 - 4);
   CHECK(host_traffic({}, training, software) == 28 - 12);
   CHECK(state_bytes({}, training, software) == 6);
+}
+
+TEST_CASE("weights of narrow products can be kept in 8 bit alone, where they are whole") {
+  const Holding actor{.parameters = {1e9}, .cast = 8e8};
+  using units::Precision;
+  const auto weights = [&](Precision precision, bool narrow, int zero) {
+    const Training training{.sequence_length = 1, .global_batch = 1, .precision = precision};
+    const Plan plan{.data = 4, .zero = zero};
+    return static_memory(actor, {4, 4}, plan, training, {.narrow_weights = narrow}).weights.value;
+  };
+  const double copies = model::weight_copy_bytes(Precision::fp8, {});
+  CHECK(weights(Precision::fp8, false, 1) == Approx(2 * 1e9 + copies * 8e8));
+  CHECK(weights(Precision::fp8, true, 1) == Approx(2 * 2e8 + copies * 8e8));
+  CHECK(weights(Precision::bf16, true, 1) == weights(Precision::bf16, false, 1));
+  CHECK(weights(Precision::nvfp4, true, 1) == weights(Precision::nvfp4, false, 1));
+  CHECK(weights(Precision::fp8, true, 3) == weights(Precision::fp8, false, 3));
+}
+
+TEST_CASE("copies of gradients that the update reads are of a rank's share, where its states are") {
+  const Holding actor{.parameters = {1e9}};
+  const Training training{.sequence_length = 1, .global_batch = 1};
+  const Software software{.stepping_bytes = 6};
+  Plan plan{.data = 4, .zero = 1};
+  const auto divided = static_memory(actor, {4, 4}, plan, training, software);
+  CHECK(divided.stepping.value == 6 * 1e9 / 4);
+  CHECK(divided.optimizer.value == 12 * 1e9 / 4);
+  plan.offload.optimizer = Offload::Tier::cpu;
+  const auto away = static_memory(actor, {4, 4}, plan, training, software);
+  CHECK(away.stepping.value == 0);
+  CHECK(away.host.value == Approx((12 + 6 + 4) * 1e9 / 4));
+  plan = {.data = 4};
+  CHECK(static_memory(actor, {1, 1}, plan, training, software).stepping.value == 6e9);
 }
 
 TEST_CASE("Muon keeps a second moment of what is no matrix") {

@@ -232,6 +232,20 @@ TEST_CASE("exchanges slow the computation that covers them, in pairs too") {
   CHECK(slowed - free == Approx(5 * 8 * 100).epsilon(0.01));
 }
 
+TEST_CASE("layer by layer a pair fills what it frees: one layer kept beside what two need") {
+  World world;
+  const auto step = world.lowered();
+  const std::vector<Block> layers(4);
+  const auto& cost = step.writer->cost(layers.front());
+  const auto pair = step.writer->pair_memory(layers, layers);
+  CHECK(pair.held == 0);
+  CHECK(pair.peak == cost.kept + cost.largest_growing + cost.gradients_freeing);
+  // All forward layers stay where nothing is left to free.
+  CHECK(step.writer->pair_memory(layers, {}).held == 4 * cost.kept);
+  CHECK(step.writer->pair_memory({}, layers).held == -4 * cost.kept);
+  CHECK(step.writer->pair_memory({}, layers).peak == cost.gradients_freeing);
+}
+
 TEST_CASE("a pair needs what both of its passes need besides what they keep") {
   World world;
   world.plan = {.pipeline = 2, .schedule = ScheduleKind::dualpipe};

@@ -100,6 +100,17 @@ TEST_CASE("interleaved needs several live vectors: four stages, two chunks hold 
   CHECK(in_flight_vectors(one_f_one_b(0, 4, 16), 1) == std::vector<std::vector<int>>{{4}});
 }
 
+TEST_CASE("passes of a pair take turns: together they hold no more than before or behind them") {
+  const std::vector<Slot> slots{{Pass::forward, 0, 0},
+                                {Pass::forward, 1, 0, true},
+                                {Pass::backward, 0, 0, false},
+                                {Pass::backward, 1, 0, false}};
+  CHECK(in_flight_vectors(slots, 1) == std::vector<std::vector<int>>{{2}});
+  CHECK(least_in_flight_vectors(slots, 1) == std::vector<std::vector<int>>{{1}});
+  for (const auto& alone : {gpipe(4), one_f_one_b(0, 4, 16), interleaved(0, 2, 1, 4)})
+    CHECK(least_in_flight_vectors(alone, 1) == in_flight_vectors(alone, 1));
+}
+
 TEST_CASE("impossible schedules are refused with the reason") {
   CHECK_THROWS_WITH(order_of(ScheduleKind::gpipe, 0, 1, 4), "a pipeline needs at least one stage");
   CHECK_THROWS_WITH(order_of(ScheduleKind::gpipe, 2, 1, 0), "a step needs at least one microbatch");

@@ -3,6 +3,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
+#include "topology/collective.hpp"
 #include "topology/measured_collective.hpp"
 #include "topology/sweep.hpp"
 

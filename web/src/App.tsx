@@ -3,7 +3,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Chart } from './chart';
 import type { Data, PurchaseData, ScheduleData, SweepData, ValidationData } from './data';
+import { CompareView } from './CompareView';
 import { Headline } from './Headline';
+import { Help } from './Help';
+import { pageKeys, takesKeys, timelineKeys, type Keys } from './keys';
 import { MemoryView } from './MemoryView';
 import { NetworkView } from './NetworkView';
 import { Drawn, Run } from './run';
@@ -13,9 +16,10 @@ import { PlansView } from './PlansView';
 import { PurchaseHeadline, PurchaseSections } from './PurchasePage';
 import { ScenarioView } from './ScenarioView';
 import { Sweep } from './sweep';
-import { SweepHeadline, SweepSections } from './SweepPage';
+import { isDrawn, SweepHeadline, SweepSections } from './SweepPage';
 import { TimelineView } from './TimelineView';
 import { TimeView } from './TimeView';
+import { WhatIf } from './WhatIf';
 import { ValidationHeadline, ValidationSections } from './ValidationPage';
 
 const letters = 'ABCDEFGH';
@@ -32,16 +36,35 @@ function useDark(): [dark: boolean, toggle: () => void] {
   return [dark, () => setDark(!dark)];
 }
 
-interface FrameProps { sections: string[]; dark: boolean; onDark: () => void; children: ComponentChildren }
+interface FrameProps { sections: string[]; dark: boolean; onDark: () => void; timeline?: boolean; children: ComponentChildren }
 
-function Frame({ sections, dark, onDark, children }: FrameProps) {
+const ofPage: [string, Keys] = ['The page', pageKeys], ofTimeline: [string, Keys] = ['The timeline', timelineKeys];
+
+// "/" goes to the first search of the page.
+function useSearchKey() {
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      if (event.key !== '/' || takesKeys(event.target)) return;
+      const search = document.querySelector<HTMLInputElement>('input[type=search]');
+      if (!search) return;
+      event.preventDefault();
+      search.focus();
+    };
+    addEventListener('keydown', focus);
+    return () => removeEventListener('keydown', focus);
+  }, []);
+}
+
+function Frame({ sections, dark, onDark, timeline, children }: FrameProps) {
+  useSearchKey();
   return (
     <>
       <header class="bar">
         <strong class="brand">stepcast</strong>
         <nav aria-label="Sections">
-          {sections.map((name) => <a href={`#${name.toLowerCase()}`}>{name}</a>)}
+          {sections.map((name) => <a href={`#${name.toLowerCase().replace(' ', '-')}`}>{name}</a>)}
         </nav>
+        <Help groups={timeline ? [ofTimeline, ofPage] : [ofPage]} />
         <button type="button" onClick={onDark} aria-pressed={dark}>{dark ? 'Light' : 'Dark'}</button>
       </header>
       <main>{children}</main>
@@ -80,7 +103,7 @@ interface Theme { dark: boolean; onDark: () => void }
 function ValidationPage({ data, dark, onDark }: Theme & { data: ValidationData }) {
   useEffect(() => { document.title = 'Forecasts against measurements \u2013 stepcast'; }, []);
   return (
-    <Frame sections={['Scatter', 'Causes', 'Sets', 'Rows']} dark={dark} onDark={onDark}>
+    <Frame sections={['Sets', 'Causes', 'Scatter', 'Tables', 'Rows']} dark={dark} onDark={onDark}>
       <h1>Forecasts against published measurements</h1>
       <ValidationHeadline data={data} />
       <ValidationSections data={data} dark={dark} />
@@ -92,7 +115,7 @@ function SweepPage({ data, dark, onDark }: Theme & { data: SweepData }) {
   const sweep = useMemo(() => new Sweep(data), [data]), name = data.sweep.sweep.name || 'Sweep';
   useEffect(() => { document.title = `${name} \u2013 stepcast`; }, [name]);
   return (
-    <Frame sections={['Map', 'Lines', 'Points']} dark={dark} onDark={onDark}>
+    <Frame sections={isDrawn(sweep) ? ['Map', 'Lines', 'Best', 'Points'] : sweep.points.length > 0 ? ['Why', 'Points'] : ['Why']} dark={dark} onDark={onDark}>
       <h1>{name}</h1>
       <SweepHeadline data={data} sweep={sweep} />
       <SweepSections data={data} sweep={sweep} dark={dark} />
@@ -117,7 +140,7 @@ function SchedulePage({ data, dark, onDark }: Theme & { data: ScheduleData }) {
   const { store, charts } = useLook(runs, dark);
   useEffect(() => { document.title = `${runs[0]!.name} \u2013 stepcast`; }, [runs]);
   return (
-    <Frame sections={['Timeline', 'Stages']} dark={dark} onDark={onDark}>
+    <Frame timeline sections={['Timeline', 'Stages']} dark={dark} onDark={onDark}>
       <h1>{runs[0]!.name}</h1>
       <ScheduleHeadline data={data} />
       <section id="timeline" aria-labelledby="timeline-title">
@@ -140,12 +163,15 @@ function RunsPage({ data, dark, onDark }: RunsProps) {
   const names = runs.map((run, i) => (runs.length > 1 ? `${letters[i]}: ${run.name}`
     : data.kind === 'search' ? `${run.name}, plan ${shown + 1}` : run.name));
   useEffect(() => { document.title = `${names.join(' | ')} \u2013 stepcast`; }, [names.join()]);
-  const sections = [...(data.kind === 'search' ? ['Plans'] : []), 'Timeline', 'Memory', 'Time', 'Network', 'Scenario'];
+  const compared = data.kind === 'simulate' ? data.compared : undefined, asked = runs.at(-1)!;
+  const forms = data.keys !== undefined && (asked.given.command ?? []).length > 0;
+  const sections = [...(data.kind === 'search' ? ['Plans'] : []), ...(compared ? ['Causes'] : []), 'Timeline', 'Memory', 'Time', 'Network',
+    ...(forms ? ['What if'] : []), 'Scenario'];
   return (
-    <Frame sections={sections} dark={dark} onDark={onDark}>
+    <Frame timeline sections={sections} dark={dark} onDark={onDark}>
       {runs.length > 1 ? <h1>{names.map((name) => <span class="run">{name}</span>)}</h1> : <h1>{names[0]}</h1>}
       <Headline runs={runs} letters={letters} />
-      {data.kind === 'simulate' && data.changes && <pre class="changes" tabIndex={0}>{data.changes.trim()}</pre>}
+      {compared && <section id="causes" aria-labelledby="causes-title"><CompareView runs={runs} compared={compared} /></section>}
       {data.kind === 'search' && (
         <section id="plans" aria-labelledby="plans-title">
           <PlansView search={data.search} runs={all} why={data.why} shown={shown} onShow={setShown} />
@@ -163,6 +189,7 @@ function RunsPage({ data, dark, onDark }: RunsProps) {
       <section id="network" aria-labelledby="network-title">
         <NetworkView key={shown} runs={runs} names={names} dark={dark} store={store} />
       </section>
+      {forms && <section id="what-if" aria-labelledby="what-if-title"><WhatIf key={shown} run={asked} keys={data.keys!} /></section>}
       <section id="scenario" aria-labelledby="scenario-title">
         <ScenarioView runs={runs} names={names} />
       </section>

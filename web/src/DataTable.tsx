@@ -40,11 +40,11 @@ export function DataTable<T>({ label, columns, rows, size = 50, sorted, picked }
   };
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+      <div class="scroll" tabIndex={0} role="region" aria-label={`${label}, table`}>
         <table class="long">
           <thead>
             <tr>
-              {columns.map((column, i) => (
+              {columns.map((column, i) => (column.name === '' ? <td class={css(column)} /> : (
                 <th class={css(column)} aria-sort={by?.column === i ? (by.down ? 'descending' : 'ascending') : undefined}>
                   {column.value ? (
                     <button type="button" class="sort" onClick={() => turn(i)}>
@@ -52,7 +52,7 @@ export function DataTable<T>({ label, columns, rows, size = 50, sorted, picked }
                     </button>
                   ) : column.name}
                 </th>
-              ))}
+              )))}
             </tr>
           </thead>
           <tbody>

@@ -4,17 +4,20 @@ import type { ComponentChildren } from 'preact';
 import { Alerts } from './Alerts';
 import type { RunDocument } from './data';
 import type { Run } from './run';
-import { bytes, digits, percent, range, seconds, signed } from './units';
+import { bytes, digits, money, percent, range, seconds, signed } from './units';
 
 // GPU-hours that a billion tokens take.
 export const gpuHours = ({ step, scenario }: RunDocument) => 1e9 / step.tokens_per_s / 3600 * scenario.cluster.gpus;
 
 const baseName = (of: any): string => of?.name ?? of?.base ?? '';
 
-export function setting({ scenario }: RunDocument): string {
+const billions = (count: number) => `${digits(count / 1e9)} billion`;
+
+export function setting({ scenario, model: counted }: RunDocument): string {
   const { cluster, model, training } = scenario;
   const node = baseName(cluster.node), fabric = baseName(cluster.fabric);
-  return `${baseName(model) || 'model'} on ${digits(cluster.gpus)} GPUs (${node}${fabric ? `, ${fabric}` : ''}), ` +
+  const size = counted ? ` (${billions(counted.parameters)} parameters${counted.active_parameters < counted.parameters ? `, ${billions(counted.active_parameters)} active` : ''})` : '';
+  return `${baseName(model) || 'model'}${size} on ${digits(cluster.gpus)} GPUs (${node}${fabric ? `, ${fabric}` : ''}), ` +
     `sequence ${digits(training.sequence_length)}, batch ${digits(training.global_batch)}, ${training.precision}`;
 }
 
@@ -25,6 +28,7 @@ interface Figure {
   unit?: string;
   note?: (document: RunDocument) => ComponentChildren;
   bad?: (document: RunDocument) => boolean;
+  only?: (document: RunDocument) => boolean;  // where it is known
   difference?: 'share' | 'points' | 'none';
 }
 
@@ -42,6 +46,8 @@ const figures: Figure[] = [
     note: ({ memory }) => (memory.fits
       ? `${memory.host_fits ? 'fits: ' : 'host memory does not fit; '}${percent(memory.peak_bytes / memory.capacity_bytes)} of ${bytes(memory.capacity_bytes)}`
       : `DOES NOT FIT in ${bytes(memory.capacity_bytes)}`) },
+  { name: 'Whole training', value: ({ run }) => run?.days ?? 0, text: digits, unit: 'days', only: ({ run }) => run?.days != null,
+    note: ({ run }) => run && `${digits(run.tokens / 1e9)} billion tokens; ${run.days_low != null && run.days_high != null ? `80 %: ${digits(run.days_low)} to ${digits(run.days_high)} days; ` : ''}${run.gpu_hours != null ? `${digits(run.gpu_hours)} GPU-hours` : ''}${run.capital != null ? `; ${money(run.currency)(run.capital)} of the hardware` : ''}` },
   { name: 'Cost', value: gpuHours, text: digits, unit: 'GPU-hours',
     note: ({ step }) => `per billion tokens; ${digits(step.tokens_per_s * 86400 / 1e9)} billion a day` },
 ];
@@ -63,7 +69,7 @@ export function Headline({ runs, letters }: { runs: Run[]; letters: string }) {
         </p>
       ))}
       <dl class="figures">
-        {figures.map((figure) => (
+        {figures.filter(({ only }) => !only || runs.every(({ document }) => only(document))).map((figure) => (
           <div class={runs.some(({ document }) => figure.bad?.(document)) ? 'figure bad' : 'figure'}>
             <dt>{figure.name}</dt>
             {runs.map(({ document }, i) => (

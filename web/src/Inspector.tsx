@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // All that is known of the bar or bubble that was picked, as text.
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Advice } from './Advice';
 import type { Awaited } from './bubbles';
+import type { Chart } from './chart';
+import { PassKernels } from './PassKernels';
 import type { Drawn } from './run';
 import { type Look, type Store, useStore } from './store';
 import { bytes, flops, flopsPerSecond, percent, picoseconds, words } from './units';
@@ -21,22 +24,25 @@ function Facts({ facts }: { facts: [name: string, value: ComponentChildren][] })
 function Chain({ run, number, chain, onShow, store }: { run: Drawn; number: number; chain: Awaited[]; onShow: Show; store: Store<Look> }) {
   if (chain.length === 0) return null;
   return (
-    <ol class="chain">
-      {chain.map((link) => (
-        <li>
-          {link.slice < 0 ? nameOf(link) : (
-            <button type="button" class="link" onClick={() => {
-              store.set({ selected: { run: number, slice: link.slice } });
-              onShow(number, link.start, link.finish, link.lane);
-            }}>{nameOf(link)}</button>
-          )}{' '}
-          <span class="soft">
-            {link.lane >= 0 && run.timeline.lanes[link.lane]!.name !== 'compute' ? `on ${run.timeline.lanes[link.lane]!.name}, ` : ''}
-            {picoseconds(link.start)} to {picoseconds(link.finish)}
-          </span>
-        </li>
-      ))}
-    </ol>
+    <details>
+      <summary>Link by link: {chain.length}</summary>
+      <ol class="chain">
+        {chain.map((link) => (
+          <li>
+            {link.slice < 0 ? nameOf(link) : (
+              <button type="button" class="link" onClick={() => {
+                store.set({ selected: { run: number, slice: link.slice } });
+                onShow(number, link.start, link.finish, link.lane);
+              }}>{nameOf(link)}</button>
+            )}{' '}
+            <span class="soft">
+              {link.lane >= 0 && run.timeline.lanes[link.lane]!.name !== 'compute' ? `on ${run.timeline.lanes[link.lane]!.name}, ` : ''}
+              {picoseconds(link.start)} to {picoseconds(link.finish)}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }
 
@@ -66,7 +72,7 @@ function Bubble({ run, number, bubble, store, onShow }: { run: Drawn; number: nu
   );
 }
 
-function Bar({ run, slice }: { run: Drawn; slice: number }) {
+function Bar({ run, slice, dark }: { run: Drawn; slice: number; dark: boolean }) {
   const { timeline, bubbles } = run, lane = timeline.lanes[timeline.laneOf(slice)]!;
   const microbatch = timeline.microbatch[slice]!, [kind, , , chunk] = timeline.sorts[timeline.sort[slice]!]!;
   const duration = timeline.finish[slice]! - timeline.start[slice]!;
@@ -94,7 +100,7 @@ function Bar({ run, slice }: { run: Drawn; slice: number }) {
     const awaited = bubbles.mainly(before);
     facts.push(['waited', `${picoseconds(bubbles.length(before))} (${bubbles.cause(before)})${awaited ? ` for ${nameOf(awaited)}` : ''}`]);
   }
-  return <><h3>{timeline.name(slice)}</h3><Facts facts={facts} /></>;
+  return <><h3>{timeline.name(slice)}</h3><Facts facts={facts} /><PassKernels run={run} pass={timeline.steps(slice)} dark={dark} /></>;
 }
 
 function Summary({ run: { waits, name }, several }: { run: Drawn; several: boolean }) {
@@ -109,10 +115,20 @@ function Summary({ run: { waits, name }, several }: { run: Drawn; several: boole
   );
 }
 
-export function Inspector({ runs, names, store, onShow }: { runs: Drawn[]; names: string[]; store: Store<Look>; onShow: Show }) {
-  const { selected } = useStore(store), run = selected && runs[selected.run];
+interface InspectorProps { runs: Drawn[]; names: string[]; store: Store<Look>; charts: (Chart | null)[]; onShow: Show }
+
+// Stands at the bottom of the window while something is picked, so that it is in sight wherever the bar is.
+export function Inspector({ runs, names, store, charts, onShow }: InspectorProps) {
+  const { selected, dark } = useStore(store), run = selected && runs[selected.run], host = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (!selected || !run) return;
+    const lane = 'bubble' in selected ? run.bubbles.lane[selected.bubble]! : run.timeline.laneOf(selected.slice);
+    const bar = document.querySelector('.bar')?.getBoundingClientRect().bottom ?? 0;
+    charts[selected.run]?.uncover(lane, bar, host.current!.getBoundingClientRect().top);
+  }, [selected]);
   return (
-    <div class="inspector" aria-live="polite">
+    <div ref={host} class={selected ? 'inspector docked' : 'inspector'} aria-live="polite" role="region" aria-label="What is picked" tabIndex={selected ? 0 : undefined}
+      onKeyDown={(event) => { if (event.key === 'Escape') store.set({ selected: null }); }}>
       {!run || !selected ? (
         <>
           <p class="soft">Pick a bar{runs.some(({ bubbles }) => bubbles.size > 0) && ' or a bubble'} to see what it is{runs.some(({ bubbles }) => bubbles.size > 0) && ' and what it waited for'}.</p>
@@ -123,9 +139,10 @@ export function Inspector({ runs, names, store, onShow }: { runs: Drawn[]; names
           {runs.length > 1 && <p class="soft small">{names[selected.run]}</p>}
           {'bubble' in selected
             ? <Bubble run={run} number={selected.run} bubble={selected.bubble} store={store} onShow={onShow} />
-            : <Bar run={run} slice={selected.slice} />}
+            : <Bar run={run} slice={selected.slice} dark={dark} />}
         </>
       )}
+      {selected && <button type="button" class="close" aria-label="Pick nothing" title="Pick nothing (Esc)" onClick={() => store.set({ selected: null })}>×</button>}
     </div>
   );
 }

@@ -36,9 +36,9 @@ function Tip({ run, found, x, y, width }: { run: Drawn; found: Found; x: number;
   );
 }
 
-// All lanes in full size, or what leaves room for the controls on the same screen.
+// All lanes in full size, or what leaves room for the controls on the same screen; less on a phone.
 const heightOf = (chart: Chart, of: number) =>
-  Math.round(Math.min(chart.wanted(), Math.max(170, window.innerHeight * (of > 1 ? 0.38 : 0.66))));
+  Math.round(Math.min(chart.wanted(), Math.max(170, window.innerHeight * (of > 1 ? 0.38 : window.innerWidth <= 640 ? 0.42 : 0.66))));
 
 export function Lanes({ run, number, of, name, store, onChart }: Props) {
   const look = useStore(store);
@@ -92,6 +92,7 @@ export function Lanes({ run, number, of, name, store, onChart }: Props) {
     const made = chart.current!, now = place(event), before = pointers.current.get(event.pointerId);
     if (!before) {
       const found = event.pointerType === 'touch' ? null : made.find(now.x, now.y);
+      made.pointer = now.x;
       setHover(found && { found, ...now });
       return;
     }
@@ -109,7 +110,7 @@ export function Lanes({ run, number, of, name, store, onChart }: Props) {
     if (dragged.current < 4) return;
     setHover(null);
     store.set({ view: inside(view.from - (now.x - before.x) / made.lanesWidth * span, span, whole) });
-    if (made.scrolls) made.scrollBy(before.y - now.y);
+    made.scrollBy(before.y - now.y);
   };
   const up = (event: PointerEvent) => {
     const was = pointers.current.delete(event.pointerId);
@@ -122,9 +123,9 @@ export function Lanes({ run, number, of, name, store, onChart }: Props) {
     <figure class="lanes-figure">
       {of > 1 && <figcaption>{name}</figcaption>}
       <canvas ref={canvas} tabIndex={0} role="application" aria-roledescription="timeline"
-        aria-label={`Timeline of ${name}: what each pipeline stage did, over time. Arrow keys move, plus and minus zoom, period picks the next bar, b the next bubble.`}
+        aria-label={`Timeline of ${name}: what each pipeline stage did, over time. W and S zoom, A and D move, period picks the next bar, b the next bubble, question mark lists all keys.`}
         onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={up}
-        onPointerLeave={() => setHover(null)}
+        onPointerLeave={() => { setHover(null); chart.current!.pointer = null; }}
         onDblClick={() => zoomToPicked(chart.current!, store)}
         onKeyDown={(event) => key(chart.current!, number, store, event)} />
       {hover && <Tip run={run} {...hover} width={width} />}
@@ -132,22 +133,18 @@ export function Lanes({ run, number, of, name, store, onChart }: Props) {
   );
 }
 
+// Up and down belongs to the page, but over the names of lanes that do not all fit; with ctrl it zooms.
 function turn(chart: Chart, store: Store<Look>, event: WheelEvent): void {
   const at = (event.offsetX - chart.gutter) / chart.lanesWidth;
-  if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+  if (event.ctrlKey || event.metaKey) {
+    event.preventDefault();
+    store.set({ view: zoomed(store.value, Math.exp(Math.max(-80, Math.min(80, event.deltaY)) * 0.004), Math.max(0, at)) });
+  } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
     event.preventDefault();
     chart.pan((event.deltaX || event.deltaY) / chart.lanesWidth);
-    return;
+  } else if (at < 0 && chart.scrollBy(event.deltaY)) {
+    event.preventDefault();
   }
-  if (at < 0) {  // over the names of lanes: up and down
-    if (chart.scrolls) {
-      event.preventDefault();
-      chart.scrollBy(event.deltaY);
-    }
-    return;
-  }
-  event.preventDefault();
-  store.set({ view: zoomed(store.value, Math.exp(Math.max(-80, Math.min(80, event.deltaY)) * 0.004), at) });
 }
 
 function spanOf({ run }: Chart, selected: NonNullable<Look['selected']>): [from: number, to: number, lane: number] {
@@ -210,16 +207,26 @@ function nextBubble(chart: Chart, number: number, { value }: Store<Look>, by: nu
   return { bubble: (at + bubbles.size) % bubbles.size };
 }
 
+// Keys that move through time or zoom, as in Perfetto: about the pointer, or the middle.
+export function steer(chart: Chart, event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const keys: Record<string, () => void> = {
+    ArrowLeft: () => chart.go(-0.15), ArrowRight: () => chart.go(0.15),
+    a: () => chart.go(-0.15), d: () => chart.go(0.15),
+    w: () => chart.zoom(0.7, chart.share), s: () => chart.zoom(1 / 0.7, chart.share),
+    '+': () => chart.zoom(0.7), '=': () => chart.zoom(0.7), '-': () => chart.zoom(1 / 0.7),
+    '0': () => chart.showWhole(),
+  };
+  const action = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
 function key(chart: Chart, number: number, store: Store<Look>, event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const { value } = store;
   const keys: Record<string, () => void> = {
-    ArrowLeft: () => chart.pan(-0.15),
-    ArrowRight: () => chart.pan(0.15),
-    '+': () => chart.zoom(0.7),
-    '=': () => chart.zoom(0.7),
-    '-': () => chart.zoom(1 / 0.7),
-    '0': () => chart.showWhole(),
     Home: () => chart.showWhole(),
     '.': () => pick(chart, number, store, step(chart, number, store, 1)),
     ',': () => pick(chart, number, store, step(chart, number, store, -1)),
@@ -234,7 +241,7 @@ function key(chart: Chart, number: number, store: Store<Look>, event: KeyboardEv
     Escape: () => store.set({ selected: null }),
   };
   const action = keys[event.key];
-  if (!action) return;
+  if (!action) return steer(chart, event);
   event.preventDefault();
   action();
 }

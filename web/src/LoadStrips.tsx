@@ -59,7 +59,7 @@ export function LoadStrips({ run, dark, store }: { run: Run; dark: boolean; stor
   if (links.length === 0) return null;
   return (
     <>
-      <h4>The busiest over the step, as far as the timeline shows it</h4>
+      <h3>The busiest over the step, as far as the timeline shows it</h3>
       <div class="strips">
         {links.map(({ name }, i) => <div><span>{name}</span><Strip samples={unpacked.current![i]!} name={name} dark={dark} store={store} /></div>)}
       </div>

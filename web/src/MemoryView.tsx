@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { columnsOf, summed } from './columns';
-import type { StageMemory } from './data';
+import { atPeak, memoryKindsInOrder, nameOfMemory, type MemoryKind } from './memory';
 import { colour, memoryKinds } from './palette';
 import type { Run } from './run';
 import { Key, Stack } from './Stack';
@@ -12,15 +12,8 @@ import { plotOver, stepped } from './plot';
 import { bytes, percent, picoseconds } from './units';
 
 const GiB = 2 ** 30;
-const kinds = ['weights', 'gradients', 'optimizer', 'activations', 'temporary', 'communication', 'framework', 'cache'] as const;
-type Kind = (typeof kinds)[number];
-const nameOf = (kind: Kind) => (kind === 'cache' ? 'cached by the allocator' : kind === 'optimizer' ? 'optimizer state' : kind);
-
-// At the peak; the cache is what the allocator holds beyond what is allocated.
-const atPeak = (stage: StageMemory): Record<Kind, number> => {
-  const known = stage.weights + stage.gradients + stage.optimizer + stage.activations + stage.temporary + stage.communication + stage.framework;
-  return { ...stage, cache: Math.max(0, stage.peak - known) };
-};
+const kinds = memoryKindsInOrder, nameOf = nameOfMemory;
+type Kind = MemoryKind;
 
 interface Samples { time: Float64Array; values: Record<Kind, Float64Array | number>; peakAt: number; slice: number }
 

@@ -93,7 +93,7 @@ function Links({ run, name }: { run: Run; name: string }) {
     <div class="scroll" tabIndex={0} role="region" aria-label={`Busiest links of ${name}`}>
       <table>
         <caption>Busiest links</caption>
-        <thead><tr><th class="n">link</th><th class="n">kind</th><th>alike</th><th>busy</th><th class="n" /></tr></thead>
+        <thead><tr><th class="n">link</th><th class="n">kind</th><th>alike</th><th>busy</th><td class="n" /></tr></thead>
         <tbody>
           {shown.map((link) => (
             <tr><th class="n" scope="row">{link.name}</th><td class="n">{words(link.kind)}</td><td>{digits(link.alike)}</td><td>{percent(link.utilisation)}</td>
@@ -104,7 +104,7 @@ function Links({ run, name }: { run: Run; name: string }) {
       {links.length > shown.length && <p class="soft small">and {digits(links.length - shown.length)} quieter sorts of links.</p>}
       {slowed.length > 0 && (
         <>
-          <h4>Slowed by sharing</h4>
+          <h3>Slowed by sharing</h3>
           <ul>
             {slowed.slice(0, shownLosses).map(({ what, by, link, lost_s }) => <li>{what}: {seconds(lost_s)} longer beside {by} on {link}</li>)}
           </ul>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search found: its proof, time against memory, and every plan with what it loses on.
+// What a search found: its proof, time against memory, and every plan, best first, with what it loses on.
+import { linear } from './axes';
+import { Chips } from './Chips';
 import type { SearchDocument } from './data';
-import type { Run } from './run';
 import { gpuHours } from './Headline';
-import { bytes, digits, percent, range, seconds, signed, words } from './units';
+import { Plot } from './Plot';
+import type { Run } from './run';
+import { bytes, digits, percent, range, seconds, signed, ticked, words } from './units';
 
 export interface PlansProps { search: SearchDocument; runs: Run[]; why: string; shown: number; onShow: (plan: number) => void }
 
@@ -20,37 +23,35 @@ export function losses(best: Run, plan: Run): string {
 }
 
 // Time to the right, memory upwards; the front is a staircase, as all above and right of it loses.
-function Front({ search, shown, onShow }: PlansProps) {
-  const front = search.pareto, plans = search.plans;
-  const all = [...front, ...plans];
-  if (all.length === 0) return null;
-  const GiB = 2 ** 30, width = 640, height = 300, left = 64, top = 12, wide = width - left - 16, tall = height - top - 44;
-  const reach = (values: number[]): [number, number] => {
-    const low = Math.min(...values), high = Math.max(...values), room = (high - low) * 0.08 || high * 0.05 || 1;
-    return [Math.max(0, low - room), high + room];
-  };
-  const [x0, x1] = reach(all.map(({ step_time_s }) => step_time_s)), [y0, y1] = reach(all.map(({ peak_bytes }) => peak_bytes / GiB));
-  const x = (time: number) => left + (time - x0) / (x1 - x0) * wide;
-  const y = (size: number) => top + tall - (size / GiB - y0) / (y1 - y0) * tall;
-  const ticks = (from: number, to: number) => Array.from({ length: 5 }, (_, i) => from + (to - from) * (i + 0.5) / 5);
-  const stairs = [...front].sort((a, b) => a.step_time_s - b.step_time_s)
-    .map(({ step_time_s, peak_bytes }, i) => (i === 0 ? `M${x(step_time_s)} ${y(peak_bytes)}` : `H${x(step_time_s)}V${y(peak_bytes)}`)).join('');
+function Front({ search: { pareto, plans }, runs, shown, onShow }: PlansProps) {
+  const all = [...pareto, ...plans], size = ticked(bytes), capacity = runs[0]!.document.memory.capacity_bytes;
+  if (all.length === 0) return <p class="soft">No plan to draw.</p>;
+  const x = linear({ name: 'step time', values: all.map(({ step_time_s }) => step_time_s), text: seconds });
+  const y = linear({ name: 'memory of the fullest GPU', values: [...all.map(({ peak_bytes }) => peak_bytes / size.unit), capacity / size.unit], text: size.tick });
+  const sorted = [...pareto].sort((a, b) => a.step_time_s - b.step_time_s);
   return (
-    <svg class="front" viewBox={`0 0 ${width} ${height}`} role="img"
-      aria-label={`Step time against memory: ${front.length} plans of which none is both faster and smaller, and the ${plans.length} fastest`}>
-      {ticks(x0, x1).map((time) => <><path class="grid" d={`M${x(time)} ${top}V${top + tall}`} /><text x={x(time)} y={height - 26} text-anchor="middle">{seconds(time)}</text></>)}
-      {ticks(y0, y1).map((size) => <><path class="grid" d={`M${left} ${y(size * GiB)}H${left + wide}`} /><text x={left - 6} y={y(size * GiB) + 4} text-anchor="end">{bytes(size * GiB)}</text></>)}
-      <text x={left + wide / 2} y={height - 6} text-anchor="middle">step time; upwards the memory of the fullest GPU</text>
-      <path class="step" d={stairs} />
-      {front.map(({ step_time_s, peak_bytes, plan }) => (
-        <circle cx={x(step_time_s)} cy={y(peak_bytes)} r={4}><title>{`${seconds(step_time_s)}, ${bytes(peak_bytes)}: ${planWords(plan)}`}</title></circle>
-      ))}
-      {plans.map(({ step_time_s, peak_bytes, plan }, i) => (
-        <circle class={i === shown ? 'plan picked' : 'plan'} cx={x(step_time_s)} cy={y(peak_bytes)} r={5} onClick={() => onShow(i)}>
-          <title>{`plan ${i + 1}: ${seconds(step_time_s)}, ${bytes(peak_bytes)}: ${planWords(plan)}`}</title>
-        </circle>
-      ))}
-    </svg>
+    <Plot x={x} y={y} most={720} shape={1.45}
+      label={`Step time against memory: ${pareto.length} plans of which none is both faster and smaller, and the ${plans.length} fastest`}>
+      {(at) => {
+        const left = (time: number) => at.x(time), top = (held: number) => at.y(held / size.unit), full = top(capacity);
+        const stairs = sorted.map((one, i) => (i === 0 ? `M${left(one.step_time_s)} ${top(one.peak_bytes)}` : `H${left(one.step_time_s)}V${top(one.peak_bytes)}`)).join('');
+        return (
+          <>
+            <path class="capacity" d={`M${at.left} ${full}H${at.right}`} /><text x={at.right - 4} y={full - 5} text-anchor="end">{bytes(capacity)} are there</text>
+            <path class="front-line" d={stairs} />
+            {pareto.map(({ step_time_s, peak_bytes, plan }) => (
+              <circle class="front-dot" cx={left(step_time_s)} cy={top(peak_bytes)} r={4}><title>{`${seconds(step_time_s)}, ${bytes(peak_bytes)}: ${planWords(plan)}`}</title></circle>
+            ))}
+            {plans.map(({ step_time_s, peak_bytes }, i) => [i, step_time_s, peak_bytes] as const).reverse().map(([i, time, held]) => (
+              <g class={i === shown ? 'plan picked' : 'plan'} onClick={() => onShow(i)}>
+                <circle cx={left(time)} cy={top(held)} r={9} /><text x={left(time)} y={top(held) + 4} text-anchor="middle">{i + 1}</text>
+                <title>{`plan ${i + 1}: ${seconds(time)}, ${bytes(held)}: ${runs[i]?.given.plan_words ?? ''}`}</title>
+              </g>
+            ))}
+          </>
+        );
+      }}
+    </Plot>
   );
 }
 
@@ -62,44 +63,48 @@ function proofWords({ proof, space, interrupted }: SearchDocument): string {
   return `${proved} ${counts}${interrupted ? ' The search was stopped before it ended.' : ''}`;
 }
 
+function PlanCard({ search, runs, shown, onShow, number }: PlansProps & { number: number }) {
+  const plan = search.plans[number]!, run = runs[number]!, best = search.plans[0]!, { capacity_bytes } = run.document.memory;
+  const again = plan.recompute.words;
+  return (
+    <li class={number === shown ? 'plan-card picked' : 'plan-card'}>
+      <button type="button" class="rank" aria-pressed={number === shown} aria-label={`Plan ${plan.rank}`} onClick={() => onShow(number)}>{plan.rank}</button>
+      <p class="plan-figures">
+        <b>{seconds(plan.step_time_s)}</b>{number > 0 && <span>{signed(percent, plan.step_time_s / best.step_time_s - 1)}</span>}
+        <span class="soft">80 %: {range(plan.time_low_s, plan.time_high_s)}</span>
+        <span>MFU {percent(plan.mfu)}</span>
+        <span class="memory"><span class="meter"><i style={{ width: `${Math.min(1, plan.peak_bytes / capacity_bytes) * 100}%`, background: 'var(--load2)' }} /></span> {bytes(plan.peak_bytes)}, {percent(plan.peak_bytes / capacity_bytes)} full</span>
+        <span class="soft">{digits(gpuHours(run.document))} GPU-hours per billion tokens</span>
+      </p>
+      <Chips words={`${run.given.plan_words}, ${again === 'nothing' ? 'recomputes nothing' : `recomputes ${again.replaceAll(', ', '; ')}`}`}
+        beside={number === 0 ? undefined : `${runs[0]!.given.plan_words}, ${best.recompute.words === 'nothing' ? 'recomputes nothing' : `recomputes ${best.recompute.words.replaceAll(', ', '; ')}`}`} />
+      <p class="loses">{number === 0 ? 'the best plan' : <><span class="soft">loses on</span> {losses(runs[0]!, run)}</>}</p>
+    </li>
+  );
+}
+
 export function PlansView(props: PlansProps) {
-  const { search, runs, why, shown, onShow } = props;
+  const { search, why } = props;
   return (
     <>
       <h2 id="plans-title">Plans</h2>
       <p>{proofWords(search)}</p>
-      <div class="scroll" tabIndex={0} role="region" aria-label="The fastest plans">
-        <table class="plans">
-          <thead><tr><th>plan</th><th>step</th><th>80 %</th><th>slower</th><th>MFU</th><th>memory</th><th>GPU-hours*</th><th class="n">degrees</th><th class="n">recomputes</th><th class="n">loses on</th></tr></thead>
-          <tbody>
-            {search.plans.map((plan, i) => {
-              const run = runs[i]!;
-              return (
-                <tr class={i === shown ? 'picked' : ''}>
-                  <th scope="row"><button type="button" class="link" aria-pressed={i === shown} onClick={() => onShow(i)}>{plan.rank}</button></th>
-                  <td>{seconds(plan.step_time_s)}</td>
-                  <td>{range(plan.time_low_s, plan.time_high_s)}</td>
-                  <td>{i === 0 ? '' : percent(plan.step_time_s / search.plans[0]!.step_time_s - 1)}</td>
-                  <td>{percent(plan.mfu)}</td>
-                  <td>{bytes(plan.peak_bytes)}</td>
-                  <td>{digits(gpuHours(run.document))}</td>
-                  <td class="n wide">{run.given.plan_words}</td>
-                  <td class="n narrow">{plan.recompute.words}</td>
-                  <td class="n wide">{i === 0 ? 'the best plan' : losses(runs[0]!, run)}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
+      <div class="plans-grid">
+        <div>
+          <h3>Time against memory</h3>
+          <Front {...props} />
+          <ul class="key">
+            <li><i class="load2" />none is both faster and smaller</li>
+            <li><i class="accent" />in the list</li>
+          </ul>
+        </div>
+        <div class="plans-list">
+          <h3>Best first</h3>
+          <ol class="plans" aria-label="Plans, best first">{search.plans.map((_, number) => <PlanCard {...props} number={number} />)}</ol>
+          <p class="soft small">What a plan has otherwise than plan 1 is outlined. Loses on: how much longer each part of the step is than in plan 1.</p>
+        </div>
+        {why && <details open><summary>Why</summary><pre class="changes" tabIndex={0}>{why.replace(/^\s*Why\n/, '').trimEnd()}</pre></details>}
       </div>
-      <p class="soft small">* per billion tokens. Loses on: how much longer each part of the step is than in plan 1.</p>
-      <h3>Time against memory</h3>
-      <Front {...props} />
-      <ul class="key">
-        <li><i class="load2" />none is both faster and smaller</li>
-        <li><i class="accent" />in the table</li>
-      </ul>
-      {why && <><h3>Why</h3><pre class="changes" tabIndex={0}>{why.replace(/^\s*Why\n/, '').trimEnd()}</pre></>}
     </>
   );
 }

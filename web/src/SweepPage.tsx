@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { linear, logarithmic, ordinal, type Axis } from './axes';
 import type { SweepData } from './data';
+import { Chips } from './Chips';
 import { Choice, DataTable, Figures, matches, Search, type Column } from './DataTable';
 import { inkOn, mixed, ofMicrobatch as cycled, rgb } from './palette';
 import { Plot, useWidth } from './Plot';
@@ -39,7 +40,7 @@ function Heat({ sweep, figure, x, y, groups, dark, picked, onPick }: View) {
     const share = high === low ? 1 : log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
     return figure.less ? 1 - share : share;
   };
-  const { host, width } = useWidth(1000), wide = (width - left - 10) / across.length, tall = Math.max(3, Math.min(34, 640 / down.length));
+  const { host, width } = useWidth(900), wide = (width - left - 10) / across.length, tall = Math.max(3, Math.min(44, 480 / down.length));
   const height = top + tall * down.length + 46, every = (count: number, size: number, least: number) => Math.max(1, Math.ceil(least / size)) % (count + 1) || 1;
   const pale = rgb(dark ? '#20303f' : '#e3edf6'), deep = rgb(dark ? '#6db3f2' : '#0f5796');
   const stepX = every(across.length, wide, 42), stepY = every(down.length, tall, 13);
@@ -76,7 +77,7 @@ function Lines({ sweep, figure, x, y, groups, dark, picked, onPick }: View) {
     return best ? [{ i, best, value: (best[figure.key] as number) / figure.unit }] : [];
   }) })).filter(({ points }) => points.length > 0);
   const values = lines.flatMap(({ points }) => points.map(({ value }) => value));
-  if (values.length === 0) return <p class="soft">No point is fine here.</p>;
+  if (values.length === 0) return <p class="soft">No point is ok for these values of the other axes; choose others above, or “the best”.</p>;
   const numbers = across.every((value) => typeof value === 'number') ? across as number[] : null;
   const spread = (list: number[]) => Math.min(...list) > 0 && Math.max(...list) / Math.min(...list) >= 8;
   const name = sweep.axes[x]!.name, text = nameOfValue;
@@ -119,7 +120,7 @@ function BestTable({ sweep, figure, fixed }: { sweep: Sweep; figure: Figure; fix
     { name: axis.name, text: ({ value }) => nameOfValue(value), words: true },
     { name: figure.name, text: ({ best }) => (best ? figure.text(best[figure.key] as number) : ''), value: ({ best }) => (best ? best[figure.key] as number : null) },
     ...others.map(({ name }): Column<Group> => ({ name: sweep.short.get(name)!, text: ({ best }) => (best ? nameOfValue(best.axes[name]!) : ''), words: true })),
-    { name: 'plan', text: ({ best }) => planWords(best?.plan ?? null), words: true, wide: true },
+    ...(sweep.points.some(({ plan }) => plan) ? [{ name: 'plan', text: ({ best }: Group) => (best?.plan ? <Chips words={planWords(best.plan)} /> : ''), words: true, wide: true }] : []),
     { name: 'points', text: ({ points }) => why(points), words: true },
   ];
   return (
@@ -147,7 +148,7 @@ function PointTable({ sweep, picked, onPick }: { sweep: Sweep; picked: Point | n
       text: (point) => (typeof point[figure.key] === 'number' ? figure.text(point[figure.key] as number) : ''),
       value: (point) => (typeof point[figure.key] === 'number' ? point[figure.key] as number : null) })),
     ...(judged ? [{ name: 'alerts', text: alertWords, value: ({ alerts }: Point) => alerts ?? null, words: true }] : []),
-    { name: 'plan, or why there is none', text: (point) => point.reason ?? planWords(point.plan), words: true, wide: true },
+    { name: 'plan, or why there is none', text: (point) => point.reason ?? (point.plan ? <Chips words={planWords(point.plan)} /> : ''), words: true, wide: true },
   ];
   return (
     <>
@@ -173,7 +174,7 @@ function Picked({ sweep, point }: { sweep: Sweep; point: Point | null }) {
       <h3>{statusWords[point.status] ?? point.status}{point.reason && `: ${point.reason}`}</h3>
       <dl class="facts">{facts.map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
       {point.alerts !== undefined && point.alerts !== null && <p>Alerts: {alertWords(point)}</p>}
-      {point.plan && <p>{planWords(point.plan)}</p>}
+      {point.plan && <Chips words={planWords(point.plan)} />}
       <p class="soft small">{point.id}</p>
     </div>
   );
@@ -196,6 +197,43 @@ export function SweepHeadline({ data, sweep }: { data: SweepData; sweep: Sweep }
   );
 }
 
+// Whether there is anything to draw.
+export const isDrawn = ({ axes, figures }: Sweep) => axes.length > 0 && figures.length > 0;
+
+// Why no point is fine, and what would help.
+function NothingFine({ data, sweep, picked, onPick }: { data: SweepData; sweep: Sweep; picked: Point | null; onPick: (point: Point) => void }) {
+  const groups = new Map<string, Point[]>();
+  for (const point of sweep.points) {
+    const reason = (point.reason ?? '').replace(/\d[\d.,]*/g, 'N'), key = `${point.status}\n${reason}`, group = groups.get(key);
+    if (group) group.push(point); else groups.set(key, [point]);
+  }
+  const shown = [...groups.values()].sort((a, b) => b.length - a.length), statuses = new Set(sweep.points.map(({ status }) => status));
+  return (
+    <>
+      <section id="why" aria-labelledby="why-title">
+        <h2 id="why-title">Why no point is fine</h2>
+        {sweep.points.length === 0 ? <p>The sweep has no points yet: no value of its axes meets <code>only_if</code>, or it was stopped before the first. Run it again, or widen <code>vary</code>.</p> : (
+          <>
+            <ul>
+              {shown.slice(0, 6).map((points) => (
+                <li><b>{digits(points.length)} {points.length === 1 ? 'point' : 'points'}: {statusWords[points[0]!.status] ?? points[0]!.status}</b>{points[0]!.reason && <>: {points[0]!.reason}</>} <span class="soft">({about(sweep, points[0]!)})</span></li>
+              ))}
+            </ul>
+            {shown.length > 6 && <p class="soft">and {digits(shown.length - 6)} other reasons, in the table of points.</p>}
+            <p>
+              {statuses.has('does-not-fit') && data.sweep.sweep.mode !== 'search' && <>Let every point find a plan that fits: <code>mode: search</code>, or <code>--set mode=search</code>. A plan shards and recomputes only what it is told to. </>}
+              {statuses.has('does-not-fit') && data.sweep.sweep.mode === 'search' && <>Vary more GPUs, or those with more memory. </>}
+              {statuses.has('invalid') && <>Leave out combinations that are no scenario with <code>only_if</code>. </>}
+              {statuses.has('no-plan') && <>Widen <code>search:</code>, or vary more GPUs. </>}
+            </p>
+          </>
+        )}
+      </section>
+      {sweep.points.length > 0 && <section id="points" aria-labelledby="points-title">{picked && <Picked sweep={sweep} point={picked} />}<PointTable sweep={sweep} picked={picked} onPick={onPick} /></section>}
+    </>
+  );
+}
+
 export function SweepSections({ data, sweep, dark }: { data: SweepData; sweep: Sweep; dark: boolean }) {
   const { axes, figures } = sweep;
   const [x, setX] = useState(0), [y, setY] = useState(axes.length > 1 ? 1 : -1), [of, setOf] = useState(figures[0]?.key ?? '');
@@ -205,8 +243,7 @@ export function SweepSections({ data, sweep, dark }: { data: SweepData; sweep: S
   const shown = useMemo(() => new Map([...fixed].filter(([name]) => axes[x]!.name !== name && axes[y]?.name !== name)), [fixed, x, y]);
   const groups = useMemo(() => sweep.grouped(y >= 0 ? [x, y] : [x], shown), [sweep, x, y, shown]);
   useEffect(() => { Object.assign(window, { stepcast: { sweep, data, ready: performance.now() } }); }, [sweep]);
-  if (axes.length === 0 || !figure)
-    return <section id="map"><h2>Map</h2><p class="soft">No point of this sweep is fine.</p></section>;
+  if (axes.length === 0 || !figure) return <NothingFine data={data} sweep={sweep} picked={picked} onPick={setPicked} />;
   const choose = (set: (axis: number) => void, other: number, swap: (axis: number) => void, current: number) => (value: string) => {
     const axis = Number(value);
     if (axis === other) swap(current);
@@ -235,13 +272,19 @@ export function SweepSections({ data, sweep, dark }: { data: SweepData; sweep: S
             ))}
           </div>
         )}
-        <Heat {...view} />
-        <p class="soft small">A stronger colour is better{figure.less ? ' (less)' : ' (more)'}; empty cells have no point that is ok.</p>
-        <Picked sweep={sweep} point={picked} />
+        <div class="beside">
+          <div>
+            <Heat {...view} />
+            <p class="soft small">A stronger colour is better{figure.less ? ' (less)' : ' (more)'}; empty cells have no point that is ok.</p>
+            <Picked sweep={sweep} point={picked} />
+          </div>
+          <div id="lines" role="group" aria-labelledby="lines-title">
+            <h3 id="lines-title">Lines</h3>
+            <Lines {...view} />
+          </div>
+        </div>
       </section>
-      <section id="lines" aria-labelledby="lines-title">
-        <h2 id="lines-title">Lines</h2>
-        <Lines {...view} />
+      <section id="best" aria-label="Best of every group">
         <BestTable sweep={sweep} figure={figure} fixed={shown} />
       </section>
       <section id="points" aria-labelledby="points-title">

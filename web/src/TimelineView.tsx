@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timelines, what steers them, and what is known of the bar or bubble that was picked.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { BubbleTable } from './BubbleTable';
 import { Chart } from './chart';
 import { Inspector } from './Inspector';
-import { Lanes } from './Lanes';
+import { Lanes, steer } from './Lanes';
+import { takesKeys } from './keys';
 import { ofKind } from './palette';
 import type { Drawn } from './run';
 import { type Look, type Store, useStore } from './store';
@@ -30,20 +31,20 @@ interface Props { runs: Drawn[]; names: string[]; store: Store<Look>; charts: (C
 
 export function TimelineView({ runs, names, store, charts }: Props) {
   const look = useStore(store);
-  const search = useRef<HTMLInputElement>(null);
   const [matches, setMatches] = useState(-1);
   const kinds = useMemo(() => [...new Set(runs.flatMap(({ timeline }) => timeline.sorts.map(([kind]) => kind)))], [runs]);
   const lanes = useMemo(() => [...new Set(runs.flatMap(({ timeline }) => timeline.lanes.map(({ name }) => name)))], [runs]);
 
+  // Keys that move through time do so wherever the focus is, while the timeline is in sight.
   useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
-      if (event.key !== '/' || event.target instanceof HTMLInputElement) return;
-      event.preventDefault();
-      search.current?.focus();
+    const move = (event: KeyboardEvent) => {
+      const chart = charts.find((one) => one && one.inSight);
+      const scrolls = event.key.startsWith('Arrow') && event.target !== document.body;
+      if (chart && !event.defaultPrevented && !takesKeys(event.target) && !scrolls) steer(chart, event);
     };
-    addEventListener('keydown', focus);
-    return () => removeEventListener('keydown', focus);
-  }, []);
+    addEventListener('keydown', move);
+    return () => removeEventListener('keydown', move);
+  }, [charts]);
 
   // After the charts have filtered for their next picture.
   useEffect(() => {
@@ -79,7 +80,7 @@ export function TimelineView({ runs, names, store, charts }: Props) {
       <div class="title-row">
         <h2 id="timeline-title">Timeline</h2>
         <div class="tools">
-          <input ref={search} type="search" placeholder="Search: backward m7 stage3" aria-label="Search bars"
+          <input type="search" placeholder="Search: backward m7 stage3" aria-label="Search bars"
             value={look.query} onInput={(event) => store.set({ query: event.currentTarget.value })}
             onKeyDown={(event) => { if (event.key === 'Enter') nextMatch(); }} />
           {matches >= 0 && <span class="soft" role="status">{matches.toLocaleString('en-US')} bars</span>}
@@ -122,12 +123,11 @@ export function TimelineView({ runs, names, store, charts }: Props) {
           onChart={(chart) => { charts[i] = chart; }} />
       ))}
       <p class="soft small keys">
-        Wheel or <kbd>+</kbd> <kbd>−</kbd> zoom, drag or <kbd>←</kbd> <kbd>→</kbd> move, <kbd>0</kbd> fits, <kbd>.</kbd> <kbd>,</kbd> next
-        and previous bar, <kbd>↑</kbd> <kbd>↓</kbd> lane, <kbd>b</kbd> next bubble, <kbd>Enter</kbd> zooms to what is
-        picked, <kbd>c</kbd> critical path, <kbd>[</kbd> <kbd>]</kbd> height, <kbd>/</kbd> search. Showing{' '}
+        <kbd>W</kbd> <kbd>S</kbd> or <kbd>Ctrl</kbd> and wheel zoom, <kbd>A</kbd> <kbd>D</kbd> or dragging move, <kbd>b</kbd> next
+        bubble, <kbd>c</kbd> critical path, <kbd>?</kbd> all keys. Showing{' '}
         {picoseconds(look.view.to - look.view.from)} of {picoseconds(look.whole.to - look.whole.from)}.
       </p>
-      <Inspector runs={runs} names={names} store={store} onShow={(run, from, to, lane) => charts[run]?.show(from, to, lane)} />
+      <Inspector runs={runs} names={names} store={store} charts={charts} onShow={(run, from, to, lane) => charts[run]?.show(from, to, lane)} />
       <BubbleTable runs={runs} names={names} store={store} onShow={(run, from, to, lane) => charts[run]?.show(from, to, lane)} />
     </>
   );

@@ -62,6 +62,43 @@ function Scatter({ rows, all, of, groupOf, groups, dark, picked, onPick }: Scatt
   );
 }
 
+// Whether its time says something about the forecast; golden values of tiny models do not.
+const isJudged = (row: Row) => row.status !== 'ok' || (row.time_counts && row.device_fitted);
+
+interface Bar { name: string; mape: number | null; note: string; onPick?: () => void; picked?: boolean }
+
+// A long name may be broken behind its underscores.
+const broken = (name: string) => name.split('_').map((part, i) => (i > 0 ? <>_<wbr />{part}</> : part));
+
+// Mean absolute errors as bars.
+function Bars({ bars, label, short }: { bars: Bar[]; label: string; short?: boolean }) {
+  const shown = bars.filter(({ mape }) => mape !== null), most = Math.max(...shown.map(({ mape }) => mape!), 0.01);
+  return (
+    <div class={short ? 'bars short' : 'bars'} role="region" tabIndex={0} aria-label={`${label}, bars`}>
+      {shown.map(({ name, mape, note, onPick, picked }) => (
+        <div class={picked ? 'bar-row picked' : 'bar-row'}>
+          <span>{onPick ? <button type="button" class="link" aria-pressed={picked} onClick={onPick}>{broken(name)}</button> : name}</span>
+          <span class="meter"><i style={{ width: `${mape! / most * 100}%`, background: 'var(--load2)' }} /></span>
+          <b>{share(mape)}</b><span class="soft">{note}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+// Every data set, the best known first.
+function SetBars({ validation, set, onSet }: { validation: ValidationData['validation']; set: string; onSet: (set: string) => void }) {
+  const bars = validation.datasets.filter(({ mape }) => mape !== null).sort((a, b) => a.mape! - b.mape!);
+  const without = validation.datasets.filter(({ mape }) => mape === null);
+  return (
+    <>
+      <Bars label="Error of each data set" bars={bars.map(({ name, mape, median, rows }) => (
+        { name, mape, note: `median ${signedShare(median)}, ${digits(rows.rows)} rows`, picked: set === name, onPick: () => onSet(set === name ? '' : name) }))} />
+      {without.length > 0 && <p class="soft small">Without a step time that counts: {without.map(({ name }) => name).join(', ')}.</p>}
+    </>
+  );
+}
+
 // Mean absolute error of each group as a bar, over the whole of the data.
 function CauseBars({ cause, groups }: { cause: string; groups: ({ group: string; rows: number; datasets: number } & Errors)[] }) {
   const shown = groups.filter(({ mape }) => mape !== null);
@@ -175,8 +212,24 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
     return [...found].sort((a, b) => b[1] - a[1]);
   }, [all]);
   const scatter = { rows, all, groupOf, groups, dark, picked, onPick: setPicked };
+  const judged = rows.filter(isJudged), golden = rows.filter((row) => !isJudged(row));
+  const byCause = <Choice name="by" value={cause} onChange={setCause} options={causes.map((name) => [name, name])} />;
   return (
     <>
+      <section id="sets" aria-labelledby="sets-title">
+        <div class="beside">
+          <div>
+            <h2 id="sets-title">Error of each data set</h2>
+            <p class="soft small">Mean absolute error of the step time. Every data set has one vote, whatever its size. Pick one to see its runs below.</p>
+            <SetBars validation={validation} set={set} onSet={setSet} />
+          </div>
+          <div id="causes" role="group" aria-labelledby="causes-title">
+            <div class="title-row"><h2 id="causes-title">Error by cause</h2><div class="tools">{byCause}</div></div>
+            <Bars short label={`Error by ${cause}`} bars={(validation.causes[cause] ?? []).map(({ group, mape, median, rows, datasets }) => (
+              { name: group, mape, note: `median ${signedShare(median)}, ${digits(rows)} rows of ${digits(datasets)} sets` }))} />
+          </div>
+        </div>
+      </section>
       <section id="scatter" aria-labelledby="scatter-title">
         <div class="title-row">
           <h2 id="scatter-title">Predicted against measured</h2>
@@ -188,6 +241,7 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
           </div>
         </div>
         <ul class="key">{groups.map((name, i) => <li><i style={{ background: cycled(i, dark) }} />{name}</li>)}</ul>
+        {rows.length === 0 && <p class="soft">No run is called that; ask for fewer words, or for all data sets.</p>}
         <div class="scatters"><Scatter {...scatter} of={times} /><Scatter {...scatter} of={memory} /></div>
         <div class="inspector" aria-live="polite">
           {picked ? (
@@ -198,11 +252,9 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
           ) : <p class="soft">Pick a dot to see its run. The band is a tenth to both sides of what was measured.</p>}
         </div>
       </section>
-      <section id="causes" aria-labelledby="causes-title">
-        <div class="title-row">
-          <h2 id="causes-title">Error by cause</h2>
-          <div class="tools"><Choice name="by" value={cause} onChange={setCause} options={causes.map((name) => [name, name])} /></div>
-        </div>
+      <section id="tables" aria-labelledby="tables-title">
+        <h2 id="tables-title">All figures</h2>
+        <h3>By {cause}</h3>
         <CauseBars cause={cause} groups={validation.causes[cause] ?? []} />
         {validation.passes.length > 0 && (
           <>
@@ -213,17 +265,23 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
               { name: 'p90', text: ({ p90 }) => share(p90) }, { name: 'worst', text: ({ worst }) => share(worst) }]} />
           </>
         )}
-      </section>
-      <section id="sets" aria-labelledby="sets-title">
-        <h2 id="sets-title">Data sets</h2>
-        <p class="soft small">Every data set has one vote, whatever its size. Left out: inside the interval that all other data sets give.</p>
+        <h3>By data set</h3>
+        <p class="soft small">Left out: inside the interval that all other data sets give.</p>
         {validation.cohorts.length > 1 && <Cohorts cohorts={validation.cohorts} />}
         <Sets validation={validation} />
         <Apart validation={validation} />
       </section>
       <section id="rows" aria-labelledby="rows-title">
         <h2 id="rows-title">Rows, the furthest off first</h2>
-        <DataTable label="Rows" columns={rowColumns} rows={rows} sorted={{ column: 2, down: true }} picked={(row) => row === picked} />
+        {judged.length > 0 ? <DataTable label="Rows" columns={rowColumns} rows={judged} sorted={{ column: 2, down: true }} picked={(row) => row === picked} />
+          : <p class="soft">No row that counts is called that; ask for fewer words, or for all data sets.</p>}
+        {golden.length > 0 && (
+          <details id="golden">
+            <summary>Rows apart, which are in no mean of step times: {digits(golden.length)}</summary>
+            <p class="soft small">Golden values that projects test tiny models with, whose time is that of their host, and rows on devices that nothing is fitted to. Their memory counts where it was measured.</p>
+            <DataTable label="Rows apart" columns={rowColumns} rows={golden} sorted={{ column: 2, down: true }} picked={(row) => row === picked} />
+          </details>
+        )}
         {reasons.length > 0 && (
           <>
             <h3>Not supported</h3>

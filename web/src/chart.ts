@@ -2,6 +2,7 @@
 // One timeline on one canvas: paints it, and says what is where.
 import { causes, colour, inkOn, mixed, ofKind, ofMicrobatch, rgb } from './palette';
 import { Painter } from './paint';
+import { kindOfStep } from './passes';
 import { type Group, type Rows, halves, natural, rowsOf, unfolded } from './rows';
 import { type Look, type Selection, type Store, inside, zoomed } from './store';
 import type { Drawn } from './run';
@@ -11,6 +12,7 @@ export type Found = { slice: number } | { bubble: number };
 
 interface Theme { page: string; idle: string; ink: string; faint: string; line: string; accent: string }
 
+const kernelsFrom = 160;  // pixels of a pass
 const axis = 24;  // pixels above the lanes
 
 // Steps of 1, 2, 5 × 10^n, at least `apart` wide in all.
@@ -95,11 +97,23 @@ export class Chart {
     return near >= 0 ? { slice: near } : null;
   }
 
-  scrollBy(amount: number): void {
-    this.scroll = Math.max(0, Math.min(this.scroll + amount, this.rows.height - (this.height - axis)));
+  // Whether there was anywhere to go.
+  scrollBy(amount: number): boolean {
+    const before = this.scroll;
+    this.scroll = Math.max(0, Math.min(this.scroll + amount, this.rows.height - (this.height - axis - 6)));
     this.request();
+    return Math.abs(this.scroll - before) > 0.5;
   }
-  get scrolls() { return this.rows.height > this.height - axis + 1; }
+
+  // Whether a good part of it is in the window.
+  get inSight(): boolean {
+    const { top, bottom } = this.canvas.getBoundingClientRect();
+    return Math.min(bottom, innerHeight) - Math.max(top, 0) > Math.min(120, this.height / 2);
+  }
+  pointer: number | null = null;  // where it is over the lanes, in pixels
+  get share(): number {
+    return this.pointer === null ? 0.5 : Math.max(0, Math.min(1, (this.pointer - this.gutter) / this.lanesWidth));
+  }
 
   // Brings a time span into sight, and the lane it is on.
   show(from: number, to: number, lane: number): void {
@@ -126,6 +140,22 @@ export class Chart {
   pan(share: number): void {
     const { view, whole } = this.store.value, span = view.to - view.from;
     this.store.set({ view: inside(view.from + share * span, span, whole) });
+  }
+
+  // Moves; where all is in sight there is nowhere to go, so it closes in on that end.
+  go(share: number): void {
+    const { view, whole } = this.store.value;
+    if (view.to - view.from >= whole.to - whole.from) this.zoom(0.8, share < 0 ? 0 : 1);
+    else this.pan(share);
+  }
+
+  // Brings what is picked into the window, between the bar at its top and whatever covers its bottom.
+  uncover(lane: number, top: number, bottom: number): void {
+    const row = this.rowOf(lane);
+    if (!row) return;
+    const y = this.canvas.getBoundingClientRect().top + row.top, past = y + row.height + 6 - bottom;
+    if (past > 0) scrollBy({ top: past, behavior: 'instant' });
+    else if (y - 6 < top) scrollBy({ top: y - 6 - top, behavior: 'instant' });
   }
 
   // --- What a filter passes over ---------------------------------------------------------------
@@ -210,6 +240,7 @@ export class Chart {
     this.clipped(() => {
       this.drawBubbles(look, theme);
       this.drawLabels(look, theme);
+      this.drawKernels(look, theme);
       if (look.path) this.drawPath(theme);
       if (look.selected?.run === this.number) this.drawSelection(look.selected, theme);
     });
@@ -266,8 +297,31 @@ export class Chart {
         context.globalAlpha = this.isFaded(i) ? 0.5 : 1;
         const half = this.halfOf(i);
         context.font = `${half === 0.5 ? 11 : 9}px system-ui, sans-serif`;
-        context.fillText(text, (x + right) / 2, y + height * half);
+        const inside = half === 0.5 && timeline.steps(i) >= 0 && this.xOf(timeline.finish[i]!) - this.xOf(timeline.start[i]!) >= kernelsFrom;
+        context.fillText(text, (x + right) / 2, y + height * (inside ? 0.33 : half));
         context.globalAlpha = 1;
+      }
+    }
+  }
+
+  // In the lower part of passes that are wide enough, what goes on in them.
+  private drawKernels(look: Look, theme: Theme): void {
+    const { context } = this, { timeline, passes } = this.run, least = this.timeAt(this.gutter + kernelsFrom) - this.timeAt(this.gutter);
+    for (const { lane, top, height, compute } of this.rows.rows) {
+      const y = top + axis - this.scroll;
+      if (!compute || height < 13 || y > this.height || y + height < axis) continue;
+      const { end } = timeline.lanes[lane]!;
+      for (let i = timeline.after(timeline.lanes[lane]!, look.view.from); i < end && timeline.start[i]! <= look.view.to; ++i) {
+        const begin = timeline.start[i]!, long = timeline.finish[i]! - begin;
+        if (long < least || timeline.steps(i) < 0 || timeline.side[i]! > 0) continue;
+        context.fillStyle = theme.page;
+        context.fillRect(this.xOf(begin), y + height * 0.62, this.xOf(begin + long) - this.xOf(begin), height * 0.34);
+        for (const step of passes.of(timeline.steps(i))) {
+          const x = this.xOf(begin + step.start), right = Math.min(this.xOf(begin + step.finish), this.xOf(begin + long));
+          if (right < this.gutter || x > this.width || right - x < 0.2) continue;
+          context.fillStyle = ofKind(kindOfStep(step), look.dark);
+          context.fillRect(x, y + height * 0.64, Math.max(right - x - 0.5, 0.5), height * 0.3);
+        }
       }
     }
   }

@@ -23,8 +23,16 @@ export interface Evidence extends ByEvidence {
   measurements: { kind: string; evidence: string; seconds: number; what: string; command: string | null }[];
 }
 
+// A whole training of so many tokens.
+export interface WholeRun {
+  tokens: number; days: number | null; days_low: number | null; days_high: number | null; gpu_hours: number | null;
+  currency?: string; capital: number | null; capital_full: number | null;
+}
+
 export interface RunDocument {
   scenario: any;
+  model?: { parameters: number; active_parameters: number };
+  run?: WholeRun;
   step: {
     time_s: number; time_low_s: number; time_high_s: number; tokens: number; tokens_per_s: number;
     tokens_per_s_per_gpu: number; tflops_per_gpu: number; mfu: number; hfu: number; microbatches: number;
@@ -52,9 +60,10 @@ export interface PackedAwaited {
 
 export interface PackedTimeline {
   lanes: [stage: number, rank: number, name: string, slices: number][];
-  sorts: [kind: string, before: string, after: string, chunk: number, bare: boolean, bytes: number, flops: number][];
+  sorts: [kind: string, before: string, after: string, chunk: number, bare: boolean, bytes: number, flops: number, steps?: number][];
   slices: Table;
   arrows: Table;
+  passes?: { names: [part: string, what: string][]; bodies: Table[] };
   idle: { causes: string[]; intervals: Table; by_cause: Table; chain: PackedAwaited };
   path: { begin: number; spans: Table; steps: PackedAwaited };
   links: { name: string; samples: Table }[];
@@ -72,7 +81,17 @@ export interface Run {
   plan_words: string;
   warnings: string[];
   remedies: Record<string, string>;  // by cause of idle time
+  command?: string[];  // that forecasts it, word by word
   timeline: PackedTimeline;
+}
+
+// A key whose value is one word or number.
+export interface Key { path: string; type: 'whole' | 'choice' | 'yes_no' | 'text'; what: string; choices: string[]; least?: number; most?: number }
+
+// What differs between two scenarios, and what each part of that does alone.
+export interface Compared {
+  changes: { path: string; from: unknown; to: unknown; unit?: string }[];
+  effects: { of: string; step_time_s: number | null; peak_bytes: number | null; reason: string | null }[];
 }
 
 interface Ranked { plan: Record<string, unknown>; step_time_s: number; peak_bytes: number }
@@ -153,9 +172,9 @@ export interface PurchaseOption {
 export interface PurchaseData {
   kind: 'purchase';
   purchase: {
-    name?: string; currency?: string; options: PurchaseOption[]; pareto: string[];
-    recommended: { name: string; reason: string; margin?: Maybe; second?: string | null; uncertainty?: Maybe; tie?: boolean } | null;
-    sensitivity: { parameter: string; change: number; recommended: string | null }[];
+    name?: string; currency?: string; options: PurchaseOption[]; pareto: string[]; warnings?: string[];
+    recommended: { name: string; reason: string; margin?: Maybe; second?: string | null; uncertainty?: Maybe; tie?: boolean; ties?: string[] } | null;
+    sensitivity: { parameter: string; change: number; recommended: string | null; total_cost?: Maybe }[];
     what_if?: { option: string; change: string; days: number; total_cost: number }[];
   };
 }
@@ -165,7 +184,7 @@ export type Data =
   | ValidationData
   | SweepData
   | PurchaseData
-  | { kind: 'simulate'; runs: Run[]; changes?: string }
-  | { kind: 'search'; runs: Run[]; search: SearchDocument; why: string };  // a run for each plan
+  | { kind: 'simulate'; runs: Run[]; keys?: Key[]; compared?: Compared }
+  | { kind: 'search'; runs: Run[]; keys?: Key[]; search: SearchDocument; why: string };  // a run for each plan
 
 export const data: Data = JSON.parse(document.getElementById('data')!.textContent!);

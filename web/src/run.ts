@@ -2,6 +2,7 @@
 // What was simulated, unpacked.
 import { Bubbles, pathOf, type PathStep } from './bubbles';
 import type { PackedTimeline, Run as Given, RunDocument } from './data';
+import { Passes } from './passes';
 import { Timeline } from './timeline';
 
 // What timelines show, whatever was simulated.
@@ -9,6 +10,7 @@ export class Drawn {
   readonly timeline: Timeline;
   readonly bubbles: Bubbles;
   readonly path: PathStep[];
+  readonly passes: Passes;
   private arrows: Map<number, number[]> | null = null;
 
   // `waits`: parts of what the step as a whole waits for, and their shares of it.
@@ -17,6 +19,7 @@ export class Drawn {
     this.timeline = new Timeline(packed);
     this.bubbles = new Bubbles(this.timeline, packed);
     this.path = pathOf(this.timeline, packed);
+    this.passes = new Passes(packed.passes);
   }
 
   // Messages that leave a bar or arrive with it.

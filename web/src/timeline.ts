@@ -84,6 +84,7 @@ export class Timeline {
   // That each rank sends; that it computes.
   bytes(slice: number): number { return this.sorts[this.sort[slice]!]![5]; }
   flops(slice: number): number { return this.sorts[this.sort[slice]!]![6]; }
+  steps(slice: number): number { return this.sorts[this.sort[slice]!]![7] ?? -1; }  // of a pass; -1: not told
 
   name(slice: number): string {
     const [, before, after, , bare] = this.sorts[this.sort[slice]!]!;

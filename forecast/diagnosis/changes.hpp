@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may differ between a run and its scenario, where only the time of a step is known.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "forecast/scenario.hpp"
+
+namespace forecast {
+
+// One key changed: as it is, or by as much as it takes.
+struct LikelyChange {
+  std::string words;  // "gradients are reduced with nothing beside it"
+  std::string set;    // "plan.overlap.data=false"; of one by a factor: with factor 1
+  // By a factor from 1 to `most`: the set that slows what it says down by it. Empty: as it is.
+  std::function<std::string(double)> by_factor = {};
+  double most = 1;
+};
+
+// Those that the scenario has not taken already, in the order in which they are usual.
+std::vector<LikelyChange> likely_changes(const Scenario& scenario);
+
+}  // namespace forecast

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a real run was slower than its forecast: what traces of its ranks say, ranked.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forecast/forecast.hpp"
+#include "forecast/kernel_class.hpp"
+#include "forecast/profile.hpp"
+#include "forecast/rank_times.hpp"
+#include "forecast/scenario.hpp"
+
+namespace forecast {
+
+// What may have made a step longer.
+//   straggler         kernels of some ranks took longer than the same kernels of the others
+//   late_rank         GPUs of some ranks idled while others waited for them
+//   unseen_rank       traced ranks waited unevenly for ranks that are not traced
+//   slow_link         communication took longer than forecast, waiting for others left out
+//   host_bound        GPUs idled between kernels, on all ranks
+//   no_overlap        communication that the forecast hides was waited for
+//   slow_kernels      kernels of one class took longer than forecast, on all ranks
+//   low_clock         kernels of all classes took longer by one factor, on all ranks
+//   data_loading      GPUs idled at the beginning of the step
+//   stage_imbalance   a pipeline stage ran more layers than forecast
+//   expert_imbalance  experts of some ranks computed more than those of the others
+//   recomputation     more passes forward than the scenario says
+//   copies            copies from or to the host that nothing hid
+enum class Cause : std::uint8_t {
+  straggler,
+  late_rank,
+  unseen_rank,
+  slow_link,
+  host_bound,
+  no_overlap,
+  slow_kernels,
+  low_clock,
+  data_loading,
+  stage_imbalance,
+  expert_imbalance,
+  recomputation,
+  copies
+};
+std::string_view to_text(Cause cause);  // "slow link"
+
+struct Suspect {
+  Cause cause{};
+  units::Seconds seconds;  // of the step, which it would be shorter without
+  double factor = 1;       // what is seen over what was expected
+  units::Seconds seen, expected;
+  std::optional<KernelClass> kernels;  // of which class; absent: all
+  std::optional<StepPart> part;        // communication of which sort
+  std::vector<std::int64_t> ranks;     // ascending; empty: all
+  int stage = -1;
+  std::string set;  // "path.to.key=value" that asks the forecast what this does; empty: none can
+};
+
+// In which the trace is of another run than the scenario.
+struct Mismatch {
+  std::string what, trace, scenario;  // "GPUs", "8", "64"
+};
+
+struct Diagnosis {
+  std::string step;  // that was looked at
+  units::Seconds measured, forecast;
+  std::vector<std::int64_t> ranks;   // traced, ascending
+  std::int64_t gpus = 0;             // of the scenario
+  std::vector<Mismatch> mismatches;  // if there are any, nothing is compared
+  std::vector<Suspect> suspects;     // the most seconds first
+  units::Seconds unexplained;        // measured - forecast - all of them
+};
+
+// In what the profiles are not of this scenario: GPUs, ranks, device, number format, sizes of
+// groups, layers.
+std::vector<Mismatch> mismatches_of(const std::vector<Profile>& profiles, const Scenario& scenario,
+                                    const std::vector<RankTimes>& expected);
+
+// Profiles are of different ranks of one run, `forecast` of the scenario. Nothing in it depends on
+// clocks of ranks being set alike. The chain of work that the step waited for is followed from its
+// end through all ranks that are traced; what is on it and should not be there, as the forecast
+// and the other ranks have it, is a suspect. Named from 1 % of the step on. What two causes share
+// is counted once: suspects sum to no more than the step exceeds the forecast by. Throws
+// std::invalid_argument where a profile has no work, as rank_times() does.
+Diagnosis diagnose(const std::vector<Profile>& profiles, const Scenario& scenario,
+                   const Forecast& forecast);
+
+}  // namespace forecast

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+
+#include "forecast/diagnosis/weigh.hpp"
+
+namespace forecast {
+
+namespace {
+
+// By stage: what a rank of it idles in all, and before its first work, as most do.
+struct Usual {
+  double idle = 0, before_first = 0;
+};
+
+std::map<std::int64_t, Usual> usual_idling(const Observed& evidence) {
+  std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> all;
+  for (const auto& sums : evidence.sums) {
+    all[sums.stage].first.push_back(sums.idle - sums.before_first);
+    all[sums.stage].second.push_back(sums.before_first);
+  }
+  std::map<std::int64_t, Usual> usual;
+  for (const auto& [stage, idle] : all)
+    usual[stage] = {lower_quartile(idle.first), lower_quartile(idle.second)};
+  return usual;
+}
+
+// Idling that the forecast has too, as much as is left of it.
+struct Expected {
+  double left = 0;
+  double take(double seconds) {
+    const double taken = std::min(left, seconds);
+    left -= taken;
+    return seconds - taken;
+  }
+};
+
+Suspect idling(Cause cause, double seconds, double seen) {
+  return {.cause = cause, .seconds = {seconds}, .seen = {seen}};
+}
+
+}  // namespace
+
+void add_idle_suspects(const Observed& evidence, std::vector<Suspect>& suspects) {
+  const auto usual = usual_idling(evidence);
+  const double felt = least_share * evidence.length;
+  Suspect late = idling(Cause::late_rank, 0, 0), loading = idling(Cause::data_loading, 0, 0);
+  double gaps = 0, first = 0, copies = 0;
+  for (std::size_t r = 0; r < evidence.sums.size(); ++r) {
+    const auto& sums = evidence.sums[r];
+    const auto& on = evidence.chain[r];
+    const auto& mostly = usual.at(sums.stage);
+    double own = std::min(on.gaps + on.after_last, sums.idle - sums.before_first - mostly.idle);
+    if (own > felt) {
+      late.seconds += units::Seconds{own};
+      late.ranks.push_back(sums.rank);
+    } else {
+      own = 0;
+    }
+    const double own_first = std::min(on.before_first, sums.before_first - mostly.before_first);
+    if (own_first > felt) loading.ranks.push_back(sums.rank);
+    first += on.before_first;
+    gaps += on.gaps + on.after_last - own;
+    copies += on.copying;
+  }
+  const auto part = [&](StepPart of) {
+    return evidence.expected_chain[static_cast<std::size_t>(of)];
+  };
+  Expected expected{part(StepPart::other)};
+  // A rank that waits for another stage, and nobody sees whom for, idles as the forecast has it.
+  if (waits_for_messages_unseen(evidence.step))
+    expected.left += evidence.forecast.time[StepPart::bubble].value;
+  const double hosts = expected.take(gaps);
+  // Without a loader nothing of the forecast lies before the first kernel.
+  loading.seconds = {evidence.scenario.software.data_loader ? expected.take(first) : first};
+  loading.seen = {first};
+  late.seen = late.seconds;
+  suspects.push_back(late);
+  suspects.push_back(loading);
+  suspects.push_back(idling(Cause::host_bound, hosts, gaps));
+  suspects.push_back(
+      idling(Cause::copies, std::max(0.0, copies - part(StepPart::offload)), copies));
+}
+
+}  // namespace forecast

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "forecast/diagnosis/weigh.hpp"
+#include "topology/cluster.hpp"
+
+namespace forecast {
+
+namespace {
+
+std::string short_number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g", value);
+  return text.data();
+}
+
+std::string straggling(const Suspect& suspect) {
+  std::string ranks;
+  for (const auto rank : suspect.ranks) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+  return "cluster.stragglers=[{gpus: [" + ranks + "], slowdown: " + short_number(suspect.factor) +
+         "}]";
+}
+
+std::string overlap_key(StepPart part) {
+  switch (part) {
+    case StepPart::data_comm:
+      return "data";
+    case StepPart::tensor_comm:
+      return "tensor";
+    case StepPart::pipeline_comm:
+      return "pipeline";
+    case StepPart::expert_comm:
+      return "expert";
+    default:
+      return {};
+  }
+}
+
+// A group that fits into a node talks over the links inside of it.
+bool inside_node(StepPart part, const Scenario& scenario) {
+  const auto gpus = scenario.cluster.node.gpus;
+  if (scenario.cluster.gpus <= gpus) return true;
+  return (part == StepPart::tensor_comm && scenario.plan.tensor <= gpus) ||
+         (part == StepPart::expert_comm && scenario.plan.expert * scenario.plan.tensor <= gpus);
+}
+
+std::string slower_link(const Suspect& suspect, const Scenario& scenario) {
+  const bool inside = inside_node(*suspect.part, scenario);
+  const auto& cluster = scenario.cluster;
+  const double rate =
+      inside ? cluster.node.nvlink.bandwidth.value
+             : std::min(cluster.fabric.link_bandwidth.value, cluster.node.nics.bandwidth.value);
+  if (!(rate > 0)) return {};
+  return std::string(inside ? "cluster.node.nvlink.bandwidth=" : "cluster.node.nics.bandwidth=") +
+         short_number(rate / suspect.factor / 1e9) + " GB/s";
+}
+
+std::string slower_class(const Suspect& suspect, const Scenario& scenario) {
+  const auto& efficiency = scenario.cluster.node.device.efficiency;
+  switch (*suspect.kernels) {
+    case KernelClass::products:
+    case KernelClass::experts:
+      return "cluster.node.device.efficiency.sustained_clock=" +
+             short_number(efficiency.sustained_clock / suspect.factor);
+    case KernelClass::attention:
+      return "cluster.node.device.efficiency.attention_plateau=" +
+             short_number(efficiency.attention_plateau / suspect.factor);
+    case KernelClass::others:
+      return "cluster.node.device.efficiency.memory=" +
+             short_number(efficiency.memory / suspect.factor);
+  }
+  return {};
+}
+
+std::string all_slower(const Suspect& suspect, const Scenario& scenario) {
+  Suspect every = suspect;
+  every.ranks.clear();
+  for (std::int64_t rank = 0; rank < scenario.cluster.gpus; ++rank) every.ranks.push_back(rank);
+  constexpr std::int64_t most = 64;
+  return scenario.cluster.gpus <= most
+             ? straggling(every)
+             : "cluster.stragglers=[{gpus: [0], slowdown: " + short_number(suspect.factor) + "}]";
+}
+
+std::string moved_layer(const Suspect& suspect, const Scenario& scenario) {
+  const auto& plan = scenario.plan;
+  if (plan.virtual_stages > 1 || plan.pipeline < 2) return {};
+  auto layers = plan.layers_per_stage;
+  const auto even = scenario.model.layers / plan.pipeline;
+  if (layers.empty()) layers.assign(static_cast<std::size_t>(plan.pipeline), even);
+  const auto at = static_cast<std::size_t>(suspect.stage);
+  const auto more = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(static_cast<double>(layers[at]) * (suspect.factor - 1) + 0.5));
+  const auto from = at + 1 < layers.size() ? at + 1 : at - 1;
+  layers[at] += more;
+  layers[from] -= std::min(more, layers[from]);
+  std::string list;
+  for (const auto count : layers) list += (list.empty() ? "" : ", ") + std::to_string(count);
+  return "plan.layers_per_stage=[" + list + "]";
+}
+
+}  // namespace
+
+std::string set_of(const Suspect& suspect, const Scenario& scenario) {
+  switch (suspect.cause) {
+    case Cause::straggler:
+      return straggling(suspect);
+    case Cause::late_rank:
+    case Cause::unseen_rank:
+      return {};
+    case Cause::slow_link:
+      return slower_link(suspect, scenario);
+    case Cause::host_bound:
+      return "software.step_overhead=" +
+             short_number(scenario.software.step_overhead.value + suspect.seconds.value) + " s";
+    case Cause::no_overlap: {
+      const auto key = overlap_key(*suspect.part);
+      return key.empty() ? key : "plan.overlap." + key + "=false";
+    }
+    case Cause::slow_kernels:
+      return slower_class(suspect, scenario);
+    case Cause::low_clock:
+      return all_slower(suspect, scenario);
+    case Cause::data_loading:
+      return "software.step_overhead=" +
+             short_number(scenario.software.step_overhead.value + suspect.seconds.value) + " s";
+    case Cause::stage_imbalance:
+      return moved_layer(suspect, scenario);
+    case Cause::expert_imbalance:
+      return "model.moe.imbalance=" + short_number(suspect.factor);
+    case Cause::recomputation:
+      return suspect.kernels ? "plan.recompute=selective" : "plan.recompute=full";
+    case Cause::copies:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace forecast

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the sub-room: what ranks did in a step beside what they were expected to do, seconds.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "forecast/diagnosis/blame.hpp"
+#include "forecast/diagnosis/seen_step.hpp"
+
+namespace forecast {
+
+using BySort = std::array<double, kernel_classes>;
+using ByPart = std::array<double, step_parts.size()>;
+
+struct SeenSums {
+  BySort computing{}, expected{};
+  ByPart transfers{}, awaited{}, forecast_transfers{};  // awaited: of ranks that are not traced
+  double before_first = 0, idle = 0;                    // idle: in all
+  std::int64_t forward = 0, backward = 0;               // kernels of attention
+  std::int64_t layers = 0, stage = 0, rank = 0;
+  BySort forward_expected{};  // of `expected`, forward passes
+  ByPart exposed{};           // communication with nothing beside it, waits included
+  // That the forecast has; busy: all but it and messages; passes: of it, forward and backward.
+  double bubble = 0, expected_busy = 0, expected_passes = 0;
+  double attention_again = 0;  // expected: share of attention's forward kernels that run again
+};
+
+// By rank of the step.
+std::vector<SeenSums> sums_of(const SeenStep& step, const std::vector<RankTimes>& expected);
+
+// Some message of the pipeline is seen on one side only.
+bool waits_for_messages_unseen(const SeenStep& step);
+
+// On such ranks the wait for another stage is what stages that are not traced computed meanwhile:
+// as far as the forecast has it, at the pace of the rank itself, it becomes computation of the
+// chain; the rest of it, awaited.
+void follow_unseen_stages(const SeenStep& step, std::vector<SeenSums>& sums,
+                          std::vector<OnChain>& chain);
+
+// A quarter of the values are no greater; values must not be empty.
+double lower_quartile(std::vector<double> values);
+
+}  // namespace forecast

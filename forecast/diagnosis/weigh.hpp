@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the sub-room: each finds suspects of its kind in what was seen.
+#pragma once
+#include <vector>
+
+#include "forecast/diagnosis/diagnosis.hpp"
+#include "forecast/diagnosis/sums.hpp"
+
+namespace forecast {
+
+struct Observed {
+  const SeenStep& step;
+  const std::vector<SeenSums>& sums;  // by rank of the step
+  const std::vector<OnChain>& chain;  // the same
+  const Scenario& scenario;
+  const Forecast& forecast;
+  ByPart expected_chain{};  // the forecast's critical path, seconds by part
+  double length = 0;        // of the step, seconds
+};
+
+// Layers and passes that ran, beside those that the forecast has, by attention's kernels. Factors
+// on what is expected of kernels.
+struct RanPasses {
+  double again = 0;             // share of forward passes that ran again and should not have
+  bool attention_only = false;  // of them only the attention core
+  std::vector<double> layers;   // by rank: layers over those expected
+};
+RanPasses work_of(const Observed& evidence);
+
+// Recomputation, imbalance, stragglers, clocks and kernels.
+void add_kernel_suspects(const Observed& evidence, const RanPasses& work,
+                         std::vector<Suspect>& suspects);
+// Links, overlap and ranks that nobody traced.
+void add_communication_suspects(const Observed& evidence, const RanPasses& work,
+                                std::vector<Suspect>& suspects);
+// Hosts, data loaders and copies.
+void add_idle_suspects(const Observed& evidence, std::vector<Suspect>& suspects);
+
+// mismatches_of() of profiles whose step was seen already.
+std::vector<Mismatch> mismatches_in(const SeenStep& step, const std::vector<Profile>& profiles,
+                                    const Scenario& scenario,
+                                    const std::vector<RankTimes>& expected);
+
+// The change of one key of the scenario by which the forecast has what the suspect is suspected
+// of; empty where no key says it.
+std::string set_of(const Suspect& suspect, const Scenario& scenario);
+
+// Below such shares of the step nobody is a suspect.
+inline constexpr double least_share = 0.01;
+
+}  // namespace forecast

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes on inside a pass.
+#include <array>
+#include <span>
+
+#include "forecast/timeline.hpp"
+#include "sim/play.hpp"
+#include "strategies/activity.hpp"
+
+namespace forecast {
+namespace {
+
+// Indexed by strategies::Activity.
+constexpr std::array<std::string_view, strategies::expert_waiting + 1> parts{
+    "forward",
+    "input gradient",
+    "weight gradient",
+    "recompute",
+    "tensor comm",
+    "tensor comm",
+    "tensor comm",
+    "context comm",
+    "context comm",
+    "context comm",
+    "expert comm",
+    "expert comm",
+    "expert comm",
+    "pipeline comm",
+    "data comm",
+    "offload",
+    "data loading",
+    "optimizer",
+    "waiting for the fullest rank"};
+
+class Steps {
+ public:
+  Steps(const sim::Template& body, const strategies::Questions& questions)
+      : body_(body), questions_(questions) {}
+
+  void add(std::size_t i, sim::Picoseconds start, sim::Picoseconds end) {
+    if (end <= start) return;
+    const auto number = i < body_.asked.size() ? body_.asked[i] : 0;
+    const auto part = parts[body_.steps[i].activity];
+    if (number == 0 && !all_.empty() && !all_.back().asked && all_.back().part == part &&
+        all_.back().end_ps == start) {
+      all_.back().end_ps = end;
+      return;
+    }
+    auto& step = all_.emplace_back(PassStep{.part = part, .start_ps = start, .end_ps = end});
+    if (number != 0) step.asked = questions_[number];
+  }
+  std::vector<PassStep> take() { return std::move(all_); }
+
+ private:
+  const sim::Template& body_;
+  const strategies::Questions& questions_;
+  std::vector<PassStep> all_;
+};
+
+}  // namespace
+
+std::vector<PassStep> pass_steps(const sim::Template& body,
+                                 const strategies::Questions& questions) {
+  Steps steps(body, questions);
+  sim::LaneTimes free{};
+  free[static_cast<std::size_t>(sim::Lane::host)] = sim::never;
+  std::vector<sim::Picoseconds> ends;
+  const std::array lanes_of{&free};
+  sim::play([&](std::size_t) { return std::span<const sim::Step>{body.steps}; }, lanes_of,
+            std::array<sim::Picoseconds, 1>{0}, ends,
+            [&](std::size_t, std::size_t i, sim::Picoseconds start, sim::Picoseconds end) {
+              steps.add(i, start, end);
+            });
+  return steps.take();
+}
+
+}  // namespace forecast

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each rank is forecast to do in a step, in the words in which a profiler's trace tells it.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "forecast/kernel_class.hpp"
+#include "forecast/scenario.hpp"
+#include "forecast/step_parts.hpp"
+#include "units/quantity.hpp"
+
+namespace forecast {
+
+enum class KernelPhase : std::uint8_t { forward, backward, recompute, update };
+inline constexpr std::size_t kernel_phases = 4;
+
+using ClassTimes = std::array<units::Seconds, kernel_classes>;
+
+// Of one rank of a class whose ranks do alike.
+struct RankTimes {
+  int stage = 0;
+  std::int64_t rank = 0;   // the lowest of its class
+  std::int64_t alike = 1;  // ranks
+  std::int64_t layers = 0;
+  std::array<ClassTimes, kernel_phases> computing{};  // kernels' own time, by phase and class
+  TimeParts exposed;        // its step, as Forecast::time has that of the rank that ends last
+  TimeParts communicating;  // what its messages and collectives take, hidden or not; else zero
+
+  units::Seconds computed(KernelClass of) const {
+    units::Seconds sum;
+    for (const auto& phase : computing) sum += phase[static_cast<std::size_t>(of)];
+    return sum;
+  }
+  units::Seconds computed(KernelPhase in) const {
+    units::Seconds sum;
+    for (const auto time : computing[static_cast<std::size_t>(in)]) sum += time;
+    return sum;
+  }
+};
+
+// One for each class of ranks that are alike, by stage. Throws as simulate().
+std::vector<RankTimes> rank_times(const Scenario& scenario);
+
+}  // namespace forecast

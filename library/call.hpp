@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands as calls of a program that has them in itself: what the command line takes goes in as
+// JSON, what `--json` prints comes out.
+#pragma once
+#include <functional>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/caller.hpp"
+
+namespace library {
+
+// Words of the command line, and texts that stand for files which they name.
+struct Call {
+  std::vector<std::string> words;  // "simulate", "--set=plan.tensor=8", "--", "scenario"
+  std::map<std::string, std::string> texts;
+};
+
+// Of a request:
+//   {"command": "simulate",          a command's words
+//    "inputs": [INPUT, …],           its arguments: names of files, or documents themselves
+//    "options": {NAME: VALUE, …},    as after --: true for a flag, a list for one that is repeated
+//    "texts": {NAME: TEXT, …}}       YAML or JSON that stands for files of these names
+// A document, an object, is named after its option, or "scenario", "sweep" or "purchase"; so call
+// complaints it. Values of `set` may be an object: {"plan.tensor": 8}, {"plan": {"tensor": 8}}.
+// Throws std::invalid_argument for what is no request.
+Call call_of(std::string_view request);
+
+struct Answer {
+  int status = 0;                                // of the program (app/command.hpp)
+  std::string document;                          // JSON; empty where there is no answer
+  std::string said;                              // on standard error
+  std::vector<scenarios::Complaint> complaints;  // of an input that is wrong
+  // The page of --report, and the timeline as a Chrome trace: computed when called, which takes as
+  // long as the answer for commands that are quick. Throw std::invalid_argument where the command
+  // has none.
+  std::function<std::string()> page, trace;
+};
+
+// What a call gets beside its words; see app::Caller.
+struct Hooks {
+  std::stop_token stop;
+  std::function<void(const app::Headway&)> progress;
+};
+
+// Runs the command on this thread, with --json and --quiet. Throws nothing but std::bad_alloc. Any
+// number may run at once.
+Answer run(const Call& call, const Hooks& hooks);
+
+// The answer's document; of one that has none why: {"stepcast", "status", "error", "complaints":
+// [{"file", "line", "column", "place", "text", "unsupported"}]}.
+std::string document_of(const Answer& answer);
+
+// {"text", figures …}
+std::string json_of(const app::Headway& headway);
+
+std::string version();  // "0.1.0 (commit 4e5ac4e)"
+
+}  // namespace library

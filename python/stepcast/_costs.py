@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times of single kernels and collectives, on machines that are read once and asked often."""
+import json
+
+from . import _core
+from ._records import plain
+
+
+def _text(given, name):
+    if hasattr(given, "keys"):
+        return json.dumps(plain(given))
+    if isinstance(given, str):
+        return given
+    raise TypeError(f"{name}: expected a name or a dict, not {type(given).__name__}")
+
+
+class Cluster:
+    """A cluster as a scenario writes it: Cluster(node="dgx-h100", nodes=16)."""
+
+    def __init__(self, description=None, /, **keys):
+        self._core = _core.Cluster(_text(keys if description is None else description, "cluster"))
+
+    @property
+    def gpus(self):
+        return self._core.gpus
+
+    @property
+    def gpus_per_node(self):
+        return self._core.gpus_per_node
+
+    def group(self, gpus, sharing=1):
+        """GPUs that communicate, counted from 0, in ring order: cluster.group(range(0, 64, 8)). `sharing`
+        such groups use each node's NICs at the same time."""
+        return Group(self, list(gpus), sharing)
+
+
+class Group:
+    """GPUs of a cluster; see Cluster.group."""
+
+    def __init__(self, cluster, gpus, sharing=1):
+        self._made_of = cluster, gpus, sharing
+        self._core = cluster._core.group(gpus, sharing)
+
+    def __reduce__(self):
+        return Group, self._made_of
+
+    @property
+    def ranks(self):
+        return self._core.ranks
+
+    @property
+    def nodes(self):
+        return self._core.nodes
+
+    def time(self, collective, bytes):
+        """Seconds of "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast" or "reduce"
+        of so many bytes on an idle network: the message per rank of an all-reduce, broadcast or reduce;
+        ranks × the shard of the others. Of many sizes (a list or an array) as many times."""
+        if hasattr(bytes, "__len__"):
+            times = self._core.times(collective, bytes)
+            if hasattr(bytes, "__array__"):
+                import numpy
+
+                return numpy.asarray(times)
+            return times
+        return self._core.time(collective, bytes)
+
+
+class Device:
+    """A device of the catalog, or a dict over one: Device("h100-80gb-sxm")."""
+
+    def __init__(self, description):
+        self._description = description
+        self._core = _core.Device(_text(description, "device"))
+
+    def __reduce__(self):
+        return Device, (self._description,)
+
+    @property
+    def name(self):
+        return self._core.name
+
+    def product(self, m, n, k, *, batch=1, precision="bf16", kernel_pass="forward"):
+        """Seconds of `batch` matrix products (m × k)·(k × n), without what the host takes to launch
+        them. `kernel_pass`: forward, input_gradient or weight_gradient."""
+        return self._core.product(m, n, k, batch, precision, kernel_pass)
+
+    def attention(self, batch, sequence, head_dim, *, causal=True, precision="bf16", kernel_pass="forward"):
+        """Seconds of fused attention; `batch`: sequences × heads. kernel_pass="backward": all of it."""
+        return self._core.attention(batch, sequence, head_dim, causal, precision, kernel_pass)
+
+    def stream(self, bytes):
+        """Seconds of an element-wise kernel that moves so many bytes."""
+        return self._core.stream(bytes)

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a document of --json holds, with attributes, units and tables.
+
+Nothing here knows the keys of a document but for the rule by which a key names its unit, so that a key
+that the program gains is an attribute here at once.
+"""
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+# The unit of a figure, by its path in the document; the first that matches. `None`: it has none.
+_UNITS = [
+    (re.compile(r"(^|\.)memory\.stages\.(?!stage$)"), "B"),
+    (re.compile(r"(^|[._])tokens_per_s_per_gpu$"), "tokens/s/GPU"),
+    (re.compile(r"(^|[._])tokens_per_s$"), "tokens/s"),
+    (re.compile(r"(^|[._])tflops_per_gpu$"), "TFLOP/s"),
+    (re.compile(r"(^|[._])flops_per_gpu$"), "FLOP/s"),
+    (re.compile(r"(^|[._])flops$"), "FLOP"),
+    (re.compile(r"(^|[._])(s|seconds)$"), "s"),
+    (re.compile(r"(^|[._])bytes$"), "B"),
+    (re.compile(r"(^|[._])wh$"), "Wh"),
+    (re.compile(r"(^|[._])kwh$"), "kWh"),
+    (re.compile(r"(^|[._])w$"), "W"),
+    (re.compile(r"(^|[._])gpu_hours$"), "GPU h"),
+    (re.compile(r"(^|[._])usd$"), "USD"),
+    (re.compile(r"(^|[._])days(_low|_high|_until_done|_change)?$"), "days"),
+]
+
+
+def unit_of(path):
+    """The unit that a figure at this path has: "s" of "step.time_s"; None: it has none."""
+    for pattern, unit in _UNITS:
+        if pattern.search(path):
+            return unit
+    return None
+
+
+class Quantity(float):
+    """A number that knows its unit: it computes as a float, and shows the unit."""
+
+    __slots__ = ("unit",)
+
+    def __new__(cls, value, unit):
+        self = super().__new__(cls, value)
+        self.unit = unit
+        return self
+
+    def __repr__(self):
+        return f"{float.__repr__(self)} {self.unit}"
+
+    __str__ = __repr__
+
+    def __reduce__(self):
+        return Quantity, (float(self), self.unit)
+
+
+def _wrap(value, path):
+    if isinstance(value, dict):
+        return Record(value, path)
+    if isinstance(value, list):
+        return Records(value, path)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        unit = unit_of(path)
+        return value if unit is None else Quantity(value, unit)
+    return value
+
+
+def plain(value):
+    """The same of dicts, lists and numbers alone, as JSON has them."""
+    if isinstance(value, (Record, Records)):
+        return value.to_dict() if isinstance(value, Record) else value.to_list()
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, Quantity):
+        return float(value)
+    if hasattr(value, "__fspath__"):
+        return value.__fspath__()
+    if not isinstance(value, (str, int, float, bool, type(None))) and hasattr(value, "item"):
+        return value.item()  # a scalar of numpy
+    return value
+
+
+class Record(Mapping):
+    """A JSON object: members are attributes (record.step.time_s) and items (record["step"])."""
+
+    __slots__ = ("_values", "_path")
+
+    def __init__(self, values, path=""):
+        object.__setattr__(self, "_values", values)
+        object.__setattr__(self, "_path", path)
+
+    def __getitem__(self, key):
+        return _wrap(self._values[key], f"{self._path}.{key}" if self._path else key)
+
+    def __iter__(self):
+        return iter(self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(
+                f"no '{name}'{' in ' + self._path if self._path else ''}; "
+                f"there are {', '.join(self)}") from None
+
+    def __setattr__(self, name, value):
+        raise AttributeError("answers are not changed; to_dict() gives a copy that may be")
+
+    def __dir__(self):
+        return [*super().__dir__(), *(key for key in self if key.isidentifier())]
+
+    def __repr__(self):
+        return "{" + ", ".join(f"{key}: {_short(self[key])}" for key in self) + "}"
+
+    def __reduce__(self):
+        return Record, (self._values, self._path)
+
+    def to_dict(self):
+        """A copy as JSON has it: dicts, lists, plain numbers."""
+        return json.loads(json.dumps(self._values))
+
+
+class Records(Sequence):
+    """A JSON list; of objects it is a table."""
+
+    __slots__ = ("_values", "_path")
+
+    def __init__(self, values, path=""):
+        self._values = values
+        self._path = path
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return Records(self._values[index], self._path)
+        return _wrap(self._values[index], self._path)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __eq__(self, other):
+        return self._values == (other._values if isinstance(other, Records) else other)
+
+    def __repr__(self):
+        return "[" + ", ".join(map(_short, self)) + "]"
+
+    def to_list(self):
+        return json.loads(json.dumps(self._values))
+
+    def table(self):
+        return Table.of(self._values, self._path)
+
+    def to_pandas(self):
+        return self.table().to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table().__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self):
+        if self._values and all(isinstance(row, dict) for row in self._values):
+            return self.table()._repr_html_()
+        return None
+
+
+def _short(value):
+    if isinstance(value, Record):
+        return f"{{{len(value)} keys}}" if len(value) > 3 else repr(value)
+    if isinstance(value, Records) and len(value) > 3:
+        return f"[{len(value)} values]"
+    return repr(value)
+
+
+def _flat(row, prefix, into):
+    for key, value in row.items():
+        name = prefix + key
+        if isinstance(value, dict) and value:
+            _flat(value, name + ".", into)
+        else:
+            into[name] = value
+    return into
+
+
+class Table:
+    """Columns of equal length: pandas frames and Arrow streams are made of it."""
+
+    def __init__(self, columns, units=None):
+        self.columns = columns  # {name: list}
+        self.units = units or {}  # {name: unit}
+
+    @classmethod
+    def of(cls, rows, path=""):
+        """Of JSON objects; those inside of them become columns "plan.tensor". The values of a sweep's axes
+        are columns by the names of the axes, as in the table of --csv."""
+        flat = [_flat({**row.get("axes", {}), **{key: one for key, one in row.items() if key != "axes"}},
+                      "", {}) if isinstance(row, dict) else {"value": row} for row in rows]
+        names = dict.fromkeys(name for row in flat for name in row)
+        columns = {name: [row.get(name) for row in flat] for name in names}
+        units = {}
+        for name in names:
+            unit = unit_of(f"{path}.{name}" if path else name)
+            if unit is not None:
+                units[name] = unit
+        return cls(columns, units)
+
+    def __len__(self):
+        return len(next(iter(self.columns.values()), ()))
+
+    def __getitem__(self, name):
+        return self.columns[name]
+
+    def __iter__(self):
+        """Rows, as dicts."""
+        names = list(self.columns)
+        return (dict(zip(names, row)) for row in zip(*self.columns.values()))
+
+    def __repr__(self):
+        return f"<Table of {len(self)} rows: {', '.join(self.columns)}>"
+
+    def to_dict(self):
+        return {name: list(column) for name, column in self.columns.items()}
+
+    def to_pandas(self):
+        """A data frame; frame.attrs["units"] has the units of its columns."""
+        import pandas
+
+        frame = pandas.DataFrame(self.columns)
+        frame.attrs["units"] = dict(self.units)
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """For pyarrow.table(…), polars.from_arrow(…) and whoever else reads Arrow's C stream: numbers are
+        int64 and float64, lists are JSON texts, a field's metadata has its unit."""
+        from . import _core
+
+        names, columns, units = [], [], []
+        for name, values in self.columns.items():
+            kinds = {type(value) for value in values if value is not None}
+            if not kinds <= {bool} and not kinds <= {int} and not kinds <= {int, float}:
+                values = [value if value is None or isinstance(value, str) else json.dumps(value)
+                          for value in values]
+            names.append(name)
+            columns.append(values)
+            units.append(self.units.get(name, ""))
+        return _core.arrow_stream(names, columns, units, len(self))
+
+    def _repr_html_(self):
+        from html import escape
+
+        def cell(value):
+            if value is None:
+                return ""
+            return escape(f"{value:.6g}" if isinstance(value, float) else str(value))
+
+        most = 60
+        head = "".join(
+            f"<th>{escape(name)}{' (' + self.units[name] + ')' if name in self.units else ''}</th>"
+            for name in self.columns)
+        rows = "".join("<tr>" + "".join(f"<td>{cell(value)}</td>" for value in row.values()) + "</tr>"
+                       for _, row in zip(range(most), self))
+        more = f"<p>{len(self) - most} more rows</p>" if len(self) > most else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"

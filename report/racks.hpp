@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// How people count the GPUs of rack-scale clusters: in trays and in racks.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "topology/cluster.hpp"
+
+namespace report {
+
+struct RackCount {
+  std::int64_t racks = 0, trays = 0;  // that are used; each rack is one node
+  int tray_gpus = 0;                  // GPUs of a tray
+  std::int64_t rack_gpus = 0;         // that NVLink joins in a rack that is used as the first is
+  std::int64_t last_rack_gpus = 0;    // in the last one
+  std::int64_t empty_trays = 0;       // of all racks, by what the catalog says that a rack holds
+  int whole_rack_trays = 0;           // trays of a rack, by the catalog
+};
+
+// Nothing of clusters whose nodes are not made of trays.
+std::optional<RackCount> counted_in_racks(const topology::Cluster& cluster);
+
+}  // namespace report

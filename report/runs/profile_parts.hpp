@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what reports of traces share.
+#pragma once
+#include <vector>
+
+#include "forecast/diagnosis/diagnosis.hpp"
+#include "report/document.hpp"
+
+namespace report {
+
+// [ { "what", "trace", "scenario" } ]
+Document mismatches_document(const std::vector<forecast::Mismatch>& mismatches);
+
+}  // namespace report

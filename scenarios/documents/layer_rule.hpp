@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list with one entry per layer, as the rule that it follows.
+#pragma once
+#include <optional>
+#include <vector>
+
+namespace scenarios {
+
+// The first of every `every` layers has a window, but for the last of every `full_every` (0: none).
+struct WindowRule {
+  int every = 1, full_every = 0;
+  friend bool operator==(const WindowRule&, const WindowRule&) = default;
+};
+
+// The rule by which exactly these of at most 10,000 layers have a window. Nothing where none has
+// one, and where they follow no such rule.
+std::optional<WindowRule> window_rule(const std::vector<bool>& windowed);
+
+}  // namespace scenarios

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/foreign/huggingface_layers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "scenarios/documents/layer_rule.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr auto layer_kinds = {"layer_types", "layers_block_type", "attention_layers"};
+constexpr auto window_sizes = {"sliding_window", "window_size"};
+
+struct LayerKind {
+  std::string_view word;
+  bool windowed;
+};
+
+// Llama 4 attends in chunks, which its note says; the others are of transformers' layer_types and
+// of GPT-Neo's attention_layers.
+constexpr auto known_kinds = std::to_array<LayerKind>({{"full_attention", false},
+                                                       {"global_attention", false},
+                                                       {"attention", false},
+                                                       {"global", false},
+                                                       {"chunked_attention", false},
+                                                       {"sliding_attention", true},
+                                                       {"local", true}});
+
+// Whether each layer has a window. Nothing where the file has no list of layers.
+std::optional<std::vector<bool>> listed_windows(const model::Transformer& t, Fields& fields) {
+  std::vector<bool> windowed;
+  for (const auto& word : fields.words(layer_kinds)) {
+    const auto kind = std::ranges::find(known_kinds, word, &LayerKind::word);
+    if (kind == known_kinds.end()) {
+      fields.complain(layer_kinds,
+                      "its layers of kind '" + word.substr(0, 40) +
+                          "' cannot be described; only attention to all tokens or to a window can",
+                      true);
+      return {};
+    }
+    windowed.push_back(kind->windowed);
+  }
+  if (windowed.empty()) return {};
+  // Those of prediction modules may stand behind.
+  if (static_cast<std::int64_t>(windowed.size()) < t.layers)
+    fields.complain(layer_kinds, "a list of " + std::to_string(windowed.size()) + " of " +
+                                     std::to_string(t.layers) + " layers");
+  windowed.resize(static_cast<std::size_t>(std::min<std::int64_t>(t.layers, 10'000)));
+  return windowed;
+}
+
+// The rule of a list; where it follows none, the rule with as many windows, and a note.
+std::optional<WindowRule> rule_of(const std::vector<bool>& windowed, Fields& fields) {
+  const auto wide = std::ranges::count(windowed, false);
+  if (wide == static_cast<std::ptrdiff_t>(windowed.size())) return {};
+  if (auto rule = window_rule(windowed)) return rule;
+  const auto layers = static_cast<double>(windowed.size());
+  const auto period = static_cast<int>(std::lround(layers / static_cast<double>(wide)));
+  fields.note("approximated: " + std::to_string(wide) + " of " + std::to_string(windowed.size()) +
+              " layers look back all the way; " +
+              std::to_string(windowed.size() / static_cast<std::size_t>(period)) +
+              " are taken to, the last of every " + std::to_string(period));
+  return WindowRule{1, period};
+}
+
+// The period after which a layer looks back all the way, which may be written as "LLLG".
+int full_period(const Family& family, Fields& fields) {
+  const auto names = {"sliding_window_pattern", "_sliding_window_pattern",
+                      "global_attn_every_n_layers"};
+  constexpr std::int64_t most = 10'000;
+  if (fields.is_text(names))
+    return static_cast<int>(std::min(static_cast<std::int64_t>(fields.word(names).size()), most));
+  return static_cast<int>(std::min(fields.whole(names).value_or(family.full_period), most));
+}
+
+// Qwen's first layers may look back all the way, by a count.
+bool later_layers_only(const model::Transformer& t, Fields& fields) {
+  const auto names = {"max_window_layers"};
+  if (!fields.has({"use_sliding_window"}) || !fields.has(names)) return false;
+  const auto wide = fields.count(names);
+  if (wide > 0 && wide < t.layers)
+    fields.note("approximated: the last " + std::to_string(t.layers - wide) + " of " +
+                std::to_string(t.layers) +
+                " layers look back a window; all are taken to look back all the way");
+  return wide > 0;
+}
+
+struct Foreign {
+  const char* key;
+  std::string_view reason;
+};
+
+// Truths that give layers what cannot be described.
+constexpr auto foreign_truths = std::to_array<Foreign>(
+    {{"use_cla", "some layers take the keys and values of the layer before them"},
+     {"is_encoder_decoder",
+      "it has an encoder and a decoder that looks at it; only decoders alone can be described"},
+     {"attention_output_gate", "a gate on the output of attention cannot be described"}});
+
+// Fields that are there only where layers have such parts.
+constexpr auto foreign_parts = std::to_array<Foreign>(
+    {{"block_configs", "its layers differ: each has its own attention, or none, and MLP width"},
+     {"cross_attention_layers", "some of its layers look at an image instead of the text"},
+     {"linear_attn_config", "layers with linear attention cannot be described"},
+     {"mamba_d_state", "layers that are state-space models cannot be described"},
+     {"ssm_cfg", "layers that are state-space models cannot be described"},
+     {"index_topk", "an indexer chooses the tokens that each attention layer looks at"}});
+
+void check_foreign(const Family& family, Fields& fields) {
+  for (const auto& [key, reason] : foreign_truths)
+    if (fields.yes_no(key, false, nullptr))
+      fields.complain({key}, std::string(key) + ": " + std::string(reason), true);
+  for (const auto& [key, reason] : foreign_parts)
+    if (fields.has({key}) && !family.type.starts_with("granitemoe"))
+      fields.complain({key}, std::string(key) + ": " + std::string(reason), true);
+  const auto attention = fields.list("attn_type_list");
+  if (std::ranges::count(attention, 0) > 0)
+    fields.complain({"attn_type_list"},
+                    "attn_type_list: layers of kind 0, with linear attention, cannot be described",
+                    true);
+}
+
+void check_experts(const model::Transformer& t, const Family& family, Fields& fields) {
+  const auto names = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"};
+  if (!family.experts && fields.has(names) && fields.same_in_layers(names, 0).value_or(0) > 1)
+    fields.complain(names,
+                    "it has experts, and models of kind '" + std::string(family.type) +
+                        "' have none; how these choose theirs is not known",
+                    true);
+  const auto groups = fields.count({"n_group"}), chosen = fields.count({"topk_group"});
+  if (t.moe && chosen > 0 && groups > chosen)
+    fields.note("a token chooses experts of " + std::to_string(chosen) + " of " +
+                std::to_string(groups) + " groups: write training.routing: {locality: " +
+                "group_limited, groups: " + std::to_string(groups) +
+                ", top_groups: " + std::to_string(chosen) + "}");
+}
+
+}  // namespace
+
+void read_windows(model::Transformer& t, const Family& family, Fields& fields) {
+  const auto listed = listed_windows(t, fields);
+  if (!fields.has(window_sizes) || !fields.yes_no("use_sliding_window", true, nullptr)) return;
+  const auto size = fields.whole(window_sizes, 0).value_or(0);
+  if (size == 0 || size >= t.max_sequence) return;
+  if (listed) {
+    if (const auto rule = rule_of(*listed, fields))
+      t.window = {size, rule->every, rule->full_every};
+  } else if (!later_layers_only(t, fields)) {
+    t.window = {size, family.window_period, full_period(family, fields)};
+  }
+}
+
+void check_parts(const model::Transformer& t, const Family& family, Fields& fields) {
+  check_foreign(family, fields);
+  check_experts(t, family, fields);
+  if (fields.wraps_text() ||
+      fields.has({"vision_config", "visual", "audio_config", "vision_tower", "embd_layer"}))
+    fields.note("only the part that reads and writes text; what sees or hears is left out");
+  if (fields.has({"quantization_config", "quantization"}))
+    fields.note("stored in few bits; the forecast trains in the precision of training.precision");
+}
+
+}  // namespace scenarios

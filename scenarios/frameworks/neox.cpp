@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/frameworks/neox.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/jobs/keyed_job.hpp"
+#include "scenarios/jobs/keys_as_flags.hpp"
+#include "scenarios/jobs/megatron.hpp"
+#include "scenarios/jobs/value_meanings.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr auto table_name = "neox";
+
+constexpr ValueMeaning neox_meanings[]{
+    {"activation", "gelu", "!--swiglu"},
+    {"activation", "geglu", "--quick-geglu"},
+    {"activation", "swiglu", "--swiglu"},
+    {"activation", "relu", "!--swiglu"},
+    {"checkpoint_activations", "true", "--recompute-granularity=full --recompute-method=uniform"},
+    {"checkpoint_activations", "false", ""},
+    {"norm", "layernorm", "--normalization=LayerNorm"},
+    {"norm", "rmsnorm", "--normalization=RMSNorm"},
+    {"norm", "te_layernorm", "--normalization=LayerNorm"},
+    {"norm", "te_rmsnorm", "--normalization=RMSNorm"},
+    {"optimizer.type", "adam", "--optimizer=adam"},
+    {"optimizer.type", "adamw", "--optimizer=adam"},
+    {"optimizer.type", "cpu_adam", "--optimizer=adam"},
+    {"optimizer.type", "cpu_torch_adam", "--optimizer=adam"},
+    {"optimizer.type", "sgd", "--optimizer=sgd"},
+    {"pos_emb", "learned", "--position-embedding-type=learned_absolute"},
+    {"pos_emb", "rotary", "--position-embedding-type=rope"},
+    {"pos_emb", "alibi", "--position-embedding-type=alibi"},
+    {"pos_emb", "sinusoidal", "--position-embedding-type=none"},
+    {"pos_emb", "none", "--position-embedding-type=none"},
+    {"precision", "bfloat16", "--bf16"},
+    {"precision", "fp16", "--fp16"},
+    {"precision", "fp32", "!--bf16"}};
+
+// Arguments that GPT-NeoX has where a file does not say them.
+constexpr std::array<std::string_view, 4> unfused{"bias_gelu_fusion", "bias_dropout_fusion",
+                                                  "scaled_upper_triang_masked_softmax_fusion",
+                                                  "rope_fusion"};
+
+// Its keys have hyphens or underscores; the file keeps what it wrote.
+std::vector<JobArgument> keys_of(const Value& document) {
+  auto keys = keyed_job(document).arguments;
+  for (auto& key : keys) {
+    key.text = written(key);
+    std::ranges::replace(key.name, '-', '_');
+  }
+  return keys;
+}
+
+bool given_in(const std::vector<JobArgument>& keys, std::string_view name) {
+  return std::ranges::any_of(keys, [&](const JobArgument& key) { return gives(key, name); });
+}
+
+JobArgument standing(std::string_view name, const std::string& value) {
+  JobArgument argument{std::string(name), {{value, {}, {}}}, {}};
+  argument.file = "GPT-NeoX's defaults";
+  return argument;
+}
+
+std::vector<JobArgument> flags_of(std::vector<JobArgument> keys, Complaints& complaints) {
+  const auto& table = arguments_of(table_name);
+  for (const auto name : unfused)
+    if (!given_in(keys, name)) keys.push_back(standing(name, "false"));
+  for (const auto& [name, value] :
+       {std::pair{"zero_optimization.stage", "0"}, std::pair{"checkpoint_num_layers", "1"}})
+    if (!given_in(keys, name)) keys.push_back(standing(name, value));
+  std::vector<JobArgument> flags;
+  for (auto& key : keys) {
+    if (key.values.empty()) continue;
+    auto& value = key.values.front().text;
+    const auto& argument = key.name;
+    if (argument == "pipe_parallel_size" && value == "0") value = "1";  // a pipeline of one stage
+    if (auto found = flags_of_value(key, neox_meanings, table, complaints))
+      flags.insert(flags.end(), found->begin(), found->end());
+    else
+      flags.push_back(key);
+  }
+  return keys_as_flags(flags, table, true);
+}
+
+// --- rules of its own arguments
+
+bool says(const Given& given, std::string_view name, bool otherwise) {
+  return yes_or_no(given.word_or(name, otherwise ? "true" : "false")).value_or(otherwise);
+}
+
+// GPT-J's block: attention and MLP beside each other, behind one norm where they are tied.
+void read_block(MegatronJob& job) {
+  const auto& given = job.given;
+  const bool parallel = says(given, "gpt_j_residual", false);
+  job.draft.yes_no("model.parallel_block", parallel, {"gpt_j_residual"});
+  if (parallel && says(given, "gpt_j_tied", false))
+    job.draft.whole("model.norms_per_layer", 1, {"gpt_j_tied"});
+  const auto* attention = "use_bias_in_attn_linear";
+  const auto* mlp = "use_bias_in_mlp";
+  job.draft.yes_no("model.biases", says(given, mlp, true), {mlp});
+  job.draft.yes_no("model.qkv_biases", says(given, attention, true), {attention});
+  if (says(given, attention, true) && !says(given, mlp, true))
+    job.draft.yes_no("model.output_bias", true, {attention});
+}
+
+// A gated MLP has two thirds of the width unless it is said (neox_arguments/arguments.py).
+void read_width(MegatronJob& job) {
+  const auto& given = job.given;
+  if (given.has("--ffn-hidden-size") || job.hidden == 0) return;
+  auto width = given.whole_or("expansion_factor", 4) * job.hidden;
+  if (given.has("--swiglu") || given.has("--quick-geglu")) width = width * 2 / 3;
+  const auto multiple = std::max<std::int64_t>(1, given.whole_or("mlp_multiple_of", 1));
+  width = (width + multiple - 1) / multiple * multiple;
+  job.draft.whole("model.ffn", width, {"expansion_factor", "mlp_multiple_of"});
+}
+
+void read_neox_precision(MegatronJob& job) {
+  const auto& given = job.given;
+  if (given.has("--bf16") || given.has("--fp16")) return;
+  const auto* half = "fp16.enabled";
+  const auto* old_half = "fp16.fp16";
+  const auto* brain = "bf16.enabled";
+  const char* word = says(given, brain, false)                                  ? "bf16"
+                     : says(given, half, false) || says(given, old_half, false) ? "fp16"
+                                                                                : "fp32";
+  job.draft.text("training.precision", word, {half, old_half, brain});
+  const auto gradients = given.word_or("data_types.grad_accum_dtype", "");
+  if (gradients == "fp32" || gradients == "bf16")
+    job.draft.text("plan.gradient_precision", gradients, {"data_types.grad_accum_dtype"});
+}
+
+// What is not given of the batch is made of the rest.
+void read_neox_batch(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto* steps = "gradient_accumulation_steps";
+  if (given.has("--global-batch-size")) return;
+  const auto micro = given.whole("--micro-batch-size");
+  if (!micro || !job.gpus) return;
+  const auto ranks = std::max<std::int64_t>(
+      1, *job.gpus / std::max<std::int64_t>(1, job.tensor * job.pipeline * job.context));
+  job.draft.whole("training.global_batch", *micro * given.whole_or(steps, 1) * ranks,
+                  {"--micro-batch-size", steps}, "micro batch x accumulation steps x ranks");
+}
+
+void read_neox_sharding(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto stage = given.whole_or("--zero-stage", 0);
+  if (stage == 0) return;
+  const auto* overlap = "zero_optimization.overlap_comm";
+  job.draft.yes_no("plan.overlap.data", says(given, overlap, false), {overlap});
+  const auto bucket = [&](const char* name, const char* key) {
+    if (const auto elements = given.number(name); elements && *elements >= 1)
+      job.draft.whole(key, static_cast<std::int64_t>(std::min(*elements, 1e12)) * 2, {name},
+                      "bytes of 16 bit");
+  };
+  bucket("zero_optimization.reduce_bucket_size", "plan.bucket.reduce");
+  bucket("zero_optimization.allgather_bucket_size", "plan.bucket.gather");
+  for (const auto* name :
+       {"zero_optimization.offload_optimizer.device", "zero_optimization.cpu_offload"})
+    if (const auto word = given.word_or(name, "none"); word == "cpu" || yes_or_no(word) == true)
+      job.draft.text("plan.offload.optimizer", "cpu", {name});
+}
+
+// "[[["flash"], 44]]": kinds of attention, and of how many layers.
+void read_attention_kinds(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto* name = "attention_config";
+  bool flash = false;
+  for (const auto& word : given.words(name)) {
+    const auto kind = word.substr(0, word.find(','));
+    if (kind.find("mamba") != kind.npos || kind.find("rwkv") != kind.npos)
+      given.refuse(name, "layers that are state-space models or recurrent are not modelled");
+    if (kind.find("sparse") != kind.npos || kind.find("local") != kind.npos ||
+        kind.find("bigbird") != kind.npos || kind.find("gmlp") != kind.npos)
+      job.draft.partly(name, "sparse attention; the forecast attends to all");
+    flash = flash || kind.find("flash") != kind.npos;
+  }
+  job.draft.text("software.attention", flash ? "flash" : "unfused", {name});
+}
+
+void add_neox(MegatronJob& job) {
+  read_block(job);
+  read_width(job);
+  read_neox_precision(job);
+  read_neox_batch(job);
+  read_neox_sharding(job);
+  read_attention_kinds(job);
+}
+
+// Launchers of DeepSpeed are told in the file itself; WORLD_SIZE holds before it.
+std::vector<JobArgument> launcher_of(const std::vector<JobArgument>& keys,
+                                     std::optional<std::int64_t> gpus) {
+  std::vector<JobArgument> launcher;
+  if (gpus) return {standing("--num_processes", std::to_string(*gpus))};
+  for (const auto& key : keys) {
+    const auto& argument = key.name;
+    if (argument == "num_gpus" || argument == "num_nodes") {
+      launcher.push_back(key);
+      launcher.back().name = "--" + key.name;
+    }
+  }
+  return launcher;
+}
+
+}  // namespace
+
+bool is_neox(const Value& document) {
+  constexpr std::array<std::string_view, 5> own{"pipe-parallel-size", "pipe_parallel_size",
+                                                "model-parallel-size", "gpt-j-residual",
+                                                "gpt_j_residual"};
+  return std::ranges::any_of(own, [&](auto key) { return document.find(key) != nullptr; });
+}
+
+JobScenario neox_scenario(const Value& document, const std::string& file,
+                          std::optional<std::int64_t> gpus, Complaints& complaints) {
+  const auto keys = keys_of(document);
+  Job job;
+  job.launcher = launcher_of(keys, gpus);
+  job.arguments = flags_of(keys, complaints);
+  return megatron_scenario(job, file, complaints, {table_name, "megatron-deepspeed", add_neox});
+}
+
+}  // namespace scenarios

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of GPT-NeoX, whose YAML has arguments of a fork of Megatron-LM and of DeepSpeed. Rules:
+// megatron/neox_arguments of its main branch, from memory.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "scenarios/jobs/draft.hpp"
+
+namespace scenarios {
+
+// Whether the document has degrees as GPT-NeoX writes them.
+bool is_neox(const Value& document);
+
+// The scenario of the document, its mistakes among the complaints.
+JobScenario neox_scenario(const Value& document, const std::string& file,
+                          std::optional<std::int64_t> gpus, Complaints& complaints);
+
+}  // namespace scenarios

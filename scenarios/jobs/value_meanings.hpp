@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of keys that are arguments of the framework below: "activation: swiglu" is --swiglu.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+// A value of a key, in lower case, as arguments between blanks: "--swiglu", "!--bf16" for one that
+// is off, "--optimizer=adam".
+struct ValueMeaning {
+  std::string_view key, value, flags;
+};
+
+std::string lower_case(std::string text);
+
+// One such argument, from the place of the key. Nothing where the table has none of that name.
+std::optional<JobArgument> flag_of_text(const JobArgument& key, std::string_view flag,
+                                        const ArgumentTable& table);
+
+// The arguments that the key's value means. Nothing for a key without meanings; none, and a
+// complaint (unsupported), for a value without.
+std::optional<std::vector<JobArgument>> flags_of_value(const JobArgument& key,
+                                                       std::span<const ValueMeaning> meanings,
+                                                       const ArgumentTable& table,
+                                                       Complaints& complaints);
+
+}  // namespace scenarios

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// stepcast explain, from its arguments to its exit status.
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/stepcast.hpp"
+#include "tests/catch.hpp"
+
+namespace explain_command_spec {
+
+using nlohmann::json;
+using tests::stepcast;
+
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path folder = fs::path(STEPCAST_SOURCE_DIR) / "tests/scenarios/explain";
+const std::string run = (folder / "run.yaml").string();
+
+}  // namespace
+
+TEST_CASE("a folder of traces names the rank that is slow, and the --set that tests it") {
+  const auto told = stepcast({"explain", run, "--trace", folder.string(), "--json"});
+  REQUIRE(told.status == app::success);
+  const auto document = json::parse(told.out);
+  CHECK(document["trace"]["ranks"] == json::array({0, 1}));
+  const auto& first = document["suspects"].at(0);
+  CHECK(first["cause"] == "straggler");
+  CHECK(first["ranks"] == json::array({1}));
+  CHECK(first["factor"].get<double>() == Approx(1.3).epsilon(0.02));
+  // What is tried comes to what was measured.
+  CHECK(first["forecast_with_set_s"].get<double>() ==
+        Approx(document["measured_s"].get<double>()).epsilon(0.05));
+}
+
+TEST_CASE("one trace of two is explained alone") {
+  const auto file = (folder / "rank-1.json").string();
+  const auto told = stepcast({"explain", run, "--trace", file, "--json"});
+  REQUIRE(told.status == app::success);
+  CHECK(json::parse(told.out)["suspects"].at(0)["cause"] == "low_clock");
+}
+
+TEST_CASE("a trace of another run ends with exit status 1 and says in what") {
+  const auto told =
+      stepcast({"explain", run, "--trace", folder.string(), "--set", "cluster.gpus=4"});
+  CHECK(told.status == app::no_answer);
+  CHECK(told.out.find("2 in the trace, 4 in the scenario") != std::string::npos);
+  CHECK(told.err == "the trace is not of this scenario\n");
+}
+
+TEST_CASE("a time alone gives changes of one key that explain it, each tried") {
+  const auto forecast = json::parse(stepcast({"simulate", run, "--json"}).out);
+  const double step = forecast["step"]["time_s"].get<double>();
+  const auto told =
+      stepcast({"explain", run, "--measured", std::to_string(1.3 * step) + "s", "--json"});
+  REQUIRE(told.status == app::success);
+  const auto document = json::parse(told.out);
+  CHECK(document["trace"].is_null());
+  REQUIRE(document["changes"].size() >= 3);
+  for (const auto& change : document["changes"]) {
+    CHECK(change["explains"].get<double>() > 0.1);
+    const auto again =
+        stepcast({"simulate", run, "--json", "--set", change["set"].get<std::string>()});
+    REQUIRE(again.status == app::success);
+    CHECK(json::parse(again.out)["step"]["time_s"].get<double>() ==
+          Approx(change["time_s"].get<double>()).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("what explain cannot do without is said") {
+  CHECK(stepcast({"explain", run}).status == app::wrong_input);
+  CHECK(stepcast({"explain", run, "--measured", "-1s"}).status == app::wrong_input);
+  const auto empty = fs::temp_directory_path() / "stepcast_no_traces";
+  fs::create_directories(empty);
+  const auto told = stepcast({"explain", run, "--trace", empty.string()});
+  CHECK(told.status == app::wrong_input);
+  CHECK(told.err.starts_with(empty.string() + ":1:1: no trace in this folder"));
+  fs::copy_file(folder / "rank-0.json", empty / "a.json", fs::copy_options::overwrite_existing);
+  fs::copy_file(folder / "rank-0.json", empty / "b.json", fs::copy_options::overwrite_existing);
+  const auto twice = stepcast({"explain", run, "--trace", empty.string()});
+  CHECK(twice.status == app::wrong_input);
+  CHECK(twice.err.find("rank 0 is that of") != std::string::npos);
+  fs::remove_all(empty);
+}
+
+}  // namespace explain_command_spec

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes on inside passes.
+#include <algorithm>
+#include <random>
+
+#include "forecast/timeline.hpp"
+#include "strategies/activity.hpp"
+#include "tests/catch.hpp"
+#include "tests/forecast/random_scenario.hpp"
+
+namespace pass_steps_spec {
+
+using namespace forecast;
+
+namespace {
+
+sim::Step step(sim::Lane lane, sim::Activity activity, sim::Picoseconds duration, int joins = -1) {
+  return {.lane = lane, .activity = activity, .joins = joins, .duration = duration};
+}
+
+}  // namespace
+
+TEST_CASE("steps follow each other on their lane, and after what they join") {
+  // A product of 5, its reduction of 4 on the other lane, beside it element-wise work of 2 and 1.
+  sim::Template body{.steps = {step(sim::Lane::compute, strategies::forward_compute, 5),
+                               step(sim::Lane::tensor, strategies::forward_tensor_comm, 4, 0),
+                               step(sim::Lane::compute, strategies::forward_compute, 2),
+                               step(sim::Lane::compute, strategies::forward_compute, 1),
+                               step(sim::Lane::compute, strategies::forward_compute, 0),
+                               step(sim::Lane::compute, strategies::recompute_compute, 3, 1)}};
+  body.asked = {1};
+  strategies::Questions questions;
+  questions.add({.kernel = units::Kernel{.m = 7}});
+  const auto steps = pass_steps(body, questions);
+  REQUIRE(steps.size() == 4);
+  CHECK(steps[0].asked->kernel->m == 7);
+  CHECK(std::pair(steps[0].start_ps, steps[0].end_ps) ==
+        std::pair<std::int64_t, std::int64_t>{0, 5});
+  CHECK(steps[1].part == "tensor comm");
+  CHECK(std::pair(steps[1].start_ps, steps[1].end_ps) ==
+        std::pair<std::int64_t, std::int64_t>{5, 9});
+  CHECK_FALSE(steps[2].asked);  // both element-wise kernels
+  CHECK(std::pair(steps[2].start_ps, steps[2].end_ps) ==
+        std::pair<std::int64_t, std::int64_t>{5, 8});
+  CHECK(steps[3].part == "recompute");
+  CHECK(steps[3].start_ps == 9);
+}
+
+TEST_CASE("over random plans no pass is shorter than what goes on in it") {
+  std::mt19937 random(GENERATE(range(0u, 20u)));
+  const auto scenario =
+      random() % 2 == 0 ? tests::random_scenario(random) : tests::sharded_scenario(random);
+  const auto forecast = simulate(scenario, {.timeline = true});
+  const auto& timeline = forecast.timeline;
+  for (const auto& slice : timeline.slices) {
+    if (slice.lane != "compute") {
+      CHECK(slice.steps == -1);
+      continue;
+    }
+    REQUIRE(slice.steps >= 0);
+    std::int64_t computing = 0;
+    for (const auto& one : timeline.passes.at(static_cast<std::size_t>(slice.steps)))
+      if (!one.part.ends_with("comm")) computing += one.end_ps - one.start_ps;
+    CHECK(computing <= slice.end_ps - slice.start_ps);
+  }
+}
+
+}  // namespace pass_steps_spec

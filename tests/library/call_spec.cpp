@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests in JSON, and the answers of the command line.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "library/call.hpp"
+#include "tests/catch.hpp"
+
+namespace call_spec {
+namespace {
+
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+const json small = json::parse(R"({
+  "model": "llama2-7b", "cluster": {"node": "dgx-a100-80gb", "nodes": 1},
+  "training": {"sequence_length": 1024, "global_batch": 16, "precision": "bf16"},
+  "plan": {"tensor": 2, "micro_batch": 2, "zero": 1}})");
+
+library::Answer run(const json& request, const library::Hooks& hooks = {}) {
+  return library::run(library::call_of(request.dump()), hooks);
+}
+
+std::vector<std::string> words(const std::string& request) {
+  return library::call_of(request).words;
+}
+
+json step_of(const library::Answer& answer) { return json::parse(answer.document)["step"]; }
+
+}  // namespace
+
+TEST_CASE("a request becomes words of the command line") {
+  CHECK(words(R"({"command": "sweep export", "inputs": ["a.sqlite", "-b"], "options":
+                  {"memory_snapshot": "m", "full": true, "not": false, "none": null, "top": 3,
+                   "env": ["A=1", "B=2"]}})") ==
+        std::vector<std::string>{"sweep", "export", "--memory-snapshot=m", "--full", "--top=3",
+                                 "--env=A=1", "--env=B=2", "--", "a.sqlite", "-b"});
+}
+
+TEST_CASE("values to set are laid over what is there, key by key") {
+  CHECK(
+      words(R"({"command": "simulate", "options": {"set": {"plan": {"tensor": 2, "schedule": "1f1b",
+                  "layers": []}, "cluster.nodes": 4, "alerts": {}}}})") ==
+      std::vector<std::string>{"simulate", "--set=plan.tensor=2", "--set=plan.schedule=\"1f1b\"",
+                               "--set=plan.layers=[]", "--set=cluster.nodes=4", "--set=alerts={}"});
+}
+
+TEST_CASE("a document is a text under a name of its own") {
+  const auto call = library::call_of(
+      json{{"command", "simulate"}, {"inputs", {small}}, {"options", {{"against", small}}}}.dump());
+  CHECK(call.words == std::vector<std::string>{"simulate", "--against=against", "--", "scenario"});
+  CHECK(json::parse(call.texts.at("scenario")) == small);
+  CHECK(json::parse(call.texts.at("against")) == small);
+}
+
+TEST_CASE("what is no request is refused") {
+  for (const std::string wrong :
+       {"", "[]", "{}", R"({"command": 3})", R"({"command": " "})",
+        R"({"command": "simulate", "input": []})", R"({"command": "simulate", "inputs": "a"})",
+        R"({"command": "simulate", "texts": {"a": 1}})"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_WITH(library::call_of(wrong), Contains("request: "));
+  }
+}
+
+TEST_CASE("a document is answered as a file of its text is") {
+  const auto here = run({{"command", "simulate"}, {"inputs", {small}}});
+  REQUIRE(here.status == 0);
+  const auto text =
+      run({{"command", "simulate"}, {"inputs", {"mine"}}, {"texts", {{"mine", small.dump()}}}});
+  CHECK(step_of(here) == step_of(text));
+  const auto set = run({{"command", "simulate"},
+                        {"inputs", {small}},
+                        {"options", {{"set", {{"plan", {{"micro_batch", 1}}}}}}}});
+  CHECK(step_of(here) != step_of(set));
+}
+
+TEST_CASE("files that a document names are found from the current folder") {
+  auto with = small;
+  with["model"] = {{"huggingface", "scenarios/examples/configs/none.json"}};
+  const auto answer = run({{"command", "simulate"}, {"inputs", {with}}});
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.said, Contains("scenarios/examples/configs/none.json"));
+}
+
+TEST_CASE("an answer that is none says what is wrong, and where") {
+  auto wrong = small;
+  wrong["plan"]["tensr"] = 2;
+  wrong["model"] = "llama2-7bb";
+  const auto answer = run({{"command", "simulate"}, {"inputs", {wrong}}});
+  CHECK(answer.status == 2);
+  CHECK(answer.document.empty());
+  const auto document = json::parse(library::document_of(answer));
+  REQUIRE(document["complaints"].size() == 2);
+  CHECK(document["complaints"][0]["file"] == "scenario");
+  CHECK(document["complaints"][0]["line"].get<int>() > 1);
+  CHECK_THAT(document["complaints"][1]["text"].get<std::string>() +
+                 document["complaints"][0]["text"].get<std::string>(),
+             Contains("did you mean 'llama2-70b'?"));
+  CHECK(document["error"].get<std::string>() + '\n' == answer.said);
+
+  const auto usage = run({{"command", "simulat"}, {"inputs", {small}}});
+  CHECK(usage.status == 2);
+  CHECK(json::parse(library::document_of(usage))["complaints"].empty());
+  CHECK_THAT(usage.said, Contains("did you mean 'simulate'?"));
+}
+
+TEST_CASE("pages and traces are those of --report and --trace, made when they are asked for") {
+  const auto answer = run({{"command", "simulate"}, {"inputs", {small}}});
+  CHECK_THAT(answer.page(), Contains("<html"));
+  CHECK(json::parse(answer.trace()).contains("traceEvents"));
+  CHECK(!std::filesystem::exists("page.html"));
+  const auto list = run({{"command", "catalog list"}});
+  CHECK(list.status == 0);
+  CHECK_THROWS_AS(list.page(), std::invalid_argument);
+}
+
+TEST_CASE("a call that is asked to stop ends with what it has") {
+  std::stop_source stop;
+  library::Hooks hooks{.stop = stop.get_token(), .progress = {}};
+  int told = 0;
+  hooks.progress = [&](const app::Headway& headway) {
+    ++told;
+    CHECK(json::parse(library::json_of(headway)).contains("plans"));
+    stop.request_stop();
+  };
+  const auto answer = run({{"command", "search"},
+                           {"inputs", {"scenarios/examples/gpt3-175b-search-4096-a100.yaml"}},
+                           {"options", {{"threads", 1}}}},
+                          hooks);
+  CHECK(answer.status == 130);
+  CHECK(told == 1);
+  CHECK(json::parse(answer.document)["interrupted"] == true);
+}
+
+TEST_CASE("calls of several threads answer as one would") {
+  const json request{{"command", "simulate"}, {"inputs", {small}}};
+  const auto wanted = step_of(run(request));
+  std::vector<json> got(6);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& one : got) threads.emplace_back([&] { one = step_of(run(request)); });
+  }
+  for (const auto& one : got) CHECK(one == wanted);
+}
+
+}  // namespace call_spec

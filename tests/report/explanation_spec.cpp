@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "report/runs/explanation.hpp"
+#include "tests/catch.hpp"
+#include "tests/report/golden.hpp"
+
+namespace explanation_spec {
+
+using forecast::Cause;
+using forecast::KernelClass;
+using forecast::StepPart;
+using nlohmann::json;
+
+namespace {
+
+// A step of 14 s that was forecast to take 10.
+report::Explanation explanation() {
+  report::Explanation of{.scenario = "run.yaml",
+                         .measured = {14},
+                         .forecast = {10},
+                         .low = {9},
+                         .high = {12},
+                         .told = units::Seconds{14.2},
+                         .deviations = 3.2};
+  forecast::Diagnosis found{.step = "ProfilerStep#3",
+                            .measured = {14},
+                            .forecast = {10},
+                            .ranks = {0, 1, 2, 3, 5, 8},
+                            .gpus = 16};
+  found.suspects = {{.cause = Cause::straggler,
+                     .seconds = {2},
+                     .factor = 1.25,
+                     .ranks = {5},
+                     .set = "cluster.stragglers=[{gpus: [5], slowdown: 1.25}]"},
+                    {.cause = Cause::slow_link,
+                     .seconds = {1},
+                     .factor = 2,
+                     .seen = {2},
+                     .expected = {1},
+                     .part = StepPart::tensor_comm,
+                     .ranks = {0, 1},
+                     .set = "cluster.node.nvlink.bandwidth=225 GB/s"},
+                    {.cause = Cause::late_rank, .seconds = {0.5}, .ranks = {8}}};
+  found.unexplained = {0.5};
+  of.diagnosis = found;
+  of.traces = {"traces/rank0.json"};
+  of.tried = {units::Seconds{12.1}, std::nullopt, std::nullopt};
+  return of;
+}
+
+}  // namespace
+
+TEST_CASE("suspects are listed with seconds, evidence and what tests them") {
+  golden::check("explain.txt",
+                report::explanation_text(explanation(), {.width = 90, .unicode = false}));
+}
+
+TEST_CASE("a trace of another run is said instead of suspects") {
+  auto of = explanation();
+  of.diagnosis->suspects.clear();
+  of.diagnosis->mismatches = {{"GPUs", "8", "16"}, {"number format", "fp16", "bf16"}};
+  golden::check("explain_mismatch.txt",
+                report::explanation_text(of, {.width = 90, .unicode = false}));
+  const auto document = json::parse(report::explanation_json(of, "1.2.3"));
+  CHECK(document["trace"]["mismatches"][0]["trace"] == "8");
+  CHECK(document["unexplained_s"].is_null());
+}
+
+TEST_CASE("without a trace changes of one key are listed, and a trace is asked for") {
+  auto of = explanation();
+  of.diagnosis.reset();
+  of.changes = {{"every layer is computed again", "plan.recompute=full", {13}, std::nullopt},
+                {"NICs are slower", "cluster.node.nics.bandwidth=12.5 GB/s", {14}, 4.0}};
+  golden::check("explain_time.txt", report::explanation_text(of, {.width = 90, .unicode = false}));
+}
+
+TEST_CASE("the JSON of an explanation has every suspect whole") {
+  const auto document = json::parse(report::explanation_json(explanation(), "1.2.3"));
+  CHECK(document["measured_s"] == 14.0);
+  CHECK(document["excess_s"] == 4.0);
+  const auto& first = document["suspects"][0];
+  CHECK(first["cause"] == "straggler");
+  CHECK(first["seconds"] == 2.0);
+  CHECK(first["share"].get<double>() == Approx(2.0 / 14));
+  CHECK(first["ranks"] == json::array({5}));
+  CHECK(first["forecast_with_set_s"] == 12.1);
+  CHECK(document["suspects"][1]["communication"] == "tensor_comm");
+  CHECK(document["suspects"][2]["set"].is_null());
+  CHECK(document["unexplained_s"] == 0.5);
+}
+
+}  // namespace explanation_spec

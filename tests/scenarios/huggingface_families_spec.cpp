@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Families of config.json of which a line says enough, and how layers differ.
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "model/transformer.hpp"
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/file.hpp"
+#include "scenarios/documents/layer_rule.hpp"
+#include "scenarios/foreign/huggingface.hpp"
+#include "tests/catch.hpp"
+
+namespace huggingface_families_spec {
+
+namespace {
+
+model::Transformer read(const std::string& text, std::vector<std::string>* notes = nullptr) {
+  return scenarios::read_huggingface(text, "c.json", notes);
+}
+
+// A small one with more keys.
+std::string small(const std::string& type, const std::string& more) {
+  return R"({"model_type": ")" + type +
+         R"(", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4,
+ "vocab_size": 100, "intermediate_size": 96, "max_position_embeddings": 4096,
+ )" + more +
+         "}";
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    read(text);
+  } catch (const scenarios::Error& wrong) {
+    CHECK(scenarios::only_unsupported(wrong));
+    return wrong.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+// A line of the file is the count that the model's page gives and its config.json, shortened.
+TEST_CASE("a model of every other family has its published number of parameters within 0.1 %") {
+  std::istringstream lines(scenarios::read_file(std::filesystem::path(STEPCAST_SOURCE_DIR) /
+                                                "tests/scenarios/configs/families.txt"));
+  int tried = 0;
+  for (std::string line; std::getline(lines, line); ++tried) {
+    INFO(line);
+    const auto space = line.find(' ');
+    CHECK(static_cast<double>(model::parameters(read(line.substr(space + 1)))) ==
+          Approx(std::stod(line.substr(0, space))).epsilon(1e-3));
+  }
+  CHECK(tried > 25);
+}
+
+TEST_CASE("a list of layers with windows is the rule that it follows") {
+  using scenarios::window_rule;
+  using Rule = scenarios::WindowRule;
+  CHECK(window_rule({true, true, true}) == Rule{1, 0});
+  CHECK(window_rule({true, false, true, false}) == Rule{2, 0});
+  CHECK(window_rule({true, false, false, true}) == Rule{3, 0});
+  CHECK(window_rule({true, true, false, true, true, false, true}) == Rule{1, 3});
+  CHECK_FALSE(window_rule({false, false}));
+  CHECK_FALSE(window_rule({false, true}));
+  CHECK_FALSE(window_rule({true, true, false, false}));
+  CHECK_FALSE(window_rule({}));
+}
+
+TEST_CASE("a list of layers says which have a window, whatever the family does") {
+  const auto window = [](const std::string& types, std::vector<std::string>* notes = nullptr) {
+    return read(small("qwen3", R"("sliding_window": 512, "layer_types": [)" + types + "]"), notes)
+        .window;
+  };
+  const std::string wide = R"("full_attention")", narrow = R"("sliding_attention")";
+  const auto four = [](const std::string& a, const std::string& b, const std::string& c,
+                       const std::string& d) { return a + "," + b + "," + c + "," + d; };
+  CHECK_FALSE(window(four(wide, wide, wide, wide)));
+  CHECK(window(four(narrow, narrow, narrow, narrow)) == model::Window{512, 1});
+  CHECK(window(four(narrow, narrow, narrow, wide)) == model::Window{512, 1, 4});
+  CHECK(window(four(narrow, wide, narrow, wide)) == model::Window{512, 2});
+  std::vector<std::string> notes;
+  CHECK(window(four(wide, narrow, narrow, narrow), &notes) == model::Window{512, 1, 4});
+  CHECK(std::ranges::count(notes,
+                           "approximated: 1 of 4 layers look back all the way; 1 are taken to, the "
+                           "last of every 4") == 1);
+  CHECK_THAT(refusal(small("qwen3", R"("layer_types": ["full_attention", "conv"])")),
+             STEPCAST_HOLDS("its layers of kind 'conv' cannot be described"));
+}
+
+TEST_CASE("Qwen's first layers look back all the way, by a count") {
+  const auto window = [](const std::string& more) {
+    return read(small("qwen2", R"("sliding_window": 512, )" + more)).window;
+  };
+  CHECK_FALSE(window(R"("use_sliding_window": false, "max_window_layers": 0)"));
+  CHECK_FALSE(window(R"("use_sliding_window": true, "max_window_layers": 4)"));
+  CHECK(window(R"("use_sliding_window": true, "max_window_layers": 0)") == model::Window{512, 1});
+}
+
+TEST_CASE("a file that asks for parts that its kind does not have is refused") {
+  CHECK_THAT(refusal(small("llama", R"("num_local_experts": 8)")),
+             STEPCAST_HOLDS("it has experts, and models of kind 'llama' have none"));
+  CHECK_THAT(refusal(small("llama", R"("use_cla": true)")),
+             STEPCAST_HOLDS("use_cla: some layers take the keys and values"));
+  CHECK_THAT(refusal(small("deci", R"("num_key_value_heads_per_layer": [4, 2, 4, 4])")),
+             STEPCAST_HOLDS("layers differ"));
+  CHECK_THAT(refusal(small("granitemoehybrid", R"("layer_types": ["mamba", "attention"])")),
+             STEPCAST_HOLDS("its layers of kind 'mamba'"));
+}
+
+TEST_CASE("layers with experts may be listed one by one") {
+  const auto moe = [](const std::string& list) {
+    return *read(small("deepseek", R"("n_routed_experts": 8, "num_experts_per_tok": 2,
+ "moe_intermediate_size": 32, "moe_layer_freq": )" +
+                                       list))
+                .moe;
+  };
+  CHECK(moe("[0, 1, 1, 1]").first_dense_layers == 1);
+  CHECK(moe("[0, 1, 1, 1]").every == 1);
+  CHECK(moe("2").every == 2);
+  CHECK_THROWS_WITH(moe("[0, 1, 0, 1]"), STEPCAST_HOLDS("only the first layers"));
+}
+
+TEST_CASE("groups of experts and weights of few bits are said, as a model says nothing of them") {
+  std::vector<std::string> notes;
+  read(small("deepseek", R"("n_routed_experts": 8, "num_experts_per_tok": 2, "n_group": 4,
+ "topk_group": 2, "moe_intermediate_size": 32, "quantization_config": {"quant_method": "fp8"})"),
+       &notes);
+  CHECK(std::ranges::count(notes,
+                           "a token chooses experts of 2 of 4 groups: write training.routing: "
+                           "{locality: group_limited, groups: 4, top_groups: 2}") == 1);
+  CHECK(std::ranges::count(
+            notes,
+            "stored in few bits; the forecast trains in the precision of training.precision") == 1);
+}
+
+// LLaVA-1.5 7B: Vicuna's file says little more than its name.
+TEST_CASE("a part inside of another model's file takes its class's sizes") {
+  CHECK(model::parameters(read(R"({"model_type": "llava", "vision_config": {},
+ "text_config": {"model_type": "llama", "vocab_size": 32064}})")) ==
+        6'738'415'616 + std::int64_t{2} * 64 * 4096);
+  CHECK_THROWS_WITH(read(R"({"model_type": "llama", "vocab_size": 32064})"),
+                    STEPCAST_HOLDS("missing key 'hidden_size'"));
+}
+
+}  // namespace huggingface_families_spec

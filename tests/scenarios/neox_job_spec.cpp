@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace neox_job_spec {
+
+using tests::at;
+
+namespace {
+
+std::string text(const std::string& more) {
+  return "{\n\"pipe-parallel-size\": 2,\n\"model-parallel-size\": 2,\n\"num-layers\": 4,\n"
+         "\"hidden-size\": 96,\n\"num-attention-heads\": 8,\n\"seq-length\": 128,\n"
+         "\"max-position-embeddings\": 128,\n\"train_micro_batch_size_per_gpu\": 2" +
+         more + "\n}";
+}
+
+std::string value(const std::string& more, const std::string& path) {
+  return at(tests::job(text(more), {"WORLD_SIZE=16"}).document, path);
+}
+
+}  // namespace
+
+TEST_CASE("every GPT-NeoX job of the tests is a scenario") {
+  tests::check_jobs("neox",
+                    [](const scenarios::Error& wrong, const auto&) { FAIL_CHECK(wrong.what()); });
+}
+
+TEST_CASE("a GPT-NeoX job has the degrees, sizes and batch that its keys say") {
+  CHECK(value("", "model.layers") == "4");
+  CHECK(value("", "model.ffn") == "384");
+  CHECK(value("", "plan.pipeline") == "2");
+  CHECK(value("", "plan.tensor") == "2");
+  CHECK(value("", "plan.zero") == "0");
+  CHECK(value(",\n\"zero_optimization\": {\"stage\": 1}", "plan.zero") == "1");
+  CHECK(value(",\n\"gradient_accumulation_steps\": 3", "training.global_batch") ==
+        "24");  // 2 x 3 x 4
+  CHECK(value(",\n\"train_batch_size\": 64", "training.global_batch") == "64");
+  CHECK(value(",\n\"gpt_j_residual\": true", "model.parallel_block") == "true");
+  CHECK(value(",\n\"checkpoint-activations\": true", "plan.recompute") == "full");
+  CHECK(value(",\n\"bf16\": {\"enabled\": true}", "training.precision") == "bf16");
+  CHECK(value(",\n\"precision\": \"bfloat16\"", "training.precision") == "bf16");
+  CHECK(value(",\n\"activation\": \"swiglu\"", "model.ffn") == "256");  // two thirds
+  CHECK(value(",\n\"num_kv_heads\": 2", "model.kv_heads") == "2");
+}
+
+TEST_CASE("kernels of a GPT-NeoX job are fused where its file says so") {
+  CHECK(value("", "software.fused_bias_activation") == "false");
+  CHECK(value(",\n\"bias-gelu-fusion\": true", "software.fused_bias_activation").empty());
+  CHECK(value("", "software.attention") == "unfused");
+  CHECK(value(",\n\"attention_config\": [[[\"flash\"], 4]]", "software.attention") == "flash");
+}
+
+TEST_CASE("layers of a GPT-NeoX job that cannot be forecast are refused where they are named") {
+  CHECK(tests::refusal([] {
+          tests::job(text(",\n\"attention_config\": [[[\"mamba\"], 4]]"), {"WORLD_SIZE=16"});
+        }) ==
+        "job:10:1: attention_config mamba 4: layers that are state-space models or recurrent "
+        "are not modelled");
+}
+
+}  // namespace neox_job_spec
