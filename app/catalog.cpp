@@ -106,7 +106,6 @@ int catalog_schema(const std::string& file, const Common& common, Streams stream
   deliver(file == "sweep"         ? scenarios::sweep_schema()
           : file == "purchase"    ? scenarios::purchase_schema()
           : file == "corrections" ? scenarios::corrections_schema()
-          : file == "purchase"    ? scenarios::purchase_schema()
                                   : scenarios::scenario_schema(),
           common, streams);
   return success;

@@ -209,6 +209,29 @@ void leave(Caller& caller, const search::Outcome& outcome, const search::Why& wh
   };
 }
 
+// Of plans that people can configure, in corrected times where the others are.
+void add_intervals(std::vector<search::Configurable>& plans, const search::Question& question,
+                   const std::optional<search::Corrected>& corrected) {
+  for (auto& one : plans) {
+    add_interval_to(one.ranked, question);
+    if (!corrected) continue;
+    forecast::stretch(one.ranked.forecast, corrected->correction.factor);
+    one.finer = corrected->correction.factor * one.finer;
+  }
+}
+
+// The trace of the best plan and the page, as far as they are asked for; and what a caller gets.
+void write_found(const forecast::Scenario& best, const search::Outcome& outcome,
+                 const search::Why& why, units::Seconds wall,
+                 const std::optional<search::Corrected>& corrected, const SearchRequest& request,
+                 const Common& common) {
+  const auto command = simulate_command(request.file, common);
+  if (!common.trace.empty()) write_trace(common, timeline_of(best, corrected), best.cluster.gpus);
+  if (!common.report.empty())
+    write_report(common, search_page(outcome, why, wall, corrected, command));
+  if (common.caller != nullptr) leave(*common.caller, outcome, why, wall, corrected, command);
+}
+
 std::optional<units::Seconds> best_time(const search::Answer& answer) {
   if (answer.plans.empty()) return {};
   return answer.plans.front().forecast.step.time;
@@ -237,16 +260,11 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   const std::chrono::duration<double> took = Clock::now() - began;
   add_intervals(answer.plans, question);
   add_intervals(answer.pareto, question);
-  for (auto& one : configurable) add_interval_to(one.ranked, question);
 
   std::optional<search::Corrected> corrected;
   if (correcting && !answer.plans.empty())
     corrected = search::correct(outcome, *why, correcting->corrections);
-  for (auto& one : configurable)
-    if (corrected) {
-      forecast::stretch(one.ranked.forecast, corrected->correction.factor);
-      one.finer = corrected->correction.factor * one.finer;
-    }
+  add_intervals(configurable, question, corrected);
   const bool sized = outcome.tried.empty() || outcome.chosen;
   const bool found = !answer.plans.empty() && sized;
   std::string launch;
@@ -254,18 +272,10 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   if (found) {
     const auto best = under(question, answer.plans.front());
     run = whole_run_of(best, answer.plans.front().forecast);
-    shown_run = run;
-    if (!configurable.empty())
-      shown_run = whole_run_of(under(question, configurable.front().ranked),
-                               configurable.front().ranked.forecast);
+    const auto& shown = configurable.empty() ? answer.plans.front() : configurable.front().ranked;
+    shown_run = whole_run_of(under(question, shown), shown.forecast);
     warn(best, answer.plans.front().forecast, common, streams);
-    if (!common.trace.empty()) write_trace(common, timeline_of(best, corrected), best.cluster.gpus);
-    if (!common.report.empty())
-      write_report(common, search_page(outcome, *why, {took.count()}, corrected,
-                                       simulate_command(request.file, common)));
-    if (common.caller != nullptr)
-      leave(*common.caller, outcome, *why, {took.count()}, corrected,
-            simulate_command(request.file, common));
+    write_found(best, outcome, *why, {took.count()}, corrected, request, common);
     launch = emit(best, origin, request.emission, common, streams);
   } else {
     streams.err << "stepcast: " << report::no_plan_text(outcome) << '\n';

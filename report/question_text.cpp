@@ -9,7 +9,6 @@
 #include "report/racks.hpp"
 #include "report/terminal.hpp"
 #include "report/words.hpp"
-#include "scenarios/racks.hpp"
 #include "units/text.hpp"
 
 namespace report {

@@ -122,10 +122,11 @@ void add_figures(Object& object, const Purchase& purchase, const Assessed& optio
 Document tried_document(const std::vector<search::TriedNodes>& tried) {
   if (tried.empty()) return nullptr;
   Document all = Document::array();
-  for (const auto& [nodes, a] : tried) {
+  for (const auto& one : tried) {
+    const auto& a = one.assessment;
     const auto figure = [&](double value) { return a.planned ? Number(value) : Number(); };
     all.push_back(Object()
-                      .put("nodes", nodes)
+                      .put("nodes", one.nodes)
                       .put("gpus", a.gpus)
                       .put("feasible", a.feasible())
                       .put("binding", a.shortfalls.empty() ? Document(nullptr)

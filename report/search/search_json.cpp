@@ -4,6 +4,7 @@
 #include "report/document.hpp"
 #include "report/job.hpp"
 #include "report/run.hpp"
+#include "report/search/plan_table.hpp"
 #include "report/search/recompute_words.hpp"
 #include "report/search/search.hpp"
 #include "report/search/search_parts.hpp"

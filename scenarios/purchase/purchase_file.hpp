@@ -37,10 +37,6 @@ PlacedPurchase load_placed_purchase(const Source& source, std::span<const std::s
 std::vector<Field> purchase_fields();
 std::string purchase_schema();
 
-// The keys of a purchase, and the JSON Schema by which editors complete and check one.
-std::vector<Field> purchase_fields();
-std::string purchase_schema();
-
 // The complaint about a plan that simulation refused (placed.hpp).
 Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& purchase);
 
