@@ -64,7 +64,6 @@ TEST_CASE("a plan that names every key is read as it stands") {
                                       .fp8_recipe = Fp8Recipe::blockwise,
                                       .optimizer = Optimizer::sgd,
                                       .padding = 0.1,
-                                      .tokens = 2e12,
                                       .tokens = 2e12});
   const auto& software = scenario.software;
   CHECK(software.kernels.attention == model::AttentionKernel::fused);

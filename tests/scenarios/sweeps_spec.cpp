@@ -49,8 +49,8 @@ std::string complaint(const std::string& machine, const std::string& csv) {
 
 }  // namespace
 
-// The bounds are those of docs/model/collectives.md: 8 % from 32 MiB up and 15 % below. Tables taken
-// through a framework scatter by more and are not held to them.
+// The bounds are those of docs/model/collectives.md: 8 % from 32 MiB up and 15 % below. Tables
+// taken through a framework scatter by more and are not held to them.
 TEST_CASE("every published table of the library is predicted within its bounds") {
   // No smooth curve follows the two p5 nodes: 64 and 128 MiB have the same bandwidth, then it
   // triples up to 2 GiB (the choice of a plug-in of the provider).

@@ -79,13 +79,13 @@ constexpr auto rest(int id, const A& a, const B& b) {
   return on(id) ? a / b : a % b;
 }
 
-#define STEPCAST_COMPARE(name, before, after)                  \
-  template <class A, class B>                                  \
-  constexpr bool name(int id, const A& a, const B& b) {        \
+#define STEPCAST_COMPARE(name, before, after)                   \
+  template <class A, class B>                                   \
+  constexpr bool name(int id, const A& a, const B& b) {         \
     if constexpr (requires { static_cast<bool>(a after b); }) { \
-      if (on(id)) return static_cast<bool>(a after b);         \
-    }                                                          \
-    return static_cast<bool>(a before b);                      \
+      if (on(id)) return static_cast<bool>(a after b);          \
+    }                                                           \
+    return static_cast<bool>(a before b);                       \
   }
 STEPCAST_COMPARE(less, <, <=)
 STEPCAST_COMPARE(at_most, <=, <)
