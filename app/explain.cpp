@@ -4,6 +4,7 @@
 #include <optional>
 #include <ostream>
 
+#include "app/caller.hpp"
 #include "app/command.hpp"
 #include "app/corrections.hpp"
 #include "app/placing.hpp"
@@ -32,7 +33,8 @@ class Trial {
     auto sets = common_.sets;
     sets.push_back(set);
     try {
-      const auto read = scenarios::load_placed_scenario(request_.file, sets, common_.job);
+      const auto read = scenarios::load_placed_scenario(source_of(request_.file, common_.caller),
+                                                        sets, common_.job);
       return forecast::simulate(read.value).step.time;
     } catch (const scenarios::Error&) {
       return {};
@@ -53,7 +55,8 @@ class Trial {
     auto step = step_with(change.by_factor(high));
     if (!step) return {};
     constexpr int halvings = 12;
-    for (int i = 0; i<halvings&& * step> measured; ++i) {
+    const bool enough = measured < *step;
+    for (int i = 0; enough && i < halvings; ++i) {
       const double middle = std::sqrt(low * high);
       const auto at = step_with(change.by_factor(middle));
       if (!at) return {};
@@ -121,8 +124,10 @@ int explain(const ExplainRequest& request, const Common& common, Streams streams
   if (!request.trace.empty()) outputs.spare({request.trace});
   std::optional<Seconds> told;
   if (!request.measured.empty()) told = parse_measured(request.measured);
-  const auto [scenario, origin] =
-      scenarios::load_placed_scenario(request.file, common.sets, common.job);
+  const auto read = scenarios::load_placed_scenario(source_of(request.file, common.caller),
+                                                    common.sets, common.job);
+  const auto& scenario = read.value;
+  const auto& origin = read.origin;
   outputs.spare(origin.read);
   auto forecast = placing(origin, [&] { return forecast::simulate(scenario, {.causes = true}); });
   forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
