@@ -36,7 +36,7 @@ bool is_set(const char* variable) {
   return value != nullptr && *value != 0;
 }
 
-// What to try, the best first.
+// Programs that may open the page, in the order in which they are tried.
 std::vector<std::string> browsers() {
   std::vector<std::string> all;
   if (const char* named = std::getenv("BROWSER")) {

@@ -20,14 +20,16 @@ struct Headway {
   std::vector<std::pair<std::string, double>> figures;
 };
 
-// What a program gives to a command beside its arguments, and gets from it beside its answer.
+// The door of a program that runs a command inside of itself: it gives a stop token and texts in
+// place of files, and takes progress, complaints and pages beside the answer.
 struct Caller {
   std::stop_token stop;  // ends the command as Ctrl-C does; without one, Ctrl-C itself does
   std::function<void(const Headway&)> progress;  // some ten times a second, from any thread
   std::map<std::string, std::string> texts;      // that stand for files of these names
 
   std::vector<scenarios::Complaint> complaints;  // of an input that is wrong
-  // What is written to the files of --report and --trace, by name, if they are taken from there.
+  // With takes_files, the command puts the files of --report and --trace here, by name, and writes
+  // none to the disk.
   bool takes_files = false;
   std::map<std::string, std::string> files;
   // The page of --report and the Chrome trace of --trace, of commands whose answers are dear: they

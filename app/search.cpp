@@ -180,7 +180,7 @@ void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast
     for (const auto& warning : warnings) streams.err << "warning: " << warning << '\n';
 }
 
-// Of the best plan, in corrected time.
+// The timeline of the best plan, stretched by the correction.
 forecast::Timeline timeline_of(const forecast::Scenario& best,
                                const std::optional<search::Corrected>& corrected) {
   auto forecast = forecast::simulate(best, {.timeline = true});
@@ -209,7 +209,7 @@ void leave(Caller& caller, const search::Outcome& outcome, const search::Why& wh
   };
 }
 
-// Of plans that people can configure, in corrected times where the others are.
+// Adds 80 % intervals to configurable plans, and corrects their times as those of other plans.
 void add_intervals(std::vector<search::Configurable>& plans, const search::Question& question,
                    const std::optional<search::Corrected>& corrected) {
   for (auto& one : plans) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ends a long piece of work before it is done: Ctrl-C, a caller, or a limit of time.
+// Ctrl-C, a caller or a limit of time ends a long piece of work before it is done.
 #pragma once
 #include <atomic>
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may differ between a run and its scenario, where only the time of a step is known.
+// Changes of one key that may explain a measured step, where no trace tells more than its time.
 #pragma once
 #include <functional>
 #include <string>

@@ -25,7 +25,8 @@ bool inside_layers(StepPart part) {
          part == StepPart::expert_comm;
 }
 
-// Of it there is so many times as much where more layers or passes run.
+// How many times the forecast's communication of this part the rank has, because it runs more
+// layers or passes; 1 for parts outside of layers.
 double passes(const RanPasses& work, StepPart part, std::size_t rank) {
   if (!inside_layers(part)) return 1;
   const double again = work.attention_only ? 0 : work.again;
