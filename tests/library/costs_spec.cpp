@@ -49,7 +49,8 @@ TEST_CASE("a prepared group takes the time that a forecast gives its collectives
     for (int i = 0; i < 40; ++i) {
       const auto stride = std::int64_t{1} << random() % 4;
       const auto most = cluster->gpus / stride;
-      std::vector<std::int64_t> gpus(1 + random() % std::min<std::int64_t>(most, 64));
+      std::vector<std::int64_t> gpus(
+          1 + random() % static_cast<std::uint64_t>(std::min<std::int64_t>(most, 64)));
       for (std::size_t g = 0; g < gpus.size(); ++g) gpus[g] = static_cast<std::int64_t>(g) * stride;
       const int sharing = i % 3 == 0 ? 2 : 1;
       const library::Group group(cluster, gpus, sharing);

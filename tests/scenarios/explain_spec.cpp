@@ -282,7 +282,8 @@ TEST_CASE("of 60 single faults the first suspect is right in 54", "[explain]") {
   Draw draw(25);
   int right = 0;
   for (int i = 0; i < 60; ++i) {
-    const auto drawn = drawn_fault(all_faults[i % std::size(all_faults)], draw);
+    const auto drawn =
+        drawn_fault(all_faults[static_cast<std::size_t>(i) % std::size(all_faults)], draw);
     const auto& of = planned(drawn.plan);
     const auto run = record(of.scenario, of.expected, {drawn.fault}, draw.recording(of));
     const auto found = diagnosed(of, run);

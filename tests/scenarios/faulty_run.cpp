@@ -62,8 +62,7 @@ class Writer {
   Writer(const forecast::Scenario& scenario, const std::vector<forecast::RankTimes>& expected,
          const std::vector<Injected>& faults, std::int64_t rank, std::mt19937& random,
          double jitter, double step)
-      : scenario_(scenario),
-        plan_(scenario.plan),
+      : plan_(scenario.plan),
         faults_(faults),
         rank_(rank),
         random_(random),
@@ -321,7 +320,6 @@ class Writer {
     gap(times_->exposed[StepPart::other].value);
   }
 
-  const forecast::Scenario& scenario_;
   const strategies::Plan& plan_;
   const std::vector<Injected>& faults_;
   std::int64_t rank_;
