@@ -56,12 +56,15 @@ class ProductRates {
     double correction;
   };
   struct Surfaces {
-    const RateSurface *dense, *experts;  // those that count; null: none
-    units::Precision of_experts;         // that they were measured in
+    const RateSurface* dense = nullptr;                    // that counts; null: none
+    std::array<const RateSurface*, 2> experts{};           // the faster counts
+    units::Precision of_experts = units::Precision::bf16;  // that they were measured in
   };
   double correction(const Place& here) const;
   double surface_or_table(const units::Kernel& kernel) const;
-  const RateSurface* surface_of(const units::Kernel& kernel) const;  // null: the table counts
+  // Those that price a kernel; the first null: the table counts.
+  std::array<const RateSurface*, 2> surfaces_of(const units::Kernel& kernel) const;
+  bool is_one_by_one(const units::Kernel& kernel) const;
   Evidence of_table(const units::Kernel& kernel) const;
   Evidence of_surface(const units::Kernel& kernel, const RateSurface& surface) const;
   void join_surfaces();
@@ -72,6 +75,7 @@ class ProductRates {
   double mean_ = 1;                     // geometric, of all corrections
   std::array<Surfaces, 7> surfaces_{};  // by precision
   double join_ = 1;
+  bool has_experts_ = false;  // in the table
 };
 
 }  // namespace topology

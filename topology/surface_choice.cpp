@@ -37,17 +37,15 @@ const RateSurface* product_surface(const Device& device, Precision precision) {
   return nullptr;
 }
 
-ExpertsSurface experts_surface(const Device& device, Precision precision) {
-  const bool narrow =
-      precision == Precision::fp8 || precision == Precision::mxfp8 || precision == Precision::nvfp4;
-  if (narrow)
-    if (const auto* found = first_of(device, Kind::experts, Numbers::fp8,
-                                     {"vllm:flashinfer-trtllm-monolithic:balanced"}))
-      return {found, Precision::fp8};
-  if (narrow || precision == Precision::bf16 || precision == Precision::fp16)
-    return {first_of(device, Kind::experts, Numbers::bf16, {"trtllm:cutlass:balanced"}),
-            Precision::bf16};
-  return {nullptr, Precision::bf16};
+ExpertsSurfaces experts_surfaces(const Device& device, Precision precision) {
+  const auto of = [&](Numbers numbers, std::string_view kernel) {
+    return first_of(device, Kind::experts, numbers, {kernel});
+  };
+  if (precision == Precision::fp32 || precision == Precision::tf32) return {};
+  if (precision == Precision::fp8 || precision == Precision::mxfp8 || precision == Precision::nvfp4)
+    if (const auto* layer = of(Numbers::fp8, "vllm:flashinfer-trtllm-monolithic:balanced"))
+      return {{layer, of(Numbers::fp8_block, "trtllm:deepgemm:balanced")}, Precision::fp8};
+  return {{of(Numbers::bf16, "trtllm:cutlass:balanced")}, Precision::bf16};
 }
 
 const RateSurface* attention_surface(const Device& device) {

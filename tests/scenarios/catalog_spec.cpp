@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/catalog.hpp"
@@ -10,6 +11,7 @@
 #include "scenarios/documents/yaml.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
+#include "topology/kernel_time.hpp"
 #include "topology/rate_surface.hpp"
 
 namespace catalog_spec {
@@ -202,6 +204,31 @@ TEST_CASE("half the power limit slows products of NVIDIA's devices since A100 by
     device.power = device.power / 2.0;
     CHECK(device.clock() == Approx(clock / std::sqrt(2)));
   }
+}
+
+TEST_CASE("8 experts of 2048 x 7168 are faster in mxfp8 than in bf16 on Blackwell, in each pass") {
+  using units::Kernel;
+  // torchao on B200, 16,384 rows an expert: bf16 reaches 750 TFLOP/s forward and backward together,
+  // mxfp8 2300 forward and 1830 for the weight's gradient, without casts.
+  for (const auto* name : {"b200", "b300", "gb200", "gb300"})
+    for (const auto layout :
+         {Kernel::Layout::forward, Kernel::Layout::input_gradient, Kernel::Layout::weight_gradient})
+      for (const std::int64_t launches : {1, 8}) {
+        const auto device = scenarios::catalog_device(name);
+        const auto time_in = [&](units::Precision precision) {
+          const std::int64_t rows = 16384, out = 2048, in = 7168;
+          Kernel kernel{.kind = Kernel::Kind::product, .precision = precision, .layout = layout};
+          kernel.batch = 8, kernel.grouped = true, kernel.launches = launches;
+          const bool last = layout == Kernel::Layout::weight_gradient;
+          kernel.m = last ? out : rows, kernel.k = last ? rows : in;
+          kernel.n = last ? in : out;
+          if (layout == Kernel::Layout::input_gradient) std::swap(kernel.n, kernel.k);
+          kernel.flops = {2.0 * 8 * static_cast<double>(rows * out * in)};
+          return topology::kernel_time(kernel, device);
+        };
+        CAPTURE(name, launches);
+        CHECK(time_in(units::Precision::mxfp8) < time_in(units::Precision::bf16));
+      }
 }
 
 TEST_CASE("every node names a usual fabric that exists") {
