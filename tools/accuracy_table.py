@@ -106,7 +106,7 @@ def short_table_of(answer):
                 errors.append(abs(one["error"]))
     lines = ["| kind of run | data sets | runs | step time, mean abs. error | memory |",
              "| --- | --: | --: | --: | --: |"]
-    order = ["Volta", "Ampere", "Hopper", "Blackwell"]
+    order = ["Volta", "Ampere", "Hopper", "Blackwell", "CDNA", "TPU"]
     for kind, sets in sorted(kinds.items(),
                              key=lambda one: (order.index(one[0].split()[0]), one[0])):
         means = [sum(errors) / len(errors) for errors in sets.values()]
