@@ -216,6 +216,7 @@ TEST_CASE("exact text uses the unit that makes the number short") {
   CHECK(exact_text(Money{300e3}) == "300000");
   CHECK(exact_text(Money{0.08}) == "0.08");
   CHECK(exact_text(Bytes{-500e6}) == "-500 MB");
+  CHECK(exact_text(Seconds{0.5 * 365 * 86400}) == "0.5 years");  // not 4380 h
 }
 
 TEST_CASE("exact text has an exponent below 1e-4 and from 1e18 on") {
