@@ -37,6 +37,9 @@ LIBCLANG = "/usr/lib/llvm-14/lib/libclang-14.so.1"
 PURCHASE = ["search", "-#", "[#goodput_spec],[#decide_spec],[#purchase_spec],[#whole_run_spec],[#find_nodes_spec]"]
 BOUNDS = ["search", "-#", "[#plan_bounds_spec],[#contention_bound_spec],[#sandwich_spec],[#price_cache_spec],"
                           "[#unreduced_spec],[#whole_problem_spec],[#space_spec]"]
+MEMORY = ["strategies", "-#", "[#memory_spec],[#sharded_memory_spec],[#split_memory_spec],[#sharding_spec],"
+                              "[#zero_1_spec],[#recompute_spec],[#optimizer_spec],[#master_weights_spec],"
+                              "[#gradient_precision_spec],[#state_offload_spec],[#expert_groups_spec],[#regrouping_spec]"]
 GROUPS = {
     "units": (["units/*.hpp", "units/*.cpp"], [["units"], ["model"], ["plans"]]),
     "model": (["model/*.hpp", "model/*.cpp"], [["model"], ["plans"]]),
@@ -44,12 +47,12 @@ GROUPS = {
                   "topology/collective.cpp", "topology/algorithms.cpp", "topology/paths.cpp",
                   "topology/ports.cpp", "topology/ports_all_to_all.cpp", "topology/offload_time.cpp",
                   "topology/rate_surface.cpp", "topology/measured_collective.cpp",
-                  "topology/fabric_plan.cpp"], [["topology"], ["strategies"]]),
+                  "topology/fabric_plan.cpp"], [["topology"]]),
     "memory": (["plans/memory.cpp", "plans/holdings.cpp", "plans/duties.cpp", "plans/shard_groups.cpp",
                 "plans/placement.cpp", "plans/expert_loads.cpp", "plans/recompute.cpp"],
-               [["plans"], ["strategies"]]),
+               [["plans"], MEMORY]),
     "bounds": (["search/plan_bounds.cpp", "search/block_bounds.cpp", "search/bounded_degrees.cpp",
-                "strategies/contention_bound.cpp"], [["strategies"], BOUNDS]),
+                "strategies/contention_bound.cpp"], [BOUNDS]),
     "goodput": (["search/purchase/goodput.cpp"], [PURCHASE]),
     "prices": (["search/purchase/purchase.cpp", "search/purchase/decide.cpp",
                 "search/purchase/recommend.cpp"], [PURCHASE]),
