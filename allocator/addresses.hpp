@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the driver puts what it is asked for: the lowest gap that is wide enough. PyTorch prefers
-// the lower of two free blocks of one size, so that addresses decide something.
+// The addresses at which the driver puts segments: the lowest gap that is wide enough. PyTorch
+// prefers the lower of two free blocks of one size, so that addresses decide something.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -33,7 +33,7 @@ struct Block {
   bool is_split() const { return before != no_block || after != no_block; }
 };
 
-// Where a block stands among free ones: by stream, then size, then address; among those without
+// The place of a block among free ones: by stream, then size, then address; among those without
 // memory sizes count for nothing.
 struct Place {
   StreamId stream = 0;

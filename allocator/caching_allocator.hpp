@@ -36,8 +36,9 @@ class CachingAllocator {
   // Appends every action to `trace`, unless null; the trace must outlive the allocator.
   CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace = nullptr);
 
-  // Whether there was memory. std::invalid_argument where the tensor is there already, or its size
-  // is negative. O(log blocks), but where memory is given back.
+  // Allocates a tensor; returns whether there was memory. Throws std::invalid_argument if the
+  // tensor is there already or its size is negative. O(log blocks), except when memory is given
+  // back.
   bool allocate(TensorId tensor, Size size, StreamId stream);
   // Allocates and frees at once, where a free block serves and no trace is written: then only peaks
   // may change, and true is returned. Otherwise nothing happens. O(log blocks)
@@ -52,7 +53,7 @@ class CachingAllocator {
   const Counts& counts() const { return counts_; }
   Shortage shortage(Size requested, StreamId stream) const;
   void reset_peaks();
-  // By address. O(blocks · log blocks), as the next one.
+  // The segments by address. O(blocks · log blocks), as the next function.
   std::vector<Segment> segments() const;
   // All that what happens from here on depends on: equal states have equal futures.
   std::vector<std::int64_t> state() const;

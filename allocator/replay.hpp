@@ -15,7 +15,7 @@ struct Rounds {
   std::int64_t count = 1;
 };
 
-// What happens once, and what every step does after it.
+// The events that happen once, and those of every step after them.
 struct Timeline {
   Events before, step;
   Rounds rounds = {};  // of the step; a round frees what it allocates, and allocates what it frees
@@ -44,8 +44,8 @@ struct Recurrence {
 };
 
 struct Replayed {
-  // Of what precedes the first step, of that step, of steps later on, and of all: peaks and calls
-  // of the driver are those since the beginning of each.
+  // Counts of the events before the first step, of that step, of later steps, and of all. Peaks and
+  // calls of the driver are those since the beginning of each.
   Counts before, first, steady, all;
   std::optional<Recurrence> recurrence;  // absent: none within the steps that were compared
   std::int64_t played = 0;               // steps; the others were found by the recurrence
@@ -64,8 +64,8 @@ inline constexpr std::int64_t most_states = 32;
 Replayed replay(CachingAllocator& allocator, const Timeline& timeline, std::int64_t steps,
                 std::int64_t compared = most_states);
 
-// Of one list of events: the index of the first for which there was no memory, nothing after it
-// being played, or nothing where all are.
+// Plays one list of events. Returns the index of the first event for which there was no memory,
+// after which nothing is played, or nothing if all were played.
 std::optional<std::size_t> play(CachingAllocator& allocator, const Events& events);
 
 }  // namespace allocator

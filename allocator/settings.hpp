@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How PyTorch's caching allocator is set up (PYTORCH_CUDA_ALLOC_CONF), and the sizes that follow:
-// c10/cuda/CUDACachingAllocator.cpp and CUDAAllocatorConfig.cpp of PyTorch 2.1 to 2.6.
+// The settings of PyTorch's caching allocator (PYTORCH_CUDA_ALLOC_CONF), and the sizes that follow
+// from them: c10/cuda/CUDACachingAllocator.cpp and CUDAAllocatorConfig.cpp of PyTorch 2.1 to 2.6.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Settings {
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-// What a process can have.
+// The memory that a process can have.
 struct Limits {
   Size device = 0;  // bytes that the driver has for it
   // torch.cuda.set_per_process_memory_fraction, in bytes: the allocator asks for no more. Segments
@@ -46,12 +46,12 @@ struct Limits {
   std::optional<Size> allowed;
 };
 
-// Of a block for a request of so many bytes.
+// The size of a block for a request of so many bytes.
 Size rounded(Size requested, const Settings& settings);
 constexpr bool is_small(Size rounded_size) { return rounded_size <= largest_small; }
-// Of the segment that a block of this rounded size needs where none is free.
+// The size of the segment that a block of this rounded size needs if no block is free.
 Size segment_for(Size rounded_size);
-// Of a page of expandable segments.
+// The size of a page of expandable segments.
 constexpr Size page_of(bool small) { return small ? small_segment : large_segment; }
 
 }  // namespace allocator

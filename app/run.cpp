@@ -187,6 +187,23 @@ std::string unknown_command(const CLI::App& program, int argc, const char* const
   return text + "\nTry 'stepcast --help'.\n";
 }
 
+// The options that look like one of the command's, with what was meant; empty if there are none.
+std::string unknown_options(const CLI::App& program) {
+  const auto* command = &program;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  std::vector<std::string> names;
+  for (const auto* option : command->get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  std::string text;
+  for (const auto& word : command->remaining())
+    if (const auto nearest = units::nearest_word(word, known);
+        word.starts_with("--") && !nearest.empty())
+      text +=
+          "stepcast: unknown option '" + word + "'; did you mean '" + std::string(nearest) + "'?\n";
+  return text;
+}
+
 std::string version_text() {
   const std::string made_from = commit;
   return "stepcast " STEPCAST_VERSION + (made_from.empty() ? "" : " (commit " + made_from + ")");
@@ -255,6 +272,7 @@ int run(int argc, const char* const* argv, Streams streams, Caller* caller) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
     const bool asked_for_help = wrong.get_exit_code() == 0;
+    if (!asked_for_help) streams.err << unknown_options(program);
     program.exit(wrong, streams.out, streams.err);
     if (!asked_for_help) return wrong_input;
     action = [](Streams to) {

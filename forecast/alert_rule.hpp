@@ -10,7 +10,8 @@
 
 namespace forecast {
 
-// What each of them is of a forecast: alert_figures() in alerts.hpp.
+// Figures that a rule may watch. alert_figures() in alerts.hpp says which value of a forecast each
+// of them is.
 enum class AlertFigure : std::uint8_t {
   gpu_utilisation,
   memory,
@@ -38,7 +39,8 @@ struct AlertRule {
   AlertUnit unit = AlertUnit::plain;
   double threshold = 0;
   std::string condition;  // as it was written, the comparison as a sign: "> 90 %"
-  // Of node_failure_rate: mean time between failures of one node, of one GPU; rates add up.
+  // For node_failure_rate: the mean times between failures of one node and of one GPU. The two
+  // rates add up.
   std::optional<units::Seconds> node_mtbf, gpu_mtbf;
   friend bool operator==(const AlertRule&, const AlertRule&) = default;
 };

@@ -19,7 +19,7 @@ struct AlertFigureFacts {
   AlertUnit unit;            // memory: a share, or bytes
   bool simulated = true;
 };
-// In the order of AlertFigure.
+// The figures in the order of AlertFigure.
 std::span<const AlertFigureFacts> alert_figures();
 const AlertFigureFacts& facts_of(AlertFigure figure);
 

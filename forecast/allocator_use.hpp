@@ -9,13 +9,14 @@
 
 namespace forecast {
 
-// What an actor's steps make of the allocator: they are played until its state recurs, or
-// allocator::most_states of them. O(events of the steps played · log blocks)
+// Replays an actor's steps through the caching allocator, until the allocator's state recurs or
+// allocator::most_states steps were played. O(events of the steps played · log blocks)
 AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& lowered,
                            std::uint32_t actor);
 
 allocator::Settings settings_of(const strategies::AllocatorSettings& settings);
-// What the allocator may have: the device's memory beside what lies outside of it.
+// The bytes that the allocator may take: the device's memory without the part that lies outside the
+// allocator.
 allocator::Limits limits_of(const Scenario& scenario, const strategies::ActorFacts& actor);
 
 }  // namespace forecast

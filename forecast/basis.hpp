@@ -12,7 +12,7 @@
 
 namespace forecast {
 
-// What has a price.
+// Kinds of work that have a price.
 //   products      matrix products outside of experts, batched ones too
 //   attention     fused attention
 //   experts       products of experts
@@ -42,7 +42,8 @@ struct Wanted {
   std::int64_t time_ps = 0;
 };
 
-// Of the critical path, on which nobody is idle: all kinds and evidences sum to the step exactly.
+// The time of the critical path by kind and evidence. Nobody is idle on that path, so the times sum
+// to the step exactly.
 struct Basis {
   std::array<ByEvidence, priced_kinds> of{};
   // Products, attention, experts and collectives whose price is scaled or physics, the most seconds

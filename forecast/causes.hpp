@@ -25,7 +25,7 @@ struct Played {
 // O(events + length of the chains).
 std::vector<Idle> idle_of(const Played& played);
 
-// From the step's begin; of what is drawn.
+// The critical path of the actors that are drawn, from the step's begin.
 std::vector<Awaited> critical_path_of(const Played& played);
 
 }  // namespace forecast

@@ -21,7 +21,7 @@ struct ChunkBlocks {
   std::vector<std::string> names;  // "layer 3", "embedding"
 };
 
-// What one microbatch holds of it, from its forward to its backward pass.
+// The tensors that one microbatch holds of a virtual stage, from its forward to its backward pass.
 class ChunkTensors {
  public:
   explicit ChunkTensors(const ChunkBlocks& chunk);
@@ -29,13 +29,14 @@ class ChunkTensors {
   // Adds to `ends` where each block's events end.
   using Ends = std::vector<std::size_t>;
   void forward(TensorLog& log, Ends& ends);
-  // Of the gradients of inputs, of weights, or both.
+  // Logs a backward pass: of the gradients of inputs, of weights, or both.
   void backward(TensorLog& log, strategies::Pass pass, Ends& ends);
 
   class Backward;  // a backward pass, as strategies::walk_back visits it
 
  private:
-  // Of one block: by operator, what is there until its gradients are; and beside operators.
+  // The tensors of one block: by operator, those that stay until its gradients are made; and those
+  // that belong to no operator.
   struct Held {
     std::vector<std::vector<allocator::TensorId>> kept, made_again;
     std::vector<allocator::TensorId> whole, input_again;

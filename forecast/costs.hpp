@@ -18,7 +18,7 @@ class Prices {
   strategies::Costs costs() const;  // which the cluster alone must outlive
   // The same; all that is asked is kept.
   strategies::Costs costs_with_questions() const;
-  // What the answer to a question rests on. O(measurements)
+  // The evidence that the answer to a question rests on. O(measurements)
   topology::Evidence evidence(const strategies::Question& question) const;
 
  private:

@@ -10,8 +10,9 @@
 
 namespace forecast {
 
-// Nothing where training.routing is left out or no rank sends tokens to another. `middle`: a layer
-// with experts. Prices a layer for each load that is reported.
+// Says how experts are reached and loaded. Returns nothing if training.routing is left out or no
+// rank sends tokens to another. `middle`: a layer with experts. Prices a layer for each load that
+// is reported.
 std::optional<ExpertRanks> expert_ranks(const Scenario& scenario,
                                         const strategies::Lowered& lowered,
                                         const strategies::Block& middle,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would make a plan fit that does not.
+// The change that makes a plan fit whose memory overflows.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,9 +15,9 @@ struct FittingChange {
   units::Seconds step;
 };
 
-// Of changes to one key (sequence parallelism, half the microbatch, recomputation, a further stage
-// of ZeRO, states on the host) the one with the shortest step that fits; nothing where none does.
-// A simulation for each change that the plan allows: eight at most.
+// Tries changes to one key: sequence parallelism, half the microbatch, recomputation, a further
+// stage of ZeRO, states on the host. Returns the change that fits and has the shortest step, or
+// nothing if none fits. Simulates each change that the plan allows, eight at most.
 std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario);
 
 // A sentence that says so, or that there is none.

@@ -81,7 +81,7 @@ struct AllocatorFailure {
   units::Bytes requested, allocated, reserved, largest_free;
 };
 
-// What the caching allocator holds of a rank of the stage that needs most, by a replay.
+// The memory that the caching allocator holds on a rank of the stage that needs most, by a replay.
 struct AllocatorUse {
   int stage = 0;
   AllocatorPeaks first, steady;  // of the first step, and of those that find what it left
@@ -102,7 +102,8 @@ struct Memory {
   int peak_stage = 0;
   std::vector<StageMemory> stages;        // in rank order
   std::optional<AllocatorUse> allocator;  // only if asked for
-  // That a real run fits, from 0 to 1; only if asked for (accuracy/memory_spread.hpp).
+  // The probability, from 0 to 1, that a real run fits in memory. Present only if asked for
+  // (accuracy/memory_spread.hpp).
   std::optional<double> fit_chance;
 };
 
@@ -113,8 +114,8 @@ struct LinkLoad {
   double utilisation = 0;  // bytes over what it could have carried in the step, at most 1
 };
 
-// What one rank lost in a step because its `what` had to share `link` with `by`: the rank that lost
-// most.
+// The time that one rank lost in a step because its traffic `what` shared `link` with the traffic
+// `by`. The rank is the one that lost most.
 struct Slowed {
   std::string what, by;  // "reduce gradients", "send activations"
   std::string link;
@@ -126,8 +127,8 @@ struct ExpertRanks {
   double ranks_reached = 1, nodes_reached = 1;  // by one token, in the mean
   double own_load = 1, fullest_load = 1;        // of the mean rank and of the fullest
   double dropped = 0;                           // share of token copies
-  // With consecutive experts on each rank, where they are placed another way; and what no placement
-  // gets below.
+  // `given_load`: the load with consecutive experts on each rank, if they are placed another way.
+  // `least_load`: the load that no placement gets below.
   std::optional<double> given_load, least_load;
   // A middle layer on a rank of so much load: the mean rank, then quantiles of the fullest.
   struct Layer {
@@ -158,8 +159,8 @@ struct Slice {
   std::int64_t microbatch = -1, chunk = -1;
   std::int64_t start_ps = 0, end_ps = 0;
   units::Bytes bytes;  // that each of its ranks sends, a pass in the communication inside it
-  // Of a pass, on one rank, what runs again included: counted as in Step::hfu, so that over the
-  // passes of all ranks they sum to it. Optimizer steps count none.
+  // Operations of a pass on one rank, with those that run again. They are counted as in Step::hfu,
+  // so those of all ranks' passes sum to it. Optimizer steps count none.
   units::Flops flops;
   int steps = -1;  // of a pass: which of Timeline::passes; -1: none
 };
@@ -205,12 +206,12 @@ struct Timeline {
   std::vector<std::string> link_names;  // of the busiest links, at most 4 of each kind and 8 in all
   std::vector<LinkSample> links;        // by (link, time)
   std::vector<Idle> idle;               // of each stage's lowest rank; by (stage, start)
-  // Of the step, from its begin: what went on, each where the one before it ends, clipped to the
-  // path; they sum to the step time.
+  // The critical path of the step, from its begin. Each piece begins where the one before it ends;
+  // pieces sum to the step time.
   std::vector<Awaited> critical_path;
 };
 
-// Where a scenario stands among the runs that forecasts were held against.
+// The place of a scenario among the published runs that forecasts were compared with.
 struct Validated {
   std::vector<std::string> regime;     // "a100", "megatron-core", …: the narrowest with such runs
   std::size_t rows = 0, datasets = 0;  // runs in it, and the data sets they are from

@@ -5,9 +5,8 @@
 
 namespace forecast {
 
-// What the ranks of a node keep in its memory and on its drives, for the node that is fullest, and
-// whether all of it is there. Nothing where the plan keeps everything on the devices; else
-// O(ranks).
+// Adds the bytes that the ranks of the fullest node keep in its memory and on its drives, and
+// whether they fit. Adds nothing if the plan keeps everything on the devices. O(ranks)
 void add_host_memory(Memory& memory, const Scenario& scenario, const strategies::Lowered& lowered);
 
 }  // namespace forecast

@@ -11,11 +11,10 @@
 
 namespace forecast {
 
-// What links carried over what they could have carried in the run, by link, at most 1. What passes
-// send inside themselves counts too. It shares links with nothing, so it is no traffic of the
-// program, and it can fill a link at the same time as that: a link that would have to carry more
-// than it can in the run, which is then too short, is full.
-// O(uses of links by ops).
+// The load of each link in a run: bytes that it carried over bytes that it could have carried, at
+// most 1. Traffic inside of passes counts too. It shares links with nothing, so it is no traffic of
+// the program, and it can fill a link at the same time as that: a link that would have to carry
+// more than it can in the run, which is then too short, is full. O(uses of links by ops).
 std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Trace& trace);
 
 // The same over time, of these links, numbered by their place in the list. O(the above, sorted).

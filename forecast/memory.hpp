@@ -12,7 +12,8 @@ namespace forecast {
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
                  bool replayed = false);
 
-// What a process may have of an actor's device, and what of it lies outside the allocator.
+// The bytes that a process may take of an actor's device, and the bytes of it that lie outside the
+// allocator.
 units::Bytes capacity_of(const Scenario& scenario, const strategies::ActorFacts& actor);
 units::Bytes outside_of(const Scenario& scenario, const strategies::ActorFacts& actor);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the caching allocator does for one rank.
+// The calls of the caching allocator for one rank.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace forecast {
 
-// Of a block of the model, an operator of it; either may be empty.
+// A tensor with the block of the model and the operator that it belongs to; either may be empty.
 struct NamedTensor {
   std::string block, op, what, category;  // "layer 3", "qkv", "input", "activations"
   std::string name() const;               // "layer 3: qkv, input"
   friend bool operator==(const NamedTensor&, const NamedTensor&) = default;
 };
 
-// As PyTorch's memory history has it: what happened, and what is there at the end.
+// A memory history as PyTorch records it: the events, and the segments at the end.
 struct MemoryHistory {
   allocator::Settings settings;
   allocator::Trace trace;
@@ -28,10 +28,10 @@ struct MemoryHistory {
 // Steps that a history covers: the first, and one that finds what that left.
 inline constexpr std::int64_t steps_in_history = 2;
 
-// Of a rank of a pipeline stage: what the caching allocator does with its tensors
-// (memory_timeline.hpp) in its usual settings, where it may have what the device has beside the
-// framework and its communicators. Where that is not enough it ends with an entry `oom`. Lowers the
-// step anew. Throws what simulate throws.
+// The history of a rank of a pipeline stage: its tensors (memory_timeline.hpp) in a caching
+// allocator with its usual settings, which may take the device's memory without that of the
+// framework and its communicators. If the memory does not suffice, the history ends with an entry
+// `oom`. Lowers the step anew. Throws what simulate throws.
 MemoryHistory memory_history(const Scenario& scenario, int stage);
 
 }  // namespace forecast

@@ -8,7 +8,8 @@
 
 namespace forecast {
 
-// Of one rank, whose passes are added in the program's order, which is that of allocation.
+// The memory of one rank over time. Its passes are added in the program's order, in which they
+// allocate.
 class MemorySamples {
  public:
   MemorySamples(int stage, const StageMemory& memory) : stage_(stage), memory_(memory) {}
@@ -16,9 +17,9 @@ class MemorySamples {
   // `slice`: of the pass.
   void pass(const sim::Template& body, bool updates, sim::Picoseconds start, sim::Picoseconds end,
             std::size_t slice);
-  // By time. What is in the stage's peak beyond the most that passes take is there all the time,
-  // but for copies of gradients on their way, which are there between the last pass and the
-  // optimizer's and are seen only where they are the peak.
+  // The samples, sorted by time. Memory that the stage's peak has beyond the most that passes take
+  // is there all the time. Copies of gradients on their way are the exception: they are there
+  // between the last pass and the optimizer's, and are seen only if they make the peak.
   std::vector<MemorySample> take();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a snapshot of PyTorch's caching allocator tells of a real run.
+// What a snapshot of PyTorch's caching allocator tells about a real run's memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ struct SnapshotSegment {
   friend bool operator==(const SnapshotSegment&, const SnapshotSegment&) = default;
 };
 
-// Of one device, bytes. What was the most is said of the time that its list of events covers: the
-// sum of segments and blocks at the end, and from there back.
+// The memory of one device, bytes. Peaks are those of the time that its list of events covers: the
+// sum of segments and blocks at the end, followed back from there.
 struct SnapshotDevice {
   std::int64_t reserved = 0, allocated = 0, requested = 0;  // at the end
   std::int64_t most_reserved = 0, most_requested = 0;

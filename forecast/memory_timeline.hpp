@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank allocates and frees in a step, in the order in which its host does so.
+// The tensors that one rank allocates and frees in a step, in the order in which its host does so.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a profiler saw one GPU do in a real run, broken down as a forecast is.
+// A profile of one GPU in a real run, broken down into the parts of a forecast.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -55,7 +55,7 @@ struct ProfiledWork {
   std::int64_t source = -1, destination = -1;  // of a message, as numbered in its group
 };
 
-// Who communicates with each other, as the trace has it.
+// The ranks that communicate with each other, as the trace lists them.
 struct ProfiledGroup {
   std::string name;       // as told, ranks included: that of the same group in another rank's trace
   GpuWork kind{};         // of which parallelism; other_comm: not told

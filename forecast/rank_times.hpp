@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each rank is forecast to do in a step, in the words in which a profiler's trace tells it.
+// The forecast work of each rank in a step, in the words of a profiler's trace.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -18,7 +18,7 @@ inline constexpr std::size_t kernel_phases = 4;
 
 using ClassTimes = std::array<units::Seconds, kernel_classes>;
 
-// Of one rank of a class whose ranks do alike.
+// The times of one rank of a class whose ranks do the same work.
 struct RankTimes {
   int stage = 0;
   std::int64_t rank = 0;   // the lowest of its class

@@ -8,7 +8,8 @@
 
 namespace forecast {
 
-// As of a step (idle.hpp), in ticks of the run; slices are its operations.
+// Idle intervals of a schedule, told as those of a step (idle.hpp), in ticks of the run; slices are
+// its operations.
 struct ScheduleWaits {
   std::vector<Idle> idle;              // by (stage, start)
   std::vector<Awaited> critical_path;  // sums to the makespan

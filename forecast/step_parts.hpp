@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the time of a step goes to: one list, from which every document, text and table takes its
-// parts.
+// The parts that a step's time is the sum of: one list, from which every document, text and table
+// takes them.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -32,7 +32,8 @@ struct StepPartFacts {
   const char* key;    // of its seconds in documents and tables: "tensor_comm_s"
   const char* words;  // for people: "tensor comm"
 
-  // Of the part as a kind: of time on the critical path, of slices of the timeline. "tensor_comm".
+  // The part's name as a kind of time on the critical path and of slices of the timeline, such as
+  // "tensor_comm".
   constexpr std::string_view name() const {
     const std::string_view seconds(key);
     return seconds.substr(0, seconds.size() - 2);
@@ -80,7 +81,7 @@ class TimeParts {
     return of_[static_cast<std::size_t>(part)];
   }
 
-  // Of all parts of a sort.
+  // The time of all parts of a sort.
   constexpr units::Seconds sum(StepPartFacts::Sort sort) const {
     units::Seconds all;
     for (const auto& facts : step_parts)

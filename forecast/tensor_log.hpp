@@ -16,7 +16,7 @@ class TensorLog {
   TensorLog(allocator::Events& events, std::vector<NamedTensor>& tensors)
       : events_(&events), tensors_(tensors) {}
 
-  // To another list, with the same tensors.
+  // Goes on writing to another list, with the same tensors.
   void write_to(allocator::Events& events) { events_ = &events; }
 
   allocator::TensorId allocate(std::int64_t bytes, NamedTensor tensor) {

@@ -15,8 +15,8 @@ struct Drawn {
   std::vector<std::size_t> slice_of;  // by event; no_slice: of a rank that is not drawn
 };
 
-// What the lowest rank of every stage, and whoever else is on the critical path, did: bars,
-// messages between them, and memory over time. `questions`: that priced the program.
+// The timeline of the lowest rank of every stage and of every other rank on the critical path:
+// bars, messages between them, and memory over time. `questions` are those that priced the program.
 Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
                   const sim::Trace& trace, const sim::Waits& waits, const Memory& memory,
                   const strategies::Questions& questions);
@@ -25,7 +25,7 @@ Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
 // kernels of one part that follow each other are one. O(steps)
 std::vector<PassStep> pass_steps(const sim::Template& body, const strategies::Questions& questions);
 
-// What a bar of this op is called, and where it is drawn.
+// The name of an op's bar, and the lane on which it is drawn.
 std::string name_of(const sim::Label& label, bool chunks);
 const char* lane_of(const sim::Op& op, const sim::Label& label);
 

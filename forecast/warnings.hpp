@@ -7,10 +7,10 @@
 
 namespace forecast {
 
-// What of device, host or NVMe memory overflows, and what would help; empty if nothing does.
+// Says which memory overflows (device, host or NVMe) and what would help. Empty if everything fits.
 std::string misfit_of(const Scenario& scenario, const Memory& memory);
 
-// What a user should know about this answer, each with advice. Empty if all is well.
+// Warnings about this answer, each with advice. Empty if all is well.
 std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast);
 
 }  // namespace forecast

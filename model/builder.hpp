@@ -21,7 +21,8 @@ struct Builder {
 
   // Bytes of an element outside the matrix products.
   double element() const;
-  // Of an element that the products read, scales included; linear layers keep this of their inputs.
+  // Bytes of an element that the products read, scales included; linear layers keep their inputs
+  // so.
   double operand_element() const;
   // The same in 16 bit where this is narrower: what attention, the router and the head compute in.
   Builder wide() const;
@@ -67,7 +68,7 @@ inline void append(Operators& to, Operators from) {
 Operators attention(const Builder& make, std::int64_t window);
 Operators dense_mlp(const Builder& make);
 Operators expert_mlp(const Builder& make);
-// From the norm's output to queries, keys and values.
+// The operators from the norm's output to queries, keys and values.
 Operators latent_projections(const Builder& make);
 
 }  // namespace model

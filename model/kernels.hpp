@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels compute the mathematics: a fact of the software, not of the model or the device.
+// The kernels that compute the mathematics: facts of the software, not of the model or the device.
 #pragma once
 #include "units/kernel.hpp"
 
 namespace model {
 
-// How the attention core runs: unfused = score matrix in memory, matrix products and a softmax
+// The kernel of the attention core: unfused = score matrix in memory, matrix products and a softmax
 // kernel; flash = FlashAttention-2, only the log-sum-exp is kept; the others keep the same and
 // differ in how fast they run: cuDNN's kernels (fused), FlashAttention-1 and -3, and xFormers'
 // memory-efficient attention.
 enum class AttentionKernel { unfused, fused, flash, flash_1, flash_3, memory_efficient };
 
-// How the scales of fp8 are found: from the largest values of earlier steps, or from the tensor as
-// it is: one for all of it, one for each row, one for each block.
+// The method that finds the scales of fp8: from the largest values of earlier steps, or from the
+// tensor as it is, with one scale for all of it, for each row or for each block.
 enum class Scaling { delayed, tensorwise, rowwise, blockwise };
 
 // The products of the routed experts that are here: a launch for each (Transformer Engine's grouped

@@ -19,9 +19,9 @@ struct Extent {
   std::int64_t sequence = 0;                                 // tokens of each
   std::int64_t heads = 0, kv_heads = 0, ffn = 0, vocab = 0;  // its share of each width
   std::int64_t rows = 0;  // tokens that norms, dropouts, residuals and the router see here
-  // Of a layer with experts: how many are here and their width, the width of all shared experts
-  // together, and the token copies that the experts here process. The caller balances these over
-  // the ranks: mean × imbalance, or what capacity_factor leaves of it.
+  // For a layer with experts: the number of experts here and their width, the width of all shared
+  // experts together, and the token copies that the experts here process. The caller balances these
+  // over the ranks: mean × imbalance, or what capacity_factor leaves of it.
   std::int64_t experts = 0, expert_ffn = 0, shared_ffn = 0, routed = 0;
   std::int64_t tokens() const { return batch * sequence; }
 };
@@ -29,10 +29,10 @@ struct Extent {
 // Extent of the undivided transformer, its vocabulary as given; every token's copies are routed.
 Extent whole(const Transformer& transformer, std::int64_t batch, std::int64_t sequence);
 
-// Where the operators of a divided layer meet: before `enter` the rows must be complete on every
-// part; after `leave` each part holds a partial sum of the complete rows. After `dispatch` the
-// token copies travel to the ranks that hold their experts, after `combine` their results travel
-// back.
+// The places at which the operators of a divided layer meet: before `enter` the rows must be
+// complete on every part; after `leave` each part holds a partial sum of the complete rows. After
+// `dispatch` the token copies travel to the ranks that hold their experts, after `combine` their
+// results travel back.
 enum class Seam { none, enter, leave, dispatch, combine };
 
 enum class Part { embedding, attention, mlp, head };
@@ -53,7 +53,7 @@ struct Kept {
   bool attention = false;  // the attention core's output, as the core wrote it
 };
 
-// What an operator does, where somebody must know it: its name is for people, and decides nothing.
+// The role of an operator, if somebody must know it: its name is for people, and decides nothing.
 enum class Role : std::uint8_t { other, mlp_norm, router, permute, lm_head, cross_entropy };
 
 struct Operator {
@@ -70,8 +70,8 @@ struct Operator {
   // one product makes all.
   std::vector<double> products;
   units::Bytes largest;  // largest tensor alive only while it runs
-  // What is alive beside kept tensors while its gradients are computed; nothing: those of its input
-  // and of its output, each as large as `largest`.
+  // Bytes that are alive beside kept tensors while its gradients are computed. Nothing means the
+  // gradients of its input and of its output, each as large as `largest`.
   std::optional<units::Bytes> gradients;
   double parameters = 0;  // held by this part
   // The complete rows that meet at `enter` or `leave`: tokens × width (a latent projection's are

@@ -5,8 +5,8 @@
 
 namespace model {
 
-// What Megatron-Core recomputes together (its --recompute-modules). An expert's activation and the
-// shared experts are inside of `moe`.
+// The parts of a layer that Megatron-Core recomputes together (its --recompute-modules). An
+// expert's activation and the shared experts are inside of `moe`.
 enum class Module : std::uint8_t {
   other,
   core_attn,
@@ -19,7 +19,7 @@ enum class Module : std::uint8_t {
 };
 inline constexpr int modules = 8;
 
-// Whether recomputing `selected` runs what belongs to `module` again.
+// Whether recomputing `selected` runs the operators of `module` again.
 constexpr bool includes(Module selected, Module module) {
   if (selected == Module::other) return false;
   return selected == module || (selected == Module::moe &&

@@ -21,7 +21,8 @@ namespace model {
 
 constexpr bool is_narrow(units::Precision precision) { return units::element_bytes(precision) < 2; }
 
-// What is not narrow stays in this: the tensors between linear layers, attention, router and head.
+// The precision of everything that is not narrow: the tensors between linear layers, attention,
+// router and head.
 constexpr units::Precision wide_precision(units::Precision precision) {
   return is_narrow(precision) ? units::Precision::bf16 : precision;
 }
@@ -38,11 +39,11 @@ double copy_bytes(units::Precision precision, Scaling scaling, Operand operand);
 // Both copies of a weight, which stay beside the 16-bit weight for the whole step.
 double weight_copy_bytes(units::Precision precision, Scaling scaling);
 
-// What makes both copies of so many 16-bit values: read them, write 2 copies. Scales of the whole
-// tensor as it is (tensorwise; nvfp4) need its largest value first: a kernel that only reads.
-// Rowwise, each copy has scales along the dimension that its product sums over: rows are searched
-// and cast by one kernel, columns by two. Delayed scales are known from earlier steps. None where
-// `precision` is not narrow.
+// The kernels that make both copies of `values` 16-bit values: they read the values and write two
+// copies. Scales of the whole tensor as it is (tensorwise; nvfp4) need its largest value first: a
+// kernel that only reads. Rowwise, each copy has scales along the dimension that its product sums
+// over: rows are searched and cast by one kernel, columns by two. Delayed scales are known from
+// earlier steps. None where `precision` is not narrow.
 std::vector<units::Kernel> casts(units::Precision precision, Scaling scaling, double values);
 
 }  // namespace model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan must hold to so that it can run: one list of conditions, for the reader of files, who
-// complains of those that do not hold, and for a search, which leaves such plans out.
+// The conditions that a plan must meet to run. One list serves the reader of files, which complains
+// of those that fail, and the search, which leaves such plans out.
 #pragma once
 #include <span>
 #include <string>
@@ -13,7 +13,8 @@
 
 namespace strategies {
 
-// Who shall run what, where. Degrees are at least 1.
+// A plan with its model, training and cluster, as conditions are asked about it. Degrees are at
+// least 1.
 struct Case {
   const model::Transformer& model;
   const Training& training;
@@ -30,8 +31,8 @@ struct Condition {
 
 bool all_hold(std::span<const Condition> conditions, const Case& of);
 
-// By what they are about. Each list looks at no more degrees than the one before; a condition that
-// makes no sense where one before it fails holds there.
+// The conditions by subject. Each list looks at no more degrees than the one before. A condition
+// that makes no sense if an earlier one fails counts as met then.
 std::span<const Condition> on_tensor();          // heads and MLPs that are divided
 std::span<const Condition> on_context();         // sequences that are cut
 std::span<const Condition> on_sequence_parts();  // parts of them, cut again

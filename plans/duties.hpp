@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes do besides computing, and when: which run in pairs, and what the ranks that hold the
-// same parameters reduce and gather.
+// The duties of passes besides computing: which of them run in pairs, and what the ranks that hold
+// the same parameters reduce and gather, and when.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +38,7 @@ bool overlaps_parameters(const Plan& plan, const Software& software);
 // plan says, else under ZeRO-3 always, and otherwise as the software does.
 bool gathers_ahead(const Plan& plan, const Software& software);
 
-// What a stage whose parameters others hold too exchanges with them.
+// The exchanges of a stage with the ranks that hold the same parameters.
 struct DataDuties {
   When reduces = When::once;   // gradients: complete ones once, or those of every pass
   bool beside = true;          // that pass; otherwise behind it, and the device waits

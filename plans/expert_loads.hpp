@@ -11,12 +11,13 @@
 
 namespace strategies {
 
-// Of all token copies of a layer, what goes to each expert, most popular first unless they are a
-// histogram; they sum to 1. As a token sees an expert at most once, none has more than 1 / top_k:
-// what a law or a histogram has beyond goes to the others in proportion. O(experts · top_k)
+// The share of a layer's token copies that goes to each expert, the most popular first unless
+// shares are a histogram. Shares sum to 1. A token meets an expert at most once, so no share
+// exceeds 1 / top_k: the excess of a law or a histogram goes to the other experts in proportion.
+// O(experts · top_k)
 std::vector<double> expert_shares(const model::Moe& moe, const Routing& routing);
 
-// Of the loads of the fullest rank, layer by layer.
+// The quantiles over layers of the fullest rank's load.
 inline constexpr std::array load_quantiles{0.1, 0.5, 0.9, 0.99};
 
 struct ExpertLoads {
@@ -26,11 +27,11 @@ struct ExpertLoads {
   double dropped = 0;  // share of all copies that find no room in their expert
 };
 
-// Of `ranks` ranks that hold equally many experts. Each expert has room for capacity_factor times
-// the fair share of copies. Which experts of a power law a rank holds differs from layer to layer:
-// the loads of the fullest rank are those of 200 random orders of the experts, always the same.
-// With Skew::balanced the fullest rank has Moe::imbalance, and nobody is told from it: own is
-// fullest. O(experts) but for a power law that is not placed: 200 times that.
+// The loads of `ranks` ranks that hold equally many experts. Each expert has room for
+// capacity_factor times the fair share of copies. Which experts of a power law a rank holds differs
+// from layer to layer: the loads of the fullest rank are those of 200 random orders of the experts,
+// always the same. With Skew::balanced the fullest rank has Moe::imbalance, and nobody is told from
+// it: own is fullest. O(experts) but for a power law that is not placed: 200 times that.
 ExpertLoads expert_loads(const model::Moe& moe, const Routing& routing, std::int64_t ranks);
 
 // Experts on ranks that hold equally many each.
@@ -47,8 +48,8 @@ struct PlacedExperts {
 // shares sum to 1. O(experts · (log experts + ranks))
 PlacedExperts place_experts(std::span<const double> shares, std::int64_t ranks);
 
-// What the fullest rank has in the mean of layers, however the experts of each are placed: at least
-// this. As expert_loads has it otherwise; of unequal experts.
+// A lower bound on the fullest rank's load in the mean of layers, however the experts of each layer
+// are placed. Assumes what expert_loads assumes; needs experts of unequal popularity.
 double least_fullest_load(const model::Moe& moe, const Routing& routing, std::int64_t ranks);
 
 }  // namespace strategies

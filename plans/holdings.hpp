@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank holds of the model, and with how many others it shares it.
+// The parameters that a rank holds, and the number of ranks that share them.
 #pragma once
 #include <cstdint>
 
@@ -58,7 +58,7 @@ struct Shards {
 // O(1), but where shard_group is node and replicas do not fill whole nodes: O(sharers).
 Shards shards_of(const Plan& plan, const Placement& placement, const topology::Cluster& cluster);
 
-// Of these parameters, those of which a rank has but a part, or which it keeps `elsewhere`.
+// The number of these parameters that a rank holds only in part or keeps `elsewhere`.
 double not_whole(const Parameters& of, const Shards& shards, bool elsewhere);
 
 // Parameters whose states one rank keeps.
@@ -73,11 +73,11 @@ bool embeds_and_predicts(const Layout& layout);
 // The last stage holds a copy of the embedding, as its head or for its prediction modules, and the
 // first and the last stage sum its gradients.
 bool copies_embedding(const model::Transformer& model, const Layout& layout);
-// What the head's device holds besides the head's own parameters: a copy of the embedding's
-// `words`, or less, where the head is the embedding that the device has anyway.
+// The parameters that the head's device holds besides the head's own: a copy of the embedding's
+// `words`, or fewer if the head is the embedding, which the device has anyway.
 Parameters beside_head(const model::Transformer& model, const Layout& layout, double words);
-// Of those `words`, the ones whose gradients each of the two copies' ranks sums: from ZeRO-2 on
-// what the reduction left to it.
+// The number of those `words` whose gradients each rank of the two copies sums: from ZeRO-2 on,
+// those that the reduction left to it.
 double summed_words(const Plan& plan, const Shards& shards, double words);
 
 }  // namespace strategies

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank holds through the whole step, besides activations.
+// The memory that a rank holds through the whole step, besides activations.
 #pragma once
 #include <optional>
 
@@ -10,7 +10,7 @@
 
 namespace strategies {
 
-// What the bytes of a rank's states follow from.
+// The figures from which the bytes of a rank's states follow.
 struct Holding {
   Parameters parameters;  // before sharding over data-parallel ranks
   double cast = 0;        // those that narrow products read copies of
@@ -50,12 +50,12 @@ struct StaticMemory {
 StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
                            const Training& training, const Software& software);
 
-// In what gradients are summed up and reduced: as the plan says, else fp32 in training of 32 bit,
-// and otherwise as the software does.
+// The precision in which gradients are summed and reduced: the plan's if it gives one, else fp32 in
+// training of 32 bit, else the software's.
 units::Precision reduced_gradient_precision(const Plan& plan, const Training& training,
                                             const Software& software);
-// Of one gradient: as it is summed up and reduced, and as it is kept, bytes. The software says both
-// for its own precision; the plan's `gradient_precision` makes either wider or narrower.
+// Bytes of one gradient: as it is summed and reduced, and as it is kept. The software gives both
+// for its own precision; the plan's `gradient_precision` makes both wider or narrower.
 double reduced_gradient_bytes(const Plan& plan, const Training& training, const Software& software);
 double kept_gradient_bytes(const Plan& plan, const Training& training, const Software& software);
 
@@ -71,7 +71,8 @@ double optimizer_traffic(const Plan& plan, const Training& training, const Softw
 double host_traffic(const Plan& plan, const Training& training, const Software& software);
 double state_bytes(const Plan& plan, const Training& training, const Software& software);
 
-// Whether gradients travel as signs and scales with what was lost added to the next ones.
+// Whether gradients travel as signs and scales. Their rounding error is then added to the next
+// gradients.
 bool sends_signs(const Plan& plan, const Training& training);
 // Bytes of a gradient on the wire, if it is compressed.
 std::optional<double> packed_bytes(const Plan& plan, const Training& training);

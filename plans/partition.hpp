@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers sit on which virtual stage.
+// The virtual stage of every layer.
 #pragma once
 #include <cstdint>
 #include <vector>

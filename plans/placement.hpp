@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank does what: ranks are numbered as GPUs are, node by node.
+// The coordinates of every rank in the plan's groups. Ranks are numbered as GPUs are, node by node.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -68,7 +68,8 @@ class Placement {
   std::int64_t expert() const { return experts_.expert; }
   std::int64_t expert_tensor() const { return experts_.tensor; }
   std::int64_t apart_sharers() const { return experts_.data * copies_; }  // of the same experts
-  // By their place among these, copies of a mirrored model innermost unless stages are outermost.
+  // The rank's place among the ranks that share what it holds apart; copies of a mirrored model are
+  // innermost unless stages are outermost.
   std::int64_t apart_sharer(std::int64_t rank) const;
   std::int64_t rank_of_apart_sharer(std::int64_t sharer, std::int64_t like) const;
   // Layers that are regrouped take the place of experts: their tensor-parallel group, of ranks that
@@ -94,9 +95,10 @@ class Placement {
   ExpertCoordinates experts_;  // the same of those that divide the experts
   std::int64_t copies_, ranks_;
   bool regroups_;
-  // What tells sharers apart, innermost first; along the pipeline, their copy.
+  // The degrees by which sharers differ, innermost first; along the pipeline they differ by their
+  // copy.
   std::array<Degree, 3> sharing_{Degree::context, Degree::data, Degree::pipeline};
-  // From one rank to the next: among all, and among those of a stage.
+  // Distance from one rank to the next: among all ranks, and among those of a stage.
   Coordinates stride_{1, 1, 1, 1}, stage_stride_{1, 1, 1, 1};
   ExpertCoordinates expert_stride_{1, 1, 1};
 };
@@ -106,8 +108,9 @@ std::vector<std::int64_t> tensor_group(const Placement& placement, std::int64_t 
 std::vector<std::int64_t> context_group(const Placement& placement, std::int64_t rank);
 std::vector<std::int64_t> expert_group(const Placement& placement, std::int64_t rank);
 std::vector<std::int64_t> apart_tensor_group(const Placement& placement, std::int64_t rank);
-// Who exchange tokens outside the tensor-parallel group: the expert-parallel group, or, where
-// each rank has all experts, those that divide these otherwise than layers are; else it alone.
+// The ranks that exchange tokens with `rank` outside its tensor-parallel group: the expert-parallel
+// group; or, if each rank has all experts, the ranks that divide the experts otherwise than layers
+// are divided; else `rank` alone.
 std::vector<std::int64_t> token_group(const Placement& placement, std::int64_t rank);
 // The ranks of its tensor_group at the same place of their apart_tensor_group.
 std::vector<std::int64_t> regrouping_group(const Placement& placement, std::int64_t rank);

@@ -21,7 +21,8 @@ enum class Optimizer { adamw, adam, lamb, adafactor, sophia, muon, sgd, onebit_a
 
 using model::Module;  // parts of a layer that can be dropped or offloaded alone
 
-// What is dropped after the forward pass and computed again before the backward pass.
+// The choice of activations that are dropped after the forward pass and computed again before the
+// backward pass.
 struct Recompute {
   enum class Kind {
     none,
@@ -41,8 +42,8 @@ struct Recompute {
   friend bool operator==(const Recompute&, const Recompute&) = default;
 };
 
-// How the layers from `from` to `to` run, both included, counted from 0. What is absent is as the
-// plan has it.
+// A strategy for the layers `from` to `to`, both included, counted from 0. An absent value is the
+// plan's.
 struct LayerStrategy {
   std::int64_t from = 0, to = 0;
   std::optional<Recompute> recompute = {};  // not full_layers
@@ -53,13 +54,13 @@ struct LayerStrategy {
   friend bool operator==(const LayerStrategy&, const LayerStrategy&) = default;
 };
 
-// Which communication runs beside computation. Absent: as the software profile does.
+// The communication that runs beside computation. An absent value is the software profile's.
 struct Overlap {
   std::optional<bool> data, tensor, pipeline, parameters, expert;
   friend bool operator==(const Overlap&, const Overlap&) = default;
 };
 
-// What lives outside the device.
+// The states and activations that are kept outside the device.
 struct Offload {
   enum class Tier { none, cpu, nvme };
   Tier optimizer = Tier::none, parameters = Tier::none;
@@ -73,7 +74,7 @@ struct Offload {
 enum class GradientCompression { none, onebit, fp8 };
 enum class ActivationCompression { none, fp8, int8 };
 
-// What ZeRO-3 gathers at once: so many layers; 0: the whole model.
+// The number of layers that ZeRO-3 gathers at once; 0 means the whole model.
 struct Wrap {
   std::int64_t layers = 1;
   friend bool operator==(const Wrap&, const Wrap&) = default;
@@ -125,13 +126,13 @@ inline std::int64_t expert_tensor(const Plan& plan) {
   return plan.expert_tensor.value_or(plan.tensor);
 }
 
-// Where its virtual stages sit.
+// The places of the plan's virtual stages.
 inline Layout layout_of(const Plan& plan) {
   return layout_of(plan.schedule, static_cast<int>(plan.pipeline),
                    static_cast<int>(plan.virtual_stages));
 }
 
-// How the scales of 8-bit products are found.
+// The method that finds the scales of 8-bit products.
 using Fp8Recipe = model::Scaling;
 
 struct Training {

@@ -17,12 +17,12 @@ struct ModuleSet {
   static ModuleSet of(std::span<const model::Module> modules);
   static constexpr ModuleSet all() { return {0xff}; }
   bool has(model::Module module) const { return ((bits >> static_cast<int>(module)) & 1) != 0; }
-  // Whether one of them includes the module.
+  // Whether a module of the set includes `module`.
   bool covers(model::Module module) const;
   friend auto operator<=>(const ModuleSet&, const ModuleSet&) = default;
 };
 
-// What is dropped of a layer after its forward pass.
+// The activations of a layer that are dropped after its forward pass.
 struct Drop {
   enum Kind : std::uint8_t {
     nothing,
@@ -35,8 +35,8 @@ struct Drop {
   friend auto operator<=>(const Drop&, const Drop&) = default;
 };
 
-// What per-op recomputation depends on besides the layer. Eagerly, outputs are kept because of the
-// operator that made them, whether the backward pass reads them or not, and all before the last
+// Facts besides the layer that decide per-op recomputation. Eagerly, outputs are kept because of
+// the operator that made them, whether the backward pass reads them or not, and all before the last
 // operand is run again; a compiler leaves out what nobody reads.
 struct PerOp {
   bool compiled = false;
@@ -54,11 +54,12 @@ struct Replay {
   std::vector<Run> runs;  // in model order
 };
 
-// In the order of the backward pass. Modules as Megatron-Core runs them: an output is made again
-// where it is needed (layernorm: by the products of its half; moe_act, mla_up_proj: by the operator
-// that follows), a block (core_attn, mlp, moe, shared_experts) before its own gradients; all of it,
-// what it communicates included. Per-op as torchtitan does: matrix products are counted in order,
-// experts apart, and of each pair the second runs again.
+// The operators of a layer that run again, in the order of the backward pass. Modules run as in
+// Megatron-Core: an output is made again where it is needed (layernorm: by the products of its
+// half; moe_act, mla_up_proj: by the operator that follows), a block (core_attn, mlp, moe,
+// shared_experts) before its own gradients; all of it, what it communicates included. Per-op as
+// torchtitan does: matrix products are counted in order, experts apart, and of each pair the second
+// runs again.
 std::vector<Replay> replays_of(const model::Operators& layer, const Drop& drop, PerOp per_op);
 
 // Whether the operator is one of a layer, not of what a prediction module has round its own.
@@ -66,7 +67,7 @@ inline bool in_layer(const model::Operator& op) {
   return op.part == model::Part::attention || op.part == model::Part::mlp;
 }
 
-// Whether a tensor is not kept as it is. Outputs that per-op recomputation keeps come on top.
+// Whether a kept tensor is dropped instead. Outputs that per-op recomputation keeps come on top.
 bool drops(const Drop& drop, const model::Operator& op, const model::Kept& tensor);
 
 struct KeptOutputs {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which experts tokens choose: how many ranks and nodes one token reaches.
+// The choice of experts by tokens, and the number of ranks and nodes that one token reaches.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace strategies {
 
-// Where the experts of one token lie among all experts.
+// The place of one token's experts among all experts.
 //   random: any top_k of them;
 //   group_limited: any top_k in `top_groups` of `groups` equal groups of consecutive experts
 //     (DeepSeek-V2, arXiv 2405.04434, section 2.2.2: device-limited routing);
@@ -17,7 +17,7 @@ namespace strategies {
 //     around.
 enum class Locality { random, group_limited, neighbours };
 
-// How popular experts are beside each other.
+// The popularity of experts relative to each other.
 //   balanced: alike;
 //   power_law: numbers between 1 and `spread` whose density falls as x to the power −exponent, of
 //     which the n-th of E experts has the quantile (n − ½) / E; in each layer other experts are the
@@ -25,7 +25,7 @@ enum class Locality { random, group_limited, neighbours };
 //   histogram: as `shares` says, alike in all layers.
 enum class Skew { balanced, power_law, histogram };
 
-// Which experts a rank holds. given: consecutive ones; greedy: as place_experts has it.
+// The experts that a rank holds. given: consecutive ones; greedy: those that place_experts chooses.
 enum class ExpertPlacement { given, greedy };
 
 struct Routing {
@@ -38,8 +38,8 @@ struct Routing {
   friend bool operator==(const Routing&, const Routing&) = default;
 };
 
-// Of `parts` equal parts of consecutive experts, how many hold one of a token's top_k, in the mean.
-// With E experts and k = top_k:
+// The mean number of parts that hold at least one of a token's top_k experts, among `parts` equal
+// parts of consecutive experts. With E experts and k = top_k:
 //   random: parts · (1 − C(E − E/parts, k) / C(E, k));
 //   group_limited: the chance that a part is missed is that mean over the chosen groups, each set
 //   of

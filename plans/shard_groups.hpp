@@ -13,8 +13,9 @@ struct OnNodes {
 };
 OnNodes sharers_on_nodes(const Plan& plan, const topology::Cluster& cluster);
 
-// Whether every node divides states over as many ranks, as in FSDP's device mesh: else some would
-// hold more than others. O(ranks), less where tensor x context x data fills whole nodes.
+// Whether every node divides states over equally many ranks, as FSDP's device mesh requires;
+// otherwise some ranks would hold more than others. O(ranks), less where tensor x context x data
+// fills whole nodes.
 bool shards_alike(const Plan& plan, const topology::Cluster& cluster);
 
 }  // namespace strategies

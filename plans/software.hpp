@@ -15,14 +15,13 @@ namespace strategies {
 // Parts of a layer whose kernels are captured together; Megatron's names.
 enum class GraphedPart : std::uint8_t { attn, moe_router, moe_preprocess };
 
-// How tokens reach their experts and come back. DeepEP and HybridEP send a token once to each node
-// that it has experts on, the others once to each expert or everywhere.
+// The way in which tokens reach their experts and come back. DeepEP and HybridEP send a token once
+// to each node that it has experts on, the others once to each expert or everywhere.
 enum class MoeDispatcher { all_to_all, all_gather, deepep, hybridep };
 
-// How tensor-parallel communication overlaps with computation, where it does. async: what the
-// backward pass reduces runs under the weight gradient. pipelined: besides, gathers and
-// reduce-scatters of sequence parallelism run under the product beside them, part by part
-// (tensor_overlap.hpp).
+// The overlap of tensor-parallel communication with computation. async: reductions of the backward
+// pass run under the weight gradient. pipelined: besides, gathers and reduce-scatters of sequence
+// parallelism run under the product beside them, part by part (tensor_overlap.hpp).
 enum class TensorOverlap { async, pipelined };
 
 // The input pipeline as a stage of its own in front of the first pass. Every GPU of the first stage
@@ -37,9 +36,9 @@ struct DataLoader {
   friend bool operator==(const DataLoader&, const DataLoader&) = default;
 };
 
-// Who owns the device's memory between the driver and the tensors. PyTorch's caching allocator, as
-// PYTORCH_CUDA_ALLOC_CONF sets it up, takes segments when it needs them; JAX takes a share of the
-// memory at once, and keeps it.
+// The owner of the device's memory between the driver and the tensors. PyTorch's caching allocator,
+// as PYTORCH_CUDA_ALLOC_CONF sets it up, takes segments when it needs them; JAX takes a share of
+// the memory at once, and keeps it.
 struct AllocatorSettings {
   bool expandable_segments = false;
   std::optional<int> max_split_size_mb;       // MiB; blocks of that size or more are not split
@@ -80,7 +79,7 @@ struct Software {
 
   // Pipeline transfers carry only this rank's 1/t of the activation, gathered over NVLink after.
   bool scatter_gather = true;
-  // What a stage has sent on stays until its backward pass (Megatron-Core frees it:
+  // Outputs that a stage has sent on stay until its backward pass (Megatron-Core frees them:
   // deallocate_pipeline_outputs).
   bool keep_sent_outputs = false;
   // Sequence parallelism: what is gathered for a column-parallel product is kept for its weight
@@ -107,7 +106,8 @@ struct Software {
   units::Precision gradient_precision = units::Precision::fp32;
   // Bytes per parameter: low-precision weights, gradients, optimizer states with master copy.
   double weight_bytes = 2, gradient_bytes = 4, optimizer_bytes = 12;
-  // Of what each rank updates, only while it does: flat or wider copies of its gradients.
+  // Bytes for each parameter that a rank updates, only while it updates them: flat or wider copies
+  // of its gradients.
   double stepping_bytes = 0;
   // In 8 bit no 16-bit weights are kept beside the copies that products read (fp8 parameters of
   // Transformer Engine), where weights are whole.

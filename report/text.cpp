@@ -117,7 +117,13 @@ std::string failure_text(const forecast::AllocatorFailure& failure) {
                      units::short_text(failure.requested), failure.tensor, why);
 }
 
-// What the caching allocator holds, and the tensors that it holds at the peak.
+// An operator whose name begins the tensor's is not named again.
+std::string tensors_name(const forecast::HeldTensors& of) {
+  const bool has_name = of.op.empty() || of.what.starts_with(of.op);
+  return (has_name ? "" : of.op + ' ') + of.what + (of.block.empty() ? "" : " of " + of.block);
+}
+
+// The memory that the caching allocator holds, and the tensors that it holds at the peak.
 std::string allocator_text(const forecast::AllocatorUse& use, const TextOptions& options) {
   std::string text = "caching allocator, replayed: ";
   if (use.failure) {
@@ -135,9 +141,7 @@ std::string allocator_text(const forecast::AllocatorUse& use, const TextOptions&
   std::string held = "most of the peak:";
   const char* separator = " ";
   for (const auto& one : std::span(use.largest).first(std::min(few, use.largest.size()))) {
-    held += fmt::format("{}{}{}{}", separator, one.op, one.op.empty() ? "" : " ", one.what);
-    if (!one.block.empty()) held += fmt::format(" of {}", one.block);
-    held += " " + units::short_text(one.bytes);
+    held += fmt::format("{}{} {}", separator, tensors_name(one), units::short_text(one.bytes));
     separator = ", ";
   }
   return text + (use.largest.empty() ? "" : wrapped(held, 2, width_of(options)));

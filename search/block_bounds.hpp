@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one block of a plan takes at least: its passes, and what they take longer beside what
-// replicas send to each other.
+// Lower bounds on the time of one block of a plan: its passes, and their delay beside the traffic
+// between replicas.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -19,8 +19,8 @@ bool runs_rows(const PlanFacts& facts);
 
 // Passes of a block, with gradients as the schedule has them.
 Price price_of(const PlanFacts& facts, const strategies::BlockLeastCosts& block);
-// What a pass of virtual stage v takes at least besides its blocks: where the host waits for the
-// device before it, the device is idle while the first kernels are issued. O(kinds · ways)
+// The least time of a pass of virtual stage v besides its blocks: if the host waits for the device
+// before the pass, the device is idle while the first kernels are issued. O(kinds · ways)
 struct Leads {
   sim::Picoseconds forward = 0, backward = 0, weight = 0;
 };
@@ -29,16 +29,16 @@ Leads leads_of(const PlanFacts& facts, int v);
 Leads least_leads(const PlanFacts& facts);
 Leads most_leads(const PlanFacts& facts);
 
-// With what they take longer in every pass that communicates.
+// The price of a block, with its delay in every pass that communicates.
 Price price_beside(const PlanBounds& bounds, const strategies::BlockLeastCosts& block);
-// How long the host issues both passes of a microbatch.
+// The time in which the host issues both passes of a microbatch.
 sim::Picoseconds issue_time(const PlanFacts& facts, const strategies::BlockLeastCosts& block);
 
-// What the passes of a block take longer beside communication with replicas.
+// The delay of a block's passes beside communication with replicas.
 struct Slowed {
   sim::Picoseconds forward = 0, backward = 0;  // backward: or those of gradients of weights
 };
-// Where that is so in every pass, else 0.
+// The delay if every pass communicates, else 0.
 Slowed slowed_always(const PlanBounds& bounds, const strategies::BlockLeastCosts& block);
 // `reduced`, `gathered`: what is sent meanwhile, at least.
 Slowed slowed(const PlanBounds& bounds, const strategies::BlockLeastCosts& block,
@@ -49,14 +49,15 @@ int unit_blocks(const PlanFacts& facts);
 // Whether the gradients of each layer are reduced by themselves, in its last backward pass.
 bool reduces_one_by_one(const PlanBounds& bounds);
 
-// What runs an element of the model (LayerPrices::elements), by way.
+// The least costs of an element of the model (LayerPrices::elements), by variant.
 inline const std::vector<strategies::BlockLeastCosts>& least_costs_of(const PlanFacts& facts,
                                                                       std::size_t element) {
   return facts.prices.least_costs[facts.prices.elements[element]];
 }
-// As they are held: the head may share the embedding's parameters, or need a copy beside it.
+// An element's parameters as the plan holds them: the head may share the embedding's parameters, or
+// need a copy of them.
 strategies::Parameters parameters_of(const PlanFacts& facts, std::size_t element);
-// Of what an element's parameters take, grouped as the plan says or regrouped, the least.
+// The least that `take` says of an element's parameters, grouped as the plan says or regrouped.
 template <class Take>
 auto least_of(const PlanFacts& facts, std::size_t element, const Take& take) {
   const auto& regrouped = facts.prices.regrouped[facts.prices.elements[element]];
@@ -65,10 +66,11 @@ auto least_of(const PlanFacts& facts, std::size_t element, const Take& take) {
 }
 // The update of so many parameters, and what gathers them after it.
 sim::Picoseconds update_time(const PlanBounds& bounds, const strategies::Parameters& held);
-// What sums the gradients of the word embedding's two copies, on the first and the last stage.
+// The time in which the first and the last stage sum the gradients of the word embedding's two
+// copies.
 sim::Picoseconds embedding_time(const PlanBounds& bounds);
 
-// What a block of a kind (LayerPrices::kinds) takes at the least that any of its ways does.
+// The least times of a block of a kind (LayerPrices::kinds) over all of its variants.
 struct PassTimes {
   double forward = 0, backward = 0, weight = 0, issued = 0;  // picoseconds of a microbatch
   double work() const { return forward + (backward + weight); }

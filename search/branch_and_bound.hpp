@@ -11,7 +11,7 @@ namespace search {
 Answer search_alone(const Question& question, const Options& options,
                     Picoseconds known = sim::unreached);
 
-// Of plans sorted by time those that need less memory than all before them.
+// The plans that need less memory than all faster ones. `sorted` is by time.
 std::vector<Ranked> pareto_of(const std::vector<Ranked>& sorted);
 
 }  // namespace search

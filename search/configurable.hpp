@@ -8,12 +8,12 @@
 
 namespace search {
 
-// Whether layers are cut as Megatron-Core and others cut them: all virtual stages hold as many,
-// but for the first and the last; those of one chunk may have any number, others one less than the
-// rest, or all chunks of the first or of the last rank another number.
+// Whether layers are cut as Megatron-Core and others cut them: all virtual stages hold equally
+// many, except the first and the last. With one chunk these may hold any number; with several, one
+// less than the rest, or all chunks of the first or the last rank another number.
 bool has_plain_cut(const strategies::Plan& plan, std::int64_t layers);
 
-// Whether all layers recompute the same, or so many whole ones of each rank.
+// Whether all layers recompute the same, or equally many whole layers of each rank are recomputed.
 bool has_plain_recomputation(const strategies::Plan& plan);
 
 // A plan of these degrees with a plain cut and plain recomputation, simulated; it fits.
@@ -22,10 +22,11 @@ struct Configurable {
   units::Seconds finer;  // the step of what the search found best for these degrees
 };
 
-// Of the plans of an answer, the fastest first, each once. A plan that is plain already stays;
-// of another's degrees are tried: nothing recomputed, each of the ways of its layers in all of
-// them, all these modules together, and the fewest whole layers that fit. Those with which nothing
-// fits are left out. A dozen simulations a plan; of the options it takes for_each.
+// The plain plans that come from an answer's plans, the fastest first, each once. A plan that is
+// plain already stays; of another's degrees are tried: nothing recomputed, each of the ways of its
+// layers in all of them, all these modules together, and the fewest whole layers that fit. Those
+// with which nothing fits are left out. A dozen simulations a plan; of the options it takes
+// for_each.
 std::vector<Configurable> configurable_plans(const Question& question, const Answer& answer,
                                              const Options& options = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which partitions into virtual stages a search chooses from, by the number of layers of each.
+// The partitions into virtual stages that a search chooses from, as numbers of layers.
 #pragma once
 #include <cstdint>
 #include <limits>

@@ -35,11 +35,11 @@ class Evaluator {
       : context_{question, costs, cache, stop} {}
 
   strategies::Plan plan_of(const Degrees& degrees) const;
-  // How long an even partition takes, roughly; none: it does not seem to fit.
+  // The rough time of an even partition; nothing if it does not seem to fit.
   std::optional<Picoseconds> guess(const Degrees& degrees) const;
   // Bounds partitions until the bound reaches the target or comes no closer.
   Look look(const Degrees& degrees, Picoseconds target) const;
-  // What these degrees need at least, roughly, before anything is recomputed: bytes.
+  // A rough estimate of the least memory of these degrees, before anything is recomputed: bytes.
   double rough_memory(const Degrees& degrees) const;
   // Simulates a plan that needs little memory: what it needs, and has.
   Misfit smallest(const Degrees& degrees) const;
@@ -51,8 +51,8 @@ class Evaluator {
               Picoseconds target) const;
 
  private:
-  // What is looked at is the partition that the plan has, or all that its degrees are looked at
-  // for, and beside them the uneven ones (cuts.hpp), each as a plan that has it.
+  // Looks at the partition that the plan has; if it has none, at all partitions of its degrees, and
+  // at the uneven ones (cuts.hpp), each as a plan that has it.
   Look look_closely(const strategies::Plan& plan, const Degrees& degrees, Picoseconds target) const;
   Look look_at_all(const Degrees& degrees, Picoseconds target) const;
   struct Uneven {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exchanges of experts take longer as messages and gradients share their links, at least.
+// A lower bound on the time that exchanges of experts take longer because messages and gradients
+// share their links.
 #pragma once
 #include "search/plan_bounds.hpp"
 #include "strategies/least_costs.hpp"

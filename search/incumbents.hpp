@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which choices of degrees are played before any is bounded closely, so that bounds have a good
-// plan to reach.
+// The choices of degrees that are simulated before any is bounded closely, so that bounds have a
+// good plan to compare with.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -23,7 +23,8 @@ std::vector<std::uint32_t> first_choices(std::vector<Guess> guesses,
 std::vector<std::uint32_t> next_choices(std::vector<Guess> guesses,
                                         const std::vector<Degrees>& degrees);
 
-// Whether plans differ in at most two of what a search varies: data-parallel degrees follow.
+// Whether plans differ in at most two of the keys that a search varies. The data-parallel degree
+// follows from the others and does not count.
 bool are_neighbours(const strategies::Plan& a, const strategies::Plan& b);
 
 }  // namespace search

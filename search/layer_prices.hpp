@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the layers of a plan cost, in every way to run them.
+// The costs of a plan's layers, in every way to run them.
 #pragma once
 #include <optional>
 #include <utility>
@@ -13,15 +13,15 @@ namespace search {
 // Ways to run a layer, the first of them without recomputation.
 std::vector<strategies::Recompute> ways_of(const model::Transformer& model);
 
-// How a layer runs: what is recomputed of it, and whether it is regrouped (Plan::layer_tensor).
+// A way to run a layer: its recomputation, and whether it is regrouped (Plan::layer_tensor).
 struct LayerVariant {
   strategies::Recompute recompute;
   bool regrouped = false;
   friend bool operator==(const LayerVariant&, const LayerVariant&) = default;
 };
 
-// What the layers of a plan cost as every variant: the same for all plans that agree in the degrees
-// that divide a layer, in microbatch and software. O(variants · operators)
+// The costs of a plan's layers as every variant. They are the same for all plans that agree in the
+// degrees that divide a layer, in microbatch and software. O(variants · operators)
 struct LayerPrices {
   std::vector<LayerVariant> variants;  // those that regroup come last
   std::vector<std::size_t> elements;   // embedding, layers, head, prediction modules: kinds
@@ -34,7 +34,8 @@ struct LayerPrices {
   std::vector<std::vector<strategies::BlockLeastCosts>> least_costs;         // by kind and variant
   std::vector<std::optional<strategies::Parameters>> regrouped;              // by kind: held then
   strategies::LeastTime forward, backward, backward_input, backward_weight;  // of all, fastest way
-  // Of all blocks, and of one, dense and experts apart: at the most, all layers regrouped too.
+  // Parameters of all blocks, and the most of one block, dense ones and experts apart, over all
+  // variants.
   strategies::Parameters whole, largest;
   strategies::Parameters least;  // of the layer that has fewest
   double words = 0;              // parameters of the embedding of words, on one rank

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no plan of these degrees can be faster than.
+// Lower bounds on the step time of all plans of these degrees.
 #pragma once
 #include <optional>
 
@@ -8,14 +8,16 @@
 
 namespace search {
 
-// No plan of these degrees takes less, wherever its layers sit and whatever they recompute, as if
-// replicas exchanged nothing: the work of an average device, and the first microbatch's way to the
-// last stage and back. O(layers)
+// A lower bound on the step time, wherever layers sit and whatever they recompute, as if replicas
+// exchanged nothing: the work of an average device, and the first microbatch's way to the last
+// stage and back. O(layers)
 sim::Picoseconds least_time_of_passes(const PlanFacts& facts);
-// No device takes less for each layer that all of its chunks have: picoseconds of a step.
+// A lower bound on a device's time for each layer that all of its chunks have: picoseconds of a
+// step.
 double least_time_of_chunks(const PlanFacts& facts);
 
-// As least_time_of_passes, with what replicas exchange and what follows the last gradient.
+// The bound of least_time_of_passes, with the exchanges of replicas and the work after the last
+// gradient.
 sim::Picoseconds least_time(const PlanBounds& bounds);
 // The same of a plan whose layers are cut as cut_of says: by heads and tails of what each device
 // does, in whatever order. O(virtual stages · parts of a device³)
@@ -29,9 +31,9 @@ sim::Picoseconds least_time_of_pairs(const PlanBounds& bounds,
                                      const strategies::PassCosts::Segment& chain,
                                      strategies::PassCosts& times);
 
-// How long it takes with layers cut as cut_of says, recomputation and interference counted
-// roughly: a guess, no bound. `headroom`: share of memory that stays free. None: it does not seem
-// to fit.
+// A guess of the step time, no bound: layers are cut as cut_of says, recomputation and interference
+// count roughly. `headroom` is the share of memory that stays free. Nothing if the plan does not
+// seem to fit.
 std::optional<sim::Picoseconds> guessed_time(const PlanBounds& bounds, double headroom);
 
 }  // namespace search

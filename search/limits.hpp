@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys of a space leave out values, and which of them leave nothing.
+// The keys of a space that leave out values, and those of them that leave no plan.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -11,7 +11,7 @@ namespace search {
 // Keys that do not allow all values, by their names in a plan.
 std::vector<std::string_view> limits_of(const Space& space);
 
-// Of these, each that would leave plans if it alone allowed all values.
+// Those limiting keys that would leave plans if the key alone allowed all values.
 std::vector<std::string_view> reliefs(const forecast::Scenario& scenario, const Space& space);
 
 }  // namespace search

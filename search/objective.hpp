@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search is for, where it is not the fastest step of the cluster and the training as given.
+// The objective of a search, if it is not the fastest step of the given cluster and training.
 #pragma once
 #include <optional>
 
@@ -7,8 +7,8 @@
 
 namespace search {
 
-// What is minimised, or maximised. All but `step_time` vary the size of something and search for
-// the fastest plan at each size that is tried; objectives.hpp says which.
+// The figure that is minimised or maximised. All but `step_time` vary a size (objectives.hpp says
+// which) and search for the fastest plan at each size that is tried.
 struct Objective {
   enum class Kind { step_time, smallest_cluster, cost, largest_batch, largest_sequence };
   Kind kind = Kind::step_time;

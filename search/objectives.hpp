@@ -10,7 +10,7 @@
 
 namespace search {
 
-// What a step costs.
+// The cost of a step.
 struct Cost {
   double gpu_hours_per_token = 0;
   // Share of the price of nodes and switches that a token uses up when they serve `write_off`, day

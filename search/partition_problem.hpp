@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers sit where and what they recompute, as a problem of bytes and picoseconds.
+// The choice of stages and recomputation for layers, as a problem of bytes and picoseconds.
 #pragma once
 #include "search/plan_bounds.hpp"
 

@@ -15,8 +15,8 @@
 
 namespace search {
 
-// What follows from a plan's degrees and the prices of its layers, whatever replicas exchange.
-// Its partition, and what it recomputes, do not count. All arguments must outlive it.
+// Facts that follow from a plan's degrees and the prices of its layers, whatever replicas exchange.
+// They do not depend on its partition or recomputation. All arguments must outlive it.
 struct PlanFacts {
   // `chunks_move`: layers of an interleaved pipeline may be cut unevenly.
   PlanFacts(const forecast::Scenario& scenario, const strategies::Plan& plan,
@@ -42,9 +42,9 @@ struct PlanBounds : PlanFacts {
   DataLane lane;  // what a device sends to replicas beside its passes; nothing if steps overlap
 };
 
-// Whether only one partition is looked at: the given one, or the even one where the order of
-// passes follows from their times, stages mirror each other, or devices hold several chunks,
-// unless they move.
+// Whether only one partition is looked at. It is the given one, or the even one if the order of
+// passes follows from their times, stages mirror each other, or devices hold several chunks, unless
+// they move.
 bool is_cut(const PlanFacts& facts);
 // That partition, as Partition::first_layer.
 std::vector<int> cut_of(const PlanFacts& facts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is reported of one point of a sweep, whatever it was asked.
+// The figures that are reported of one point of a sweep.
 #pragma once
 #include <span>
 #include <string>
@@ -24,7 +24,8 @@ struct Figure {
 };
 std::span<const Figure> figures();
 
-// Of every figure, in that order. Throws std::domain_error that names one that is not finite.
+// The values of all figures, in that order. Throws std::domain_error that names one that is not
+// finite.
 std::vector<double> figures_of(const forecast::Scenario& scenario,
                                const forecast::Forecast& forecast);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plans share: prices of layers by how they are divided, and of what replicas exchange.
+// Prices that plans share: of layers by their division, and of the exchanges of replicas.
 #pragma once
 #include <array>
 #include <functional>
@@ -32,8 +32,8 @@ class PriceCache {
   // Prices divisions without recomputation: together takes less time than one by one.
   void price(std::span<const std::size_t> divisions);
   void forget(std::size_t i) { all_[i]->fastest.reset(); }
-  // No plan of the division is faster: the passes that an average device runs. 0: not priced, as
-  // its logits alone exceed the memory of a device.
+  // A lower bound on the step time of the division's plans: the passes that an average device runs.
+  // 0 if the division is not priced, because its logits alone exceed the memory of a device.
   sim::Picoseconds least_time(std::size_t i) const;
   bool fits(std::size_t i) const { return all_[i]->fastest != nullptr; }
   // Without recomputation, whether that is allowed or not; and in all ways.
@@ -46,13 +46,13 @@ class PriceCache {
   // Calls `use` with the model's blocks and the times of their passes, nothing recomputed.
   void with_passes(std::size_t i, const std::function<void(const strategies::PassCosts::Segment&,
                                                            strategies::PassCosts&)>& use);
-  // To keep more is never slower: nothing that is kept is compressed or copied.
+  // Whether keeping more is never slower: no kept tensor is compressed or copied.
   bool keeping_is_free() const;
   // The same of the plans of a division: no layer can be regrouped instead.
   bool keeping_is_fastest(std::size_t i) const {
     return keeping_is_free() && !all_[i]->plan.layer_tensor;
   }
-  // Of a plan of division i.
+  // The costs of a plan of division i.
   const strategies::ReplicaCosts& replica_costs(std::size_t i, const strategies::Plan& plan);
 
  private:

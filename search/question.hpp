@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search is asked, and what it answers: the best plans of a space, and what is proved about
+// The question of a search and its answer: the best plans of a space, and what is proved about
 // them.
 #pragma once
 #include <atomic>
@@ -23,12 +23,12 @@ struct Alternative {
   Space space;
 };
 
-// What a scenario's search leaves free where it does not say: forecasts of what is reserved are met
-// within some percent, and an allocator that runs full gives its cache back, which stalls the step.
-// From here on a forecast does not warn that memory is full.
+// The share of memory that a search leaves free if its scenario does not say. Forecasts of reserved
+// memory hold within some percent, and an allocator that runs full gives its cache back, which
+// stalls the step. From here on a forecast does not warn that memory is full.
 inline constexpr double usual_headroom = 0.06;
 
-// What is asked. `scenario.plan` holds what the space does not vary.
+// The question. `scenario.plan` holds the keys that the space does not vary.
 struct Question {
   forecast::Scenario scenario;
   Space space;
@@ -63,7 +63,7 @@ struct Counts {
   std::int64_t simulated = 0;         // simulations, several for a plan with several partitions
 };
 
-// What would make something fit where nothing does: the plan that misses by least.
+// The plan that misses by least if no plan fits, and the change that would make it fit.
 struct Misfit {
   strategies::Plan plan;
   units::Bytes needed, capacity;  // of one device

@@ -23,7 +23,8 @@ struct Values {
 
 struct Space {
   Values tensor, context, expert, expert_tensor, pipeline, virtual_stages, data, zero, micro_batch;
-  // Of layers that may be regrouped, each layer or not (Plan::layer_tensor); none: no layer is.
+  // The tensor degree of layers that may be regrouped, each layer or not (Plan::layer_tensor);
+  // empty if no layer is.
   Values layer_tensor{.listed = {}, .least = 1, .most = 0};
   std::optional<bool> sequence_parallel;            // absent: both
   std::vector<strategies::ScheduleKind> schedules;  // none: all
@@ -46,12 +47,12 @@ struct Space {
 void for_each_division(const forecast::Scenario& scenario, const Space& space,
                        const std::function<void(const strategies::Plan&)>& visit);
 
-// Of one of these: the degrees that decide how layers make a step, in ascending order of pipeline,
-// zero, schedule, virtual_stages. Plans that cannot differ are left out but for one: sequence
-// parallelism and tensor 1, sharding with one replica, another schedule than 1f1b with pipeline 1,
-// more chunks than the fewest there, interleaved with one chunk where 1f1b is.
-// So are those that cannot be, shards within nodes, more on some than on others, and those that are
-// not simulated because they have too many passes (plans/schedules/limits.hpp).
+// Visits the degrees that decide how layers make a step, for one division, in ascending order of
+// pipeline, zero, schedule, virtual_stages. Plans that cannot differ are left out but for one:
+// sequence parallelism and tensor 1, sharding with one replica, another schedule than 1f1b with
+// pipeline 1, more chunks than the fewest there, interleaved with one chunk where 1f1b is. So are
+// those that cannot be, shards within nodes, more on some than on others, and those that are not
+// simulated because they have too many passes (plans/schedules/limits.hpp).
 void for_each_step(const forecast::Scenario& scenario, const Space& space,
                    const strategies::Plan& division,
                    const std::function<void(const strategies::Plan&)>& visit);

@@ -13,7 +13,7 @@
 
 namespace search {
 
-// What all trials of a search share. All of it must outlive them.
+// The values that all trials of a search share. They must outlive the trials.
 struct TrialContext {
   const Question& question;
   const strategies::Costs& costs;
@@ -25,10 +25,11 @@ struct TrialContext {
 // `plan` is of this division; `prices` are its division's. O(virtual stages)
 PlanBounds bounds_of(const TrialContext& context, std::size_t division,
                      const strategies::Plan& plan, const LayerPrices& prices);
-// With one range of layers for each virtual stage where only one partition is looked at.
+// The problem of a plan. If only one partition is looked at, each virtual stage has a range of one
+// number of layers.
 PipelineProblem problem_of(const TrialContext& context, const PlanBounds& bounds);
 
-// What is known of a plan before anything of it is simulated. Constant.
+// The facts about a plan that are known before any partition of it is simulated. Constant.
 struct Trial {
   // `target`: partitions that take as long are of no interest. `context` must outlive it.
   Trial(const TrialContext& context, std::size_t division, const strategies::Plan& plan,

@@ -15,11 +15,11 @@ namespace search {
 struct Runner {
   std::size_t rank = 1;  // in Answer::plans, from 0
   units::Seconds slower;
-  // By how much each part is longer, the largest difference first.
+  // The difference of each part that is longer, the largest first.
   std::vector<forecast::PartTime> losses;
 };
 
-// What a device, a node or the fabric has some of.
+// A resource of a device, a node or the fabric.
 enum class Resource {
   flops,             // peak of the devices, inside and outside the matrix units
   memory_bandwidth,  // of the devices
@@ -43,8 +43,8 @@ struct MemoryChange {
 };
 
 struct Why {
-  // Of the best plan: its critical path, and its time (forecast::TimeParts), the largest part
-  // first; neither has parts that are zero.
+  // The best plan's critical path and its time (forecast::TimeParts), the largest part first;
+  // neither has parts that are zero.
   std::vector<forecast::PartTime> path, exposed;
   std::optional<Runner> runner;  // the fastest plan of other degrees; absent: there is none
   std::vector<Help> helps;       // the greatest gain first

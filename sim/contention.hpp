@@ -31,12 +31,12 @@ struct Slowed {
   friend bool operator==(const Slowed&, const Slowed&) = default;
 };
 
-// What sharing cost, most first. An op loses what it takes beyond its duration and its bytes at
-// their cap. It lost that on the link that was most in demand while it sent (flows over capacity),
-// to each kind in proportion to its traffic there: the time for which both sent, times the other's
-// `times`. Where a link is loaded more than once by an op, the op's kind slows itself down; a link
-// that is narrower than the cap, and crossed by nothing else, slows down nobody. O(uses (log uses +
-// kinds)).
+// The time that sharing links cost, the largest first. An op loses the time that it takes beyond
+// its duration and its bytes at their cap. It lost that time on the link that was most in demand
+// while it sent (flows over capacity), to each kind in proportion to its traffic there: the time
+// for which both sent, times the other's `times`. Where a link is loaded more than once by an op,
+// the op's kind slows itself down; a link that is narrower than the cap, and crossed by nothing
+// else, slows down nobody. O(uses (log uses + kinds)).
 std::vector<Slowed> slowed(const Program& program, const Trace& trace);
 
 // Bytes that crossed each link over what it could have carried until the finish.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an actor did between its passes. Private to the room.
+// The time of actors between their passes. Private to the room.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sim {
 
-// Of one actor, while its time is accounted for.
+// The account of one actor while its time is summed.
 struct Account {
   Picoseconds done = 0;                // everything before is accounted for
   std::vector<std::uint32_t> pending;  // collectives not yet accounted for
@@ -46,18 +46,18 @@ class Gaps {
   void messages(const Account& account, Picoseconds ready, Spent& spent);
   // Adds to `covered_`, by start; returns what was not covered before.
   Picoseconds cover(Interval by);
-  // What is left of an actor's time from `from` to `to` when `covered_` is taken out.
+  // Accounts for an actor's time from `from` to `to` without `covered_`.
   void rest(ActorId actor, Picoseconds from, Picoseconds to, EventId until, Spent& spent) const;
   void add_idle(ActorId actor, Picoseconds start, Picoseconds end, EventId until,
                 Spent& spent) const;
-  // What an event waits for, and, `beyond`, what those of them wait for that only join several into
-  // one or are the host's.
+  // Finds the ops that an event waits for. With `beyond` also the ops behind those that only join
+  // several into one or are the host's.
   void find_awaited(std::uint32_t event, bool beyond);
   // A collective that is waited for, or has its turn on a lane before one that is.
   bool is_awaited(std::uint32_t earlier) const;
   // When all is there that is awaited of others than the host.
   Picoseconds last_but_host_side() const;
-  // By when they began.
+  // Sorts ops by the time at which they began.
   void sort(std::vector<std::uint32_t>& pending) const;
 
   const Program& program_;

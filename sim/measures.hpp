@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where simulated time went.
+// Measures of a run: where simulated time went.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sim {
 
-// What is measured of a program that is run over and over.
+// The period of a program that is run over and over.
 //   makespan: all actors begin together, when the last of them has ended. From zero to the finish.
 //   spans:    each begins again when it has ended itself, so that runs overlap and follow each
 //   other

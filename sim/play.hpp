@@ -15,7 +15,7 @@ inline constexpr Picoseconds never = INT64_MIN / 4;  // an instant that makes no
 // Free instants of an actor's lanes.
 using LaneTimes = std::array<Picoseconds, lanes>;
 
-// Where the pass drains, its host waits for the device and the input.
+// At a drain of the pass, its host waits for the device and the input.
 inline void drain(const Template& body, LaneTimes& free, Picoseconds arrival) {
   if (!body.drains) return;
   const auto at = [&](Lane lane) -> Picoseconds& { return free[static_cast<std::size_t>(lane)]; };

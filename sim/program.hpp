@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What actors do, in an order in which it could be done: the engine's only input.
+// A program: the ops of actors, in an order in which they could be done. It is the engine's only
+// input.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,8 +15,8 @@ namespace sim {
 
 // Simulated time is exact: equal instants are equal, and runs repeat bit for bit.
 using Picoseconds = std::int64_t;
-// No step takes as long, some 26 days: the time of what never comes, and of what is not known to
-// end. The sum of three is within 64 bits.
+// The time of an event that never comes, or is not known to end: some 26 days, longer than any
+// step. The sum of three such times is within 64 bits.
 inline constexpr Picoseconds unreached = std::numeric_limits<Picoseconds>::max() / 4;
 
 enum class ActorId : std::uint32_t {};  // one rank, or one class of ranks alike
@@ -41,10 +42,10 @@ enum class Lane : std::uint8_t {
   load
 };
 inline constexpr std::size_t lanes = 9;
-// Nothing waits for work on these but what names it.
+// Whether only ops that name work on this lane wait for it.
 constexpr bool is_host_side(Lane lane) { return lane >= Lane::offload; }
 
-// What a step is for: the caller's own small numbers, for where the time went.
+// The activity that a step is for: the caller's own small numbers, which tell where the time went.
 using Activity = std::uint8_t;
 inline constexpr std::size_t activities = 20;
 
@@ -66,10 +67,10 @@ struct Template {
   std::vector<Step> steps;
   bool drains = false;  // the host waits for the device before it issues the first step
   std::int64_t held = 0, peak = 0;
-  // For reports, as far as the caller counts it; the engine does not read it: what each actor
-  // computes, and the bytes that it sends in steps on the tensor lane.
+  // Operations that each actor computes, and bytes that it sends in steps on the tensor lane. For
+  // reports, as far as the caller counts them; the engine does not read them.
   double flops = 0, sent = 0;
-  // By step, as far as it goes: what the caller knows it as; 0: nothing.
+  // The caller's number of each step's question, for the first steps; 0 means none.
   std::vector<std::uint32_t> asked = {};
 };
 
@@ -79,8 +80,9 @@ struct Participant {
   std::array<EventId, 2> after{no_event, no_event};
 };
 
-// What a collective or transfer sends after its fixed part, and what it shares with others: `bytes`
-// at no more than `cap` bytes/s over every one of `links` at once, each loaded `times` times.
+// The traffic of a collective or transfer after its fixed part, which may share links with others:
+// `bytes` at no more than `cap` bytes/s over every one of `links` at once, each loaded `times`
+// times.
 struct Traffic {
   struct Use {
     LinkId link;
@@ -112,7 +114,7 @@ struct Op {
   std::uint32_t bodies = one_body;  // pass: its templates, if they differ (Program::body_of)
 };
 
-// What an op is called in reports; the engine does not read it.
+// The name of an op in reports; the engine does not read it.
 struct Label {
   std::uint8_t kind = 0;
   std::int16_t chunk = -1;
@@ -143,7 +145,7 @@ class Program {
   // ops.
   std::uint32_t add_traffic(Traffic traffic);
   void send_over_links(OpId op, std::uint32_t traffic);
-  // What the caller knows the last op as. The engine does not read it.
+  // Sets the caller's number of the last op's question. The engine does not read it.
   void name_last(std::uint32_t asked) { asked_.emplace_back(OpId(ops_.size() - 1), asked); }
 
   EventId event(OpId op, std::uint32_t participant = 0) const {
@@ -160,7 +162,7 @@ class Program {
   const std::vector<Participant>& participants() const { return participants_; }
   const std::vector<Label>& labels() const { return labels_; }
   const std::vector<double>& links() const { return links_; }  // capacities
-  // Of ops that have one, in their order.
+  // The numbers of questions, for ops that have one, in their order.
   const std::vector<std::pair<OpId, std::uint32_t>>& asked() const { return asked_; }
   const std::vector<Traffic>& traffic() const { return traffic_; }
 

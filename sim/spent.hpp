@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an interval of simulated time went to.
+// The use of an interval of simulated time.
 #pragma once
 #include <array>
 #include <cstdint>

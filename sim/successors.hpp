@@ -33,7 +33,7 @@ class Successors {
       }
   }
 
-  // Nothing comes before the op, or all of it has been played.
+  // Whether everything before the op has been played.
   bool ready(std::uint32_t op) const { return nodes_[op].waiting == 0; }
   // The op has been played: calls now_ready(later op) for each that has become ready.
   template <class NowReady>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What actors waited for: idle intervals, and what each event of a run had to wait for.
+// The waits of actors: idle intervals, and the ops that each event of a run had to wait for.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -26,8 +26,8 @@ struct Stretch {
 
 // Filled in by measure(), if asked for.
 struct Waits {
-  // Of the critical path, by template: inside passes that ran it. With the other stretches they sum
-  // to the length.
+  // The time of the critical path inside of passes, by the template that they ran. With the other
+  // stretches it sums to the length.
   std::vector<Spent> in_passes;
   std::vector<Idle> idle;                 // by actor, in order of time
   std::vector<Stretch> critical_path;     // backwards, without a gap: sums to the length

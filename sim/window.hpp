@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened inside a pass, played once per distinct state in which it was entered.
+// The events inside of a pass, played once for each distinct state in which it was entered.
 #pragma once
 #include <array>
 #include <unordered_map>
@@ -30,7 +30,8 @@ class Windows {
     std::size_t operator()(const std::vector<Picoseconds>& key) const;
   };
   using Known = std::unordered_map<std::vector<Picoseconds>, Spent, Hash>;
-  // What matters of one participant's state: free lanes and arrival, after the start of the pass.
+  // The state of one participant as far as it matters: free lanes and arrival, after the start of
+  // the pass.
   using State = std::array<Picoseconds, 4>;
   struct Latest {
     State state{};
@@ -50,7 +51,7 @@ class Windows {
   std::vector<Shape> shapes_;
   Known known_;                 // looked up, never iterated
   std::vector<Latest> latest_;  // by template: most passes on actors of their own repeat the last
-  // What is being looked up: its key, and the lanes and arrivals it stands for.
+  // The pass that is being looked up: its key, and the lanes and arrivals that the key stands for.
   std::vector<Picoseconds> key_, arrivals_, ends_;
   std::vector<LaneTimes> lanes_then_;
 };

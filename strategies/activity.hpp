@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What simulated time is spent on.
+// The activities that simulated time is spent on.
 #pragma once
 #include "sim/program.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a block's tensors a rank holds, and for how long: one rule for what passes count and for
-// the list of allocations.
+// The tensors of a block that a rank holds, and how long it holds them: one rule for the memory
+// that passes count and for the list of allocations.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -11,8 +11,8 @@
 
 namespace strategies {
 
-// From its forward pass on until its gradients are made: on the device, on the host, or not at all,
-// because the backward pass makes it again.
+// The place of a tensor from its forward pass until its gradients are made: on the device, on the
+// host, or nowhere, because the backward pass makes it again.
 enum class Keeping : std::uint8_t { kept, offloaded, made_again };
 
 struct BlockTensor {
@@ -43,7 +43,7 @@ class TensorRules {
  public:
   TensorRules(const Share& share, const Block& block);
 
-  // Of an operator, of which `parts` ranks share equally in the work.
+  // The tensors of an operator whose work `parts` ranks share equally.
   OperatorTensors of(const model::Operator& op, double parts) const;
   // Bytes of the rows that this rank has at the end of a layer.
   std::int64_t output() const { return output_; }

@@ -11,8 +11,9 @@
 
 namespace strategies {
 
-// What a choice drops of a layer before which `layers` others were counted: of its pipeline rank,
-// or, where every virtual stage has a choice of its own, of that.
+// The activations that a choice drops of a layer. `layers` are the layers counted before it: those
+// of its pipeline rank, or those of its virtual stage if every virtual stage has a choice of its
+// own.
 Drop drop_of(const Recompute& recompute, std::int64_t layers);
 
 // Blocks of every virtual stage, in model order. `keep_sent` as the software's keep_sent_outputs.

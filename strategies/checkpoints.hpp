@@ -18,10 +18,11 @@ namespace strategies {
 // Block::checkpoint of the layer with so many before it that are recomputed the same way.
 std::uint8_t checkpoint_of(const std::vector<std::int64_t>& every, std::int64_t layers);
 
-// Whether some of its layers are recomputed in rows.
+// Whether the plan recomputes some layers in rows.
 bool has_rows(const Plan& plan);
 
-// How often each block, or what is dropped of it, runs again in a backward pass over all of them.
+// The number of times that each block, or its dropped part, runs again in a backward pass over all
+// blocks.
 std::vector<std::int64_t> runs_again(const std::vector<Block>& blocks);
 
 // A backward pass over blocks [first, last), of which the first has its input, as what it runs, in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sharing links adds to exchanges of experts, at least: for those who choose among plans.
+// A lower bound on the time that shared links add to exchanges of experts. It serves the choice
+// among plans.
 //
 // Of flows that share links max-min fairly, one that is not as fast as it may be is on some link
 // of its path at least as fast as every other there (Bertsekas and Gallager 1992, section 6.5).
@@ -15,7 +16,7 @@ namespace strategies {
 
 class ContentionBound {
  public:
-  // Of a plan of 1F1B whose passes do not run in pairs. All arguments must outlive it.
+  // For a plan of 1F1B whose passes do not run in pairs. All arguments must outlive it.
   // O(ranks of two nodes on every stage)
   ContentionBound(const Job& job, const Costs& costs);
   ContentionBound(const ContentionBound&) = delete;
@@ -35,7 +36,7 @@ class ContentionBound {
     double beside = 0;
   };
   Reduction reduction(const Parameters& of) const;
-  // How much longer a block's exchanges take that never move faster than this: bytes/s.
+  // The time that a block's exchanges take longer if they never move faster than `rate`, bytes/s.
   sim::Picoseconds beside_reduction(const BlockLeastCosts& block, double rate) const;
   // An exchange's bytes/s, at most.
   double exchange_rate() const;

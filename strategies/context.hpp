@@ -11,7 +11,7 @@
 
 namespace strategies {
 
-// What the attention core computes on a rank: `parts` ranks share equally in this extent.
+// The part of the attention core that a rank computes: `parts` ranks share this extent equally.
 struct CoreShare {
   model::Extent extent;
   std::int64_t parts = 1;
@@ -33,9 +33,9 @@ CoreShare core_share_of(const Share& share);
 // after it; backward the same the other way round (Jacobs et al. 2023, arXiv 2309.14509).
 ContextExchanges context_exchanges(const Share& share, const Costs& costs);
 
-// Of what arrives, the bytes that are held at once while a core runs; backward as many again of
-// gradients. All-gather: keys and values of the whole sequence. Ring: of the part in use and of the
-// next one. Ulysses: none besides what the core keeps.
+// The bytes of received keys and values that are held at once while a core runs; the backward pass
+// holds as many bytes of their gradients. All-gather: the whole sequence. Ring: the part in use and
+// the next one. Ulysses: none besides those that the core keeps.
 units::Bytes context_buffer(const Share& share);
 
 }  // namespace strategies

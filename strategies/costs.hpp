@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where durations come from: strategies ask, whoever calls answers.
+// The source of durations: strategies ask for them, the caller answers.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,7 +20,7 @@ struct Gpu {
   friend auto operator<=>(const Gpu&, const Gpu&) = default;
 };
 
-// What was asked of a cluster: how long a kernel takes, or a collective.
+// A question to a cluster: the time of a kernel or of a collective.
 struct Question {
   std::optional<units::Kernel> kernel;  // of `gpu`; absent: a collective
   Gpu gpu = {};
@@ -51,10 +51,11 @@ struct Costs {
       collective;
   // One message between GPUs.
   std::function<topology::Sending(units::Bytes, std::int64_t from, std::int64_t to)> transfer;
-  // What a GPU asks of its host, all GPUs of the node at once; asked only where the plan offloads.
+  // The time of work that every GPU of a node asks of its host at once. Asked only if the plan
+  // offloads.
   std::function<units::Seconds(const topology::OffloadWork&, const Gpu&)> host = {};
-  // Where somebody wants to know what a program was made of, what was asked; null: nobody does.
-  // Collectives carry their number (Sending::asked).
+  // A record of all questions, for callers that want to know what a program was made of; null if
+  // nobody does. Collectives carry the number of their question (Sending::asked).
   std::shared_ptr<Questions> questions = {};
   // Returns the number of a product or an attention that was asked for, 0 of any other kernel.
   std::uint32_t asked(const units::Kernel& of, const Gpu& gpu) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks that hold the same parameters send each other.
+// The traffic between ranks that hold the same parameters.
 #pragma once
 #include "plans/holdings.hpp"
 #include "strategies/costs.hpp"
@@ -24,7 +24,7 @@ class DataTraffic {
   double wire_bytes() const;
   double parameter_bytes() const;
 
-  // Of gradients, and of parameters: one bucket on an idle network.
+  // The reduction of gradients and the gathering of parameters: one bucket on an idle network.
   topology::Sending reduction(const Sharers& sharers, const Shared& what) const;
   topology::Sending gathering(const Sharers& sharers, const Shared& what) const;
   // Over how many of them states are divided.

@@ -10,7 +10,7 @@
 
 namespace strategies {
 
-// What a rank's experts have to do, as loads (plans/expert_loads.hpp).
+// The loads of a rank's experts (plans/expert_loads.hpp).
 ExpertLoads expert_loads(const Share& share);
 
 // Token copies that the experts of a rank process. An expert-parallel group of e ranks with T rows
@@ -27,11 +27,10 @@ double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher
 // they are back.
 bool sends_rows(MoeDispatcher dispatcher);
 
-// What one layer with experts exchanges. T rows of h values, k experts per token, an
+// The exchanges of one layer with experts. T rows of h values, k experts per token, an
 // expert-parallel group of e = N · local ranks on N nodes. Values that each rank sends to the
-// others, dispatch and combine alike but for the bytes of a value:
-// - all-to-all: every copy, T·k·h·(e − 1)/e;
-// - all-gather: gathers all rows, T·h·(e − 1), and sums and scatters as many back;
+// others, dispatch and combine alike but for the bytes of a value: - all-to-all: every copy,
+// T·k·h·(e − 1)/e; - all-gather: gathers all rows, T·h·(e − 1), and sums and scatters as many back;
 // - DeepEP, HybridEP: a token once to each node that has experts of it, T·h·parts_hit(N)·(N − 1)/N
 //   over the NICs, and once to each rank of the node that has them,
 //   T·h·parts_hit(e)·(local − 1)/local over NVLink; both at once (plans/routing.hpp).
@@ -41,9 +40,9 @@ bool sends_rows(MoeDispatcher dispatcher);
 // travel along are left out.
 ExpertExchanges expert_exchanges(const Share& share, const Costs& costs);
 
-// Of the all-gather dispatcher: the rows of all ranks that hold the experts, which are there while
-// their copies are chosen, and again while the results are summed. Of others none: the copies that
-// arrive are kept.
+// The bytes of gathered rows. The all-gather dispatcher holds the rows of all ranks that share the
+// experts while it chooses their copies, and again while it sums the results. Other dispatchers
+// hold none: the copies that arrive are kept.
 units::Bytes gathered_rows(const Share& share);
 
 // Without a capacity the buffers of dispatched tokens have the size of what really comes: the host

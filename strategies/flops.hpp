@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes compute, as MFU and HFU count it.
+// The operations of passes, as MFU and HFU count them.
 #pragma once
 #include "strategies/passes.hpp"
 
@@ -12,7 +12,7 @@ namespace strategies {
 // (padding, imbalance, what tensor-parallel ranks repeat).
 void count_flops(BlockCost& cost, const Share& share, const Block& block);
 
-// Of what runs again before the gradients of a block, all together.
+// The operations of everything that runs again before the gradients of a block.
 double flops_again(const Share& share, const Block& block);
 
 // The operators of a block with this extent, as the software runs them.

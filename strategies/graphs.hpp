@@ -8,11 +8,12 @@
 
 namespace strategies {
 
-// What an operator's kernels are captured with: all of the pass (or of each segment of it where
-// data parallelism gathers and reduces in between), the attention half of a layer, or what a layer
-// does before its tokens leave for their experts. Kernels of one graph that follow each other cost
-// the host one launch, with the communication between them: NCCL's kernels are captured like others
-// (NCCL 2.9). A wait of the host cannot be: what follows it is another launch.
+// The CUDA graph into which an operator's kernels are captured: one of all of the pass (or of each
+// segment of it where data parallelism gathers and reduces in between), the attention half of a
+// layer, or what a layer does before its tokens leave for their experts. Kernels of one graph that
+// follow each other cost the host one launch, with the communication between them: NCCL's kernels
+// are captured like others (NCCL 2.9). A wait of the host cannot be: what follows it is another
+// launch.
 enum class Graph : std::uint8_t { none, pass, attention, experts };
 
 // Megatron-Core's --cuda-graph-scope: attn is all of the attention half; moe_router the norm, the

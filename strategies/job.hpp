@@ -23,7 +23,7 @@ struct Job {
   // Loads of the ranks of an expert-parallel group, by place in it: each is priced as itself, not
   // as the mean one that waits for the fullest. Empty: as training.routing has them.
   std::vector<double> loads = {};
-  // Of a rank that is alone in its groups.
+  // The share of a rank that is alone in its groups.
   Share share() const {
     return {.model = model,
             .plan = plan,

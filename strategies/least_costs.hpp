@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan's passes take and hold, block by block, before any program is written: what a search
-// bounds and chooses by. Nothing here is more than what a simulated step makes of it.
+// Least times and bytes of a plan's passes, block by block, before any program is written. A search
+// bounds and chooses plans by them. No figure here exceeds that of a simulated step.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace strategies {
 // that computes, and of the lane that it exchanges on.
 struct LeastTime {
   sim::Picoseconds device = 0, host = 0, computing = 0, exchanging = 0;
-  // No part of a sum counts beyond sim::unreached, so that no sum leaves 64 bits.
+  // A sum. Each part counts at most sim::unreached, so that no sum leaves 64 bits.
   LeastTime& operator+=(const LeastTime& other) {
     for (auto part :
          {&LeastTime::device, &LeastTime::host, &LeastTime::computing, &LeastTime::exchanging})
@@ -34,7 +34,7 @@ struct LeastTime {
 struct BlockLeastCosts {
   // `backward` is that of both gradients as one pass; the others of each on its own.
   LeastTime forward, backward, backward_input, backward_weight;
-  // How much longer a pass takes at least that runs this block first, where the host has nothing
+  // The least time that a pass takes longer if it begins with this block and the host has nothing
   // queued before it: the device is idle until the host has caught up with it. Up to the block's
   // first exchange of experts. A graph's launch does not count.
   struct Lead {
@@ -50,9 +50,9 @@ struct BlockLeastCosts {
   // both gradients, and in one of those of the inputs alone. What the last leaves for that of the
   // weights is `recomputed`.
   std::int64_t forward_peak = 0, backward_peak = 0, input_peak = 0, recomputed = 0;
-  // What experts exchange while nothing else runs in a backward pass of both gradients: bytes
-  // through each port, and how long they are on their way where nothing shares it. Of the first
-  // exchange also when its bytes leave, after the pass began.
+  // The exchanges of experts while nothing else runs in a backward pass of both gradients: bytes
+  // through each port, and their time if nothing shares the port. For the first exchange also the
+  // time from the pass's begin until its bytes leave.
   struct Exchanged {
     double bytes = 0, first_bytes = 0;
     sim::Picoseconds time = 0, first_time = 0, first_leaves = 0;
@@ -61,8 +61,8 @@ struct BlockLeastCosts {
   double cast = 0;        // those that narrow products read copies of
 };
 
-// What the price of a rank's passes depends on beside the job: its kind of node, and how the groups
-// lie that it computes with.
+// The facts beside the job that decide the price of a rank's passes: its kind of node, and the
+// shapes of the groups that it computes with.
 struct RankKind {
   std::size_t gpu = 0;
   topology::GroupShape tensor, context, expert, expert_tensor, regrouping;
@@ -73,15 +73,14 @@ struct RankKind {
 // everywhere are looked at too. O(ranks looked at · ranks of a group)
 std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& cluster);
 
-// What a rank of this kind has of the job.
+// The share of the job that a rank of this kind has.
 Share share_of(const Job& job, const RankKind& kind);
 
 // Invariant: every block that it was made with has its least costs.
 class LeastCosts {
  public:
-  // Of ranks of these kinds; where these differ in what they cost, of the cheapest.
-  // `sensitivities`: or none, which takes half the time. O(blocks · operators) for each kind of
-  // rank.
+  // The costs of ranks of these kinds; if kinds differ in cost, those of the cheapest. Without
+  // `sensitivities` it takes half the time. O(blocks · operators) for each kind of rank.
   LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
              const std::vector<Block>& blocks, bool sensitivities = true);
   LeastCosts(const Job& job, const Costs& costs, const std::vector<Block>& blocks)

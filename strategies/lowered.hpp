@@ -16,7 +16,7 @@
 
 namespace strategies {
 
-// What an actor stands for, and what one rank of it holds.
+// The ranks that an actor stands for, and the memory that one of them holds.
 struct ActorFacts {
   int stage = 0;
   std::int64_t rank = 0;  // lowest of its class
@@ -39,12 +39,13 @@ struct Lowered {
   sim::Program program;
   Order order;
   std::vector<ActorFacts> actors;
-  // By actor, of what passes send (sim::Template::sent); only of the first actor of each group.
+  // The links of passes' own traffic (sim::Template::sent), by actor; only of the first actor of
+  // each group.
   std::vector<InsideLinks> inside;
   std::vector<LinkClass> links;  // of the program
   std::vector<std::string> link_names;
   std::int64_t microbatches = 0;  // of one data-parallel replica
-  // Of the first rank's group; it refers to the job's values.
+  // The writer of the first rank's group; it refers to the job's values.
   std::shared_ptr<const PassWriter> writer;
   Shards shards;  // ranks that divide an optimizer state (zero ≥ 1)
 };

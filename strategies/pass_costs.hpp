@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a device is taken by whole passes on an idle network, alone and beside each other,
-// before any program is written. Nothing here is more than what a simulated step makes of it.
+// The time that whole passes take of a device on an idle network, alone and beside each other,
+// before any program is written. No time here exceeds that of a simulated step.
 #pragma once
 #include <map>
 #include <memory>
@@ -15,14 +15,15 @@ namespace strategies {
 class PassCosts {
  public:
   using Segment = std::vector<Block>;  // in model order
-  // Of ranks of these kinds, the fastest; of segments of `blocks`.
+  // The costs of the fastest of these kinds of ranks, for segments of `blocks`.
   PassCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
             const Segment& blocks);
 
-  // From when the device is free and all is there to when it is free again. O(operators)
+  // The time from the moment when the device is free and all inputs are there until it is free
+  // again. O(operators)
   sim::Picoseconds alone(const Segment& segment, Pass pass);
-  // Of a forward and a backward pass beside each other, whose pieces alternate: what one exchanges
-  // after a piece travels while the other computes.
+  // The time of a forward and a backward pass beside each other, whose pieces alternate: the
+  // exchange after a piece of one travels while the other computes.
   sim::Picoseconds pair(const Segment& forward, const Segment& backward);
 
  private:

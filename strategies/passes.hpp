@@ -32,8 +32,8 @@ struct Block {
   bool windowed = false;
   bool experts = false;  // its MLP is a mixture of experts
   Drop drop;
-  // Whether its input is kept: from its forward pass on (0), from the n-th time on that it is made
-  // again, or never, but for its own backward pass.
+  // The time from which its input is kept: 0 from its forward pass on, n from the n-th time on that
+  // it is made again, `inside` only for its own backward pass.
   static constexpr std::uint8_t inside = 0xff;
   std::uint8_t checkpoint = 0;
   // Divided over Plan::layer_tensor ranks; and whether what is before, or behind, is not.
@@ -50,17 +50,19 @@ struct Share {
   const Training& training;
   const Software& software;
   topology::GroupShape tensor_shape = {};  // of its tensor-parallel group
-  // What this group has through each of its ports at most, bytes/s.
+  // The most that this group can send through each of its ports, bytes/s.
   double tensor_rate = std::numeric_limits<double>::infinity();
   bool outside = false;  // some tensor-parallel group of the job lies on several nodes
   Gpu gpu = {};
   topology::GroupShape context_shape = {};  // of its context-parallel group
-  // Of its expert-parallel group, whose ranks hold all experts (or the same part of each).
+  // The shape of its expert-parallel group, whose ranks hold all experts (or the same part of
+  // each).
   topology::GroupShape expert_shape = {};
-  // Of the ranks that divide what it holds apart, its experts or regrouped layers, where these are
-  // not its tensor-parallel group.
+  // The shape of the group that divides what the rank holds apart, its experts or regrouped layers,
+  // if that is not its tensor-parallel group.
   topology::GroupShape apart_tensor_shape = {};
-  // Of the ranks at the same place of regrouped layers' groups in one of the plan's.
+  // The shape of the group of ranks that have the same place in regrouped layers' groups, inside of
+  // one of the plan's groups.
   topology::GroupShape regrouping_shape = {};
   bool counts_flops = false;  // passes say what they compute (flops.hpp)
   // Loads (plans/expert_loads.hpp): of its own experts, and of those of the fullest rank of its
@@ -75,19 +77,19 @@ struct Share {
 PerOp per_op(const Share& share);
 // Rows of the vocabulary after padding to a multiple of software.vocab_multiple · tensor.
 std::int64_t padded_vocab(const Share& share);
-// Of what one rank computes outside the attention core: its part of each sequence. Of experts, what
-// the fullest rank of its group does.
+// The extent that one rank computes outside the attention core: its part of each sequence. Experts
+// count as those of the fullest rank of its group.
 model::Extent extent_of(const Share& share);
 
-// Of Muon's iteration (Jordan et al. 2024).
+// Steps of Muon's iteration (Jordan et al. 2024).
 inline constexpr int newton_schulz_steps = 5;
 
-// What the rows of a microbatch take to meet over the tensor-parallel group.
+// The collectives by which the rows of a microbatch meet over the tensor-parallel group.
 struct RowExchanges {
   topology::Sending all_reduce, all_gather, reduce_scatter;
 };
 
-// Of one operator, as flops.hpp counts them.
+// The operations of one operator, as flops.hpp counts them.
 struct OperatorFlops {
   double forward = 0, input_gradient = 0, weight_gradient = 0;
 };
@@ -112,7 +114,8 @@ struct OperatorCost {
   RowExchanges rows;          // at its seam, where layers are divided
   bool divided_loss = false;  // cross entropy over a divided vocabulary: three small all-reduces
   Graph graph = Graph::none;
-  // Of an attention core round a ring: what waits for the last keys, beyond the above.
+  // For an attention core round a ring: the kernels that wait for the last keys, besides those
+  // above.
   KernelRuns forward_last, input_gradient_last;
   // One of t parts, where communication is pipelined with it.
   KernelRuns forward_part, input_gradient_part;
@@ -126,8 +129,8 @@ struct ReplayCost {
 struct BlockCost {
   std::vector<OperatorCost> operators;
   std::vector<ReplayCost> replays;  // in the order of the backward pass
-  // On this rank. Experts, and layers that are regrouped, count as held apart, whether or not other
-  // ranks share them than the rest (Placement::holds_apart).
+  // The block's parameters on this rank. Experts, and layers that are regrouped, count as held
+  // apart, even if the same ranks share them as share the rest (Placement::holds_apart).
   Parameters parameters;
   double cast = 0;  // those that narrow products read copies of
   // Those in weight matrices of layers, which Muon orthogonalises, and one of its steps.
@@ -162,7 +165,7 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
-// What computation is stretched by beside communication.
+// The factor by which computation is stretched beside communication.
 inline double slowdown_beside(double interference, sim::Picoseconds sending,
                               sim::Picoseconds computing) {
   return 1.0 +
@@ -172,7 +175,7 @@ inline double slowdown_beside(double interference, sim::Picoseconds sending,
 // All of it on an actor that was idle before, exchanges on an idle network.
 sim::Spent alone(const Pieces& pieces);
 
-// What context-parallel ranks send each other round an attention core (context.hpp).
+// The exchanges of context-parallel ranks round an attention core (context.hpp).
 struct ContextExchanges {
   struct Round {
     std::optional<topology::Sending> before, after;  // the core
@@ -181,15 +184,15 @@ struct ContextExchanges {
   Round forward, backward;
 };
 
-// What the ranks that hold a layer's experts exchange (experts.hpp): backward, the gradients of
-// what was combined are dispatched, and those of what was dispatched are combined.
+// The exchanges of the ranks that hold a layer's experts (experts.hpp). In the backward pass the
+// gradients of combined rows are dispatched, and those of dispatched rows are combined.
 struct ExpertExchanges {
   FlowKind group = FlowKind::expert;
   std::optional<topology::Sending> dispatch, combine;
 };
 
-// What the ranks of a tensor-parallel group send each other before and after layers that are
-// regrouped (regrouping.hpp): on the way forward, and gradients on the way back.
+// The exchanges of a tensor-parallel group before and after layers that are regrouped
+// (regrouping.hpp): rows in the forward pass, gradients in the backward pass.
 struct Regrouping {
   std::optional<topology::Sending> before, after, back_before, back_after;
 };
@@ -214,13 +217,13 @@ class PassWriter {
   Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown = 1.0) const {
     return backward(blocks, pass, slowdown, std::nullopt);
   }
-  // Of a forward and a backward pass whose blocks take turns, the forward pass's first: while one
-  // block of each runs, what the forward pass has kept so far and what the backward pass has not
-  // freed yet are there. O(blocks · operators)
+  // The memory of a forward and a backward pass whose blocks take turns, the forward pass's first.
+  // While one block of each runs, the tensors that the forward pass has kept so far and those that
+  // the backward pass has not freed yet are there. O(blocks · operators)
   PassMemory pair_memory(const std::vector<Block>& ahead, const std::vector<Block>& back) const;
   const BlockCost& cost(const Block& block) const;
   const Share& share() const { return share_; }
-  // What the cost counts of memory, tensor by tensor (block_tensors.hpp). O(operators)
+  // The memory that the cost counts, tensor by tensor (block_tensors.hpp). O(operators)
   BlockTensors tensors(const Block& block) const;
   // Time to gather a microbatch's rows over the tensor-parallel group.
   sim::Picoseconds row_gather() const;
@@ -235,10 +238,10 @@ class PassWriter {
   OperatorCost price(const model::Operator& op, double parts, Graph graph,
                      const Costs& costs) const;
   RowExchanges row_exchanges(units::Bytes size, const Costs& costs) const;
-  // Of one part of the blocks, or all of them.
+  // The pieces of a backward pass over one part of the blocks, or all of them.
   Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown,
                   std::optional<model::Part> only) const;
-  // Of a forward pass, after each of its blocks, and the most while that ran.
+  // The memory of a forward pass after each of its blocks, and the most while that block ran.
   std::vector<PassMemory> forward_memory(const std::vector<Block>& blocks) const;
   const Share share_;
   bool sequence_parallel_ = false, divided_ = false, async_ = false, pipelined_ = false;
@@ -249,7 +252,7 @@ class PassWriter {
   sim::Picoseconds sum_of_parts_ = 0;
   ContextExchanges context_;
   ExpertExchanges experts_;
-  // Of layers that are regrouped.
+  // The exchanges and prices of layers that are regrouped.
   struct Regrouped;
   struct Local;
   std::shared_ptr<const Regrouped> regrouped_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks that hold the same parameters exchange and update, per parameter, at least: for those
-// who choose among plans.
+// Lower bounds on the time in which ranks that hold the same parameters exchange and update them,
+// per parameter. They serve the choice among plans.
 #pragma once
 #include "strategies/data_traffic.hpp"
 
@@ -19,7 +19,7 @@ class ReplicaCosts {
 
   sim::Picoseconds reduction(const Parameters& of) const { return time(reduction_, of); }
   sim::Picoseconds gathering(const Parameters& of) const { return time(gathering_, of); }
-  // By the optimizer, on the device.
+  // The time of the optimizer's update on the device.
   sim::Picoseconds update(const Parameters& of) const { return time(update_, of); }
   // Once per step: the norm of all gradients, and the host's work before the update.
   sim::Picoseconds between() const { return between_; }

@@ -41,7 +41,8 @@ class Routes {
     friend auto operator<=>(const Crossing&, const Crossing&) = default;
   };
 
-  // Of the replicas in the sample; of a ring only what it crosses there. O(ranks looked at).
+  // The routes of the replicas in the sample; of a ring only the links that it crosses there.
+  // O(ranks looked at).
   Routes(const Placement& placement, const topology::Cluster& cluster, const topology::Ports& ports,
          const Sample& sample, bool sharded_in_node);
 
@@ -91,7 +92,7 @@ class Routes {
   void add_layer_ring(FlowKind kind, std::span<const std::int64_t> group);
   void add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
                 std::span<const std::int64_t> after, int nics, bool halved);
-  // What was added to uses_ counts `of` of the flow's equal parts as one.
+  // Ends the flow whose links were added to uses_. One flow counts `of` of the flow's equal parts.
   std::uint32_t end_flow(FlowKind kind, std::uint32_t fan_out = 1, std::uint32_t of = 1);
 
   const Placement& placement_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which data-parallel replicas need be looked at so that all are known.
+// A sample of data-parallel replicas from which all others are known.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace strategies {
 
-// Where a block of `period` replicas fills whole nodes (and whole leaves, where these bind), holds
-// whole expert-parallel groups, and blocks fill the job, blocks that hold the same devices,
-// stragglers and degraded links can be exchanged for one another: one of each sort stands for all
-// of it.
+// A block of `period` replicas fills whole nodes (and whole leaves, if leaves limit traffic), holds
+// whole expert-parallel groups, and such blocks fill the job. Blocks with the same devices,
+// stragglers and degraded links can then be exchanged for one another, and one of each sort stands
+// for all.
 struct Sample {
   std::int64_t period = 1;
   std::vector<std::int64_t> replicas;   // those looked at, ascending

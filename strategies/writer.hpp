@@ -9,7 +9,7 @@
 
 namespace strategies {
 
-// What a forward sweep over a block is spent on.
+// The activities of a forward sweep over a block.
 struct Sweep {
   Activity compute, tensor, context, expert;
 };
@@ -21,18 +21,18 @@ class PassWriter::Writer {
  public:
   Writer(const PassWriter& of, units::Seconds issue, double slowdown);
 
-  // What follows is of the blocks that this writer prices.
+  // From now on, pieces are of the blocks that this writer prices.
   void run_as(const PassWriter& writer) { of_ = &writer; }
   void compute(const KernelRun& run, Activity activity, double slower = 1.0);
   void compute(const KernelRuns& runs, Activity activity, double slower = 1.0);
-  // How much slower computation is that so much is sent beside.
+  // The factor by which computation is slower beside so much communication.
   double beside(const topology::Sending& sending, const KernelRuns& runs) const;
-  // Of what is computed next, in the piece that is being written.
+  // Counts the operations of the work that is computed next, in the piece that is being written.
   void count(double flops) { pieces_.back().body.flops += flops; }
   void count_sent(const topology::Sending& sending) {
     pieces_.back().body.sent += sending.bytes.value;
   }
-  // What follows belongs to this graph.
+  // From now on, kernels belong to this graph.
   void enter(Graph graph);
   // Begins after all computation so far. The next computation waits for it, unless `beside`: then
   // wait() says when.
@@ -42,23 +42,23 @@ class PassWriter::Writer {
                    Activity tensor);
   void scatter_from(const RowExchanges& rows, const KernelRuns& part, Activity activity,
                     Activity tensor);
-  // For what runs beside computation.
+  // Waits for the communication that runs beside computation.
   void wait();
 
   // One forward sweep over a block.
   void sweep(const std::vector<OperatorCost>& ops, const Sweep& on);
   // The attention core of a block, forward.
   void core(const std::vector<OperatorCost>& ops, Activity compute_activity, Activity context);
-  // And its input gradient.
+  // Writes the core's backward pass, with its input gradient.
   void core_backward(const std::vector<OperatorCost>& ops);
   // The input gradient of an operator outside the attention core. Returns how much slower its
   // weight gradient is, if `weights` says that it follows, beside what is sent.
   double input_gradient(const OperatorCost& op, bool weights);
-  // Of rows or their gradients, where layers are regrouped.
+  // Writes the exchange of rows or of their gradients before and after layers that are regrouped.
   void regroup(const std::optional<topology::Sending>& sending, Activity activity) {
     if (sending) communicate(*sending, activity);
   }
-  // Of tokens or their gradients, to experts or back.
+  // Writes the exchange of tokens or of their gradients, to experts or back.
   void experts(const std::optional<topology::Sending>& sending, Activity activity);
   // Without a last piece that would do nothing.
   Pieces take();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NCCL's algorithms take over given paths; the fastest counts.
+// The times of NCCL's algorithms over given paths; the fastest one counts.
 #pragma once
 #include "topology/collective.hpp"
 #include "topology/paths.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast fused attention runs on a device.
+// The rate of fused attention on a device.
 //
 // Over the sequence s the rate saturates, f = f∞·s/(s + s½): 1/f is a straight line in 1/s. Between
 // two measurements of a head dimension the line through them holds, outside the one through the
@@ -20,7 +20,7 @@ namespace topology {
 // backward pass. Positive peak required. O(measured attention).
 units::FlopsPerSecond attention_rate(const units::Kernel& kernel, const Device& device);
 
-// What that rate rests on. How few heads there are is no size of a table, and changes nothing.
+// The evidence of that rate. The number of heads is no size of a table and changes nothing.
 // O(measured attention)
 Evidence attention_evidence(const units::Kernel& kernel, const Device& device);
 

@@ -19,8 +19,8 @@ struct NvLink {
   units::Seconds latency{1e-6};     // one hop, GPU to GPU
   double efficiency = 0.8;          // payload over specified bandwidth
   bool multicast = false;           // reduction inside the switch (NVLS)
-  // What every collective costs beyond its hops, and how slowly it gains speed with size; absent:
-  // as the GPU's generation does (collective_constants.hpp).
+  // The cost of every collective beyond its hops, and how slowly it gains speed with size. Absent:
+  // the values of the GPU's generation (collective_constants.hpp).
   std::optional<units::Seconds> launch;
   std::optional<double> ramp;
   friend bool operator==(const NvLink&, const NvLink&) = default;
@@ -69,7 +69,7 @@ struct Node {
 
 enum class Collective { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce };
 
-// What nccl-tests measured on this fabric for groups of one shape.
+// Results of nccl-tests on this fabric for groups of one shape.
 struct MeasuredCollective {
   Collective collective = Collective::all_reduce;
   int ranks = 2, nodes = 1;

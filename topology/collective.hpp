@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a collective takes on an idle network.
+// The time of a collective on an idle network.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,8 @@ namespace topology {
 std::string_view to_text(Collective collective);                    // "all_reduce", as in code
 std::optional<Collective> parse_collective(std::string_view text);  // also "all-reduce"
 
-// How a group of GPUs lies on a cluster: all that the time of its collectives depends on.
+// The shape of a group of GPUs on a cluster: everything that the time of its collectives depends
+// on.
 struct GroupShape {
   int ranks = 1;           // members
   int nodes = 1;           // nodes that hold a member
@@ -38,7 +39,7 @@ GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster);
 units::Seconds collective_time(Collective collective, units::Bytes size, const GroupShape& group,
                                const Cluster& cluster);
 
-// What that time rests on: tables that fabrics carry, what was measured inside nodes, or the model.
+// The evidence of that time: tables of the fabric, measurements inside nodes, or the model.
 Evidence collective_evidence(Collective collective, units::Bytes size, const GroupShape& group,
                              const Cluster& cluster);
 

@@ -39,16 +39,16 @@ struct MeasuredAttention {
   friend bool operator==(const MeasuredAttention&, const MeasuredAttention&) = default;
 };
 
-// Where a device's measured kernels are from: a table of the catalog, or a file of the user.
+// The source of a device's measured kernels: a table of the catalog, or a file of the user.
 struct KernelSource {
   std::string file;    // empty: nothing was measured
   std::string digest;  // of the text of a user's file, 16 hexadecimal digits; empty: the catalog's
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
-// How much of a data sheet real kernels reach. Fractions of the specified figure; meanings in
-// docs/model/kernels.md. Tables may be empty: then the plain roofline with `product_plateau`
-// serves.
+// The share of a data sheet's figures that real kernels reach. Fractions of the specified figure;
+// meanings in docs/model/kernels.md. Tables may be empty: then the plain roofline with
+// `product_plateau` serves.
 struct Efficiency {
   double product_plateau = 0.75;    // large matrix products over the dense peak
   double product_half_depth = 160;  // k at which a product loses half: k / (k + half_depth)
@@ -75,8 +75,8 @@ struct Device {
   units::Watts power;
   units::Money price;  // 0 = not known
   Efficiency efficiency;
-  // What inference frameworks measured on it; null: nothing. Prices what `efficiency` has no table
-  // of.
+  // Measurements of inference frameworks on the device; null if there are none. They price kernels
+  // of which `efficiency` has no table.
   const DeviceRates* rates = nullptr;
 
   units::FlopsPerSecond peak_of(units::Precision precision) const {
@@ -86,7 +86,8 @@ struct Device {
   // with the root of the power: dynamic power grows with the clock times the square of the voltage,
   // and the voltage with the clock, though not from zero. It does not rise with a higher limit.
   double clock() const;
-  // Whether a table is of this chip: those of users are, and those of the catalog by their names.
+  // Whether a table was measured on this chip. Tables of users were; those of the catalog tell by
+  // their names.
   bool measured_itself(const KernelSource& kernels) const;
   friend bool operator==(const Device&, const Device&) = default;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the price of a kernel or a collective rests on.
+// The evidence that the price of a kernel or a collective rests on.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 
 namespace topology {
 
-// From the best to the least; docs/rates.md says what counts as which.
+// Kinds of evidence, the best first; docs/rates.md says what counts as which.
 //   measured      of this device, at this shape: every size within 5 % of one that was measured
 //   interpolated  inside the range that was measured of this device, pass and precision
 //   scaled        from another device's measurements, another pass, precision or shape of kernel,
@@ -16,10 +16,10 @@ namespace topology {
 enum class Evidence : std::uint8_t { measured, interpolated, scaled, physics };
 inline constexpr std::size_t evidences = 4;
 
-// Of what two prices make together.
+// The evidence of two prices together.
 constexpr Evidence weaker(Evidence a, Evidence b) { return std::max(a, b); }
 
-// How far two sizes may lie apart to count as one.
+// The ratio up to which two sizes count as one.
 inline constexpr double same_within = 1.05;
 constexpr bool same_size(double a, double b) {
   return a <= b * same_within && b <= a * same_within;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many switches a fabric has, and how many ports of each go down and up.
+// The numbers of a fabric's switches, and of the ports of each that go down and up.
 #pragma once
 #include <cstddef>
 #include <cstdint>

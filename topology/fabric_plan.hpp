@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fabric of a given size is made of.
+// The parts of a fabric of a given size.
 #pragma once
 #include <cstdint>
 #include <optional>

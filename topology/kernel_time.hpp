@@ -20,8 +20,8 @@ class KernelTimes {
   // Throws std::invalid_argument if the device has no rate for the kernel's precision.
   // O(measurements) for a product.
   units::Seconds of(const units::Kernel& kernel) const;
-  // What that time rests on: the measurements that give its rate, or formulas where memory limits
-  // it. Of the same kernels. O(measurements).
+  // The evidence of that time: the measurements that give the kernel's rate, or formulas if memory
+  // limits it. Takes the same kernels. O(measurements).
   Evidence evidence(const units::Kernel& kernel) const;
 
  private:

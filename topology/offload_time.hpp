@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host of a GPU does for it: its processors, its memory and its disks.
+// The time of a host's work for its GPUs: on its processors, its memory and its disks.
 #pragma once
 #include "topology/cluster.hpp"
 #include "units/quantity.hpp"
 
 namespace topology {
 
-// What one GPU asks of its node; all GPUs of the node ask for as much at once.
+// The work that one GPU asks of its node. All GPUs of the node ask for as much at once.
 struct OffloadWork {
   units::Bytes moved;          // between device and host, one way
   units::Bytes touched;        // host memory that processors read and write

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group of GPUs finds between its members: bandwidth inside and between nodes.
+// The paths between the members of a group of GPUs: bandwidth inside and between nodes.
 #pragma once
 #include "topology/cluster.hpp"
 #include "topology/collective.hpp"
@@ -27,8 +27,8 @@ struct Paths {
   std::size_t row() const { return static_cast<std::size_t>(generation); }
 };
 
-// As if all nodes were of this kind (Cluster::kind). Throws std::invalid_argument for shapes that
-// cannot be, and where no link joins the members.
+// The paths of a group if all nodes were of this kind (Cluster::kind). Throws std::invalid_argument
+// for shapes that cannot be, and if no link joins the members.
 Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind = 0);
 
 // Throws std::invalid_argument if the group lies on no kind of node, or on one that is not there.
@@ -50,11 +50,11 @@ double nics_for(int members, int sharing, const Node& node);
 double nic_rate(const Cluster& cluster, std::size_t kind = 0);
 double switches_between(std::int64_t nodes, int nics, const Fabric& fabric);
 
-// Of one ring between two GPUs of a node, or of all rings among `members`.
+// The bandwidth of one ring between two GPUs of a node, or of all rings among `members`.
 double nvlink_rate(int members, const Node& node);
 
-// What the slowest port of a group carries each way (Sending): a NIC; inside a node what joins a
-// GPU to the others.
+// The bandwidth of the slowest port of a group, each way (Sending): a NIC; inside of a node the
+// port that joins a GPU to the others.
 double port_rate(const GroupShape& group, const Cluster& cluster);
 
 }  // namespace topology

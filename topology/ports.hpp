@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What messages on a cluster share: ports of GPUs and NICs, and the cables above the switches where
-// they can be too few.
+// The ports that messages on a cluster share: those of GPUs and NICs, and the cables above switches
+// if they can be too few.
 //
 // A port carries its capacity in each direction. The cables from one switch to the tier above count
 // as one port: routing spreads over them evenly (adaptive, or by equal-cost hashing of many flows).
@@ -52,7 +52,8 @@ class Ports {
   // "node5.x+" (torus). A link that degrades may leave out the direction: both; or name one cable:
   // "leaf4-spine1".
   std::string name(const Port& port) const;
-  // What is wrong with the name of a link, with the nearest that exists; nothing if it exists.
+  // A complaint about the name of a link, with the nearest name that exists; nothing if the link
+  // exists.
   std::optional<std::string> complaint(std::string_view link) const;
   // Whether two names mean the same port or a part of it, other than two cables of one.
   bool overlap(std::string_view a, std::string_view b) const;
@@ -110,7 +111,7 @@ class Ports {
   std::int64_t pod_of(std::int64_t leaf) const { return leaf / pod_leaves_; }
   // NICs next to the GPUs, each once, at most so many; for one that failed the next that works.
   std::vector<std::int64_t> nics_near(std::span<const std::int64_t> gpus, std::size_t most) const;
-  // Of an all-to-all, on one node.
+  // Adds the flows of an all-to-all on one node.
   void pass_on(std::span<const std::int64_t> here, std::span<const std::int64_t> elsewhere_at,
                std::int64_t nics, std::vector<PortUse>& uses) const;
   bool linked(std::int64_t a, std::int64_t b) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast matrix products run on a device, from its shape model and its measurements.
+// The rate of matrix products on a device, from its shape model and its measurements.
 //
 // Model of a product without measurements, as a share of the dense peak:
 //   e = min( plateau · k/(k + r·half_depth) · T,  F/P · W/Q )
@@ -30,7 +30,7 @@ namespace topology {
 
 struct RateSurface;
 
-// No kernel is taken to reach more of the dense peak.
+// The largest share of the dense peak that any kernel is taken to reach.
 constexpr double most_of_peak = 0.95;
 
 // Rates of one device's products. The device must outlive it.
@@ -41,10 +41,10 @@ class ProductRates {
   // Sustained rate of a product while it runs, start-up excluded. At a measured shape
   // kernel_gap + flops / rate is the measured time. Positive peak required. O(measured products).
   units::FlopsPerSecond rate(const units::Kernel& kernel) const;
-  // What that rate rests on. O(measured products)
+  // The evidence of that rate. O(measured products)
   Evidence evidence(const units::Kernel& kernel) const;
 
-  // Where a shape lies among others: logarithms of its sizes to base 2.
+  // The place of a shape among others: logarithms of its sizes to base 2.
   struct Place {
     units::Kernel::Layout layout;
     double batch, m, n, k;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured of kernels and exchanges on devices, as values on grids of sizes. The numbers
-// are constants of the program, made from scenarios/catalog/rates when it is built; docs/rates.md
-// says how they were made, from what, and how well they hold.
+// Measurements of kernels and exchanges on devices, as values on grids of sizes. The numbers are
+// constants of the program, made from scenarios/catalog/rates when it is built; docs/rates.md says
+// how they were made, from what, and how well they hold.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -32,10 +32,10 @@ struct RateSurface {
   Unit unit;
   std::array<std::span<const double>, 3> axes;  // rising; the third may be empty
   std::span<const float> values;                // along the last axis first; 0: nothing measured
-  // What stands beside the rates, in µs: the start of the kernel; a byte of keys and values, of
-  // token copies, or of a product's activations in 16 bit; a row of a product. The framework casts
-  // the activations of products of 8 and 4 bits before each. Of a layer of experts also a byte of
-  // the device's own token copies, which are permuted, activated and summed.
+  // Times beside the rates, in µs: the start of the kernel; a byte of keys and values, of token
+  // copies, or of a product's activations in 16 bit; a row of a product. The framework casts the
+  // activations of products of 8 and 4 bits before each. Of a layer of experts also a byte of the
+  // device's own token copies, which are permuted, activated and summed.
   double start_us = 0, us_per_byte = 0, us_per_row = 0, us_per_own_byte = 0;
 };
 
@@ -83,7 +83,7 @@ struct ExpertLayer {
   double hidden, width, products, experts, rows, group;
 };
 std::optional<MeasuredTime> experts_time(const RateSurface& surface, const ExpertLayer& layer);
-// Of a collective, or an exchange that was measured in µs: by its two axes.
+// The time of a collective or an exchange that was measured in µs, by its two axes.
 std::optional<MeasuredTime> exchange_time(const RateSurface& surface, double ranks, double size);
 // Token copies between two ranks, as many as `messages`, each `hidden` values of 16 bit.
 std::optional<MeasuredTime> messages_time(const RateSurface& surface, double multiprocessors,

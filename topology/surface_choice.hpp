@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a device's measured surfaces prices a kernel.
+// The choice among a device's measured surfaces for a kernel.
 #pragma once
 #include <array>
 

@@ -24,8 +24,8 @@ struct Sweep {
   std::string name, source, note;
   Cluster cluster;
   bool framework = false;  // taken through a framework
-  // What the measuring program adds to every collective, such as one process that starts them on
-  // all GPUs in turn; part of the prediction.
+  // The time that the measuring program adds to every collective, such as one process that starts
+  // them on all GPUs in turn. It is part of the prediction.
   units::Seconds call;
   std::vector<SweepPoint> points;
 };

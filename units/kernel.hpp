@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a device, whatever the device.
+// A kernel: the work that is asked of a device, whatever the device.
 #pragma once
 #include <cstdint>
 

@@ -71,7 +71,8 @@ std::string with_unit(const std::string& number, std::string_view unit) {
 
 // "500 MB" rather than "0.5 GB", which is as long.
 std::size_t length(const std::string& number) {
-  return number.size() + (number.find("0.") <= 1 ? 1 : 0);
+  const bool below_one = number.starts_with("0.") || number.starts_with("-0.");
+  return number.size() + (below_one ? 1 : 0);
 }
 
 // Of the units that give the value back, the one with the shortest number; the larger on a tie.

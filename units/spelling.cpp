@@ -27,8 +27,9 @@ std::size_t edit_distance_to(std::string_view a, std::string_view b, std::size_t
     for (std::size_t j = 0; j < b.size(); ++j) {
       const auto replaced = diagonal + (a[i] == b[j] ? 0 : 1);
       diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-      least = std::min(least, row[j + 1]);
+      const auto edits = std::min({replaced, row[j] + 1, diagonal + 1});
+      row[j + 1] = edits;
+      least = std::min(least, edits);
     }
     if (least > most) return least;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person may have meant by a word that nobody knows.
+// The known word that a person may have meant by an unknown one.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -30,7 +30,7 @@ std::string exact_text(Seconds);
 std::string exact_text(Watts);
 std::string exact_text(Money);
 
-// For people: three or four significant digits and a fitting unit: "17.9 s", "68.4 GiB".
+// Text for people, with three or four significant digits and a fitting unit: "17.9 s", "68.4 GiB".
 std::string short_text(Bytes);
 std::string short_text(BytesPerSecond);
 std::string short_text(FlopsPerSecond);

@@ -19,7 +19,7 @@ struct Unit {
 
 inline constexpr auto read_only = Unit::Use::read_only;
 
-// What is measured: how complaints name it, an example, and its units, smaller ones first.
+// A dimension: its name in complaints, an example, and its units, smaller ones first.
 struct Dimension {
   std::string_view article, name, example;
   std::span<const Unit> units;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many microbatches a stage holds at once, by the order of its passes.
+// The number of microbatches that a stage holds at once, by the order of its passes.
 #pragma once
 #include <vector>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is too large to be simulated, told from a few integers before anything is built.
+// Limits of size: a few integers tell, before anything is built, whether a step is too large to be
+// simulated.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -23,7 +23,7 @@ struct Slot {
 // Orders of every stage: order[stage] is what it does, first to last.
 using Order = std::vector<std::vector<Slot>>;
 
-// How often passes do something besides computing: never, in one pass of a step, or in every pass.
+// The passes that do something besides computing: none, one of a step, or every one.
 enum class When { never, once, always };
 
 // Times of the passes of one chunk and one microbatch on one stage, in any unit.
@@ -32,8 +32,8 @@ struct ChunkTimes {
   friend bool operator==(const ChunkTimes&, const ChunkTimes&) = default;
 };
 
-// What an order depends on. Times, latency and limit steer the schedules that are found by search
-// (zb_h1, zb_h2, zb_v, v_half, v_min); the others are fixed by the integers.
+// The input that an order depends on. Times, latency and limit steer the schedules that are found
+// by search (zb_h1, zb_h2, zb_v, v_half, v_min); the others are fixed by the integers.
 struct OrderInput {
   ScheduleKind schedule = ScheduleKind::one_f_one_b;
   int stages = 1, chunks = 1, microbatches = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where virtual stages sit: the part of a schedule that says who waits for whom.
+// The places of virtual stages: the part of a schedule that says which stage waits for which.
 #pragma once
 #include <optional>
 
@@ -51,7 +51,7 @@ inline int virtual_stage_of(int stage, int chunk, const Layout& layout) {
 }
 inline int virtual_stage_of(int stage, int chunk, int stages) { return chunk * stages + stage; }
 
-// Where a virtual stage sits; `direction` chooses the copy of a mirrored model.
+// The place of a virtual stage; `direction` chooses the copy of a mirrored model.
 inline ChunkPlace place_of(int virtual_stage, const Layout& layout, int direction = 0) {
   const int turn = virtual_stage % layout.stages, chunk = virtual_stage / layout.stages;
   switch (layout.kind) {

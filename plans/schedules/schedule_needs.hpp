@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many stages, chunks and microbatches a schedule takes.
+// The numbers of stages, chunks and microbatches that a schedule takes.
 #pragma once
 #include <cstdint>
 

@@ -21,7 +21,7 @@ class TournamentTree {
   }
   std::int64_t operator[](std::size_t i) const { return least_[leaves_ + i]; }
   std::int64_t least() const { return least_[1]; }
-  // Where the least value is; of equals, the first. O(log size).
+  // The position of the least value, the first one among equals. O(log size)
   std::size_t first() const {
     std::size_t node = 1;
     while (node < leaves_) node = 2 * node + (least_[2 * node] == least_[node] ? 0 : 1);

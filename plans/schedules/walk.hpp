@@ -9,7 +9,7 @@
 
 namespace strategies {
 
-// Which passes of which microbatch have been visited, per virtual stage.
+// The passes of each microbatch that have been visited, by virtual stage.
 class Visited {
  public:
   Visited(const Layout& layout, int microbatches)

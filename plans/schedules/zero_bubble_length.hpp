@@ -7,9 +7,9 @@
 
 namespace strategies {
 
-// Of an order played as soon as possible: of all stages, which begin and end together; of the
-// longest stage, each on its own; and the sum of all stages' ends. Less is what takes less in sum
-// of the first two.
+// The length of an order whose passes run as soon as possible: of all stages together, from the
+// first begin to the last end; of the longest stage on its own; and the sum of all stages' ends. An
+// order is less than another if the sum of its first two lengths is smaller.
 struct Length {
   std::int64_t makespan = 0, span = 0, ends = 0;
   auto operator<=>(const Length& other) const {

@@ -13,7 +13,7 @@
 
 namespace strategies {
 
-// What a search needs to know: all times per chunk, the limit in chunks.
+// The input of a search: all times are per chunk, the memory limit is in chunks.
 struct LineInput {
   Layout layout;
   int microbatches;
@@ -63,7 +63,7 @@ class Line {
     const auto& here = at(stage);
     return here.backwards[0] + here.backwards[1] - here.weights[0] - here.weights[1];
   }
-  // How long a stage has waited since its first pass, and the one that has waited longest.
+  // The time that a stage has waited since its first pass, and the stage that has waited longest.
   std::int64_t idle(int stage) const { return at(stage).idle; }
   std::int64_t most_idle() const { return most_idle_; }
   bool last_was_forward(int stage) const { return at(stage).last_was_forward; }

@@ -11,9 +11,10 @@ namespace strategies {
 // soon as they can, forwards as far as memory goes, weight passes where a device would else idle or
 // where memory must be freed.
 struct Greed {
-  // Where several passes of a stage are ready: backwards before forwards, the later chunk before
-  // the earlier; whichever of forward and backward did not run last; the backward of chunk 0, which
-  // completes a microbatch, first; or the forward of chunk 1 before the backwards, or between them.
+  // The rule that chooses among several passes of a stage that are ready: backwards before
+  // forwards, the later chunk before the earlier; whichever of forward and backward did not run
+  // last; the backward of chunk 0, which completes a microbatch, first; or the forward of chunk 1
+  // before the backwards, or between them.
   enum class First { backward, alternate, completion, later_forward, later_chunk };
   First first = First::backward;
   double delay = 0;      // a weight pass may hold up what comes next by this share of itself
@@ -24,14 +25,14 @@ struct Greed {
   double taper = 0;  // forwards of chunk 0 ahead on the last stage: (1 − taper) of the limit
 };
 
-// Nothing if the stages wait for ever under these rules.
+// An order by these rules; empty if the stages would wait for ever under them.
 Order greedy(const LineInput& input, const Greed& rules);
 
 // Keeps the forwards and backwards of an order; weight passes run where a stage would else idle or
 // has no memory. Nothing if the stages wait for ever.
 Order refill(const LineInput& input, const Order& order);
 
-// How an order is tightened.
+// The settings by which an order is tightened.
 struct Tightening {
   double delay = 0;  // as in Greed
   // Forwards of chunk 0 that run early leave room for those of chunk 1 that come before a stage's

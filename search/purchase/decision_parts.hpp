@@ -15,11 +15,11 @@ class Planning {
  public:
   Planning(const Purchase& purchase, const Purchasing& how) : purchase_(purchase), how_(how) {}
 
-  // For all workloads on this option, which is `number` of the purchase.
+  // Finds plans for all workloads on this option, which is `number` of the purchase.
   Found found(const PurchaseOption& option, std::size_t number);
   Assessment assessment(const PurchaseOption& option, const Found& found) const;
 
-  // Of all options that were looked at.
+  // The refusals of all options that were looked at.
   const std::vector<PurchaseRefusal>& refused() const { return refused_; }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of its time a long run makes progress: failures, checkpoints, spares, slow GPUs.
+// The share of its time in which a long run makes progress: failures, checkpoints, spares, slow
+// GPUs.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,15 +12,15 @@ namespace search {
 
 using Rate = units::Quantity<-1, 0, 0>;  // events per second
 
-// How often things fail and what is done about it. A mean time between failures is of one of its
-// kind; absent: they never fail.
+// Rates of failures and the means against them. A mean time between failures is that of one machine
+// part; absent: it never fails.
 struct Reliability {
   enum class Checkpoint { sync, async };
   std::optional<units::Seconds> gpu_mtbf, node_mtbf, nic_mtbf, switch_mtbf;
   units::Seconds detection{0};  // until a failure is noticed
   units::Seconds restart{600};  // from then until training goes on: reschedule, load, warm up
   Checkpoint checkpoint = Checkpoint::sync;
-  // Of the storage, for all writers together; absent: the NVMe of all nodes.
+  // The bandwidth of the storage for all writers together; absent: the NVMe of all nodes.
   std::optional<units::BytesPerSecond> checkpoint_bandwidth;
   // Nodes that wait for others to fail. Absent: there is always one, and nobody pays for it.
   std::optional<std::int64_t> spares;
@@ -43,7 +44,7 @@ bool has_failures(const Reliability& reliability);
 // hours; all else as where nothing is said.
 Reliability published_failures();
 
-// What of a cluster can fail.
+// The numbers of a cluster's parts that can fail.
 struct Inventory {
   std::int64_t gpus = 0, nodes = 0, nics = 0, switches = 0;
 };
@@ -58,14 +59,13 @@ struct FailureRates {
 FailureRates failure_rates(const Reliability& reliability, const Inventory& parts,
                            const std::optional<units::Seconds>& preemption_mtbf = {});
 
-// What a checkpoint of the job holds: weights and optimizer states of every parameter once, in the
-// bytes that the software and the optimizer keep of each (plans/memory.hpp; 2 + 12 with AdamW
-// in 16 bit).
+// The size of a checkpoint: weights and optimizer states of every parameter once, in the bytes that
+// the software and the optimizer keep of each (plans/memory.hpp; 2 + 12 with AdamW in 16 bit).
 units::Bytes checkpoint_bytes(const forecast::Scenario& scenario);
 
-// How a checkpoint is taken: training stands still for `stall`; it can be restored from `lag` after
-// that. sync: bytes / bandwidth, and no lag. async: the copy of each GPU's share to its host over
-// PCIe, then the write.
+// The times of a checkpoint: training stands still for `stall`; the checkpoint can be restored from
+// `lag` later on. sync: bytes / bandwidth, and no lag. async: the copy of each GPU's share to its
+// host over PCIe, then the write.
 struct Saving {
   units::Seconds stall, lag;
 };
@@ -114,7 +114,7 @@ struct Goodput {
   units::Bytes checkpoint;
   Saving saving;
   Rate failures;  // of the job, while it runs
-  // Of wall clock, by cause; with `share` they sum to one.
+  // Shares of the wall clock that are lost, by cause; with `share` they sum to one.
   double stalls = 0, lost_work = 0, restarts = 0, waits = 0, slow = 0;
   // Mean square of what one failure costs, s²: how far runs differ.
   double loss_squared = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machines of a cluster cost and draw, as their descriptions have it.
+// Prices and powers of a cluster's machines, from their descriptions.
 #pragma once
 #include <optional>
 
@@ -8,15 +8,15 @@
 
 namespace search {
 
-// Of a node, the mean over all of them where there are several kinds; absent: of a kind nobody
-// knows.
+// The price of a node, the mean over all of them; absent if the price of a kind is not known.
 std::optional<units::Money> price_per_node(const topology::Cluster& cluster);
 
 // A node's share of the fabric's switches; cables and their ends are not in it. Nothing where there
 // is one node, or where the price of a switch is not known.
 units::Money switches_per_node(const topology::Cluster& cluster);
 
-// What a node draws at most, without PUE and switches: the mean over all. 0: not known.
+// The most power that a node draws, without PUE and switches: the mean over all nodes. 0: not
+// known.
 units::Watts power_per_node(const topology::Cluster& cluster);
 
 // Nodes in a rack of 41 kW (four DGX H100, as in NVIDIA's reference architecture), at least one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cluster to buy or rent for a workload, by a date, for so much money. The model and its
-// formulas: docs/purchase.md. Money is in one currency; nothing here knows its name.
+// A purchase: which cluster to buy or rent for a workload, by a date, for so much money. The model
+// and its formulas: docs/purchase.md. Money is in one currency; nothing here knows its name.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -38,8 +38,9 @@ struct Workload {
 double tokens_needed(const Workload& workload, std::int64_t global_batch);
 
 struct Constraints {
-  // What the budget bounds: what the workloads come to, or the whole price of what is bought for
-  // them, whatever else it is of use for; of what is rented the total cost in either case.
+  // The cost that the budget bounds: that of the workloads, or the whole price of everything that
+  // is bought for them, even if it serves other work later. For rented machines it is the total
+  // cost in either case.
   enum class BudgetOf { total_cost, capital };
   std::optional<units::Seconds> deadline;  // from the order until the last token
   std::optional<units::Money> budget;
@@ -155,7 +156,7 @@ struct Costs {
   units::Money total() const { return capital + energy + rent + support + staff + storage; }
 };
 
-// What an option falls short of, and by which share of what is allowed.
+// The limit that an option exceeds, and by which share of the limit.
 struct Shortfall {
   // deadline, budget, power, racks; without figures: plan (there is none), memory (none fits),
   // failures (there are so many that training gets nowhere)
@@ -184,8 +185,8 @@ struct Assessment {
   std::optional<double> deadline_probability;  // without a deadline: absent
   std::vector<Shortfall> shortfalls;           // the largest excess first; none: feasible
   bool feasible() const { return planned && shortfalls.empty(); }
-  // What is spent until the last token: the whole price of what is bought, which serves other work
-  // after that, and everything else as it is used.
+  // The money that is spent until the last token: the whole price of bought machines, which serve
+  // other work after that, and everything else as it is used.
   units::Money paid() const { return capital_full + costs.total() - costs.capital; }
 };
 
@@ -219,8 +220,8 @@ struct Sensitivity {
   std::string parameter;  // price, rent, efficiency, energy_price, failure_rate; "price of NAME"
   double change = 0;      // +0.2: a fifth more
   std::optional<std::size_t> recommended;
-  // What the option that is recommended without the change costs under it; none: there is none, or
-  // it gets nowhere then.
+  // The total cost under the change of the option that is recommended without it; nothing if there
+  // is none, or if it cannot do the work then.
   std::optional<units::Money> total_cost = {};
 };
 

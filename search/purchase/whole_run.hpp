@@ -20,8 +20,8 @@ struct WholeRun {
   units::Seconds lifetime;  // over which the price is written off
 };
 
-// Of training.tokens; nothing where the scenario does not say how many. `price`: of a node, if it
-// is known.
+// The whole run of training.tokens; nothing if the scenario does not give them. `price` is that of
+// a node, if known.
 std::optional<WholeRun> whole_run(const forecast::Scenario& scenario,
                                   const forecast::Forecast& forecast,
                                   const std::optional<QuotedPrice>& price);

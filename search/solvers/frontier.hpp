@@ -13,7 +13,7 @@ namespace search {
 using ByteCount = std::int64_t;
 using sim::Picoseconds;
 
-// What one layer, run in one way, or an interval of layers asks for, per microbatch.
+// The price of one layer, run in one way, or of an interval of layers, per microbatch.
 struct Price {
   ByteCount kept = 0;        // from the forward pass to the end of the backward pass; adds up
   Picoseconds forward = 0;   // these three add up
@@ -53,7 +53,7 @@ class Frontiers {
   // The options of a layer, or of `layers` layers decided together. Option numbers are places in
   // `options`; of equal options the first stays. None: a frontier without points.
   FrontierId of(std::span<const Price> options, int layers = 1);
-  // No layers at all: one point of nothing.
+  // The frontier of no layers at all: one point of nothing.
   FrontierId nothing();
   // Both intervals, one after the other: every point of `first` with every point of `second`.
   // O(|first|·|second|·log min(|first|, |second|)) where only `kept` and one more coordinate
@@ -64,11 +64,11 @@ class Frontiers {
   FrontierId either(std::span<const FrontierId> ways);
 
   std::span<const Price> points(FrontierId id) const { return node(id).points; }
-  // How many points keep at most this much: they are the first ones. O(log points)
+  // The number of points that keep at most `kept` bytes: they are the first ones. O(log points)
   std::size_t within(FrontierId id, ByteCount kept) const;
   // Whether keeping less costs backward time and changes nothing else.
   bool trades_backward_only(FrontierId id) const { return node(id).backward_only; }
-  // What the layers of an interval do at a point, first to last. O(choices)
+  // The choices of an interval's layers at a point, first to last. O(choices)
   std::vector<Choice> choices(FrontierId id, std::size_t point) const;
 
  private:

@@ -15,16 +15,18 @@ namespace search {
 struct Layer {
   ByteCount fixed = 0;         // parameters, gradients and optimizer states
   std::vector<Price> options;  // ways to run it
-  // From here on they begin and end with exchanges, which intervals of them share.
+  // The first option that regroups the layer. From it on, options begin and end with exchanges,
+  // which intervals of such layers share.
   int first_regrouped = std::numeric_limits<int>::max();
-  // As in StageTimes, whatever the way; these add up over layers.
+  // Times as in StageTimes, whatever the option; they add up over layers.
   Picoseconds reduction = 0, gathering = 0, update = 0, slowed_forward = 0, slowed_backward = 0;
-  // As the last layer of a virtual stage, whose gradients leave first: `first_unit` from the start
-  // of the last backward pass until they can be sent, `less_slowed_…` off what slowed_… counts. As
-  // the first layer, whose gradients leave last: `last_unit`.
+  // Times of the last layer of a virtual stage, whose gradients leave first: `first_unit` from the
+  // start of the last backward pass until they can be sent; `less_slowed_…` is taken off slowed_….
+  // `last_unit` is a time of the first layer, whose gradients leave last.
   Picoseconds first_unit = 0, less_slowed_forward = 0, less_slowed_backward = 0, last_unit = 0;
-  // As the last layer of a virtual stage: what its backward pass takes longer right behind a
-  // forward pass (Parts::message_contention), and the options' prices; none: as they are anywhere.
+  // For the last layer of a virtual stage: the time that its backward pass takes longer right
+  // behind a forward pass (Parts::message_contention), and the options' prices; without them,
+  // prices are those of any place.
   Picoseconds message_contention = 0;
   std::vector<Price> options_as_last = {};
   const Price& price(int option, bool last) const {
@@ -58,7 +60,7 @@ class IntervalFrontiers {
   ByteCount fixed(int first, int last) const {
     return fixed_[static_cast<std::size_t>(last)] - fixed_[static_cast<std::size_t>(first)];
   }
-  // What an interval takes besides its ways.
+  // The times of an interval besides its options.
   StageTimes exchanged(int first, int last) const {
     const auto &a = exchanged_[static_cast<std::size_t>(first)],
                &b = exchanged_[static_cast<std::size_t>(last)];
@@ -93,20 +95,21 @@ class IntervalFrontiers {
   using Name = std::uint32_t;  // of intervals that look alike
 
   std::vector<Ending> endings(int first, int last) const;
-  // Of an interval before the virtual stage's end.
+  // The frontier of an interval before the virtual stage's end.
   FrontierId inner(int first, int last);
 
   Frontiers pool_;
   std::vector<FrontierId> layer_types_, last_types_;  // last_types_: behind which there is none
   std::vector<ByteCount> fixed_;                      // of the first so many layers
-  // Of the first so many layers; first unit of the last of them, last unit of the one behind.
+  // Sums over the first layers, by their number; the first unit of the last of them, the last unit
+  // of the layer behind it.
   std::vector<StageTimes> exchanged_;
   std::vector<std::pair<Picoseconds, Picoseconds>> layer_less_;  // of the layer before
   std::vector<std::vector<Segments>> segments_;  // by their last layer + 1; empty: none
   std::vector<std::vector<Name>> names_of_;      // by first layer, then layers − 1
   std::map<std::pair<Name, std::vector<Ending>>, Name> names_;
   std::vector<FrontierId> frontiers_;  // by name
-  // By the interval before the last layer.
+  // Frontiers of whole stages, by the interval before the last layer.
   std::map<std::pair<Name, FrontierId>, FrontierId> whole_;
 };
 

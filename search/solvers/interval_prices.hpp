@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What intervals of layers cost on virtual stages at given prices, and the cheapest partition.
+// The costs of intervals of layers on virtual stages at given prices, and the cheapest partition.
 #pragma once
 #include <limits>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace search {
 
-// Which layers sit where, and the option that each type of layer takes there.
+// The stage of each layer, and the option that each type of layer takes there.
 struct Placing {
   std::vector<int> first_layer;         // by virtual stage, then the number of layers
   std::vector<std::vector<int>> taken;  // by virtual stage and type of layer
@@ -49,16 +49,16 @@ class IntervalPrices {
   // Layers that are alike, each type once; and the type of each layer.
   const std::vector<const Layer*>& types() const { return types_; }
   std::size_t type_of(int layer) const { return type_of_[static_cast<std::size_t>(layer)]; }
-  // What a virtual stage does beside its layers.
+  // The times of a virtual stage beside its layers.
   const StageTimes& besides(int v) const { return besides_[static_cast<std::size_t>(v)]; }
   // Those that the problem's ranges of layers take.
   OpenIntervals intervals() const;
 
-  // From now on a device takes no more layers of the usual type, and of those that take no less,
-  // than fit below the target.
+  // Limits a device to as many layers of the usual type, and of types that take no less time, as
+  // fit below the target.
   void count_layers(Picoseconds target);
   bool counts(int layer) const { return counted_[type_of(layer)]; }
-  // Of these, on the devices of a group; infinite: it does not matter.
+  // The most such layers on the devices of a group; infinite if the limit does not matter.
   double most_layers() const { return most_layers_; }
 
   struct Cheapest {
@@ -74,13 +74,13 @@ class IntervalPrices {
  private:
   // Layers that are alike.
   void find_types();
-  // Of each virtual stage: what bytes cost there, kept ones of a microbatch and fixed ones.
+  // The price of a byte on each virtual stage: of bytes that a microbatch keeps, and of fixed ones.
   struct BytePrices {
     double kept = 0, fixed = 0, layer = 0;
   };
   std::vector<BytePrices> byte_prices(const Multipliers& multipliers) const;
-  // What intervals cost on a virtual stage: a sum over layers, and what the first and the last one
-  // add.
+  // The costs of intervals on a virtual stage: a sum over layers, and the additions of the first
+  // and the last layer.
   struct StageCosts {
     double constant = 0;
     std::vector<double> sum;          // of the first so many layers
@@ -90,15 +90,15 @@ class IntervalPrices {
   StageCosts costs_of(int v, const Multipliers& multipliers, const BytePrices& bytes) const;
   static double cheapest_option(const Layer& layer, const Parts<double>& weights,
                                 const BytePrices& bytes, int& taken);
-  // Of every virtual stage, and what does not depend on where layers are.
+  // The costs of every virtual stage, and the part that does not depend on the partition.
   struct Costs {
     std::vector<StageCosts> stages;
     double constant = 0;
   };
   Costs costs_of(const Multipliers& multipliers) const;
   double cost_of(const Costs& costs, int v, int first, int last) const;
-  // By virtual stage and place of its first layer: the cheapest way there, and where the stage
-  // before begins on it.
+  // The cheapest way by virtual stage and its first layer, and the first layer of the stage before
+  // on that way.
   struct Ways {
     std::vector<std::vector<double>> cost;
     std::vector<std::vector<int>> from;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a linear program that grows is made of.
+// The parts of a linear program that grows.
 #pragma once
 #include <cstddef>
 #include <map>

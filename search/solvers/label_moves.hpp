@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a label search goes through: from every place the options that may stay below its target,
-// and how long the rest of the way then takes. Made once, then constant (private to labels.cpp).
+// The moves of a label search: from every place the options that may stay below its target, and the
+// time of the rest of the way. Made once, then constant (private to labels.cpp).
 #pragma once
 #include <vector>
 
@@ -44,8 +44,8 @@ struct LabelMoves {
 };
 LabelMoves label_moves(const LabelQuestion &question);
 
-// By place, then state; empty: there is no way on. least: no way on makes the state's longest path
-// shorter. most: none that may stay below the target makes it longer.
+// The ways on by place, then state; empty if there is none. least: a lower bound on the state's
+// longest path over all ways on. most: an upper bound over those that may stay below the target.
 struct WaysOn {
   std::vector<std::vector<Picoseconds>> least, most;
 };

@@ -55,10 +55,10 @@ class MixtureProgram {
   // them are known.
   bool learn_from(const Mixture& mixture);
 
-  // Of the partitions whose intervals are open.
+  // The best mixture of the partitions whose intervals are open.
   Mixture solve(OpenIntervals& intervals, double scale);
   Multipliers multipliers_of(const Mixture& mixture) const;
-  // How partition i of the mixture cuts layers (Partition::first_layer).
+  // The cut of partition i of the mixture (Partition::first_layer).
   const std::vector<int>& cut_at(const Mixture& mixture, std::size_t i) const {
     return columns_[mixture.columns[i]].placing.first_layer;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers sit on which virtual stage, and how each of them runs: the fastest step that fits.
+// The partition of layers into virtual stages, and the option of each layer, that make the fastest
+// step that fits.
 //
 // The passes of a schedule run in a fixed order, so the step is the longest of very many paths,
 // each a sum of stage times. The search knows a few of them: their maximum is a bound that grows
@@ -15,18 +16,18 @@
 
 namespace search {
 
-// How much is done at most, in numbers that are the same on every machine.
+// Limits of the work, in numbers that are the same on every machine.
 struct PartitionLimits {
   int rounds = 1000;                     // critical paths learnt one after the other
   std::size_t comparisons = 50'000'000;  // of labels, in all rounds
   std::size_t passes = 20'000'000;       // timed while moving layers about
-  // Nothing that takes as long is of interest: a bound that reaches it is enough.
+  // The time that a partition must beat: a bound that reaches it ends the search.
   Picoseconds target = std::numeric_limits<Picoseconds>::max();
 };
 
 struct PartitionResult {
   std::optional<Partition> best;  // none: nothing fits, if `proved`
-  // No partition is faster. Equal to the makespan if `proved`.
+  // A lower bound on the time of all partitions. Equal to the makespan if `proved`.
   Picoseconds lower_bound = 0;
   bool proved = false;
   int rounds = 0;

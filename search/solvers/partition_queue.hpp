@@ -29,7 +29,7 @@ class PartitionQueue {
   Item take();
 
  private:
-  // By cut, then by the options of all layers.
+  // The order of partitions: by cut, then by the options of all layers.
   struct Earlier {
     bool operator()(const Partition& a, const Partition& b) const;
   };

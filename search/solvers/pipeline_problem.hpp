@@ -22,7 +22,7 @@ struct PipelineProblem {
   std::vector<StageTimes> besides = {};  // by virtual stage: what its passes take besides its
                                          // layers; none: nothing
   DataLane lane = {};
-  // By virtual stage, the fewest and the most layers that it may hold; none: one at least.
+  // The fewest and the most layers that each virtual stage may hold; without a range, one at least.
   struct LayerRange {
     int least = 1, most = std::numeric_limits<int>::max();
     bool takes(int layers) const { return layers >= least && layers <= most; }

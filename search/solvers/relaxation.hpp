@@ -20,8 +20,8 @@
 
 namespace search {
 
-// What makes a bound. Good for any problem with the same order and lane; near the best for those
-// that are alike.
+// The multipliers that make a bound. They are good for any problem with the same order and lane,
+// and near the best for problems that are alike.
 struct Multipliers {
   std::vector<Parts<double>> stages;  // visits of a mixture of paths, whose shares sum to 1
   struct BytePrice {
@@ -33,10 +33,10 @@ struct Multipliers {
 };
 
 struct Relaxed {
-  // No partition is faster than this, or than the target; none: none fits.
+  // No partition is faster than this, or than the target. Nothing if no partition fits.
   std::optional<Picoseconds> lower_bound;
   Multipliers multipliers;
-  // Where good partitions may cut: first layers by virtual stage, then the number of layers.
+  // Cuts that good partitions may have: first layers by virtual stage, then the number of layers.
   std::vector<std::vector<int>> cuts;
   int rounds = 0;
 };

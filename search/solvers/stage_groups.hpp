@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who shares memory with whom in a pipeline.
+// The groups of virtual stages that share memory in a pipeline.
 #pragma once
 #include <vector>
 
@@ -19,10 +19,10 @@ struct StageGroup {
   std::vector<Load> loads;
 };
 
-// Of every virtual stage, in the order of the lowest member.
+// The groups of all virtual stages, in the order of their lowest member.
 std::vector<StageGroup> stage_groups(const PipelineProblem& problem);
 
-// What some members of a group use under each of its loads.
+// The memory that some members of a group use under each of its loads.
 struct Usage {
   std::vector<ByteCount> held;  // fixed and kept, by load
   ByteCount transient = 0;

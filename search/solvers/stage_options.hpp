@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a virtual stage can be: an interval of layers, run in ways that fit and that may pay off.
+// The options of a virtual stage: an interval of layers, run in ways that fit and may pay off.
 #pragma once
 #include <span>
 #include <vector>
@@ -17,7 +17,7 @@ struct StageOption {
   std::uint32_t point = 0;
 };
 
-// By virtual stage and first layer: the options of the intervals that begin there, one by one.
+// The options of the intervals that begin at a layer on a virtual stage, one by one.
 class StageOptions {
  public:
   StageOptions(const PipelineProblem& problem, IntervalFrontiers& frontiers);
@@ -32,8 +32,9 @@ class StageOptions {
   };
   Membership membership(int stage) const { return memberships_[static_cast<std::size_t>(stage)]; }
 
-  // Of an interval on a virtual stage whose group holds nothing else: options that are no slower
-  // than another in something and fit; `all` also those that are slower and need less memory.
+  // The options of an interval on a virtual stage whose group holds nothing else. `fastest`: those
+  // that fit and are not slower than another in everything. `all`: also those that are slower and
+  // need less memory.
   enum class Which { fastest, all };
   // All the memory of the group, or an even share of it: then all members fit together.
   enum class Capacity { all, share };
@@ -47,7 +48,7 @@ class StageOptions {
            least_time_[static_cast<std::size_t>(first)];
   }
   IntervalFrontiers& frontiers() { return frontiers_; }
-  // Of a virtual stage that holds this interval, priced so.
+  // The times of a virtual stage that holds this interval at this price.
   StageTimes times(int stage, int first, int last, const Price& price) const {
     auto times = frontiers_.exchanged(first, last);
     times.forward += price.forward;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a pipeline's fixed order takes, exactly: the longest path through its passes.
+// The exact time of a pipeline's fixed order: the longest path through its passes.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -28,8 +28,8 @@ inline Picoseconds whole_bound(double ticks) {
   return static_cast<Picoseconds>(std::min(ticks, 4e18));
 }
 
-// What a virtual stage does, part by part: how long each takes, or how often a path passes through
-// it. Fused, a backward pass is `backward` and `weight` together.
+// The parts of a virtual stage's work: the time of each, or how often a path passes through it. A
+// fused backward pass is `backward` and `weight` together.
 template <class T>
 struct Parts {
   T forward{}, backward{}, weight{};  // passes of one microbatch
@@ -39,8 +39,8 @@ struct Parts {
   // end until the last ones have. What the passes beside which this runs take longer.
   T reduction{}, gathering{}, first_unit{}, last_unit{}, slowed_forward{}, slowed_backward{};
   T update{};  // after the gradients of all devices are reduced
-  // What a backward pass takes longer if it follows a forward pass at once: they share links with
-  // the message that was just sent.
+  // The time that a backward pass takes longer right behind a forward pass, whose message it shares
+  // links with.
   T message_contention{};
   friend auto operator<=>(const Parts&, const Parts&) = default;
 
@@ -59,7 +59,7 @@ inline Picoseconds total(const StageTimes& times) {
   return times.forward + times.backward + times.weight;
 }
 
-// Of all visits to a virtual stage.
+// The time of all visits to a virtual stage.
 inline Picoseconds time_of(const Visits& n, const StageTimes& t, Picoseconds latency) {
   return n.forward * t.forward + n.backward * t.backward + n.weight * t.weight +
          n.messages * latency + n.reduction * t.reduction + n.gathering * t.gathering +
@@ -74,8 +74,8 @@ using Path = std::vector<Visits>;
 
 Picoseconds length(const Path& path, std::span<const StageTimes> stages, Picoseconds latency);
 
-// Which passes communicate with the replicas of their device, on a lane of its own, in the order of
-// the passes.
+// The passes that communicate with the replicas of their device, on a lane of its own, in the order
+// of the passes.
 struct DataLane {
   using When = strategies::When;  // with the last or first pass of a virtual stage, or all
   When reduces = When::never;     // gradients of weights
@@ -111,7 +111,8 @@ class Timetable {
  private:
   using Index = std::uint32_t;
   static constexpr Index none = ~Index{0};
-  // What a node of the graph is: a pass of a virtual stage (as strategies::Pass), or communication.
+  // The kind of a node of the graph: a pass of a virtual stage (as strategies::Pass), or
+  // communication.
   enum Kind : std::uint32_t {
     reduction = 4,
     gathering,
@@ -130,13 +131,15 @@ class Timetable {
     Picoseconds wait = 0, second_wait = 0;  // latency of the arrivals
     std::uint32_t part = 0, second_part = 0;
   };
-  // By kinds · virtual stage + Kind; a zero at the end for what has no second part.
+  // Durations of nodes, by kinds · virtual stage + Kind; a zero at the end for nodes without a
+  // second part.
   using Durations = std::vector<Picoseconds>;
 
   struct Builder;
   Durations durations(std::span<const StageTimes> stages) const;
   std::vector<Picoseconds> ends(const Durations& durations) const;
-  // From the start of each pass to the end of the step, and the pass that follows on that way.
+  // The time from the start of each pass to the end of the step, and the pass that follows on that
+  // way.
   struct Remaining {
     std::vector<Picoseconds> time;
     std::vector<Index> next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How flows, their paths and the links of these are named.
+// Names of flows, of their paths and of the paths' links.
 #pragma once
 #include <cstdint>
 #include <limits>

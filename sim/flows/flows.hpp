@@ -36,8 +36,8 @@ class SharedNetwork {
     friend auto operator<=>(const Completion&, const Completion&) = default;
   };
 
-  // Whether one network can have such links: above zero, finite and about within a factor 2^36 of
-  // one another.
+  // Whether one network can have links of these capacities: above zero, finite, and within a factor
+  // of about 2^36 of one another.
   static bool can_join(std::span<const double> capacities);
 
   // capacities in bytes/s, which can_join().
@@ -57,7 +57,7 @@ class SharedNetwork {
   // Starts `count` flows of `bytes` each, now, under one id. bytes >= 0; none: it is done at once.
   FlowId start(PathId path, double bytes, std::int64_t count = 1);
 
-  // How long a flow takes that has its path to itself; none if it is too long to count.
+  // The time of a flow that has its path to itself; nothing if it is too long to count.
   std::optional<Ticks> alone(PathId path, double bytes) const;
 
   Ticks now() const;

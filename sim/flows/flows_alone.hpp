@@ -22,7 +22,7 @@ class LoneFlows {
   std::uint32_t on(std::uint32_t link) const { return link < on_.size() ? on_[link] : nobody; }
   bool has(std::uint32_t path) const { return path < flows_.size() && flows_[path].under_way; }
   Units rate(std::uint32_t path) const { return flows_[path].rate; }
-  // What crosses a link of the path `on` it.
+  // The load on link `link` by a flow over these hops.
   Units load(std::uint32_t link, Hops hops) const {
     const auto& flow = flows_[on_[link]];
     const auto hop = std::ranges::find(hops, link, &WaterLevels::Hop::link);

@@ -73,7 +73,8 @@ class WaterLevels {
   }
   Units load(std::uint32_t link) const;
   std::size_t links() const { return links_.size(); }
-  // Of the last solve(): links whose level may be another, paths whose holder is another.
+  // Results of the last solve(): links whose level may have changed, paths whose holder has
+  // changed.
   std::span<const std::uint32_t> changed_links() const { return changed_; }
   std::span<const std::uint32_t> moved_paths() const { return moved_; }
 
@@ -81,7 +82,8 @@ class WaterLevels {
   static constexpr std::uint32_t limbo = 0xfffffffeu;  // holds what has just arrived
   static constexpr std::int64_t most_flows = (std::int64_t{1} << 31) - 1;  // on a link
 
-  // What is looked at most often. Until the water is there, a link may carry far too much.
+  // The fields of a link that are read most often. Until the water is there, a link may carry far
+  // too much.
   struct Link {
     Int128 left = 0;      // of the capacity, without what other links hold at their levels
     Units known = never;  // not full before the water is here. Its level; lower when it is queued
@@ -152,7 +154,7 @@ class WaterLevels {
   static Units level_alone(const Link& link) {
     return link.left <= 0 ? 0 : static_cast<Units>(link.left) / link.users;
   }
-  // Nothing on the link can fill it.
+  // Whether nothing on the link can fill it.
   static bool idle(const Link& link) { return link.users == 0 && link.left >= 0; }
 
   std::vector<Link> links_;

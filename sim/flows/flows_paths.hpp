@@ -37,7 +37,7 @@ class PathTable {
     return slots_[slot];
   }
 
-  // For that many numbers, at least.
+  // Makes room for at least `numbers` more numbers.
   void make_room(std::size_t numbers) {
     numbers = std::max(numbers, hashes_.size());
     hashes_.reserve(numbers);

@@ -24,14 +24,14 @@ class RisingQueue {
   };
 
   Level water() const { return water_; }
-  // Not before water().
+  // Adds an entry. `level` is not before water().
   void add(Level level, std::uint32_t link) {
     const auto b = bucket(level);
     buckets_[b].push_back({level, link});
     soonest_[b] = std::min(soonest_[b], level);
     filled_ |= std::uint64_t{1} << b;
   }
-  // No entry is sooner; `never` without entries.
+  // The level of the soonest entry; `never` without entries.
   Level next() const { return filled_ == 0 ? never : soonest_[first()]; }
 
   // Takes the next entry for which valid(entry) holds, and raises the water to it. Entries that are

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What flows have been given, and when they will have what they need (private to flows.cpp).
+// The service that flows have received, and when they will have all that they need (private to
+// flows.cpp).
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -17,14 +18,15 @@ inline constexpr Ticks too_far = std::numeric_limits<Ticks>::max() / 2;
 // A thousandth of a tick late is not late: it is rates that are rounded down.
 inline Units slack(Units rate) { return rate >> 10; }
 
-// How long `needed` takes at the rate; at most too_far.
+// The time that `needed` takes at the rate, at most too_far.
 inline Ticks ticks_for(Int128 needed, Units rate) {
   if (rate == 0) return too_far;
   const Int128 wait = (needed - slack(rate) + rate - 1) / rate;
   return wait <= 0 ? 0 : static_cast<Ticks>(std::min<Int128>(wait, too_far));
 }
 
-// What a link has given, in units of bandwidth times ticks, to a flow it has held from the start.
+// The service, in units of bandwidth times ticks, of a link to a flow that it has held from the
+// start.
 struct Service {
   Int128 given = 0;  // until `since`
   Units rate = 0;

@@ -307,7 +307,7 @@ TEST_CASE("mistakes exit with 2 and say what to write") {
        "(Perfetto)"},
       {{"simulate", small, "--output", "/no/such/folder/out.json"}, "cannot write"},
       {{"simulate"}, "scenario is required"},
-      {{"simulate", gpt3, "--jsn"}, "--jsn"},
+      {{"simulate", gpt3, "--jsn"}, "unknown option '--jsn'; did you mean '--json'?"},
       {{"simulte", gpt3}, "unknown command 'simulte'; did you mean 'simulate'?"},
       {{}, "A subcommand is required"},
       {{"schedule", "--schedule", "1f2b", "--stages", "2", "--microbatches", "2", "--forward", "1",

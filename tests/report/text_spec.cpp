@@ -117,6 +117,23 @@ TEST_CASE("a plan that does not fit says so where the memory is shown") {
   CHECK(contains(text, "125.0 %"));
 }
 
+TEST_CASE("the largest tensors at the peak are named once by operator, tensor and layers") {
+  auto forecast = examples::forecast();
+  forecast::AllocatorUse use;
+  use.largest = {{"layer 0 and 5 more", "softmax", "softmax output", "activations", 6, 6.0_GiB},
+                 {"layer 0", "attention norm", "layer input", "activations", 1, 1.0_GiB},
+                 {"", "", "gradients", "gradients", 1, 1.0_GiB}};
+  forecast.memory.allocator = use;
+  auto text = report::simulate_text(examples::scenario(), forecast);
+  for (auto at = text.find("\n  "); at != std::string::npos; at = text.find("\n  "))
+    text.replace(at, 3, " ");  // lines wrap anywhere
+  CHECK(
+      contains(text, "softmax output of layer 0 and 5 more 6.00 GiB, attention norm layer input"));
+  CHECK(contains(text, "of layer 0 1.00 GiB, "));
+  CHECK(contains(text, "gradients 1.00 GiB"));
+  CHECK_FALSE(contains(text, "softmax softmax"));
+}
+
 TEST_CASE("tokens per day and GPU-hours follow from the throughput") {
   auto forecast = examples::forecast();
   forecast.step.tokens_per_second = 1e6;  // 86.4 billion a day; 1,000 s for a billion

@@ -2,10 +2,12 @@
 #include <bit>
 #include <clocale>
 #include <cstdint>
+#include <limits>
 #include <locale>
 #include <random>
 
 #include "tests/catch.hpp"
+#include "units/ceil_div.hpp"
 #include "units/text.hpp"
 
 namespace text_spec {
@@ -17,6 +19,31 @@ TEST_CASE("bytes over a rate are seconds") {
   STATIC_REQUIRE(std::is_same_v<decltype(Bytes{} / Bytes{}), double>);
   CHECK((450.0_GB / 450.0_GBps) == 1.0_s);
   CHECK((700.0 * Watts{1.0} * 2.0_s) == Joules{1400.0});
+}
+
+TEST_CASE("quantities are scaled, added and taken away in their unit") {
+  CHECK((Seconds{3} * 2.0).value == 6);
+  CHECK((2.0 * Seconds{3}).value == 6);
+  CHECK((Seconds{3} / 2.0).value == 1.5);
+  CHECK((Seconds{3} - Seconds{2}).value == 1);
+  Bytes left{10};
+  left -= Bytes{4};
+  CHECK(left.value == 6);
+}
+
+TEST_CASE("a literal is its number in base units") {
+  const auto number = GENERATE(0.5L, 3.0L);  // read when the test runs, not when it is compiled
+  const auto n = static_cast<double>(number);
+  CHECK(units::operator""_ms(number).value == n * 1e-3);
+  CHECK(units::operator""_us(number).value == n * 1e-6);
+  CHECK(units::operator""_MiB(number).value == n * 1048576);
+  CHECK(units::operator""_GiB(number).value == n * 1073741824);
+}
+
+TEST_CASE("a quotient is rounded up to the next whole number") {
+  const auto [a, b, quotient] = GENERATE(table<std::int64_t, std::int64_t, std::int64_t>(
+      {{0, 3, 0}, {1, 3, 1}, {3, 3, 1}, {4, 3, 2}, {7, 1, 7}}));
+  CHECK(ceil_div(a, b) == quotient);
 }
 
 TEST_CASE("a size is read with its unit: GB is 10^9, GiB is 2^30") {
@@ -39,6 +66,17 @@ TEST_CASE("a bare number is in the base unit") {
   CHECK(parse_duration("-.5").value == -0.5);
   CHECK(parse_duration(" +2. ").value == 2);
   CHECK(parse_money("1500000").value == 1.5e6);
+}
+
+TEST_CASE(
+    "only the characters that are given are read, and blanks around a number and its unit are "
+    "not") {
+  constexpr std::string_view longer = "4096789", exponents = "1e34";
+  CHECK(parse_bytes(longer.substr(0, 4)).value == 4096);
+  CHECK(parse_bytes(exponents.substr(0, 3)).value == 1000);
+  CHECK(parse_bytes("  5   GB  ").value == 5e9);
+  CHECK(parse_bytes("1e+3 B").value == 1000);
+  CHECK(parse_money("3 ZAR").value == 3);
 }
 
 TEST_CASE("a bandwidth is read in bytes or in bits, eight to the byte") {
@@ -177,6 +215,22 @@ TEST_CASE("exact text uses the unit that makes the number short") {
   CHECK(exact_text(Watts{10200}) == "10.2 kW");
   CHECK(exact_text(Money{300e3}) == "300000");
   CHECK(exact_text(Money{0.08}) == "0.08");
+  CHECK(exact_text(Bytes{-500e6}) == "-500 MB");
+  CHECK(exact_text(Seconds{0.5 * 365 * 86400}) == "0.5 years");  // not 4380 h
+}
+
+TEST_CASE("exact text has an exponent below 1e-4 and from 1e18 on") {
+  CHECK(exact_text(Money{1e-4}) == "0.0001");
+  CHECK(exact_text(Money{1e-5}) == "1e-5");
+  CHECK(exact_text(Money{1.2e-5}) == "1.2e-5");
+  CHECK(exact_text(Money{1e17}) == "100000000000000000");
+  CHECK(exact_text(Money{1e18}) == "1e18");
+}
+
+TEST_CASE("an infinite quantity is written as such") {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  CHECK(exact_text(Bytes{infinite}) == "inf");
+  CHECK(exact_text(Money{infinite}) == "inf");
 }
 
 // Every exponent and sign alike, not only the sizes that people write.
@@ -232,9 +286,19 @@ TEST_CASE("short text has three or four significant digits and a fitting unit") 
   CHECK(short_text(Watts{10200}) == "10.2 kW");
 }
 
+TEST_CASE("short text changes its unit and its digits at once where the next ones begin") {
+  CHECK(short_text(Bytes{1024}) == "1.00 KiB");
+  CHECK(short_text(Seconds{200}) == "3.33 min");
+  CHECK(short_text(Seconds{9.994}) == "9.99 s");
+  CHECK(short_text(Seconds{9.995}) == "10.0 s");
+  CHECK(short_text(Seconds{99.94}) == "99.9 s");
+  CHECK(short_text(Seconds{99.95}) == "100 s");
+}
+
 TEST_CASE("digits are grouped in threes, whatever their sign") {
   CHECK(units::with_commas("999") == "999");
   CHECK(units::with_commas("-999") == "-999");
+  CHECK(units::with_commas("-1000") == "-1,000");
   CHECK(units::with_commas("1048576") == "1,048,576");
   CHECK(units::with_commas("-100000") == "-100,000");
 }

@@ -32,24 +32,30 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
 LIBCLANG = "/usr/lib/llvm-14/lib/libclang-14.so.1"
 
-# What money and proofs rest on: the files of a group, and the specifications that guard it, quickest first. An
-# argument of a specification chooses among its tests.
+# What money and proofs rest on: the files of a group, and the specifications that guard it, quickest first. The
+# arguments of a specification choose among its files of tests.
+PURCHASE = ["search", "-#", "[#goodput_spec],[#decide_spec],[#purchase_spec],[#whole_run_spec],[#find_nodes_spec]"]
+BOUNDS = ["search", "-#", "[#plan_bounds_spec],[#contention_bound_spec],[#sandwich_spec],[#price_cache_spec],"
+                          "[#unreduced_spec],[#whole_problem_spec],[#space_spec]"]
+MEMORY = ["strategies", "-#", "[#memory_spec],[#sharded_memory_spec],[#split_memory_spec],[#sharding_spec],"
+                              "[#zero_1_spec],[#recompute_spec],[#optimizer_spec],[#master_weights_spec],"
+                              "[#gradient_precision_spec],[#state_offload_spec],[#expert_groups_spec],[#regrouping_spec]"]
 GROUPS = {
-    "units": (["units/*.hpp", "units/*.cpp"], [["units"], ["topology"], ["scenarios"]]),
-    "model": (["model/*.hpp", "model/*.cpp"], [["model"], ["strategies"], ["forecast"]]),
+    "units": (["units/*.hpp", "units/*.cpp"], [["units"], ["model"], ["plans"]]),
+    "model": (["model/*.hpp", "model/*.cpp"], [["model"], ["plans"]]),
     "topology": (["topology/kernel_time.cpp", "topology/product_rate.cpp", "topology/attention_rate.cpp",
                   "topology/collective.cpp", "topology/algorithms.cpp", "topology/paths.cpp",
                   "topology/ports.cpp", "topology/ports_all_to_all.cpp", "topology/offload_time.cpp",
                   "topology/rate_surface.cpp", "topology/measured_collective.cpp",
-                  "topology/fabric_plan.cpp"], [["topology"], ["strategies"], ["forecast"]]),
+                  "topology/fabric_plan.cpp"], [["topology"]]),
     "memory": (["plans/memory.cpp", "plans/holdings.cpp", "plans/duties.cpp", "plans/shard_groups.cpp",
                 "plans/placement.cpp", "plans/expert_loads.cpp", "plans/recompute.cpp"],
-               [["plans"], ["strategies"], ["forecast"]]),
+               [["plans"], MEMORY]),
     "bounds": (["search/plan_bounds.cpp", "search/block_bounds.cpp", "search/bounded_degrees.cpp",
-                "strategies/contention_bound.cpp"], [["strategies"], ["search"]]),
-    "goodput": (["search/purchase/goodput.cpp"], [["search", "[purchase]"], ["search"]]),
+                "strategies/contention_bound.cpp"], [BOUNDS]),
+    "goodput": (["search/purchase/goodput.cpp"], [PURCHASE]),
     "prices": (["search/purchase/purchase.cpp", "search/purchase/decide.cpp",
-                "search/purchase/recommend.cpp"], [["search", "[purchase]"], ["search"]]),
+                "search/purchase/recommend.cpp"], [PURCHASE]),
 }
 
 BINARY = {"+": "plus", "-": "minus", "*": "times", "/": "over", "%": "rest", "<": "less", "<=": "at_most",
@@ -87,6 +93,13 @@ class Site:
 # --- Where a file can be changed ----------------------------------------------------------------
 
 
+def of_constants(cursor):
+    """Whether an expression is made of parameters of a template alone, as the sum of two dimensions is: the compiler
+    computes it, no test can meet a change of it."""
+    names = [c.referenced for c in cursor.walk_preorder() if c.kind == KIND.DECL_REF_EXPR]
+    return bool(names) and all(n is not None and n.kind == KIND.TEMPLATE_NON_TYPE_PARAMETER for n in names)
+
+
 class Finder:
     def __init__(self, path):
         self.path = path
@@ -96,26 +109,29 @@ class Finder:
     def slice(self, start, end):
         return self.data[start:end].decode()
 
-    def wrap(self, cursor, before, after, opening, closing, more=()):
-        """A site whose text is put between `opening` and `closing`."""
+    def wrap(self, cursor, before, after, opening, closing, more=(), outer=0):
+        """A site whose text is put between `opening` and `closing`; of two sites of the same text the `outer` one
+        stands around the other."""
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         depth = end - start  # the longest text opens first and closes last
-        edits = [(start, 0, (1, -depth), opening), (end, 0, (0, depth), closing), *more]
+        edits = [(start, 0, (1, -depth, -outer), opening), (end, 0, (0, depth, outer), closing), *more]
         self.sites.append(Site(self.path, start, end, before, after, edits))
 
     def operator(self, cursor):
         children = list(cursor.get_children())
         if len(children) < 2:
             return
+        if of_constants(cursor):
+            return
         left, right = children[0], children[-1]
         start, end = left.extent.end.offset, right.extent.start.offset
         op = self.slice(start, end).strip()
         if op in BINARY:
             self.wrap(cursor, op, BECOMES[op], f"::mutation::{BINARY[op]}({{id}}, ", ")",
-                      [(start, end - start, (0, 10**9), ", ")])
+                      [(start, end - start, (0, 10**9, 0), ", ")])
         elif op in LAZY:
             self.wrap(cursor, op, BECOMES[op], f"::mutation::{LAZY[op]}({{id}}, static_cast<bool>(", "); })",
-                      [(start, end - start, (0, 10**9), "), [&] { return static_cast<bool>(")])
+                      [(start, end - start, (0, 10**9, 0), "), [&] { return static_cast<bool>(")])
 
     def call(self, cursor):
         callee = next(iter(cursor.get_children()), None)
@@ -129,7 +145,7 @@ class Finder:
             return
         name = match[1]
         self.sites.append(Site(self.path, cursor.extent.start.offset, cursor.extent.end.offset, name, BECOMES[name],
-                               [(start, opening + 1 - start, (1, 0), f"::mutation::{CALLS[name]}({{id}}, ")]))
+                               [(start, opening + 1 - start, (1, 0, 0), f"::mutation::{CALLS[name]}({{id}}, ")]))
 
     def condition(self, cursor):
         condition = next(iter(cursor.get_children()), None)
@@ -138,12 +154,16 @@ class Finder:
         if cursor.kind == KIND.IF_STMT and re.match(r"if\s*(constexpr|\([^()]*;)", self.slice(
                 cursor.extent.start.offset, condition.extent.end.offset)):
             return
-        self.wrap(condition, "if", "unless", "::mutation::unless({id}, static_cast<bool>(", "))")
+        self.wrap(condition, "if", "unless", "::mutation::unless({id}, static_cast<bool>(", "))",
+                  outer=1)
 
     def literal(self, cursor):
-        text = self.slice(cursor.extent.start.offset, cursor.extent.end.offset)
+        start = cursor.extent.start.offset
+        text = self.slice(start, cursor.extent.end.offset)
         if not re.fullmatch(r"[\d.][\w.'+-]*", text) or text.endswith("_"):
             return
+        if re.search(rb"array<\w+, $", self.data[max(0, start - 40):start]):
+            return  # how many a type holds is a constant
         self.wrap(cursor, text, "another number", "::mutation::number({id}, ", ")")
 
     def visit(self, cursor, inside):
@@ -240,7 +260,7 @@ def build(folder, sites, targets):
     if not (objects / "build.ninja").exists():
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         subprocess.run(["cmake", "-G", "Ninja", "-S", tree, "-B", objects, "-DCMAKE_BUILD_TYPE=Release",
-                        "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
+                        "-DCMAKE_UNITY_BUILD=ON", "-DSTEPCAST_PYTHON=OFF", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
                         "-DCMAKE_CXX_FLAGS=-w", *launcher],
                        check=True, stdout=subprocess.DEVNULL)
     for attempt in range(12):

@@ -39,10 +39,13 @@ inline bool chosen(int id) {
 }
 constexpr bool on(int id) { return std::is_constant_evaluated() ? false : chosen(id); }
 
+// A sum becomes a difference; of texts, which have none, the second one is joined twice.
 template <class A, class B>
 constexpr auto plus(int id, const A& a, const B& b) -> std::decay_t<decltype(a + b)> {
   if constexpr (requires { std::decay_t<decltype(a + b)>(a - b); }) {
     if (on(id)) return std::decay_t<decltype(a + b)>(a - b);
+  } else {
+    if (on(id)) return a + b + b;
   }
   return a + b;
 }
@@ -50,6 +53,8 @@ template <class A, class B>
 constexpr auto minus(int id, const A& a, const B& b) -> std::decay_t<decltype(a - b)> {
   if constexpr (requires { std::decay_t<decltype(a - b)>(a + b); }) {
     if (on(id)) return std::decay_t<decltype(a - b)>(a + b);
+  } else if constexpr (requires { std::decay_t<decltype(a - b)>((a - b) + 1); }) {
+    if (on(id)) return std::decay_t<decltype(a - b)>((a - b) + 1);  // of two pointers
   }
   return a - b;
 }
@@ -107,7 +112,12 @@ constexpr bool unless(int id, bool condition) { return on(id) ? !condition : con
 
 template <class A, class B>
 constexpr A& add_to(int id, A& a, const B& b) {
-  return on(id) ? a -= b : a += b;
+  if constexpr (requires { a -= b; }) {
+    if (on(id)) return a -= b;
+  } else {
+    if (on(id)) a += b;
+  }
+  return a += b;
 }
 template <class A, class B>
 constexpr A& take_from(int id, A& a, const B& b) {
