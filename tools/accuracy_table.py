@@ -93,6 +93,11 @@ def table_of(answer):
     return lines
 
 
+def kind_of(regime):  # of AMD's devices and TPUs few runs are published
+    family = regime.split()[0]
+    return {"CDNA": "AMD's CDNA 3 and 4 dense", "TPU": "TPU"}.get(family, regime)
+
+
 def name_of(regime):
     return regime.replace(" MoE", ", models with experts").replace(" dense", ", dense models")
 
@@ -102,11 +107,12 @@ def short_table_of(answer):
     for data in answer["datasets"]:
         for one in data["rows"]:
             if one["time_counts"] and one["device_fitted"] and one["error"] is not None:
-                errors = kinds.setdefault(one["regime"][0], {}).setdefault(data["name"], [])
+                errors = kinds.setdefault(kind_of(one["regime"][0]), {})
+                errors = errors.setdefault(data["name"], [])
                 errors.append(abs(one["error"]))
     lines = ["| kind of run | data sets | runs | step time, mean abs. error | memory |",
              "| --- | --: | --: | --: | --: |"]
-    order = ["Volta", "Ampere", "Hopper", "Blackwell", "CDNA", "TPU"]
+    order = ["Volta", "Ampere", "Hopper", "Blackwell", "AMD's", "TPU"]
     for kind, sets in sorted(kinds.items(),
                              key=lambda one: (order.index(one[0].split()[0]), one[0])):
         means = [sum(errors) / len(errors) for errors in sets.values()]
