@@ -49,6 +49,8 @@ TEST_CASE("every node divides states over as many ranks where stages fill nodes"
   CHECK(shards_alike({.tensor = 2, .data = 8}, nodes(2, 8)));
   // Stages of six ranks on nodes of four: four and two of them.
   CHECK_FALSE(shards_alike({.pipeline = 2, .data = 6}, nodes(3, 4)));
+  // Stages of three: one node has the first one, two share the second.
+  CHECK_FALSE(shards_alike({.pipeline = 2, .data = 3}, nodes(2, 4)));
   // Every third of 24 ranks on nodes of eight: 3, 3 and 2.
   CHECK_FALSE(shards_alike({.tensor = 3, .data = 8}, nodes(3, 8)));
 }
