@@ -51,4 +51,32 @@ TEST_CASE(
   CHECK(reduced_gradient_precision(plan, {.precision = fp32}, software) == bf16);
 }
 
+TEST_CASE("1F1B pairs its passes where ranks exchange tokens of experts and these overlap") {
+  model::Transformer sparse;
+  sparse.moe = model::Moe{.experts = 8, .top_k = 2};
+  Plan plan{.expert = 2, .schedule = ScheduleKind::one_f_one_b};
+  plan.overlap.expert = true;
+  CHECK(pairs_passes(sparse, plan, {}));
+  CHECK_FALSE(pairs_passes({}, plan, {}));
+  plan.schedule = ScheduleKind::interleaved;
+  CHECK(pairs_passes(sparse, plan, {}));
+  plan.schedule = ScheduleKind::gpipe;
+  CHECK_FALSE(pairs_passes(sparse, plan, {}));
+  plan.schedule = ScheduleKind::one_f_one_b;
+  plan.overlap.expert = false;
+  CHECK_FALSE(pairs_passes(sparse, plan, {}));
+  plan.overlap.expert = true;
+  plan.expert = 1;
+  CHECK_FALSE(pairs_passes(sparse, plan, {}));
+}
+
+TEST_CASE(
+    "only schedules whose orders are searched validate after their step, if the software does") {
+  Software validates;
+  validates.post_validation = true;
+  CHECK(post_validates({.schedule = ScheduleKind::zb_h1}, validates));
+  CHECK_FALSE(post_validates({.schedule = ScheduleKind::one_f_one_b}, validates));
+  CHECK_FALSE(post_validates({.schedule = ScheduleKind::zb_h1}, {}));
+}
+
 }  // namespace duties_spec

@@ -220,4 +220,10 @@ TEST_CASE("quantiles of a power law load ranks as numbers drawn from it do") {
   CHECK(loads.fullest == Approx(mean).epsilon(0.05));
 }
 
+TEST_CASE("no placement gets below the most popular expert beside the least popular ones") {
+  const auto placed = place_experts(std::vector{0.7, 0.1, 0.1, 0.1}, 2);
+  CHECK(placed.fullest == Approx(1.6));  // (0.7 + 0.1) · 2
+  CHECK(placed.bound == Approx(1.6));
+}
+
 }  // namespace routing_spec

@@ -211,4 +211,58 @@ TEST_CASE("Llama 3 405B kept above 90 % effective time, and so does the formula"
   CHECK(progress(worse, best_interval(worse)) == Approx(0.855).epsilon(0.01));
 }
 
+TEST_CASE("what has a mean time between failures of zero is taken for what never fails") {
+  Reliability reliability;
+  reliability.gpu_mtbf = Seconds{0};
+  CHECK(failure_rates(reliability, {.gpus = 16}).all().value == 0);
+}
+
+TEST_CASE("Muon's checkpoint has a moment less, but for the embedding and a head of its own") {
+  auto scenario = job(1);
+  scenario.software.weight_bytes = 2;
+  scenario.software.optimizer_bytes = 12;
+  scenario.training.optimizer = strategies::Optimizer::muon;
+  scenario.model.tied_embeddings = GENERATE(true, false);
+  const auto parameters = static_cast<double>(model::parameters(scenario.model));
+  const double table = static_cast<double>(scenario.model.vocab * scenario.model.hidden);
+  const double tables = scenario.model.tied_embeddings ? table : 2 * table;
+  CHECK(checkpoint_bytes(scenario).value == 14 * parameters - 4 * (parameters - tables));
+}
+
+TEST_CASE(
+    "checkpoints stall progress by their share of an interval, and not if they cost nothing") {
+  auto reliability = reliable();
+  reliability.gpu_mtbf = Seconds{20 * hour};
+  const auto g = goodput_of(job(8), reliability);
+  CHECK(g.stalls == Approx(g.renewal * g.available * (g.saving.stall / g.interval)));
+  reliability.checkpoint_bandwidth = units::BytesPerSecond{0};  // as if at once
+  const auto free = goodput_of(job(8), reliability);
+  CHECK(free.interval.value == 0);
+  CHECK(free.stalls == 0);
+}
+
+TEST_CASE("twice as many failures are twice as many stragglers") {
+  auto reliability = reliable();
+  reliability.stragglers = {Seconds{1000 * hour}, 1.5, Seconds{3 * hour}};
+  const double once = goodput_of(job(8), reliability).speed;
+  CHECK(once == Approx(straggling({Seconds{1000 * hour}, 1.5, Seconds{3 * hour}}, 8)));
+  CHECK(goodput_of(job(8), reliability, {}, 2).speed ==
+        Approx(straggling({Seconds{500 * hour}, 1.5, Seconds{3 * hour}}, 8)));
+}
+
+TEST_CASE("the mean square of a failure's cost is that over all moments of an interval") {
+  auto reliability = reliable();
+  reliability.gpu_mtbf = Seconds{20 * hour};
+  reliability.restart = Seconds{600};
+  const auto g = goodput_of(job(8), reliability);
+  const double length = (g.interval + g.saving.stall).value;
+  double sum = 0;
+  constexpr int moments = 10'000;
+  for (int i = 0; i < moments; ++i) {
+    const double lost = 600 + length * (i + 0.5) / moments;
+    sum += lost * lost;
+  }
+  CHECK(g.loss_squared == Approx(sum / moments).epsilon(1e-6));
+}
+
 }  // namespace goodput_spec

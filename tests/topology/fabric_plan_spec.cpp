@@ -150,6 +150,8 @@ TEST_CASE("a fabric has as many tiers as its size needs") {
   CHECK(tiers(8193) == 4);
   const auto large = plan_of(on(Fabric::Kind::rail_fat_tree, 16'384));
   CHECK(large.hops == 7);
+  CHECK(large.tiers[2].name == "core");
+  CHECK(large.tiers[3].name == "core 2");
   for (const auto& tier : large.tiers) CHECK(tier.cables_down >= large.endpoints);
 }
 

@@ -86,8 +86,10 @@ TEST_CASE("an unmeasured product follows plateau, depth and waves of tiles") {
 TEST_CASE("a product that moves more than it computes takes the time of its bytes") {
   auto device = round_device();
   device.memory_bandwidth = {10e9};
-  const auto kernel = product(1280, 1280, 864);
-  CHECK_THAT(seconds(kernel, device), WithinRel(kernel.traffic.value / 10e9, 1e-9));
+  for (const std::int64_t batch : {1, 4}) {
+    const auto kernel = product(1280, 1280, 864, batch);
+    CHECK_THAT(seconds(kernel, device), WithinRel(kernel.traffic.value / 10e9, 1e-9));
+  }
 }
 
 TEST_CASE("rows that do not start on sixteen bytes cost a third more") {

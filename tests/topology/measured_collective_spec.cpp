@@ -60,6 +60,12 @@ TEST_CASE("a fabric's table holds for exactly its collective and group") {
           {.ranks = 14, .nodes = 2, .least_per_node = 6, .most_per_node = 8}) < 1);
 }
 
+TEST_CASE("a table may begin at one byte, and its times are below a second as a rule") {
+  auto small = table();
+  small.points = {{{1}, {2e-6}}, {{2}, {3e-6}}};
+  CHECK(interpolated(small, {1}).value == 2e-6);
+}
+
 TEST_CASE("a table without order or content is refused") {
   auto wrong = table();
   wrong.points[1].first = {1e3};

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that share parameters, and how many of them a node has.
+#include "plans/placement.hpp"
+#include "plans/shard_groups.hpp"
+#include "tests/catch.hpp"
+
+namespace placement_spec {
+
+using namespace strategies;
+
+namespace {
+
+// Ranks are numbered over tensor, context, data and pipeline in the usual order.
+Plan shared(ScheduleKind schedule = ScheduleKind::one_f_one_b) {
+  return {.tensor = 2, .pipeline = 2, .data = 2, .context = 3, .schedule = schedule};
+}
+
+topology::Cluster nodes(std::int64_t count, int gpus) {
+  topology::Cluster cluster;
+  cluster.node.gpus = gpus;
+  cluster.gpus = count * gpus;
+  return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("sharers are numbered from 0 in the order of their ranks, and found by their number") {
+  const Placement placement(shared());
+  REQUIRE(placement.sharers() == 6);
+  for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
+    const auto at = placement.at(rank);
+    CHECK(placement.rank_of_sharer(placement.sharer(at), at) == rank);
+    CHECK(placement.sharer(placement.at(placement.rank_of_sharer(0, at))) == 0);
+    for (std::int64_t i = 1; i < placement.sharers(); ++i)
+      CHECK(placement.rank_of_sharer(i - 1, at) < placement.rank_of_sharer(i, at));
+  }
+}
+
+TEST_CASE("the ranks that hold the same experts are found by their number, mirrored stages too") {
+  auto plan = shared(GENERATE(ScheduleKind::one_f_one_b, ScheduleKind::dualpipe));
+  plan.expert = 4;
+  plan.expert_tensor = 1;
+  const Placement placement(plan);
+  for (std::int64_t rank = 0; rank < placement.ranks(); ++rank)
+    CHECK(placement.rank_of_apart_sharer(placement.apart_sharer(rank), rank) == rank);
+}
+
+TEST_CASE("every node divides states over as many ranks where stages fill nodes") {
+  CHECK(shards_alike({.tensor = 2, .data = 8}, nodes(2, 8)));
+  // Stages of six ranks on nodes of four: four and two of them.
+  CHECK_FALSE(shards_alike({.pipeline = 2, .data = 6}, nodes(3, 4)));
+  // Stages of three: one node has the first one, two share the second.
+  CHECK_FALSE(shards_alike({.pipeline = 2, .data = 3}, nodes(2, 4)));
+  // Every third of 24 ranks on nodes of eight: 3, 3 and 2.
+  CHECK_FALSE(shards_alike({.tensor = 3, .data = 8}, nodes(3, 8)));
+}
+
+}  // namespace placement_spec
