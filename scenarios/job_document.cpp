@@ -2,10 +2,14 @@
 #include "scenarios/job_document.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
 #include "scenarios/document.hpp"
+#include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/read_job.hpp"
+#include "scenarios/jobs/draft.hpp"
 
 namespace scenarios {
 namespace {
@@ -79,6 +83,48 @@ bool says(const Value& document, std::string_view path) {
   return key == "nodes" && (section->find("gpus") != nullptr || listed);
 }
 
+Value map_of(std::string_view key, Value value) {
+  Value map;
+  map.kind = Value::Kind::map;
+  map.members.push_back({job_text(std::string(key)), std::move(value)});
+  return map;
+}
+
+// Keys that are left open are taken out, and need not be said.
+void loosen_job(JobScenario& job, void (*loosen)(Value&)) {
+  if (loosen == nullptr) return;
+  loosen(job.document);
+  constexpr std::string_view section = "plan";
+  std::erase_if(job.wanted, [&](const WantedKey& one) {
+    if (!one.path.starts_with("plan.")) return false;
+    const auto key = one.path.substr(section.size() + 1);
+    auto probe = map_of(section, map_of(key, job_whole(1)));
+    loosen(probe);
+    const auto* plan = probe.find(section);
+    return plan == nullptr || plan->find(key) == nullptr;
+  });
+}
+
+// A document with none of a scenario's sections but perhaps a model is some other program's.
+void refuse_other_document(const Value& document, std::string_view text, const std::string& file) {
+  constexpr std::array<std::string_view, 9> own{
+      "cluster", "training", "plan", "software", "name", "search", "alerts", "published", "job"};
+  constexpr std::size_t enough = 2;  // keys of nobody, which are no mistype of one
+  std::vector<std::string> others;
+  for (const auto& member : document.members) {
+    if (std::ranges::find(own, member.key.text) != own.end()) return;
+    if (member.key.text != "model") others.push_back(member.key.text);
+  }
+  if (others.size() < enough && foreign_framework(text).empty()) return;
+  const auto foreign = foreign_framework(text);
+  throw Error(
+      {{Complaints(file).text_of(
+            {document.members.front().key.line, document.members.front().key.column, 0}),
+        (foreign.empty() ? "this is neither a scenario nor a job of a framework that is known"
+                         : "it is " + std::string(foreign)) +
+            "; " + expected_jobs()}});
+}
+
 }  // namespace
 
 JobFiles files_beside(Texts& texts, const std::filesystem::path& folder) {
@@ -94,11 +140,13 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
                              const std::filesystem::path& base, const JobHints& hints, Texts& texts,
                              void (*loosen)(Value&)) {
   if (auto job = read_job(text, file, hints, files_beside(texts, base))) {
-    if (loosen != nullptr) loosen(job->document);
+    loosen_job(*job, loosen);
     return {std::move(job->document), std::move(job->account), std::move(job->wanted)};
   }
   auto document = parse_yaml(text, file);
   const auto* named = document.find("job");
+  if (document.kind == Value::Kind::map && named == nullptr)
+    refuse_other_document(document, text, file);
   if (document.kind != Value::Kind::map || named == nullptr) return {std::move(document), {}, {}};
   const auto asked = job_of(*named, file, hints);
   const auto path = base / asked.file;
@@ -108,7 +156,7 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
     throw Error({{Complaints(path.string()).text_of({}),
                   "this is no job that is known; add as: FRAMEWORK beside its "
                   "name"}});
-  if (loosen != nullptr) loosen(job->document);
+  loosen_job(*job, loosen);
   stand_at(job->document, *named);
   for (auto& wanted : job->wanted) wanted.at = {named->line, named->column, 0};
   std::erase_if(document.members, [](const Member& member) { return member.key.text == "job"; });

@@ -5,6 +5,7 @@
 
 #include "scenarios/document.hpp"
 #include "scenarios/documents/file.hpp"
+#include "scenarios/documents/nearest.hpp"
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/job_document.hpp"
 
@@ -16,8 +17,9 @@ JobScenario load_job(const std::filesystem::path& file, std::span<const std::str
   auto job =
       read_job(read_file(file), file.string(), hints, files_beside(texts, file.parent_path()));
   if (!job)
-    throw Error(
-        {{Complaints(file.string()).text_of({}), "this is no job of a framework that is known"}});
+    throw Error({{Complaints(file.string()).text_of({}),
+                  "this is no job of a framework that is known; expected one of " +
+                      listed(job_frameworks())}});
   Reading reading(file.string(), file.parent_path());
   apply_sets(job->document, sets, reading);
   reading.throw_if_any();

@@ -300,6 +300,17 @@ void lose_groups(const strategies::Routing& routing, std::string_view framework,
                                framework));
 }
 
+void lose_narrow_weights(const forecast::Scenario& scenario, std::string_view framework,
+                         Sentences& lost) {
+  using enum units::Precision;
+  const auto precision = scenario.training.precision;
+  if (scenario.software.narrow_weights && (precision == fp8 || precision == mxfp8))
+    lost.push_back(
+        fmt::format("software.narrow_weights: {} keeps 16-bit weights beside those that "
+                    "products read",
+                    framework));
+}
+
 void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost) {
   const auto& plan = scenario.plan;
   if (plan.layer_tensor)

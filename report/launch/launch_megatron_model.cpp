@@ -179,7 +179,8 @@ void write_vocabulary(const forecast::Scenario& s, Flags& flags) {
       .add("--mock-data");
 }
 
-void write_precision(const strategies::Training& training, Flags& flags, Sentences& lost) {
+void write_precision(const strategies::Training& training, const strategies::Software& software,
+                     Flags& flags, Sentences& lost) {
   using enum Precision;
   const auto precision = training.precision;
   if (precision == tf32)
@@ -188,6 +189,8 @@ void write_precision(const strategies::Training& training, Flags& flags, Sentenc
   flags.add(precision == fp16 ? "--fp16" : "--bf16");
   if (precision == nvfp4) flags.add("--fp4-format", "e2m1").add("--fp4-recipe", "nvfp4");
   if (precision == mxfp8) flags.add("--fp8-format", "e4m3").add("--fp8-recipe", "mxfp8");
+  flags.when(software.narrow_weights && (precision == fp8 || precision == mxfp8),
+             "--fp8-param-gather");
   if (precision != fp8) return;
   using enum model::Scaling;
   const auto recipe = training.fp8_recipe;
@@ -284,7 +287,7 @@ void write_model(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
 void write_training(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
   flags.add("--micro-batch-size", s.plan.micro_batch)
       .add("--global-batch-size", s.training.global_batch);
-  write_precision(s.training, flags, lost);
+  write_precision(s.training, s.software, flags, lost);
   write_optimizer(s, flags, lost);
   write_gradients(s, flags, lost);
   flags.add("--lr", "1e-4").add("--train-iters", 50);

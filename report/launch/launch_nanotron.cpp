@@ -350,6 +350,7 @@ Launch launch_nanotron(const Scenario& s) {
   lose_gradient_compression(s.plan, "nanotron", lost);
   lose_groups(s.training.routing, "nanotron", lost);
   lose_common(s, "nanotron", lost);
+  lose_narrow_weights(s, "nanotron", lost);
   return out;
 }
 

@@ -88,6 +88,9 @@ void lose_gathering(const strategies::Plan& plan, std::string_view framework, Se
 
 // Of frameworks whose router takes no groups of experts.
 void lose_groups(const strategies::Routing& routing, std::string_view framework, Sentences& lost);
+// Of frameworks that keep 16-bit weights beside those of 8 bit.
+void lose_narrow_weights(const forecast::Scenario& scenario, std::string_view framework,
+                         Sentences& lost);
 // What no framework here has: layers that are divided otherwise than others, kept activations in 8
 // bit, padding, how popular experts are, a last node that is not full; and, where the framework
 // cannot compress gradients, that.

@@ -21,6 +21,7 @@ inline constexpr auto state_space =
 inline constexpr auto only_state_space = "its layers are state-space models, without attention";
 inline constexpr auto linear_attention =
     "most of its layers have linear attention, which cannot be described";
+inline constexpr auto recurrent = "its layers are recurrent, without attention";
 inline constexpr auto two_stacks =
     "it has an encoder and a decoder that looks at it; only decoders alone can be described";
 inline constexpr auto encoder = "it is an encoder, which does not predict the next token";
@@ -62,7 +63,7 @@ inline constexpr auto refused = std::to_array<Refused>(
      {"mamba", only_state_space},
      {"mamba2", only_state_space},
      {"falcon_mamba", only_state_space},
-     {"rwkv", "its layers are recurrent, without attention"},
+     {"rwkv", recurrent},
      {"recurrent_gemma", "most of its layers are recurrent, without attention"},
      {"lfm2", "most of its layers are convolutions"},
      {"qwen3_next", linear_attention},
@@ -79,6 +80,36 @@ inline constexpr auto refused = std::to_array<Refused>(
      {"bert", encoder},
      {"roberta", encoder},
      {"modernbert", encoder},
+     {"rwkv5", recurrent},
+     {"rwkv6", recurrent},
+     {"rwkv7", recurrent},
+     {"llada", "it fills in masked tokens, which is another training than of the next token"},
+     {"dream", "it fills in masked tokens, which is another training than of the next token"},
+     {"afmoe", "its attention has gates, which cannot be described"},
+     {"retnet", recurrent},
+     {"xlstm", recurrent},
+     {"step3_text",
+      "its queries are products of two factors, with one key and value of that width"},
+     {"step3", "its queries are products of two factors, with one key and value of that width"},
+     {"step3_vl", "its queries are products of two factors, with one key and value of that width"},
+     {"openelm", "its layers differ in heads and MLP width"},
+     {"mbart", two_stacks},
+     {"mt5", two_stacks},
+     {"umt5", two_stacks},
+     {"pegasus", two_stacks},
+     {"marian", two_stacks},
+     {"m2m_100", two_stacks},
+     {"t5gemma", two_stacks},
+     {"longt5", two_stacks},
+     {"deberta", encoder},
+     {"deberta-v2", encoder},
+     {"distilbert", encoder},
+     {"electra", encoder},
+     {"albert", encoder},
+     {"xlm-roberta", encoder},
+     {"mpnet", encoder},
+     {"vit", "it is an encoder of pictures"},
+     {"siglip", "it is two encoders, of pictures and of text"},
      {"clip", "it is two encoders, of pictures and of text"}});
 
 }  // namespace scenarios

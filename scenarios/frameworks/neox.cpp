@@ -195,12 +195,13 @@ void add_neox(MegatronJob& job) {
 std::vector<JobArgument> launcher_of(const std::vector<JobArgument>& keys,
                                      std::optional<std::int64_t> gpus) {
   std::vector<JobArgument> launcher;
-  if (gpus) return {standing("--num_processes", std::to_string(*gpus))};
+  if (gpus) return {standing("accelerate.num_processes", std::to_string(*gpus))};
   for (const auto& key : keys) {
     const auto& argument = key.name;
     if (argument == "num_gpus" || argument == "num_nodes") {
       launcher.push_back(key);
-      launcher.back().name = "--" + key.name;
+      launcher.back().name = "deepspeed." + key.name;
+      launcher.back().standard = true;  // it is listed with the others
     }
   }
   return launcher;

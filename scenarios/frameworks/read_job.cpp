@@ -7,6 +7,8 @@
 
 #include "scenarios/documents/nearest.hpp"
 #include "scenarios/frameworks/automodel.hpp"
+#include "scenarios/frameworks/bridge_performance.hpp"
+#include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/nanotron.hpp"
 #include "scenarios/frameworks/nemo.hpp"
 #include "scenarios/frameworks/neox.hpp"
@@ -21,7 +23,9 @@
 #include "scenarios/jobs/toml.hpp"
 #include "scenarios/jobs/torchtitan.hpp"
 #include "scenarios/jobs/trainer.hpp"
+#include "scenarios/jobs/trainer_launch.hpp"
 #include "scenarios/jobs/variables.hpp"
+#include "scenarios/jobs/yaml_config.hpp"
 
 namespace scenarios {
 namespace {
@@ -72,12 +76,18 @@ bool is_trainer_script(const Looked& looked) {
 }
 
 bool is_megatron(const Looked& looked) {
-  if (looked.map) return is_model_args(*looked.map);
+  if (looked.map) return is_model_args(*looked.map) || is_yaml_config(*looked.map);
   if (looked.toml || is_trainer_script(looked)) return false;
-  return arguments_in(looked.text, arguments_of("megatron")) >= enough_arguments;
+  // Names without hyphens, such as --lr and --deepspeed, are other programs' too.
+  return arguments_in(looked.text, arguments_of("megatron"), "-") >= enough_arguments;
 }
 
 Made read_megatron(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  if (looked.map && is_yaml_config(*looked.map)) {
+    auto job = read_yaml_config(*looked.map);
+    auto scenario = megatron_scenario(job, looked.file, complaints, {.table = job.table});
+    return {std::move(job), std::move(scenario)};
+  }
   const auto& table = arguments_of("megatron");
   auto job = looked.map ? read_model_args(*looked.map, table, hints.env)
                         : read_shell_script(looked.text, table, hints.env);
@@ -95,10 +105,51 @@ bool is_titan(const Looked& looked) {
   return !looked.map && dotted && arguments_in(looked.text, arguments_of("torchtitan")) > 1;
 }
 
+// MODULE, CONFIG and CONFIG_FILE, which run_train.sh gives to the program.
+void take_variables(Job& job) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names{
+      {{"variables.MODULE", "--module"},
+       {"variables.CONFIG", "--config"},
+       {"variables.CONFIG_FILE", "--job.config_file"}}};
+  std::vector<JobArgument> taken;
+  for (auto& option : job.launcher)
+    for (const auto& [name, flag] : names)
+      if (option.name == name) {
+        option.standard = true;  // it is listed with the arguments
+        taken.push_back(option);
+        taken.back().name = flag;
+        taken.back().standard = false;
+      }
+  job.arguments.insert(job.arguments.begin(), taken.begin(), taken.end());
+}
+
+// The keys of a file that the argument names, each with that file; complains where it is not there.
+std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFiles& files,
+                                      Complaints& complaints) {
+  std::vector<JobArgument> keys;
+  if (argument.values.empty() || !files) return keys;
+  const auto& path = argument.values.front();
+  const auto text = path.trouble.empty() ? files(path.text) : std::nullopt;
+  if (!text) {
+    complaints.add(
+        argument.at,
+        written(argument) + ": " +
+            (path.trouble.empty() ? "this file is not beside the job; what it trains stands there"
+                                  : path.trouble));
+    return keys;
+  }
+  keys = keyed_job(path.text.ends_with(".toml") ? parse_toml(*text, path.text)
+                                                : parse_yaml(*text, path.text))
+             .arguments;
+  for (auto& one : keys) one.file = path.text;
+  return keys;
+}
+
 // The arguments of a command line over those of the file that it names; "--compile.enable" alone
 // is true.
-Job titan_command(const Looked& looked, const JobHints& hints) {
+Job titan_command(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   auto job = read_shell_script(looked.text, arguments_of("torchtitan"), hints.env);
+  take_variables(job);
   std::vector<JobArgument> all;
   for (auto& argument : job.arguments) {
     const auto* known = arguments_of("torchtitan").find(argument.name);
@@ -108,12 +159,9 @@ Job titan_command(const Looked& looked, const JobHints& hints) {
     argument.name = known->repeats ? std::string(key.substr(key.starts_with("--") ? 2 : 0))
                                    : std::string(known->name);
     if (argument.values.empty()) argument.values.push_back({"true", {}, argument.at});
-    if (!gives(argument, "job.config_file") || !looked.files) continue;
-    if (const auto text = looked.files(argument.values.front().text))
-      for (auto& one : keyed_job(parse_toml(*text, argument.values.front().text)).arguments) {
-        one.file = argument.values.front().text;
-        all.push_back(std::move(one));
-      }
+    if (!gives(argument, "job.config_file")) continue;
+    for (auto& one : keys_of_file(argument, looked.files, complaints))
+      all.push_back(std::move(one));
   }
   all.insert(all.end(), job.arguments.begin(), job.arguments.end());
   job.arguments = std::move(all);
@@ -122,7 +170,7 @@ Job titan_command(const Looked& looked, const JobHints& hints) {
 
 Made read_titan(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   auto job = looked.toml        ? keyed_job(*looked.toml)
-             : is_titan(looked) ? titan_command(looked, hints)
+             : is_titan(looked) ? titan_command(looked, hints, complaints)
                                 : keyed_job(parse_toml(looked.text, looked.file));
   auto scenario = torchtitan_scenario(job, looked.file, gpus_of(job.launcher, hints), complaints);
   return {std::move(job), std::move(scenario)};
@@ -206,8 +254,16 @@ Made read_recipe(const Looked& looked, const JobHints& hints, Complaints& compla
     replace_references(document, hints.env);
     job = keyed_job(document, true);
     mark_unresolved(job);
+  } else if (is_performance_script(looked.text)) {
+    if (auto launch = read_launch(looked.text, hints.env))
+      job = performance_job(std::move(*launch));
   } else {
     job = read_shell_script(looked.text, arguments_of(table), hints.env);
+    std::vector<JobArgument> below;
+    for (const auto& argument : job.arguments)
+      if (argument.name == "--config-file" || argument.name == "--config_file")
+        below = keys_of_file(argument, looked.files, complaints);
+    job.arguments.insert(job.arguments.begin(), below.begin(), below.end());
   }
   auto scenario = bridge_scenario(job, looked.file, complaints, table);
   return {std::move(job), std::move(scenario)};
@@ -219,6 +275,7 @@ Made read_nemo_2(const Looked& looked, const JobHints& hints, Complaints& compla
 
 bool is_bridge_job(const Looked& looked) {
   return (looked.map && is_bridge(*looked.map)) ||
+         (looked.is_script() && is_performance_script(looked.text)) ||
          (is_overrides(looked, "megatron_bridge", "train.") && !has_word(looked, "trainer."));
 }
 
@@ -228,13 +285,35 @@ Made read_bridge(const Looked& looked, const JobHints& hints, Complaints& compla
 
 // --- Hugging Face's Trainer and what drives it
 
+// The program that accelerate starts is not read, and neither are its arguments.
+void name_others(JobAccount& account) {
+  for (auto& argument : account.arguments)
+    if (argument.effect == Effect::unknown) {
+      argument.effect = Effect::not_modelled;
+      argument.why =
+          "of the training script, which is not read; a key that rests on it is asked for";
+    }
+}
+
+Job trained_job(const Looked& looked, const JobHints& hints, std::string_view framework) {
+  if (!looked.is_script()) return keyed_job(looked.document(), true);
+  if (framework == "accelerate")
+    if (auto launch = read_launch(looked.text, hints.env)) return std::move(launch->job);
+  return read_shell_script(looked.text, arguments_of(framework), hints.env);
+}
+
 Made read_trained(const Looked& looked, const JobHints& hints, Complaints& complaints,
                   std::string_view framework) {
-  auto job = looked.map || looked.toml
-                 ? keyed_job(looked.document(), true)
-                 : read_shell_script(looked.text, arguments_of(framework), hints.env);
-  auto scenario = trainer_scenario(job, framework, looked.file, gpus_of(job.launcher, hints),
-                                   looked.files, complaints);
+  auto job = trained_job(looked, hints, framework);
+  auto gpus = gpus_of(job.launcher, hints);
+  if (is_accelerated_launch(job)) {
+    job = with_accelerate(std::move(job), looked.files);
+    const bool says = std::ranges::any_of(
+        job.arguments, [](const auto& one) { return gives(one, "num_processes"); });
+    gpus = says ? world_size_of(hints.env) : gpus_of(job.launcher, hints);
+  }
+  auto scenario = trainer_scenario(job, framework, looked.file, gpus, looked.files, complaints);
+  if (framework == "accelerate" && looked.is_script()) name_others(scenario.account);
   return {std::move(job), std::move(scenario)};
 }
 
@@ -380,6 +459,14 @@ void place_gpus(JobScenario& scenario, const Job& job, const JobHints& hints) {
   scenario.document.members.push_back({key, cluster});
 }
 
+// Why options of the launcher do not count.
+std::string unused_launcher(const JobScenario& scenario, const JobHints& hints) {
+  if (world_size_of(hints.env)) return "--env WORLD_SIZE says how many GPUs there are";
+  return scenario.document.find("cluster") != nullptr
+             ? "the job's own arguments say how many GPUs there are"
+             : "";
+}
+
 // Sections in the order in which people write them.
 void sort_sections(Value& document) {
   constexpr std::array<std::string_view, 6> order{"name",     "model", "cluster",
@@ -403,11 +490,14 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
   const auto at = hints.as.find('@');
   const auto looked = looked_at(text, file, files);
   const auto* framework = hints.as.empty() ? recognised(looked) : &named(hints.as.substr(0, at));
-  if (framework == nullptr) return {};
+  if (framework == nullptr)
+    return looked.is_script() ? read_launch_script(text, file, hints, files, read_job)
+                              : std::nullopt;
   auto version = version_of(*framework, hints.as);
   Complaints complaints(file);
   auto [job, scenario] = framework->read(looked, hints, complaints);
   complaints.throw_if_any();
+  account_launcher(scenario.account, job.launcher, unused_launcher(scenario, hints));
   place_gpus(scenario, job, hints);
   sort_sections(scenario.document);
   scenario.account.framework = framework->name;

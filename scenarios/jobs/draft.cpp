@@ -133,6 +133,11 @@ JudgedArgument Draft::judged(const JobArgument& argument, const std::string& fil
     judged.effect = Effect::none;
     judged.why = "nothing here depends on it";
   }
+  for (const auto& [prefix, why] : unused_)
+    if (known->name.starts_with(prefix) && judged.keys.empty()) {
+      judged.effect = Effect::none;
+      judged.why = why;
+    }
   if (const auto part = partly_.find(known->name); part != partly_.end()) {
     judged.effect = Effect::not_modelled;
     judged.why = part->second;

@@ -45,6 +45,11 @@ class Draft {
     partly_[std::string(name)] = std::move(why);
   }
 
+  // Nothing in this job depends on arguments that begin so, unless keys follow from them.
+  void unused(std::string prefix, std::string why) {
+    unused_.emplace_back(std::move(prefix), std::move(why));
+  }
+
   // The job does not say this key, which a scenario needs.
   void want(std::string path, std::string text, Names from = {});
 
@@ -58,6 +63,7 @@ class Draft {
   JobScenario made_;
   std::map<std::string, std::vector<std::string>, std::less<>> keys_;  // by argument
   std::map<std::string, std::string, std::less<>> partly_;             // by argument
+  std::vector<std::pair<std::string, std::string>> unused_;            // by beginning
 };
 
 }  // namespace scenarios

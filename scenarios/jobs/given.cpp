@@ -11,7 +11,8 @@ namespace scenarios {
 namespace {
 
 template <class Number>
-std::optional<Number> parsed(const std::string& text) {
+std::optional<Number> parsed(std::string text) {
+  if (!text.starts_with('_') && !text.ends_with('_')) std::erase(text, '_');  // 1_000, as Python
   Number number{};
   const auto* end = text.data() + text.size();
   const auto [stop, wrong] = std::from_chars(text.data(), end, number);
@@ -22,7 +23,8 @@ std::optional<Number> parsed(const std::string& text) {
 }  // namespace
 
 bool is_off(const JobArgument& argument) {
-  constexpr std::array<std::string_view, 7> off{"false", "False", "0", "0.0", "none", "None", ""};
+  constexpr std::array<std::string_view, 9> off{"false", "False", "0",  "0.0", "none",
+                                                "None",  "no",    "NO", ""};
   return argument.values.size() == 1 && argument.values.front().trouble.empty() &&
          std::ranges::find(off, argument.values.front().text) != off.end();
 }

@@ -34,6 +34,7 @@ struct Job {
   std::vector<JobArgument> arguments;  // of the framework
   std::vector<JobArgument> launcher;   // of what starts its processes: torchrun, srun, deepspeed
   std::string program;                 // the script that is started, without folder; or empty
+  std::string table{};                 // of the arguments, where it is not the framework's own
 };
 
 // Reads a file that a job names by a path from the job's folder; nothing where there is none.

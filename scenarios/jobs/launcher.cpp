@@ -2,21 +2,18 @@
 #include "scenarios/jobs/launcher.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string_view>
+
+#include "scenarios/jobs/given.hpp"
 
 namespace scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 6> processes{
-    "--nproc_per_node", "--num_gpus", "--gpus_per_node", "--ntasks_per_node", "--gres", "--nproc"};
-constexpr std::array<std::string_view, 4> machines{"--nnodes", "--num_nodes", "--nodes",
-                                                   "--num_machines"};
-
 std::optional<std::int64_t> number_in(std::string_view text) {
-  if (const auto colon = text.rfind(':'); colon != text.npos && text.starts_with("gpu"))
-    text.remove_prefix(colon + 1);  // --gres gpu:8
+  if (const auto colon = text.rfind(':'); colon != text.npos)
+    text.remove_prefix(colon + 1);  // --gres gpu:h100:8, --nnodes 1:4: at most four
+  if (const auto dash = text.rfind('-'); dash != text.npos) text.remove_prefix(dash + 1);  // -N 2-4
   std::int64_t number = 0;
   const auto* end = text.data() + text.size();
   const auto [stop, wrong] = std::from_chars(text.data(), end, number);
@@ -25,49 +22,165 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return number;
 }
 
-// "--nproc_per_node" of "--nproc-per-node".
-std::string normal(std::string name) {
-  std::replace(std::find_if(name.begin(), name.end(), [](char c) { return c != '-'; }), name.end(),
-               '-', '_');
-  return name;
-}
+// What the options say, one after another; the last of a name holds.
+class Launched {
+ public:
+  explicit Launched(std::span<const JobArgument> options) : options_(options) {}
 
-template <std::size_t N>
-const JobArgument* find(std::span<const JobArgument> launcher,
-                        const std::array<std::string_view, N>& names) {
-  for (const auto name : names)
-    for (const auto& argument : launcher) {
-      const bool told = argument.values.size() == 1 && argument.values[0].trouble.empty();
-      if (normal(argument.name) == name && told && number_in(argument.values[0].text))
-        return &argument;
+  std::optional<LaunchedGpus> gpus() {
+    if (const auto all = number("accelerate.num_processes")) return made(*all);
+    if (has("torchrun.")) return of_torchrun();
+    if (has("deepspeed.")) return of_deepspeed();
+    if (const auto all = number("mpirun.np")) return made(*all);
+    return of_slurm();
+  }
+
+ private:
+  const JobArgument* find(std::string_view name) const {
+    const JobArgument* found = nullptr;
+    for (const auto& option : options_)
+      if (option.name == name) found = &option;
+    return found;
+  }
+
+  bool has(std::string_view launcher) const {
+    return std::ranges::any_of(options_, [&](const JobArgument& option) {
+      return std::string_view(option.name).starts_with(launcher);
+    });
+  }
+
+  // The number that the option has, which is one of those that the answer rests on.
+  std::optional<std::int64_t> number(std::string_view name) {
+    const auto* option = find(name);
+    const auto number = option == nullptr ? std::nullopt : launched_number(*option);
+    if (number) made_.from.push_back(option);
+    return number;
+  }
+
+  std::optional<LaunchedGpus> made(std::int64_t gpus, const std::string& note = {}) {
+    made_.gpus = gpus;
+    for (const auto* option : made_.from)
+      made_.text += (made_.text.empty() ? "" : ", ") + written(*option);
+    made_.text += note;
+    made_.at = made_.from.front()->at;
+    return std::move(made_);
+  }
+
+  std::optional<LaunchedGpus> of_torchrun() {
+    auto each = number("torchrun.nproc_per_node");
+    const auto* said = find("torchrun.nproc_per_node");
+    if (!each && said != nullptr) each = of_node();  // "gpu", "auto"
+    if (!each) return {};
+    const auto* nodes = find("torchrun.nnodes");
+    if (nodes == nullptr) return made(*each, " on one node");  // torchrun's default
+    const auto number_of = number("torchrun.nnodes");
+    return number_of ? made(*each * *number_of) : std::nullopt;
+  }
+
+  // GPUs of a node that Slurm gives.
+  std::optional<std::int64_t> of_node() {
+    for (const auto* name : {"slurm.gpus_per_node", "slurm.gres"})
+      if (const auto gpus = number(name)) return gpus;
+    return {};
+  }
+
+  // Without a file of hosts its nodes are the one that it runs on.
+  std::optional<LaunchedGpus> of_deepspeed() {
+    if (const auto* chosen = find("deepspeed.include")) {
+      const auto slots = slots_of(*chosen);
+      if (slots) made_.from.push_back(chosen);
+      return slots ? made(*slots) : std::nullopt;
     }
-  return nullptr;
-}
+    const auto each = number("deepspeed.num_gpus");
+    if (!each) return {};
+    if (find("deepspeed.num_nodes") == nullptr)
+      return find("deepspeed.hostfile") == nullptr ? made(*each, " on one node") : std::nullopt;
+    const auto nodes = number("deepspeed.num_nodes");
+    return nodes ? made(*each * *nodes) : std::nullopt;
+  }
 
-template <std::size_t N>
-bool names(std::span<const JobArgument> launcher, const std::array<std::string_view, N>& any) {
-  return std::ranges::any_of(launcher, [&](const JobArgument& argument) {
-    return std::ranges::find(any, normal(argument.name)) != any.end();
-  });
+  // "localhost:0,1,2,3@worker-1:0,2"; nothing where a host is chosen whole.
+  static std::optional<std::int64_t> slots_of(const JobArgument& option) {
+    if (option.values.size() != 1 || !option.values[0].trouble.empty()) return {};
+    std::int64_t slots = 0;
+    for (std::string_view rest = option.values[0].text; !rest.empty();) {
+      const auto end = std::min(rest.find('@'), rest.size());
+      const auto host = rest.substr(0, end);
+      const auto colon = host.find(':');
+      if (colon == host.npos || colon + 1 == host.size()) return {};
+      slots += 1 + std::ranges::count(host.substr(colon), ',');
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return slots > 0 ? std::optional(slots) : std::nullopt;
+  }
+
+  // Tasks are processes, where there are several of a node; else one task starts them on all GPUs.
+  std::optional<LaunchedGpus> of_slurm() {
+    const auto value = [&](const char* name) {
+      const auto* option = find(name);
+      return option == nullptr ? std::nullopt : launched_number(*option);
+    };
+    const auto nodes = value("slurm.nodes"), each = value("slurm.ntasks_per_node"),
+               all = value("slurm.ntasks");
+    if (each.value_or(1) > 1 && nodes)
+      return made(*number("slurm.ntasks_per_node") * *number("slurm.nodes"));
+    if (all && *all > nodes.value_or(1)) return made(*number("slurm.ntasks"));
+    if (const auto gpus = number("slurm.gpus")) return made(*gpus);
+    if (all && value("slurm.gpus_per_task"))
+      return made(*number("slurm.gpus_per_task") * *number("slurm.ntasks"));
+    if (const auto gpus = of_node())
+      return nodes ? made(*gpus * *number("slurm.nodes")) : made(*gpus, " on one node");
+    if (each && nodes) return made(*number("slurm.ntasks_per_node") * *number("slurm.nodes"));
+    return {};
+  }
+
+  std::span<const JobArgument> options_;
+  LaunchedGpus made_;
+};
+
+JudgedArgument judged(const JobArgument& option, const std::string& file,
+                      const std::optional<LaunchedGpus>& launched, const std::string& unused) {
+  JudgedArgument one{written(option), place_text(option, file), Effect::unknown, {}, {}};
+  const auto& table = arguments_of("launchers");
+  const auto* known = table.find(option.name);
+  if (known == nullptr) {
+    const auto near = table.nearest_to(option.name);
+    if (!near.empty()) one.why = "did you mean --" + near.substr(near.find('.') + 1) + "?";
+    return one;
+  }
+  one.effect = known->effect;
+  one.why = known->why;
+  if (known->effect != Effect::read) return one;
+  if (unused.empty() && launched &&
+      std::ranges::find(launched->from, &option) != launched->from.end()) {
+    one.keys.emplace_back("cluster.gpus");
+    return one;
+  }
+  one.effect = Effect::none;
+  one.why = !unused.empty() ? unused
+            : launched      ? "the number of GPUs is that of " + launched->text
+                            : "nothing here depends on it";
+  return one;
 }
 
 }  // namespace
 
+std::optional<std::int64_t> launched_number(const JobArgument& option) {
+  const bool told = option.values.size() == 1 && option.values[0].trouble.empty();
+  return told ? number_in(option.values[0].text) : std::nullopt;
+}
+
 std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher) {
-  constexpr std::array<std::string_view, 1> all{"--num_processes"};  // accelerate counts them all
-  if (const auto* ranks = find(launcher, all))
-    return LaunchedGpus{*number_in(ranks->values[0].text), written(*ranks), ranks->at};
-  const auto* each = find(launcher, processes);
-  const auto* nodes = find(launcher, machines);
-  if (each == nullptr) return {};
-  if (nodes == nullptr) {  // torchrun's default, where it runs the processes of a node
-    const bool torchrun = each->name.find("nproc") != each->name.npos;
-    if (!torchrun || names(launcher, machines)) return {};
-    return LaunchedGpus{*number_in(each->values[0].text), written(*each) + " on one node",
-                        each->at};
-  }
-  const auto gpus = *number_in(each->values[0].text) * *number_in(nodes->values[0].text);
-  return LaunchedGpus{gpus, written(*each) + ", " + written(*nodes), each->at};
+  return Launched(launcher).gpus();
+}
+
+void account_launcher(JobAccount& account, std::span<const JobArgument> launcher,
+                      const std::string& unused) {
+  const auto launched = launched_gpus(launcher);
+  std::vector<JudgedArgument> all;
+  for (const auto& option : launcher)
+    if (!option.standard) all.push_back(judged(option, account.file, launched, unused));
+  account.arguments.insert(account.arguments.begin(), all.begin(), all.end());
 }
 
 std::optional<std::int64_t> world_size_of(std::span<const std::string> env) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many GPUs a job's launcher starts processes on.
+// How many GPUs a job's launcher starts processes on, and what became of its options.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "scenarios/jobs/draft.hpp"
 #include "scenarios/jobs/job.hpp"
 
 namespace scenarios {
@@ -15,11 +15,19 @@ struct LaunchedGpus {
   std::int64_t gpus = 0;
   std::string text;  // "--nproc_per_node 8, --nnodes 2"
   Place at;
+  std::vector<const JobArgument*> from;  // the options that say it
 };
 
-// Of torchrun, deepspeed, srun, sbatch and accelerate: processes of a node times nodes. Nothing
-// where one of the two is not said.
+// Of torchrun, deepspeed, srun, sbatch, mpirun and accelerate, the innermost first: processes of a
+// node times nodes. Nothing where one of the two is not said.
 std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher);
+
+// The number that an option has, "gpu:8" and "1:8" being 8; nothing where it is none.
+std::optional<std::int64_t> launched_number(const JobArgument& option);
+
+// Puts options of the launcher before the job's arguments; `unused` is why none counts, or empty.
+void account_launcher(JobAccount& account, std::span<const JobArgument> launcher,
+                      const std::string& unused);
 
 // WORLD_SIZE among NAME=VALUE; nothing where it is not there or no number.
 std::optional<std::int64_t> world_size_of(std::span<const std::string> env);

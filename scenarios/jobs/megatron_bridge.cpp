@@ -44,15 +44,23 @@ void read_precision_of(MegatronJob& job) {
     job.draft.text("training.precision", precision, {mixed_key},
                    given.has(mixed_key) ? "" : "as recipes have it");
   };
+  // Recipes keep weights in 8 bit alone, but for blocks.
+  const auto keep = [&] {
+    if (given.mentioned("--fp8-param-gather") == nullptr)
+      job.draft.yes_no("software.narrow_weights", true, {mixed_key}, "as recipes have it");
+    else if (given.has("--fp8-param-gather"))
+      job.draft.yes_no("software.narrow_weights", true, {"--fp8-param-gather"});
+  };
   const auto fp8 = [&](const char* kind) {
     set("fp8");
     job.draft.text("training.fp8_recipe", kind, {mixed_key});
+    if (kind != std::string_view("blockwise") || given.has("--fp8-param-gather")) keep();
   };
   if (given.has("--fp8-format") || given.has("--fp4-format")) return;
   if (has("nvfp4"))
     set("nvfp4");
   else if (has("mxfp8"))
-    set("mxfp8");
+    set("mxfp8"), keep();
   else if (has("current_scaling"))
     fp8("tensorwise");
   else if (has("subchannel") || has("blockwise"))
@@ -157,6 +165,22 @@ void settle_model(JobScenario& scenario) {
     std::erase_if(document.members, [](const Member& one) { return one.key.text == "model"; });
 }
 
+// Degrees that a recipe may set, where nothing says them over it.
+void ask_degrees(JobScenario& scenario) {
+  auto* plan = scenario.document.find("plan");
+  if (plan == nullptr) return;
+  for (const std::string key : {"tensor", "pipeline", "context"}) {
+    const auto comment = scenario.comments.find("plan." + key);
+    if (comment == scenario.comments.end() || !comment->second.starts_with("without ")) continue;
+    scenario.comments.erase(comment);
+    std::erase_if(plan->members, [&](const Member& one) { return one.key.text == key; });
+    scenario.wanted.push_back(
+        {"plan." + key,
+         "the recipe has it; add --set plan." + key + "=N, 1 where it has none",
+         {}});
+  }
+}
+
 }  // namespace
 
 bool is_bridge(const Value& document) {
@@ -216,6 +240,7 @@ JobScenario bridge_scenario(const Job& job, const std::string& file, Complaints&
       flags, file, complaints,
       {table, table == "nemo2" ? "nemo" : "megatron-bridge", add_bridge, of_recipe});
   settle_model(scenario);
+  if (of_recipe) ask_degrees(scenario);
   return scenario;
 }
 

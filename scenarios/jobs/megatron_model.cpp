@@ -94,12 +94,13 @@ void read_vocabulary(MegatronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto multiple = given.whole_or("--make-vocab-size-divisible-by", 128);
-  const bool padded = !given.has("--padded-vocab-size") && !given.has("--no-pad-vocab-size");
-  if (const auto rows = given.whole("--padded-vocab-size"))
-    draft.whole("model.vocab", *rows, {"--padded-vocab-size"});
+  const bool said = given.has("--padded-vocab-size") || given.has("--pad-vocab-size-to");
+  const bool padded = !said && !given.has("--no-pad-vocab-size");
+  for (const auto* name : {"--padded-vocab-size", "--pad-vocab-size-to"})
+    if (const auto rows = given.whole(name)) draft.whole("model.vocab", *rows, {name});
   draft.whole("software.vocab_multiple", padded ? multiple : 1,
               {"--make-vocab-size-divisible-by", "--padded-vocab-size", "--no-pad-vocab-size"});
-  if (given.has("--padded-vocab-size")) return;
+  if (said) return;
   const auto tokenizer = given.word_or("--tokenizer-type", "");
   if (const auto size = given.whole("--vocab-size")) {
     const bool counts_end = tokenizer == "NullTokenizer";

@@ -67,6 +67,8 @@ void read_precision(MegatronJob& job) {
     draft.text("training.precision", word, {"--bf16", "--fp16"});
     return;
   }
+  if (const auto* kept = "--fp8-param-gather"; given.has(kept))
+    draft.yes_no("software.narrow_weights", true, {kept});
   const auto recipe = given.word_or("--fp8-recipe", "delayed");
   if (recipe == "mxfp8") {
     draft.text("training.precision", "mxfp8", {"--fp8-format", "--fp8-recipe"});

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/shell_statements.hpp"
 #include "scenarios/jobs/shell_words.hpp"
 
@@ -50,34 +51,67 @@ std::size_t program_in(std::span<const JobWord> words) {
 
 class Script {
  public:
-  Script(std::string_view text, const ArgumentTable& table, std::span<const std::string> env)
-      : text_(text), table_(table), variables_(env) {}
+  Script(std::string_view text, const ArgumentTable& table, std::span<const std::string> env,
+         bool any_program = false)
+      : text_(text), table_(table), variables_(env), any_program_(any_program) {}
+
+  bool starts() const { return !best_.empty(); }
+  std::span<const JobWord> behind_program() const {
+    return std::span<const JobWord>(best_).subspan(std::min(arguments_at_, best_.size()));
+  }
 
   Job read() {
+    Job job;
+    job.launcher = batch();
     for (const auto& statement : statements_of(text_)) run(statement);
     if (best_.empty()) best_ = all_lists();
-    const auto program = program_in(best_);
-    Job job;
-    const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
-    const auto launching =
-        std::span(best_).first(program < best_.size() ? program - (module ? 1 : 0) : 0);
-    const auto rest = std::span(best_).subspan(program < best_.size() ? program + 1 : 0);
-    if (program < best_.size()) {
-      const auto& path = best_[program].text;
-      job.program = path.substr(path.rfind('/') + 1);
-    }
-    std::vector<JobWord> batch;
-    for (const auto& word : batch_options(text_))
-      for (auto& one : variables_.expanded(word.text, word.at)) batch.push_back(std::move(one));
-    job.launcher = arguments_from(batch, ArgumentTable(""));
-    for (auto& argument : arguments_from(launching, ArgumentTable("")))
-      job.launcher.push_back(std::move(argument));
-    job.arguments = arguments_from(rest, table_);
+    for (const auto& part : {before_, launching(job.program)})
+      for (auto& option : launched_command(part).options) job.launcher.push_back(std::move(option));
+    job.arguments = arguments_from(std::span(best_).subspan(arguments_at_), table_);
     if (variables_.exhausted()) job.arguments.push_back({{}, variables_.expanded("", {}), {}});
     return job;
   }
 
  private:
+  // Options of #SBATCH, whose variables Slurm sets.
+  std::vector<JobArgument> batch() {
+    std::vector<JobWord> words;
+    for (const auto& word : batch_options(text_))
+      for (auto& one : variables_.expanded(word.text, word.at)) words.push_back(std::move(one));
+    auto options = launched_command(words, "slurm").options;
+    for (const auto& one : slurm_variables(options)) {
+      const auto equals = one.find('=');
+      variables_.assign(one.substr(0, equals), {{one.substr(equals + 1), {}, {}}});
+    }
+    return options;
+  }
+
+  // The words before the program, whose name is found with them.
+  std::vector<JobWord> launching(std::string& name) {
+    auto program = program_in(best_);
+    const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
+    if (program == best_.size()) {
+      const auto command = launched_command(best_);
+      program = command.launched && command.rest < best_.size() &&
+                        !begins_argument(best_[command.rest].text)
+                    ? command.rest
+                    : best_.size();
+    }
+    if (program == best_.size()) return {};
+    arguments_at_ = program + 1;
+    const auto& path = best_[program].text;
+    name = path.substr(path.rfind('/') + 1);
+    const auto before = std::span(best_).first(program - (module ? 1 : 0));
+    return {before.begin(), before.end()};
+  }
+
+  // A launcher with a program, Python with a script, or values of variables before a program.
+  static bool starts_program(std::span<const JobWord> words) {
+    if (words.empty()) return false;
+    const bool sets = assigned_at(words.front().text) != std::string_view::npos;
+    return sets || program_in(words) < words.size() || launched_command(words).launched;
+  }
+
   std::vector<JobWord> words_of_statement(const Statement& statement, std::size_t first,
                                           bool value = false) const {
     std::vector<JobWord> words;
@@ -98,25 +132,29 @@ class Script {
     const auto values = words_of_statement(statement, 0, true);
     if (std::ranges::none_of(values, holds_several)) return;
     const auto words = words_of_statement(statement, 0);
-    std::vector<JobWord> command;
+    std::vector<JobWord> command, before;
     for (std::size_t i = 0; i < std::min(values.size(), words.size()); ++i) {
       if (!holds_several(values[i])) {
-        if (!command.empty()) command.push_back(words[i]);
+        (command.empty() ? before : command).push_back(words[i]);
         continue;
       }
       bool next = false;
       for (auto& inner : statements_of(values[i].text)) {
-        if (next) consider(std::exchange(command, {}));
+        if (next) consider(std::exchange(command, {}), before);
         next = true;
         for (auto& word : inner.words) word.at = values[i].at;
         for (auto& one : words_of_statement(inner, 0)) command.push_back(std::move(one));
       }
     }
-    consider(std::move(command));
+    consider(std::move(command), before);
   }
 
-  void consider(std::vector<JobWord> words) {
-    if (known_among(words, table_) > known_among(best_, table_)) best_ = std::move(words);
+  void consider(std::vector<JobWord> words, const std::vector<JobWord>& before = {}) {
+    const bool better = any_program_ ? starts_program(words)
+                                     : known_among(words, table_) > known_among(best_, table_);
+    if (!better) return;
+    best_ = std::move(words);
+    before_ = before;
   }
 
   void run(const Statement& statement) {
@@ -185,6 +223,9 @@ class Script {
   const ArgumentTable& table_;
   ShellVariables variables_;
   std::vector<JobWord> best_;                // of the command with most known arguments
+  std::vector<JobWord> before_;              // of the command that is given this one as a text
+  std::size_t arguments_at_ = 0;             // of the best
+  bool any_program_;                         // the best is the last that starts a program
   std::vector<std::vector<JobWord>> lists_;  // of variables that hold arguments
 };
 
@@ -194,6 +235,11 @@ struct Line {
   std::string_view text;
   Place at;
 };
+
+const ArgumentTable& no_arguments() {
+  static const ArgumentTable none("");
+  return none;
+}
 
 std::vector<Line> lines_of(std::string_view text) {
   std::vector<Line> lines;
@@ -250,7 +296,7 @@ Job read_list(std::string_view text, const ArgumentTable& table, std::span<const
         for (auto& one : variables.expanded(word.text, {line.at.line, word.at.column, 0}))
           (section == "# launcher" ? launcher : words).push_back(std::move(one));
   }
-  return {arguments_from(words, table), arguments_from(launcher, ArgumentTable("")), {}};
+  return {arguments_from(words, table), launched_command(launcher, "torchrun").options, {}};
 }
 
 }  // namespace
@@ -299,13 +345,23 @@ Job read_shell_script(std::string_view text, const ArgumentTable& table,
   return is_list(text) ? read_list(text, table, env) : Script(text, table, env).read();
 }
 
-std::size_t arguments_in(std::string_view text, const ArgumentTable& table) {
+std::optional<LaunchScript> read_launch(std::string_view text, std::span<const std::string> env) {
+  Script script(text, no_arguments(), env, true);
+  LaunchScript launch{script.read(), {}};
+  const auto behind = script.behind_program();
+  launch.words.assign(behind.begin(), behind.end());
+  if (!script.starts()) return {};
+  return launch;
+}
+
+std::size_t arguments_in(std::string_view text, const ArgumentTable& table, std::string_view part) {
   std::size_t known = 0;
   for (const auto& line : lines_of(text)) {
     const auto code = line.text.substr(0, line.text.find('#'));
     for (auto begin = code.find("--"); begin != code.npos; begin = code.find("--", begin + 2)) {
       const auto rest = code.substr(begin);
-      if (table.find(rest.substr(0, rest.find_first_of(" =\t\\\"')"))) != nullptr) ++known;
+      const auto name = rest.substr(0, rest.find_first_of(" =\t\\\"')"));
+      if (name.find(part, 2) != name.npos && table.find(name) != nullptr) ++known;
     }
   }
   return known;

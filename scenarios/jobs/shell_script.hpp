@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments that a launch script passes to a training program, read from its text.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,8 +18,20 @@ namespace scenarios {
 Job read_shell_script(std::string_view text, const ArgumentTable& table,
                       std::span<const std::string> env);
 
-// How often a text names an argument of the table, comments left out.
-std::size_t arguments_in(std::string_view text, const ArgumentTable& table);
+// A script by what it starts, whatever the arguments.
+struct LaunchScript {
+  Job job;
+  std::vector<JobWord> words;  // behind the program's name
+};
+
+// The last command that a launcher or Python starts, or that begins with a variable's value such as
+// CONFIG=FILE; nothing where a text has none. Throws Error for `env` that is no NAME=VALUE.
+// O(text).
+std::optional<LaunchScript> read_launch(std::string_view text, std::span<const std::string> env);
+
+// How often a text names an argument of the table whose name has `part`, comments left out.
+std::size_t arguments_in(std::string_view text, const ArgumentTable& table,
+                         std::string_view part = {});
 
 // How often a text has "section.key=value" of a key of the table, comments left out.
 std::size_t overrides_in(std::string_view text, const ArgumentTable& table);

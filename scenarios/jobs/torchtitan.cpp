@@ -112,7 +112,12 @@ void read_batch(TitanJob& job, const Ranks& ranks) {
   const auto local = given.whole_or(local_name, 8);
   draft.whole("training.sequence_length", given.whole_or("training.seq_len", 2048),
               {"training.seq_len"});
-  if (job.pipeline > 1)
+  const auto* parts = "parallelism.pipeline_parallel_microbatches";  // of versions before 0.2
+  const auto microbatches = given.whole_or(parts, 0);
+  if (job.pipeline > 1 && microbatches > 0)
+    draft.whole("plan.micro_batch", std::max<std::int64_t>(1, local / microbatches),
+                {parts, local_name}, "local batch over microbatches");
+  else if (job.pipeline > 1)
     draft.whole("plan.micro_batch",
                 given.whole_or("parallelism.pipeline_parallel_microbatch_size", 1),
                 {"parallelism.pipeline_parallel_microbatch_size"});
@@ -283,6 +288,23 @@ void read_recompute(TitanJob& job) {
 
 constexpr auto old_float8 = "float8.enable_float8_linear";  // before there were converters
 
+// Keys of conversions to 8 bit that this job does not make, or that are off.
+void set_aside_conversions(TitanJob& job, bool float8, bool mx, bool grouped) {
+  auto& draft = job.draft;
+  constexpr const char* why = "model.converters names no such conversion";
+  if (!float8)
+    for (const auto* prefix : {"float8.", "quantize.linear.float8."}) draft.unused(prefix, why);
+  if (!mx)
+    for (const auto* prefix : {"mx.", "quantize.linear.mx."}) draft.unused(prefix, why);
+  if (!grouped) draft.unused("quantize.grouped_mm.", why);
+  for (const std::string section : {"float8.", "quantize.linear.float8."})
+    for (const auto* name :
+         {"enable_fsdp_float8_all_gather", "emulate", "precompute_float8_dynamic_scale_for_fsdp"})
+      if (job.given.table().find(section + name) != nullptr &&
+          job.given.word_or(section + name, "") == "false")
+        draft.unused(section + name, "it is off");
+}
+
 void read_precision(TitanJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
@@ -293,9 +315,11 @@ void read_precision(TitanJob& job) {
              return word.text.find(part) != word.text.npos;
            });
   };
+  const bool old = given.word_or(old_float8, "false") == "true";
+  set_aside_conversions(job, old || has("float8"), has("mx"), has("grouped_mm"));
   if (has("mx")) {
     draft.text("training.precision", "mxfp8", {"model.converters"});
-  } else if (has("float8") || given.word_or(old_float8, "false") == "true") {
+  } else if (has("float8") || old) {
     const auto* name = given.has("float8.recipe_name") ? "float8.recipe_name"
                                                        : "quantize.linear.float8.recipe_name";
     const auto recipe = given.word_or(name, "tensorwise");

@@ -157,12 +157,20 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
 
 // --- accelerate's DeepSpeed plugin, as far as it is no file
 
+// "--deepspeed" alone, whose file the training script writes.
+bool is_switch(const TrainerJob& job) {
+  const auto* argument = job.given.find(speed_name);
+  return argument != nullptr && argument->values.empty();
+}
+
 void read_plugin(TrainerJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto* stage = "deepspeed_config.zero_stage";
-  if (job.word("distributed_type") != "DEEPSPEED" || given.has(speed_name)) return;
-  draft.text("software.base", "deepspeed", {"distributed_type"});
+  if (is_switch(job) && !given.has(stage)) return;
+  const bool by_plugin = job.word("distributed_type") == "DEEPSPEED" && !given.has(speed_name);
+  if (!by_plugin && !is_switch(job)) return;
+  draft.text("software.base", "deepspeed", {"distributed_type", speed_name});
   draft.whole("plan.zero", std::min<std::int64_t>(3, given.whole_or(stage, 2)), {stage});
   const auto* states = "deepspeed_config.offload_optimizer_device";
   const auto* weights = "deepspeed_config.offload_param_device";
@@ -173,6 +181,25 @@ void read_plugin(TrainerJob& job) {
   }
   if (of_weights == "cpu" || of_weights == "nvme")
     draft.text("plan.offload.parameters", of_weights, {weights});
+}
+
+// Files of DeepSpeed that ms-swift brings along, by their names: "zero3_offload".
+bool is_word_of_swift(const std::string& name) {
+  constexpr std::array<std::string_view, 6> words{"zero0", "zero1",         "zero2",
+                                                  "zero3", "zero2_offload", "zero3_offload"};
+  return std::ranges::find(words, name) != words.end();
+}
+
+void read_word_of_swift(TrainerJob& job) {
+  const auto word = job.word(speed_name);
+  if (!is_word_of_swift(word)) return;
+  auto& draft = job.draft;
+  draft.text("software.base", "deepspeed", {speed_name});
+  draft.whole("plan.zero", word[4] - '0', {speed_name});
+  if (!word.ends_with("_offload")) return;
+  draft.text("plan.offload.optimizer", "cpu", {speed_name});
+  draft.text("plan.offload.gradients", "cpu", {speed_name}, "where the optimizer runs");
+  if (word[4] == '3') draft.text("plan.offload.parameters", "cpu", {speed_name});
 }
 
 void read_launch(TrainerJob& job) {
@@ -190,6 +217,20 @@ void read_launch(TrainerJob& job) {
                      : "this device is not modelled; expected NO, MULTI_GPU, FSDP or DEEPSPEED");
   if (given.word_or("compute_environment", "LOCAL_MACHINE") == "AMAZON_SAGEMAKER")
     given.refuse("compute_environment", "machines that a service starts are not described here");
+}
+
+// accelerate's configuration that the launcher names and that is not there.
+std::string missing_config(const Job& job) {
+  for (const auto& argument : job.arguments)
+    if (gives(argument, "config_file") && !argument.values.empty())
+      return argument.values.front().text;
+  return {};
+}
+
+void want_sharding(Draft& draft, const std::string& file) {
+  draft.text("software.base", "fsdp", {}, "PyTorch");
+  draft.want("plan.zero", "sharding and precision stand in " + file +
+                              ", which is not read here; add --set plan.zero=N");
 }
 
 // A key of FSDP's section, so that rules can ask whether there is one.
@@ -230,12 +271,13 @@ bool is_trainer(const Value& document) {
 JobScenario trainer_scenario(const Job& job, std::string_view framework, const std::string& file,
                              std::optional<std::int64_t> gpus, const JobFiles& files,
                              Complaints& complaints) {
-  const auto& table = arguments_of(framework);
+  const auto& table = arguments_of(job.table.empty() ? framework : job.table);
   auto arguments = keys_as_flags(job.arguments, table);
   mark_fsdp(arguments);
   const Given given(table, arguments, complaints);
   Draft draft(given);
   TrainerJob reading{given, draft, framework, gpus};
+  reading.of_swift = job.program == "swift";
   refuse_what_is_not_trained(reading);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   read_launch(reading);
@@ -245,14 +287,21 @@ JobScenario trainer_scenario(const Job& job, std::string_view framework, const s
   read_trainer_precision(reading);
   read_trainer_optimizer(reading);
   read_trainer_kernels(reading);
-  read_trainer_sharding(reading);
+  if (const auto missing = missing_config(job); !missing.empty())
+    want_sharding(draft, missing);
+  else if (is_switch(reading) && !given.has("deepspeed_config.zero_stage"))
+    want_sharding(draft, "the training script");
+  else
+    read_trainer_sharding(reading);
   read_plugin(reading);
+  read_word_of_swift(reading);
   if (framework == "axolotl") read_axolotl(reading);
   if (framework == "llamafactory") read_llamafactory(reading);
   complaints.throw_if_any();
   auto scenario = std::move(draft).finished(arguments, file);
   const bool unused = framework == "accelerate" && reading.word("distributed_type") != "DEEPSPEED";
-  if (!unused && given.has(speed_name) && !given.find(speed_name)->values.empty())
+  if (!unused && given.has(speed_name) && !given.find(speed_name)->values.empty() &&
+      !is_word_of_swift(reading.word(speed_name)))
     add_speed(scenario, reading, files);
   return scenario;
 }

@@ -63,6 +63,10 @@ void refuse_what_is_not_trained(TrainerJob& job) {
           "finetuning_type",
           std::string(tuning.empty() ? "it is not given, which means lora: " : "") + adapters);
   }
+  const auto swift = small(job.word("train_type"));
+  if (job.of_swift && !given.has("train_type"))
+    given.refuse("train_type", std::string("it is not given, which means lora: ") + adapters);
+  if (!swift.empty() && swift != "full") given.refuse("train_type", adapters);
   for (const auto* name : {"adapter", "use_peft", "use_lora", "peft_config"}) {
     const auto kind = small(job.word(name));
     if (given.has(name) && !kind.empty() && kind != "none" && kind != "null" && kind != "false")
@@ -140,16 +144,18 @@ void read_trainer_precision(TrainerJob& job) {
   const auto mixed = small(job.word("mixed_precision"));
   const auto words = small(job.word("bf16"));
   const bool fp8 = job.yes("fp8") || mixed == "fp8";
-  const bool bf16 = job.yes("bf16") || words == "auto" || words == "full" || mixed == "bf16" ||
-                    job.yes("pure_bf16") ||
+  // ms-swift trains in the type that weights are loaded in.
+  const auto loaded = job.of_swift ? small(job.given.word_or("torch_dtype", "bfloat16")) : "";
+  const bool bf16 = job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
+                    mixed == "bf16" || job.yes("pure_bf16") ||
                     (job.framework == "axolotl" && !job.given.has("bf16") && !job.yes("fp16"));
-  const bool fp16 = job.yes("fp16") || mixed == "fp16";
+  const bool fp16 = job.yes("fp16") || mixed == "fp16" || loaded == "float16";
   draft.text("training.precision",
              fp8    ? "fp8"
              : bf16 ? "bf16"
              : fp16 ? "fp16"
                     : "fp32",
-             {"bf16", "fp16", "fp8", "mixed_precision", "pure_bf16"});
+             {"bf16", "fp16", "fp8", "mixed_precision", "pure_bf16", "torch_dtype"});
   if (job.yes("pure_bf16") || words == "full") {
     draft.text("plan.master_weights", "bf16", {"pure_bf16", "bf16"}, "weights are those in bf16");
     draft.text("plan.gradient_precision", "bf16", {"pure_bf16", "bf16"});
@@ -211,7 +217,9 @@ void read_trainer_kernels(TrainerJob& job) {
     draft.yes_no("software.fused_bias_activation", true, {"use_liger_kernel"});
   }
   const bool of_fsdp = job.yes("fsdp_config.activation_checkpointing");
-  const bool always = job.framework == "llamafactory" && !job.yes("disable_gradient_checkpointing");
+  const bool always =
+      (job.framework == "llamafactory" && !job.yes("disable_gradient_checkpointing")) ||
+      (job.of_swift && !job.given.has("gradient_checkpointing"));
   const auto kept = small(job.word("gradient_checkpointing"));
   if (job.yes("gradient_checkpointing") || kept == "unsloth" || of_fsdp || always)
     draft.text("plan.recompute", "full",

@@ -16,6 +16,7 @@ struct TrainerJob {
   Draft& draft;
   std::string_view framework;
   std::optional<std::int64_t> gpus;
+  bool of_swift = false;  // ms-swift's command, which trains adapters unless it is told
   std::int64_t tensor = 1, context = 1, pipeline = 1;
 
   // A switch that is given and on; `--bf16` alone is on.

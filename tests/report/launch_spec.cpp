@@ -257,6 +257,22 @@ TEST_CASE("training that a framework does not have is named") {
   }
 }
 
+TEST_CASE("weights in 8 bit alone are Megatron's flag, and named where a framework lacks it") {
+  using units::Precision;
+  auto s = examples::scenario();
+  s.software.narrow_weights = true;
+  for (const auto precision : {Precision::bf16, Precision::fp8, Precision::mxfp8})
+    for (const auto& [word, framework] : report::framework_names) {
+      s.training.precision = precision;
+      const auto launch = report::launch(s, framework);
+      INFO(word);
+      const bool flag = launch.text.find("--fp8-param-gather") != std::string::npos;
+      const bool effect = precision != Precision::bf16;
+      CHECK(flag == (effect && framework == report::Framework::megatron));
+      CHECK(names(launch.not_expressed, "software.narrow_weights") == (effect && !flag));
+    }
+}
+
 TEST_CASE("a key without effect is not spoken of") {
   auto s = examples::scenario();
   s.plan = {};

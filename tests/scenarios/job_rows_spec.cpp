@@ -72,6 +72,7 @@ const std::set<std::string>& explained() {
                                           "software.fused_softmax",
                                           "software.gradient_precision",
                                           "software.moe_dispatcher",
+                                          "software.narrow_weights",
                                           "software.tensor_overlap",
                                           "software.vocab_multiple",
                                           "training.global_batch",

@@ -141,7 +141,7 @@ torchrun --nproc_per_node $GPUS pretrain_gpt.py \
   CHECK(
       shown(job.arguments) ==
       "--num-layers 32 | --hidden-size 4096 | --bf16 | --tensor-model-parallel-size 8 | --swiglu");
-  CHECK(shown(job.launcher) == "--nodes 2 | --nproc_per_node 8");
+  CHECK(shown(job.launcher) == "slurm.nodes 2 | torchrun.nproc_per_node 8");
   CHECK(job.program == "pretrain_gpt.py");
 }
 
@@ -187,7 +187,7 @@ SIZE=${SIZE:-1}
   CHECK(shown(job.arguments) ==
         "--num-layers <N has several values in this file, the last in line 3; add --env N=VALUE> | "
         "--hidden-size 64 | --recompute-modules mlp moe_act");
-  CHECK(shown(job.launcher) == "--nproc_per_node 8");
+  CHECK(shown(job.launcher) == "torchrun.nproc_per_node 8");
 }
 
 TEST_CASE("a here-document is no part of the commands") {

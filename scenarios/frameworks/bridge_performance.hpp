@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of Megatron-Bridge's performance scripts as overrides of a recipe.
+#pragma once
+#include <string_view>
+
+#include "scenarios/jobs/shell_script.hpp"
+
+namespace scenarios {
+
+// Whether a script starts one: setup_experiment.py of scripts/performance, or its older name.
+bool is_performance_script(std::string_view text);
+
+// Its options as keys of the table "megatron_bridge", "performance.*" where they launch or log; the
+// number of GPUs among the launcher's. From memory of scripts/performance/argument_parser.py.
+Job performance_job(LaunchScript launch);
+
+}  // namespace scenarios

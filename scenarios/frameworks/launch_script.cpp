@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/frameworks/launch_script.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "scenarios/documents/nearest.hpp"
+#include "scenarios/frameworks/read_job.hpp"
+#include "scenarios/jobs/given.hpp"
+#include "scenarios/jobs/launcher.hpp"
+#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/trainer_launch.hpp"
+
+namespace scenarios {
+namespace {
+
+bool is_file(std::string_view word) {
+  constexpr std::array<std::string_view, 4> endings{".yaml", ".yml", ".json", ".toml"};
+  return std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
+}
+
+// "config.yaml" of "--config=config.yaml".
+std::string path_in(std::string_view word) { return std::string(word.substr(word.rfind('=') + 1)); }
+
+struct NamedFile {
+  std::string path;
+  JobScenario scenario;
+};
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+// The first file of the command that is a job; `missing` is the first that is not there.
+std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& hints,
+                                    const JobFiles& files, const ReadText& read,
+                                    std::string& missing) {
+  for (const auto& word : launch.words) {
+    if (!word.trouble.empty() || !is_file(word.text)) continue;
+    const auto path = path_in(word.text);
+    const auto text = files ? files(path) : std::nullopt;
+    if (!text) {
+      if (missing.empty()) missing = path;
+      continue;
+    }
+    const JobFiles beside = [&](const std::string& name) { return files(folder_of(path) + name); };
+    if (auto made = read(*text, path, hints, beside)) return NamedFile{path, std::move(*made)};
+  }
+  return {};
+}
+
+void account_others(JobAccount& account, const LaunchScript& launch, const std::string& file,
+                    const std::string& named) {
+  for (const auto& argument : launch.job.arguments) {
+    const bool names_it = std::ranges::any_of(
+        argument.values, [&](const JobWord& value) { return path_in(value.text) == named; });
+    if (argument.name.empty() || argument.name == "$@" || argument.name == "$*" || names_it)
+      continue;
+    account.arguments.push_back(
+        {written(argument),
+         place_text(argument, file),
+         Effect::not_modelled,
+         {},
+         "of the program that is given " + named + ", and not read beside it"});
+  }
+  const auto is_value = [&](const JobWord& word) {
+    return std::ranges::any_of(launch.job.arguments, [&](const JobArgument& argument) {
+      return std::ranges::find(argument.values, word.text, &JobWord::text) != argument.values.end();
+    });
+  };
+  for (const auto& word : launch.words)
+    if (is_file(word.text) && !word.text.starts_with('-') && path_in(word.text) != named &&
+        !is_value(word))
+      account.arguments.push_back({word.text,
+                                   Complaints(file).text_of(word.at),
+                                   Effect::not_modelled,
+                                   {},
+                                   "another file beside " + named + ", which is not read"});
+}
+
+JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::string& file,
+                    const std::optional<LaunchedGpus>& launched, bool by_env) {
+  auto& [path, scenario] = named;
+  auto& comment = scenario.comments["cluster.gpus"];
+  if (launched && !by_env && comment == "--env WORLD_SIZE") comment = launched->text;
+  if (comment.empty()) scenario.comments.erase("cluster.gpus");
+  JobAccount account;
+  account.file = file;
+  account_launcher(account, launch.job.launcher,
+                   by_env ? "--env WORLD_SIZE says how many GPUs there are" : "");
+  account_others(account, launch, file, path);
+  auto& all = scenario.account.arguments;
+  all.insert(all.begin(), account.arguments.begin(), account.arguments.end());
+  return std::move(scenario);
+}
+
+[[noreturn]] void refuse(const LaunchScript& launch, std::string_view text, const std::string& file,
+                         const std::string& missing) {
+  const auto foreign = foreign_framework(text);
+  const auto& at = launch.words.empty() ? Place{} : launch.words.front().at;
+  const auto place = Complaints(file).text_of(launch.words.empty() ? Place{1, 1, 0} : at);
+  const auto program = launch.job.program.empty() ? "its command" : launch.job.program;
+  if (!missing.empty() && foreign.empty())
+    throw Error({{place, program + " is given " + missing +
+                             ", which is not beside this file; what it trains stands there"}});
+  throw Error({{place, (foreign.empty() ? program + " is no program of a framework that is known"
+                                        : "it is " + std::string(foreign)) +
+                           "; " + expected_jobs()}});
+}
+
+}  // namespace
+
+std::string_view foreign_framework(std::string_view text) {
+  using Sign = std::pair<std::string_view, std::string_view>;
+  constexpr std::array<Sign, 20> signs{
+      {{"verl.trainer", "reinforcement learning (verl): it generates, rewards and trains"},
+       {"actor_rollout_ref", "reinforcement learning (verl): it generates, rewards and trains"},
+       {"openrlhf", "reinforcement learning (OpenRLHF), which is not read"},
+       {"torchtune.", "a job of torchtune, which is not read"},
+       {"tune run", "a job of torchtune, which is not read"},
+       {"mpt_causal_lm", "a job of LLM Foundry, which is not read"},
+       {"llmfoundry", "a job of LLM Foundry, which is not read"},
+       {"composer train", "a job of Composer, which is not read"},
+       {"olmo_core", "a job of OLMo-core, which is not read"},
+       {"device_train_microbatch_size", "a job of OLMo or Composer, which is not read"},
+       {"litgpt", "a job of LitGPT, which is not read"},
+       {"class_path:", "a job of Lightning, which is not read"},
+       {"MaxText", "a job of MaxText, which is not read"},
+       {"maxtext", "a job of MaxText, which is not read"},
+       {"levanter", "a job of Levanter, which is not read"},
+       {"colossalai", "a job of Colossal-AI, which is not read"},
+       {"swift sft", "a job of ms-swift, which is not read"},
+       {"swift pt", "a job of ms-swift, which is not read"},
+       {"megatron sft", "a job of ms-swift for Megatron-LM, which is not read"},
+       {"megatron pt", "a job of ms-swift for Megatron-LM, which is not read"}}};
+  const auto* found = std::ranges::find_if(
+      signs, [&](const Sign& sign) { return text.find(sign.first) != text.npos; });
+  return found == signs.end() ? std::string_view() : found->second;
+}
+
+std::string expected_jobs() {
+  return "expected a scenario, or a job of " + listed(job_frameworks());
+}
+
+std::optional<JobScenario> read_launch_script(std::string_view text, const std::string& file,
+                                              const JobHints& hints, const JobFiles& files,
+                                              const ReadText& read) {
+  const auto launch = read_launch(text, hints.env);
+  if (!launch) return {};
+  const auto launched = launched_gpus(launch->job.launcher);
+  const bool by_env = world_size_of(hints.env).has_value();
+  auto inside = hints;
+  if (launched && !by_env) inside.env.push_back("WORLD_SIZE=" + std::to_string(launched->gpus));
+  std::string missing;
+  if (auto named = named_file(*launch, inside, files, read, missing))
+    return of_file(std::move(*named), *launch, file, launched, by_env);
+  if (is_accelerated_launch(launch->job) && foreign_framework(text).empty() && missing.empty()) {
+    inside = hints;
+    inside.as = "accelerate";
+    return read(text, file, inside, files);
+  }
+  refuse(*launch, text, file, missing);
+}
+
+}  // namespace scenarios

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scripts that start a program whose arguments no framework has: what they launch, the file of a
+// framework that they name, and how to say that they are no job.
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+// Reads a job from a text; nothing where it is none of a framework that is known.
+using ReadText = std::function<std::optional<JobScenario>(
+    std::string_view text, const std::string& file, const JobHints& hints, const JobFiles& files)>;
+
+// The job of the file that the script's command names, on the GPUs that its launcher starts; what
+// the command says beside it is named as not modelled. A command of accelerate without such a file
+// is a job of accelerate. Nothing where the text starts nothing; throws Error where what it starts
+// is not known or the file is not there.
+std::optional<JobScenario> read_launch_script(std::string_view text, const std::string& file,
+                                              const JobHints& hints, const JobFiles& files,
+                                              const ReadText& read);
+
+// What a text that is no job of a framework may be: "a job of torchtune"; empty: nobody knows.
+std::string_view foreign_framework(std::string_view text);
+
+// "expected a job of megatron, torchtitan, … or a scenario".
+std::string expected_jobs();
+
+}  // namespace scenarios

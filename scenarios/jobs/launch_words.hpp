@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands before the training program in a command: launchers and their options.
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+struct LaunchedCommand {
+  // Named "LAUNCHER.option" as in the table "launchers", each with its text as it is written.
+  std::vector<JobArgument> options;
+  std::size_t rest = 0;   // the first word that is no launcher's; all of them where there is none
+  bool launched = false;  // whether a launcher is among them
+};
+
+// Reads one launcher after another: srun, mpirun, torchrun, deepspeed, accelerate launch, with what
+// stands between them (bash, python, docker). `within` begins as options of that launcher.
+// O(words).
+LaunchedCommand launched_command(std::span<const JobWord> words, std::string_view within = {});
+
+// SLURM_NNODES and its like, NAME=VALUE, of the options of a batch script.
+std::vector<std::string> slurm_variables(std::span<const JobArgument> options);
+
+}  // namespace scenarios

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/yaml_config.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "scenarios/jobs/given.hpp"
+#include "scenarios/jobs/keyed_job.hpp"
+#include "scenarios/jobs/keys_as_flags.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr std::array<std::string_view, 2> sections{"language_model", "model_parallel"};
+
+// Of yaml_arguments.py: this activation is a gated one.
+void take_activation(JobArgument& key) {
+  const bool gated = key.name == "model.activation_func" && key.values.size() == 1 &&
+                     key.values.front().text == "swiglu";
+  if (!gated) return;
+  key.name = "model.gated_linear_unit";
+  key.values.front().text = "true";
+}
+
+}  // namespace
+
+bool is_yaml_config(const Value& document) {
+  const auto* model = document.find(sections[0]);
+  const auto* degrees = document.find(sections[1]);
+  const bool sized = model != nullptr && model->find("num_layers") != nullptr;
+  return sized || (degrees != nullptr && degrees->find("tensor_model_parallel_size") != nullptr);
+}
+
+Job read_yaml_config(const Value& document) {
+  auto job = keyed_job(document, true);
+  std::vector<JobArgument> plain, gated;
+  for (auto& key : job.arguments) {
+    if (key.text.empty()) key.text = written(key);
+    for (const auto section : sections)
+      if (const auto prefix = std::string(section) + "."; key.name.starts_with(prefix))
+        key.name = "model." + key.name.substr(prefix.size());
+    take_activation(key);
+    auto& list =
+        key.name == "model.gated_linear_unit" && key.text.find("activation") != key.text.npos
+            ? gated
+            : plain;
+    list.push_back(std::move(key));
+  }
+  plain.insert(plain.end(), gated.begin(), gated.end());  // it holds over gated_linear_unit
+  job.arguments = keys_as_flags(plain, arguments_of("megatron_bridge"), true);
+  job.table = "megatron_bridge";
+  return job;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of files that jobs of a framework come as, beside those of its usual scripts.
+#include <string>
+
+#include "scenarios/job_document.hpp"
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace job_classes_spec {
+
+using scenarios::Effect;
+using tests::at;
+
+namespace {
+
+std::string refused(const std::string& text) {
+  return tests::refusal([&] { tests::job(text, {"WORLD_SIZE=8"}); });
+}
+
+// The paths that the job leaves to somebody, in order.
+std::string wanted(const scenarios::JobScenario& job) {
+  std::string all;
+  for (const auto& one : job.wanted) all += (all.empty() ? "" : " ") + one.path;
+  return all;
+}
+
+Effect effect_of(const scenarios::JobScenario& job, const std::string& text) {
+  for (const auto& one : job.account.arguments)
+    if (one.text == text) return one.effect;
+  return Effect::unknown;
+}
+
+std::string opened(const std::string& text) {
+  return tests::refusal([&] {
+    scenarios::Texts texts;
+    scenarios::open_document(text, "job", {}, {}, texts);
+  });
+}
+
+const std::string megatron =
+    "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 "
+    "--num-attention-heads 4 --seq-length 64 --vocab-size 9 --max-position-embeddings 64 "
+    "--micro-batch-size 1 --global-batch-size 8 --bf16";
+
+}  // namespace
+
+TEST_CASE("a configuration of --yaml-cfg is a job of Megatron-LM") {
+  const auto job = tests::job(
+      "language_model:\n  num_layers: 24\n  hidden_size: 1024\n  num_attention_heads: 16\n"
+      "  activation_func: swiglu\n  add_bias_linear: False\n  fp8: null\n  normalization: RMSNorm\n"
+      "model_parallel:\n  tensor_model_parallel_size: 2\n  sequence_parallel: True\n  bf16: True\n"
+      "micro_batch_size: 2\nglobal_batch_size: 128\nseq_length: 2048\n"
+      "max_position_embeddings: 4096\nvocab_size: 32000\nposition_embedding_type: rope\n"
+      "use_distributed_optimizer: True\nuntie_embeddings_and_output_weights: True\nlr: 4.e-5\n");
+  CHECK(job.account.framework == "megatron");
+  CHECK(at(job.document, "model.layers") == "24");
+  CHECK(at(job.document, "model.activation") == "swiglu");
+  CHECK(at(job.document, "model.biases") == "false");
+  CHECK(at(job.document, "model.norm") == "rmsnorm");
+  CHECK(at(job.document, "model.position") == "rope");
+  CHECK(at(job.document, "model.tied_embeddings") == "false");
+  CHECK(at(job.document, "plan.tensor") == "2");
+  CHECK(at(job.document, "plan.sequence_parallel") == "true");
+  CHECK(at(job.document, "plan.zero") == "1");
+  CHECK(at(job.document, "training.precision") == "bf16");
+  CHECK(at(job.document, "training.global_batch") == "128");
+  for (const auto& one : job.account.arguments) {
+    INFO(one.text);
+    CHECK(one.effect != Effect::unknown);
+  }
+}
+
+TEST_CASE("weights that are kept in 8 bit alone are read, and that they travel so is not") {
+  const auto job = tests::job(megatron + " --fp8-format hybrid --fp8-param-gather\n");
+  CHECK(at(job.document, "software.narrow_weights") == "true");
+  CHECK(effect_of(job, "--fp8-param-gather") == Effect::not_modelled);
+  CHECK(at(tests::job(megatron + " --fp8-format hybrid\n").document, "software.narrow_weights")
+            .empty());
+  CHECK(at(tests::job(megatron + " --fp8-param-gather\n").document, "software.narrow_weights")
+            .empty());
+}
+
+TEST_CASE("the performance scripts of Megatron-Bridge are overrides of a recipe") {
+  const auto job = tests::job(
+      "python scripts/performance/setup_experiment.py -a me -p batch -m llama3 -mr 70b -ng 64 -gn "
+      "8 "
+      "-g h100 -c fp8_cs -tp 4 -pp 8 -vp 5 -cp 1 -mb 1 -gb 128\n");
+  CHECK(job.account.framework == "megatron-bridge");
+  CHECK(at(job.document, "cluster.gpus") == "64");
+  CHECK(at(job.document, "model.layers") == "80");
+  CHECK(at(job.document, "training.precision") == "fp8");
+  CHECK(at(job.document, "training.fp8_recipe") == "tensorwise");
+  CHECK(at(job.document, "training.global_batch") == "128");
+  CHECK(at(job.document, "plan.tensor") == "4");
+  CHECK(at(job.document, "plan.sequence_parallel") == "true");
+  CHECK(at(job.document, "plan.virtual_stages") == "5");
+  CHECK(at(job.document, "software.narrow_weights") == "true");
+  CHECK(wanted(job) == "training.sequence_length cluster.node");
+  CHECK(wanted(
+            tests::job("python setup_experiment.py -m llama3 -s 8b -ng 8 -c bf16 -mb 1 -gb 8\n")) ==
+        "training.sequence_length plan.tensor plan.pipeline plan.context cluster.node");
+}
+
+TEST_CASE("ms-swift trains adapters in bf16 with recomputation unless it is told") {
+  const std::string swift =
+      "NPROC_PER_NODE=4 swift sft --model Qwen/Qwen2.5-7B-Instruct --per_device_train_batch_size 1 "
+      "--max_length 8192 --packing true --deepspeed zero3_offload";
+  CHECK(refused(swift + "\n").find("it is not given, which means lora") != std::string::npos);
+  CHECK(refused(swift + " --train_type lora\n").find("only adapters are trained") !=
+        std::string::npos);
+  const auto job = tests::job(swift + " --train_type full\n");
+  CHECK(at(job.document, "cluster.gpus") == "4");
+  CHECK(at(job.document, "training.precision") == "bf16");
+  CHECK(at(job.document, "plan.recompute") == "full");
+  CHECK(at(job.document, "plan.zero") == "3");
+  CHECK(at(job.document, "plan.offload.parameters") == "cpu");
+  CHECK(at(job.document, "software.base") == "deepspeed");
+  CHECK(wanted(job) == "cluster.node");
+}
+
+TEST_CASE("DeepSpeed that is only switched on has its stage in the training script") {
+  const std::string chat =
+      "deepspeed --num_gpus 8 main.py --model_name_or_path facebook/opt-13b --deepspeed "
+      "--per_device_train_batch_size 8 --max_seq_len 1_024";
+  CHECK(wanted(tests::job(chat + "\n")).find("plan.zero") != std::string::npos);
+  const auto job = tests::job(chat + " --zero_stage 3\n");
+  CHECK(at(job.document, "plan.zero") == "3");
+  CHECK(at(job.document, "software.base") == "deepspeed");
+  CHECK(at(job.document, "training.sequence_length") == "1024");
+}
+
+TEST_CASE("a padded vocabulary is that of the model") {
+  const auto job = tests::job(
+      "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 "
+      "--num-attention-heads 4 --seq-length 64 --max-position-embeddings 64 --micro-batch-size 1 "
+      "--global-batch-size 8 --tokenizer-type PretrainedFromHF --pad-vocab-size-to 250880\n");
+  CHECK(at(job.document, "model.vocab") == "250880");
+  CHECK(at(job.document, "software.vocab_multiple") == "1");
+}
+
+TEST_CASE("microbatches of torchtitan 0.1 divide the local batch") {
+  const auto job = tests::job(
+      "[model]\nname = \"llama3\"\nflavor = \"70B\"\n[training]\nbatch_size = 8\nseq_len = 64\n"
+      "[experimental]\npipeline_parallel_degree = 2\npipeline_parallel_microbatches = 4\n",
+      {"WORLD_SIZE=8"});
+  CHECK(at(job.document, "plan.micro_batch") == "2");
+}
+
+TEST_CASE("torchtitan's keys of conversions are without effect where none is made") {
+  const std::string text =
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\n"
+      "[quantize.linear.float8]\nenable_fsdp_float8_all_gather = true\nfilter_fqns = "
+      "[\"output\"]\n";
+  const auto plain = tests::job(text, {"WORLD_SIZE=8"});
+  const auto* gathered = "quantize.linear.float8.enable_fsdp_float8_all_gather true";
+  CHECK(effect_of(plain, gathered) == Effect::none);
+  CHECK(effect_of(plain, "quantize.linear.float8.filter_fqns output") == Effect::none);
+  auto converted = text;
+  converted.insert(converted.find("[training]"), "converters = [\"quantize.linear.float8\"]\n");
+  CHECK(effect_of(tests::job(converted, {"WORLD_SIZE=8"}), gathered) == Effect::not_modelled);
+}
+
+TEST_CASE("variables before run_train.sh say what torchtitan trains") {
+  const auto job = tests::job(
+      "NGPU=8 MODULE=llama3 CONFIG=llama3_8b ./run_train.sh --training.local_batch_size 2 "
+      "--parallelism.tensor_parallel_degree 2\n");
+  CHECK(at(job.document, "model.layers") == "32");
+  CHECK(at(job.document, "cluster.gpus") == "8");
+  CHECK(at(job.document, "training.global_batch") == "8");  // 2 x 4 data-parallel ranks
+}
+
+TEST_CASE("a document of another program is refused in one sentence") {
+  CHECK(opened("run_name: a\nseed: 1\nmodel: {d_model: 4}\n")
+            .starts_with(
+                "job:1:1: this is neither a scenario nor a job of a framework that is known; "
+                "expected a scenario, or a job of megatron, torchtitan"));
+  CHECK(opened("model: {_component_: torchtune.models.llama3}\nbatch_size: 2\n")
+            .starts_with("job:1:1: it is a job of torchtune, which is not read; expected"));
+  CHECK(opened("modell: {}\ncluster: {}\n") == "accepted");  // a scenario with a mistype
+}
+
+}  // namespace job_classes_spec

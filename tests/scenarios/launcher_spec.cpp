@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// What starts a job's processes: how many GPUs, and what became of every option.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/jobs/launch_words.hpp"
+#include "scenarios/jobs/launcher.hpp"
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace launcher_spec {
+
+using tests::at;
+
+namespace {
+
+const std::string sizes =
+    "--num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 64 --vocab-size 9 "
+    "--max-position-embeddings 64 --micro-batch-size 1 --global-batch-size 1024 --bf16\n";
+
+std::string gpus(const std::string& script) {
+  return at(tests::job(script).document, "cluster.gpus");
+}
+
+// GPUs of a command that starts Megatron-LM's program.
+std::string started(const std::string& launcher) {
+  return gpus(launcher + " pretrain_gpt.py " + sizes);
+}
+
+// "--nnodes 2: read", one line each, of all arguments but those of the program.
+std::string account(const std::string& script, std::size_t count) {
+  std::string all;
+  const auto job = tests::job(script);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& one = job.account.arguments.at(i);
+    all += one.text + ": " + std::string(scenarios::word_of(one.effect)) +
+           (one.why.empty() ? "" : ", " + one.why) + "\n";
+  }
+  return all;
+}
+
+// The job beside these files.
+scenarios::JobScenario beside(const std::string& text, std::map<std::string, std::string> files) {
+  auto made = scenarios::read_job(text, "job", {},
+                                  [&](const std::string& name) -> std::optional<std::string> {
+                                    const auto found = files.find(name);
+                                    if (found == files.end()) return {};
+                                    return found->second;
+                                  });
+  if (!made) throw std::logic_error("no job");
+  return std::move(*made);
+}
+
+const std::string axolotl =
+    "base_model: NousResearch/Meta-Llama-3-8B\nsequence_len: 4096\nsample_packing: true\n"
+    "micro_batch_size: 2\ngradient_accumulation_steps: 3\nbf16: auto\n";
+const std::string accelerate =
+    "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config: {fsdp_version: "
+    "2, fsdp_reshard_after_forward: true}\n";
+
+}  // namespace
+
+TEST_CASE("every launcher says on how many GPUs it starts a job") {
+  CHECK(started("torchrun --nproc_per_node 8 --nnodes=4") == "32");
+  CHECK(started("torchrun --standalone --nproc-per-node=4") == "4");
+  CHECK(started("torchrun --nnodes 1:4 --nproc_per_node 8") == "32");
+  CHECK(started("python -m torch.distributed.run --nproc_per_node 2 --nnodes 2") == "4");
+  CHECK(started("python -m torch.distributed.launch --use_env --nproc_per_node 2 --nnodes 2") ==
+        "4");
+  CHECK(started("deepspeed --num_gpus 8 --num_nodes 2") == "16");
+  CHECK(started("deepspeed --num_gpus=8") == "8");
+  CHECK(started("deepspeed --hostfile hosts --num_gpus 8").empty());  // so many nodes as it lists
+  CHECK(started("deepspeed --include localhost:0,1,2") == "3");
+  CHECK(started("deepspeed --include worker-0:0,1@worker-1:2") == "3");
+  CHECK(started("mpirun -np 16 --bind-to none -x PATH -mca pml ob1 python") == "16");
+  CHECK(started("srun -N4 --ntasks-per-node=8 python -u") == "32");
+  CHECK(started("srun -n 24 --container-image a/b:c python") == "24");
+  CHECK(started("srun --nodes=2 --ntasks-per-node=1 --gpus-per-node 8 python") == "16");
+  CHECK(started("srun --gres=gpu:h100:8 -N 2 python") == "16");
+  CHECK(started("accelerate launch --multi_gpu --num_machines 2 --num_processes 16") == "16");
+}
+
+TEST_CASE("the launcher next to the program decides, and Slurm's variables have its values") {
+  CHECK(started("srun -N 4 --ntasks-per-node 1 torchrun --nproc_per_node 8 --nnodes 4") == "32");
+  CHECK(gpus("#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\nsrun torchrun --nnodes $SLURM_NNODES "
+             "--nproc_per_node $SLURM_GPUS_ON_NODE pretrain_gpt.py " +
+             sizes) == "32");
+  CHECK(gpus("#SBATCH -N 3\n#SBATCH --gres=gpu:8\nsrun torchrun --nnodes $SLURM_JOB_NUM_NODES "
+             "--nproc_per_node gpu pretrain_gpt.py " +
+             sizes) == "24");
+  CHECK(gpus("#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=8\nsrun bash -c \"python "
+             "pretrain_gpt.py " +
+             sizes + "\"\n") == "16");
+  CHECK(gpus("srun -N 2 --ntasks-per-node 4 bash -c \"python pretrain_gpt.py " + sizes + "\"\n") ==
+        "8");
+}
+
+TEST_CASE("no option of a launcher is dropped") {
+  CHECK(
+      account("srun -N 2 --mpi=pmix torchrun --nnodes 2 --nproc_per_node 8 --master_port 1 --nodes "
+              "2 pretrain_gpt.py " +
+                  sizes,
+              6) ==
+      "-N 2: without effect, the number of GPUs is that of --nproc_per_node 8, --nnodes 2\n"
+      "--mpi=pmix: without effect, how processes are started, not how many\n"
+      "--nnodes 2: read\n"
+      "--nproc_per_node 8: read\n"
+      "--master_port 1: without effect, how processes find each other\n"
+      "--nodes 2: unknown, did you mean --nnodes?\n");
+  CHECK(account("mpirun -np 16 -x A -H a:8,b:8 python pretrain_gpt.py " + sizes, 3) ==
+        "-np 16: read\n-x A: without effect, how processes are started, not how many\n"
+        "-H a:8,b:8: without effect, which machines they run on, not how many\n");
+}
+
+TEST_CASE("options of accelerate are those of its configuration, over the file that they name") {
+  const std::string program =
+      " run_clm.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 2 --block_size "
+      "4096\n";
+  const auto job = tests::job(
+      "accelerate launch --num_machines 4 --num_processes 32 --mixed_precision bf16 --use_fsdp "
+      "--fsdp_sharding_strategy SHARD_GRAD_OP --fsdp_activation_checkpointing true" +
+      program);
+  CHECK(at(job.document, "cluster.gpus") == "32");
+  CHECK(at(job.document, "training.precision") == "bf16");
+  CHECK(at(job.document, "plan.zero") == "2");
+  CHECK(at(job.document, "plan.recompute") == "full");
+  CHECK(at(job.document, "training.global_batch") == "64");
+  const auto file = beside("accelerate launch --config_file a.yaml --num_processes 16" + program,
+                           {{"a.yaml", accelerate}});
+  CHECK(at(file.document, "cluster.gpus") == "16");
+  CHECK(at(file.document, "plan.zero") == "3");
+  CHECK(at(file.document, "training.precision") == "bf16");
+  const auto none = beside("accelerate launch --config_file b.yaml" + program, {});
+  CHECK(std::ranges::count(none.wanted, "plan.zero", &scenarios::WantedKey::path) == 1);
+}
+
+TEST_CASE("a program that nobody reads leaves what accelerate does not say to be asked for") {
+  const auto job = tests::job(
+      "accelerate launch --use_deepspeed --zero_stage 3 --num_processes 8 finetune.py --lr 1e-5\n");
+  CHECK(job.account.framework == "accelerate");
+  CHECK(at(job.document, "plan.zero") == "3");
+  CHECK(at(job.document, "cluster.gpus") == "8");
+  CHECK(job.wanted.front().path == "model");
+  CHECK(job.account.arguments.back().text == "--lr 1e-5");
+  CHECK(job.account.arguments.back().effect == scenarios::Effect::not_modelled);
+}
+
+TEST_CASE("a script whose program has its arguments in a file is the job of that file") {
+  const auto job =
+      beside("#!/bin/bash\ntorchrun --nproc_per_node 8 -m axolotl.cli.train conf/a.yml --debug 3\n",
+             {{"conf/a.yml", axolotl}});
+  CHECK(job.account.framework == "axolotl");
+  CHECK(at(job.document, "cluster.gpus") == "8");
+  CHECK(at(job.document, "training.global_batch") == "48");  // 2 x 3 x 8
+  CHECK(job.comments.at("cluster.gpus") == "--nproc_per_node 8 on one node");
+  CHECK(job.account.arguments.front().text == "--nproc_per_node 8");
+  CHECK(job.account.arguments.at(1).text == "--debug 3");
+  CHECK(job.account.arguments.at(1).effect == scenarios::Effect::not_modelled);
+}
+
+TEST_CASE("a script that starts no program of a framework is refused with what is read") {
+  const auto refused = [](const std::string& text) {
+    return tests::refusal([&] { tests::job(text); });
+  };
+  CHECK(
+      refused("torchrun --nproc_per_node 8 train.py --batch 3\n")
+          .starts_with("job:1:38: train.py is no program of a framework that is known; expected a "
+                       "scenario, or a job of megatron, torchtitan, deepspeed"));
+  CHECK(refused("axolotl=1 torchrun -m axolotl.cli.train a.yml\n") ==
+        "job:1:41: axolotl.cli.train is given a.yml, which is not beside this file; what it trains "
+        "stands there");
+  CHECK(refused("python -m verl.trainer.main_ppo a.b=3\n")
+            .starts_with("job:1:33: it is reinforcement learning (verl)"));
+}
+
+}  // namespace launcher_spec
