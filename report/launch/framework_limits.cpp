@@ -35,6 +35,7 @@ class Trial {
     s.training.global_batch = gpus * 4;
     s.plan = {};
     s.plan.context_method = scenario.plan.context_method;
+    s.plan.overlap = scenario.plan.overlap;
     s.plan.data = gpus;
   }
 
@@ -77,12 +78,14 @@ void limit_schedules(const Trial& trial, Space& space) {
   space.schedules = kept;
 }
 
+// A search varies no overlap: a stage that the framework runs only under another one is left out.
 void limit_sharding(const Trial& trial, Space& space) {
   std::vector<std::int64_t> kept;
-  for (std::int64_t zero = 0; zero <= 3; ++zero)
-    if (space.zero.allow(zero) &&
-        trial.runs("zero ", [&](Plan& plan) { plan.zero = static_cast<int>(zero); }))
+  for (std::int64_t zero = 0; zero <= 3; ++zero) {
+    const auto stage = [&](Plan& plan) { plan.zero = static_cast<int>(zero); };
+    if (space.zero.allow(zero) && trial.runs("zero ", stage) && trial.runs("overlap.", stage))
       kept.push_back(zero);
+  }
   if (!kept.empty()) space.zero.listed = kept;
 }
 

@@ -40,7 +40,7 @@ const std::string few =
     "parameters:\n"
     "  - {file: software/megatron-2021.yaml, key: launch_forward, unit: us, start: 40, low: 5,\n"
     "     high: 100, width: 0.5, meaning: host time of a kernel}\n"
-    "  - {file: devices/a100-80gb-sxm.yaml, key: efficiency.memory, start: 0.75, low: 0.5,\n"
+    "  - {file: devices/a100-80gb-sxm.yaml, key: efficiency.memory, start: 0.6, low: 0.5,\n"
     "     high: 0.95, width: 0.1, meaning: share of the bandwidth}\n";
 
 }  // namespace

@@ -62,14 +62,14 @@ TEST_CASE("a forecast carries its interval, wider where it was never measured") 
     return json::parse(stepcast(arguments).out);
   };
   const auto known = step({});
-  const auto unknown = step({"--set", "cluster.node.device.base=mi300x"});
+  const auto unknown = step({"--set", "cluster.node.device.base=gaudi3"});
   for (const auto& document : {known, unknown}) {
     CHECK(document["step"]["time_low_s"] < document["step"]["time_s"]);
     CHECK(document["step"]["time_high_s"] > document["step"]["time_s"]);
   }
   CHECK(known["validated"]["regime"][0] == "Ampere dense");
   CHECK(known["validated"]["outside"].empty());
-  CHECK(unknown["validated"]["outside"][0] == "no run on mi300x was measured");
+  CHECK(unknown["validated"]["outside"][0] == "no run on gaudi3 was measured");
   const auto ratio = [](const json& document) {
     return document["step"]["time_high_s"].get<double>() /
            document["step"]["time_low_s"].get<double>();
