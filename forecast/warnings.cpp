@@ -101,6 +101,25 @@ std::string waits_for_data(const Scenario& scenario, const Step& step) {
          " sequences that a GPU takes in a step; raise software.data_loader.samples_per_second";
 }
 
+// An expert-parallel group that would fit into a node, of which a node holds no whole number: some
+// groups lie in two nodes, and the others wait for them. Empty where each lies in one.
+std::string straddles(const Scenario& scenario) {
+  const auto& plan = scenario.plan;
+  const auto& cluster = scenario.cluster;
+  const auto group = plan.expert * strategies::expert_tensor(plan);
+  const std::int64_t node = cluster.node.gpus, tray = cluster.node.tray;
+  if (plan.expert < 2 || plan.rank_order != strategies::Plan{}.rank_order) return {};
+  if (group > node || node % group == 0 || cluster.gpus <= node) return {};
+  const auto used = node / group * group, nodes = (cluster.gpus + used - 1) / used;
+  const bool even = tray > 0 && used % tray == 0 && cluster.gpus == used * nodes;
+  return "expert-parallel groups of " + std::to_string(group) + " GPUs lie across " +
+         (tray > 0 ? "racks" : "nodes") + " of " + std::to_string(node) +
+         ", and send tokens over the fabric; use " + std::to_string(used) + " of each: " +
+         (even ? "cluster.trays: " + std::to_string(cluster.gpus / tray) +
+                     " and cluster.racks: " + std::to_string(nodes) + " in place of cluster.gpus"
+               : "gpus: " + std::to_string(used) + " in cluster.node");
+}
+
 }  // namespace
 
 std::string misfit_of(const Scenario& scenario, const Memory& memory) {
@@ -132,6 +151,7 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
     warnings.push_back("tensor " + std::to_string(scenario.plan.tensor) +
                        " reaches across nodes of " + std::to_string(scenario.cluster.node.gpus) +
                        " GPUs: its collectives cross the fabric in every layer");
+  if (auto text = straddles(scenario); !text.empty()) warnings.push_back(text);
   if (scenario.plan.overlap.expert.value_or(false))
     if (auto text = hides_no_experts(scenario); !text.empty()) warnings.push_back(text);
   if (auto text = waits_for_data(scenario, forecast.step); !text.empty()) warnings.push_back(text);

@@ -134,7 +134,8 @@ std::string allocator_text(const forecast::AllocatorUse& use, const TextOptions&
       text += fmt::format(" (first step: {} reserved)", units::short_text(use.first.reserved));
     text += fmt::format("; fragments cost {}", units::short_text(use.unused_at_peak));
     if (use.retries > 0)
-      text += fmt::format("; {} times it gave back all that it cached", use.retries);
+      text += "; it gave back all that it cached " +
+              (use.retries == 1 ? "once" : fmt::format("{} times", use.retries));
   }
   text = wrapped(text, 2, width_of(options));
   constexpr std::size_t few = 3;  // all are in --json

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of models whose layers have experts, latent attention or prediction modules.
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "forecast/forecast.hpp"
 #include "tests/catch.hpp"
@@ -53,6 +55,25 @@ TEST_CASE("experts that are divided exchange tokens, in a place of their own") {
     CHECK(std::ranges::count(f.critical_path, forecast::StepPart::expert_comm,
                              &forecast::PartTime::part) == (tensor > 1 ? 1 : 0));
   }
+}
+
+TEST_CASE(
+    "expert-parallel groups that lie across nodes are warned of, with what keeps them whole") {
+  auto s = mixture({.data = 12, .expert = 4});
+  s.training.global_batch = 12;
+  s.cluster = tests::cluster_of(12, 6, 6);  // GPUs 4 and 5 share a group with 6 and 7
+  CHECK(simulate(s).warnings ==
+        std::vector<std::string>{
+            "expert-parallel groups of 4 GPUs lie across nodes of 6, and send tokens over the "
+            "fabric; use 4 of each: gpus: 4 in cluster.node"});
+  s.cluster.node.tray = 2;
+  CHECK(simulate(s).warnings ==
+        std::vector<std::string>{
+            "expert-parallel groups of 4 GPUs lie across racks of 6, and send tokens over the "
+            "fabric; use 4 of each: cluster.trays: 6 and cluster.racks: 3 in place of "
+            "cluster.gpus"});
+  s.plan.expert = 2;  // three groups to a node
+  CHECK(simulate(s).warnings.empty());
 }
 
 TEST_CASE("a rank holds all experts, or its part of each") {
