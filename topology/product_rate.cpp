@@ -385,8 +385,12 @@ Evidence ProductRates::evidence(const Kernel& kernel) const {
 }
 
 units::FlopsPerSecond ProductRates::rate(const Kernel& kernel) const {
-  if (is_one_by_one(kernel))
-    return rate(one_expert(kernel)) * alone_share[static_cast<std::size_t>(kernel.layout)];
+  if (is_one_by_one(kernel)) {
+    const auto most = device_->peak_of(kernel.precision) * (most_of_peak * device_->clock());
+    const auto alone =
+        rate(one_expert(kernel)) * alone_share[static_cast<std::size_t>(kernel.layout)];
+    return std::min(alone, most);
+  }
   const auto shape = product_shape(kernel);
   const auto peak = device_->peak_of(kernel.precision);
   const auto machine = machine_for(kernel.precision, peak.value, *device_);

@@ -13,13 +13,19 @@ struct Option {
   std::string_view brief, name, key;
 };
 
+// Keys that stand for something before they are one of a recipe's.
+constexpr std::string_view recipe_key = "recipe", type_key = "mixed_precision",
+                           family_key = "performance.family", size_key = "performance.size",
+                           scaling_key = "performance.fp8_recipe", gpus_key = "performance.gpus",
+                           task_key = "performance.task", adapters_key = "peft";
+
 constexpr auto options = std::to_array<Option>(
-    {{"-mr", "--model_recipe_name", "recipe"},
-     {"-m", "--model_family_name", "performance.family"},
-     {"", "--model_name", "performance.family"},
-     {"-s", "--model_size", "performance.size"},
-     {"-c", "--compute_dtype", "mixed_precision"},
-     {"-fr", "--fp8_recipe", "performance.fp8_recipe"},
+    {{"-mr", "--model_recipe_name", recipe_key},
+     {"-m", "--model_family_name", family_key},
+     {"", "--model_name", family_key},
+     {"-s", "--model_size", size_key},
+     {"-c", "--compute_dtype", type_key},
+     {"-fr", "--fp8_recipe", scaling_key},
      {"-tp", "--tensor_model_parallel_size", "model.tensor_model_parallel_size"},
      {"", "--tensor_parallel_size", "model.tensor_model_parallel_size"},
      {"-pp", "--pipeline_model_parallel_size", "model.pipeline_model_parallel_size"},
@@ -40,11 +46,30 @@ constexpr auto options = std::to_array<Option>(
      {"-fsdp", "--use_megatron_fsdp", "ddp.use_megatron_fsdp"},
      {"", "--cuda_graph_impl", "model.cuda_graph_impl"},
      {"", "--cuda_graph_scope", "model.cuda_graph_scope"},
-     {"-ng", "--num_gpus", "gpus"},
+     {"-ng", "--num_gpus", gpus_key},
      {"-gn", "--gpus_per_node", "performance.gpus_per_node"},
      {"-g", "--gpu", "performance.gpu"},
      {"-d", "--domain", "performance.domain"},
-     {"-t", "--task", "performance.task"}});
+     {"-t", "--task", task_key},
+     {"", "--moe_a2a_overlap", "comm_overlap.overlap_moe_expert_parallel_comm"},
+     {"", "--nccl_ub", "ddp.nccl_ub"},
+     {"-a", "--account", "performance.account"},
+     {"-p", "--partition", "performance.partition"},
+     {"", "--time_limit", "performance.time_limit"},
+     {"-i", "--container_image", "performance.container_image"},
+     {"-cm", "--custom_mounts", "performance.custom_mounts"},
+     {"-l", "--log_dir", "performance.log_dir"},
+     {"", "--nemo_home", "performance.nemo_home"},
+     {"-hf", "--hf_token", "performance.hf_token"},
+     {"-wdk", "--wandb_key", "performance.wandb_key"},
+     {"-wdp", "--wandb_project_name", "performance.wandb_project_name"},
+     {"-wdj", "--wandb_experiment_name", "performance.wandb_experiment_name"},
+     {"", "--dryrun", "performance.dryrun"},
+     {"", "--detach", "performance.detach"},
+     {"-vb", "--enable_vboost", "performance.enable_vboost"},
+     {"-en", "--enable_nsys", "performance.enable_nsys"},
+     {"-ms", "--max_steps", "performance.max_steps"},
+     {"-er", "--experiment_name", "performance.experiment_name"}});
 
 // "bf16_with_mxfp8_mixed" of "fp8_mx".
 std::string mixed_precision(const std::string& type) {
@@ -73,19 +98,16 @@ JobArgument argument_at(const std::vector<JobWord>& words, std::size_t& i) {
   const auto& word = words[i++];
   const auto* option = option_of(word.text);
   const auto name = word.text.substr(0, word.text.find('='));
-  const auto plain = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-  JobArgument argument{option == nullptr ? "performance." + plain : std::string(option->key),
-                       {},
-                       word.at,
-                       word.text};
+  const auto plain = name.substr(std::min(name.find_first_not_of("-+~"), name.size()));
+  JobArgument argument{
+      option == nullptr ? plain : std::string(option->key), {}, word.at, word.text};
   if (name.size() < word.text.size())
     argument.values.push_back({word.text.substr(name.size() + 1), word.trouble, word.at});
-  while (argument.values.empty() && i < words.size() && !words[i].text.starts_with('-')) {
+  while (word.text.starts_with('-') && argument.values.empty() && i < words.size() &&
+         !words[i].text.starts_with('-')) {
     argument.text += ' ' + words[i].text;
     argument.values.push_back(words[i++]);
   }
-  if (argument.name == "mixed_precision" && !argument.values.empty())
-    argument.values.front().text = mixed_precision(argument.values.front().text);
   return argument;
 }
 
@@ -94,18 +116,39 @@ const JobArgument* find(const Job& job, std::string_view name) {
   return found == job.arguments.end() || found->values.empty() ? nullptr : &*found;
 }
 
+bool is(const JobArgument& argument, std::string_view key) { return argument.name == key; }
+
+// "-c fp8 -fr mx" is "-c fp8_mx".
+void name_precision(Job& job) {
+  const auto* scaling = find(job, scaling_key);
+  for (auto& one : job.arguments) {
+    if (!is(one, type_key) || one.values.empty()) continue;
+    auto& type = one.values.front().text;
+    if (type == "fp8" && scaling != nullptr) type += "_" + scaling->values.front().text;
+    type = mixed_precision(type);
+  }
+}
+
+// Of adapters a key of the recipe speaks.
+void name_task(Job& job) {
+  for (auto& one : job.arguments)
+    if (is(one, task_key) && !one.values.empty() &&
+        one.values.front().text.find("ora") != std::string::npos)
+      one.name = adapters_key;
+}
+
 // The recipe is a family and a size where it is not named; "-mr 70b" is a size.
 void name_recipe(Job& job) {
   for (auto& one : job.arguments)
-    if (const auto* family = find(job, "performance.family");
-        one.name == "recipe" && family != nullptr && !one.values.empty() &&
+    if (const auto* family = find(job, family_key);
+        is(one, recipe_key) && family != nullptr && !one.values.empty() &&
         one.values.front().text.find('_') == std::string::npos)
       one.values.front().text =
           family->values.front().text + "_" + std::exchange(one.values.front().text, {});
-  const auto *family = find(job, "performance.family"), *size = find(job, "performance.size");
-  if (family == nullptr || find(job, "recipe") != nullptr) return;
+  const auto *family = find(job, family_key), *size = find(job, size_key);
+  if (family == nullptr || find(job, recipe_key) != nullptr) return;
   auto recipe = *family;
-  recipe.name = "recipe";
+  recipe.name = recipe_key;
   if (size != nullptr) {
     recipe.values.front().text += "_" + size->values.front().text;
     recipe.text += " " + size->text;
@@ -116,20 +159,28 @@ void name_recipe(Job& job) {
 }  // namespace
 
 bool is_performance_script(std::string_view text) {
-  return text.find("setup_experiment.py") != text.npos ||
-         text.find("run_performance_workload") != text.npos;
+  constexpr std::array<std::string_view, 2> programs{"setup_experiment.py",
+                                                     "run_performance_workload"};
+  return std::ranges::any_of(programs, [&](std::string_view program) {
+    for (auto at = text.find(program); at != text.npos; at = text.find(program, at + 1)) {
+      const auto line = text.substr(0, at).rfind('\n') + 1;  // npos + 1 is 0
+      if (text.substr(line, at - line).find('#') == text.npos) return true;
+    }
+    return false;
+  });
 }
 
 Job performance_job(LaunchScript launch) {
   Job job;
   job.program = launch.job.program;
   for (std::size_t i = 0; i < launch.words.size();) {
-    if (!launch.words[i].text.starts_with('-')) {
+    const auto& word = launch.words[i].text;
+    if (!word.starts_with('-') && word.find('=') == word.npos) {
       ++i;
       continue;
     }
     auto argument = argument_at(launch.words, i);
-    if (argument.name == "gpus") {
+    if (is(argument, gpus_key)) {
       argument.name = "accelerate.num_processes";
       job.launcher.push_back(std::move(argument));
     } else {
@@ -143,6 +194,8 @@ Job performance_job(LaunchScript launch) {
     parallel.values.front().text = "true";
     job.arguments.push_back(std::move(parallel));
   }
+  name_precision(job);
+  name_task(job);
   name_recipe(job);
   return job;
 }

@@ -43,6 +43,7 @@ std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& 
       if (missing.empty()) missing = path;
       continue;
     }
+    if (read_launch(*text, hints.env)) continue;  // a script again, which could name this one
     const JobFiles beside = [&](const std::string& name) { return files(folder_of(path) + name); };
     if (auto made = read(*text, path, hints, beside)) return NamedFile{path, std::move(*made)};
   }
@@ -54,8 +55,8 @@ void account_others(JobAccount& account, const LaunchScript& launch, const std::
   for (const auto& argument : launch.job.arguments) {
     const bool names_it = std::ranges::any_of(
         argument.values, [&](const JobWord& value) { return path_in(value.text) == named; });
-    if (argument.name.empty() || argument.name == "$@" || argument.name == "$*" || names_it)
-      continue;
+    const std::string_view key = argument.name;
+    if (key.empty() || key == "$@" || key == "$*" || names_it) continue;
     account.arguments.push_back(
         {written(argument),
          place_text(argument, file),

@@ -261,7 +261,8 @@ Made read_recipe(const Looked& looked, const JobHints& hints, Complaints& compla
     job = read_shell_script(looked.text, arguments_of(table), hints.env);
     std::vector<JobArgument> below;
     for (const auto& argument : job.arguments)
-      if (argument.name == "--config-file" || argument.name == "--config_file")
+      if (const std::string_view name = argument.name;
+          name == "--config-file" || name == "--config_file")
         below = keys_of_file(argument, looked.files, complaints);
     job.arguments.insert(job.arguments.begin(), below.begin(), below.end());
   }

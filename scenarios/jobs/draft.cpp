@@ -134,7 +134,7 @@ JudgedArgument Draft::judged(const JobArgument& argument, const std::string& fil
     judged.why = "nothing here depends on it";
   }
   for (const auto& [prefix, why] : unused_)
-    if (known->name.starts_with(prefix) && judged.keys.empty()) {
+    if (std::string_view(known->name).starts_with(prefix) && judged.keys.empty()) {
       judged.effect = Effect::none;
       judged.why = why;
     }

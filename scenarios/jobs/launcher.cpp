@@ -11,15 +11,31 @@ namespace scenarios {
 namespace {
 
 std::optional<std::int64_t> number_in(std::string_view text) {
-  if (const auto colon = text.rfind(':'); colon != text.npos)
-    text.remove_prefix(colon + 1);  // --gres gpu:h100:8, --nnodes 1:4: at most four
-  if (const auto dash = text.rfind('-'); dash != text.npos) text.remove_prefix(dash + 1);  // -N 2-4
   std::int64_t number = 0;
   const auto* end = text.data() + text.size();
   const auto [stop, wrong] = std::from_chars(text.data(), end, number);
   constexpr std::int64_t most = 10'000'000;
   if (wrong != std::errc() || stop != end || number < 1 || number > most) return {};
   return number;
+}
+
+// The most of "1:4", "2-4" or "4" nodes.
+std::optional<std::int64_t> most_nodes_in(std::string_view text) {
+  const auto between = text.find_first_of(":-");
+  if (between == text.npos) return number_in(text);
+  return number_in(text.substr(0, between)) ? number_in(text.substr(between + 1)) : std::nullopt;
+}
+
+// "8", "h100:8" or "gpu:h100:8(S:0-1)"; of several kinds of resource the GPUs.
+std::optional<std::int64_t> gpus_in(std::string_view text, bool of_resources) {
+  while (of_resources && !text.starts_with("gpu")) {
+    const auto comma = text.find(',');
+    if (comma == text.npos) return {};
+    text.remove_prefix(comma + 1);
+  }
+  text = text.substr(0, text.find_first_of(of_resources ? ",(" : "("));
+  const auto colon = text.rfind(':');
+  return number_in(colon == text.npos ? text : text.substr(colon + 1));
 }
 
 // What the options say, one after another; the last of a name holds.
@@ -122,6 +138,9 @@ class Launched {
     };
     const auto nodes = value("slurm.nodes"), each = value("slurm.ntasks_per_node"),
                all = value("slurm.ntasks");
+    if (!all && each && nodes && value("slurm.gpus_per_task"))
+      return made(*number("slurm.gpus_per_task") * *number("slurm.ntasks_per_node") *
+                  *number("slurm.nodes"));
     if (each.value_or(1) > 1 && nodes)
       return made(*number("slurm.ntasks_per_node") * *number("slurm.nodes"));
     if (all && *all > nodes.value_or(1)) return made(*number("slurm.ntasks"));
@@ -167,7 +186,12 @@ JudgedArgument judged(const JobArgument& option, const std::string& file,
 
 std::optional<std::int64_t> launched_number(const JobArgument& option) {
   const bool told = option.values.size() == 1 && option.values[0].trouble.empty();
-  return told ? number_in(option.values[0].text) : std::nullopt;
+  if (!told) return {};
+  const std::string_view name = option.name, text = option.values[0].text;
+  if (name.ends_with("nodes")) return most_nodes_in(text);
+  if (name == "slurm.gres" || name.starts_with("slurm.gpus"))
+    return gpus_in(text, name == "slurm.gres");
+  return number_in(text);
 }
 
 std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher) {

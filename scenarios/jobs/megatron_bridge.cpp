@@ -103,6 +103,19 @@ std::string model_of_recipe(std::string name) {
   return name;
 }
 
+// Sizes that are given hold before those of the recipe's model.
+void override_sizes(MegatronJob& job) {
+  constexpr std::array<std::pair<const char*, const char*>, 6> sizes{
+      {{"--num-layers", "model.layers"},
+       {"--hidden-size", "model.hidden"},
+       {"--num-attention-heads", "model.heads"},
+       {"--num-query-groups", "model.kv_heads"},
+       {"--kv-channels", "model.head_dim"},
+       {"--ffn-hidden-size", "model.ffn"}}};
+  for (const auto& [option, key] : sizes)
+    if (const auto size = job.given.whole(option)) job.draft.whole(key, *size, {option});
+}
+
 void read_recipe_model(MegatronJob& job) {
   const auto& given = job.given;
   if (given.has("--num-layers") && given.has("--hidden-size")) return;
@@ -113,6 +126,7 @@ void read_recipe_model(MegatronJob& job) {
     if (model == nullptr) continue;
     for (const auto& member : model->members)
       job.draft.set("model." + member.key.text, member.value, {name});
+    override_sizes(job);
     return;
   }
   job.draft.want("model",

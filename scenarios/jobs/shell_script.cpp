@@ -108,6 +108,9 @@ class Script {
   // A launcher with a program, Python with a script, or values of variables before a program.
   static bool starts_program(std::span<const JobWord> words) {
     if (words.empty()) return false;
+    constexpr std::array<std::string_view, 2> own_command{"axolotl", "llamafactory-cli"};
+    if (words.size() > 1 && std::ranges::find(own_command, words.front().text) != own_command.end())
+      return true;
     const bool sets = assigned_at(words.front().text) != std::string_view::npos;
     return sets || program_in(words) < words.size() || launched_command(words).launched;
   }
@@ -150,7 +153,8 @@ class Script {
   }
 
   void consider(std::vector<JobWord> words, const std::vector<JobWord>& before = {}) {
-    const bool better = any_program_ ? starts_program(words)
+    const bool launched = any_program_ && !best_.empty() && launched_command(best_).launched;
+    const bool better = any_program_ ? starts_program(words) && !launched
                                      : known_among(words, table_) > known_among(best_, table_);
     if (!better) return;
     best_ = std::move(words);
@@ -222,10 +226,10 @@ class Script {
   std::string_view text_;
   const ArgumentTable& table_;
   ShellVariables variables_;
-  std::vector<JobWord> best_;                // of the command with most known arguments
-  std::vector<JobWord> before_;              // of the command that is given this one as a text
-  std::size_t arguments_at_ = 0;             // of the best
-  bool any_program_;                         // the best is the last that starts a program
+  std::vector<JobWord> best_;     // of the command with most known arguments
+  std::vector<JobWord> before_;   // of the command that is given this one as a text
+  std::size_t arguments_at_ = 0;  // of the best
+  bool any_program_;              // the best is the first that is launched, or the last program
   std::vector<std::vector<JobWord>> lists_;  // of variables that hold arguments
 };
 

@@ -81,8 +81,10 @@ void read_model(TitanJob& job) {
 
 std::int64_t degree(const TitanJob& job, std::string_view name) {
   const auto value = job.given.whole_or(name, 1);
+  constexpr std::int64_t most = 1'000'000;
   if (value == 0) job.given.complain(name, "a degree is at least 1");
-  return std::max<std::int64_t>(1, value);
+  if (value > most) job.given.complain(name, "a degree is at most 1,000,000");
+  return value > most ? 1 : std::max<std::int64_t>(1, value);
 }
 
 // --- data-parallel ranks: sharded times replicated; -1: what is left
@@ -96,11 +98,11 @@ Ranks ranks_of(const TitanJob& job) {
   Ranks ranks;
   ranks.replicas = degree(job, "parallelism.data_parallel_replicate_degree");
   const auto shards = job.given.word_or("parallelism.data_parallel_shard_degree", "-1");
-  const auto others = ranks.replicas * job.tensor * job.pipeline * job.context;
   if (shards != "-1")
     ranks.shards = degree(job, "parallelism.data_parallel_shard_degree");
   else if (job.gpus)
-    ranks.shards = std::max<std::int64_t>(1, *job.gpus / others);
+    ranks.shards = std::max<std::int64_t>(
+        1, *job.gpus / ranks.replicas / job.tensor / job.pipeline / job.context);
   return ranks;
 }
 

@@ -223,7 +223,8 @@ void read_launch(TrainerJob& job) {
 std::string missing_config(const Job& job) {
   for (const auto& argument : job.arguments)
     if (gives(argument, "config_file") && !argument.values.empty())
-      return argument.values.front().text;
+      return argument.values.front().text.empty() ? written(argument)
+                                                  : argument.values.front().text;
   return {};
 }
 

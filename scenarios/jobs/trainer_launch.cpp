@@ -64,7 +64,8 @@ Job with_accelerate(Job job, const JobFiles& files) {
   for (auto& option : job.launcher) {
     if (!is_option(option)) continue;
     auto key = key_of(option);
-    const bool named = key.name == "config_file" && key.values.front().trouble.empty();
+    const bool named =
+        std::string_view(key.name) == "config_file" && key.values.front().trouble.empty();
     const auto path = key.values.front().text;
     const auto text = named && files ? files(path) : std::nullopt;
     if (text) {

@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 2> sections{"language_model", "model_para
 
 // Of yaml_arguments.py: this activation is a gated one.
 void take_activation(JobArgument& key) {
-  const bool gated = key.name == "model.activation_func" && key.values.size() == 1 &&
-                     key.values.front().text == "swiglu";
+  const bool gated = std::string_view(key.name) == "model.activation_func" &&
+                     key.values.size() == 1 && key.values.front().text == "swiglu";
   if (!gated) return;
   key.name = "model.gated_linear_unit";
   key.values.front().text = "true";
@@ -38,13 +38,14 @@ Job read_yaml_config(const Value& document) {
   for (auto& key : job.arguments) {
     if (key.text.empty()) key.text = written(key);
     for (const auto section : sections)
-      if (const auto prefix = std::string(section) + "."; key.name.starts_with(prefix))
+      if (const auto prefix = std::string(section) + ".";
+          std::string_view(key.name).starts_with(prefix))
         key.name = "model." + key.name.substr(prefix.size());
     take_activation(key);
-    auto& list =
-        key.name == "model.gated_linear_unit" && key.text.find("activation") != key.text.npos
-            ? gated
-            : plain;
+    auto& list = std::string_view(key.name) == "model.gated_linear_unit" &&
+                         key.text.find("activation") != key.text.npos
+                     ? gated
+                     : plain;
     list.push_back(std::move(key));
   }
   plain.insert(plain.end(), gated.begin(), gated.end());  // it holds over gated_linear_unit

@@ -101,6 +101,35 @@ TEST_CASE("the performance scripts of Megatron-Bridge are overrides of a recipe"
         "training.sequence_length plan.tensor plan.pipeline plan.context cluster.node");
 }
 
+TEST_CASE("options of a performance script that change the run are read, refused or unknown") {
+  const std::string script = "python setup_experiment.py -m llama3 -s 8b -ng 8 -mb 1 -gb 8 ";
+  const auto job =
+      tests::job(script + "-c fp8 -fr mx model.num_layers=4 --tensor_paralel 8 -l x\n");
+  CHECK(at(job.document, "training.precision") == "mxfp8");
+  CHECK(at(job.document, "model.layers") == "4");
+  CHECK(effect_of(job, "--tensor_paralel 8") == Effect::unknown);
+  CHECK(effect_of(job, "-l x") == Effect::none);
+  CHECK(refused(script + "-c bf16 -t lora\n").find("only adapters are trained") !=
+        std::string::npos);
+}
+
+TEST_CASE("a script that names itself, or another that names it, is no job") {
+  const auto names = [](const std::string& file) { return "python train.py " + file + "\n"; };
+  const scenarios::JobFiles files = [&](const std::string& name) -> std::optional<std::string> {
+    return names(name == "a.yaml" ? "b.yaml" : "a.yaml");
+  };
+  for (const auto* file : {"a.yaml", "b.yaml"})
+    CHECK_THROWS_WITH(scenarios::read_job(names(file), "a.yaml", {}, files),
+                      STEPCAST_HOLDS("train.py is no program of a framework that is known"));
+}
+
+TEST_CASE("the first command of a launcher is the job, whatever is run behind it") {
+  const std::string one =
+      "torchrun --nproc_per_node 8 --nnodes 2 train.py job.yaml\npython convert.py --out x\n";
+  CHECK_THROWS_WITH(scenarios::read_job(one, "run.sh", {}, {}),
+                    STEPCAST_HOLDS("train.py is given job.yaml, which is not beside this file"));
+}
+
 TEST_CASE("ms-swift trains adapters in bf16 with recomputation unless it is told") {
   const std::string swift =
       "NPROC_PER_NODE=4 swift sft --model Qwen/Qwen2.5-7B-Instruct --per_device_train_batch_size 1 "
