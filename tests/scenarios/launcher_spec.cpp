@@ -63,6 +63,18 @@ const std::string accelerate =
 
 }  // namespace
 
+TEST_CASE("of resources the GPUs count, of a range of nodes the most, and of nonsense nothing") {
+  CHECK(started("srun -N 2 --gres=gpu:8,nvme:1 python") == "16");
+  CHECK(started("srun -N 2 --gres=nvme:1,gpu:h100:4 python") == "8");
+  CHECK(started("srun -N 2 --gres='gpu:h100:8(S:0-1)' python") == "16");
+  CHECK(started("srun -N2-4 --gpus-per-node=h100:8 python") == "32");
+  CHECK(started("srun --nodes=4 --ntasks-per-node=1 --gpus-per-task=8 python") == "32");
+  for (const auto* without :
+       {"srun -N 2 --gres=craynetwork:1 python", "torchrun --nproc_per_node 8 --nnodes -1",
+        "torchrun --nproc_per_node 8 --nnodes x:4"})
+    CHECK(started(without).empty());
+}
+
 TEST_CASE("every launcher says on how many GPUs it starts a job") {
   CHECK(started("torchrun --nproc_per_node 8 --nnodes=4") == "32");
   CHECK(started("torchrun --standalone --nproc-per-node=4") == "4");
