@@ -334,7 +334,8 @@ TEST_CASE("products of experts are grouped from two experts on, with one row eac
   CHECK(product(8).m == 1);
   auto extent = half_rows(t);
   extent.experts = 2;
-  for (const auto& kernel : named(experts_of(t, extent), "expert up projection").forward)
+  const auto pair = named(experts_of(t, extent), "expert up projection");
+  for (const auto& kernel : pair.forward)
     if (kernel.kind == Kind::product) CHECK(kernel.grouped);
 }
 
