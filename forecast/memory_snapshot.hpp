@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a snapshot of PyTorch's caching allocator tells about a real run's memory.
+// Memory of a real run, as a snapshot of PyTorch's caching allocator tells it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

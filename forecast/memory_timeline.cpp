@@ -57,7 +57,7 @@ std::int64_t whole(Bytes bytes) { return static_cast<std::int64_t>(bytes.value);
 struct Turn {
   strategies::Pass pass;
   std::size_t chunk, microbatch;
-  // Of a pair, whose passes take turns layer by layer: the first, and the second.
+  // Whether this pass is the first or the second of a pair whose layers take turns.
   bool beside_next = false, beside_previous = false;
   friend bool operator==(const Turn&, const Turn&) = default;
 };

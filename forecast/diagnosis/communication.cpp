@@ -50,7 +50,7 @@ Sort sort_of(const Observed& evidence, const RanPasses& work, std::size_t part) 
   return sort;
 }
 
-// Of the chain's communication what is beyond the forecast.
+// Seconds of communication on the chain beyond those of the forecast.
 double excess_of(const Observed& evidence, const RanPasses& work, const Sort& sort) {
   const auto part = static_cast<StepPart>(sort.part);
   return std::max(0.0, sort.on_chain - evidence.expected_chain[sort.part] * passes(work, part, 0));

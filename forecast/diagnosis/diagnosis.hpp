@@ -16,7 +16,7 @@
 
 namespace forecast {
 
-// What may have made a step longer.
+// The kinds of cause that may have made a step longer.
 //   straggler         kernels of some ranks took longer than the same kernels of the others
 //   late_rank         GPUs of some ranks idled while others waited for them
 //   unseen_rank       traced ranks waited unevenly for ranks that are not traced

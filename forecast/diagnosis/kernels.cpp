@@ -28,7 +28,8 @@ struct Factors {
   BySort own{1, 1, 1, 1};     // on this one
 };
 
-// What ran on a rank takes so many times what is expected of it. 0: it says nothing of this class.
+// The measured over the expected time of a class of kernels on a rank; 0 where none ran or
+// less than 0.5 % of the step was expected.
 double ratio_of(const Observed& evidence, const Factors& factors, std::size_t rank,
                 std::size_t of) {
   const auto& sums = evidence.sums[rank];
@@ -46,8 +47,8 @@ BySort passes_of(const SeenSums& sums, const RanPasses& work) {
   return factors;
 }
 
-// Of experts, whose sum is the same whoever has them, the mean; else the lower quartile, so that
-// few slow ranks do not count as all.
+// The ratio that all ranks share: the mean for experts, whose sum over ranks does not depend on who
+// holds them; the lower quartile for other kernels, so that few slow ranks do not count as all.
 double common_ratio(const std::vector<double>& ratios, bool mean) {
   if (ratios.empty()) return 1;
   return mean ? std::accumulate(ratios.begin(), ratios.end(), 0.0) /

@@ -21,7 +21,8 @@ struct SeenWork {
   std::uint32_t meeting = none_seen;  // of SeenStep::meetings
 };
 
-// What an instant went to: the first computation, else communication, else copy under way.
+// A time in which a GPU does one thing: the first computation under way, else a communication, else
+// a copy.
 struct Stretch {
   std::int64_t start_ns = 0, end_ns = 0;
   std::uint32_t work = none_seen;  // none: idle
@@ -59,7 +60,8 @@ struct SeenStep {
 SeenStep see_step(const std::vector<Profile>& profiles, const Scenario& scenario,
                   const std::vector<RankTimes>& expected);
 
-// What a forecast counts communication as: by the group's name, else as the scenario alone allows.
+// The part of the step that a forecast counts a communication in: by its group's name, else the
+// only part that the scenario allows.
 StepPart part_in(const Scenario& scenario, const ProfiledWork& work, const ProfiledGroup* group);
 
 }  // namespace forecast

@@ -129,7 +129,7 @@ void name_precision(Job& job) {
   }
 }
 
-// Of adapters a key of the recipe speaks.
+// A task such as "lora" trains adapters, which the recipe's key says.
 void name_task(Job& job) {
   for (auto& one : job.arguments)
     if (is(one, task_key) && !one.values.empty() &&
