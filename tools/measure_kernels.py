@@ -3,7 +3,7 @@
 """Measure the kernels of the GPU at hand, for `stepcast calibrate --kernels`.
 
 usage: measure_kernels.py OUTPUT.csv --peak TFLOPS --bandwidth GBPS [--peak-fp8 TFLOPS]
-                          [--fast] [--device N]
+                          [--fast] [--training TRAINING.csv] [--device N]
        measure_kernels.py [OUTPUT.csv] [--product PASS,BATCH,M,N,K[,fp8]]...
                           [--attention PASS,TOKENS,HEAD,CAUSAL]... [--dry-run]
 
@@ -13,6 +13,9 @@ memory, all from the data sheet; for some devices they are known here. --fast me
 --product and --attention, as `stepcast simulate` prints them, measure these shapes alone, by the
 columns below; several may be given. --dry-run says what would be measured, and needs no GPU.
 Rows are printed as they are measured, and written at the end if OUTPUT.csv is given.
+--training writes a second table, of what training has besides: the products of experts, in one
+kernel or one by one; the optimizer, the loss and what runs between products; and one large product
+over and over for ten seconds, with the clock and the power that the device settles at.
 
 Columns, as in scenarios/catalog/kernels/*.csv, and the precision:
   kind            product | attention | stream
@@ -182,26 +185,39 @@ def narrow_products(fast):
             x, weight.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
 
 
+def attention_kernels():
+    """(name, PyTorch's name for it) of the kernels that its attention can be told to take."""
+    from torch.nn.attention import SDPBackend
+    return [("flash-2", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)]
+
+
 def attention(dtype, s, head, causal):
-    """(pass, sequence, head, causal, flops, work) of both passes: 16k tokens, hidden size 2048."""
+    """(pass, sequence, head, causal, kernel, flops, work) of both passes: 16k tokens, hidden size
+    2048."""
+    from torch.nn.attention import sdpa_kernel
     shape = (max(1, 16384 // s), max(1, 2048 // head), s, head)
     q, k, v = (torch.randn(shape, device="cuda", dtype=dtype, requires_grad=True)
                for _ in range(3))
     flops = 4 * shape[0] * shape[1] * s * s * head / (2 if causal else 1)
 
-    def forward():
-        return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    for name, kernel in attention_kernels():
+        def forward():
+            with sdpa_kernel(kernel):
+                return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
-    out = forward()
-    grad = torch.randn_like(out)
-    yield "forward", s, head, causal, flops, forward
-    yield "backward", s, head, causal, 2.5 * flops, lambda: torch.autograd.grad(
-        out, (q, k, v), grad, retain_graph=True)
+        try:
+            out = forward()
+        except RuntimeError:  # this GPU or PyTorch lacks it
+            continue
+        grad = torch.randn_like(out)
+        yield "forward", s, head, causal, name, flops, forward
+        yield "backward", s, head, causal, name, 2.5 * flops, lambda: torch.autograd.grad(
+            out, (q, k, v), grad, retain_graph=True)
 
 
 def attentions(dtype, fast):
     sequences = [2048] if fast else [512, 1024, 2048, 4096, 8192, 16384]
-    for s, head, causal in itertools.product(sequences, [64, 128], [False, True]):
+    for s, head, causal in itertools.product(sequences, [64, 96, 128], [False, True]):
         yield from attention(dtype, s, head, causal)
 
 
@@ -221,6 +237,129 @@ def streams(dtype, fast):
             yield "rmsnorm", 2 * size, lambda: F.rms_norm(x, (width,), weight)
 
 
+EXPERT_SIZES = [(1408, 2048), (2048, 1408), (2048, 7168), (7168, 2048)]
+
+
+def grouped_products(fast):
+    """(implementation, pass, experts, rows of each, n, k, work) of experts in bf16, balanced."""
+    rows_of_each = [512] if fast else [128, 512, 2048, 8192]
+    for experts, (n, k) in itertools.product([8] if fast else [8, 32, 128], EXPERT_SIZES):
+        for rows in rows_of_each:
+            if experts * rows > 65536:
+                continue
+            x = matrix(experts * rows, k, torch.bfloat16)
+            grad = matrix(experts * rows, n, torch.bfloat16)
+            weight = torch.randn(experts, n, k, device="cuda", dtype=torch.bfloat16)
+            ends = torch.arange(rows, experts * rows + 1, rows, device="cuda", dtype=torch.int32)
+            xs, grads = x.split(rows), grad.split(rows)
+
+            def one_by_one(left, right):
+                return lambda: [torch.mm(a, b) for a, b in zip(left, right)]
+
+            if hasattr(torch, "_grouped_mm"):
+                yield "grouped_mm", "forward", experts, rows, n, k, lambda: torch._grouped_mm(
+                    x, weight.transpose(1, 2), offs=ends)
+                yield "grouped_mm", "input_gradient", experts, rows, k, n, lambda: (
+                    torch._grouped_mm(grad, weight, offs=ends))
+                yield "grouped_mm", "weight_gradient", experts, n, k, rows, lambda: (
+                    torch._grouped_mm(grad.t(), x, offs=ends))
+            if rows in (512, 2048) and experts < 128:
+                yield ("one by one", "forward", experts, rows, n, k,
+                       one_by_one(xs, [w.t() for w in weight]))
+                yield "one by one", "input_gradient", experts, rows, k, n, one_by_one(grads, weight)
+                yield ("one by one", "weight_gradient", experts, n, k, rows,
+                       one_by_one([g.t() for g in grads], xs))
+
+
+def training_streams():
+    """(name, bytes read and written at the least, work) of what runs between products, in bf16."""
+    for tokens in [2048, 8192, 32768]:
+        width, ffn = 4096, 14336
+        x = matrix(tokens, width, torch.bfloat16).requires_grad_()
+        weight = torch.ones(width, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+        gate, up = (matrix(tokens, ffn, torch.bfloat16).requires_grad_() for _ in range(2))
+        size, wide = 2 * tokens * width, 2 * tokens * ffn
+        if hasattr(F, "rms_norm"):
+            y = F.rms_norm(x, (width,), weight)
+            yield "rmsnorm_backward", 3 * size, lambda: torch.autograd.grad(
+                y, (x, weight), x.detach(), retain_graph=True)
+        z = F.layer_norm(x, (width,), weight, weight)
+        yield "layernorm_backward", 3 * size, lambda: torch.autograd.grad(
+            z, (x, weight), x.detach(), retain_graph=True)
+        yield "silu", 2 * wide, lambda: F.silu(gate.detach())
+        yield "multiply", 3 * wide, lambda: torch.mul(gate.detach(), up.detach())
+        s = F.silu(gate)
+        yield "silu_backward", 3 * wide, lambda: torch.autograd.grad(
+            s, gate, up.detach(), retain_graph=True)
+        order = torch.randperm(tokens, device="cuda")
+        yield "permute", 2 * size, lambda: x.detach().index_select(0, order)
+        out = torch.zeros_like(x.detach())
+        yield "index_add", 3 * size, lambda: out.index_add_(0, order, x.detach())
+        yield "to_float", 3 * size, lambda: x.detach().float()
+        if tokens > 8192:
+            continue
+        vocabulary = 128256
+        logits = matrix(tokens, vocabulary, torch.float32).requires_grad_()
+        target = torch.randint(vocabulary, (tokens,), device="cuda")
+        loss = F.cross_entropy(logits, target)
+        yield "cross_entropy", 8 * tokens * vocabulary, lambda: F.cross_entropy(
+            logits.detach(), target)
+        yield "cross_entropy_backward", 12 * tokens * vocabulary, lambda: torch.autograd.grad(
+            loss, logits, retain_graph=True)
+    for millions in [16, 256, 1024]:
+        weight = torch.zeros(millions << 20, device="cuda", requires_grad=True)
+        weight.grad = torch.zeros_like(weight)
+        adam = torch.optim.AdamW([weight], lr=1e-4, fused=True)
+        adam.step()
+        yield "adamw_fused", 28 * weight.numel(), adam.step
+        norm = [weight.grad]
+        yield "norm", 4 * weight.numel(), lambda: torch._foreach_norm(norm)
+
+
+def sensors():
+    """A function that reads clock (MHz) and power (W), or nothing where pynvml is missing."""
+    try:
+        import pynvml
+        pynvml.nvmlInit()
+        handle = pynvml.nvmlDeviceGetHandleByIndex(torch.cuda.current_device())
+        return lambda: (pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM),
+                        pynvml.nvmlDeviceGetPowerUsage(handle) // 1000)
+    except Exception:
+        return lambda: ("", "")
+
+
+def sustained(size, lasting=10.0):
+    """(seconds since the begin, TFLOP/s, MHz, W) of one product over and over, each half second."""
+    a, b = matrix(size, size, torch.bfloat16), matrix(size, size, torch.bfloat16)
+    read, begun = sensors(), time.perf_counter()
+    once = seconds(lambda: torch.mm(a, b))
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    while time.perf_counter() - begun < lasting:
+        calls = max(1, int(0.5 / once))
+        begin.record()
+        for _ in range(calls):
+            torch.mm(a, b)
+        end.record()
+        time.sleep(0.4)
+        said = read()
+        end.synchronize()
+        rate = 2 * size**3 * calls / (begin.elapsed_time(end) / 1e3) / 1e12
+        yield time.perf_counter() - begun, rate, *said
+
+
+def training_rows(peak, bandwidth, fast):
+    """Rows of --training: kind,pass,groups,m,n,k,implementation,microseconds,efficiency."""
+    for name, size, work in training_streams():
+        each = seconds(work)
+        yield f"stream,{name},,{size},,,,{each * 1e6:.2f},{size / each / bandwidth:.4f}"
+    for since, rate, clock, power in sustained(8192):
+        yield f"sustained,{since:.1f} s,,8192,8192,8192,{clock} MHz {power} W,,{rate / peak * 1e12:.4f}"
+    for implementation, name, experts, m, n, k, work in grouped_products(fast):
+        each = seconds(work)
+        yield (f"experts,{name},{experts},{m},{n},{k},{implementation},{each * 1e6:.2f},"
+               f"{2 * experts * m * n * k / each / peak:.4f}")
+
+
 def driver():
     try:
         return subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
@@ -238,11 +377,11 @@ def asked_rows(asked, dtype, precision, peak, peak_fp8):
         of = rate / (peak_fp8 if narrow else peak)
         yield f"product,{name},{batch},{m},{n},{k},,,{of:.4f},{narrow or precision}"
     for wanted, s, head, causal in asked.attention:
-        for name, _, _, _, flops, work in attention(dtype, s, head, causal):
+        for name, _, _, _, kernel, flops, work in attention(dtype, s, head, causal):
             if name == wanted:
                 rate = flops / seconds(work)
-                yield (f"attention,{name},,{s},{s},{head},{int(causal)},,{rate / peak:.4f},"
-                       f"{precision}")
+                yield (f"attention,{name},,{s},{s},{head},{int(causal)},{kernel},"
+                       f"{rate / peak:.4f},{precision}")
 
 
 def dry_run(asked):
@@ -263,9 +402,10 @@ def rows(dtype, precision, peak, peak_fp8, bandwidth, fast):
         for name, batch, m, n, k, work in narrow_products(fast):
             rate = 2 * batch * m * n * k / seconds(work)
             yield f"product,{name},{batch},{m},{n},{k},,,{rate / peak_fp8:.4f},fp8"
-    for name, s, head, causal, flops, work in attentions(dtype, fast):
+    for name, s, head, causal, kernel, flops, work in attentions(dtype, fast):
         rate = flops / seconds(work)
-        yield f"attention,{name},,{s},{s},{head},{int(causal)},,{rate / peak:.4f},{precision}"
+        yield (f"attention,{name},,{s},{s},{head},{int(causal)},{kernel},{rate / peak:.4f},"
+               f"{precision}")
     for name, size, work in streams(dtype, fast):
         yield f"stream,{name},,,{size},,,,{size / seconds(work) / bandwidth:.4f},{precision}"
 
@@ -283,6 +423,8 @@ def main():
     parser.add_argument("--bandwidth", type=float, help="memory bandwidth, GB/s")
     parser.add_argument("--device", type=int, default=0)
     parser.add_argument("--fast", action="store_true", help="a quarter of the shapes")
+    parser.add_argument("--training", metavar="TRAINING.csv",
+                        help="measure what training has besides, into this table")
     parser.add_argument("--product", type=product_shape, action="append", default=[],
                         metavar="PASS,BATCH,M,N,K[,fp8]", help="measure this product; repeatable")
     parser.add_argument("--attention", type=attention_shape, action="append", default=[],
@@ -318,10 +460,17 @@ def main():
     for line in measured:
         print(line, flush=True)
         lines.append(line)
-    if not asked.output:
-        return
-    with open(asked.output, "w") as file:
-        file.write("\n".join(lines) + "\n")
+    if asked.output:
+        with open(asked.output, "w") as file:
+            file.write("\n".join(lines) + "\n")
+    if asked.training:
+        with open(asked.training, "w") as file:
+            print(*(line for line in lines if line.startswith("#")),
+                  "kind,pass,groups,m,n,k,implementation,microseconds,efficiency",
+                  sep="\n", file=file)
+            for line in training_rows(peaks[0], bandwidth * 1e9, asked.fast):
+                print(line, flush=True)
+                print(line, file=file, flush=True)
 
 
 if __name__ == "__main__":
