@@ -4,13 +4,17 @@
 namespace allocator {
 
 Address Addresses::take(Size size) {
-  auto end = first;
-  for (const auto& [address, taken] : taken_) {
-    if (address - end >= size) break;
-    end = address + taken;
+  auto end = top;
+  if (next_told_ < told_.size()) {
+    end = told_[next_told_++] + size;
+  } else {
+    for (auto below = taken_.rbegin(); below != taken_.rend(); ++below) {
+      if (end - (below->first + below->second) >= size) break;
+      end = below->first;
+    }
   }
-  taken_.emplace(end, size);
-  return end;
+  taken_.emplace(end - size, size);
+  return end - size;
 }
 
 }  // namespace allocator

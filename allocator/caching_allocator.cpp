@@ -22,8 +22,9 @@ bool splits(Size size, Size block, const Settings& settings) {
 
 }  // namespace
 
-CachingAllocator::CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace)
-    : settings_(settings), limits_(limits), trace_(trace) {}
+CachingAllocator::CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace,
+                                   Addresses addresses)
+    : settings_(settings), limits_(limits), trace_(trace), addresses_(std::move(addresses)) {}
 
 void CachingAllocator::note(Action action, Address address, Size size, StreamId stream,
                             TensorId tensor) {

@@ -34,7 +34,8 @@ struct Shortage {
 class CachingAllocator {
  public:
   // Appends every action to `trace`, unless null; the trace must outlive the allocator.
-  CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace = nullptr);
+  CachingAllocator(const Settings& settings, const Limits& limits, Trace* trace = nullptr,
+                   Addresses addresses = {});
 
   // Allocates a tensor; returns whether there was memory. Throws std::invalid_argument if the
   // tensor is there already or its size is negative. O(log blocks), except when memory is given

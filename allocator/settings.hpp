@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings of PyTorch's caching allocator (PYTORCH_CUDA_ALLOC_CONF), and the sizes that follow
-// from them: c10/cuda/CUDACachingAllocator.cpp and CUDAAllocatorConfig.cpp of PyTorch 2.1 to 2.6.
+// from them: c10/cuda/CUDACachingAllocator.cpp and CUDAAllocatorConfig.cpp of PyTorch 2.1 to 2.11.
 #pragma once
 #include <array>
 #include <cstdint>

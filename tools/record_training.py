@@ -3,6 +3,7 @@
 """Train small models for a few steps on the GPU at hand; record the allocator and the steps' times.
 
 usage: record_training.py FOLDER [--memory [NAME…]] [--time [NAME…]] [--budget SECONDS] [--list]
+       record_training.py FOLDER --compact OTHER_FOLDER
 
 Needs PyTorch 2.6 or newer and one GPU. --memory runs cases at once, each in a process of its own
 under the settings of PYTORCH_CUDA_ALLOC_CONF that it names, and writes FOLDER/memory_NAME.jsonl.gz:
@@ -10,13 +11,20 @@ one object on the first line (device, versions, settings, bytes by step), then o
 event of the caching allocator, in order: [action, address, bytes, stream, frames of the call].
 --time runs cases one after the other and writes FOLDER/steps.jsonl, one object a case: seconds of
 each step, bytes allocated and reserved at most, clock and power meanwhile. Cases that would begin
-after --budget seconds are left out. --list prints the cases.
+after --budget seconds are left out. --list prints the cases. --compact packs recorded cases, without a GPU, into
+OTHER_FOLDER/NAME.txt.gz: lines "# key: value", then a line an event, tensors and streams numbered:
+  + TENSOR BYTES STREAM        allocated          - TENSOR   freed; its block is free at once
+  ~ TENSOR                     freed; its block waits for another stream   = TENSOR   waits no more
+  S ADDRESS BYTES STREAM       segment from the driver      F   segment given back to it
+  M ADDRESS BYTES STREAM       pages from the driver        U   pages given back to it
+  O BYTES STREAM               no memory for so many
 """
 import argparse
 import contextlib
 import datetime
 import gc
 import gzip
+import heapq
 import json
 import os
 import pathlib
@@ -457,12 +465,60 @@ def timed(names, folder, budget):
                   f"({time.perf_counter() - start:.0f} s)", flush=True)
 
 
+DRIVER = {"segment_alloc": "S", "segment_free": "F", "segment_map": "M", "segment_unmap": "U"}
+
+
+def compact_lines(events):
+    """The lines of --compact of recorded events."""
+    streams, numbers, spare = {}, {}, []  # numbers: of the tensor at each address
+    for place, (action, address, size, pointer, _) in enumerate(events):
+        stream = streams.setdefault(pointer, len(streams))
+        if action == "alloc":
+            numbers[address] = heapq.heappop(spare) if spare else len(numbers)
+            yield f"+ {numbers[address]} {size} {stream}"
+        elif action == "free_requested":
+            following = events[place + 1][:2] if place + 1 < len(events) else None
+            at_once = following == ["free_completed", address]
+            yield f"{'-' if at_once else '~'} {numbers[address]}"
+            if at_once:
+                heapq.heappush(spare, numbers.pop(address))
+        elif action == "free_completed" and address in numbers:
+            yield f"= {numbers[address]}"
+            heapq.heappush(spare, numbers.pop(address))
+        elif action == "oom":
+            yield f"O {size} {stream}"
+        elif action in DRIVER:
+            yield f"{DRIVER[action]} {address} {size} {stream}"
+
+
+def compact(folder, into):
+    into.mkdir(parents=True, exist_ok=True)
+    for path in sorted(folder.glob("memory_*.jsonl.gz")):
+        with gzip.open(path, "rt") as file:
+            head, *events = map(json.loads, file)
+        limit = int(head["memory_fraction"] * head["memory"]) if head["memory_fraction"] else 0
+        peaks = head.get("allocated_and_reserved", [])
+        allocated, reserved = (max([head["stats"][f"{kind}_bytes.all.peak"],
+                                    *(step[place] for step in peaks)])
+                               for place, kind in enumerate(("allocated", "reserved")))
+        said = [f"device: {head['device']}", f"date: {head['date']}", f"torch: {head['torch']}",
+                f"driver: {head['driver']}", f"case: {json.dumps(head['case'])}",
+                f"conf: {head['case'].get('conf', '')}", f"memory: {head['memory']}",
+                f"limit: {limit}",
+                f"reserved_at_most: {reserved}", f"allocated_at_most: {allocated}"]
+        text = "".join(f"# {line}\n" for line in said)
+        text += "".join(f"{line}\n" for line in compact_lines(events))
+        name = path.name.removeprefix("memory_").replace(".jsonl.gz", ".txt.gz")
+        (into / name).write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--memory", nargs="*", metavar="NAME", help="record these, or all")
     parser.add_argument("--time", nargs="*", metavar="NAME", help="time these, or all")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds for --time")
+    parser.add_argument("--compact", type=pathlib.Path, metavar="FOLDER", help="pack what is there")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--list", action="store_true", help="print the cases")
     asked = parser.parse_args()
@@ -471,6 +527,8 @@ def main():
             print(name, json.dumps(case))
         return
     asked.folder.mkdir(parents=True, exist_ok=True)
+    if asked.compact:
+        return compact(asked.folder, asked.compact)
     if asked.one:
         return record(asked.one, asked.folder)
     if asked.memory is not None:

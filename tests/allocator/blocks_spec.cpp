@@ -46,7 +46,7 @@ TEST_CASE("of blocks that are large enough the smallest is taken, and of equals 
         "large [30 MiB]; large [30 MiB b]; large [30 MiB]; large [12 MiB d]");
   memory.allocate(a, 13 * mib, 0);
   CHECK(drawn(memory.segments()) ==
-        "large [13 MiB a | 17 MiB]; large [30 MiB b]; large [30 MiB]; large [12 MiB d]");
+        "large [30 MiB]; large [30 MiB b]; large [13 MiB a | 17 MiB]; large [12 MiB d]");
 }
 
 TEST_CASE("a block that is freed is joined with the free blocks on both sides") {
@@ -139,14 +139,14 @@ TEST_CASE("the history names every call of the driver and both halves of a free"
   memory.allocate(b, 13 * mib, 0);
   memory.allocate(c, 13 * mib, 0);
   using enum allocator::TraceEntry::Action;
-  const auto at = allocator::Addresses::first;
+  const auto at = allocator::Addresses::top - 12 * mib, then = allocator::Addresses::top - 14 * mib;
   CHECK(trace == allocator::Trace{{segment_alloc, at, 12 * mib, 0, 0},
                                   {alloc, at, 12 * mib - 1, 0, a},
                                   {free_requested, at, 12 * mib - 1, 0, a},
                                   {free_completed, at, 12 * mib - 1, 0, a},
                                   {segment_free, at, 12 * mib, 0, 0},
-                                  {segment_alloc, at, 14 * mib, 0, 0},
-                                  {alloc, at, 13 * mib, 0, b},
+                                  {segment_alloc, then, 14 * mib, 0, 0},
+                                  {alloc, then, 13 * mib, 0, b},
                                   {oom, 10 * mib, 13 * mib, 0, c}});
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments as one would draw them: "small [512 a | 2096640]": letters are tensors 0, 1, …, a letter
-// in brackets waits, sizes in bytes, or MiB where whole.
+// Segments as one would draw them, from the highest address down, as the driver gives them:
+// "small [512 a | 2096640]": letters are tensors 0, 1, …, a letter in brackets waits, sizes in
+// bytes, or MiB where whole.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ inline std::string drawn_size(allocator::Size size) {
 inline std::string drawn(const std::vector<allocator::Segment>& segments) {
   using State = allocator::Segment::Part::State;
   std::string text;
-  for (const auto& segment : segments) {
+  for (auto at = segments.rbegin(); at != segments.rend(); ++at) {
+    const auto& segment = *at;
     if (!text.empty()) text += "; ";
     text += segment.small ? "small" : "large";
     if (segment.stream > 0) text += " on " + std::to_string(segment.stream);

@@ -82,10 +82,11 @@ bool SlowAllocator::search(Size size, StreamId stream, Range& found) {
 }
 
 SlowAllocator::Area& SlowAllocator::place(Size size, StreamId stream, bool small) {
-  auto end = allocator::Addresses::first;
-  auto at = areas_.begin();
-  for (; at != areas_.end() && at->address - end < size; ++at) end = at->address + at->size;
-  return *areas_.insert(at, Area{end, size, stream, small, {}, {}});
+  auto end = allocator::Addresses::top;
+  auto at = areas_.end();
+  for (; at != areas_.begin() && end - (at[-1].address + at[-1].size) < size; --at)
+    end = at[-1].address;
+  return *areas_.insert(at, Area{end - size, size, stream, small, {}, {}});
 }
 
 bool SlowAllocator::ask(Size size, StreamId stream, Range& found) {

@@ -54,6 +54,20 @@ TEST_CASE("a snapshot says what is allocated, reserved, and how much of it there
   }
 }
 
+// Two layers of GPT on an H100, PyTorch 2.11 (tools/record_training.py, case gpt_pickled), which
+// counted 599,660,544 bytes allocated and 679,477,248 reserved at most.
+TEST_CASE("a snapshot of a real run says what the run itself counted") {
+  const auto snapshot = scenarios::load_memory_snapshot(
+      STEPCAST_SOURCE_DIR "/tests/scenarios/memory/two_layers_h100.pickle.gz");
+  REQUIRE(snapshot.devices.size() == 1);
+  const auto& device = snapshot.devices[0];
+  CHECK(device.most_reserved == 679'477'248);
+  CHECK(static_cast<double>(device.most_requested) == Approx(599'660'544.0).epsilon(1e-4));
+  CHECK(device.events == 2641);
+  CHECK(device.out_of_memory == 0);
+  CHECK(snapshot.segments.size() == 37);
+}
+
 TEST_CASE("what is no snapshot is refused with the byte where that shows") {
   CHECK(mistake_in("runs_code") ==
         "byte 2: opcode GLOBAL is no plain value; only numbers, texts, lists, tuples and maps are "
