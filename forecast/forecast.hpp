@@ -59,6 +59,7 @@ struct LayerTimes {
 struct StageMemory {
   units::Bytes weights, gradients, optimizer, activations, temporary, communication, framework;
   units::Bytes peak, peak_allocated, peak_reserved;
+  units::Bytes buffers;  // of `temporary`, what all passes find there
 };
 
 // The most of a step, each for itself; a device has what is reserved, communicators and framework.
@@ -186,6 +187,7 @@ struct MemorySample {
   units::Bytes allocated;    // all
   units::Bytes activations;  // kept for backward passes
   units::Bytes temporary;    // while the pass of `slice` runs, and buffers that are always there
+  units::Bytes gradients;    // that are there
   std::size_t slice = no_slice;  // that begins or ends then
 };
 

@@ -5,6 +5,7 @@
 
 #include "forecast/allocator_use.hpp"
 #include "forecast/host_memory.hpp"
+#include "forecast/late_gradients.hpp"
 #include "plans/memory.hpp"
 #include "sim/measures.hpp"
 
@@ -27,27 +28,40 @@ namespace {
 // Of memory that the allocator has cached nothing counts as needed: before it fails it gives that
 // back and asks again, so that it never reserves more than there is `room` for, if the tensors fit.
 StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts& actor,
-                         const sim::Held& held, const strategies::Shards& shards, Bytes room) {
+                         const strategies::StaticMemory& fixed, const HeldWithGradients& most,
+                         std::int64_t most_in_passes, Bytes room) {
   const auto& software = scenario.software;
-  const auto fixed =
-      strategies::static_memory(actor.held, shards, scenario.plan, scenario.training, software);
+  const auto& held = most.passes;
   StageMemory stage;
   stage.weights = fixed.weights;
-  stage.gradients = fixed.gradients;
+  stage.gradients = most.gradients;
   stage.optimizer = fixed.optimizer;
   stage.activations = {static_cast<double>(held.held_at_peak)};
-  stage.temporary = Bytes{static_cast<double>(held.peak - held.held_at_peak)} + fixed.gathered +
-                    software.workspace;
-  if (scenario.model.moe) stage.temporary += software.expert_workspace;
+  stage.buffers = fixed.gathered + software.workspace;
+  if (scenario.model.moe) stage.buffers += software.expert_workspace;
+  stage.temporary = Bytes{static_cast<double>(held.peak - held.held_at_peak)} + stage.buffers;
   stage.communication = actor.communicators * software.communicator_memory;
   stage.framework = software.framework_memory;
   const auto states = stage.weights + stage.gradients + stage.optimizer;
   const auto in_passes = states + stage.activations + stage.temporary;
   const auto after_passes = fixed.reduction + fixed.stepping;
-  stage.peak_allocated = std::max(in_passes, states + after_passes + software.workspace);
+  const auto yet_to_come = fixed.gradients - stage.gradients;
+  stage.peak_allocated =
+      std::max(in_passes, states + yet_to_come + after_passes + software.workspace);
   const auto outside = stage.communication + stage.framework;
-  const auto cached = in_passes * software.reserved_over_allocated + after_passes + outside;
+  // ZeRO-3 makes gradients on the stream that reduces them, whose blocks serve no other: beside
+  // them is kept what passes need most.
+  const auto streams = scenario.plan.zero == 3
+                           ? yet_to_come + Bytes{static_cast<double>(most_in_passes - held.peak)}
+                           : Bytes{};
+  const auto cached =
+      (in_passes + streams) * software.reserved_over_allocated + after_passes + outside;
   const auto needed = stage.peak_allocated + outside;
+  if (yet_to_come.value > 0 && stage.peak_allocated > in_passes) {
+    stage.gradients = fixed.gradients;
+    stage.activations = {};
+    stage.temporary = after_passes + software.workspace;
+  }
   stage.peak = std::max(needed, std::min(cached, room));
   stage.peak_reserved = stage.peak - outside;
   return stage;
@@ -78,6 +92,7 @@ constexpr double fragments_matter = 0.92;
 
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered, bool replayed) {
   const auto held = sim::memory_held(lowered.program);
+  const bool late = strategies::gradients_come_late(scenario.software, lowered.microbatches);
   Memory memory;
   memory.stages.resize(static_cast<std::size_t>(scenario.plan.pipeline));
   std::vector<Bytes> capacity(memory.stages.size(), Bytes{1});  // of each stage's fullest device
@@ -86,7 +101,12 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered, b
     const auto& facts = lowered.actors[actor];
     auto& stage = memory.stages[static_cast<std::size_t>(facts.stage)];
     const auto room = capacity_of(scenario, facts);
-    const auto here = stage_memory(scenario, facts, held[actor], lowered.shards, room);
+    const auto fixed = strategies::static_memory(facts.held, lowered.shards, scenario.plan,
+                                                 scenario.training, scenario.software);
+    const auto most = late ? held_with_gradients(scenario, lowered,
+                                                 static_cast<std::uint32_t>(actor), fixed.gradients)
+                           : HeldWithGradients{held[actor], fixed.gradients};
+    const auto here = stage_memory(scenario, facts, fixed, most, held[actor].peak, room);
     auto& least = capacity[static_cast<std::size_t>(facts.stage)];
     if (!is_fuller(here, room, stage, least)) continue;
     stage = here;

@@ -7,17 +7,15 @@ namespace forecast {
 
 using units::Bytes;
 
-void MemorySamples::pass(const sim::Template& body, bool updates, sim::Picoseconds start,
+void MemorySamples::pass(const PassBeside& beside, bool updates, sim::Picoseconds start,
                          sim::Picoseconds end, std::size_t slice) {
-  const auto kept = held_ + std::max<std::int64_t>(0, body.held);
-  const auto most = held_ + std::max(body.peak, body.held);
-  at(start, kept, most - kept, slice);
-  if (most > peak_) {
-    peak_ = most;
-    temporary_at_peak_ = most - kept;
-  }
-  held_ += body.held;
-  at(end, held_, 0, slice);
+  const auto kept = held_ + std::max<std::int64_t>(0, beside.held);
+  const auto most = held_ + beside.peak;
+  at(start, kept, most - kept, beside.gradients_at_peak, slice);
+  peak_ = std::max(peak_, most + beside.gradients_at_peak);
+  held_ += beside.held;
+  if (!updates) gradients_ = beside.gradients_after;
+  at(end, held_, 0, updates ? 0 : gradients_, slice);
   if (updates) {
     if (updates_begin_ < 0) updates_begin_ = start;
     return;
@@ -27,29 +25,32 @@ void MemorySamples::pass(const sim::Template& body, bool updates, sim::Picosecon
 }
 
 void MemorySamples::at(sim::Picoseconds when, std::int64_t kept, std::int64_t temporary,
-                       std::size_t slice) {
-  samples_.push_back({.stage = stage_,
-                      .time_ps = when,
-                      .activations = {static_cast<double>(kept)},
-                      .temporary = {static_cast<double>(temporary)},
-                      .slice = slice});
+                       std::int64_t gradients, std::size_t slice) {
+  samples_.push_back(
+      {.stage = stage_,
+       .time_ps = when,
+       .activations = {static_cast<double>(kept)},
+       .temporary = {static_cast<double>(temporary)},
+       .gradients = late_ ? Bytes{static_cast<double>(gradients)} : memory_.gradients,
+       .slice = slice});
 }
 
 std::vector<MemorySample> MemorySamples::take() {
-  const auto states = memory_.weights + memory_.gradients + memory_.optimizer;
-  const auto always =
-      std::max(Bytes{}, memory_.temporary - Bytes{static_cast<double>(temporary_at_peak_)});
+  const auto always = memory_.buffers;
   for (auto& sample : samples_) sample.temporary += always;
-  const auto in_passes = Bytes{static_cast<double>(peak_)} + always;
-  const auto reduced = memory_.peak_allocated - states;
-  if (reduced > in_passes && last_pass_ != no_slice && updates_begin_ >= passes_end_) {
-    at(passes_end_, 0, 0, last_pass_);
-    samples_.back().temporary = reduced;
-    at(updates_begin_, 0, 0, last_pass_);
+  const auto states = memory_.weights + memory_.optimizer;
+  const auto in_passes =
+      states + Bytes{static_cast<double>(peak_)} + always + (late_ ? Bytes{} : memory_.gradients);
+  if (memory_.peak_allocated > in_passes && last_pass_ != no_slice &&
+      updates_begin_ >= passes_end_) {
+    at(passes_end_, 0, 0, gradients_, last_pass_);
+    samples_.back().temporary = memory_.peak_allocated - states - samples_.back().gradients;
+    at(updates_begin_, 0, 0, gradients_, last_pass_);
     samples_.back().temporary = always;
   }
   std::ranges::stable_sort(samples_, {}, &MemorySample::time_ps);
-  for (auto& sample : samples_) sample.allocated = states + sample.activations + sample.temporary;
+  for (auto& sample : samples_)
+    sample.allocated = states + sample.gradients + sample.activations + sample.temporary;
   return std::move(samples_);
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "forecast/forecast.hpp"
-#include "sim/program.hpp"
+#include "forecast/late_gradients.hpp"
 
 namespace forecast {
 
@@ -12,10 +12,12 @@ namespace forecast {
 // allocate.
 class MemorySamples {
  public:
-  MemorySamples(int stage, const StageMemory& memory) : stage_(stage), memory_(memory) {}
+  // `late`: gradients are told with the passes; otherwise they are there all the time.
+  MemorySamples(int stage, const StageMemory& memory, bool late)
+      : stage_(stage), memory_(memory), late_(late) {}
 
-  // `slice`: of the pass.
-  void pass(const sim::Template& body, bool updates, sim::Picoseconds start, sim::Picoseconds end,
+  // `slice`: of the pass. Gradients that are there all the time are not told.
+  void pass(const PassBeside& beside, bool updates, sim::Picoseconds start, sim::Picoseconds end,
             std::size_t slice);
   // The samples, sorted by time. Memory that the stage's peak has beyond the most that passes take
   // is there all the time. Copies of gradients on their way are the exception: they are there
@@ -23,12 +25,15 @@ class MemorySamples {
   std::vector<MemorySample> take();
 
  private:
-  void at(sim::Picoseconds when, std::int64_t kept, std::int64_t temporary, std::size_t slice);
+  void at(sim::Picoseconds when, std::int64_t kept, std::int64_t temporary, std::int64_t gradients,
+          std::size_t slice);
 
   int stage_;
   const StageMemory& memory_;
+  bool late_;
   std::vector<MemorySample> samples_;
-  std::int64_t held_ = 0, peak_ = 0, temporary_at_peak_ = 0;
+  std::int64_t held_ = 0, gradients_ = 0;  // after the passes so far
+  std::int64_t peak_ = 0;
   std::size_t last_pass_ = no_slice;  // before the optimizer's
   sim::Picoseconds passes_end_ = 0, updates_begin_ = -1;
 };

@@ -10,31 +10,15 @@
 #include <utility>
 
 #include "forecast/chunk_tensors.hpp"
+#include "forecast/rank_chunks.hpp"
 #include "plans/memory.hpp"
-#include "plans/schedules/schedule_layout.hpp"
-#include "strategies/activity.hpp"
-#include "strategies/blocks.hpp"
+#include "strategies/passes.hpp"
 
 namespace forecast {
 
 using units::Bytes;
 
 namespace {
-
-std::optional<strategies::Pass> pass_of(std::uint8_t label) {
-  switch (label) {
-    case strategies::label_forward:
-      return strategies::Pass::forward;
-    case strategies::label_backward:
-      return strategies::Pass::backward;
-    case strategies::label_backward_input:
-      return strategies::Pass::backward_input;
-    case strategies::label_backward_weight:
-      return strategies::Pass::backward_weight;
-    default:
-      return {};
-  }
-}
 
 std::string block_name(strategies::Block::Kind kind, std::int64_t layer) {
   switch (kind) {
@@ -115,6 +99,8 @@ class StepTensors {
         facts_(lowered.actors[actor]),
         fixed_(strategies::static_memory(facts_.held, lowered.shards, scenario.plan,
                                          scenario.training, scenario.software)),
+        late_(strategies::gradients_come_late(scenario.software, lowered.microbatches)),
+        rank_chunks_(chunks_of(scenario, facts_.stage)),
         log_(result_.events.before, result_.names) {
     read_chunks();
   }
@@ -130,6 +116,7 @@ class StepTensors {
     allocate(reduced, fixed_.reduction, "gradients being reduced", "communication");
     allocate(reduced, fixed_.stepping, "gradients of the update", "gradients");
     log_.free(reduced);
+    if (late_) gradients(after_passes);
     result_.name_of.resize(result_.names.size());
     std::iota(result_.name_of.begin(), result_.name_of.end(), 0u);
     passes();
@@ -145,21 +132,10 @@ class StepTensors {
   }
 
   void read_chunks() {
-    const auto& plan = scenario_.plan;
-    const auto layout = strategies::layout_of(plan.schedule, static_cast<int>(plan.pipeline),
-                                              static_cast<int>(plan.virtual_stages));
-    const auto all =
-        strategies::blocks_of(scenario_.model, plan, scenario_.software.keep_sent_outputs);
-    std::vector<std::int64_t> first(all.size(), 0);  // layer of each virtual stage
-    for (std::size_t v = 1; v < all.size(); ++v)
-      first[v] = first[v - 1] + std::ranges::count(all[v - 1], strategies::Block::Kind::layer,
-                                                   &strategies::Block::kind);
-    for (int chunk = 0; chunk < layout.chunks; ++chunk) {
-      const auto v =
-          static_cast<std::size_t>(strategies::virtual_stage_of(facts_.stage, chunk, layout));
-      ChunkBlocks blocks{all[v], {}, {}};
-      auto layer = first[v];
-      for (const auto& block : all[v]) {
+    for (const auto& of_rank : rank_chunks_) {
+      ChunkBlocks blocks{of_rank.blocks, {}, {}};
+      auto layer = of_rank.first_layer;
+      for (const auto& block : blocks.blocks) {
         blocks.tensors.push_back(lowered_.writer->tensors(block));
         blocks.names.push_back(block_name(block.kind, layer));
         if (block.kind == strategies::Block::Kind::layer) ++layer;
@@ -168,32 +144,36 @@ class StepTensors {
     }
   }
 
-  // One tensor of weights, gradients and states for each operator that has parameters, as large as
-  // its share of them.
+  // Those that backward passes make, for `append` to put behind the blocks; they go after the step.
+  void gradients(allocator::Events& after_passes) {
+    const auto shares = spread_by_parameters(fixed_.gradients, rank_chunks_, *lowered_.writer);
+    std::vector<allocator::TensorId> all;
+    made_.resize(chunks_.size());
+    for (std::size_t c = 0; c < chunks_.size(); ++c) {
+      made_[c].resize(shares[c].size());
+      for (std::size_t b = 0; b < shares[c].size(); ++b) {
+        log_.write_to(made_[c][b]);
+        if (shares[c][b] > 0)
+          all.push_back(
+              log_.allocate(shares[c][b], {chunks_[c].names[b], {}, "gradients", "gradients"}));
+      }
+    }
+    log_.write_to(after_passes);
+    log_.free(all);
+  }
+
+  // One tensor of weights, gradients and states for each block that has parameters, as large as its
+  // share of them.
   void states() {
-    std::vector<std::pair<std::string, double>> holders;
-    double sum = 0;
-    for (const auto& chunk : chunks_)
-      for (std::size_t b = 0; b < chunk.blocks.size(); ++b) {
-        const auto& parameters = lowered_.writer->cost(chunk.blocks[b]).parameters;
-        if (parameters.all() <= 0) continue;
-        holders.emplace_back(chunk.names[b], parameters.all());
-        sum += parameters.all();
-      }
     const auto spread = [&](Bytes bytes, const std::string& what, const std::string& category) {
-      auto left = whole(bytes);
-      for (std::size_t i = 0; i < holders.size(); ++i) {
-        const auto& [name, parameters] = holders[i];
-        const auto own =
-            i + 1 == holders.size()
-                ? left
-                : std::min(left, static_cast<std::int64_t>(bytes.value * parameters / sum));
-        left -= own;
-        if (own > 0) log_.allocate(own, {name, {}, what, category});
-      }
+      const auto shares = spread_by_parameters(bytes, rank_chunks_, *lowered_.writer);
+      for (std::size_t c = 0; c < chunks_.size(); ++c)
+        for (std::size_t b = 0; b < shares[c].size(); ++b)
+          if (shares[c][b] > 0)
+            log_.allocate(shares[c][b], {chunks_[c].names[b], {}, what, category});
     };
     spread(fixed_.weights, "weights", "parameters");
-    spread(fixed_.gradients, "gradients", "gradients");
+    if (!late_) spread(fixed_.gradients, "gradients", "gradients");
     spread(fixed_.optimizer, "optimizer states", "optimizer");
     std::vector<allocator::TensorId> stay;
     allocate(stay, scenario_.software.workspace, "workspace of products", "workspace");
@@ -210,7 +190,7 @@ class StepTensors {
       const auto& op = program.ops()[i];
       const auto& label = program.labels()[i];
       const auto pass = pass_of(label.kind);
-      if (op.kind != sim::Op::Kind::pass || !pass || !part_in(op)) continue;
+      if (op.kind != sim::Op::Kind::pass || !pass || !part_of(program, op, actor_)) continue;
       const auto chunk = static_cast<std::size_t>(std::max<int>(0, label.chunk));
       const auto microbatch = static_cast<std::size_t>(label.microbatch);
       const auto bit = static_cast<std::uint8_t>(1u << static_cast<unsigned>(*pass));
@@ -263,7 +243,10 @@ class StepTensors {
           ++i;
           continue;
         }
-        append(scripts[turn.chunk].of(turn.pass), base_of(turn));
+        if (late_ && ends_microbatch(turn.pass))
+          append_with_gradients(scripts[turn.chunk], turn, base_of(turn));
+        else
+          append(scripts[turn.chunk].of(turn.pass), base_of(turn));
       }
       return result_.events.step.size();
     };
@@ -280,6 +263,22 @@ class StepTensors {
       event.tensor += base;
       result_.events.step.push_back(event);
     }
+  }
+  // A backward pass that leaves gradients of a block when it has run; one of weight gradients alone
+  // has them from its begin.
+  void append_with_gradients(const PassScripts& script, const Turn& turn,
+                             allocator::TensorId base) {
+    const auto& made = made_[turn.chunk];
+    const bool apart = turn.pass == strategies::Pass::backward_weight;
+    for (std::size_t b = 0; apart && b < made.size(); ++b) append(made[b], 0);
+    const auto& events = script.of(turn.pass);
+    std::size_t begin = 0;
+    for (std::size_t b = 0; !apart && b < script.backward_ends.size(); ++b) {
+      append(std::span(events).subspan(begin, script.backward_ends[b] - begin), base);
+      append(made[made.size() - 1 - b], 0);
+      begin = script.backward_ends[b];
+    }
+    append(std::span(events).subspan(begin), base);
   }
   struct OfMicrobatch {
     const PassScripts& script;
@@ -301,15 +300,10 @@ class StepTensors {
     }
   }
 
-  std::optional<std::uint32_t> part_in(const sim::Op& op) const {
-    const auto& all = lowered_.program.participants();
-    for (std::uint32_t i = 0; i < op.count; ++i)
-      if (all[op.first + i].actor == sim::ActorId{actor_}) return i;
-    return {};
-  }
   // What both passes of a pair hold is said of the second.
   bool in_pair(const sim::Op& op) const {
-    const auto& body = lowered_.program.body(lowered_.program.body_of(op, *part_in(op)));
+    const auto& body =
+        lowered_.program.body(lowered_.program.body_of(op, *part_of(lowered_.program, op, actor_)));
     return body.held == 0 && body.peak == 0;
   }
 
@@ -318,7 +312,10 @@ class StepTensors {
   std::uint32_t actor_;
   const strategies::ActorFacts& facts_;
   strategies::StaticMemory fixed_;
+  bool late_;  // gradients are made by the backward pass
+  std::vector<RankChunk> rank_chunks_;
   std::vector<ChunkBlocks> chunks_;
+  std::vector<std::vector<allocator::Events>> made_;  // gradients, by chunk and block
   TensorTimeline result_;
   TensorLog log_;
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "forecast/memory_samples.hpp"
+#include "plans/memory.hpp"
 #include "strategies/activity.hpp"
 
 namespace forecast {
@@ -45,13 +46,17 @@ class Draw {
         samples_of_(lowered.actors.size(), none),
         slice_of_(trace.start.size(), no_slice) {
     std::vector<bool> seen(static_cast<std::size_t>(scenario.plan.pipeline));
+    const bool late = strategies::gradients_come_late(scenario.software, lowered.microbatches);
     for (std::size_t actor = 0; actor < shown_.size(); ++actor) {
       const auto stage = lowered.actors[actor].stage;
       const auto at = static_cast<std::size_t>(stage);
       if (seen[at]) continue;
       seen[at] = shown_[actor] = true;
       samples_of_[actor] = samples_.size();
-      samples_.emplace_back(stage, memory.stages[at]);
+      samples_.emplace_back(stage, memory.stages[at], late);
+      if (late)
+        gradients_.emplace_back(scenario, lowered, static_cast<std::uint32_t>(actor),
+                                gradients_of(actor));
     }
     for (const auto& stretch : waits.critical_path) {
       if (stretch.event == sim::no_event) continue;
@@ -141,9 +146,18 @@ class Draw {
       const auto samples = samples_of_[actor_of(event)];
       if (samples == none) continue;
       const auto& body = lowered_.program.body(lowered_.program.body_of(op, event - op.first));
-      samples_[samples].pass(body, label.kind == strategies::label_optimizer, trace_.start[event],
+      const auto beside = gradients_.empty()
+                              ? PassBeside{body.held, std::max(body.peak, body.held), 0, 0}
+                              : gradients_[samples].pass(label, body);
+      samples_[samples].pass(beside, label.kind == strategies::label_optimizer, trace_.start[event],
                              trace_.end[event], slice_of_[event]);
     }
+  }
+
+  units::Bytes gradients_of(std::size_t actor) const {
+    return strategies::static_memory(lowered_.actors[actor].held, lowered_.shards, scenario_.plan,
+                                     scenario_.training, scenario_.software)
+        .gradients;
   }
 
   void sort() {
@@ -191,8 +205,9 @@ class Draw {
   const strategies::Questions& questions_;
   std::vector<bool> shown_;
   std::vector<MemorySamples> samples_;
-  std::vector<std::size_t> samples_of_;                       // by actor
-  std::vector<std::size_t> slice_of_;                         // by event
+  std::vector<LateGradients> gradients_;  // of the same ranks, where they come late
+  std::vector<std::size_t> samples_of_;   // by actor
+  std::vector<std::size_t> slice_of_;     // by event
   std::map<std::array<std::int64_t, 3>, std::string> names_;  // by kind, microbatch and chunk
   std::map<sim::TemplateId, int> passes_;                     // in Timeline::passes
   Timeline out_;

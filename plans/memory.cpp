@@ -150,6 +150,10 @@ double state_bytes(const Plan& plan, const Training& training, const Software& s
          moments_of(training.optimizer) * moment_bytes(software);
 }
 
+bool gradients_come_late(const Software& software, std::int64_t microbatches) {
+  return !software.keep_gradients && microbatches == 1;
+}
+
 StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
                            const Training& training, const Software& software) {
   using enum Offload::Tier;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory that a rank holds through the whole step, besides activations.
 #pragma once
+#include <cstdint>
 #include <optional>
 
 #include "plans/holdings.hpp"
@@ -49,6 +50,11 @@ struct StaticMemory {
 // it reads them, though they travel in 16 bit.
 StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
                            const Training& training, const Software& software);
+
+// Whether the gradients of a rank are not there before its backward pass makes them, block by
+// block: where the software drops them after each step and there is one microbatch. With several
+// they are there from the first to the last, and count from the begin of the step.
+bool gradients_come_late(const Software& software, std::int64_t microbatches);
 
 // The precision in which gradients are summed and reduced: the plan's if it gives one, else fp32 in
 // training of 32 bit, else the software's.

@@ -106,6 +106,9 @@ struct Software {
   units::Precision gradient_precision = units::Precision::fp32;
   // Bytes per parameter: low-precision weights, gradients, optimizer states with master copy.
   double weight_bytes = 2, gradient_bytes = 4, optimizer_bytes = 12;
+  // Gradients are there from step to step; otherwise the first backward pass of a step makes them
+  // and they go with the step (torch.optim.Optimizer.zero_grad(set_to_none=True)).
+  bool keep_gradients = true;
   // Bytes for each parameter that a rank updates, only while it updates them: flat or wider copies
   // of its gradients.
   double stepping_bytes = 0;

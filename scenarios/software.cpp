@@ -277,6 +277,10 @@ void add_memory_keys(Table<Software>& table) {
       amount<Software>("optimizer_bytes", "12", per_parameter,
                        "Optimizer states with the master copy, bytes per parameter",
                        &Software::optimizer_bytes),
+      yes_no<Software>("keep_gradients", "true",
+                       "Gradients stay in memory from step to step; otherwise the backward pass of "
+                       "the first microbatch makes them, and they go with the step",
+                       &Software::keep_gradients),
       amount<Software>("stepping_bytes", "0", per_parameter,
                        "Copies of gradients while the optimizer runs, bytes per parameter that it "
                        "updates",

@@ -9,7 +9,8 @@ namespace search {
 // The memory that the smallest device has for tensors. `headroom` is the share of memory that stays
 // free; if it is not 0, the allocator's reserve beside the tensors must not take it.
 double room_for_tensors(const PlanFacts& facts, double headroom);
-// Weights, gradients and optimizer states of an average device.
+// Weights, gradients and optimizer states of an average device, all of which are there when the
+// optimizer begins.
 double average_states(const PlanFacts& facts);
 // Whether the states fit. If they do not, no plan of these degrees fits, whatever it recomputes.
 bool states_fit(const PlanFacts& facts, double headroom);

@@ -197,9 +197,12 @@ std::int64_t most_in_flight(const PlanFacts& facts) {
 Layer layer_of(const PlanBounds& bounds, std::size_t element) {
   const auto& variants = least_costs_of(bounds, element);
   using Held = strategies::Parameters;
+  // Gradients that the backward pass makes are not there when it begins.
+  const bool late = strategies::gradients_come_late(bounds.scenario.software, bounds.microbatches);
   const auto fixed_of = [&](const Held& held, double cast) {
     const auto fixed = states_of(bounds, held, cast);
-    return static_cast<ByteCount>((fixed.weights + fixed.gradients + fixed.optimizer).value);
+    const auto gradients = late ? units::Bytes{} : fixed.gradients;
+    return static_cast<ByteCount>((fixed.weights + gradients + fixed.optimizer).value);
   };
   const auto held = parameters_of(bounds, element);
   Layer layer;

@@ -194,13 +194,17 @@ class PassWriter::Backward {
   std::vector<PassMemory> path_;
 };
 
+std::vector<PassMemory> PassWriter::backward_memory(const std::vector<Block>& blocks) const {
+  Writer out(*this, share_.software.launch_backward, 1.0);
+  Backward backward(*this, blocks, Pass::backward, out, {});
+  walk_back(blocks, 0, blocks.size(), backward);
+  return backward.path();
+}
+
 PassMemory PassWriter::pair_memory(const std::vector<Block>& ahead,
                                    const std::vector<Block>& back) const {
-  Writer out(*this, share_.software.launch_backward, 1.0);
-  Backward backward(*this, back, Pass::backward, out, {});
-  walk_back(back, 0, back.size(), backward);
   const auto forward = forward_memory(ahead);
-  const auto& freeing = backward.path();
+  const auto freeing = backward_memory(back);
   PassMemory pair;
   std::int64_t kept = 0, freed = 0;
   for (std::size_t i = 0; i < std::max(forward.size(), freeing.size()); ++i) {

@@ -221,6 +221,9 @@ class PassWriter {
   // While one block of each runs, the tensors that the forward pass has kept so far and those that
   // the backward pass has not freed yet are there. O(blocks · operators)
   PassMemory pair_memory(const std::vector<Block>& ahead, const std::vector<Block>& back) const;
+  // The memory of a backward pass after each of its blocks, the last one first, and the most while
+  // that block ran. O(blocks · operators)
+  std::vector<PassMemory> backward_memory(const std::vector<Block>& blocks) const;
   const BlockCost& cost(const Block& block) const;
   const Share& share() const { return share_; }
   // The memory that the cost counts, tensor by tensor (block_tensors.hpp). O(operators)

@@ -191,6 +191,7 @@ class Draw {
     software.launch_blocking = coin();
     software.all_reduce_gradients = coin();
     software.states_by_tensor = coin();
+    software.keep_gradients = coin();
     software.kernels.staged_gradient_accumulation = coin();
     software.kernels.copies_attention_output = coin();
     software.kernels.joined_projections = coin();

@@ -98,7 +98,7 @@ void check_memory(const Forecast& f) {
   }
   for (const auto& sample : f.timeline.memory) {
     const auto& stage = f.memory.stages[static_cast<std::size_t>(sample.stage)];
-    CHECK(sample.allocated == stage.weights + stage.gradients + stage.optimizer +
+    CHECK(sample.allocated == stage.weights + stage.optimizer + sample.gradients +
                                   sample.activations + sample.temporary);
   }
 }

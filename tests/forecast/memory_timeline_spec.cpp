@@ -8,6 +8,7 @@
 
 #include "forecast/costs.hpp"
 #include "forecast/forecast.hpp"
+#include "forecast/late_gradients.hpp"
 #include "forecast/memory_timeline.hpp"
 #include "plans/memory.hpp"
 #include "sim/measures.hpp"
@@ -41,9 +42,15 @@ std::int64_t counted(const forecast::Scenario& s, const strategies::Lowered& low
   const auto always = whole(fixed.weights) + whole(fixed.gradients) + whole(fixed.optimizer) +
                       whole(s.software.workspace) +
                       (s.model.moe ? whole(s.software.expert_workspace) : 0);
+  const auto after = whole(fixed.reduction) + whole(fixed.stepping);
+  if (strategies::gradients_come_late(s.software, lowered.microbatches)) {
+    const auto most = forecast::held_with_gradients(s, lowered, static_cast<std::uint32_t>(actor),
+                                                    fixed.gradients);
+    const auto missing = whole(fixed.gradients) - whole(most.gradients);
+    return always + std::max(whole(fixed.gathered) + most.passes.peak - missing, after);
+  }
   const auto held = sim::memory_held(lowered.program)[actor];
-  return always + std::max(whole(fixed.gathered) + held.peak,
-                           whole(fixed.reduction) + whole(fixed.stepping));
+  return always + std::max(whole(fixed.gathered) + held.peak, after);
 }
 
 bool pairs_passes(strategies::ScheduleKind schedule) {
@@ -92,6 +99,29 @@ TEST_CASE("the most bytes alive at once are those that the forecast counts") {
   }
   CHECK(exact > 100);
   CHECK(near > 10);
+}
+
+// One stage, one microbatch: when the loss is computed no gradients are there.
+TEST_CASE("gradients that the backward pass makes are not there when it begins") {
+  auto s = tests::small_llama({});
+  s.plan.micro_batch = 16;
+  s.training.global_batch = 16;
+  const auto kept = forecast::simulate(s).memory.stages[0];
+  s.software.keep_gradients = false;
+  const auto made = forecast::simulate(s).memory.stages[0];
+  CHECK(made.gradients.value == 0);
+  CHECK(whole(kept.peak_allocated) - whole(made.peak_allocated) == whole(kept.gradients));
+  CHECK(made.activations == kept.activations);
+  // With a second microbatch they are there when its forward pass ends.
+  s.training.global_batch *= 2;
+  CHECK(forecast::simulate(s).memory.stages[0].peak_allocated == kept.peak_allocated);
+  // With few tokens all gradients are the most: states, gradients and the workspace.
+  s.training.global_batch /= 2;
+  s.training.sequence_length = 16;
+  s.plan.micro_batch = 1;
+  s.training.global_batch = 1;
+  const auto few = forecast::simulate(s).memory.stages[0];
+  CHECK(few.peak_allocated >= few.weights + kept.gradients + few.optimizer + s.software.workspace);
 }
 
 TEST_CASE("a step frees all that it allocates") {

@@ -232,6 +232,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   s.software.kernels.copies_attention_output = pick(false, true);
   s.software.kernels.joined_projections = pick(false, true);
   draw_regrouping(s, pick);
+  s.software.keep_gradients = per_node % 2 == 0;
   return s;
 }
 
