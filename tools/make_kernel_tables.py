@@ -189,19 +189,28 @@ FLASH = ("bar labels of the figures in github.com/Dao-AILab/flash-attention: 16k
          "hidden size 2048; flops as executed")
 
 
-def h200(target):
+def hopper(target, figures):
+    """H100's and H200's. H200 is the same chip with other memory: what its own measurements lack of
+    attention is H100's."""
+    facts, rows = own("h100_2026_11.csv")
+    attention = figures | own_attention(rows)
+    write(target / "h100.csv",
+          ["Measured kernels of an H100 SXM; share of 989 TFLOP/s. Made by make_kernel_tables.py.",
+           said(facts) + ": products, all passes; flash-2 and cudnn",
+           FLASH + ": flash-3"],
+          dict(own_products(rows)), attention)
     facts, rows = own("h200_2026_11.csv")
     write(target / "h200.csv",
           ["Measured kernels of an H200 SXM; share of 989 TFLOP/s. Made by make_kernel_tables.py.",
            said(facts) + ": products, all passes; attention as PyTorch chooses it, cuDNN's by "
-           "profiles of training steps on the same machine"],
-          dict(own_products(rows)), own_attention(rows, "cudnn"))
+           "profiles of training steps on the same machine",
+           "attention of other kernels, and with heads of 96: H100's (h100.csv)"],
+          dict(own_products(rows)), attention | own_attention(rows, "cudnn"))
 
 
 def main(source, target):
     source, target = pathlib.Path(source), pathlib.Path(target)
     target.mkdir(parents=True, exist_ok=True)
-    h200(target)
     families = ("Llama-2-7b-hf", "Llama-2-70b-hf")
     write(target / "a100.csv",
           ["Measured kernels of an A100 SXM; share of 312 TFLOP/s. Made by make_kernel_tables.py.",
@@ -214,15 +223,8 @@ def main(source, target):
           merged(*(profiled(source, f"vidur_a100_{name}_gemm.csv") for name in families),
                  simumax(source), sizing(source, 312.0)),
           split_backward(flash(source, "A100-SXM")))
-    facts, rows = own("h100_2026_11.csv")
     figures = split_backward(flash(source, "H100-SXM"))
-    write(target / "h100.csv",
-          ["Measured kernels of an H100 SXM; share of 989 TFLOP/s. Made by make_kernel_tables.py.",
-           said(facts) + ": products, all passes; flash-2 and cudnn",
-           FLASH + ": flash-3"],
-          dict(own_products(rows)),
-          {key: value for key, value in figures.items() if key[0] == "flash-3"} |
-          own_attention(rows))
+    hopper(target, {key: value for key, value in figures.items() if key[0] == "flash-3"})
     write(target / "b200.csv",
           ["Measured kernels of a B200; share of 2250 TFLOP/s. Made by make_kernel_tables.py.",
            "github.com/MooreThreads/SimuMax @4dcaae5 configs/system/b200_bf16_ceperm.json (Apache-2.0; "

@@ -190,6 +190,16 @@ TEST_CASE("devices carry kernels that were measured on them, their export versio
   CHECK(scenarios::catalog_node("dgx-h800").nvlink.bandwidth.value == 200e9);
 }
 
+TEST_CASE("an H200 knows all attention that was measured on an H100, the same chip") {
+  const auto h100 = scenarios::catalog_device("h100-80gb-sxm"),
+             h200 = scenarios::catalog_device("h200-sxm");
+  for (const auto& row : h100.efficiency.attention)
+    CHECK(std::ranges::any_of(h200.efficiency.attention, [&](auto other) {
+      other.efficiency = row.efficiency;
+      return other == row;
+    }));
+}
+
 TEST_CASE("a device names the one that its rates were measured on, or what is named has some") {
   const auto* b200 = scenarios::catalog_device("b200").rates;
   REQUIRE(b200 != nullptr);
