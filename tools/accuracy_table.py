@@ -38,6 +38,7 @@ TITLES = {
     "nvidia_megatron_bridge_perf_summary": "NVIDIA Megatron Bridge, H100 to GB300",
     "nvidia_nemo_24_07_perf": "NVIDIA NeMo 24.07, H100, fp8",
     "nvidia_nemo_launcher_24_05_perf": "NVIDIA NeMo Launcher 24.05, H100, fp8",
+    "one_gpu_2026_11": "small models on one GPU, H100 and H200 (fitted to none)",
     "simumax_b200_v1_2": "SimuMax, 8 x B200",
     "torchao_float8_training": "torchao, Llama 3 8B, H100, B200, MI300X",
     "torchao_moe_scout": "torchao, Llama 4 Scout, B200 and GB200",

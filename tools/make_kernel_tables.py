@@ -5,7 +5,9 @@
 usage: make_kernel_tables.py INPUT_FOLDER OUTPUT_FOLDER
 
 INPUT_FOLDER holds the measurements as their sources publish them, one table per source (the file
-names below); OUTPUT_FOLDER receives a100.csv, h100.csv and b200.csv. The same input gives the same bytes.
+names below); those that tools/measure_kernels.py made are read from scenarios/kernels of this
+repository. OUTPUT_FOLDER receives a100.csv, h100.csv, h200.csv and b200.csv. The same input gives the same
+bytes.
 
 Columns of the output:
   kind            product | attention
@@ -24,6 +26,7 @@ import sys
 
 import yaml
 
+OWN = pathlib.Path(__file__).resolve().parent.parent / "scenarios" / "kernels"
 TOKENS = {64, 128, 256, 512, 1024, 2048, 4096}
 SHORTEST_US = 15.0  # the profiler counts whole microseconds; below this its error exceeds 3 %
 # The PCIe card runs at 300 W against 400 W: best measured product 252.9 against 271.2 TFLOP/s
@@ -110,13 +113,6 @@ def sizing(folder, peak):
         yield ("forward", batch, m, n, k), row["tflops"] / peak
 
 
-def best(folder, gpu):
-    for row in csv.DictReader(open(folder / "max_achieved_matmul.csv", newline="")):
-        if row["gpu"] == gpu and row["dtype"] == "bf16":
-            m, n, k = (int(size) for size in row["best_MxNxK"].split("x"))
-            yield ("forward", 1, m, n, k), float(row["efficiency"])
-
-
 def flash(folder, gpu):
     names = {"FA2": "flash-2", "FA3": "flash-3", "cuDNN": "cudnn"}
     passes = {"fwd": "forward", "bwd": "backward", "fwd+bwd": "both"}
@@ -124,6 +120,34 @@ def flash(folder, gpu):
         if row["gpu"] == gpu and row["impl"] in names:
             yield (names[row["impl"]], passes[row["pass"]], int(row["head_dim"]),
                    int(row["causal"]), int(row["seqlen"])), float(row["frac_of_peak"])
+
+
+def own(name):
+    """(facts, rows) of a table of tools/measure_kernels.py."""
+    lines = (OWN / name).read_text().splitlines()
+    facts = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
+    return facts, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def own_products(rows):
+    """Single products in 16 bit. The batched ones are of unfused attention, and a table that has
+    batches is taken to have layers of experts."""
+    for row in rows:
+        if row["kind"] == "product" and row["precision"] == "bf16" and row["batch"] == "1":
+            yield ((row["pass"], *(int(row[key]) for key in ("batch", "m", "n", "k"))),
+                   float(row["efficiency"]))
+
+
+def own_attention(rows, unnamed=None):
+    """Attention; `unnamed` is the kernel of rows that name none."""
+    return {(row["implementation"] or unnamed, row["pass"], int(row["k"]), int(row["causal"]),
+             int(row["n"])): float(row["efficiency"])
+            for row in rows if row["kind"] == "attention"}
+
+
+def said(facts):
+    return (f"tools/measure_kernels.py on one {facts['device']}, {facts['date']}, driver "
+            f"{facts['driver']}, PyTorch {facts['torch']} (scenarios/kernels)")
 
 
 def split_backward(rows):
@@ -165,6 +189,25 @@ FLASH = ("bar labels of the figures in github.com/Dao-AILab/flash-attention: 16k
          "hidden size 2048; flops as executed")
 
 
+def hopper(target, figures):
+    """H100's and H200's. H200 is the same chip with other memory: what its own measurements lack of
+    attention is H100's."""
+    facts, rows = own("h100_2026_11.csv")
+    attention = figures | own_attention(rows)
+    write(target / "h100.csv",
+          ["Measured kernels of an H100 SXM; share of 989 TFLOP/s. Made by make_kernel_tables.py.",
+           said(facts) + ": products, all passes; flash-2 and cudnn",
+           FLASH + ": flash-3"],
+          dict(own_products(rows)), attention)
+    facts, rows = own("h200_2026_11.csv")
+    write(target / "h200.csv",
+          ["Measured kernels of an H200 SXM; share of 989 TFLOP/s. Made by make_kernel_tables.py.",
+           said(facts) + ": products, all passes; attention as PyTorch chooses it, cuDNN's by "
+           "profiles of training steps on the same machine",
+           "attention of other kernels, and with heads of 96: H100's (h100.csv)"],
+          dict(own_products(rows)), attention | own_attention(rows, "cudnn"))
+
+
 def main(source, target):
     source, target = pathlib.Path(source), pathlib.Path(target)
     target.mkdir(parents=True, exist_ok=True)
@@ -180,15 +223,8 @@ def main(source, target):
           merged(*(profiled(source, f"vidur_a100_{name}_gemm.csv") for name in families),
                  simumax(source), sizing(source, 312.0)),
           split_backward(flash(source, "A100-SXM")))
-    write(target / "h100.csv",
-          ["Measured kernels of an H100 SXM; share of 989 TFLOP/s. Made by make_kernel_tables.py.",
-           VIDUR,
-           "github.com/stas00/ml-engineering @744d01e compute/accelerator/README.md: best "
-           "measured product",
-           FLASH + "; backward of flash-2 = forward and backward less forward"],
-          merged(*(profiled(source, f"vidur_h100_{name}_gemm.csv") for name in families),
-                 best(source, "H100-SXM")),
-          split_backward(flash(source, "H100-SXM")))
+    figures = split_backward(flash(source, "H100-SXM"))
+    hopper(target, {key: value for key, value in figures.items() if key[0] == "flash-3"})
     write(target / "b200.csv",
           ["Measured kernels of a B200; share of 2250 TFLOP/s. Made by make_kernel_tables.py.",
            "github.com/MooreThreads/SimuMax @4dcaae5 configs/system/b200_bf16_ceperm.json (Apache-2.0; "

@@ -168,14 +168,36 @@ TEST_CASE("a device shows a process a little less memory than its label says") {
   }
 }
 
-TEST_CASE("an A100 and an H100 carry measured kernels, and their export versions the same ones") {
+TEST_CASE("devices carry kernels that were measured on them, their export versions the same ones") {
   CHECK_FALSE(scenarios::catalog_device("a100-80gb-sxm").efficiency.products.empty());
-  CHECK_FALSE(scenarios::catalog_device("h100-80gb-sxm").efficiency.attention.empty());
+  for (const auto* name : {"h100-80gb-sxm", "h200-sxm"}) {
+    CAPTURE(name);
+    const auto device = scenarios::catalog_device(name);
+    CHECK(device.measured_itself(device.efficiency.kernels));
+    for (const auto layout : {units::Kernel::Layout::forward, units::Kernel::Layout::input_gradient,
+                              units::Kernel::Layout::weight_gradient})
+      CHECK(std::ranges::count(device.efficiency.products, layout,
+                               &topology::MeasuredProduct::layout) == 119);
+    CHECK(std::ranges::any_of(device.efficiency.attention, [](const auto& row) {
+      return row.fused == units::FusedAttention::cudnn &&
+             row.pass == topology::MeasuredAttention::Pass::backward;
+    }));
+  }
   CHECK(scenarios::catalog_device("a800-80gb-sxm").efficiency ==
         scenarios::catalog_device("a100-80gb-sxm").efficiency);
-  CHECK(scenarios::catalog_device("h200-sxm").efficiency.products ==
-        scenarios::catalog_device("h100-80gb-sxm").efficiency.products);
+  CHECK(scenarios::catalog_device("h800-80gb-sxm").efficiency ==
+        scenarios::catalog_device("h100-80gb-sxm").efficiency);
   CHECK(scenarios::catalog_node("dgx-h800").nvlink.bandwidth.value == 200e9);
+}
+
+TEST_CASE("an H200 knows all attention that was measured on an H100, the same chip") {
+  const auto h100 = scenarios::catalog_device("h100-80gb-sxm"),
+             h200 = scenarios::catalog_device("h200-sxm");
+  for (const auto& row : h100.efficiency.attention)
+    CHECK(std::ranges::any_of(h200.efficiency.attention, [&](auto other) {
+      other.efficiency = row.efficiency;
+      return other == row;
+    }));
 }
 
 TEST_CASE("a device names the one that its rates were measured on, or what is named has some") {

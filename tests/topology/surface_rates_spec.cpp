@@ -54,6 +54,13 @@ Device toy() {
   return device;
 }
 
+// With formats of 8 bit and scales for blocks, which Hopper lacks.
+Device blackwell() {
+  auto device = toy();
+  device.peak[static_cast<std::size_t>(Precision::mxfp8)] = {400e12};
+  return device;
+}
+
 Kernel product(std::int64_t m, std::int64_t n, std::int64_t k,
                Precision precision = Precision::bf16, std::int64_t batch = 1) {
   Kernel kernel{.kind = Kernel::Kind::product, .precision = precision};
@@ -94,7 +101,7 @@ TEST_CASE("weight gradients run at 0.93 of a forward product's rate") {
 }
 
 TEST_CASE("a table of training's products prices its own precision, and joins the surfaces to it") {
-  auto measured = toy();
+  auto measured = blackwell();
   // At 4096 cubed the table has 0.25 of 200 TFLOP/s where the surface has 100: half of it.
   measured.efficiency.products = {{Kernel::Layout::forward, 1, 4096, 4096, 4096, 0.25}};
   const double flops = 2.0 * 4096 * 4096 * 4096, gap = 3e-6;
@@ -106,6 +113,16 @@ TEST_CASE("a table of training's products prices its own precision, and joins th
   CHECK(seconds(narrow, measured) == seconds(narrow, without));
   measured.efficiency.products.push_back({Kernel::Layout::weight_gradient, 1, 64, 64, 64, 0.1});
   CHECK(seconds(narrow, measured) - gap == Approx(2 * (flops / 150e12 - gap)));
+}
+
+TEST_CASE("on Hopper a table of training's products prices those in 8 bit as well") {
+  auto hopper = toy();
+  hopper.efficiency.products = {{Kernel::Layout::forward, 1, 4096, 4096, 4096, 0.25},
+                                {Kernel::Layout::weight_gradient, 1, 64, 64, 64, 0.1}};
+  auto without = hopper;
+  without.rates = nullptr;
+  const auto narrow = product(4096, 4096, 4096, Precision::fp8);
+  CHECK(seconds(narrow, hopper) == seconds(narrow, without));
 }
 
 TEST_CASE(
@@ -165,14 +182,16 @@ TEST_CASE("experts one by one take as long as dense products, but for overlap an
   experts.launches = 64;
   auto one = product(1024, 2048, 2048);
   const double gap = 3e-6;
-  const std::array<std::pair<Kernel::Layout, double>, 3> passes{
-      {{Kernel::Layout::forward, 0.92},
-       {Kernel::Layout::input_gradient, 1.04},
-       {Kernel::Layout::weight_gradient, 1.21}}};
-  for (const auto& [layout, longer] : passes) {
-    experts.layout = one.layout = layout;
-    CHECK(seconds(experts, toy()) - gap == Approx(64 * longer * (seconds(one, toy()) - gap)));
-  }
+  const auto check = [&](const Device& device, std::array<double, 3> longer) {
+    for (const auto layout : {Kernel::Layout::forward, Kernel::Layout::input_gradient,
+                              Kernel::Layout::weight_gradient}) {
+      experts.layout = one.layout = layout;
+      const double more = longer[static_cast<std::size_t>(layout)];
+      CHECK(seconds(experts, device) - gap == Approx(64 * more * (seconds(one, device) - gap)));
+    }
+  };
+  check(toy(), {1.03, 1.00, 1.06});
+  check(blackwell(), {0.92, 1.04, 1.21});
 }
 
 TEST_CASE("a table of 16 bit that has layers of experts prices them, however they are launched") {
