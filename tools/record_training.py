@@ -103,6 +103,20 @@ TIME = {
     "llama_1b_compiled": dict(LLAMA_1B, compiled=True),
 }
 
+# Run on an H200 after they had been forecast.
+TIME.update({
+    "llama_3b_recompute": dict(LLAMA_1B, layers=28, hidden=3072, heads=24, batch=1, recompute=True),
+    "llama_8b_bf16": dict(LLAMA_8B, layers=32, tokens=4096, wrap=None, precision="bf16",
+                          recompute=True),
+    "mistral_8_layers": dict(LLAMA_8B, layers=8, vocab=32000, batch=2),
+    "gpt_wide": dict(GPT_MEDIUM, layers=12, hidden=4096, heads=32, groups=32, ffn=16384),
+    "llama_1b_32k_bf16": dict(LLAMA_1B, vocab=32000, tokens=32768, batch=1, wrap=None,
+                              precision="bf16", recompute=True),
+    "moe_wide": dict(MOE_SMALL, layers=6, experts=16, topk=2, ffn=5632, vocab=32000),
+    "moe_many": dict(MOE_SMALL, layers=4, experts=128, topk=8, ffn=768, vocab=32000),
+    "llama_1b_accumulate": dict(LLAMA_1B, batch=1, microbatches=4),
+})
+
 
 def define_models():
     """The three models; imported late, so that --list needs no PyTorch."""
