@@ -10,25 +10,11 @@ namespace job_classes_spec {
 
 using scenarios::Effect;
 using tests::at;
+using tests::effect_of;
+using tests::refused;
+using tests::wanted;
 
 namespace {
-
-std::string refused(const std::string& text) {
-  return tests::refusal([&] { tests::job(text, {"WORLD_SIZE=8"}); });
-}
-
-// The paths that the job leaves to somebody, in order.
-std::string wanted(const scenarios::JobScenario& job) {
-  std::string all;
-  for (const auto& one : job.wanted) all += (all.empty() ? "" : " ") + one.path;
-  return all;
-}
-
-Effect effect_of(const scenarios::JobScenario& job, const std::string& text) {
-  for (const auto& one : job.account.arguments)
-    if (one.text == text) return one.effect;
-  return Effect::unknown;
-}
 
 std::string opened(const std::string& text) {
   return tests::refusal([&] {

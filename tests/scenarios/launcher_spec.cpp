@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What starts a job's processes: how many GPUs, and what became of every option.
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/launcher.hpp"
@@ -14,6 +11,7 @@
 namespace launcher_spec {
 
 using tests::at;
+using tests::beside;
 
 namespace {
 
@@ -40,18 +38,6 @@ std::string account(const std::string& script, std::size_t count) {
            (one.why.empty() ? "" : ", " + one.why) + "\n";
   }
   return all;
-}
-
-// The job beside these files.
-scenarios::JobScenario beside(const std::string& text, std::map<std::string, std::string> files) {
-  auto made = scenarios::read_job(text, "job", {},
-                                  [&](const std::string& name) -> std::optional<std::string> {
-                                    const auto found = files.find(name);
-                                    if (found == files.end()) return {};
-                                    return found->second;
-                                  });
-  if (!made) throw std::logic_error("no job");
-  return std::move(*made);
 }
 
 const std::string axolotl =
