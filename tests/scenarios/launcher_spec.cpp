@@ -174,4 +174,64 @@ TEST_CASE("a script that starts no program of a framework is refused with what i
             .starts_with("job:1:33: it is reinforcement learning (verl)"));
 }
 
+TEST_CASE("options of launchers may be shortened as long as no other begins so") {
+  CHECK(started("torchrun --nproc 8 --nnode=2") == "16");
+  CHECK(started("torchrun --nproc-per 4 --nn 2 --rdzv_end a:1") == "8");
+  CHECK(started("deepspeed --num_g 8 --num_no 2") == "16");
+  CHECK(started("srun --gpus-per-n 8 --nodes 2 python") == "16");
+  CHECK(account("torchrun --nproc_per_node 8 --no 3 pretrain_gpt.py " + sizes, 2) ==
+        "--nproc_per_node 8: read\n"
+        "--no 3: unknown, it may be --no_python or --node_rank\n");
+  CHECK(account("mpirun --map 3 -np 2 pretrain_gpt.py " + sizes, 1) ==
+        "--map 3: unknown, it may be --map_by\n");  // Open MPI takes whole names
+}
+
+TEST_CASE("two hyphens end the options of a launcher") {
+  CHECK(started("torchrun --nproc_per_node 8 --nnodes 2 --") == "16");
+  CHECK(started("srun -N 2 --ntasks-per-node 8 -- python") == "16");
+}
+
+TEST_CASE("variables count for the program that reads them") {
+  CHECK(started("NNODES=4 torchrun --nproc_per_node 8") == "8");  // torchrun reads PET_NNODES
+  CHECK(started("NNODES=4 torchrun --nproc_per_node 8 --nnodes 2") == "16");
+  CHECK(started("PET_NNODES=4 torchrun --nproc_per_node 8") == "32");
+  CHECK(started("PET_NNODES=4 torchrun --nproc_per_node 8 --nnodes 2") == "16");
+  CHECK(started("PET_NNODES=4 NPROC_PER_NODE=8 bash run.sh") == "8");
+  CHECK(started("NNODES=4 NPROC_PER_NODE=8 bash run.sh") == "32");
+  CHECK(account("NNODES=4 torchrun --nproc_per_node 8 pretrain_gpt.py " + sizes, 2) ==
+        "NNODES=4: without effect, the launcher behind it has its own options and does not read "
+        "it\n--nproc_per_node 8: read\n");
+}
+
+TEST_CASE("an option that accelerate does not have is unknown, whatever it starts") {
+  const std::string start = "accelerate launch --num_processes 8 --bogus --fsdp_versoin 2 ";
+  for (const auto& program : {std::string("finetune.py --lr 3\n"), "pretrain_gpt.py " + sizes}) {
+    const auto job = tests::job(start + "--main_process_port 1 " + program);
+    CHECK(tests::effect_of(job, "--bogus") == scenarios::Effect::unknown);
+    CHECK(tests::effect_of(job, "--main_process_port 1") == scenarios::Effect::none);
+    const auto mistyped = std::ranges::find(job.account.arguments, "--fsdp_versoin 2",
+                                            &scenarios::JudgedArgument::text);
+    CHECK(mistyped->effect == scenarios::Effect::unknown);
+    CHECK(mistyped->why == "did you mean --fsdp_version?");
+  }
+  CHECK(account("accelerate launch --num_processes 8 --learning_rate 3 pretrain_gpt.py " + sizes,
+                2) == "--num_processes 8: read\n--learning_rate 3: unknown\n");
+}
+
+TEST_CASE("where Slurm gives other GPUs than the launcher starts processes on, both are named") {
+  const auto first = [](const std::string& launcher) {
+    return account(launcher + " pretrain_gpt.py " + sizes, 1);
+  };
+  CHECK(first("srun -N 4 --gpus-per-node=8 torchrun --nproc_per_node 8 --nnodes 2") ==
+        "-N 4: not modelled, -N 4, --gpus-per-node=8 are 32 GPUs and --nproc_per_node 8, --nnodes "
+        "2 are 16, which the forecast has\n");
+  CHECK(first("srun -N 4 torchrun --nproc_per_node 8") ==
+        "-N 4: not modelled, -N 4 with 8 each are 32 GPUs and --nproc_per_node 8 on one node are "
+        "8, which the forecast has\n");
+  CHECK(first("srun -N 4 --gres=gpu:8 torchrun --nproc_per_node 8 --nnodes 4")
+            .starts_with("-N 4: without effect"));
+  CHECK(first("srun --gres=gpu:8 torchrun --nproc_per_node 8 --nnodes 4")
+            .starts_with("--gres=gpu:8: without effect"));  // nodes are said elsewhere
+}
+
 }  // namespace launcher_spec
