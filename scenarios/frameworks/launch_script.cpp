@@ -113,7 +113,7 @@ JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::stri
 
 std::string_view foreign_framework(std::string_view text) {
   using Sign = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Sign, 20> signs{
+  constexpr std::array<Sign, 19> signs{
       {{"verl.trainer", "reinforcement learning (verl): it generates, rewards and trains"},
        {"actor_rollout_ref", "reinforcement learning (verl): it generates, rewards and trains"},
        {"openrlhf", "reinforcement learning (OpenRLHF), which is not read"},
@@ -130,10 +130,10 @@ std::string_view foreign_framework(std::string_view text) {
        {"maxtext", "a job of MaxText, which is not read"},
        {"levanter", "a job of Levanter, which is not read"},
        {"colossalai", "a job of Colossal-AI, which is not read"},
-       {"swift sft", "a job of ms-swift, which is not read"},
-       {"swift pt", "a job of ms-swift, which is not read"},
-       {"megatron sft", "a job of ms-swift for Megatron-LM, which is not read"},
-       {"megatron pt", "a job of ms-swift for Megatron-LM, which is not read"}}};
+       {"swift rlhf", "a step of preferences and rewards (ms-swift), which compares or generates"},
+       {"megatron rlhf",
+        "a step of preferences and rewards (ms-swift), which compares or generates"},
+       {"swift infer", "inference (ms-swift), which is no training"}}};
   const auto* found = std::ranges::find_if(
       signs, [&](const Sign& sign) { return text.find(sign.first) != text.npos; });
   return found == signs.end() ? std::string_view() : found->second;

@@ -21,7 +21,7 @@ struct Framework {
   ReadJob (*read)(const Looked&, const JobHints&, Complaints&);
 };
 
-constexpr std::array<Framework, 14> frameworks{
+constexpr std::array<Framework, 15> frameworks{
     {{"megatron", "d98e8a64dd core_v0.19 core_v0.17 core_v0.15 core_v0.12 core_v0.9",
       is_megatron_job, read_megatron_job},
      {"torchtitan", "0.2.2 0.2.1 0.2.0 0.1.0", is_torchtitan_job, read_torchtitan_job},
@@ -36,7 +36,8 @@ constexpr std::array<Framework, 14> frameworks{
      {"trainer", "4.57", is_trainer_job, read_trainer_job},
      {"accelerate", "16cb6eb8", is_accelerate_job, read_accelerate_job},
      {"llamafactory", "ff6d4d12", is_llamafactory_job, read_llamafactory_job},
-     {"axolotl", "067b021c", is_axolotl_job, read_axolotl_job}}};
+     {"axolotl", "067b021c", is_axolotl_job, read_axolotl_job},
+     {"megatron-swift", "4.0 3.9", is_megatron_swift_job, read_megatron_swift_job}}};
 
 // --- which framework
 

@@ -7,24 +7,25 @@
 
 #include "scenarios/frameworks/automodel.hpp"
 #include "scenarios/frameworks/bridge_performance.hpp"
+#include "scenarios/frameworks/megatron_bridge.hpp"
+#include "scenarios/frameworks/megatron_swift.hpp"
+#include "scenarios/frameworks/model_args.hpp"
 #include "scenarios/frameworks/nanotron.hpp"
 #include "scenarios/frameworks/nemo.hpp"
 #include "scenarios/frameworks/neox.hpp"
 #include "scenarios/frameworks/primus.hpp"
 #include "scenarios/frameworks/recognised.hpp"
+#include "scenarios/frameworks/yaml_config.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/megatron.hpp"
-#include "scenarios/jobs/megatron_bridge.hpp"
-#include "scenarios/jobs/model_args.hpp"
 #include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/toml.hpp"
 #include "scenarios/jobs/torchtitan.hpp"
 #include "scenarios/jobs/trainer.hpp"
 #include "scenarios/jobs/trainer_launch.hpp"
 #include "scenarios/jobs/variables.hpp"
-#include "scenarios/jobs/yaml_config.hpp"
 
 namespace scenarios {
 namespace {
@@ -175,6 +176,13 @@ ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaint
   auto job = looked.map ? read_model_args(*looked.map, table, hints.env)
                         : read_shell_script(looked.text, table, hints.env);
   auto scenario = megatron_scenario(job, looked.file, complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+ReadJob read_megatron_swift_job(const Looked& looked, const JobHints& hints,
+                                Complaints& complaints) {
+  auto job = read_shell_script(looked.text, arguments_of("megatron_swift"), hints.env);
+  auto scenario = megatron_swift_scenario(job, looked.file, complaints);
   return {std::move(job), std::move(scenario)};
 }
 

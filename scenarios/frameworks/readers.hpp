@@ -12,6 +12,8 @@ struct ReadJob {
 };
 
 ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaints& complaints);
+ReadJob read_megatron_swift_job(const Looked& looked, const JobHints& hints,
+                                Complaints& complaints);
 ReadJob read_torchtitan_job(const Looked& looked, const JobHints& hints, Complaints& complaints);
 ReadJob read_deepspeed_job(const Looked& looked, const JobHints& hints, Complaints& complaints);
 ReadJob read_neox_job(const Looked& looked, const JobHints& hints, Complaints& complaints);

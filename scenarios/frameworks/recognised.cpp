@@ -3,27 +3,43 @@
 
 #include "scenarios/frameworks/automodel.hpp"
 #include "scenarios/frameworks/bridge_performance.hpp"
+#include "scenarios/frameworks/megatron_bridge.hpp"
+#include "scenarios/frameworks/model_args.hpp"
 #include "scenarios/frameworks/nanotron.hpp"
 #include "scenarios/frameworks/nemo.hpp"
 #include "scenarios/frameworks/neox.hpp"
 #include "scenarios/frameworks/primus.hpp"
+#include "scenarios/frameworks/yaml_config.hpp"
+#include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
-#include "scenarios/jobs/megatron_bridge.hpp"
-#include "scenarios/jobs/model_args.hpp"
-#include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/torchtitan.hpp"
 #include "scenarios/jobs/trainer.hpp"
-#include "scenarios/jobs/yaml_config.hpp"
 
 namespace scenarios {
 namespace {
 
 constexpr std::size_t enough_arguments = 3;  // that a text which is no YAML passes
 
+// A line that starts "megatron sft", comments left out.
+bool starts(const Looked& looked, std::string_view command) {
+  constexpr std::string_view blanks = " \t";
+  for (auto at = looked.text.find(command); at != looked.text.npos;
+       at = looked.text.find(command, at + 1)) {
+    const auto begin = looked.text.rfind('\n', at) + 1;  // 0 where there is none
+    const auto before = looked.text.substr(begin, at - begin);
+    const auto behind = looked.text.substr(at + command.size(), 1);
+    const bool whole = before.empty() || blanks.find(before.back()) != blanks.npos;
+    const bool ends = behind.empty() || std::string_view(" \t\r\n\\").find(behind) != behind.npos;
+    if (whole && ends && before.find('#') == before.npos) return looked.is_script();
+  }
+  return false;
+}
+
 // Arguments that the Trainer alone has, in a script.
 bool is_trainer_script(const Looked& looked) {
-  return looked.is_script() &&
-         (looked.has("--per_device_train_batch_size") || looked.has("--model_name_or_path"));
+  return looked.is_script() && !is_megatron_swift_job(looked) &&
+         (looked.has("--per_device_train_batch_size") || looked.has("--model_name_or_path") ||
+          starts(looked, "swift sft") || starts(looked, "swift pt"));
 }
 
 bool is_overrides(const Looked& looked, std::string_view table, std::string_view sign) {
@@ -35,9 +51,13 @@ bool is_overrides(const Looked& looked, std::string_view table, std::string_view
 
 bool is_megatron_job(const Looked& looked) {
   if (looked.map) return is_model_args(*looked.map) || is_yaml_config(*looked.map);
-  if (looked.toml || is_trainer_script(looked)) return false;
+  if (looked.toml || is_trainer_script(looked) || is_megatron_swift_job(looked)) return false;
   // Names without hyphens, such as --lr and --deepspeed, are other programs' too.
   return arguments_in(looked.text, arguments_of("megatron"), "-") >= enough_arguments;
+}
+
+bool is_megatron_swift_job(const Looked& looked) {
+  return starts(looked, "megatron sft") || starts(looked, "megatron pt");
 }
 
 // TOML, or a command of its module with dotted arguments.

@@ -6,6 +6,7 @@
 namespace scenarios {
 
 bool is_megatron_job(const Looked& looked);
+bool is_megatron_swift_job(const Looked& looked);
 bool is_torchtitan_job(const Looked& looked);
 bool is_deepspeed_job(const Looked& looked);
 bool is_neox_job(const Looked& looked);

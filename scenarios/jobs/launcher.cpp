@@ -181,7 +181,7 @@ Disagreement disagreement(std::span<const JobArgument> launcher,
   if (!launched || std::string_view(launched->from.front()->name).starts_with("slurm.")) return {};
   std::optional<std::int64_t> each;
   for (const auto* option : launched->from)
-    if (option->name == "torchrun.nproc_per_node" || option->name == "deepspeed.num_gpus")
+    if (gives(*option, "torchrun.nproc_per_node") || gives(*option, "deepspeed.num_gpus"))
       each = launched_number(*option);
   const auto given = Launched(launcher).given_by_slurm(each);
   if (!given || given->gpus == launched->gpus) return {};

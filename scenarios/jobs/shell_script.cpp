@@ -3,51 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <optional>
 #include <utility>
 
+#include "scenarios/jobs/argument_list.hpp"
+#include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/launch_words.hpp"
+#include "scenarios/jobs/launched_program.hpp"
 #include "scenarios/jobs/shell_statements.hpp"
 #include "scenarios/jobs/shell_words.hpp"
 
 namespace scenarios {
 namespace {
-
-bool begins_argument(std::string_view word) {
-  return word.size() > 2 && word.starts_with("--") &&
-         std::isalpha(static_cast<unsigned char>(word[2])) != 0;
-}
-
-std::string_view name_in(std::string_view word) { return word.substr(0, word.find('=')); }
-
-// "section.key=value", as Hydra has it: where the value begins, of a key that the table has.
-std::size_t override_at(std::string_view word, const ArgumentTable& table) {
-  const auto equals = word.find('=');
-  const auto dot = word.find('.');
-  if (equals == word.npos || dot > equals || begins_argument(word)) return word.npos;
-  const auto begin = std::min(word.find_first_not_of("+~"), equals);
-  return table.find(word.substr(begin, equals - begin)) != nullptr ? equals + 1 : word.npos;
-}
-
-std::size_t known_among(std::span<const JobWord> words, const ArgumentTable& table) {
-  return static_cast<std::size_t>(std::ranges::count_if(words, [&](const JobWord& word) {
-    return (begins_argument(word.text) && table.find(name_in(word.text)) != nullptr) ||
-           override_at(word.text, table) != std::string_view::npos;
-  }));
-}
-
-bool is_program(std::string_view word) { return word.ends_with(".py"); }
-
-// Where the program's name stands in a command: a script of Python, or "-m module".
-std::size_t program_in(std::span<const JobWord> words) {
-  for (std::size_t i = 0; i < words.size(); ++i)
-    if (is_program(words[i].text)) return i;
-  // The last module: "python -m torch.distributed.run -m training.pretrain".
-  for (auto i = words.size(); i > 1; --i)
-    if (words[i - 2].text == "-m") return i - 1;
-  return words.size();
-}
 
 class Script {
  public:
@@ -65,7 +31,8 @@ class Script {
     job.launcher = batch();
     for (const auto& statement : statements_of(text_)) run(statement);
     if (best_.empty()) best_ = all_lists();
-    for (const auto& part : {before_, launching(job.program)})
+    const auto launching = words_before_program(job.program);
+    for (const auto& part : {before_, exported(launching), launching, for_launcher(job)})
       for (auto& option : launched_command(part).options) job.launcher.push_back(std::move(option));
     job.arguments = arguments_from(std::span(best_).subspan(arguments_at_), table_);
     if (variables_.exhausted()) job.arguments.push_back({{}, variables_.expanded("", {}), {}});
@@ -87,8 +54,8 @@ class Script {
   }
 
   // The words before the program, whose name is found with them.
-  std::vector<JobWord> launching(std::string& name) {
-    auto program = program_in(best_);
+  std::vector<JobWord> words_before_program(std::string& name) {
+    auto program = std::min(own_program_in(best_), program_in(best_));
     const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
     if (program == best_.size()) {
       const auto command = launched_command(best_);
@@ -105,14 +72,49 @@ class Script {
     return {before.begin(), before.end()};
   }
 
+  // Variables of the script that a program reads which starts its processes itself, unless they
+  // stand in front of it.
+  std::vector<JobWord> exported(std::span<const JobWord> before) const {
+    std::vector<JobWord> words;
+    if (own_program_in(best_) == best_.size()) return words;
+    for (const std::string name : {"NPROC_PER_NODE", "NNODES"}) {
+      const auto value = variables_.text_of(name);
+      const bool in_front = std::ranges::any_of(
+          before, [&](const JobWord& word) { return word.text.starts_with(name + "="); });
+      if (value && !in_front) words.push_back({name + "=" + *value, {}, best_.front().at});
+    }
+    return words;
+  }
+
+  // "axolotl train a.yaml --launcher torchrun -- --nproc_per_node 8": the launcher's name and,
+  // behind the hyphens, its options leave the arguments. Without a name it is accelerate.
+  std::vector<JobWord> for_launcher(Job& job) {
+    if (std::string_view(job.program) != "axolotl") return {};
+    constexpr std::string_view option = "--launcher";
+    const auto end = std::ranges::find(best_, "--", &JobWord::text);
+    std::vector<JobWord> words(end, best_.end());
+    best_.erase(end, best_.end());
+    if (!words.empty()) words.front().text = "accelerate";
+    const auto named = std::ranges::find_if(best_, [&](const JobWord& word) {
+      return word.text == option || word.text.starts_with(std::string(option) + "=");
+    });
+    if (named == best_.end()) return words;
+    const auto equals = named->text.find('=');
+    const auto behind = named + (equals == std::string::npos && named + 1 != best_.end() ? 2 : 1);
+    const auto name =
+        equals == std::string::npos ? (behind - 1)->text : named->text.substr(equals + 1);
+    if (!words.empty()) words.front().text = name;
+    job.launcher.push_back({"axolotl.launcher", {}, named->at, std::string(option) + " " + name});
+    best_.erase(named, behind);
+    return words;
+  }
+
   // A launcher with a program, Python with a script, or values of variables before a program.
   static bool starts_program(std::span<const JobWord> words) {
     if (words.empty()) return false;
-    constexpr std::array<std::string_view, 2> own_command{"axolotl", "llamafactory-cli"};
-    if (words.size() > 1 && std::ranges::find(own_command, words.front().text) != own_command.end())
-      return true;
     const bool sets = assigned_at(words.front().text) != std::string_view::npos;
-    return sets || program_in(words) < words.size() || launched_command(words).launched;
+    return sets || program_in(words) < words.size() || own_program_in(words) < words.size() ||
+           launched_command(words).launched;
   }
 
   std::vector<JobWord> words_of_statement(const Statement& statement, std::size_t first,
@@ -154,8 +156,11 @@ class Script {
 
   void consider(std::vector<JobWord> words, const std::vector<JobWord>& before = {}) {
     const bool launched = any_program_ && !best_.empty() && launched_command(best_).launched;
-    const bool better = any_program_ ? starts_program(words) && !launched
-                                     : known_among(words, table_) > known_among(best_, table_);
+    const auto known = [&](std::span<const JobWord> of) {
+      return known_among(of, table_) + (own_program_in(of) < of.size() ? 1 : 0);
+    };
+    const bool better =
+        any_program_ ? starts_program(words) && !launched : known(words) > known(best_);
     if (!better) return;
     best_ = std::move(words);
     before_ = before;
@@ -233,116 +238,12 @@ class Script {
   std::vector<std::vector<JobWord>> lists_;  // of variables that hold arguments
 };
 
-// --- lists: sections of lines
-
-struct Line {
-  std::string_view text;
-  Place at;
-};
-
 const ArgumentTable& no_arguments() {
   static const ArgumentTable none("");
   return none;
 }
 
-std::vector<Line> lines_of(std::string_view text) {
-  std::vector<Line> lines;
-  std::int64_t number = 1;
-  for (std::size_t begin = 0; begin < text.size(); ++number) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    auto line = text.substr(begin, end - begin);
-    while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
-    lines.push_back({line, {number, 1, 0}});
-    begin = end + 1;
-  }
-  return lines;
-}
-
-bool is_list(std::string_view text) {
-  return text.starts_with("# variables\n") || text.find("\n# arguments\n") != text.npos ||
-         text.starts_with("# arguments\n");
-}
-
-// A name that has two values, neither made of the other, got them under conditions that the list
-// leaves out.
-void assign_line(const Line& line, ShellVariables& variables,
-                 std::map<std::string, std::string_view>& seen) {
-  const auto value_at = assigned_at(line.text);
-  if (value_at == std::string_view::npos) return;
-  const std::string name(line.text.substr(0, value_at - 1));
-  const auto raw = line.text.substr(value_at);
-  const bool again = seen.contains(name) && seen[name] != raw && raw.find("$" + name) == raw.npos &&
-                     raw.find("${" + name) == raw.npos;
-  seen[name] = raw;
-  if (again)
-    variables.doubt(name, name + " has several values in this file, the last in line " +
-                              std::to_string(line.at.line));
-  else
-    variables.assign(name, variables.expanded('"' + std::string(raw) + '"', line.at));
-}
-
-Job read_list(std::string_view text, const ArgumentTable& table, std::span<const std::string> env) {
-  ShellVariables variables(env);
-  std::map<std::string, std::string_view> seen;
-  std::vector<JobWord> launcher, words;
-  std::string_view section = "# arguments";
-  for (const auto& line : lines_of(text)) {
-    if (line.text.starts_with("# ")) {
-      section = line.text;
-      continue;
-    }
-    if (section == "# variables") {
-      assign_line(line, variables, seen);
-      continue;
-    }
-    for (const auto& statement : statements_of(line.text))
-      for (const auto& word : statement.words)
-        for (auto& one : variables.expanded(word.text, {line.at.line, word.at.column, 0}))
-          (section == "# launcher" ? launcher : words).push_back(std::move(one));
-  }
-  return {arguments_from(words, table), launched_command(launcher, "torchrun").options, {}};
-}
-
 }  // namespace
-
-std::vector<JobArgument> arguments_from(std::span<const JobWord> words,
-                                        const ArgumentTable& table) {
-  std::vector<JobArgument> arguments;
-  for (std::size_t i = 0; i < words.size();) {
-    const auto& word = words[i++];
-    if (const auto value = override_at(word.text, table); value != std::string_view::npos) {
-      const auto name = word.text.substr(0, value - 1);
-      arguments.push_back({name.substr(std::min(name.find_first_not_of("+~"), name.size())),
-                           {{word.text.substr(value), word.trouble, word.at}},
-                           word.at});
-      continue;
-    }
-    if (word.text == "$@" || word.text == "$*") {
-      arguments.push_back({word.text, {}, word.at});
-      continue;
-    }
-    if (!begins_argument(word.text)) {
-      // Arguments may hide behind what only a shell can tell.
-      if (!word.trouble.empty()) arguments.push_back({{}, {word}, word.at});
-      continue;
-    }
-    JobArgument argument{std::string(name_in(word.text)), {}, word.at};
-    const auto* known = table.find(argument.name);
-    const char takes = known == nullptr ? '?' : known->takes;
-    std::size_t most = takes == '0' ? 0 : takes == '1' ? 1 : takes == '3' ? 3 : words.size();
-    if (argument.name.size() < word.text.size()) {
-      argument.values.push_back(
-          {word.text.substr(argument.name.size() + 1), word.trouble, word.at});
-      most = 0;
-    }
-    for (; most > 0 && i < words.size() && !begins_argument(words[i].text) &&
-           override_at(words[i].text, table) == std::string_view::npos;
-         --most)
-      argument.values.push_back(words[i++]);
-    arguments.push_back(std::move(argument));
-  }
-  return arguments;
-}
 
 Job read_shell_script(std::string_view text, const ArgumentTable& table,
                       std::span<const std::string> env) {
@@ -356,32 +257,6 @@ std::optional<LaunchScript> read_launch(std::string_view text, std::span<const s
   launch.words.assign(behind.begin(), behind.end());
   if (!script.starts()) return {};
   return launch;
-}
-
-std::size_t arguments_in(std::string_view text, const ArgumentTable& table, std::string_view part) {
-  std::size_t known = 0;
-  for (const auto& line : lines_of(text)) {
-    const auto code = line.text.substr(0, line.text.find('#'));
-    for (auto begin = code.find("--"); begin != code.npos; begin = code.find("--", begin + 2)) {
-      const auto rest = code.substr(begin);
-      const auto name = rest.substr(0, rest.find_first_of(" =\t\\\"')"));
-      if (name.find(part, 2) != name.npos && table.find(name) != nullptr) ++known;
-    }
-  }
-  return known;
-}
-
-std::size_t overrides_in(std::string_view text, const ArgumentTable& table) {
-  std::size_t known = 0;
-  for (const auto& line : lines_of(text)) {
-    const auto code = line.text.substr(0, line.text.find('#'));
-    for (auto rest = code; !rest.empty();) {
-      const auto end = std::min(rest.find_first_of(" \t\"'()"), rest.size());
-      if (override_at(rest.substr(0, end), table) != rest.npos) ++known;
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
-  return known;
 }
 
 }  // namespace scenarios

@@ -116,23 +116,6 @@ TEST_CASE("the first command of a launcher is the job, whatever is run behind it
                     STEPCAST_HOLDS("train.py is given job.yaml, which is not beside this file"));
 }
 
-TEST_CASE("ms-swift trains adapters in bf16 with recomputation unless it is told") {
-  const std::string swift =
-      "NPROC_PER_NODE=4 swift sft --model Qwen/Qwen2.5-7B-Instruct --per_device_train_batch_size 1 "
-      "--max_length 8192 --packing true --deepspeed zero3_offload";
-  CHECK(refused(swift + "\n").find("it is not given, which means lora") != std::string::npos);
-  CHECK(refused(swift + " --train_type lora\n").find("only adapters are trained") !=
-        std::string::npos);
-  const auto job = tests::job(swift + " --train_type full\n");
-  CHECK(at(job.document, "cluster.gpus") == "4");
-  CHECK(at(job.document, "training.precision") == "bf16");
-  CHECK(at(job.document, "plan.recompute") == "full");
-  CHECK(at(job.document, "plan.zero") == "3");
-  CHECK(at(job.document, "plan.offload.parameters") == "cpu");
-  CHECK(at(job.document, "software.base") == "deepspeed");
-  CHECK(wanted(job) == "cluster.node");
-}
-
 TEST_CASE("DeepSpeed that is only switched on has its stage in the training script") {
   const std::string chat =
       "deepspeed --num_gpus 8 main.py --model_name_or_path facebook/opt-13b --deepspeed "

@@ -234,4 +234,21 @@ TEST_CASE("where Slurm gives other GPUs than the launcher starts processes on, b
             .starts_with("--gres=gpu:8: without effect"));  // nodes are said elsewhere
 }
 
+TEST_CASE("what stands behind two hyphens is for the launcher that axolotl starts") {
+  const auto gpus_of = [](const std::string& command) {
+    const auto job = beside(command + "\n", {{"a.yaml", axolotl}});
+    for (const auto& one : job.account.arguments) {
+      INFO(one.text);
+      CHECK(one.effect != scenarios::Effect::unknown);
+      CHECK(one.effect != scenarios::Effect::not_modelled);
+    }
+    return at(job.document, "cluster.gpus") + " " + at(job.document, "training.global_batch");
+  };
+  CHECK(gpus_of("axolotl train a.yaml --launcher torchrun -- --nproc_per_node 8 --nnodes 2") ==
+        "16 96");  // 2 x 3 x 16
+  CHECK(gpus_of("axolotl train a.yaml --launcher=torchrun -- --nproc_per_node=4") == "4 24");
+  CHECK(gpus_of("axolotl train a.yaml -- --num_processes 2") == "2 12");
+  CHECK(gpus_of("axolotl train a.yaml --launcher torchrun") == " ");
+}
+
 }  // namespace launcher_spec
