@@ -189,6 +189,8 @@ TEST_CASE("options of launchers may be shortened as long as no other begins so")
 TEST_CASE("two hyphens end the options of a launcher") {
   CHECK(started("torchrun --nproc_per_node 8 --nnodes 2 --") == "16");
   CHECK(started("srun -N 2 --ntasks-per-node 8 -- python") == "16");
+  CHECK(account("torchrun --nproc_per_node 8 -- pretrain_gpt.py " + sizes, 2) ==
+        "--nproc_per_node 8: read\n--num-layers 2: read\n");
 }
 
 TEST_CASE("variables count for the program that reads them") {
