@@ -9,10 +9,10 @@
 #include "scenarios/frameworks/nemo.hpp"
 #include "scenarios/frameworks/neox.hpp"
 #include "scenarios/frameworks/primus.hpp"
+#include "scenarios/frameworks/torchtitan.hpp"
 #include "scenarios/frameworks/yaml_config.hpp"
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
-#include "scenarios/jobs/torchtitan.hpp"
 #include "scenarios/jobs/trainer.hpp"
 
 namespace scenarios {

@@ -9,6 +9,7 @@
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/launched_program.hpp"
+#include "scenarios/jobs/shell_conditions.hpp"
 #include "scenarios/jobs/shell_statements.hpp"
 #include "scenarios/jobs/shell_words.hpp"
 
@@ -29,7 +30,12 @@ class Script {
   Job read() {
     Job job;
     job.launcher = batch();
-    for (const auto& statement : statements_of(text_)) run(statement);
+    Conditions conditions;
+    for (const auto& statement : statements_of(text_)) {
+      conditions.enter(statement, variables_);
+      const auto runs = conditions.runs();
+      if (runs != false) run(statement, statement.sure && runs, !runs || statement.chosen);
+    }
     if (best_.empty()) best_ = all_lists();
     const auto launching = words_before_program(job.program);
     for (const auto& part : {before_, exported(launching), launching, for_launcher(job)})
@@ -166,7 +172,8 @@ class Script {
     before_ = before;
   }
 
-  void run(const Statement& statement) {
+  // `sure`: it is run, once. `doubtful`: a condition that nobody knows decides it.
+  void run(const Statement& statement, bool sure, bool doubtful) {
     const auto& words = statement.words;
     std::size_t first = 0;
     constexpr std::array<std::string_view, 5> declare{"export", "local", "readonly", "declare",
@@ -179,32 +186,44 @@ class Script {
     for (auto i = first; i < words.size() && !statement.array; ++i)
       assigns = assigns && assigned_at(words[i].text) != std::string_view::npos;
     if (statement.array || assigns) {
-      for (auto i = first; i < (statement.array ? 1 : words.size()); ++i) assign(statement, i);
+      for (auto i = first; i < (statement.array ? 1 : words.size()); ++i)
+        assign(statement, i, statement.array ? !doubtful : sure);
       return;
     }
     run_inside(statement);
     consider(words_of_statement(statement, 0));
   }
 
-  void assign(const Statement& statement, std::size_t i) {
+  void assign(const Statement& statement, std::size_t i, bool sure) {
     const auto& word = statement.words[i];
     const auto value_at = assigned_at(word.text);
     const bool adds = word.text[value_at - 2] == '+';
     const auto name = word.text.substr(0, value_at - (adds ? 2 : 1));
-    if (!statement.sure && !statement.array) {
+    auto value = statement.array ? words_of_statement(statement, 1, true)
+                                 : whole_value(word.text.substr(value_at), word.at);
+    const bool alone = adds || !variables_.knows(name) || variables_.text_of(name) == "";
+    if (!sure && !(alone && is_harmless(split(name, value)))) {
       const auto line = std::to_string(word.at.line);
       variables_.doubt(
           name, name + " is set under a condition in line " + line + ", which needs a shell");
       return;
     }
-    auto value = statement.array ? words_of_statement(statement, 1, true)
-                                 : whole_value(word.text.substr(value_at), word.at);
     if (adds)
       variables_.append(name, value);
     else
       variables_.assign(name, value);
     if (auto words = split(name, value); known_among(words, table_) > 0)
       lists_.push_back(std::move(words));
+  }
+
+  // Arguments without effect alone, which may be given or not.
+  bool is_harmless(std::span<const JobWord> words) const {
+    const auto arguments = arguments_from(words, table_);
+    return !arguments.empty() && begins_argument(words.front().text) &&
+           std::ranges::all_of(arguments, [&](const JobArgument& one) {
+             const auto* known = table_.find(one.name);
+             return known != nullptr && known->effect == Effect::none;
+           });
   }
 
   // An assignment splits nothing.

@@ -16,12 +16,15 @@ struct RawWord {
 
 struct Statement {
   std::vector<RawWord> words;
-  bool sure = true;    // not inside of a condition, a loop or a function
-  bool array = false;  // NAME=( the other words )
+  bool sure = true;     // not inside of a loop, a function or a case
+  bool chosen = false;  // inside of a case
+  bool array = false;   // NAME=( the other words )
+  char joined = '\0';   // to the one before: '&' of "&&", '|' of "||"
 };
 
-// Commands in the order of the text; comments, redirections and here-documents go. Never fails:
-// what is no script gives statements that nobody asks for. O(text).
+// Commands in the order of the text; comments, redirections and here-documents go, "then" and
+// "else" stand alone. Never fails: what is no script gives statements that nobody asks for.
+// O(text).
 std::vector<Statement> statements_of(std::string_view text);
 
 // "#SBATCH --nodes=4": the words behind the mark, of every such line.

@@ -206,7 +206,8 @@ class WordExpansion {
     const std::string name(inside.substr(0, end));
     auto rest = inside.substr(end);
     if (inside == "@" || inside.starts_with("@:")) return add("$@");
-    if (name.empty() || is_digit(name.front())) {
+    const bool has_default = rest.starts_with(":-") || rest.starts_with('-');
+    if (name.empty() || (is_digit(name.front()) && !has_default)) {
       trouble("it is ${" + std::string(inside) + "}, an argument of the script");
       return;
     }

@@ -166,6 +166,54 @@ python pretrain_gpt.py --num-layers 1 --tensor-model-parallel-size $TP \
         "shell; add --env EP=VALUE>");
 }
 
+TEST_CASE("conditions that compare what is known are followed, and no other branch is") {
+  const auto job = script(R"(
+TYPE=bf16 NODES=4 DATA=${1:-MOCK}
+TYPES=() FILES=()
+if [[ "$TYPE" == "fp8" ]]; then
+  TYPES+=(--fp8-format hybrid)
+  python pretrain_gpt.py --num-layers 1 --hidden-size 2 --num-attention-heads 1 --bf16
+elif [ $NODES -gt 2 ]; then
+  TYPES+=(--bf16)
+  if [ "$NODES" -ne 4 ]; then TP=2; else TP=4; fi
+else
+  TYPES+=(--fp16)
+  TP=8
+fi
+if [[ "$TYPE" == fp8 ]] || [[ "$DATA" == MOCK ]] || [[ -z "$UNKNOWN" ]]; then
+  FILES+=(--mock-data)
+else
+  FILES+=(--vocab-size 3)
+fi
+! [ -z "$NODES" ] && [ "$NODES" = 4 ] && PP=2
+[ "$NODES" = 4 ] || PP=3
+python pretrain_gpt.py --num-layers 1 "${TYPES[@]}" ${FILES[@]} \
+  --tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP
+)");
+  CHECK(shown(job.arguments) ==
+        "--num-layers 1 | --bf16 | --mock-data | --tensor-model-parallel-size 4 | "
+        "--pipeline-model-parallel-size 2");
+}
+
+TEST_CASE("lists of arguments are not taken under a condition that nobody knows") {
+  const auto list = [](const std::string& text) {
+    return shown(script("L=()\n" + text + "\npython a.py --num-layers 1 ${L[@]}\n").arguments);
+  };
+  CHECK(list("if [ -n \"$X\" ]; then\n L=(--hidden-size 2)\nelse\n L=(--hidden-size 3)\nfi") ==
+        "--num-layers 1 |  <L is set under a condition in line 5, which needs a shell; add --env "
+        "L=VALUE>");
+  CHECK(list("case $X in\n a) L=(--hidden-size 2) ;;\n b) L=(--hidden-size 3) ;;\nesac")
+            .find("L is set under a condition in line 4") != std::string::npos);
+  CHECK(list("if [ -f x ]; then :; elif true; then L=(--hidden-size 2); fi")
+            .find("L is set under a condition") != std::string::npos);
+  CHECK(list("if [ -f x ] || false; then L=(--hidden-size 2); fi")
+            .find("L is set under a condition") != std::string::npos);
+  CHECK(list("if false; then\n L=(--hidden-size 2)\nfi") == "--num-layers 1");
+  // Arguments without effect may be given or not.
+  CHECK(list("if [ -n \"$X\" ]; then\n L+=(--wandb-project a)\nfi") ==
+        "--num-layers 1 | --wandb-project a");
+}
+
 TEST_CASE("arguments that a script only collects are read without its command") {
   const auto job = script("OPTIONS=\" --num-layers 2 \\\n --hidden-size 64 \"\neval run $OTHER\n");
   CHECK(shown(job.arguments) == "--num-layers 2 | --hidden-size 64");
