@@ -144,6 +144,10 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
                                     const JobHints& hints, const JobFiles& files) {
   const auto at = hints.as.find('@');
   const auto looked = looked_at(text, file, files);
+  if (looked.is_script() && is_makefile(text))
+    throw Error(
+        {{Complaints(file).text_of({}),
+          "it is a makefile; give the commands that make runs: make -n TARGET > train.sh"}});
   const auto* framework = hints.as.empty() ? recognised(looked) : &named(hints.as.substr(0, at));
   if (framework == nullptr)
     return looked.is_script() ? read_launch_script(text, file, hints, files, read_job)

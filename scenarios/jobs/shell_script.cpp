@@ -29,13 +29,8 @@ class Script {
 
   Job read() {
     Job job;
-    job.launcher = batch();
-    Conditions conditions;
-    for (const auto& statement : statements_of(text_)) {
-      conditions.enter(statement, variables_);
-      const auto runs = conditions.runs();
-      if (runs != false) run(statement, statement.sure && runs, !runs || statement.chosen);
-    }
+    run_all(text_, 0);
+    job.launcher = std::move(batch_);
     if (best_.empty()) best_ = all_lists();
     const auto launching = words_before_program(job.program);
     for (const auto& part : {before_, exported(launching), launching, for_launcher(job)})
@@ -46,17 +41,49 @@ class Script {
   }
 
  private:
+  // Statements of the text, whose first line is that behind so many of the script.
+  void run_all(std::string_view text, std::int64_t lines, int depth = 0) {
+    add_batch(text, lines);
+    Conditions conditions;
+    for (auto& statement : statements_of(text)) {
+      for (auto& word : statement.words) word.at.line += lines;
+      statement.document.at.line += lines;
+      conditions.enter(statement, variables_);
+      const auto runs = conditions.runs();
+      if (runs == false) continue;
+      run(statement, statement.sure && runs, !runs || statement.chosen);
+      constexpr int deepest = 3;
+      if (depth < deepest && reads_commands(statement))
+        for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
+          run_all(one.text, statement.document.at.line - 1, depth + 1);
+    }
+  }
+
+  // A shell, or Slurm, that is given its script as a here-document.
+  static bool reads_commands(const Statement& statement) {
+    if (statement.document.text.empty()) return false;
+    constexpr std::array<std::string_view, 4> shells{"sbatch", "bash", "sh", "ssh"};
+    const auto is_shell = [&](std::string_view word) {
+      word.remove_prefix(word.rfind('/') + 1);
+      return std::ranges::find(shells, word) != shells.end();
+    };
+    const auto& words = statement.words;
+    return is_shell(words.front().text) || is_shell(words.back().text) ||
+           (words.size() > 1 && is_shell(words[words.size() - 2].text));  // bash -s
+  }
+
   // Options of #SBATCH, whose variables Slurm sets.
-  std::vector<JobArgument> batch() {
+  void add_batch(std::string_view text, std::int64_t lines) {
     std::vector<JobWord> words;
-    for (const auto& word : batch_options(text_))
+    for (auto word : batch_options(text)) {
+      word.at.line += lines;
       for (auto& one : variables_.expanded(word.text, word.at)) words.push_back(std::move(one));
-    auto options = launched_command(words, "slurm").options;
-    for (const auto& one : slurm_variables(options)) {
+    }
+    std::ranges::move(launched_command(words, "slurm").options, std::back_inserter(batch_));
+    for (const auto& one : slurm_variables(batch_)) {
       const auto equals = one.find('=');
       variables_.assign(one.substr(0, equals), {{one.substr(equals + 1), {}, {}}});
     }
-    return options;
   }
 
   // The words before the program, whose name is found with them.
@@ -250,10 +277,11 @@ class Script {
   std::string_view text_;
   const ArgumentTable& table_;
   ShellVariables variables_;
-  std::vector<JobWord> best_;     // of the command with most known arguments
-  std::vector<JobWord> before_;   // of the command that is given this one as a text
-  std::size_t arguments_at_ = 0;  // of the best
-  bool any_program_;              // the best is the first that is launched, or the last program
+  std::vector<JobArgument> batch_;  // options of #SBATCH
+  std::vector<JobWord> best_;       // of the command with most known arguments
+  std::vector<JobWord> before_;     // of the command that is given this one as a text
+  std::size_t arguments_at_ = 0;    // of the best
+  bool any_program_;                // the best is the first that is launched, or the last program
   std::vector<std::vector<JobWord>> lists_;  // of variables that hold arguments
 };
 

@@ -94,17 +94,21 @@ class Statements {
         literal_ = true;
   }
 
-  // "read -d '' NAME <<EOF" assigns the document; others are passed over.
+  // "read -d '' NAME <<EOF" assigns the document; others stay with their command.
   void take_here_document() {
     const auto place = here();
     const auto begin = at_;
     const auto end = pass_here_document();
-    if (statements_.empty() || statements_.back().words.front().text != "read") return;
-    const auto name = statements_.back().words.back().text;
+    if (statements_.empty()) return;
+    auto& last = statements_.back();
+    auto lines = quoted_lines(text_.substr(begin, end - begin), literal_);
+    if (last.words.front().text != "read") {
+      last.document = {std::move(lines), place};
+      return;
+    }
     Statement assignment;
-    assignment.sure = statements_.back().sure;
-    assignment.words.push_back(
-        {name + "=" + quoted_lines(text_.substr(begin, end - begin), literal_), place});
+    assignment.sure = last.sure;
+    assignment.words.push_back({last.words.back().text + "=" + lines, place});
     statements_.push_back(std::move(assignment));
   }
 
@@ -222,6 +226,8 @@ std::vector<RawWord> batch_options(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size(); ++line_number) {
     const auto end = std::min(text.find('\n', begin), text.size());
     const auto line = text.substr(begin, end - begin);
+    const auto first = line.find_first_not_of(" \t\r");
+    if (first != line.npos && line[first] != '#') break;  // Slurm reads no further
     if (line.starts_with(mark))
       for (auto& statement : statements_of(line.substr(mark.size())))
         for (auto& word : statement.words)

@@ -16,6 +16,7 @@ struct RawWord {
 
 struct Statement {
   std::vector<RawWord> words;
+  RawWord document{};   // lines of a here-document as a word in quotes; empty: none
   bool sure = true;     // not inside of a loop, a function or a case
   bool chosen = false;  // inside of a case
   bool array = false;   // NAME=( the other words )
@@ -27,7 +28,7 @@ struct Statement {
 // O(text).
 std::vector<Statement> statements_of(std::string_view text);
 
-// "#SBATCH --nodes=4": the words behind the mark, of every such line.
+// "#SBATCH --nodes=4": the words behind the mark, of every such line before the first command.
 std::vector<RawWord> batch_options(std::string_view text);
 
 }  // namespace scenarios

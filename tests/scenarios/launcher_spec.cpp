@@ -253,4 +253,30 @@ TEST_CASE("what stands behind two hyphens is for the launcher that axolotl start
   CHECK(gpus_of("axolotl train a.yaml --launcher torchrun") == " ");
 }
 
+TEST_CASE("what a named file lacks is asked for where the script names it, with its own place") {
+  const auto job =
+      beside("llamafactory-cli train a.yaml\n", {{"a.yaml",
+                                                  "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\n"
+                                                  "finetuning_type: full\ndeepspeed: z3.json\n"}});
+  const auto wanted = std::ranges::find(job.wanted, "plan.zero", &scenarios::WantedKey::path);
+  REQUIRE(wanted != job.wanted.end());
+  CHECK(wanted->text.starts_with("a.yaml:4:1: the ZeRO stage stands in z3.json"));
+  CHECK(wanted->at.line == 1);
+  CHECK(wanted->at.column == 24);
+  CHECK(job.document.find("model")->line == 1);
+  const auto node = std::ranges::find(job.wanted, "cluster.node", &scenarios::WantedKey::path);
+  CHECK(node->text.starts_with("a job does not say"));
+}
+
+TEST_CASE("a makefile is refused with what to give instead") {
+  const auto refused = [](const std::string& text) {
+    return tests::refusal([&] { tests::job(text); });
+  };
+  CHECK(refused("N ?= 8\nM = --num-layers 2 --hidden-size 64 --seq-length 9\n\n.PHONY: train\n"
+                "train:\n\ttorchrun --nproc_per_node $(N) pretrain_gpt.py $(M)\n") ==
+        "job:1:1: it is a makefile; give the commands that make runs: make -n TARGET > train.sh");
+  const auto script = "for h in a; do\n\techo $(hostname):3\ndone\n" + ("python x.py " + sizes);
+  CHECK(tests::job(script).account.framework == "megatron");
+}
+
 }  // namespace launcher_spec

@@ -243,6 +243,34 @@ TEST_CASE("a here-document is no part of the commands") {
   CHECK(shown(job.arguments) == "--num-layers 2");
 }
 
+TEST_CASE("a here-document that a shell or Slurm is given is a script") {
+  const auto job = script(R"(NODES=${NODES:-16}
+TP=8
+sbatch <<EOT
+#!/bin/bash
+#SBATCH --nodes=${NODES}
+#SBATCH --gpus-per-node=8
+LAYERS=80
+srun torchrun --nnodes=\$SLURM_NNODES --nproc_per_node=8 pretrain_gpt.py \
+  --num-layers \$LAYERS --tensor-model-parallel-size $TP --lr \$1
+EOT
+echo submitted
+)");
+  CHECK(shown(job.launcher) ==
+        "slurm.nodes 16 | slurm.gpus_per_node 8 | torchrun.nnodes 16 | torchrun.nproc_per_node 8");
+  CHECK(
+      shown(job.arguments).starts_with("--num-layers 80 | --tensor-model-parallel-size 8 | --lr "));
+  CHECK(job.launcher.back().at.line == 8);
+  const auto literal = script("N=3\nbash -s <<'E'\nN=4\npython a.py --num-layers $N\nE\n");
+  CHECK(shown(literal.arguments) == "--num-layers 4");
+}
+
+TEST_CASE("options of #SBATCH stand before the first command, as Slurm reads them") {
+  const auto job =
+      script("#!/bin/bash\n#SBATCH -N 2\n\n# a\nset -x\n#SBATCH -N 8\nsrun python a.py\n");
+  CHECK(shown(job.launcher) == "slurm.nodes 2");
+}
+
 TEST_CASE("an assignment of --env that is none is refused") {
   CHECK_THROWS_WITH(ShellVariables(std::vector<std::string>{"=3"}), "--env: '=3' is no NAME=VALUE");
 }
