@@ -94,11 +94,14 @@ void place_gpus(JobScenario& scenario, const Job& job, const JobHints& hints) {
        {}});
   if (const auto* said = scenario.document.find("cluster"); said != nullptr) return;
   if (!world && !launched) {
+    const auto trouble = launcher_trouble(job.launcher);
     scenario.wanted.push_back(
         {"cluster.nodes",
-         "the number of GPUs stands in no file that was read; add --set cluster.nodes=N, or --env "
-         "WORLD_SIZE=N",
-         {}});
+         (trouble.text.empty() ? "the number of GPUs stands in no file that was read"
+                               : "the number of GPUs rests on " + trouble.text) +
+             (trouble.text.empty() ? "; add" : ", or") +
+             " --set cluster.nodes=N, or --env WORLD_SIZE=N",
+         trouble.at});
     return;
   }
   Value gpus;

@@ -266,6 +266,18 @@ std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher)
   return Launched(launcher).gpus();
 }
 
+LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher) {
+  for (const auto& option : launcher) {
+    const auto* known = arguments_of("launchers").find(option.name);
+    if (known == nullptr || known->effect != Effect::read) continue;
+    for (const auto& value : option.values)
+      if (!value.trouble.empty())
+        return {written(option) + (written(option).ends_with('=') ? "…: " : ": ") + value.trouble,
+                option.at};
+  }
+  return {};
+}
+
 void account_launcher(JobAccount& account, std::span<const JobArgument> launcher,
                       const std::string& unused) {
   const auto launched = launched_gpus(launcher);

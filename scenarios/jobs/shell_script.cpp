@@ -59,19 +59,6 @@ class Script {
     }
   }
 
-  // A shell, or Slurm, that is given its script as a here-document.
-  static bool reads_commands(const Statement& statement) {
-    if (statement.document.text.empty()) return false;
-    constexpr std::array<std::string_view, 4> shells{"sbatch", "bash", "sh", "ssh"};
-    const auto is_shell = [&](std::string_view word) {
-      word.remove_prefix(word.rfind('/') + 1);
-      return std::ranges::find(shells, word) != shells.end();
-    };
-    const auto& words = statement.words;
-    return is_shell(words.front().text) || is_shell(words.back().text) ||
-           (words.size() > 1 && is_shell(words[words.size() - 2].text));  // bash -s
-  }
-
   // Options of #SBATCH, whose variables Slurm sets.
   void add_batch(std::string_view text, std::int64_t lines) {
     std::vector<JobWord> words;
@@ -209,6 +196,7 @@ class Script {
       ++first;
       while (first < words.size() && words[first].text.starts_with('-')) ++first;  // declare -r
     }
+    if (words[0].text == ":") assign_defaults(statement);
     bool assigns = first < words.size();
     for (auto i = first; i < words.size() && !statement.array; ++i)
       assigns = assigns && assigned_at(words[i].text) != std::string_view::npos;
@@ -241,6 +229,13 @@ class Script {
       variables_.assign(name, value);
     if (auto words = split(name, value); known_among(words, table_) > 0)
       lists_.push_back(std::move(words));
+  }
+
+  // ": ${NAME:=value}" gives NAME a value where it has none.
+  void assign_defaults(const Statement& statement) {
+    for (const auto& [raw, at] : statement.words)
+      if (const auto name = defaulted_variable(raw); !name.empty())
+        variables_.assign(name, variables_.value_of(raw, at));
   }
 
   // Arguments without effect alone, which may be given or not.

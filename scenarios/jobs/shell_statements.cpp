@@ -219,6 +219,18 @@ class Statements {
 
 std::vector<Statement> statements_of(std::string_view text) { return Statements(text).all(); }
 
+bool reads_commands(const Statement& statement) {
+  if (statement.document.text.empty()) return false;
+  constexpr std::array<std::string_view, 4> shells{"sbatch", "bash", "sh", "ssh"};
+  const auto is_shell = [&](std::string_view word) {
+    word.remove_prefix(word.rfind('/') + 1);
+    return std::ranges::find(shells, word) != shells.end();
+  };
+  const auto& words = statement.words;
+  return is_shell(words.front().text) || is_shell(words.back().text) ||
+         (words.size() > 1 && is_shell(words[words.size() - 2].text));  // bash -s
+}
+
 std::vector<RawWord> batch_options(std::string_view text) {
   constexpr std::string_view mark = "#SBATCH";
   std::vector<RawWord> words;

@@ -28,6 +28,9 @@ struct Statement {
 // O(text).
 std::vector<Statement> statements_of(std::string_view text);
 
+// Whether it is a shell, or Slurm, that is given a script as its here-document.
+bool reads_commands(const Statement& statement);
+
 // "#SBATCH --nodes=4": the words behind the mark, of every such line before the first command.
 std::vector<RawWord> batch_options(std::string_view text);
 

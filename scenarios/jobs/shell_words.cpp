@@ -355,4 +355,14 @@ std::size_t assigned_at(std::string_view word) {
   return std::string_view::npos;
 }
 
+std::string defaulted_variable(std::string_view raw) {
+  if (raw.size() > 1 && raw.starts_with('"') && raw.ends_with('"'))
+    raw = raw.substr(1, raw.size() - 2);
+  const auto equals = raw.find('=');
+  if (!raw.starts_with("${") || !raw.ends_with('}') || equals == raw.npos) return {};
+  auto name = std::string(raw.substr(2, equals - 2));
+  if (name.ends_with(':')) name.pop_back();
+  return assigned_at(name + "=") == name.size() + 1 ? name : std::string();
+}
+
 }  // namespace scenarios

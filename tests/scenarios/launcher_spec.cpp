@@ -279,4 +279,14 @@ TEST_CASE("a makefile is refused with what to give instead") {
   CHECK(tests::job(script).account.framework == "megatron");
 }
 
+TEST_CASE("an option of the launcher that nobody can tell is named where GPUs are asked for") {
+  const auto job = tests::job("torchrun --nproc_per_node=${N} --nnodes 2 pretrain_gpt.py " + sizes);
+  const auto wanted = std::ranges::find(job.wanted, "cluster.nodes", &scenarios::WantedKey::path);
+  REQUIRE(wanted != job.wanted.end());
+  CHECK(wanted->text ==
+        "the number of GPUs rests on --nproc_per_node=…: N has no value in this file; add --env "
+        "N=VALUE, or --set cluster.nodes=N, or --env WORLD_SIZE=N");
+  CHECK(wanted->at.column == 10);
+}
+
 }  // namespace launcher_spec

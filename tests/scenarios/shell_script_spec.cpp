@@ -195,6 +195,14 @@ python pretrain_gpt.py --num-layers 1 "${TYPES[@]}" ${FILES[@]} \
         "--pipeline-model-parallel-size 2");
 }
 
+TEST_CASE("a default that is assigned where a variable has no value is its value") {
+  const auto job = script(
+      "N=2\n: ${N:=3} \"${M:=4}\"\n: ${K:?no}\npython a.py --num-layers $N --hidden-size $M\n");
+  CHECK(shown(job.arguments) == "--num-layers 2 | --hidden-size 4");
+  CHECK(shown(script(": ${M:=4}\npython a.py --num-layers $M\n", {"M=5"}).arguments) ==
+        "--num-layers 5");
+}
+
 TEST_CASE("lists of arguments are not taken under a condition that nobody knows") {
   const auto list = [](const std::string& text) {
     return shown(script("L=()\n" + text + "\npython a.py --num-layers 1 ${L[@]}\n").arguments);
