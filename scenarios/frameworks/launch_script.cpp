@@ -174,6 +174,19 @@ bool is_makefile(std::string_view text) {
   return commands && text.find("$(") != text.npos;
 }
 
+bool is_python(std::string_view text) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.find_first_of("=$\"'-;") != line.npos) continue;  // "import" of a shell is a program
+    if (line.starts_with("import ") ||
+        (line.starts_with("from ") && line.find(" import ") != line.npos))
+      return true;
+  }
+  return false;
+}
+
 std::string expected_jobs() {
   return "expected a scenario, or a job of " + listed(job_frameworks());
 }

@@ -151,6 +151,10 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
     throw Error(
         {{Complaints(file).text_of({}),
           "it is a makefile; give the commands that make runs: make -n TARGET > train.sh"}});
+  if (looked.is_script() && hints.as.empty() && is_python(text))
+    throw Error({{Complaints(file).text_of({}),
+                  "it is a program of Python, which is not run; give the command that starts it "
+                  "(nemo llm pretrain --factory NAME …, torchrun …), or a file of its arguments"}});
   const auto* framework = hints.as.empty() ? recognised(looked) : &named(hints.as.substr(0, at));
   if (framework == nullptr)
     return looked.is_script() ? read_launch_script(text, file, hints, files, read_job)

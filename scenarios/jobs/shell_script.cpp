@@ -50,7 +50,10 @@ class Script {
       statement.document.at.line += lines;
       conditions.enter(statement, variables_);
       const auto runs = conditions.runs();
-      if (runs == false) continue;
+      if (runs == false) {
+        leave_empty(statement);
+        continue;
+      }
       run(statement, statement.sure && runs, !runs || statement.chosen);
       constexpr int deepest = 3;
       if (depth < deepest && reads_commands(statement))
@@ -229,6 +232,18 @@ class Script {
       variables_.assign(name, value);
     if (auto words = split(name, value); known_among(words, table_) > 0)
       lists_.push_back(std::move(words));
+  }
+
+  // A variable that only a branch which is not run gives a value is empty.
+  void leave_empty(const Statement& statement) {
+    for (const auto& word : statement.words) {
+      const auto value_at = assigned_at(word.text);
+      if (value_at == std::string_view::npos) return;
+      auto name = word.text.substr(0, value_at - 1);
+      if (name.ends_with('+')) name.pop_back();
+      if (!variables_.knows(name)) variables_.assign(name, {});
+      if (statement.array) return;
+    }
   }
 
   // ": ${NAME:=value}" gives NAME a value where it has none.

@@ -268,6 +268,17 @@ TEST_CASE("what a named file lacks is asked for where the script names it, with 
   CHECK(node->text.starts_with("a job does not say"));
 }
 
+TEST_CASE("a program of Python is refused with what to give instead") {
+  const auto refused = [](const std::string& text) {
+    return tests::refusal([&] { tests::job(text); });
+  };
+  CHECK(
+      refused("import nemo_run as run\nfrom nemo.collections import llm\n\ndef f(nodes: int = 1):\n"
+              "  return llm.llama3_8b.pretrain_recipe(num_nodes=nodes)\n")
+          .starts_with("job:1:1: it is a program of Python, which is not run; give the command"));
+  CHECK(tests::job("import -window root a\npython x.py " + sizes).account.framework == "megatron");
+}
+
 TEST_CASE("a makefile is refused with what to give instead") {
   const auto refused = [](const std::string& text) {
     return tests::refusal([&] { tests::job(text); });

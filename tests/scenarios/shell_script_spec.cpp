@@ -217,6 +217,8 @@ TEST_CASE("lists of arguments are not taken under a condition that nobody knows"
   CHECK(list("if [ -f x ] || false; then L=(--hidden-size 2); fi")
             .find("L is set under a condition") != std::string::npos);
   CHECK(list("if false; then\n L=(--hidden-size 2)\nfi") == "--num-layers 1");
+  CHECK(shown(script("if [ a = b ]; then F=--bf16; else G=1; fi\npython a.py --num-layers $G $F\n")
+                  .arguments) == "--num-layers 1");
   // Arguments without effect may be given or not.
   CHECK(list("if [ -n \"$X\" ]; then\n L+=(--wandb-project a)\nfi") ==
         "--num-layers 1 | --wandb-project a");
