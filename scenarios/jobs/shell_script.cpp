@@ -114,13 +114,16 @@ class Script {
   std::vector<JobWord> for_launcher(Job& job) {
     if (std::string_view(job.program) != "axolotl") return {};
     constexpr std::string_view option = "--launcher";
-    const auto end = std::ranges::find(best_, "--", &JobWord::text);
+    const auto begin = best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_);
+    const auto end = std::ranges::find(begin, best_.end(), "--", &JobWord::text);
     std::vector<JobWord> words(end, best_.end());
     best_.erase(end, best_.end());
     if (!words.empty()) words.front().text = "accelerate";
-    const auto named = std::ranges::find_if(best_, [&](const JobWord& word) {
-      return word.text == option || word.text.starts_with(std::string(option) + "=");
-    });
+    const auto named = std::find_if(best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_),
+                                    best_.end(), [&](const JobWord& word) {
+                                      return word.text == option ||
+                                             word.text.starts_with(std::string(option) + "=");
+                                    });
     if (named == best_.end()) return words;
     const auto equals = named->text.find('=');
     const auto behind = named + (equals == std::string::npos && named + 1 != best_.end() ? 2 : 1);

@@ -251,6 +251,7 @@ TEST_CASE("what stands behind two hyphens is for the launcher that axolotl start
   CHECK(gpus_of("axolotl train a.yaml --launcher=torchrun -- --nproc_per_node=4") == "4 24");
   CHECK(gpus_of("axolotl train a.yaml -- --num_processes 2") == "2 12");
   CHECK(gpus_of("axolotl train a.yaml --launcher torchrun") == " ");
+  CHECK(gpus_of("time -- env --launcher x axolotl train a.yaml -- --num_processes 2") == "2 12");
 }
 
 TEST_CASE("what a named file lacks is asked for where the script names it, with its own place") {
