@@ -106,6 +106,23 @@ TEST_CASE("what DeepSpeed's file leaves to the Trainer is what the job says") {
   CHECK(job.account.arguments.back().place.starts_with("../examples/z3.json:"));
 }
 
+TEST_CASE("a DeepSpeed file that contradicts the Trainer is refused, as the Trainer refuses it") {
+  const auto with = [](const std::string& speed) {
+    return tests::refusal([&] {
+      tests::beside(factory + "deepspeed: z.json\n",
+                    {{"z.json", "{\"zero_optimization\": {\"stage\": 3}, " + speed + "}"}},
+                    {"WORLD_SIZE=8"});
+    });
+  };
+  CHECK(with("\"bf16\": {\"enabled\": true}, \"train_micro_batch_size_per_gpu\": 1") == "accepted");
+  CHECK(with("\"fp16\": {\"enabled\": false}, \"gradient_accumulation_steps\": 2") == "accepted");
+  CHECK(
+      with("\"train_micro_batch_size_per_gpu\": 4") ==
+      "z.json:1:37: train_micro_batch_size_per_gpu 4: the job says per_device_train_batch_size 1, "
+      "and the Trainer does not start where they differ; write \"auto\" or the same");
+  CHECK(with("\"fp16\": {\"enabled\": true}").find("the job says fp16 false") != std::string::npos);
+}
+
 TEST_CASE("a DeepSpeed file that is not there leaves its stage to be asked for") {
   const auto job = tests::beside(factory + "deepspeed: z3.json\n", {}, {"WORLD_SIZE=8"});
   CHECK(wanted(job) == "plan.zero cluster.node");
