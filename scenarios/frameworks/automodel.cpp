@@ -79,10 +79,11 @@ void read_kernels_of(Recipe& recipe) {
                        *recipe8 = "model.backend.te_fp8.recipe", *type = "optimizer._target_";
   if (const auto kind = given.word_or(attention, ""); !kind.empty())
     draft.text("software.attention", kind == "te" ? "fused" : "flash", {attention});
-  const auto by = given.word_or(sent, "torch");
+  constexpr const char* deepep = "model.backend.enable_deepep";  // its older name
+  const auto by = given.word_or(sent, recipe.yes(deepep) ? "deepep" : "torch");
   if (recipe.degree("distributed.ep_size") > 1)
     draft.text("software.moe_dispatcher",
-               by == "deepep" || by == "hybridep" ? by : std::string("all-to-all"), {sent});
+               by == "deepep" || by == "hybridep" ? by : std::string("all-to-all"), {sent, deepep});
   if (recipe.yes("model.backend.rope_fusion"))
     draft.yes_no("software.fused_rotary", true, {"model.backend.rope_fusion"});
   const auto fp8 = given.word_or(recipe8, "");

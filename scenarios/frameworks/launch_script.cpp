@@ -27,7 +27,18 @@ std::string path_in(std::string_view word) { return std::string(word.substr(word
 struct NamedFile {
   std::string path;
   JobScenario scenario;
+  Place at;  // where the command names it
 };
+
+void stand_at(Value& value, const Place& at) {
+  value.line = static_cast<int>(at.line);
+  value.column = static_cast<int>(at.column);
+  for (auto& item : value.items) stand_at(item, at);
+  for (auto& member : value.members) {
+    stand_at(member.key, at);
+    stand_at(member.value, at);
+  }
+}
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
@@ -45,7 +56,8 @@ std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& 
     }
     if (read_launch(*text, hints.env)) continue;  // a script again, which could name this one
     const JobFiles beside = [&](const std::string& name) { return files(folder_of(path) + name); };
-    if (auto made = read(*text, path, hints, beside)) return NamedFile{path, std::move(*made)};
+    if (auto made = read(*text, path, hints, beside))
+      return NamedFile{path, std::move(*made), word.at};
   }
   return {};
 }
@@ -81,7 +93,16 @@ void account_others(JobAccount& account, const LaunchScript& launch, const std::
 
 JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::string& file,
                     const std::optional<LaunchedGpus>& launched, bool by_env) {
-  auto& [path, scenario] = named;
+  auto& path = named.path;
+  auto& scenario = named.scenario;
+  // Complaints name the script, which has no such lines.
+  stand_at(scenario.document, named.at);
+  for (auto& one : scenario.wanted) {
+    const bool stands = !(one.at == Place{});
+    const auto of_file = stands ? Complaints(path).text_of(one.at) + ": " : std::string();
+    one.text = of_file + one.text;
+    one.at = named.at;
+  }
   auto& comment = scenario.comments["cluster.gpus"];
   if (launched && !by_env && comment == "--env WORLD_SIZE") comment = launched->text;
   if (comment.empty()) scenario.comments.erase("cluster.gpus");
@@ -113,7 +134,7 @@ JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::stri
 
 std::string_view foreign_framework(std::string_view text) {
   using Sign = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Sign, 20> signs{
+  constexpr std::array<Sign, 19> signs{
       {{"verl.trainer", "reinforcement learning (verl): it generates, rewards and trains"},
        {"actor_rollout_ref", "reinforcement learning (verl): it generates, rewards and trains"},
        {"openrlhf", "reinforcement learning (OpenRLHF), which is not read"},
@@ -130,13 +151,40 @@ std::string_view foreign_framework(std::string_view text) {
        {"maxtext", "a job of MaxText, which is not read"},
        {"levanter", "a job of Levanter, which is not read"},
        {"colossalai", "a job of Colossal-AI, which is not read"},
-       {"swift sft", "a job of ms-swift, which is not read"},
-       {"swift pt", "a job of ms-swift, which is not read"},
-       {"megatron sft", "a job of ms-swift for Megatron-LM, which is not read"},
-       {"megatron pt", "a job of ms-swift for Megatron-LM, which is not read"}}};
+       {"swift rlhf", "a step of preferences and rewards (ms-swift), which compares or generates"},
+       {"megatron rlhf",
+        "a step of preferences and rewards (ms-swift), which compares or generates"},
+       {"swift infer", "inference (ms-swift), which is no training"}}};
   const auto* found = std::ranges::find_if(
       signs, [&](const Sign& sign) { return text.find(sign.first) != text.npos; });
   return found == signs.end() ? std::string_view() : found->second;
+}
+
+bool is_makefile(std::string_view text) {
+  bool rule = false, commands = false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = text.substr(begin, end - begin);
+    commands = commands || (rule && line.starts_with('\t'));
+    const auto colon = line.find(':');
+    rule = colon != line.npos && colon > 0 && line.find_first_of(" \t\"'$[{#") > colon &&
+           line.substr(colon, 2) != ":=";
+    begin = end + 1;
+  }
+  return commands && text.find("$(") != text.npos;
+}
+
+bool is_python(std::string_view text) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.find_first_of("=$\"'-;") != line.npos) continue;  // "import" of a shell is a program
+    if (line.starts_with("import ") ||
+        (line.starts_with("from ") && line.find(" import ") != line.npos))
+      return true;
+  }
+  return false;
 }
 
 std::string expected_jobs() {

@@ -27,6 +27,12 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
 // What a text that is no job of a framework may be: "a job of torchtune"; empty: nobody knows.
 std::string_view foreign_framework(std::string_view text);
 
+// Whether a text is a makefile: a rule with commands behind tabs, and $(NAME) in it.
+bool is_makefile(std::string_view text);
+
+// Whether a text is a program of Python: lines that import.
+bool is_python(std::string_view text);
+
 // "expected a job of megatron, torchtitan, … or a scenario".
 std::string expected_jobs();
 

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/frameworks/megatron_bridge.hpp"
+#include "scenarios/frameworks/torchtitan.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/megatron.hpp"
-#include "scenarios/jobs/megatron_bridge.hpp"
 #include "scenarios/jobs/named_model.hpp"
 #include "scenarios/jobs/table_files.hpp"
-#include "scenarios/jobs/torchtitan.hpp"
 #include "scenarios/jobs/variables.hpp"
 
 namespace scenarios {

@@ -123,6 +123,16 @@ const KnownArgument* ArgumentTable::find(std::string_view name) const {
   return here == nullptr && below_ != nullptr ? below_->find(name) : here;
 }
 
+std::vector<const KnownArgument*> ArgumentTable::beginning(std::string_view prefix) const {
+  std::vector<const KnownArgument*> found;
+  for (auto at = by_name_.lower_bound(prefix); at != by_name_.end(); ++at) {
+    if (!at->first.starts_with(prefix)) break;
+    if (std::ranges::find(found, &all_[at->second]) == found.end())
+      found.push_back(&all_[at->second]);
+  }
+  return found;
+}
+
 const KnownArgument* ArgumentTable::find_dest(std::string_view dest) const {
   const auto found = by_dest_.find(dest);
   return found == by_dest_.end() ? nullptr : &all_[found->second];

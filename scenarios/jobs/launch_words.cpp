@@ -59,6 +59,18 @@ std::string option_name(std::string_view word) {
   return name;
 }
 
+// The option of a launcher: by its name, or by a beginning of it that no other has, which argparse
+// and getopt_long take for long options. Null: unknown, or several begin so.
+const KnownArgument* option_of(const JobArgument& option, std::string_view launcher, bool is_long) {
+  const auto& table = arguments_of("launchers");
+  const auto* known = table.find(option.name);
+  constexpr std::array<std::string_view, 3> shorten{"torchrun", "deepspeed", "slurm"};
+  if (known != nullptr || !is_long || std::ranges::find(shorten, launcher) == shorten.end())
+    return known;
+  const auto all = table.beginning(option.name);
+  return all.size() == 1 ? all.front() : nullptr;
+}
+
 class LaunchWords {
  public:
   LaunchWords(std::span<const JobWord> words, std::string_view within)
@@ -67,12 +79,15 @@ class LaunchWords {
   LaunchedCommand read() {
     for (std::size_t i = 0; i < words_.size();) {
       const auto& text = words_[i].text;
-      if (text.starts_with('-') && text.size() > 1) {
+      if (text == "--") {
+        ++i;
+      } else if (text.starts_with('-') && text.size() > 1) {
         i = option(i);
       } else if (is_variable(words_[i])) {
         ++i;
       } else if (const auto launcher = launcher_of(text); !launcher.empty()) {
         within_ = launcher;
+        last_ = launcher;
         command_.launched = true;
         ++i;
         if (launcher == "accelerate" && i < words_.size() && words_[i].text == "launch") ++i;
@@ -80,12 +95,13 @@ class LaunchWords {
       } else {
         if (within_ != "other" && !starts_others(text)) {  // the program of this launcher
           command_.rest = i;
-          return std::move(command_);
+          break;
         }
         within_ = "other";
         ++i;
       }
     }
+    count_variables();
     return std::move(command_);
   }
 
@@ -93,24 +109,36 @@ class LaunchWords {
   // "NPROC_PER_NODE=8" before a program that starts torchrun itself, "CONFIG=llama3_8b" before
   // torchtitan's.
   bool is_variable(const JobWord& word) {
-    constexpr std::array<Names, 6> variables{{{"NPROC_PER_NODE=", "torchrun.nproc_per_node"},
-                                              {"NGPU=", "torchrun.nproc_per_node"},
-                                              {"NNODES=", "torchrun.nnodes"},
-                                              {"MODULE=", "variables.MODULE"},
-                                              {"CONFIG=", "variables.CONFIG"},
-                                              {"CONFIG_FILE=", "variables.CONFIG_FILE"}}};
+    constexpr std::array<std::string_view, 8> variables{
+        "NPROC_PER_NODE=", "NGPU=",   "NNODES=",      "PET_NPROC_PER_NODE=",
+        "PET_NNODES=",     "MODULE=", "CONFIG_FILE=", "CONFIG="};
     if (command_.launched && within_ != "variables") return false;
-    for (const auto& [name, option] : variables)
+    for (const auto name : variables)
       if (word.text.starts_with(name)) {
         within_ = "variables";
         command_.launched = true;
-        command_.options.push_back({std::string(option),
+        command_.options.push_back({"variables." + std::string(name.substr(0, name.size() - 1)),
                                     {{word.text.substr(name.size()), word.trouble, word.at}},
                                     word.at,
                                     word.text});
         return true;
       }
     return within_ == "variables" && assigned_at(word.text) != std::string_view::npos;
+  }
+
+  // Variables count as options of torchrun: those of PyTorch where torchrun is started, the others
+  // where a program is that starts it.
+  void count_variables() {
+    constexpr std::array<std::array<std::string_view, 3>, 5> meanings{
+        {{"variables.NPROC_PER_NODE", "torchrun.nproc_per_node", ""},
+         {"variables.NGPU", "torchrun.nproc_per_node", ""},
+         {"variables.NNODES", "torchrun.nnodes", ""},
+         {"variables.PET_NPROC_PER_NODE", "torchrun.nproc_per_node", "torchrun"},
+         {"variables.PET_NNODES", "torchrun.nnodes", "torchrun"}}};
+    const bool is_started = last_ == "torchrun" || last_ == "deepspeed" || last_ == "accelerate";
+    for (auto& option : command_.options)
+      for (const auto& [variable, meaning, reader] : meanings)
+        if (option.name == variable && reader == (is_started ? last_ : "")) option.name = meaning;
   }
 
   // Behind the option at `i` and its values.
@@ -122,7 +150,7 @@ class LaunchWords {
     JobArgument argument{prefix + option_name(word.text.substr(0, equals)), {}, word.at};
     argument.text = word.text;
     std::size_t end = i + 1;
-    const auto* known = table.find(argument.name);
+    const auto* known = option_of(argument, within_, word.text.starts_with("--"));
     const bool single = word.text.size() > 2 && word.text[1] != '-' && equals == word.text.npos;
     if (equals != word.text.npos) {
       argument.values.push_back({word.text.substr(equals + 1), word.trouble, word.at});
@@ -134,8 +162,8 @@ class LaunchWords {
       for (auto left = values_of(known, end); left > 0 && end < words_.size(); --left)
         take(argument, end++);
     }
-    if (known = table.find(argument.name); known != nullptr && !known->repeats)
-      argument.name = known->name;
+    if (known == nullptr) known = table.find(argument.name);
+    if (known != nullptr && !known->repeats) argument.name = known->name;
     if (within_ != "other") command_.options.push_back(std::move(argument));
     return end;
   }
@@ -157,6 +185,7 @@ class LaunchWords {
 
   std::span<const JobWord> words_;
   std::string_view within_;  // the launcher whose options these are
+  std::string_view last_;    // the launcher next to the program
   LaunchedCommand command_;
 };
 

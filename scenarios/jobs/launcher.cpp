@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "scenarios/jobs/given.hpp"
+#include "scenarios/jobs/trainer_launch.hpp"
 
 namespace scenarios {
 namespace {
@@ -49,6 +50,16 @@ class Launched {
     if (has("deepspeed.")) return of_deepspeed();
     if (const auto all = number("mpirun.np")) return made(*all);
     return of_slurm();
+  }
+
+  // GPUs that Slurm gives to the job, as far as its options say them; of a node `each` where they
+  // say nodes alone.
+  std::optional<LaunchedGpus> given_by_slurm(std::optional<std::int64_t> each) {
+    if (const auto all = number("slurm.gpus")) return made(*all);
+    const auto nodes = number("slurm.nodes");
+    if (!nodes) return {};
+    if (const auto gpus = of_node()) return made(*gpus * *nodes);
+    return each ? made(*each * *nodes, " with " + std::to_string(*each) + " each") : std::nullopt;
   }
 
  private:
@@ -157,14 +168,66 @@ class Launched {
   LaunchedGpus made_;
 };
 
-JudgedArgument judged(const JobArgument& option, const std::string& file,
-                      const std::optional<LaunchedGpus>& launched, const std::string& unused) {
-  JudgedArgument one{written(option), place_text(option, file), Effect::unknown, {}, {}};
+// What options of Slurm say where they give another number of GPUs than the launcher behind starts;
+// empty: they agree, or one of the two is not said.
+struct Disagreement {
+  const JobArgument* option = nullptr;  // of Slurm, the first
+  std::string text;
+};
+
+Disagreement disagreement(std::span<const JobArgument> launcher,
+                          const std::optional<LaunchedGpus>& launched) {
+  Disagreement found;
+  if (!launched || std::string_view(launched->from.front()->name).starts_with("slurm.")) return {};
+  std::optional<std::int64_t> each;
+  for (const auto* option : launched->from)
+    if (gives(*option, "torchrun.nproc_per_node") || gives(*option, "deepspeed.num_gpus"))
+      each = launched_number(*option);
+  const auto given = Launched(launcher).given_by_slurm(each);
+  if (!given || given->gpus == launched->gpus) return {};
+  found.option = given->from.front();
+  found.text = given->text + " are " + std::to_string(given->gpus) + " GPUs and " + launched->text +
+               " are " + std::to_string(launched->gpus) + ", which the forecast has";
+  return found;
+}
+
+// Why an option is unknown: what it may be.
+std::string supposed(const JobArgument& option) {
   const auto& table = arguments_of("launchers");
-  const auto* known = table.find(option.name);
+  const std::string_view name = option.name;
+  const auto shown = [](std::string_view known) {
+    return "--" + std::string(known.substr(known.find('.') + 1));
+  };
+  std::string all;
+  for (const auto* known : table.beginning(name))
+    all += (all.empty() ? "it may be " : " or ") + shown(known->name);
+  if (!all.empty()) return all;
+  const bool of_accelerate = name.starts_with("accelerate.");
+  const auto near = of_accelerate ? nearest_accelerate_option(name) : table.nearest_to(name);
+  return near.empty() ? "" : "did you mean " + shown(near) + "?";
+}
+
+// The option of accelerate; null: it is not accelerate's, or unknown.
+const KnownArgument* key_of_accelerate(std::string_view option) {
+  const auto key = option.starts_with("accelerate.") ? accelerate_key(option) : std::string();
+  return key.empty() ? nullptr : arguments_of("accelerate").find(key);
+}
+
+JudgedArgument judged(const JobArgument& option, const std::string& file,
+                      const std::optional<LaunchedGpus>& launched, const Disagreement& other,
+                      const std::string& unused) {
+  JudgedArgument one{written(option), place_text(option, file), Effect::unknown, {}, {}};
+  const auto* known = arguments_of("launchers").find(option.name);
   if (known == nullptr) {
-    const auto near = table.nearest_to(option.name);
-    if (!near.empty()) one.why = "did you mean --" + near.substr(near.find('.') + 1) + "?";
+    if (const auto* key = key_of_accelerate(option.name); key == nullptr) {
+      one.why = supposed(option);
+    } else if (key->effect == Effect::none) {
+      one.effect = Effect::none;
+      one.why = key->why;
+    } else {
+      one.effect = Effect::not_modelled;
+      one.why = "accelerate's; the forecast has what the program's own arguments say";
+    }
     return one;
   }
   one.effect = known->effect;
@@ -173,6 +236,11 @@ JudgedArgument judged(const JobArgument& option, const std::string& file,
   if (unused.empty() && launched &&
       std::ranges::find(launched->from, &option) != launched->from.end()) {
     one.keys.emplace_back("cluster.gpus");
+    return one;
+  }
+  if (unused.empty() && &option == other.option) {
+    one.effect = Effect::not_modelled;
+    one.why = other.text;
     return one;
   }
   one.effect = Effect::none;
@@ -198,12 +266,25 @@ std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher)
   return Launched(launcher).gpus();
 }
 
+LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher) {
+  for (const auto& option : launcher) {
+    const auto* known = arguments_of("launchers").find(option.name);
+    if (known == nullptr || known->effect != Effect::read) continue;
+    for (const auto& value : option.values)
+      if (!value.trouble.empty())
+        return {written(option) + (written(option).ends_with('=') ? "…: " : ": ") + value.trouble,
+                option.at};
+  }
+  return {};
+}
+
 void account_launcher(JobAccount& account, std::span<const JobArgument> launcher,
                       const std::string& unused) {
   const auto launched = launched_gpus(launcher);
+  const auto other = disagreement(launcher, launched);
   std::vector<JudgedArgument> all;
   for (const auto& option : launcher)
-    if (!option.standard) all.push_back(judged(option, account.file, launched, unused));
+    if (!option.standard) all.push_back(judged(option, account.file, launched, other, unused));
   account.arguments.insert(account.arguments.begin(), all.begin(), all.end());
 }
 

@@ -18,12 +18,21 @@ struct LaunchedGpus {
   std::vector<const JobArgument*> from;  // the options that say it
 };
 
+struct LaunchedTrouble {
+  std::string text;
+  Place at;
+};
+
 // Of torchrun, deepspeed, srun, sbatch, mpirun and accelerate, the innermost first: processes of a
 // node times nodes. Nothing where one of the two is not said.
 std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher);
 
 // The number that an option has, "gpu:8" and "1:8" being 8; nothing where it is none.
 std::optional<std::int64_t> launched_number(const JobArgument& option);
+
+// The first option of those that say how many GPUs there are which only a shell can tell, with what
+// to give; no text: there is none.
+LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher);
 
 // Puts options of the launcher before the job's arguments; `unused` is why none counts, or empty.
 void account_launcher(JobAccount& account, std::span<const JobArgument> launcher,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include "scenarios/jobs/table_files.hpp"
 
@@ -20,6 +21,11 @@ const Value& known_models() {
   return models;
 }
 
+std::string in_small_letters(std::string name) {
+  for (auto& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
 // "meta-llama/Meta-Llama-3.1-8B-Instruct" is llama-3.1-8b.
 std::string plain_name(std::string name) {
   constexpr std::array<std::string_view, 12> endings{"-instruct", "-chat", "-base",     "-hf",
@@ -27,7 +33,7 @@ std::string plain_name(std::string name) {
                                                      "-bf16",     "-0324", "-0528",     "-deduped"};
   while (name.ends_with('/')) name.pop_back();
   name.erase(0, name.rfind('/') + 1);
-  for (auto& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  name = in_small_letters(std::move(name));
   if (name.starts_with("meta-")) name.erase(0, 5);
   for (bool shorter = true; shorter;) {
     shorter = false;
@@ -43,6 +49,34 @@ std::string plain_name(std::string name) {
 }  // namespace
 
 const Value* named_model(const std::string& name) { return known_models().find(plain_name(name)); }
+
+bool names_senses(const std::string& name) {
+  constexpr std::array<std::string_view, 9> words{"vl",    "vision", "llava", "omni",     "video",
+                                                  "audio", "ocr",    "clip",  "paddleocr"};
+  std::string part;
+  for (const char c : in_small_letters(name.substr(name.rfind('/') + 1)) + "-") {
+    if (c != '-' && c != '_' && c != '.') {
+      part += c;
+      continue;
+    }
+    if (std::ranges::find(words, part) != words.end() || part.ends_with("vl")) return true;
+    part.clear();
+  }
+  return false;
+}
+
+void settle_named_model(JobScenario& scenario) {
+  auto& document = scenario.document;
+  const auto* model = document.find("model");
+  const bool unknown =
+      std::ranges::find(scenario.wanted, "model", &WantedKey::path) != scenario.wanted.end();
+  const bool sized = model != nullptr && model->find("layers") != nullptr;
+  if (!unknown && !sized) return;
+  std::erase_if(scenario.wanted,
+                [](const WantedKey& one) { return one.path.starts_with("model."); });
+  if (unknown)
+    std::erase_if(document.members, [](const Member& one) { return one.key.text == "model"; });
+}
 
 void set_named_model(Draft& draft, const Given& given, std::string_view argument) {
   const auto name = given.word_or(argument, "");

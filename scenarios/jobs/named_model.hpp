@@ -13,7 +13,13 @@ namespace scenarios {
 // they are not known. Endings that leave sizes as they are, such as -Instruct, do not count.
 const Value* named_model(const std::string& name);
 
+// Whether a part of the model's name says that it sees or hears.
+bool names_senses(const std::string& name);
+
 // Sets the model that the argument names, or wants it.
 void set_named_model(Draft& draft, const Given& given, std::string_view argument);
+
+// Where the whole model is known or wanted, no size of it is wanted by itself.
+void settle_named_model(JobScenario& scenario);
 
 }  // namespace scenarios

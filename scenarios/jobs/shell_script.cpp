@@ -3,51 +3,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <optional>
 #include <utility>
 
+#include "scenarios/jobs/argument_list.hpp"
+#include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/launch_words.hpp"
+#include "scenarios/jobs/launched_program.hpp"
+#include "scenarios/jobs/shell_conditions.hpp"
 #include "scenarios/jobs/shell_statements.hpp"
 #include "scenarios/jobs/shell_words.hpp"
 
 namespace scenarios {
 namespace {
-
-bool begins_argument(std::string_view word) {
-  return word.size() > 2 && word.starts_with("--") &&
-         std::isalpha(static_cast<unsigned char>(word[2])) != 0;
-}
-
-std::string_view name_in(std::string_view word) { return word.substr(0, word.find('=')); }
-
-// "section.key=value", as Hydra has it: where the value begins, of a key that the table has.
-std::size_t override_at(std::string_view word, const ArgumentTable& table) {
-  const auto equals = word.find('=');
-  const auto dot = word.find('.');
-  if (equals == word.npos || dot > equals || begins_argument(word)) return word.npos;
-  const auto begin = std::min(word.find_first_not_of("+~"), equals);
-  return table.find(word.substr(begin, equals - begin)) != nullptr ? equals + 1 : word.npos;
-}
-
-std::size_t known_among(std::span<const JobWord> words, const ArgumentTable& table) {
-  return static_cast<std::size_t>(std::ranges::count_if(words, [&](const JobWord& word) {
-    return (begins_argument(word.text) && table.find(name_in(word.text)) != nullptr) ||
-           override_at(word.text, table) != std::string_view::npos;
-  }));
-}
-
-bool is_program(std::string_view word) { return word.ends_with(".py"); }
-
-// Where the program's name stands in a command: a script of Python, or "-m module".
-std::size_t program_in(std::span<const JobWord> words) {
-  for (std::size_t i = 0; i < words.size(); ++i)
-    if (is_program(words[i].text)) return i;
-  // The last module: "python -m torch.distributed.run -m training.pretrain".
-  for (auto i = words.size(); i > 1; --i)
-    if (words[i - 2].text == "-m") return i - 1;
-  return words.size();
-}
 
 class Script {
  public:
@@ -62,10 +29,11 @@ class Script {
 
   Job read() {
     Job job;
-    job.launcher = batch();
-    for (const auto& statement : statements_of(text_)) run(statement);
+    run_all(text_, 0);
+    job.launcher = std::move(batch_);
     if (best_.empty()) best_ = all_lists();
-    for (const auto& part : {before_, launching(job.program)})
+    const auto launching = words_before_program(job.program);
+    for (const auto& part : {before_, exported(launching), launching, for_launcher(job)})
       for (auto& option : launched_command(part).options) job.launcher.push_back(std::move(option));
     job.arguments = arguments_from(std::span(best_).subspan(arguments_at_), table_);
     if (variables_.exhausted()) job.arguments.push_back({{}, variables_.expanded("", {}), {}});
@@ -73,22 +41,44 @@ class Script {
   }
 
  private:
+  // Statements of the text, whose first line is that behind so many of the script.
+  void run_all(std::string_view text, std::int64_t lines, int depth = 0) {
+    add_batch(text, lines);
+    Conditions conditions;
+    for (auto& statement : statements_of(text)) {
+      for (auto& word : statement.words) word.at.line += lines;
+      statement.document.at.line += lines;
+      conditions.enter(statement, variables_);
+      const auto runs = conditions.runs();
+      if (runs == false) {
+        leave_empty(statement);
+        continue;
+      }
+      run(statement, statement.sure && runs, !runs || statement.chosen);
+      constexpr int deepest = 3;
+      if (depth < deepest && reads_commands(statement))
+        for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
+          run_all(one.text, statement.document.at.line - 1, depth + 1);
+    }
+  }
+
   // Options of #SBATCH, whose variables Slurm sets.
-  std::vector<JobArgument> batch() {
+  void add_batch(std::string_view text, std::int64_t lines) {
     std::vector<JobWord> words;
-    for (const auto& word : batch_options(text_))
+    for (auto word : batch_options(text)) {
+      word.at.line += lines;
       for (auto& one : variables_.expanded(word.text, word.at)) words.push_back(std::move(one));
-    auto options = launched_command(words, "slurm").options;
-    for (const auto& one : slurm_variables(options)) {
+    }
+    std::ranges::move(launched_command(words, "slurm").options, std::back_inserter(batch_));
+    for (const auto& one : slurm_variables(batch_)) {
       const auto equals = one.find('=');
       variables_.assign(one.substr(0, equals), {{one.substr(equals + 1), {}, {}}});
     }
-    return options;
   }
 
   // The words before the program, whose name is found with them.
-  std::vector<JobWord> launching(std::string& name) {
-    auto program = program_in(best_);
+  std::vector<JobWord> words_before_program(std::string& name) {
+    auto program = std::min(own_program_in(best_), program_in(best_));
     const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
     if (program == best_.size()) {
       const auto command = launched_command(best_);
@@ -105,14 +95,52 @@ class Script {
     return {before.begin(), before.end()};
   }
 
+  // Variables of the script that a program reads which starts its processes itself, unless they
+  // stand in front of it.
+  std::vector<JobWord> exported(std::span<const JobWord> before) const {
+    std::vector<JobWord> words;
+    if (own_program_in(best_) == best_.size()) return words;
+    for (const std::string name : {"NPROC_PER_NODE", "NNODES"}) {
+      const auto value = variables_.text_of(name);
+      const bool in_front = std::ranges::any_of(
+          before, [&](const JobWord& word) { return word.text.starts_with(name + "="); });
+      if (value && !in_front) words.push_back({name + "=" + *value, {}, best_.front().at});
+    }
+    return words;
+  }
+
+  // "axolotl train a.yaml --launcher torchrun -- --nproc_per_node 8": the launcher's name and,
+  // behind the hyphens, its options leave the arguments. Without a name it is accelerate.
+  std::vector<JobWord> for_launcher(Job& job) {
+    if (std::string_view(job.program) != "axolotl") return {};
+    constexpr std::string_view option = "--launcher";
+    const auto begin = best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_);
+    const auto end = std::ranges::find(begin, best_.end(), "--", &JobWord::text);
+    std::vector<JobWord> words(end, best_.end());
+    best_.erase(end, best_.end());
+    if (!words.empty()) words.front().text = "accelerate";
+    const auto named = std::find_if(best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_),
+                                    best_.end(), [&](const JobWord& word) {
+                                      return word.text == option ||
+                                             word.text.starts_with(std::string(option) + "=");
+                                    });
+    if (named == best_.end()) return words;
+    const auto equals = named->text.find('=');
+    const auto behind = named + (equals == std::string::npos && named + 1 != best_.end() ? 2 : 1);
+    const auto name =
+        equals == std::string::npos ? (behind - 1)->text : named->text.substr(equals + 1);
+    if (!words.empty()) words.front().text = name;
+    job.launcher.push_back({"axolotl.launcher", {}, named->at, std::string(option) + " " + name});
+    best_.erase(named, behind);
+    return words;
+  }
+
   // A launcher with a program, Python with a script, or values of variables before a program.
   static bool starts_program(std::span<const JobWord> words) {
     if (words.empty()) return false;
-    constexpr std::array<std::string_view, 2> own_command{"axolotl", "llamafactory-cli"};
-    if (words.size() > 1 && std::ranges::find(own_command, words.front().text) != own_command.end())
-      return true;
     const bool sets = assigned_at(words.front().text) != std::string_view::npos;
-    return sets || program_in(words) < words.size() || launched_command(words).launched;
+    return sets || program_in(words) < words.size() || own_program_in(words) < words.size() ||
+           launched_command(words).launched;
   }
 
   std::vector<JobWord> words_of_statement(const Statement& statement, std::size_t first,
@@ -154,14 +182,18 @@ class Script {
 
   void consider(std::vector<JobWord> words, const std::vector<JobWord>& before = {}) {
     const bool launched = any_program_ && !best_.empty() && launched_command(best_).launched;
-    const bool better = any_program_ ? starts_program(words) && !launched
-                                     : known_among(words, table_) > known_among(best_, table_);
+    const auto known = [&](std::span<const JobWord> of) {
+      return known_among(of, table_) + (own_program_in(of) < of.size() ? 1 : 0);
+    };
+    const bool better =
+        any_program_ ? starts_program(words) && !launched : known(words) > known(best_);
     if (!better) return;
     best_ = std::move(words);
     before_ = before;
   }
 
-  void run(const Statement& statement) {
+  // `sure`: it is run, once. `doubtful`: a condition that nobody knows decides it.
+  void run(const Statement& statement, bool sure, bool doubtful) {
     const auto& words = statement.words;
     std::size_t first = 0;
     constexpr std::array<std::string_view, 5> declare{"export", "local", "readonly", "declare",
@@ -170,36 +202,68 @@ class Script {
       ++first;
       while (first < words.size() && words[first].text.starts_with('-')) ++first;  // declare -r
     }
+    if (words[0].text == ":") assign_defaults(statement);
     bool assigns = first < words.size();
     for (auto i = first; i < words.size() && !statement.array; ++i)
       assigns = assigns && assigned_at(words[i].text) != std::string_view::npos;
     if (statement.array || assigns) {
-      for (auto i = first; i < (statement.array ? 1 : words.size()); ++i) assign(statement, i);
+      for (auto i = first; i < (statement.array ? 1 : words.size()); ++i)
+        assign(statement, i, statement.array ? !doubtful : sure);
       return;
     }
     run_inside(statement);
     consider(words_of_statement(statement, 0));
   }
 
-  void assign(const Statement& statement, std::size_t i) {
+  void assign(const Statement& statement, std::size_t i, bool sure) {
     const auto& word = statement.words[i];
     const auto value_at = assigned_at(word.text);
     const bool adds = word.text[value_at - 2] == '+';
     const auto name = word.text.substr(0, value_at - (adds ? 2 : 1));
-    if (!statement.sure && !statement.array) {
+    auto value = statement.array ? words_of_statement(statement, 1, true)
+                                 : whole_value(word.text.substr(value_at), word.at);
+    const bool alone = adds || !variables_.knows(name) || variables_.text_of(name) == "";
+    if (!sure && !(alone && is_harmless(split(name, value)))) {
       const auto line = std::to_string(word.at.line);
       variables_.doubt(
           name, name + " is set under a condition in line " + line + ", which needs a shell");
       return;
     }
-    auto value = statement.array ? words_of_statement(statement, 1, true)
-                                 : whole_value(word.text.substr(value_at), word.at);
     if (adds)
       variables_.append(name, value);
     else
       variables_.assign(name, value);
     if (auto words = split(name, value); known_among(words, table_) > 0)
       lists_.push_back(std::move(words));
+  }
+
+  // A variable that only a branch which is not run gives a value is empty.
+  void leave_empty(const Statement& statement) {
+    for (const auto& word : statement.words) {
+      const auto value_at = assigned_at(word.text);
+      if (value_at == std::string_view::npos) return;
+      auto name = word.text.substr(0, value_at - 1);
+      if (name.ends_with('+')) name.pop_back();
+      if (!variables_.knows(name)) variables_.assign(name, {});
+      if (statement.array) return;
+    }
+  }
+
+  // ": ${NAME:=value}" gives NAME a value where it has none.
+  void assign_defaults(const Statement& statement) {
+    for (const auto& [raw, at] : statement.words)
+      if (const auto name = defaulted_variable(raw); !name.empty())
+        variables_.assign(name, variables_.value_of(raw, at));
+  }
+
+  // Arguments without effect alone, which may be given or not.
+  bool is_harmless(std::span<const JobWord> words) const {
+    const auto arguments = arguments_from(words, table_);
+    return !arguments.empty() && begins_argument(words.front().text) &&
+           std::ranges::all_of(arguments, [&](const JobArgument& one) {
+             const auto* known = table_.find(one.name);
+             return known != nullptr && known->effect == Effect::none;
+           });
   }
 
   // An assignment splits nothing.
@@ -226,18 +290,12 @@ class Script {
   std::string_view text_;
   const ArgumentTable& table_;
   ShellVariables variables_;
-  std::vector<JobWord> best_;     // of the command with most known arguments
-  std::vector<JobWord> before_;   // of the command that is given this one as a text
-  std::size_t arguments_at_ = 0;  // of the best
-  bool any_program_;              // the best is the first that is launched, or the last program
+  std::vector<JobArgument> batch_;  // options of #SBATCH
+  std::vector<JobWord> best_;       // of the command with most known arguments
+  std::vector<JobWord> before_;     // of the command that is given this one as a text
+  std::size_t arguments_at_ = 0;    // of the best
+  bool any_program_;                // the best is the first that is launched, or the last program
   std::vector<std::vector<JobWord>> lists_;  // of variables that hold arguments
-};
-
-// --- lists: sections of lines
-
-struct Line {
-  std::string_view text;
-  Place at;
 };
 
 const ArgumentTable& no_arguments() {
@@ -245,104 +303,7 @@ const ArgumentTable& no_arguments() {
   return none;
 }
 
-std::vector<Line> lines_of(std::string_view text) {
-  std::vector<Line> lines;
-  std::int64_t number = 1;
-  for (std::size_t begin = 0; begin < text.size(); ++number) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    auto line = text.substr(begin, end - begin);
-    while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
-    lines.push_back({line, {number, 1, 0}});
-    begin = end + 1;
-  }
-  return lines;
-}
-
-bool is_list(std::string_view text) {
-  return text.starts_with("# variables\n") || text.find("\n# arguments\n") != text.npos ||
-         text.starts_with("# arguments\n");
-}
-
-// A name that has two values, neither made of the other, got them under conditions that the list
-// leaves out.
-void assign_line(const Line& line, ShellVariables& variables,
-                 std::map<std::string, std::string_view>& seen) {
-  const auto value_at = assigned_at(line.text);
-  if (value_at == std::string_view::npos) return;
-  const std::string name(line.text.substr(0, value_at - 1));
-  const auto raw = line.text.substr(value_at);
-  const bool again = seen.contains(name) && seen[name] != raw && raw.find("$" + name) == raw.npos &&
-                     raw.find("${" + name) == raw.npos;
-  seen[name] = raw;
-  if (again)
-    variables.doubt(name, name + " has several values in this file, the last in line " +
-                              std::to_string(line.at.line));
-  else
-    variables.assign(name, variables.expanded('"' + std::string(raw) + '"', line.at));
-}
-
-Job read_list(std::string_view text, const ArgumentTable& table, std::span<const std::string> env) {
-  ShellVariables variables(env);
-  std::map<std::string, std::string_view> seen;
-  std::vector<JobWord> launcher, words;
-  std::string_view section = "# arguments";
-  for (const auto& line : lines_of(text)) {
-    if (line.text.starts_with("# ")) {
-      section = line.text;
-      continue;
-    }
-    if (section == "# variables") {
-      assign_line(line, variables, seen);
-      continue;
-    }
-    for (const auto& statement : statements_of(line.text))
-      for (const auto& word : statement.words)
-        for (auto& one : variables.expanded(word.text, {line.at.line, word.at.column, 0}))
-          (section == "# launcher" ? launcher : words).push_back(std::move(one));
-  }
-  return {arguments_from(words, table), launched_command(launcher, "torchrun").options, {}};
-}
-
 }  // namespace
-
-std::vector<JobArgument> arguments_from(std::span<const JobWord> words,
-                                        const ArgumentTable& table) {
-  std::vector<JobArgument> arguments;
-  for (std::size_t i = 0; i < words.size();) {
-    const auto& word = words[i++];
-    if (const auto value = override_at(word.text, table); value != std::string_view::npos) {
-      const auto name = word.text.substr(0, value - 1);
-      arguments.push_back({name.substr(std::min(name.find_first_not_of("+~"), name.size())),
-                           {{word.text.substr(value), word.trouble, word.at}},
-                           word.at});
-      continue;
-    }
-    if (word.text == "$@" || word.text == "$*") {
-      arguments.push_back({word.text, {}, word.at});
-      continue;
-    }
-    if (!begins_argument(word.text)) {
-      // Arguments may hide behind what only a shell can tell.
-      if (!word.trouble.empty()) arguments.push_back({{}, {word}, word.at});
-      continue;
-    }
-    JobArgument argument{std::string(name_in(word.text)), {}, word.at};
-    const auto* known = table.find(argument.name);
-    const char takes = known == nullptr ? '?' : known->takes;
-    std::size_t most = takes == '0' ? 0 : takes == '1' ? 1 : takes == '3' ? 3 : words.size();
-    if (argument.name.size() < word.text.size()) {
-      argument.values.push_back(
-          {word.text.substr(argument.name.size() + 1), word.trouble, word.at});
-      most = 0;
-    }
-    for (; most > 0 && i < words.size() && !begins_argument(words[i].text) &&
-           override_at(words[i].text, table) == std::string_view::npos;
-         --most)
-      argument.values.push_back(words[i++]);
-    arguments.push_back(std::move(argument));
-  }
-  return arguments;
-}
 
 Job read_shell_script(std::string_view text, const ArgumentTable& table,
                       std::span<const std::string> env) {
@@ -356,32 +317,6 @@ std::optional<LaunchScript> read_launch(std::string_view text, std::span<const s
   launch.words.assign(behind.begin(), behind.end());
   if (!script.starts()) return {};
   return launch;
-}
-
-std::size_t arguments_in(std::string_view text, const ArgumentTable& table, std::string_view part) {
-  std::size_t known = 0;
-  for (const auto& line : lines_of(text)) {
-    const auto code = line.text.substr(0, line.text.find('#'));
-    for (auto begin = code.find("--"); begin != code.npos; begin = code.find("--", begin + 2)) {
-      const auto rest = code.substr(begin);
-      const auto name = rest.substr(0, rest.find_first_of(" =\t\\\"')"));
-      if (name.find(part, 2) != name.npos && table.find(name) != nullptr) ++known;
-    }
-  }
-  return known;
-}
-
-std::size_t overrides_in(std::string_view text, const ArgumentTable& table) {
-  std::size_t known = 0;
-  for (const auto& line : lines_of(text)) {
-    const auto code = line.text.substr(0, line.text.find('#'));
-    for (auto rest = code; !rest.empty();) {
-      const auto end = std::min(rest.find_first_of(" \t\"'()"), rest.size());
-      if (override_at(rest.substr(0, end), table) != rest.npos) ++known;
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
-  return known;
 }
 
 }  // namespace scenarios

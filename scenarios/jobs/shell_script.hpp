@@ -29,14 +29,4 @@ struct LaunchScript {
 // O(text).
 std::optional<LaunchScript> read_launch(std::string_view text, std::span<const std::string> env);
 
-// How often a text names an argument of the table whose name has `part`, comments left out.
-std::size_t arguments_in(std::string_view text, const ArgumentTable& table,
-                         std::string_view part = {});
-
-// How often a text has "section.key=value" of a key of the table, comments left out.
-std::size_t overrides_in(std::string_view text, const ArgumentTable& table);
-
-// Arguments from the words of a command line, the program's name left out.
-std::vector<JobArgument> arguments_from(std::span<const JobWord> words, const ArgumentTable& table);
-
 }  // namespace scenarios

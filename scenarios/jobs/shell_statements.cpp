@@ -10,12 +10,11 @@
 namespace scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 7> openers{"if",   "for",    "while", "until",
-                                                  "case", "select", "{"};
-constexpr std::array<std::string_view, 4> closers{"fi", "done", "esac", "}"};
+constexpr std::array<std::string_view, 6> openers{"for", "while", "until", "case", "select", "{"};
+constexpr std::array<std::string_view, 3> closers{"done", "esac", "}"};
 constexpr std::array<std::string_view, 5> declarations{"declare", "export", "local", "readonly",
                                                        "typeset"};
-constexpr std::array<std::string_view, 4> prefixes{"then", "else", "do", "!"};
+constexpr std::array<std::string_view, 3> prefixes{"then", "else", "do"};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -28,7 +27,7 @@ class Statements {
 
   std::vector<Statement> all() {
     while (at_ < text_.size()) step();
-    end_statement(true);
+    end_statement();
     return std::move(statements_);
   }
 
@@ -51,7 +50,7 @@ class Statements {
     const char c = peek();
     if (c == '\n') {
       pass();
-      if (!in_array_) end_statement(true);
+      if (!in_array_) end_statement();
       if (!here_document_.empty()) take_here_document();
     } else if (c == ' ' || c == '\t' || c == '\r') {
       pass();
@@ -63,7 +62,7 @@ class Statements {
     } else if (c == ')' && in_array_) {
       pass();
       in_array_ = false;
-      end_statement(true);
+      end_statement();
     } else if (c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
       separate(c);
     } else if (c == '<' || c == '>') {
@@ -77,7 +76,7 @@ class Statements {
     pass();
     const bool chained = (c == '&' || c == '|') && peek() == c;
     if (chained) pass();
-    end_statement(!chained);
+    end_statement(chained ? c : '\0');
   }
 
   // A redirection and what it leads to.
@@ -95,17 +94,21 @@ class Statements {
         literal_ = true;
   }
 
-  // "read -d '' NAME <<EOF" assigns the document; others are passed over.
+  // "read -d '' NAME <<EOF" assigns the document; others stay with their command.
   void take_here_document() {
     const auto place = here();
     const auto begin = at_;
     const auto end = pass_here_document();
-    if (statements_.empty() || statements_.back().words.front().text != "read") return;
-    const auto name = statements_.back().words.back().text;
+    if (statements_.empty()) return;
+    auto& last = statements_.back();
+    auto lines = quoted_lines(text_.substr(begin, end - begin), literal_);
+    if (last.words.front().text != "read") {
+      last.document = {std::move(lines), place};
+      return;
+    }
     Statement assignment;
-    assignment.sure = statements_.back().sure;
-    assignment.words.push_back(
-        {name + "=" + quoted_lines(text_.substr(begin, end - begin), literal_), place});
+    assignment.sure = last.sure;
+    assignment.words.push_back({last.words.back().text + "=" + lines, place});
     statements_.push_back(std::move(assignment));
   }
 
@@ -134,6 +137,10 @@ class Statements {
     }
     const auto value = assigned_at(text);
     statement_.words.push_back({std::move(text), place});
+    if (statement_.words.size() == 1 && is_one_of(prefixes, statement_.words[0].text)) {
+      push(std::exchange(statement_, {}));
+      return;
+    }
     // "NAME=(" or "declare -a NAME=(", of which only the name is kept.
     const auto& words = statement_.words;
     if (value == words.back().text.size() && peek() == '(' &&
@@ -175,27 +182,34 @@ class Statements {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  // `sure`: what follows is not run only if this succeeds or fails.
-  void end_statement(bool sure) {
+  // `joining`: how what follows is joined to this.
+  void end_statement(char joining = '\0') {
     auto& words = statement_.words;
-    while (!words.empty() && is_one_of(prefixes, words.front().text)) words.erase(words.begin());
     const bool opens = !words.empty() && is_one_of(openers, words.front().text);
     const bool closes = !words.empty() && is_one_of(closers, words.front().text);
-    if (closes && depth_ > 0) --depth_;
-    statement_.sure = depth_ == 0 && sure_;
-    if (opens) ++depth_;
+    if (closes && !open_.empty()) open_.pop_back();
+    statement_.joined = joined_;
+    const bool is_case = opens && words.front().text == "case";
     if (!words.empty()) {
-      statements_.push_back(std::move(statement_));
-      sure_ = sure;
+      push(std::move(statement_));
+      joined_ = joining;
     }
+    if (opens) open_.push_back(is_case);
     statement_ = {};
+  }
+
+  void push(Statement statement) {
+    statement.sure = open_.empty();
+    statement.chosen = std::ranges::find(open_, true) != open_.end();
+    statements_.push_back(std::move(statement));
   }
 
   std::string_view text_;
   std::size_t at_ = 0, line_begin_ = 0;
   std::int64_t line_ = 1;
-  int depth_ = 0;
-  bool sure_ = true, in_array_ = false, literal_ = false;
+  std::vector<bool> open_;  // loops, functions and cases around; true: a case
+  char joined_ = '\0';
+  bool in_array_ = false, literal_ = false;
   std::string here_document_;
   Statement statement_;
   std::vector<Statement> statements_;
@@ -205,6 +219,18 @@ class Statements {
 
 std::vector<Statement> statements_of(std::string_view text) { return Statements(text).all(); }
 
+bool reads_commands(const Statement& statement) {
+  if (statement.document.text.empty()) return false;
+  constexpr std::array<std::string_view, 4> shells{"sbatch", "bash", "sh", "ssh"};
+  const auto is_shell = [&](std::string_view word) {
+    word.remove_prefix(word.rfind('/') + 1);
+    return std::ranges::find(shells, word) != shells.end();
+  };
+  const auto& words = statement.words;
+  return is_shell(words.front().text) || is_shell(words.back().text) ||
+         (words.size() > 1 && is_shell(words[words.size() - 2].text));  // bash -s
+}
+
 std::vector<RawWord> batch_options(std::string_view text) {
   constexpr std::string_view mark = "#SBATCH";
   std::vector<RawWord> words;
@@ -212,6 +238,8 @@ std::vector<RawWord> batch_options(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size(); ++line_number) {
     const auto end = std::min(text.find('\n', begin), text.size());
     const auto line = text.substr(begin, end - begin);
+    const auto first = line.find_first_not_of(" \t\r");
+    if (first != line.npos && line[first] != '#') break;  // Slurm reads no further
     if (line.starts_with(mark))
       for (auto& statement : statements_of(line.substr(mark.size())))
         for (auto& word : statement.words)

@@ -16,15 +16,22 @@ struct RawWord {
 
 struct Statement {
   std::vector<RawWord> words;
-  bool sure = true;    // not inside of a condition, a loop or a function
-  bool array = false;  // NAME=( the other words )
+  RawWord document{};   // lines of a here-document as a word in quotes; empty: none
+  bool sure = true;     // not inside of a loop, a function or a case
+  bool chosen = false;  // inside of a case
+  bool array = false;   // NAME=( the other words )
+  char joined = '\0';   // to the one before: '&' of "&&", '|' of "||"
 };
 
-// Commands in the order of the text; comments, redirections and here-documents go. Never fails:
-// what is no script gives statements that nobody asks for. O(text).
+// Commands in the order of the text; comments, redirections and here-documents go, "then" and
+// "else" stand alone. Never fails: what is no script gives statements that nobody asks for.
+// O(text).
 std::vector<Statement> statements_of(std::string_view text);
 
-// "#SBATCH --nodes=4": the words behind the mark, of every such line.
+// Whether it is a shell, or Slurm, that is given a script as its here-document.
+bool reads_commands(const Statement& statement);
+
+// "#SBATCH --nodes=4": the words behind the mark, of every such line before the first command.
 std::vector<RawWord> batch_options(std::string_view text);
 
 }  // namespace scenarios

@@ -206,7 +206,8 @@ class WordExpansion {
     const std::string name(inside.substr(0, end));
     auto rest = inside.substr(end);
     if (inside == "@" || inside.starts_with("@:")) return add("$@");
-    if (name.empty() || is_digit(name.front())) {
+    const bool has_default = rest.starts_with(":-") || rest.starts_with('-');
+    if (name.empty() || (is_digit(name.front()) && !has_default)) {
       trouble("it is ${" + std::string(inside) + "}, an argument of the script");
       return;
     }
@@ -352,6 +353,16 @@ std::size_t assigned_at(std::string_view word) {
   if (word.substr(end).starts_with('=')) return end + 1;
   if (word.substr(end).starts_with("+=")) return end + 2;
   return std::string_view::npos;
+}
+
+std::string defaulted_variable(std::string_view raw) {
+  if (raw.size() > 1 && raw.starts_with('"') && raw.ends_with('"'))
+    raw = raw.substr(1, raw.size() - 2);
+  const auto equals = raw.find('=');
+  if (!raw.starts_with("${") || !raw.ends_with('}') || equals == raw.npos) return {};
+  auto name = std::string(raw.substr(2, equals - 2));
+  if (name.ends_with(':')) name.pop_back();
+  return assigned_at(name + "=") == name.size() + 1 ? name : std::string();
 }
 
 }  // namespace scenarios

@@ -53,4 +53,7 @@ std::string quoted_lines(std::string_view lines, bool literal);
 // "NAME=…" or "NAME+=…": where its value begins; npos: the word assigns nothing.
 std::size_t assigned_at(std::string_view word);
 
+// NAME of "${NAME:=value}", in double quotes or not; empty for other words.
+std::string defaulted_variable(std::string_view raw);
+
 }  // namespace scenarios

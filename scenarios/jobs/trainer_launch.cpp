@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
+#include "scenarios/documents/nearest.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 
@@ -17,41 +19,37 @@ bool is_option(const JobArgument& argument) {
   return std::string_view(argument.name).starts_with(launcher);
 }
 
-// What a switch says of the kind of run.
-void take_kind(JobArgument& key) {
-  constexpr std::array<std::array<std::string_view, 3>, 6> kinds{
-      {{"multi_gpu", "distributed_type", "MULTI_GPU"},
-       {"use_fsdp", "distributed_type", "FSDP"},
-       {"use_deepspeed", "distributed_type", "DEEPSPEED"},
-       {"use_megatron_lm", "distributed_type", "MEGATRON_LM"},
-       {"tpu", "distributed_type", "TPU"},
-       {"cpu", "use_cpu", "true"}}};
-  const auto* kind = std::ranges::find(kinds, key.name, [](const auto& row) { return row[0]; });
-  if (kind == kinds.end()) return;
-  key.name = (*kind)[1];
-  key.values = {{std::string((*kind)[2]), {}, key.at}};
+// Sections of the configuration whose keys are options.
+constexpr std::array<std::string_view, 7> option_sections{
+    "fsdp_config.",   "deepspeed_config.",   "parallelism_config.", "fp8_config.",
+    "dynamo_config.", "megatron_lm_config.", "mpirun_config."};
+
+// Options that the table has among arguments of the Trainer, of which the others are no options.
+constexpr std::array<std::string_view, 3> shared_options{"mixed_precision", "num_processes",
+                                                         "distributed_type"};
+
+// Switches that say the kind of run: name, key, value.
+constexpr std::array<std::array<std::string_view, 3>, 6> kinds{
+    {{"multi_gpu", "distributed_type", "MULTI_GPU"},
+     {"use_fsdp", "distributed_type", "FSDP"},
+     {"use_deepspeed", "distributed_type", "DEEPSPEED"},
+     {"use_megatron_lm", "distributed_type", "MEGATRON_LM"},
+     {"tpu", "distributed_type", "TPU"},
+     {"cpu", "use_cpu", "true"}}};
+
+const auto* kind_of(std::string_view name) {
+  const auto* kind = std::ranges::find(kinds, name, [](const auto& row) { return row[0]; });
+  return kind == kinds.end() ? nullptr : kind;
 }
 
-// "fsdp_config.fsdp_version" of "accelerate.fsdp_version".
+// The option as a key of the configuration, with a value.
 JobArgument key_of(JobArgument option) {
-  constexpr std::array<std::string_view, 8> sections{"",
-                                                     "fsdp_config.",
-                                                     "deepspeed_config.",
-                                                     "parallelism_config.",
-                                                     "fp8_config.",
-                                                     "dynamo_config.",
-                                                     "megatron_lm_config.",
-                                                     "mpirun_config."};
   const auto name = option.name.substr(launcher.size());
-  option.name = name;
-  take_kind(option);
-  const auto& table = arguments_of("accelerate");
-  for (const auto section : sections)
-    if (const auto key = std::string(section) + option.name; table.find(key) != nullptr) {
-      option.name = key;
-      break;
-    }
-  if (option.values.empty()) option.values.push_back({"true", {}, option.at});
+  if (const auto* kind = kind_of(name))
+    option.values = {{std::string((*kind)[2]), {}, option.at}};
+  else if (option.values.empty())
+    option.values.push_back({"true", {}, option.at});
+  option.name = accelerate_key(option.name);
   return option;
 }
 
@@ -59,10 +57,48 @@ JobArgument key_of(JobArgument option) {
 
 bool is_accelerated_launch(const Job& job) { return std::ranges::any_of(job.launcher, is_option); }
 
+std::string accelerate_key(std::string_view option) {
+  option.remove_prefix(launcher.size());
+  if (const auto* kind = kind_of(option)) return std::string((*kind)[1]);
+  const auto& table = arguments_of("accelerate");
+  for (const auto section : option_sections) {
+    auto key = std::string(section).append(option);
+    const auto* known = table.find(key);
+    // Of a section that is judged as a whole, options have its name: fp8_format of fp8_config.
+    const auto word = section.substr(0, section.find("config."));
+    if (known != nullptr && (!known->repeats || option.starts_with(word))) return key;
+  }
+  const bool alone = table.find_here(option) != nullptr ||
+                     std::ranges::find(shared_options, option) != shared_options.end();
+  return alone ? std::string(option) : std::string();
+}
+
+std::string nearest_accelerate_option(std::string_view option) {
+  option.remove_prefix(launcher.size());
+  std::vector<std::string_view> options(shared_options.begin(), shared_options.end());
+  for (const auto& kind : kinds) options.push_back(kind[0]);
+  for (const auto* table = &arguments_of("accelerate"); table != nullptr; table = table->below())
+    for (const auto& known : table->all()) {
+      auto names = known.aliases;
+      names.push_back(known.name);
+      for (const auto name : names) {
+        const auto dot = name.find('.');
+        const bool alone = dot == name.npos && table->below() != nullptr;
+        const auto section = name.substr(0, dot + 1);
+        if (alone || std::ranges::find(option_sections, section) != option_sections.end())
+          options.push_back(name.substr(dot + 1));
+      }
+    }
+  return nearest(option, options);
+}
+
 Job with_accelerate(Job job, const JobFiles& files) {
   std::vector<JobArgument> keys;
+  const auto is_key = [](const JobArgument& option) {
+    return is_option(option) && !accelerate_key(option.name).empty();
+  };
   for (auto& option : job.launcher) {
-    if (!is_option(option)) continue;
+    if (!is_key(option)) continue;
     auto key = key_of(option);
     const bool named =
         std::string_view(key.name) == "config_file" && key.values.front().trouble.empty();
@@ -76,7 +112,7 @@ Job with_accelerate(Job job, const JobFiles& files) {
     }
     keys.push_back(std::move(key));
   }
-  std::erase_if(job.launcher, is_option);
+  std::erase_if(job.launcher, is_key);
   job.table = "accelerate";
   job.arguments.insert(job.arguments.begin(), keys.begin(), keys.end());
   return job;

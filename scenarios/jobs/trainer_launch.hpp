@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of `accelerate launch` as keys of accelerate's configuration.
 #pragma once
+#include <string>
+#include <string_view>
+
 #include "scenarios/jobs/job.hpp"
 
 namespace scenarios {
@@ -8,8 +11,16 @@ namespace scenarios {
 // Whether accelerate starts it.
 bool is_accelerated_launch(const Job& job);
 
+// "fsdp_config.fsdp_version", the key of the option "accelerate.fsdp_version"; empty: accelerate
+// has no such option.
+std::string accelerate_key(std::string_view option);
+
+// The option of accelerate that is written nearly so; empty: none is near.
+std::string nearest_accelerate_option(std::string_view option);
+
 // The job with the keys of the configuration that the launcher names and, over them, its own
-// options, all before the program's arguments. "config_file" is off where that file was read.
+// options, all before the program's arguments; options that accelerate does not have stay with the
+// launcher's. "config_file" is off where that file was read.
 Job with_accelerate(Job job, const JobFiles& files);
 
 }  // namespace scenarios

@@ -18,22 +18,6 @@ std::string small(std::string text) {
   return text;
 }
 
-// Whether the name of a model has a part that says that it sees or hears.
-bool names_senses(const std::string& name) {
-  constexpr std::array<std::string_view, 9> words{"vl",    "vision", "llava", "omni",     "video",
-                                                  "audio", "ocr",    "clip",  "paddleocr"};
-  std::string part;
-  for (const char c : small(name.substr(name.rfind('/') + 1)) + "-") {
-    if (c != '-' && c != '_' && c != '.') {
-      part += c;
-      continue;
-    }
-    if (std::ranges::find(words, part) != words.end() || part.ends_with("vl")) return true;
-    part.clear();
-  }
-  return false;
-}
-
 }  // namespace
 
 bool TrainerJob::yes(std::string_view name, bool fallback) const {

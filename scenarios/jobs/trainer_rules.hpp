@@ -37,4 +37,12 @@ void read_trainer_sharding(TrainerJob& job);
 void read_axolotl(TrainerJob& job);
 void read_llamafactory(TrainerJob& job);
 
+// The argument that names DeepSpeed's file, or switches it on.
+inline constexpr const char* speed_name = "deepspeed";
+
+// Lays the plan of DeepSpeed's file, which is looked for beside the job and above it, over the
+// scenario, or asks for its stage where it is not there. Throws Error with the mistakes of the
+// file, and where it says something else than the job.
+void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& files);
+
 }  // namespace scenarios

@@ -112,7 +112,7 @@ TEST_CASE("an unknown framework is refused with those that are known") {
         "--as: 'megatrom' is no framework whose jobs are read; expected megatron, "
         "torchtitan, deepspeed, gpt-neox, nanotron, megatron-bridge, nemo, nemo2, automodel, "
         "primus, trainer, "
-        "accelerate, llamafactory, axolotl; did you mean 'megatron'?\n");
+        "accelerate, llamafactory, axolotl, megatron-swift; did you mean 'megatron'?\n");
 }
 
 TEST_CASE("jobs of torchtitan and DeepSpeed are simulated") {

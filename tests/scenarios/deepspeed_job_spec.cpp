@@ -19,9 +19,7 @@ std::string value(const std::string& text, const std::string& path,
 
 // The keys that the job leaves to somebody, in order.
 std::string wanted(const std::string& text, const std::vector<std::string>& env = {}) {
-  std::string all;
-  for (const auto& one : tests::job(text, env).wanted) all += (all.empty() ? "" : " ") + one.path;
-  return all;
+  return tests::wanted(tests::job(text, env));
 }
 
 }  // namespace

@@ -10,25 +10,11 @@ namespace job_classes_spec {
 
 using scenarios::Effect;
 using tests::at;
+using tests::effect_of;
+using tests::refused;
+using tests::wanted;
 
 namespace {
-
-std::string refused(const std::string& text) {
-  return tests::refusal([&] { tests::job(text, {"WORLD_SIZE=8"}); });
-}
-
-// The paths that the job leaves to somebody, in order.
-std::string wanted(const scenarios::JobScenario& job) {
-  std::string all;
-  for (const auto& one : job.wanted) all += (all.empty() ? "" : " ") + one.path;
-  return all;
-}
-
-Effect effect_of(const scenarios::JobScenario& job, const std::string& text) {
-  for (const auto& one : job.account.arguments)
-    if (one.text == text) return one.effect;
-  return Effect::unknown;
-}
 
 std::string opened(const std::string& text) {
   return tests::refusal([&] {
@@ -128,23 +114,6 @@ TEST_CASE("the first command of a launcher is the job, whatever is run behind it
       "torchrun --nproc_per_node 8 --nnodes 2 train.py job.yaml\npython convert.py --out x\n";
   CHECK_THROWS_WITH(scenarios::read_job(one, "run.sh", {}, {}),
                     STEPCAST_HOLDS("train.py is given job.yaml, which is not beside this file"));
-}
-
-TEST_CASE("ms-swift trains adapters in bf16 with recomputation unless it is told") {
-  const std::string swift =
-      "NPROC_PER_NODE=4 swift sft --model Qwen/Qwen2.5-7B-Instruct --per_device_train_batch_size 1 "
-      "--max_length 8192 --packing true --deepspeed zero3_offload";
-  CHECK(refused(swift + "\n").find("it is not given, which means lora") != std::string::npos);
-  CHECK(refused(swift + " --train_type lora\n").find("only adapters are trained") !=
-        std::string::npos);
-  const auto job = tests::job(swift + " --train_type full\n");
-  CHECK(at(job.document, "cluster.gpus") == "4");
-  CHECK(at(job.document, "training.precision") == "bf16");
-  CHECK(at(job.document, "plan.recompute") == "full");
-  CHECK(at(job.document, "plan.zero") == "3");
-  CHECK(at(job.document, "plan.offload.parameters") == "cpu");
-  CHECK(at(job.document, "software.base") == "deepspeed");
-  CHECK(wanted(job) == "cluster.node");
 }
 
 TEST_CASE("DeepSpeed that is only switched on has its stage in the training script") {

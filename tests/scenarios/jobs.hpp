@@ -3,6 +3,8 @@
 #pragma once
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +86,38 @@ std::string refusal(Read&& read) {
     return wrong.what();
   }
   return "accepted";
+}
+
+// The same of a job on 8 GPUs.
+inline std::string refused(const std::string& text) {
+  return refusal([&] { job(text, {"WORLD_SIZE=8"}); });
+}
+
+// The job beside these files.
+inline scenarios::JobScenario beside(const std::string& text,
+                                     std::map<std::string, std::string> files,
+                                     std::vector<std::string> env = {}) {
+  const auto read = [&](const std::string& name) -> std::optional<std::string> {
+    const auto found = files.find(name);
+    return found == files.end() ? std::nullopt : std::optional(found->second);
+  };
+  auto made = scenarios::read_job(text, "job", {{}, std::move(env)}, read);
+  if (!made) throw std::logic_error("no job");
+  return std::move(*made);
+}
+
+// The paths that the job leaves to somebody, in order.
+inline std::string wanted(const scenarios::JobScenario& job) {
+  std::string all;
+  for (const auto& one : job.wanted) all += (all.empty() ? "" : " ") + one.path;
+  return all;
+}
+
+// What became of the argument that is written so.
+inline scenarios::Effect effect_of(const scenarios::JobScenario& job, const std::string& text) {
+  for (const auto& one : job.account.arguments)
+    if (one.text == text) return one.effect;
+  throw std::logic_error("no argument " + text);
 }
 
 }  // namespace tests

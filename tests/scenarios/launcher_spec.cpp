@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What starts a job's processes: how many GPUs, and what became of every option.
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/launcher.hpp"
@@ -14,6 +11,7 @@
 namespace launcher_spec {
 
 using tests::at;
+using tests::beside;
 
 namespace {
 
@@ -40,18 +38,6 @@ std::string account(const std::string& script, std::size_t count) {
            (one.why.empty() ? "" : ", " + one.why) + "\n";
   }
   return all;
-}
-
-// The job beside these files.
-scenarios::JobScenario beside(const std::string& text, std::map<std::string, std::string> files) {
-  auto made = scenarios::read_job(text, "job", {},
-                                  [&](const std::string& name) -> std::optional<std::string> {
-                                    const auto found = files.find(name);
-                                    if (found == files.end()) return {};
-                                    return found->second;
-                                  });
-  if (!made) throw std::logic_error("no job");
-  return std::move(*made);
 }
 
 const std::string axolotl =
@@ -186,6 +172,133 @@ TEST_CASE("a script that starts no program of a framework is refused with what i
         "stands there");
   CHECK(refused("python -m verl.trainer.main_ppo a.b=3\n")
             .starts_with("job:1:33: it is reinforcement learning (verl)"));
+}
+
+TEST_CASE("options of launchers may be shortened as long as no other begins so") {
+  CHECK(started("torchrun --nproc 8 --nnode=2") == "16");
+  CHECK(started("torchrun --nproc-per 4 --nn 2 --rdzv_end a:1") == "8");
+  CHECK(started("deepspeed --num_g 8 --num_no 2") == "16");
+  CHECK(started("srun --gpus-per-n 8 --nodes 2 python") == "16");
+  CHECK(account("torchrun --nproc_per_node 8 --no 3 pretrain_gpt.py " + sizes, 2) ==
+        "--nproc_per_node 8: read\n"
+        "--no 3: unknown, it may be --no_python or --node_rank\n");
+  CHECK(account("mpirun --map 3 -np 2 pretrain_gpt.py " + sizes, 1) ==
+        "--map 3: unknown, it may be --map_by\n");  // Open MPI takes whole names
+}
+
+TEST_CASE("two hyphens end the options of a launcher") {
+  CHECK(started("torchrun --nproc_per_node 8 --nnodes 2 --") == "16");
+  CHECK(started("srun -N 2 --ntasks-per-node 8 -- python") == "16");
+  CHECK(account("torchrun --nproc_per_node 8 -- pretrain_gpt.py " + sizes, 2) ==
+        "--nproc_per_node 8: read\n--num-layers 2: read\n");
+}
+
+TEST_CASE("variables count for the program that reads them") {
+  CHECK(started("NNODES=4 torchrun --nproc_per_node 8") == "8");  // torchrun reads PET_NNODES
+  CHECK(started("NNODES=4 torchrun --nproc_per_node 8 --nnodes 2") == "16");
+  CHECK(started("PET_NNODES=4 torchrun --nproc_per_node 8") == "32");
+  CHECK(started("PET_NNODES=4 torchrun --nproc_per_node 8 --nnodes 2") == "16");
+  CHECK(started("PET_NNODES=4 NPROC_PER_NODE=8 bash run.sh") == "8");
+  CHECK(started("NNODES=4 NPROC_PER_NODE=8 bash run.sh") == "32");
+  CHECK(account("NNODES=4 torchrun --nproc_per_node 8 pretrain_gpt.py " + sizes, 2) ==
+        "NNODES=4: without effect, the launcher behind it has its own options and does not read "
+        "it\n--nproc_per_node 8: read\n");
+}
+
+TEST_CASE("an option that accelerate does not have is unknown, whatever it starts") {
+  const std::string start = "accelerate launch --num_processes 8 --bogus --fsdp_versoin 2 ";
+  for (const auto& program : {std::string("finetune.py --lr 3\n"), "pretrain_gpt.py " + sizes}) {
+    const auto job = tests::job(start + "--main_process_port 1 " + program);
+    CHECK(tests::effect_of(job, "--bogus") == scenarios::Effect::unknown);
+    CHECK(tests::effect_of(job, "--main_process_port 1") == scenarios::Effect::none);
+    const auto mistyped = std::ranges::find(job.account.arguments, "--fsdp_versoin 2",
+                                            &scenarios::JudgedArgument::text);
+    CHECK(mistyped->effect == scenarios::Effect::unknown);
+    CHECK(mistyped->why == "did you mean --fsdp_version?");
+  }
+  CHECK(account("accelerate launch --num_processes 8 --learning_rate 3 pretrain_gpt.py " + sizes,
+                2) == "--num_processes 8: read\n--learning_rate 3: unknown\n");
+}
+
+TEST_CASE("where Slurm gives other GPUs than the launcher starts processes on, both are named") {
+  const auto first = [](const std::string& launcher) {
+    return account(launcher + " pretrain_gpt.py " + sizes, 1);
+  };
+  CHECK(first("srun -N 4 --gpus-per-node=8 torchrun --nproc_per_node 8 --nnodes 2") ==
+        "-N 4: not modelled, -N 4, --gpus-per-node=8 are 32 GPUs and --nproc_per_node 8, --nnodes "
+        "2 are 16, which the forecast has\n");
+  CHECK(first("srun -N 4 torchrun --nproc_per_node 8") ==
+        "-N 4: not modelled, -N 4 with 8 each are 32 GPUs and --nproc_per_node 8 on one node are "
+        "8, which the forecast has\n");
+  CHECK(first("srun -N 4 --gres=gpu:8 torchrun --nproc_per_node 8 --nnodes 4")
+            .starts_with("-N 4: without effect"));
+  CHECK(first("srun --gres=gpu:8 torchrun --nproc_per_node 8 --nnodes 4")
+            .starts_with("--gres=gpu:8: without effect"));  // nodes are said elsewhere
+}
+
+TEST_CASE("what stands behind two hyphens is for the launcher that axolotl starts") {
+  const auto gpus_of = [](const std::string& command) {
+    const auto job = beside(command + "\n", {{"a.yaml", axolotl}});
+    for (const auto& one : job.account.arguments) {
+      INFO(one.text);
+      CHECK(one.effect != scenarios::Effect::unknown);
+      CHECK(one.effect != scenarios::Effect::not_modelled);
+    }
+    return at(job.document, "cluster.gpus") + " " + at(job.document, "training.global_batch");
+  };
+  CHECK(gpus_of("axolotl train a.yaml --launcher torchrun -- --nproc_per_node 8 --nnodes 2") ==
+        "16 96");  // 2 x 3 x 16
+  CHECK(gpus_of("axolotl train a.yaml --launcher=torchrun -- --nproc_per_node=4") == "4 24");
+  CHECK(gpus_of("axolotl train a.yaml -- --num_processes 2") == "2 12");
+  CHECK(gpus_of("axolotl train a.yaml --launcher torchrun") == " ");
+  CHECK(gpus_of("time -- env --launcher x axolotl train a.yaml -- --num_processes 2") == "2 12");
+}
+
+TEST_CASE("what a named file lacks is asked for where the script names it, with its own place") {
+  const auto job =
+      beside("llamafactory-cli train a.yaml\n", {{"a.yaml",
+                                                  "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\n"
+                                                  "finetuning_type: full\ndeepspeed: z3.json\n"}});
+  const auto wanted = std::ranges::find(job.wanted, "plan.zero", &scenarios::WantedKey::path);
+  REQUIRE(wanted != job.wanted.end());
+  CHECK(wanted->text.starts_with("a.yaml:4:1: the ZeRO stage stands in z3.json"));
+  CHECK(wanted->at.line == 1);
+  CHECK(wanted->at.column == 24);
+  CHECK(job.document.find("model")->line == 1);
+  const auto node = std::ranges::find(job.wanted, "cluster.node", &scenarios::WantedKey::path);
+  CHECK(node->text.starts_with("a job does not say"));
+}
+
+TEST_CASE("a program of Python is refused with what to give instead") {
+  const auto refused = [](const std::string& text) {
+    return tests::refusal([&] { tests::job(text); });
+  };
+  CHECK(
+      refused("import nemo_run as run\nfrom nemo.collections import llm\n\ndef f(nodes: int = 1):\n"
+              "  return llm.llama3_8b.pretrain_recipe(num_nodes=nodes)\n")
+          .starts_with("job:1:1: it is a program of Python, which is not run; give the command"));
+  CHECK(tests::job("import -window root a\npython x.py " + sizes).account.framework == "megatron");
+}
+
+TEST_CASE("a makefile is refused with what to give instead") {
+  const auto refused = [](const std::string& text) {
+    return tests::refusal([&] { tests::job(text); });
+  };
+  CHECK(refused("N ?= 8\nM = --num-layers 2 --hidden-size 64 --seq-length 9\n\n.PHONY: train\n"
+                "train:\n\ttorchrun --nproc_per_node $(N) pretrain_gpt.py $(M)\n") ==
+        "job:1:1: it is a makefile; give the commands that make runs: make -n TARGET > train.sh");
+  const auto script = "for h in a; do\n\techo $(hostname):3\ndone\n" + ("python x.py " + sizes);
+  CHECK(tests::job(script).account.framework == "megatron");
+}
+
+TEST_CASE("an option of the launcher that nobody can tell is named where GPUs are asked for") {
+  const auto job = tests::job("torchrun --nproc_per_node=${N} --nnodes 2 pretrain_gpt.py " + sizes);
+  const auto wanted = std::ranges::find(job.wanted, "cluster.nodes", &scenarios::WantedKey::path);
+  REQUIRE(wanted != job.wanted.end());
+  CHECK(wanted->text ==
+        "the number of GPUs rests on --nproc_per_node=…: N has no value in this file; add --env "
+        "N=VALUE, or --set cluster.nodes=N, or --env WORLD_SIZE=N");
+  CHECK(wanted->at.column == 10);
 }
 
 }  // namespace launcher_spec

@@ -115,6 +115,11 @@ TEST_CASE("a recipe of NeMo-AutoModel is a scenario") {
   CHECK(value(text, "plan.micro_batch") == "4");
   CHECK(value(text, "plan.recompute") == "full");
   CHECK(value(text, "software.moe_dispatcher") == "deepep");
+  auto older = text;
+  older.replace(older.find("dispatcher: deepep"), 18, "enable_deepep: true");
+  CHECK(value(older, "software.moe_dispatcher") == "deepep");
+  older.replace(older.find("enable_deepep: true"), 19, "enable_deepep: false");
+  CHECK(value(older, "software.moe_dispatcher") == "all-to-all");
 }
 
 }  // namespace nemo_job_spec

@@ -166,6 +166,64 @@ python pretrain_gpt.py --num-layers 1 --tensor-model-parallel-size $TP \
         "shell; add --env EP=VALUE>");
 }
 
+TEST_CASE("conditions that compare what is known are followed, and no other branch is") {
+  const auto job = script(R"(
+TYPE=bf16 NODES=4 DATA=${1:-MOCK}
+TYPES=() FILES=()
+if [[ "$TYPE" == "fp8" ]]; then
+  TYPES+=(--fp8-format hybrid)
+  python pretrain_gpt.py --num-layers 1 --hidden-size 2 --num-attention-heads 1 --bf16
+elif [ $NODES -gt 2 ]; then
+  TYPES+=(--bf16)
+  if [ "$NODES" -ne 4 ]; then TP=2; else TP=4; fi
+else
+  TYPES+=(--fp16)
+  TP=8
+fi
+if [[ "$TYPE" == fp8 ]] || [[ "$DATA" == MOCK ]] || [[ -z "$UNKNOWN" ]]; then
+  FILES+=(--mock-data)
+else
+  FILES+=(--vocab-size 3)
+fi
+! [ -z "$NODES" ] && [ "$NODES" = 4 ] && PP=2
+[ "$NODES" = 4 ] || PP=3
+python pretrain_gpt.py --num-layers 1 "${TYPES[@]}" ${FILES[@]} \
+  --tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP
+)");
+  CHECK(shown(job.arguments) ==
+        "--num-layers 1 | --bf16 | --mock-data | --tensor-model-parallel-size 4 | "
+        "--pipeline-model-parallel-size 2");
+}
+
+TEST_CASE("a default that is assigned where a variable has no value is its value") {
+  const auto job = script(
+      "N=2\n: ${N:=3} \"${M:=4}\"\n: ${K:?no}\npython a.py --num-layers $N --hidden-size $M\n");
+  CHECK(shown(job.arguments) == "--num-layers 2 | --hidden-size 4");
+  CHECK(shown(script(": ${M:=4}\npython a.py --num-layers $M\n", {"M=5"}).arguments) ==
+        "--num-layers 5");
+}
+
+TEST_CASE("lists of arguments are not taken under a condition that nobody knows") {
+  const auto list = [](const std::string& text) {
+    return shown(script("L=()\n" + text + "\npython a.py --num-layers 1 ${L[@]}\n").arguments);
+  };
+  CHECK(list("if [ -n \"$X\" ]; then\n L=(--hidden-size 2)\nelse\n L=(--hidden-size 3)\nfi") ==
+        "--num-layers 1 |  <L is set under a condition in line 5, which needs a shell; add --env "
+        "L=VALUE>");
+  CHECK(list("case $X in\n a) L=(--hidden-size 2) ;;\n b) L=(--hidden-size 3) ;;\nesac")
+            .find("L is set under a condition in line 4") != std::string::npos);
+  CHECK(list("if [ -f x ]; then :; elif true; then L=(--hidden-size 2); fi")
+            .find("L is set under a condition") != std::string::npos);
+  CHECK(list("if [ -f x ] || false; then L=(--hidden-size 2); fi")
+            .find("L is set under a condition") != std::string::npos);
+  CHECK(list("if false; then\n L=(--hidden-size 2)\nfi") == "--num-layers 1");
+  CHECK(shown(script("if [ a = b ]; then F=--bf16; else G=1; fi\npython a.py --num-layers $G $F\n")
+                  .arguments) == "--num-layers 1");
+  // Arguments without effect may be given or not.
+  CHECK(list("if [ -n \"$X\" ]; then\n L+=(--wandb-project a)\nfi") ==
+        "--num-layers 1 | --wandb-project a");
+}
+
 TEST_CASE("arguments that a script only collects are read without its command") {
   const auto job = script("OPTIONS=\" --num-layers 2 \\\n --hidden-size 64 \"\neval run $OTHER\n");
   CHECK(shown(job.arguments) == "--num-layers 2 | --hidden-size 64");
@@ -193,6 +251,34 @@ SIZE=${SIZE:-1}
 TEST_CASE("a here-document is no part of the commands") {
   const auto job = script("cat <<EOF > x.json\n--num-layers 7\nEOF\npython a.py --num-layers 2\n");
   CHECK(shown(job.arguments) == "--num-layers 2");
+}
+
+TEST_CASE("a here-document that a shell or Slurm is given is a script") {
+  const auto job = script(R"(NODES=${NODES:-16}
+TP=8
+sbatch <<EOT
+#!/bin/bash
+#SBATCH --nodes=${NODES}
+#SBATCH --gpus-per-node=8
+LAYERS=80
+srun torchrun --nnodes=\$SLURM_NNODES --nproc_per_node=8 pretrain_gpt.py \
+  --num-layers \$LAYERS --tensor-model-parallel-size $TP --lr \$1
+EOT
+echo submitted
+)");
+  CHECK(shown(job.launcher) ==
+        "slurm.nodes 16 | slurm.gpus_per_node 8 | torchrun.nnodes 16 | torchrun.nproc_per_node 8");
+  CHECK(
+      shown(job.arguments).starts_with("--num-layers 80 | --tensor-model-parallel-size 8 | --lr "));
+  CHECK(job.launcher.back().at.line == 8);
+  const auto literal = script("N=3\nbash -s <<'E'\nN=4\npython a.py --num-layers $N\nE\n");
+  CHECK(shown(literal.arguments) == "--num-layers 4");
+}
+
+TEST_CASE("options of #SBATCH stand before the first command, as Slurm reads them") {
+  const auto job =
+      script("#!/bin/bash\n#SBATCH -N 2\n\n# a\nset -x\n#SBATCH -N 8\nsrun python a.py\n");
+  CHECK(shown(job.launcher) == "slurm.nodes 2");
 }
 
 TEST_CASE("an assignment of --env that is none is refused") {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs of Hugging Face's Trainer, LLaMA-Factory, axolotl and accelerate.
-#include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/scenarios/jobs.hpp"
@@ -11,6 +8,8 @@
 namespace trainer_job_spec {
 
 using tests::at;
+using tests::refused;
+using tests::wanted;
 
 namespace {
 
@@ -24,29 +23,6 @@ const std::string factory =
 
 std::string value(const std::string& text, const std::string& path) {
   return at(tests::job(text, {"WORLD_SIZE=8"}).document, path);
-}
-
-std::string refused(const std::string& text) {
-  return tests::refusal([&] { tests::job(text, {"WORLD_SIZE=8"}); });
-}
-
-// The keys that the job leaves to somebody, in order.
-std::string wanted(const scenarios::JobScenario& job) {
-  std::string all;
-  for (const auto& one : job.wanted) all += (all.empty() ? "" : " ") + one.path;
-  return all;
-}
-
-// The job beside these files.
-scenarios::JobScenario beside(const std::string& text, std::map<std::string, std::string> files) {
-  auto made = scenarios::read_job(text, "job", {{}, {"WORLD_SIZE=8"}},
-                                  [&](const std::string& name) -> std::optional<std::string> {
-                                    const auto found = files.find(name);
-                                    if (found == files.end()) return {};
-                                    return found->second;
-                                  });
-  if (!made) throw std::logic_error("no job");
-  return std::move(*made);
 }
 
 }  // namespace
@@ -118,8 +94,8 @@ TEST_CASE("what DeepSpeed's file leaves to the Trainer is what the job says") {
           "train_batch_size": "auto", "bf16": {"enabled": "auto"},
           "zero_optimization": {"stage": 3, "reduce_bucket_size": "auto",
           "offload_optimizer": {"device": "cpu"}}})";
-  const auto job =
-      beside(factory + "deepspeed: examples/z3.json\n", {{"../examples/z3.json", speed}});
+  const auto job = tests::beside(factory + "deepspeed: examples/z3.json\n",
+                                 {{"../examples/z3.json", speed}}, {"WORLD_SIZE=8"});
   CHECK(at(job.document, "software.base") == "deepspeed");
   CHECK(at(job.document, "plan.zero") == "3");
   CHECK(at(job.document, "plan.offload.optimizer") == "cpu");
@@ -130,8 +106,25 @@ TEST_CASE("what DeepSpeed's file leaves to the Trainer is what the job says") {
   CHECK(job.account.arguments.back().place.starts_with("../examples/z3.json:"));
 }
 
+TEST_CASE("a DeepSpeed file that contradicts the Trainer is refused, as the Trainer refuses it") {
+  const auto with = [](const std::string& speed) {
+    return tests::refusal([&] {
+      tests::beside(factory + "deepspeed: z.json\n",
+                    {{"z.json", "{\"zero_optimization\": {\"stage\": 3}, " + speed + "}"}},
+                    {"WORLD_SIZE=8"});
+    });
+  };
+  CHECK(with("\"bf16\": {\"enabled\": true}, \"train_micro_batch_size_per_gpu\": 1") == "accepted");
+  CHECK(with("\"fp16\": {\"enabled\": false}, \"gradient_accumulation_steps\": 2") == "accepted");
+  CHECK(
+      with("\"train_micro_batch_size_per_gpu\": 4") ==
+      "z.json:1:37: train_micro_batch_size_per_gpu 4: the job says per_device_train_batch_size 1, "
+      "and the Trainer does not start where they differ; write \"auto\" or the same");
+  CHECK(with("\"fp16\": {\"enabled\": true}").find("the job says fp16 false") != std::string::npos);
+}
+
 TEST_CASE("a DeepSpeed file that is not there leaves its stage to be asked for") {
-  const auto job = beside(factory + "deepspeed: z3.json\n", {});
+  const auto job = tests::beside(factory + "deepspeed: z3.json\n", {}, {"WORLD_SIZE=8"});
   CHECK(wanted(job) == "plan.zero cluster.node");
   CHECK(at(job.document, "software.base") == "deepspeed");
 }

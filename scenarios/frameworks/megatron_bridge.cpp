@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/megatron_bridge.hpp"
+#include "scenarios/frameworks/megatron_bridge.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 namespace scenarios {
 namespace {
 
-constexpr const char *recipe_key = "recipe", *mixed_key = "mixed_precision";
+constexpr const char *name_of_recipe = "recipe", *mixed_key = "mixed_precision";
 
 // What recipes of both frameworks set, unless an override says otherwise.
 std::vector<JobArgument> shared_defaults() {
@@ -119,7 +119,7 @@ void override_sizes(MegatronJob& job) {
 void read_recipe_model(MegatronJob& job) {
   const auto& given = job.given;
   if (given.has("--num-layers") && given.has("--hidden-size")) return;
-  for (const auto* name : {"hf_path", recipe_key, "flavor", "model.hf_model_id"}) {
+  for (const auto* name : {"hf_path", name_of_recipe, "flavor", "model.hf_model_id"}) {
     const auto word = given.word_or(name, "");
     const auto* model = word.empty() ? nullptr : named_model(word);
     if (model == nullptr && !word.empty()) model = named_model(model_of_recipe(word));
@@ -132,7 +132,7 @@ void read_recipe_model(MegatronJob& job) {
   job.draft.want("model",
                  "the model stands in the recipe, which is a program; add --set model=NAME of the "
                  "catalog, or --set model.huggingface=config.json",
-                 {recipe_key});
+                 {name_of_recipe});
 }
 
 void read_gpus(MegatronJob& job) {
@@ -162,21 +162,6 @@ void add_bridge(MegatronJob& job) {
 bool says_model(const std::vector<JobArgument>& flags) {
   return std::ranges::any_of(flags,
                              [](const JobArgument& one) { return gives(one, "--num-layers"); });
-}
-
-// Of a model that the recipe has, no size is missing by itself; where it is not known, it is asked
-// for as a whole.
-void settle_model(JobScenario& scenario) {
-  auto& document = scenario.document;
-  const auto* model = document.find("model");
-  const bool unknown =
-      std::ranges::find(scenario.wanted, "model", &WantedKey::path) != scenario.wanted.end();
-  const bool sized = model != nullptr && model->find("layers") != nullptr;
-  if (!unknown && !sized) return;
-  std::erase_if(scenario.wanted,
-                [](const WantedKey& one) { return one.path.starts_with("model."); });
-  if (unknown)
-    std::erase_if(document.members, [](const Member& one) { return one.key.text == "model"; });
 }
 
 // Degrees that a recipe may set, where nothing says them over it.
@@ -253,7 +238,7 @@ JobScenario bridge_scenario(const Job& job, const std::string& file, Complaints&
   auto scenario = megatron_scenario(
       flags, file, complaints,
       {table, table == "nemo2" ? "nemo" : "megatron-bridge", add_bridge, of_recipe});
-  settle_model(scenario);
+  settle_named_model(scenario);
   if (of_recipe) ask_degrees(scenario);
   return scenario;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/model_args.hpp"
+#include "scenarios/frameworks/model_args.hpp"
 
 #include <utility>
 

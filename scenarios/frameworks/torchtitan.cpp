@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/torchtitan.hpp"
+#include "scenarios/frameworks/torchtitan.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/yaml_config.hpp"
+#include "scenarios/frameworks/yaml_config.hpp"
 
 #include <array>
 #include <string_view>

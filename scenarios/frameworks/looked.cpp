@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/frameworks/looked.hpp"
+
+#include <utility>
+
+#include "scenarios/documents/error.hpp"
+#include "scenarios/jobs/deepspeed.hpp"
+#include "scenarios/jobs/toml.hpp"
+
+namespace scenarios {
+
+Value Looked::document() const { return map ? *map : parse_yaml(plain_json(text), file); }
+
+Looked looked_at(std::string_view text, const std::string& file, const JobFiles& files) {
+  Looked looked{text, file, files, {}, {}};
+  if (looks_like_toml(text)) {
+    try {
+      looked.toml = parse_toml(text, file);
+      return looked;
+    } catch (const Error&) {  // a script, or a mistake that the reader of scenarios will name
+    }
+  }
+  try {
+    const bool json = text.substr(0, text.find_first_not_of(" \t\r\n") + 1).ends_with('{');
+    auto value = json ? parse_yaml(plain_json(text), file) : parse_yaml(text, file);
+    if (value.kind == Value::Kind::map) looked.map = std::move(value);
+  } catch (const Error&) {  // a script, or a mistake that the reader of scenarios will name
+  }
+  return looked;
+}
+
+}  // namespace scenarios

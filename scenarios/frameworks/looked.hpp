@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: a file's text, and what it is before anybody knows whose it is.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "scenarios/documents/yaml.hpp"
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+// A text, and what it is as a map of YAML or as TOML.
+struct Looked {
+  std::string_view text;
+  std::string file;
+  const JobFiles& files;
+  std::optional<Value> map, toml;
+
+  // The map, or the text as YAML, of which a mistake throws Error.
+  Value document() const;
+  // Neither YAML nor TOML: a script or a list of arguments.
+  bool is_script() const { return !map && !toml; }
+  bool has(std::string_view word) const { return text.find(word) != text.npos; }
+};
+
+// The text as TOML, else as YAML or JSON, as far as it is one of them. O(text).
+Looked looked_at(std::string_view text, const std::string& file, const JobFiles& files);
+
+}  // namespace scenarios

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/frameworks/readers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/frameworks/automodel.hpp"
+#include "scenarios/frameworks/bridge_performance.hpp"
+#include "scenarios/frameworks/megatron_bridge.hpp"
+#include "scenarios/frameworks/megatron_swift.hpp"
+#include "scenarios/frameworks/model_args.hpp"
+#include "scenarios/frameworks/nanotron.hpp"
+#include "scenarios/frameworks/nemo.hpp"
+#include "scenarios/frameworks/neox.hpp"
+#include "scenarios/frameworks/primus.hpp"
+#include "scenarios/frameworks/recognised.hpp"
+#include "scenarios/frameworks/torchtitan.hpp"
+#include "scenarios/frameworks/yaml_config.hpp"
+#include "scenarios/jobs/deepspeed.hpp"
+#include "scenarios/jobs/keyed_job.hpp"
+#include "scenarios/jobs/launcher.hpp"
+#include "scenarios/jobs/megatron.hpp"
+#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/toml.hpp"
+#include "scenarios/jobs/trainer.hpp"
+#include "scenarios/jobs/trainer_launch.hpp"
+#include "scenarios/jobs/variables.hpp"
+
+namespace scenarios {
+namespace {
+
+// WORLD_SIZE, or what the launcher says.
+std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const JobHints& hints) {
+  if (const auto world = world_size_of(hints.env)) return world;
+  const auto launched = launched_gpus(launcher);
+  return launched ? std::optional(launched->gpus) : std::nullopt;
+}
+
+// --- a file that a command names
+
+// The keys of a file that the argument names, each with that file; complains where it is not there.
+std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFiles& files,
+                                      Complaints& complaints) {
+  std::vector<JobArgument> keys;
+  if (argument.values.empty() || !files) return keys;
+  const auto& path = argument.values.front();
+  const auto text = path.trouble.empty() ? files(path.text) : std::nullopt;
+  if (!text) {
+    complaints.add(
+        argument.at,
+        written(argument) + ": " +
+            (path.trouble.empty() ? "this file is not beside the job; what it trains stands there"
+                                  : path.trouble));
+    return keys;
+  }
+  keys = keyed_job(path.text.ends_with(".toml") ? parse_toml(*text, path.text)
+                                                : parse_yaml(*text, path.text))
+             .arguments;
+  for (auto& one : keys) one.file = path.text;
+  return keys;
+}
+
+// --- torchtitan
+
+// MODULE, CONFIG and CONFIG_FILE, which run_train.sh gives to the program.
+void take_variables(Job& job) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names{
+      {{"variables.MODULE", "--module"},
+       {"variables.CONFIG", "--config"},
+       {"variables.CONFIG_FILE", "--job.config_file"}}};
+  std::vector<JobArgument> taken;
+  for (auto& option : job.launcher)
+    for (const auto& [name, flag] : names)
+      if (option.name == name) {
+        option.standard = true;  // it is listed with the arguments
+        taken.push_back(option);
+        taken.back().name = flag;
+        taken.back().standard = false;
+      }
+  job.arguments.insert(job.arguments.begin(), taken.begin(), taken.end());
+}
+
+// The arguments of a command line over those of the file that it names; "--compile.enable" alone
+// is true.
+Job titan_command(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  auto job = read_shell_script(looked.text, arguments_of("torchtitan"), hints.env);
+  take_variables(job);
+  std::vector<JobArgument> all;
+  for (auto& argument : job.arguments) {
+    const auto* known = arguments_of("torchtitan").find(argument.name);
+    if (known == nullptr) continue;
+    argument.text = written(argument);
+    const std::string_view key = argument.name;
+    argument.name = known->repeats ? std::string(key.substr(key.starts_with("--") ? 2 : 0))
+                                   : std::string(known->name);
+    if (argument.values.empty()) argument.values.push_back({"true", {}, argument.at});
+    if (!gives(argument, "job.config_file")) continue;
+    for (auto& one : keys_of_file(argument, looked.files, complaints))
+      all.push_back(std::move(one));
+  }
+  all.insert(all.end(), job.arguments.begin(), job.arguments.end());
+  job.arguments = std::move(all);
+  return job;
+}
+
+// --- NeMo 2 and Megatron-Bridge
+
+ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& complaints,
+                    std::string_view table) {
+  Job job;
+  if (looked.map) {
+    auto document = *looked.map;
+    replace_references(document, hints.env);
+    job = keyed_job(document, true);
+    mark_unresolved(job);
+  } else if (is_performance_script(looked.text)) {
+    if (auto launch = read_launch(looked.text, hints.env))
+      job = performance_job(std::move(*launch));
+  } else {
+    job = read_shell_script(looked.text, arguments_of(table), hints.env);
+    std::vector<JobArgument> below;
+    for (const auto& argument : job.arguments)
+      if (const std::string_view name = argument.name;
+          name == "--config-file" || name == "--config_file")
+        below = keys_of_file(argument, looked.files, complaints);
+    job.arguments.insert(job.arguments.begin(), below.begin(), below.end());
+  }
+  auto scenario = bridge_scenario(job, looked.file, complaints, table);
+  return {std::move(job), std::move(scenario)};
+}
+
+// --- Hugging Face's Trainer and what drives it
+
+// The program that accelerate starts is not read, and neither are its arguments.
+void name_others(JobAccount& account) {
+  for (auto& argument : account.arguments)
+    if (argument.effect == Effect::unknown) {
+      argument.effect = Effect::not_modelled;
+      argument.why =
+          "of the training script, which is not read; a key that rests on it is asked for";
+    }
+}
+
+Job trained_job(const Looked& looked, const JobHints& hints, std::string_view framework) {
+  if (!looked.is_script()) return keyed_job(looked.document(), true);
+  if (framework == "accelerate")
+    if (auto launch = read_launch(looked.text, hints.env)) return std::move(launch->job);
+  return read_shell_script(looked.text, arguments_of(framework), hints.env);
+}
+
+ReadJob read_trained(const Looked& looked, const JobHints& hints, Complaints& complaints,
+                     std::string_view framework) {
+  auto job = trained_job(looked, hints, framework);
+  auto gpus = gpus_of(job.launcher, hints);
+  if (is_accelerated_launch(job)) {
+    job = with_accelerate(std::move(job), looked.files);
+    const bool says = std::ranges::any_of(
+        job.arguments, [](const auto& one) { return gives(one, "num_processes"); });
+    gpus = says ? world_size_of(hints.env) : gpus_of(job.launcher, hints);
+  }
+  auto scenario = trainer_scenario(job, framework, looked.file, gpus, looked.files, complaints);
+  if (framework == "accelerate" && looked.is_script()) name_others(scenario.account);
+  return {std::move(job), std::move(scenario)};
+}
+
+}  // namespace
+
+ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  if (looked.map && is_yaml_config(*looked.map)) {
+    auto job = read_yaml_config(*looked.map);
+    auto scenario = megatron_scenario(job, looked.file, complaints, {.table = job.table});
+    return {std::move(job), std::move(scenario)};
+  }
+  const auto& table = arguments_of("megatron");
+  auto job = looked.map ? read_model_args(*looked.map, table, hints.env)
+                        : read_shell_script(looked.text, table, hints.env);
+  auto scenario = megatron_scenario(job, looked.file, complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+ReadJob read_megatron_swift_job(const Looked& looked, const JobHints& hints,
+                                Complaints& complaints) {
+  auto job = read_shell_script(looked.text, arguments_of("megatron_swift"), hints.env);
+  auto scenario = megatron_swift_scenario(job, looked.file, complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+ReadJob read_torchtitan_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  auto job = looked.toml                 ? keyed_job(*looked.toml)
+             : is_torchtitan_job(looked) ? titan_command(looked, hints, complaints)
+                                         : keyed_job(parse_toml(looked.text, looked.file));
+  auto scenario = torchtitan_scenario(job, looked.file, gpus_of(job.launcher, hints), complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+ReadJob read_deepspeed_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  const auto document = looked.map ? *looked.map : parse_yaml(plain_json(looked.text), looked.file);
+  auto job = keyed_job(document);
+  auto scenario = deepspeed_scenario(job, looked.file, world_size_of(hints.env), complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+ReadJob read_neox_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return {{}, neox_scenario(looked.document(), looked.file, world_size_of(hints.env), complaints)};
+}
+
+ReadJob read_nanotron_job(const Looked& looked, const JobHints&, Complaints& complaints) {
+  auto job = keyed_job(looked.map ? *looked.map : parse_yaml(looked.text, looked.file));
+  auto scenario = nanotron_scenario(job, looked.file, complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+ReadJob read_primus_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  auto primus = read_primus(looked.document(), hints.env, looked.files, complaints);
+  complaints.throw_if_any();
+  auto scenario =
+      primus_scenario(std::move(primus), looked.file, world_size_of(hints.env), complaints);
+  return {{}, std::move(scenario)};
+}
+
+ReadJob read_nemo1_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  if (!looked.map && !looked.toml) {
+    auto job = read_shell_script(looked.text, arguments_of("nemo"), hints.env);
+    auto scenario = nemo_scenario(job, looked.file, complaints);
+    return {std::move(job), std::move(scenario)};
+  }
+  return {{}, nemo_scenario(nemo_job(looked.document(), hints.env), looked.file, complaints)};
+}
+
+ReadJob read_nemo2_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return read_recipe(looked, hints, complaints, "nemo2");
+}
+
+ReadJob read_bridge_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return read_recipe(looked, hints, complaints, "megatron_bridge");
+}
+
+ReadJob read_trainer_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return read_trained(looked, hints, complaints, "trainer");
+}
+
+ReadJob read_llamafactory_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return read_trained(looked, hints, complaints, "llamafactory");
+}
+
+ReadJob read_axolotl_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return read_trained(looked, hints, complaints, "axolotl");
+}
+
+ReadJob read_accelerate_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return read_trained(looked, hints, complaints, "accelerate");
+}
+
+ReadJob read_automodel_job(const Looked& looked, const JobHints&, Complaints& complaints) {
+  auto job = keyed_job(looked.document());
+  auto scenario = automodel_scenario(job, looked.file, complaints);
+  return {std::move(job), std::move(scenario)};
+}
+
+}  // namespace scenarios

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/frameworks/recognised.hpp"
+
+#include "scenarios/frameworks/automodel.hpp"
+#include "scenarios/frameworks/bridge_performance.hpp"
+#include "scenarios/frameworks/megatron_bridge.hpp"
+#include "scenarios/frameworks/model_args.hpp"
+#include "scenarios/frameworks/nanotron.hpp"
+#include "scenarios/frameworks/nemo.hpp"
+#include "scenarios/frameworks/neox.hpp"
+#include "scenarios/frameworks/primus.hpp"
+#include "scenarios/frameworks/torchtitan.hpp"
+#include "scenarios/frameworks/yaml_config.hpp"
+#include "scenarios/jobs/argument_words.hpp"
+#include "scenarios/jobs/deepspeed.hpp"
+#include "scenarios/jobs/trainer.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr std::size_t enough_arguments = 3;  // that a text which is no YAML passes
+
+// A line that starts "megatron sft", comments left out.
+bool starts(const Looked& looked, std::string_view command) {
+  constexpr std::string_view blanks = " \t";
+  for (auto at = looked.text.find(command); at != looked.text.npos;
+       at = looked.text.find(command, at + 1)) {
+    const auto begin = looked.text.rfind('\n', at) + 1;  // 0 where there is none
+    const auto before = looked.text.substr(begin, at - begin);
+    const auto behind = looked.text.substr(at + command.size(), 1);
+    const bool whole = before.empty() || blanks.find(before.back()) != blanks.npos;
+    const bool ends = behind.empty() || std::string_view(" \t\r\n\\").find(behind) != behind.npos;
+    if (whole && ends && before.find('#') == before.npos) return looked.is_script();
+  }
+  return false;
+}
+
+// Arguments that the Trainer alone has, in a script.
+bool is_trainer_script(const Looked& looked) {
+  return looked.is_script() && !is_megatron_swift_job(looked) &&
+         (looked.has("--per_device_train_batch_size") || looked.has("--model_name_or_path") ||
+          starts(looked, "swift sft") || starts(looked, "swift pt"));
+}
+
+bool is_overrides(const Looked& looked, std::string_view table, std::string_view sign) {
+  return looked.is_script() && looked.has(sign) &&
+         overrides_in(looked.text, arguments_of(table)) >= enough_arguments;
+}
+
+}  // namespace
+
+bool is_megatron_job(const Looked& looked) {
+  if (looked.map) return is_model_args(*looked.map) || is_yaml_config(*looked.map);
+  if (looked.toml || is_trainer_script(looked) || is_megatron_swift_job(looked)) return false;
+  // Names without hyphens, such as --lr and --deepspeed, are other programs' too.
+  return arguments_in(looked.text, arguments_of("megatron"), "-") >= enough_arguments;
+}
+
+bool is_megatron_swift_job(const Looked& looked) {
+  return starts(looked, "megatron sft") || starts(looked, "megatron pt");
+}
+
+// TOML, or a command of its module with dotted arguments.
+bool is_torchtitan_job(const Looked& looked) {
+  if (looked.toml) return is_torchtitan(*looked.toml);
+  const bool dotted = looked.has("--training.") || looked.has("--parallelism.") ||
+                      looked.has("--job.config_file") || looked.has("--model.flavor");
+  return !looked.map && dotted && arguments_in(looked.text, arguments_of("torchtitan")) > 1;
+}
+
+bool is_deepspeed_job(const Looked& looked) {
+  return looked.map && is_deepspeed(*looked.map) && !is_neox(*looked.map);
+}
+
+bool is_neox_job(const Looked& looked) { return looked.map && is_neox(*looked.map); }
+
+bool is_nanotron_job(const Looked& looked) { return looked.map && is_nanotron(*looked.map); }
+
+bool is_primus_job(const Looked& looked) { return looked.map && is_primus(*looked.map); }
+
+bool is_nemo1_job(const Looked& looked) {
+  return (looked.map && is_nemo(*looked.map)) ||
+         (is_overrides(looked, "nemo", "trainer.") && !looked.has("trainer.strategy.") &&
+          (looked.has("model.optim.") || looked.has("model.micro_batch_size") ||
+           looked.has("model.encoder_seq_length")));
+}
+
+bool is_nemo2_job(const Looked& looked) {
+  return is_overrides(looked, "nemo2", "trainer.") && !is_nemo1_job(looked);
+}
+
+bool is_bridge_job(const Looked& looked) {
+  return (looked.map && is_bridge(*looked.map)) ||
+         (looked.is_script() && is_performance_script(looked.text)) ||
+         (is_overrides(looked, "megatron_bridge", "train.") && !looked.has("trainer."));
+}
+
+bool is_trainer_job(const Looked& looked) {
+  return (looked.map && is_trainer(*looked.map)) || is_trainer_script(looked);
+}
+
+bool is_llamafactory_job(const Looked& looked) {
+  return looked.map && is_llamafactory(*looked.map);
+}
+
+bool is_axolotl_job(const Looked& looked) { return looked.map && is_axolotl(*looked.map); }
+
+bool is_accelerate_job(const Looked& looked) { return looked.map && is_accelerate(*looked.map); }
+
+bool is_automodel_job(const Looked& looked) { return looked.map && is_automodel(*looked.map); }
+
+}  // namespace scenarios

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/argument_words.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <utility>
+
+namespace scenarios {
+namespace {
+
+std::string_view name_in(std::string_view word) { return word.substr(0, word.find('=')); }
+
+// "section.key=value", as Hydra has it: where the value begins, of a key that the table has.
+std::size_t override_at(std::string_view word, const ArgumentTable& table) {
+  const auto equals = word.find('=');
+  const auto dot = word.find('.');
+  if (equals == word.npos || dot > equals || begins_argument(word)) return word.npos;
+  const auto begin = std::min(word.find_first_not_of("+~"), equals);
+  return table.find(word.substr(begin, equals - begin)) != nullptr ? equals + 1 : word.npos;
+}
+
+}  // namespace
+
+bool begins_argument(std::string_view word) {
+  return word.size() > 2 && word.starts_with("--") &&
+         std::isalpha(static_cast<unsigned char>(word[2])) != 0;
+}
+
+std::size_t known_among(std::span<const JobWord> words, const ArgumentTable& table) {
+  return static_cast<std::size_t>(std::ranges::count_if(words, [&](const JobWord& word) {
+    return (begins_argument(word.text) && table.find(name_in(word.text)) != nullptr) ||
+           override_at(word.text, table) != std::string_view::npos;
+  }));
+}
+
+std::vector<JobArgument> arguments_from(std::span<const JobWord> words,
+                                        const ArgumentTable& table) {
+  std::vector<JobArgument> arguments;
+  for (std::size_t i = 0; i < words.size();) {
+    const auto& word = words[i++];
+    if (const auto value = override_at(word.text, table); value != std::string_view::npos) {
+      const auto name = word.text.substr(0, value - 1);
+      arguments.push_back({name.substr(std::min(name.find_first_not_of("+~"), name.size())),
+                           {{word.text.substr(value), word.trouble, word.at}},
+                           word.at});
+      continue;
+    }
+    if (word.text == "$@" || word.text == "$*") {
+      arguments.push_back({word.text, {}, word.at});
+      continue;
+    }
+    if (!begins_argument(word.text)) {
+      // Arguments may hide behind what only a shell can tell.
+      if (!word.trouble.empty()) arguments.push_back({{}, {word}, word.at});
+      continue;
+    }
+    JobArgument argument{std::string(name_in(word.text)), {}, word.at};
+    const auto* known = table.find(argument.name);
+    const char takes = known == nullptr ? '?' : known->takes;
+    std::size_t most = takes == '0' ? 0 : takes == '1' ? 1 : takes == '3' ? 3 : words.size();
+    if (argument.name.size() < word.text.size()) {
+      argument.values.push_back(
+          {word.text.substr(argument.name.size() + 1), word.trouble, word.at});
+      most = 0;
+    }
+    for (; most > 0 && i < words.size() && !begins_argument(words[i].text) &&
+           override_at(words[i].text, table) == std::string_view::npos;
+         --most)
+      argument.values.push_back(words[i++]);
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+std::vector<TextLine> lines_of(std::string_view text) {
+  std::vector<TextLine> lines;
+  std::int64_t number = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++number) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    auto line = text.substr(begin, end - begin);
+    while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
+    lines.push_back({line, {number, 1, 0}});
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::size_t arguments_in(std::string_view text, const ArgumentTable& table, std::string_view part) {
+  std::size_t known = 0;
+  for (const auto& line : lines_of(text)) {
+    const auto code = line.text.substr(0, line.text.find('#'));
+    for (auto begin = code.find("--"); begin != code.npos; begin = code.find("--", begin + 2)) {
+      const auto rest = code.substr(begin);
+      const auto name = rest.substr(0, rest.find_first_of(" =\t\\\"')"));
+      if (name.find(part, 2) != name.npos && table.find(name) != nullptr) ++known;
+    }
+  }
+  return known;
+}
+
+std::size_t overrides_in(std::string_view text, const ArgumentTable& table) {
+  std::size_t known = 0;
+  for (const auto& line : lines_of(text)) {
+    const auto code = line.text.substr(0, line.text.find('#'));
+    for (auto rest = code; !rest.empty();) {
+      const auto end = std::min(rest.find_first_of(" \t\"'()"), rest.size());
+      if (override_at(rest.substr(0, end), table) != rest.npos) ++known;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  return known;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments of a program among the words of its command line, and in a text.
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+// "--name" or "--name=value".
+bool begins_argument(std::string_view word);
+
+// How many of the words are arguments or overrides of the table. O(words log n).
+std::size_t known_among(std::span<const JobWord> words, const ArgumentTable& table);
+
+// Arguments from the words of a command line, the program's name left out.
+std::vector<JobArgument> arguments_from(std::span<const JobWord> words, const ArgumentTable& table);
+
+// How often a text names an argument of the table whose name has `part`, comments left out.
+std::size_t arguments_in(std::string_view text, const ArgumentTable& table,
+                         std::string_view part = {});
+
+// How often a text has "section.key=value" of a key of the table, comments left out.
+std::size_t overrides_in(std::string_view text, const ArgumentTable& table);
+
+struct TextLine {
+  std::string_view text;  // without its end and blanks before that
+  Place at;
+};
+
+std::vector<TextLine> lines_of(std::string_view text);
+
+}  // namespace scenarios

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: where the training program stands in a command.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "scenarios/jobs/job.hpp"
+
+namespace scenarios {
+
+// A script of Python, or the last module of "-m"; as many as there are words: none.
+std::size_t program_in(std::span<const JobWord> words);
+
+// A program that starts its processes itself, with what to do behind it, "swift sft", before any
+// script of Python; as many as there are words: none.
+std::size_t own_program_in(std::span<const JobWord> words);
+
+}  // namespace scenarios

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conditions of a script that can be told without a shell: comparisons of texts and whole numbers.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "scenarios/jobs/shell_statements.hpp"
+#include "scenarios/jobs/shell_words.hpp"
+
+namespace scenarios {
+
+// Whether the command succeeds, where it is a test of what is known: "[ $A == b ]", "[[ -z $A ]]",
+// "test 1 -lt 2", "true", "false"; nothing where only a shell can tell. O(words).
+std::optional<bool> succeeds(const Statement& statement, std::size_t first,
+                             const ShellVariables& variables);
+
+// Which statements are run, as far as conditions around them can be told.
+class Conditions {
+ public:
+  // Takes the statement into account. `variables` are those before it.
+  void enter(const Statement& statement, const ShellVariables& variables);
+
+  // Whether the statement that was entered last is run; nothing: only a shell can tell.
+  std::optional<bool> runs() const { return runs_; }
+
+ private:
+  struct Block {
+    std::optional<bool> runs = true;  // the branch that it is in, and what stands around
+    bool settled = false;             // a branch before is the one that is run
+    bool doubtful = false;            // a branch before may be
+  };
+
+  void begin_branch(std::optional<bool> condition);
+  std::optional<bool> around() const;
+
+  std::vector<Block> blocks_;
+  std::optional<bool> status_ = true;  // of the statements joined so far
+  std::optional<bool> runs_ = true;
+};
+
+}  // namespace scenarios

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeepSpeed's file that a job of the Trainer names.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "scenarios/jobs/deepspeed.hpp"
+#include "scenarios/jobs/keyed_job.hpp"
+#include "scenarios/jobs/keys_as_flags.hpp"
+#include "scenarios/jobs/trainer_rules.hpp"
+
+namespace scenarios {
+namespace {
+
+// The file beside the job or above it, where the folder of the framework's copy may be.
+struct SpeedFile {
+  std::string path, text;
+};
+
+std::optional<SpeedFile> speed_file(const JobFiles& files, const std::string& name) {
+  constexpr int highest = 6;
+  if (!files || name.empty()) return {};
+  std::string up;
+  for (int i = 0; i < highest; ++i, up += "../")
+    if (auto text = files(up + name)) return SpeedFile{up + name, std::move(*text)};
+  return {};
+}
+
+std::int64_t hidden_of(const Value& document) {
+  const auto* model = document.find("model");
+  const auto* hidden = model == nullptr ? nullptr : model->find("hidden");
+  return hidden == nullptr ? 0 : std::atoll(hidden->text.c_str());
+}
+
+// What the Trainer puts in place of "auto" (transformers/integrations/deepspeed.py); "" leaves the
+// key out.
+std::string trainer_value(const std::string& key, const TrainerJob& job, std::int64_t hidden) {
+  const auto text = [](std::int64_t number) { return std::to_string(number); };
+  if (key == "train_micro_batch_size_per_gpu")
+    return text(
+        job.given.whole_or("per_device_train_batch_size", job.framework == "axolotl" ? 1 : 8));
+  if (key == "gradient_accumulation_steps")
+    return text(job.given.whole_or("gradient_accumulation_steps", 1));
+  if (key == "bf16.enabled") {
+    const auto word = job.word("bf16");
+    return job.yes("bf16") || word == "auto" || job.yes("pure_bf16") ? "true" : "false";
+  }
+  if (key == "fp16.enabled") return job.yes("fp16") ? "true" : "false";
+  if (key == "zero_optimization.reduce_bucket_size" && hidden > 0) return text(hidden * hidden);
+  if (key == "zero_optimization.stage3_prefetch_bucket_size" && hidden > 0)
+    return text(hidden * hidden * 9 / 10);
+  return {};
+}
+
+Job with_values(Job job, const TrainerJob& trainer, std::int64_t hidden) {
+  std::vector<JobArgument> kept;
+  for (auto& argument : job.arguments) {
+    if (argument.values.size() == 1 && argument.values.front().text == "auto") {
+      argument.text = written(argument);
+      argument.values.front().text = trainer_value(argument.name, trainer, hidden);
+      argument.off = argument.values.front().text.empty();
+    }
+    kept.push_back(std::move(argument));
+  }
+  job.arguments = std::move(kept);
+  return job;
+}
+
+void lay_section(Value& under, const Value& over, std::initializer_list<std::string_view> but) {
+  for (const auto& member : over.members) {
+    if (std::ranges::find(but, member.key.text) != but.end()) continue;
+    std::erase_if(under.members,
+                  [&](const Member& one) { return one.key.text == member.key.text; });
+    under.members.push_back(member);
+  }
+}
+
+// DeepSpeed's plan takes the place of the Trainer's; batch, length and model are the Trainer's, and
+// so is what DeepSpeed's file leaves out.
+void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool has_precision) {
+  auto move = [&](const char* section, std::initializer_list<std::string_view> but) {
+    const auto* over = speed.document.find(section);
+    auto* found = under.document.find(section);
+    if (over == nullptr) return;
+    if (found == nullptr)
+      under.document.members.push_back({job_text(section), *over});
+    else
+      lay_section(*found, *over, but);
+  };
+  move("plan", {"micro_batch", "tensor", "context"});
+  move("software", {});
+  if (auto* training = under.document.find("training"); training != nullptr)
+    if (const auto* over = speed.document.find("training"); over != nullptr)
+      for (const auto& member : over->members) {
+        const bool takes = (member.key.text == "optimizer" && has_optimizer) ||
+                           (member.key.text == "precision" && has_precision);
+        if (!takes) continue;
+        if (auto* found = training->find(member.key.text)) *found = member.value;
+      }
+  for (auto& [path, comment] : speed.comments)
+    if (path.starts_with("plan.") && path != "plan.micro_batch") under.comments[path] = comment;
+  for (auto& argument : speed.account.arguments)
+    under.account.arguments.push_back(std::move(argument));
+}
+
+void stand_at(Value& value, const Place& at) {
+  value.line = static_cast<int>(at.line);
+  value.column = static_cast<int>(at.column);
+  for (auto& item : value.items) stand_at(item, at);
+  for (auto& member : value.members) {
+    stand_at(member.key, at);
+    stand_at(member.value, at);
+  }
+}
+
+// The Trainer does not start where DeepSpeed's file says something else than its own argument
+// (HfTrainerDeepSpeedConfig.fill_match).
+void check_speed(const Job& speed, const TrainerJob& job, Complaints& complaints) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> pairs{
+      {{"train_micro_batch_size_per_gpu", "per_device_train_batch_size"},
+       {"gradient_accumulation_steps", "gradient_accumulation_steps"},
+       {"bf16.enabled", "bf16"},
+       {"fp16.enabled", "fp16"}}};
+  const bool by_type = job.of_swift || job.framework == "accelerate";  // others say the precision
+  for (const auto& argument : speed.arguments)
+    for (const auto& [key, name] : pairs) {
+      const bool precision = name.ends_with("16");
+      if (!gives(argument, key) || argument.values.size() != 1 ||
+          (precision ? by_type : !job.given.has(name)))
+        continue;
+      const auto& text = argument.values.front().text;
+      const auto wanted = trainer_value(std::string(key), job, 0);
+      if (text == "auto" || text == wanted || (precision && yes_or_no(text) == yes_or_no(wanted)))
+        continue;
+      complaints.add(argument.at, written(argument) + ": the job says " + std::string(name) + " " +
+                                      wanted +
+                                      ", and the Trainer does not start where they differ; write "
+                                      "\"auto\" or the same");
+    }
+}
+
+}  // namespace
+
+void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& files) {
+  const auto name = job.word(speed_name);
+  const auto found = speed_file(files, name);
+  if (!found) {
+    scenario.wanted.push_back({"plan.zero",
+                               "the ZeRO stage stands in " + name +
+                                   ", which is neither beside the job nor above it; add --set "
+                                   "plan.zero=N",
+                               job.given.place_of(speed_name)});
+    for (auto* section : {"plan", "software"})
+      if (auto* map = scenario.document.find(section))
+        std::erase_if(map->members, [](const Member& one) {
+          return one.key.text == "zero" || one.key.text == "base";
+        });
+    if (auto* software = scenario.document.find("software"))
+      software->members.push_back({job_text("base"), job_text("deepspeed")});
+    return;
+  }
+  Complaints complaints(found->path);
+  auto keys = keyed_job(parse_yaml(plain_json(found->text), found->path));
+  const auto says = [&](std::string_view key) {
+    return std::ranges::any_of(keys.arguments, [&](const auto& one) { return one.name == key; });
+  };
+  const bool optimizer = says("optimizer.type");
+  const bool precision = says("bf16.enabled") || says("fp16.enabled");
+  check_speed(keys, job, complaints);
+  complaints.throw_if_any();
+  keys = with_values(std::move(keys), job, hidden_of(scenario.document));
+  auto speed = deepspeed_scenario(keys, found->path, job.gpus, complaints);
+  complaints.throw_if_any();
+  stand_at(speed.document, job.given.place_of(speed_name));
+  lay_speed(scenario, std::move(speed), optimizer, precision);
+}
+
+}  // namespace scenarios

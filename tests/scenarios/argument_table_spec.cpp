@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "scenarios/jobs/argument_table.hpp"
+#include "tests/catch.hpp"
+
+TEST_CASE("no table has an argument twice, by its name or by another") {
+  const auto folder = std::filesystem::path(STEPCAST_SOURCE_DIR) / "scenarios/jobs/tables";
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() != ".csv") continue;
+    INFO(file.path());
+    std::set<std::string_view> seen;
+    for (const auto& known : scenarios::arguments_of(file.path().stem().string()).all()) {
+      INFO(known.name);
+      CHECK(seen.insert(known.name).second);
+      for (const auto alias : known.aliases) {
+        INFO(alias);
+        CHECK(seen.insert(alias).second);
+      }
+    }
+  }
+}
+
+TEST_CASE("arguments that begin alike are found once each, in the order of their names") {
+  const scenarios::ArgumentTable table("--ab,--a --abc,1,,none,\n--b,,1,,none,\n--ad,,1,,none,\n");
+  const auto found = table.beginning("--a");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0]->name == "--ab");
+  CHECK(found[1]->name == "--ad");
+  CHECK(table.beginning("--c").empty());
+}
