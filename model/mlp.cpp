@@ -44,13 +44,14 @@ constexpr Names shared_names{"shared expert up projection", "shared expert activ
                              "shared expert down projection", "shared expert activation input",
                              "shared expert down projection input"};
 
-// Element-wise work between the projections, over `values` of the narrower one.
-Operator activation(const Builder& make, std::string_view name, double values) {
+// Element-wise work between the projections, over `values` of the narrower one. What is not fused is
+// the bias, if there is one, or the product of a gated MLP's halves.
+Operator activation(const Builder& make, std::string_view name, double values, bool biases) {
   const double halves = make.transformer.gated() ? 2 : 1, bytes = make.element() * values;
   Operator op{.name = name, .part = Part::mlp};
   op.forward = {Builder::stream((halves + 1) * bytes)};
   op.input_gradient = {Builder::stream((2 * halves + 1) * bytes)};
-  if (!make.kernels.fused_bias_activation) {
+  if (!make.kernels.fused_bias_activation && (biases || make.transformer.gated())) {
     op.forward.push_back(Builder::stream((halves + 1) * bytes));
     op.input_gradient.push_back(Builder::stream((halves + 1) * bytes));
   }
@@ -76,7 +77,7 @@ Operators two_projections(const Builder& make, const Names& names, Module module
   Operators ops{t.gated()
                     ? make.joined(names.up, Part::mlp, Seam::enter, t.hidden, {ffn, ffn}, biases)
                     : make.linear(names.up, Part::mlp, Seam::enter, t.hidden, ffn, biases),
-                activation(make, names.activation, wide),
+                activation(make, names.activation, wide, biases),
                 make.linear(names.down, Part::mlp, Seam::leave, ffn, t.hidden, biases)};
   for (auto& op : ops) op.module = module;
   ops[1].kept = {{.name = names.activation_input,
@@ -206,7 +207,7 @@ Operators routed(const Builder& make) {
               .size = {make.operand_element() * rows * real(t.hidden)},
               .module = Module::moe,
               .value_bytes = make.operand_element()}};
-  auto act = activation(make, "expert activation", wide);
+  auto act = activation(make, "expert activation", wide, t.moe->expert_biases);
   act.module = Module::moe_act;
   act.kept = {{.name = "expert activation input",
                .size = {real(halves) * element * wide},

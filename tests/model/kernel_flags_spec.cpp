@@ -78,6 +78,12 @@ TEST_CASE("bias and activation apart pass over the MLP's middle once more each w
   check(more(llama(), &Kernels::fused_bias_activation), s * b * 256 * 6, s * b * 256 * 6, 2);
 }
 
+TEST_CASE("without biases an MLP that has no gate is fused as it is") {
+  auto t = gpt();
+  t.biases = false;
+  check(more(t, &Kernels::fused_bias_activation), 0, 0, 0);
+}
+
 TEST_CASE("a layer norm in steps passes three times more over the tensor, read and written") {
   check(more(gpt(), &Kernels::fused_norm), 2 * 3 * 4 * s * b * 64, 2 * 3 * 6 * s * b * 64, 12);
 }
