@@ -44,8 +44,8 @@ constexpr Names shared_names{"shared expert up projection", "shared expert activ
                              "shared expert down projection", "shared expert activation input",
                              "shared expert down projection input"};
 
-// Element-wise work between the projections, over `values` of the narrower one. What is not fused is
-// the bias, if there is one, or the product of a gated MLP's halves.
+// Element-wise work between the projections, over `values` of the narrower one. What is not fused
+// is the bias, if there is one, or the product of a gated MLP's halves.
 Operator activation(const Builder& make, std::string_view name, double values, bool biases) {
   const double halves = make.transformer.gated() ? 2 : 1, bytes = make.element() * values;
   Operator op{.name = name, .part = Part::mlp};
