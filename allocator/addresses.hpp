@@ -16,7 +16,8 @@ using Address = std::int64_t;
 
 class Addresses {
  public:
-  static constexpr Address top = Address{0x7f} << 40;  // all segments lie below
+  static constexpr Address top = Address{0x7f}
+                                 << 40;  // where it is not told, all segments lie below
   Addresses() = default;
   // A driver that puts its first segments where it is told, one after the other.
   explicit Addresses(std::vector<Address> told) : told_(std::move(told)) {}

@@ -179,8 +179,8 @@ struct Arrow {
   std::size_t from = 0, to = 0;  // indices into slices
 };
 
-// Bytes allocated on a stage's representative rank from `time_ps` on: weights, gradients and
-// optimizer state as in Memory::stages all the time, and what is here.
+// Bytes allocated on a stage's representative rank from `time_ps` on: weights and optimizer states
+// as in Memory::stages all the time, and what is here.
 struct MemorySample {
   int stage = 0;
   std::int64_t time_ps = 0;

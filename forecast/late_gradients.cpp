@@ -16,34 +16,36 @@ LateGradients::LateGradients(const Scenario& scenario, const strategies::Lowered
 PassBeside LateGradients::pass(const sim::Label& label, const sim::Template& body) {
   const auto pass = pass_of(label.kind);
   const auto chunk = static_cast<std::size_t>(std::max<int>(0, label.chunk));
-  PassBeside beside{body.held, std::max(body.peak, body.held), there_, there_};
+  PassBeside beside(body, there_);
   if (pass == strategies::Pass::backward_weight) {
     for (auto& bytes : missing_.at(chunk)) there_ += std::exchange(bytes, 0);
     beside.gradients_at_peak = there_;
   }
-  if (pass == strategies::Pass::backward) backward(chunk, beside);
+  if (pass == strategies::Pass::backward)
+    backward(chunk, static_cast<std::size_t>(body.blocks), beside);
   beside.gradients_after = there_;
   return beside;
 }
 
-// A pass may be cut into ops that run some of its blocks each: those after which as much is held.
-void LateGradients::backward(std::size_t chunk, PassBeside& beside) {
+// A pass may be cut into ops that run some of its blocks each.
+void LateGradients::backward(std::size_t chunk, std::size_t blocks, PassBeside& beside) {
   auto& [path, next] = progress_.at(chunk);
   if (path.empty()) path = writer_.backward_memory(chunks_[chunk].blocks);
-  if (next == path.size() || beside.held == 0) return;
+  blocks = std::min(blocks, path.size() - next);
+  if (blocks == 0) return;
   const auto before = next == 0 ? 0 : path[next - 1].held;
-  beside.peak = beside.held;
+  auto kept = std::int64_t{0};
+  beside.peak = beside.held_at_peak = beside.held;
   const auto consider = [&](std::int64_t bytes) {
     if (bytes + there_ <= beside.peak + beside.gradients_at_peak) return;
     beside.peak = bytes;
+    beside.held_at_peak = kept;
     beside.gradients_at_peak = there_;
   };
-  const auto after = before + beside.held;
-  bool reached = false;  // blocks that hold nothing belong to what runs before them
-  for (; next < path.size() && !(reached && path[next].held != after); ++next) {
+  for (const auto end = next + blocks; next < end; ++next) {
     consider(path[next].peak - before);
     there_ += std::exchange(missing_[chunk][path.size() - 1 - next], 0);
-    reached = path[next].held == after;
+    kept = path[next].held - before;
   }
   consider(beside.held);
 }
@@ -63,7 +65,7 @@ HeldWithGradients held_with_gradients(const Scenario& scenario, const strategies
     if (const auto all = left + beside.peak + beside.gradients_at_peak; all > most_bytes) {
       most_bytes = all;
       most.passes.peak = left + beside.peak;
-      most.passes.held_at_peak = left + std::max<std::int64_t>(0, beside.held);
+      most.passes.held_at_peak = left + beside.held_at_peak;
       most.gradients = {static_cast<double>(beside.gradients_at_peak)};
     }
     left += beside.held;

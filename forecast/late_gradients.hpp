@@ -2,7 +2,9 @@
 // Private to the room: the gradients of a rank, pass by pass, where its backward passes make them
 // (plans/memory.hpp, gradients_come_late).
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "forecast/rank_chunks.hpp"
 #include "sim/measures.hpp"
@@ -10,11 +12,17 @@
 
 namespace forecast {
 
-// A pass beside the gradients of its rank, bytes. `held` and `peak` are beyond what earlier passes
-// left, and without gradients.
+// A pass beside the gradients of its rank, bytes. What it holds is beyond what earlier passes left,
+// and without gradients; `held` is what it leaves, `held_at_peak` what is kept of `peak` then.
 struct PassBeside {
-  std::int64_t held = 0, peak = 0;
-  std::int64_t gradients_at_peak = 0, gradients_after = 0;
+  explicit PassBeside(const sim::Template& body, std::int64_t gradients = 0)
+      : held(body.held),
+        peak(std::max(body.peak, body.held)),
+        held_at_peak(std::max<std::int64_t>(0, body.held)),
+        gradients_at_peak(gradients),
+        gradients_after(gradients) {}
+  std::int64_t held, peak, held_at_peak;
+  std::int64_t gradients_at_peak, gradients_after;
 };
 
 // A block's gradients are there when its backward pass ends; those of a weight-gradient pass of its
@@ -28,7 +36,7 @@ class LateGradients {
   PassBeside pass(const sim::Label& label, const sim::Template& body);
 
  private:
-  void backward(std::size_t chunk, PassBeside& beside);
+  void backward(std::size_t chunk, std::size_t blocks, PassBeside& beside);
   // The memory of the chunk's backward pass by block, and the next block that it runs.
   struct Progress {
     std::vector<strategies::PassMemory> path;

@@ -49,15 +49,15 @@ StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts&
   stage.peak_allocated =
       std::max(in_passes, states + yet_to_come + after_passes + software.workspace);
   const auto outside = stage.communication + stage.framework;
-  // ZeRO-3 makes gradients on the stream that reduces them, whose blocks serve no other: beside
-  // them is kept what passes need most.
-  const auto streams = scenario.plan.zero == 3
-                           ? yet_to_come + Bytes{static_cast<double>(most_in_passes - held.peak)}
-                           : Bytes{};
-  const auto cached =
-      (in_passes + streams) * software.reserved_over_allocated + after_passes + outside;
+  // Under ZeRO-3 gradients that come late come on the stream that reduces them, whose blocks serve
+  // no other: all of them are kept beside the most that passes need.
+  const auto tensors = scenario.plan.zero == 3
+                           ? fixed.weights + fixed.gradients + fixed.optimizer + stage.buffers +
+                                 Bytes{static_cast<double>(most_in_passes)}
+                           : in_passes;
+  const auto cached = tensors * software.reserved_over_allocated + after_passes + outside;
   const auto needed = stage.peak_allocated + outside;
-  if (yet_to_come.value > 0 && stage.peak_allocated > in_passes) {
+  if (stage.peak_allocated > in_passes) {
     stage.gradients = fixed.gradients;
     stage.activations = {};
     stage.temporary = after_passes + software.workspace;

@@ -9,7 +9,7 @@ using units::Bytes;
 
 void MemorySamples::pass(const PassBeside& beside, bool updates, sim::Picoseconds start,
                          sim::Picoseconds end, std::size_t slice) {
-  const auto kept = held_ + std::max<std::int64_t>(0, beside.held);
+  const auto kept = held_ + beside.held_at_peak;
   const auto most = held_ + beside.peak;
   at(start, kept, most - kept, beside.gradients_at_peak, slice);
   peak_ = std::max(peak_, most + beside.gradients_at_peak);

@@ -19,9 +19,9 @@ class MemorySamples {
   // `slice`: of the pass. Gradients that are there all the time are not told.
   void pass(const PassBeside& beside, bool updates, sim::Picoseconds start, sim::Picoseconds end,
             std::size_t slice);
-  // The samples, sorted by time. Memory that the stage's peak has beyond the most that passes take
-  // is there all the time. Copies of gradients on their way are the exception: they are there
-  // between the last pass and the optimizer's, and are seen only if they make the peak.
+  // The samples, sorted by time. StageMemory::buffers are there all the time. What the peak has
+  // beyond the most of the passes is there from the end of the last one to the optimizer's begin:
+  // copies of gradients on their way, which are seen only if they make the peak.
   std::vector<MemorySample> take();
 
  private:

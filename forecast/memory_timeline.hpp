@@ -11,12 +11,13 @@
 namespace forecast {
 
 // Tensors of one actor of a lowered step. What is there throughout (weights, gradients and states
-// of the optimizer, by operator; workspaces) is allocated before the first step; a step allocates
+// of the optimizer, by block; workspaces) is allocated before the first step; a step allocates
 // - what ZeRO gathers, one buffer from its begin to the end of its last pass;
 // - forward, operator by operator, what is saved, and what is alive only while the operator runs;
 //   what the backward pass makes again goes when the block has run;
 // - backward, what runs again, and gradients of activations; what an operator saved goes with its
-//   gradients;
+//   gradients; gradients of parameters that come late are there when their block has run, until the
+//   optimizer has;
 // - then copies and buffers of gradients on their way, until the optimizer has run.
 // All on one stream. These are the tensors that Memory counts, and the most bytes alive at once are
 // its `peak_allocated` (docs/memory.md names what may differ). O(passes · operators)

@@ -146,9 +146,8 @@ class Draw {
       const auto samples = samples_of_[actor_of(event)];
       if (samples == none) continue;
       const auto& body = lowered_.program.body(lowered_.program.body_of(op, event - op.first));
-      const auto beside = gradients_.empty()
-                              ? PassBeside{body.held, std::max(body.peak, body.held), 0, 0}
-                              : gradients_[samples].pass(label, body);
+      const auto beside =
+          gradients_.empty() ? PassBeside(body) : gradients_[samples].pass(label, body);
       samples_[samples].pass(beside, label.kind == strategies::label_optimizer, trace_.start[event],
                              trace_.end[event], slice_of_[event]);
     }

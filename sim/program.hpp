@@ -72,6 +72,8 @@ struct Template {
   double flops = 0, sent = 0;
   // The caller's number of each step's question, for the first steps; 0 means none.
   std::vector<std::uint32_t> asked = {};
+  // Blocks of the caller's model that the pass runs, `held` and `peak` being theirs. For reports.
+  std::int32_t blocks = 0;
 };
 
 // An actor's part in an op: it waits for two earlier events (or none).

@@ -231,6 +231,7 @@ Pieces PassWriter::backward(const std::vector<Block>& blocks, Pass pass, double 
   auto pieces = out.take();
   pieces.front().body.held = backward.held();
   pieces.front().body.peak = backward.peak();
+  pieces.front().body.blocks = static_cast<std::int32_t>(blocks.size());
   return pieces;
 }
 

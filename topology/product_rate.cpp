@@ -32,13 +32,13 @@ constexpr double weight_gradient_share = 0.93;
 // times as long forward, for the input's and for the weight's gradient, medians of 36 layers each
 // (10th to 90th percentile 0.77 to 1.15, 0.83 to 1.11, 0.84 to 1.57) of B200 in the same table.
 constexpr std::array<double, 3> alone_share{1 / 0.92, 1 / 1.04, 1 / 1.21};
-// The same of Hopper, where plain products were measured: medians of 9 expert layers of 8 and 32
-// experts, 256 to 4096 rows each, on H100 and H200 (scenarios/kernels; 0.96 to 1.13, 0.96 to 1.06,
-// 1.00 to 1.10).
+// The same of Hopper, and of what has no scales for blocks, where plain products were measured:
+// medians of 9 expert layers of 8 and 32 experts, 256 to 4096 rows each, on H100 and H200
+// (scenarios/kernels; 0.96 to 1.13, 0.96 to 1.06, 1.00 to 1.10).
 constexpr std::array<double, 3> alone_share_hopper{1 / 1.03, 1 / 1.00, 1 / 1.06};
 
-// Devices with formats of 8 bit and scales for blocks.
-bool is_blackwell(const Device& device) { return device.peak_of(Precision::mxfp8).value > 0; }
+// Blackwell, and AMD's CDNA 4 like it.
+bool scales_blocks(const Device& device) { return device.peak_of(Precision::mxfp8).value > 0; }
 
 struct Shape {
   Kernel::Layout layout;
@@ -211,11 +211,11 @@ bool is_wide(Precision precision) { return units::element_bytes(precision) >= 2;
 
 // A table of all passes is training's: its surfaces can be joined to it, and price the precisions
 // that it lacks on Blackwell. On Hopper they price nothing but experts: fp8 products measured
-// beside the tables (scenarios/kernels) reach 0.91 of bf16's share, as narrow_share has it.
+// beside the tables (scenarios/kernels) reach 0.91 of bf16's share, near narrow_share's 0.93.
 void ProductRates::join_surfaces() {
   const auto& rows = device_->efficiency.products;
   const bool dense = !rows.empty();
-  const bool training = is_blackwell(*device_) && std::ranges::any_of(rows, [](const auto& row) {
+  const bool training = scales_blocks(*device_) && std::ranges::any_of(rows, [](const auto& row) {
                           return row.layout != Kernel::Layout::forward;
                         });
   for (std::size_t i = 0; i < surfaces_.size(); ++i) {
@@ -398,8 +398,8 @@ units::FlopsPerSecond ProductRates::rate(const Kernel& kernel) const {
     const auto most = device_->peak_of(kernel.precision) * (most_of_peak * device_->clock());
     const auto alone =
         rate(one_expert(kernel)) *
-        (is_blackwell(*device_) ? alone_share
-                                : alone_share_hopper)[static_cast<std::size_t>(kernel.layout)];
+        (scales_blocks(*device_) ? alone_share
+                                 : alone_share_hopper)[static_cast<std::size_t>(kernel.layout)];
     return std::min(alone, most);
   }
   const auto shape = product_shape(kernel);

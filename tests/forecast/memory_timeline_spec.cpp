@@ -124,6 +124,29 @@ TEST_CASE("gradients that the backward pass makes are not there when it begins")
   CHECK(few.peak_allocated >= few.weights + kept.gradients + few.optimizer + s.software.workspace);
 }
 
+// The backward pass is cut into an op for each layer, which holds nothing where all waits on the
+// host.
+TEST_CASE("gradients come block by block where activations wait on the host, too") {
+  for (const auto recompute : {Recompute::Kind::none, Recompute::Kind::full}) {
+    auto s = tests::small_llama({.tensor = 2, .pipeline = 4, .data = 1});
+    s.plan.layers_per_stage = {1, 1, 5, 1};
+    s.plan.micro_batch = 16;
+    s.training.global_batch = 16;
+    s.plan.recompute = {recompute};
+    s.plan.offload.activations = true;
+    s.software.keep_gradients = false;
+    const auto costs = forecast::costs_on(s.cluster);
+    const auto lowered = lowered_of(s, costs);
+    for (std::uint32_t actor = 0; actor < lowered.actors.size(); ++actor) {
+      CAPTURE(actor);
+      CHECK(forecast::peak_of(tensor_timeline(s, lowered, actor).events).bytes ==
+            counted(s, lowered, actor));
+    }
+    for (const auto& stage : forecast::simulate(s).memory.stages)
+      CHECK(stage.temporary >= stage.buffers);
+  }
+}
+
 TEST_CASE("a step frees all that it allocates") {
   std::mt19937 random(3);
   for (int i = 0; i < 60; ++i) {

@@ -90,6 +90,8 @@ TEST_CASE("a forecast adds up: time parts, critical path, memory, timeline") {
   for (const auto& stage : f.memory.stages) {
     CHECK(stage.peak_allocated ==
           stage.weights + stage.gradients + stage.optimizer + stage.activations + stage.temporary);
+    CHECK(stage.temporary.value >= 0);
+    CHECK(stage.activations.value >= 0);
     CHECK(stage.peak >= stage.peak_reserved);
     CHECK(stage.peak_reserved >= stage.peak_allocated);
   }
