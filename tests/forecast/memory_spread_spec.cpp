@@ -30,9 +30,10 @@ TEST_CASE("the chance is that of the stage whose tensors have least room to grow
   stage.peak_allocated = Bytes{50};
   memory.stages = {stage};
   CHECK(fit_chance_of(memory) == 1);  // 95 / 50 is beyond all runs
-  stage.peak_allocated = Bytes{95 / 1.129};
+  stage.peak_allocated = Bytes{95 / 1.1};
   memory.stages.push_back(stage);
-  CHECK(fit_chance_of(memory) == Approx(0.9));
+  CHECK(fit_chance_of(memory) == Approx(share_measured_below(1.1)));
+  CHECK(share_measured_below(1.1) > 0.8);
   memory.stages.back().peak_allocated = Bytes{200};
   CHECK(fit_chance_of(memory) == 0);
 }
