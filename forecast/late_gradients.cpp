@@ -6,12 +6,19 @@
 
 namespace forecast {
 
-LateGradients::LateGradients(const Scenario& scenario, const strategies::Lowered& lowered,
-                             std::uint32_t actor, units::Bytes gradients)
-    : chunks_(chunks_of(scenario, lowered.actors[actor].stage)),
-      missing_(spread_by_parameters(gradients, chunks_, *lowered.writer)),
-      progress_(chunks_.size()),
-      writer_(*lowered.writer) {}
+const StagePaths::OfStage& StagePaths::of(int stage) {
+  const auto [at, is_new] = stages_.try_emplace(stage);
+  if (!is_new) return at->second;
+  at->second.chunks = chunks_of(scenario_, stage);
+  for (const auto& chunk : at->second.chunks)
+    at->second.backward.push_back(writer_.backward_memory(chunk.blocks));
+  return at->second;
+}
+
+LateGradients::LateGradients(StagePaths& paths, int stage, units::Bytes gradients)
+    : stage_(paths.of(stage)),
+      missing_(spread_by_parameters(gradients, stage_.chunks, paths.writer())),
+      next_(stage_.chunks.size()) {}
 
 PassBeside LateGradients::pass(const sim::Label& label, const sim::Template& body) {
   const auto pass = pass_of(label.kind);
@@ -29,8 +36,8 @@ PassBeside LateGradients::pass(const sim::Label& label, const sim::Template& bod
 
 // A pass may be cut into ops that run some of its blocks each.
 void LateGradients::backward(std::size_t chunk, std::size_t blocks, PassBeside& beside) {
-  auto& [path, next] = progress_.at(chunk);
-  if (path.empty()) path = writer_.backward_memory(chunks_[chunk].blocks);
+  const auto& path = stage_.backward.at(chunk);
+  auto& next = next_[chunk];
   blocks = std::min(blocks, path.size() - next);
   if (blocks == 0) return;
   const auto before = next == 0 ? 0 : path[next - 1].held;
@@ -50,27 +57,34 @@ void LateGradients::backward(std::size_t chunk, std::size_t blocks, PassBeside& 
   consider(beside.held);
 }
 
-HeldWithGradients held_with_gradients(const Scenario& scenario, const strategies::Lowered& lowered,
-                                      std::uint32_t actor, units::Bytes gradients) {
+std::vector<HeldWithGradients> held_with_gradients(const Scenario& scenario,
+                                                   const strategies::Lowered& lowered,
+                                                   const std::vector<units::Bytes>& gradients) {
   const auto& program = lowered.program;
-  LateGradients late(scenario, lowered, actor, gradients);
-  HeldWithGradients most;
-  std::int64_t left = 0, most_bytes = 0;
+  StagePaths paths(scenario, lowered);
+  std::vector<LateGradients> late;
+  for (std::size_t actor = 0; actor < gradients.size(); ++actor)
+    late.emplace_back(paths, lowered.actors[actor].stage, gradients[actor]);
+  std::vector<HeldWithGradients> most(gradients.size());
+  std::vector<std::int64_t> most_bytes(gradients.size(), 0);
   for (std::size_t i = 0; i < program.ops().size(); ++i) {
     const auto& op = program.ops()[i];
     if (op.kind != sim::Op::Kind::pass) continue;
-    const auto part = part_of(program, op, actor);
-    if (!part) continue;
-    const auto beside = late.pass(program.labels()[i], program.body(program.body_of(op, *part)));
-    if (const auto all = left + beside.peak + beside.gradients_at_peak; all > most_bytes) {
-      most_bytes = all;
-      most.passes.peak = left + beside.peak;
-      most.passes.held_at_peak = left + beside.held_at_peak;
-      most.gradients = {static_cast<double>(beside.gradients_at_peak)};
+    for (std::uint32_t part = 0; part < op.count; ++part) {
+      const auto actor = static_cast<std::uint32_t>(program.participants()[op.first + part].actor);
+      const auto beside =
+          late[actor].pass(program.labels()[i], program.body(program.body_of(op, part)));
+      auto& here = most[actor].passes;
+      const auto all = here.left + beside.peak + beside.gradients_at_peak;
+      if (all > most_bytes[actor]) {
+        most_bytes[actor] = all;
+        here.peak = here.left + beside.peak;
+        here.held_at_peak = here.left + beside.held_at_peak;
+        most[actor].gradients = {static_cast<double>(beside.gradients_at_peak)};
+      }
+      here.left += beside.held;
     }
-    left += beside.held;
   }
-  most.passes.left = left;
   return most;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "forecast/rank_chunks.hpp"
@@ -25,28 +26,42 @@ struct PassBeside {
   std::int64_t gradients_at_peak, gradients_after;
 };
 
+// What the gradients of a stage's ranks have in common: its chunks, and the memory of the backward
+// pass of each, block by block. Made once for each stage, where it is asked for.
+class StagePaths {
+ public:
+  StagePaths(const Scenario& scenario, const strategies::Lowered& lowered)
+      : scenario_(scenario), writer_(*lowered.writer) {}
+
+  struct OfStage {
+    std::vector<RankChunk> chunks;
+    std::vector<std::vector<strategies::PassMemory>> backward;  // by chunk
+  };
+  // O(blocks of the model · operators) for a stage, the first time
+  const OfStage& of(int stage);
+  const strategies::PassWriter& writer() const { return writer_; }
+
+ private:
+  const Scenario& scenario_;
+  const strategies::PassWriter& writer_;
+  std::map<int, OfStage> stages_;
+};
+
 // A block's gradients are there when its backward pass ends; those of a weight-gradient pass of its
 // own when it begins.
 class LateGradients {
  public:
-  // `gradients`: of the rank, in all.
-  LateGradients(const Scenario& scenario, const strategies::Lowered& lowered, std::uint32_t actor,
-                units::Bytes gradients);
-  // The next pass of the rank in the order of the program. O(blocks · operators)
+  // `gradients`: of a rank of the stage, in all. `paths` must outlive this.
+  LateGradients(StagePaths& paths, int stage, units::Bytes gradients);
+  // The next pass of the rank in the order of the program. O(blocks that it runs)
   PassBeside pass(const sim::Label& label, const sim::Template& body);
 
  private:
   void backward(std::size_t chunk, std::size_t blocks, PassBeside& beside);
-  // The memory of the chunk's backward pass by block, and the next block that it runs.
-  struct Progress {
-    std::vector<strategies::PassMemory> path;
-    std::size_t next = 0;
-  };
 
-  std::vector<RankChunk> chunks_;
+  const StagePaths::OfStage& stage_;
   BytesByBlock missing_;
-  std::vector<Progress> progress_;  // by chunk
-  const strategies::PassWriter& writer_;
+  std::vector<std::size_t> next_;  // by chunk: the block that its backward pass runs next
   std::int64_t there_ = 0;
 };
 
@@ -55,8 +70,9 @@ struct HeldWithGradients {
   sim::Held passes;        // `peak`: without the gradients
   units::Bytes gradients;  // that are there at the peak
 };
-// O(passes · blocks · operators)
-HeldWithGradients held_with_gradients(const Scenario& scenario, const strategies::Lowered& lowered,
-                                      std::uint32_t actor, units::Bytes gradients);
+// By actor. `gradients`: of each, in all. O(events · blocks)
+std::vector<HeldWithGradients> held_with_gradients(const Scenario& scenario,
+                                                   const strategies::Lowered& lowered,
+                                                   const std::vector<units::Bytes>& gradients);
 
 }  // namespace forecast

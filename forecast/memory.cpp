@@ -92,7 +92,16 @@ constexpr double fragments_matter = 0.92;
 
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered, bool replayed) {
   const auto held = sim::memory_held(lowered.program);
+  std::vector<strategies::StaticMemory> fixed;  // by actor
+  std::vector<Bytes> gradients;
+  for (const auto& facts : lowered.actors) {
+    fixed.push_back(strategies::static_memory(facts.held, lowered.shards, scenario.plan,
+                                              scenario.training, scenario.software));
+    gradients.push_back(fixed.back().gradients);
+  }
   const bool late = strategies::gradients_come_late(scenario.software, lowered.microbatches);
+  std::vector<HeldWithGradients> most;
+  if (late) most = held_with_gradients(scenario, lowered, gradients);
   Memory memory;
   memory.stages.resize(static_cast<std::size_t>(scenario.plan.pipeline));
   std::vector<Bytes> capacity(memory.stages.size(), Bytes{1});  // of each stage's fullest device
@@ -101,12 +110,10 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered, b
     const auto& facts = lowered.actors[actor];
     auto& stage = memory.stages[static_cast<std::size_t>(facts.stage)];
     const auto room = capacity_of(scenario, facts);
-    const auto fixed = strategies::static_memory(facts.held, lowered.shards, scenario.plan,
-                                                 scenario.training, scenario.software);
-    const auto most = late ? held_with_gradients(scenario, lowered,
-                                                 static_cast<std::uint32_t>(actor), fixed.gradients)
-                           : HeldWithGradients{held[actor], fixed.gradients};
-    const auto here = stage_memory(scenario, facts, fixed, most, held[actor].peak, room);
+    const auto here =
+        stage_memory(scenario, facts, fixed[actor],
+                     late ? most[actor] : HeldWithGradients{held[actor], gradients[actor]},
+                     held[actor].peak, room);
     auto& least = capacity[static_cast<std::size_t>(facts.stage)];
     if (!is_fuller(here, room, stage, least)) continue;
     stage = here;

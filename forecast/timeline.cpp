@@ -43,6 +43,7 @@ class Draw {
         trace_(trace),
         questions_(questions),
         shown_(lowered.actors.size()),
+        paths_(scenario, lowered),
         samples_of_(lowered.actors.size(), none),
         slice_of_(trace.start.size(), no_slice) {
     std::vector<bool> seen(static_cast<std::size_t>(scenario.plan.pipeline));
@@ -54,9 +55,7 @@ class Draw {
       seen[at] = shown_[actor] = true;
       samples_of_[actor] = samples_.size();
       samples_.emplace_back(stage, memory.stages[at], late);
-      if (late)
-        gradients_.emplace_back(scenario, lowered, static_cast<std::uint32_t>(actor),
-                                gradients_of(actor));
+      if (late) gradients_.emplace_back(paths_, stage, gradients_of(actor));
     }
     for (const auto& stretch : waits.critical_path) {
       if (stretch.event == sim::no_event) continue;
@@ -204,6 +203,7 @@ class Draw {
   const strategies::Questions& questions_;
   std::vector<bool> shown_;
   std::vector<MemorySamples> samples_;
+  StagePaths paths_;
   std::vector<LateGradients> gradients_;  // of the same ranks, where they come late
   std::vector<std::size_t> samples_of_;   // by actor
   std::vector<std::size_t> slice_of_;     // by event

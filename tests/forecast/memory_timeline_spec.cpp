@@ -44,8 +44,12 @@ std::int64_t counted(const forecast::Scenario& s, const strategies::Lowered& low
                       (s.model.moe ? whole(s.software.expert_workspace) : 0);
   const auto after = whole(fixed.reduction) + whole(fixed.stepping);
   if (strategies::gradients_come_late(s.software, lowered.microbatches)) {
-    const auto most = forecast::held_with_gradients(s, lowered, static_cast<std::uint32_t>(actor),
-                                                    fixed.gradients);
+    std::vector<Bytes> gradients;
+    for (const auto& facts : lowered.actors)
+      gradients.push_back(
+          strategies::static_memory(facts.held, lowered.shards, s.plan, s.training, s.software)
+              .gradients);
+    const auto most = forecast::held_with_gradients(s, lowered, gradients)[actor];
     const auto missing = whole(fixed.gradients) - whole(most.gradients);
     return always + std::max(whole(fixed.gathered) + most.passes.peak - missing, after);
   }
