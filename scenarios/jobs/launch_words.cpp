@@ -79,12 +79,10 @@ class LaunchWords {
   LaunchedCommand read() {
     for (std::size_t i = 0; i < words_.size();) {
       const auto& text = words_[i].text;
-      if (text == "--") {
+      if (text == "--" || is_variable(words_[i])) {
         ++i;
       } else if (text.starts_with('-') && text.size() > 1) {
         i = option(i);
-      } else if (is_variable(words_[i])) {
-        ++i;
       } else if (const auto launcher = launcher_of(text); !launcher.empty()) {
         within_ = launcher;
         last_ = launcher;
