@@ -16,8 +16,8 @@ using Address = std::int64_t;
 
 class Addresses {
  public:
-  static constexpr Address top = Address{0x7f}
-                                 << 40;  // where it is not told, all segments lie below
+  // All segments lie below, where the driver is not told otherwise.
+  static constexpr Address top = Address{0x7f} << 40;
   Addresses() = default;
   // A driver that puts its first segments where it is told, one after the other.
   explicit Addresses(std::vector<Address> told) : told_(std::move(told)) {}

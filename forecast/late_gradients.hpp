@@ -26,8 +26,8 @@ struct PassBeside {
   std::int64_t gradients_at_peak, gradients_after;
 };
 
-// What the gradients of a stage's ranks have in common: its chunks, and the memory of the backward
-// pass of each, block by block. Made once for each stage, where it is asked for.
+// The chunks of each pipeline stage, and the bytes that the backward pass of each chunk holds after
+// each of its blocks: alike for all ranks of a stage, and made once for each.
 class StagePaths {
  public:
   StagePaths(const Scenario& scenario, const strategies::Lowered& lowered)
@@ -65,7 +65,7 @@ class LateGradients {
   std::int64_t there_ = 0;
 };
 
-// What passes hold at most together with the gradients that are there by then.
+// The most bytes that passes hold together with the gradients that are there by then.
 struct HeldWithGradients {
   sim::Held passes;        // `peak`: without the gradients
   units::Bytes gradients;  // that are there at the peak

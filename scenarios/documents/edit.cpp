@@ -122,4 +122,14 @@ std::string with_origin(std::string_view yaml, std::span<const std::string> keys
   return text;
 }
 
+void stand_at(Value& value, const Place& at) {
+  value.line = static_cast<int>(at.line);
+  value.column = static_cast<int>(at.column);
+  for (auto& item : value.items) stand_at(item, at);
+  for (auto& member : value.members) {
+    stand_at(member.key, at);
+    stand_at(member.value, at);
+  }
+}
+
 }  // namespace scenarios

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing figures in a catalog file and nothing else: comments, order and spelling stay.
+// Changes to documents: figures in a catalog file and nothing else, so that comments, order and
+// spelling stay; and the place at which a value is said to stand.
 #pragma once
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "scenarios/documents/error.hpp"
+#include "scenarios/documents/yaml.hpp"
 
 namespace scenarios {
 
@@ -16,5 +20,8 @@ std::string with_value(std::string_view yaml, const std::string& file, std::stri
 // The text with the first line "# fitted by stepcast calibrate: KEY, KEY" in place of an earlier
 // one, and with these keys no longer listed under `from_memory`.
 std::string with_origin(std::string_view yaml, std::span<const std::string> keys);
+
+// Makes a value and all inside of it stand at a place of another file, which names its own file.
+void stand_at(Value& value, const Place& at);
 
 }  // namespace scenarios

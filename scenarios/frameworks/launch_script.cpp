@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/documents/edit.hpp"
 #include "scenarios/documents/nearest.hpp"
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/given.hpp"
@@ -29,16 +30,6 @@ struct NamedFile {
   JobScenario scenario;
   Place at;  // where the command names it
 };
-
-void stand_at(Value& value, const Place& at) {
-  value.line = static_cast<int>(at.line);
-  value.column = static_cast<int>(at.column);
-  for (auto& item : value.items) stand_at(item, at);
-  for (auto& member : value.members) {
-    stand_at(member.key, at);
-    stand_at(member.value, at);
-  }
-}
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 

@@ -64,7 +64,7 @@ std::string last_word(const std::vector<JobArgument>& flags, std::string_view na
   return word;
 }
 
-// What ms-swift gives Megatron-LM where nothing is said.
+// Adds the values that ms-swift passes to Megatron-LM for options that a job does not give.
 void add_defaults(std::vector<JobArgument>& all, const std::vector<JobArgument>& flags) {
   constexpr std::array<std::pair<const char*, const char*>, 7> defaults{
       {{"--micro-batch-size", "1"},

@@ -168,8 +168,8 @@ class Launched {
   LaunchedGpus made_;
 };
 
-// What options of Slurm say where they give another number of GPUs than the launcher behind starts;
-// empty: they agree, or one of the two is not said.
+// The options of Slurm that give another number of GPUs than the launcher behind them starts; empty
+// if both agree, or if one of the two gives no number.
 struct Disagreement {
   const JobArgument* option = nullptr;  // of Slurm, the first
   std::string text;

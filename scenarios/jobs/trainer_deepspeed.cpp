@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/documents/edit.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
@@ -34,8 +35,8 @@ std::int64_t hidden_of(const Value& document) {
   return hidden == nullptr ? 0 : std::atoll(hidden->text.c_str());
 }
 
-// What the Trainer puts in place of "auto" (transformers/integrations/deepspeed.py); "" leaves the
-// key out.
+// The value that the Trainer puts in place of "auto" (transformers/integrations/deepspeed.py); ""
+// if it leaves the key out.
 std::string trainer_value(const std::string& key, const TrainerJob& job, std::int64_t hidden) {
   const auto text = [](std::int64_t number) { return std::to_string(number); };
   if (key == "train_micro_batch_size_per_gpu")
@@ -103,16 +104,6 @@ void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool
     if (path.starts_with("plan.") && path != "plan.micro_batch") under.comments[path] = comment;
   for (auto& argument : speed.account.arguments)
     under.account.arguments.push_back(std::move(argument));
-}
-
-void stand_at(Value& value, const Place& at) {
-  value.line = static_cast<int>(at.line);
-  value.column = static_cast<int>(at.column);
-  for (auto& item : value.items) stand_at(item, at);
-  for (auto& member : value.members) {
-    stand_at(member.key, at);
-    stand_at(member.value, at);
-  }
 }
 
 // The Trainer does not start where DeepSpeed's file says something else than its own argument

@@ -64,7 +64,8 @@ std::string accelerate_key(std::string_view option) {
   for (const auto section : option_sections) {
     auto key = std::string(section).append(option);
     const auto* known = table.find(key);
-    // Of a section that is judged as a whole, options have its name: fp8_format of fp8_config.
+    // A section may be judged as a whole; its options then begin with its name: fp8_format stands
+    // in fp8_config.
     const auto word = section.substr(0, section.find("config."));
     if (known != nullptr && (!known->repeats || option.starts_with(word))) return key;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PyTorch's caching allocator did in recorded training steps (recorded/*.txt.gz, written by
-// tools/record_training.py, which says what their lines mean), and what ours does.
+// Recorded training steps (recorded/*.txt.gz, written by tools/record_training.py, which says what
+// their lines mean) are played by the replay beside what PyTorch's caching allocator did in them.
 #include <zlib.h>
 
 #include <algorithm>
