@@ -11,7 +11,7 @@ const StagePaths::OfStage& StagePaths::of(int stage) {
   if (!is_new) return at->second;
   at->second.chunks = chunks_of(scenario_, stage);
   for (const auto& chunk : at->second.chunks)
-    at->second.backward.push_back(writer_.backward_memory(chunk.blocks));
+    at->second.backward.push_back(writer().backward_memory(chunk.blocks));
   return at->second;
 }
 

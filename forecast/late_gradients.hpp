@@ -31,7 +31,7 @@ struct PassBeside {
 class StagePaths {
  public:
   StagePaths(const Scenario& scenario, const strategies::Lowered& lowered)
-      : scenario_(scenario), writer_(*lowered.writer) {}
+      : scenario_(scenario), lowered_(lowered) {}
 
   struct OfStage {
     std::vector<RankChunk> chunks;
@@ -39,11 +39,11 @@ class StagePaths {
   };
   // O(blocks of the model · operators) for a stage, the first time
   const OfStage& of(int stage);
-  const strategies::PassWriter& writer() const { return writer_; }
+  const strategies::PassWriter& writer() const { return *lowered_.writer; }
 
  private:
   const Scenario& scenario_;
-  const strategies::PassWriter& writer_;
+  const strategies::Lowered& lowered_;
   std::map<int, OfStage> stages_;
 };
 
