@@ -32,7 +32,9 @@ class TournamentTree {
     auto node = leaves_ + i;
     for (least_[node] = value; node > 1;) {
       node /= 2;
-      least_[node] = std::min(least_[2 * node], least_[2 * node + 1]);
+      const auto least = std::min(least_[2 * node], least_[2 * node + 1]);
+      if (least_[node] == least) return;  // nor does anything above it change
+      least_[node] = least;
     }
   }
 

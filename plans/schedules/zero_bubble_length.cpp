@@ -5,35 +5,15 @@ namespace strategies {
 
 namespace {
 
-// A neighbour's pass of the same microbatch, and how long its result is on the way.
-struct Edge {
-  int virtual_stage = -1, stage = 0;
-  std::int64_t latency = 0;
-};
-
-Edge edge_to(const std::optional<ChunkPlace>& to, int stage, const LineInput& in) {
-  if (!to) return {};
-  return {virtual_stage_of(to->stage, to->chunk, in.layout), to->stage,
-          to->stage == stage ? 0 : in.latency};
-}
-
 class LinePlayer {
  public:
   LinePlayer(const LineInput& input, const Order& order)
       : in_(input),
         order_(order),
+        edges_(edges_of(input)),
         stages_(order.size()),
         forward_(static_cast<std::size_t>(input.layout.virtual_stages() * input.microbatches), -1),
-        backward_(forward_) {
-    for (int stage = 0; stage < input.layout.stages; ++stage)
-      for (int chunk = 0; chunk < input.layout.chunks; ++chunk) {
-        const ChunkPlace place{stage, chunk};
-        auto& here = stages_[index(stage)].chunks[index(chunk)];
-        here = {virtual_stage_of(stage, chunk, input.layout),
-                edge_to(before(place, input.layout), stage, input),
-                edge_to(behind(place, input.layout), stage, input)};
-      }
-  }
+        backward_(forward_) {}
   Length play() {
     std::vector<int> ready;
     for (int stage = in_.layout.stages; stage-- > 0;) ready.push_back(stage);
@@ -54,12 +34,7 @@ class LinePlayer {
   }
 
  private:
-  struct Chunk {
-    int virtual_stage = 0;
-    Edge before, behind;
-  };
   struct Stage {
-    std::array<Chunk, 2> chunks;
     std::int64_t free = 0, began = -1;
     std::size_t next = 0;
   };
@@ -75,7 +50,7 @@ class LinePlayer {
     const auto& times = in_.times[index(stage)];
     for (; here.next < slots.size(); ++here.next) {
       const auto& slot = slots[here.next];
-      const auto& chunk = here.chunks[index(slot.chunk)];
+      const auto& chunk = edges_[index(stage * in_.layout.chunks + slot.chunk)];
       if (slot.pass == Pass::backward_weight) {
         here.free += times.weight;
         continue;
@@ -99,6 +74,7 @@ class LinePlayer {
 
   const LineInput& in_;
   const Order& order_;
+  std::vector<ChunkEdges> edges_;
   std::vector<Stage> stages_;
   std::vector<std::int64_t> forward_, backward_;  // ends, by virtual stage and microbatch
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "plans/schedules/order.hpp"
@@ -24,12 +25,45 @@ struct LineInput {
 
 inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 4;
 
+// A neighbour's pass of the same microbatch, and how long its result is on the way.
+struct Edge {
+  int virtual_stage = -1, stage = 0;  // virtual_stage −1: there is no neighbour
+  std::int64_t latency = 0;
+};
+
+// The virtual stage of a chunk, and what its forward and its backward wait for.
+struct ChunkEdges {
+  ChunkEdges(ChunkPlace place, const LineInput& input)
+      : virtual_stage(virtual_stage_of(place.stage, place.chunk, input.layout)),
+        before(edge(strategies::before(place, input.layout), place.stage, input)),
+        behind(edge(strategies::behind(place, input.layout), place.stage, input)) {}
+  int virtual_stage;
+  Edge before, behind;
+
+ private:
+  static Edge edge(const std::optional<ChunkPlace>& to, int stage, const LineInput& input) {
+    if (!to) return {};
+    return {virtual_stage_of(to->stage, to->chunk, input.layout), to->stage,
+            to->stage == stage ? 0 : input.latency};
+  }
+};
+
+// Of all chunks, those of a stage one after the other.
+inline std::vector<ChunkEdges> edges_of(const LineInput& input) {
+  std::vector<ChunkEdges> all;
+  for (int stage = 0; stage < input.layout.stages; ++stage)
+    for (int chunk = 0; chunk < input.layout.chunks; ++chunk)
+      all.emplace_back(ChunkPlace{stage, chunk}, input);
+  return all;
+}
+
 // The state of all stages. Every chunk takes its microbatches in turn, so what runs next is a
 // forward or a backward of some chunk, or the weight pass of the oldest microbatch that awaits one.
 class Line {
  public:
   explicit Line(const LineInput& input)
       : in_(input),
+        edges_(edges_of(input)),
         stages_(static_cast<std::size_t>(input.layout.stages)),
         wakes_(stages_.size()),
         forward_(static_cast<std::size_t>(input.layout.virtual_stages() * input.microbatches),
@@ -43,14 +77,15 @@ class Line {
   std::int64_t forward_ready(int stage, int chunk) const {
     const int m = at(stage).forwards[index(chunk)];
     if (m == in_.microbatches) return never;
-    const auto from = before({stage, chunk}, in_.layout);
-    return from ? arrival(forward_, *from, m, stage) : 0;
+    const auto& from = edges(stage, chunk).before;
+    return from.virtual_stage < 0 ? 0 : arrival(forward_, from, m);
   }
   std::int64_t backward_ready(int stage, int chunk) const {
     const int m = at(stage).backwards[index(chunk)];
     if (m == at(stage).forwards[index(chunk)]) return never;
-    const auto from = behind({stage, chunk}, in_.layout);
-    return from ? arrival(backward_, *from, m, stage) : forward_[cell({stage, chunk}, m)];
+    const auto& of = edges(stage, chunk);
+    return of.behind.virtual_stage < 0 ? forward_[cell(of.virtual_stage, m)]
+                                       : arrival(backward_, of.behind, m);
   }
   int forwards(int stage, int chunk) const { return at(stage).forwards[index(chunk)]; }
   int backwards(int stage, int chunk) const { return at(stage).backwards[index(chunk)]; }
@@ -113,13 +148,15 @@ class Line {
   std::size_t slots_per_stage() const {
     return static_cast<std::size_t>(3 * in_.layout.chunks * in_.microbatches);
   }
-  std::size_t cell(ChunkPlace place, int microbatch) const {
-    return index(virtual_stage_of(place.stage, place.chunk, in_.layout) * in_.microbatches +
-                 microbatch);
+  const ChunkEdges& edges(int stage, int chunk) const {
+    return edges_[index(stage * in_.layout.chunks + chunk)];
   }
-  std::int64_t arrival(const std::vector<std::int64_t>& ends, ChunkPlace from, int microbatch,
-                       int stage) const {
-    return ends[cell(from, microbatch)] + (from.stage == stage ? 0 : in_.latency);
+  std::size_t cell(int virtual_stage, int microbatch) const {
+    return index(virtual_stage * in_.microbatches + microbatch);
+  }
+  std::int64_t arrival(const std::vector<std::int64_t>& ends, const Edge& from,
+                       int microbatch) const {
+    return ends[cell(from.virtual_stage, microbatch)] + from.latency;
   }
 
   // The chunk whose weight pass is due for the oldest microbatch; of equals the later one, which
@@ -151,10 +188,10 @@ class Line {
     if (forward) ++here.held;
     here.last_was_forward = forward;
     wakes_.set(index(stage), here.free = begin + (forward ? times.forward : times.backward));
-    (forward ? forward_ : backward_)[cell({stage, chunk}, slot.microbatch)] = here.free;
-    const auto next =
-        forward ? behind({stage, chunk}, in_.layout) : before({stage, chunk}, in_.layout);
-    if (next && next->stage != stage) wake(next->stage, here.free + in_.latency);
+    const auto& of = edges(stage, chunk);
+    (forward ? forward_ : backward_)[cell(of.virtual_stage, slot.microbatch)] = here.free;
+    const auto& next = forward ? of.behind : of.before;
+    if (next.virtual_stage >= 0 && next.stage != stage) wake(next.stage, here.free + next.latency);
   }
   void wake(int stage, std::int64_t when) {
     const auto i = index(stage);
@@ -162,6 +199,7 @@ class Line {
   }
 
   const LineInput& in_;
+  std::vector<ChunkEdges> edges_;
   std::vector<Stage> stages_;
   std::int64_t most_idle_ = 0;
   TournamentTree wakes_;                          // when each stage is asked next

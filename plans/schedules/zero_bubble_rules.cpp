@@ -178,10 +178,13 @@ class StagePlan {
 // One decision of tighten().
 class Tightener {
  public:
-  Tightener(const Line& line, const Tightening& rules) : line_(line), rules_(rules) {}
+  Tightener(const Line& line, const Tightening& rules) : line_(line), rules_(rules) {
+    for (const auto& times : line.input().times)
+      gaps_.push_back(times.weight - share(rules.delay, times.weight));
+  }
   Decision decide(StagePlan& plan, int stage, std::int64_t now) const {
     const auto& times = line_.input().times[static_cast<std::size_t>(stage)];
-    const auto weight = times.weight - share(rules_.delay, times.weight);
+    const auto weight = gaps_[static_cast<std::size_t>(stage)];
     const Slot some_weight{Pass::backward_weight, 0, 0};
     const Decision run_weight{true, Pass::backward_weight};
     for (const Slot* slot = plan.current(); slot; slot = plan.current()) {
@@ -242,6 +245,7 @@ class Tightener {
   }
   const Line& line_;
   const Tightening& rules_;
+  std::vector<std::int64_t> gaps_;  // by stage: the least gap that a weight pass fills
 };
 
 }  // namespace
