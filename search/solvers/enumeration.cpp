@@ -22,11 +22,37 @@ std::tuple<bool, ByteCount, int> rank_of(const Layer& layer, int option) {
   return {option >= layer.first_regrouped, layer.options[at(option)].kept, option};
 }
 
+ByteCount excess_of(const PipelineProblem& problem, const std::vector<StageGroup>& groups,
+                    const Partition& partition) {
+  auto most = std::numeric_limits<ByteCount>::min();
+  for (const auto& group : groups) {
+    Usage usage(group);
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const auto v = at(group.members[m]);
+      ByteCount fixed = 0, kept = 0, transient = 0;
+      auto layer = at(partition.first_layer[v]);
+      for (const auto& choice : partition.choices[v]) {
+        const auto& price =
+            price_of(problem, layer, choice, &choice == &partition.choices[v].back());
+        fixed += problem.chain.layers[layer].fixed;
+        kept += price.kept;
+        transient = std::max(transient, price.transient);
+        ++layer;
+      }
+      usage.add(group, m, fixed, kept, transient);
+    }
+    for (std::size_t l = 0; l < group.loads.size(); ++l)
+      most = std::max(most, usage.held[l] + usage.transient - group.loads[l].capacity);
+  }
+  return most;
+}
+
 class Enumeration {
  public:
   Enumeration(const PipelineProblem& problem, const Timetable& timetable, std::size_t most)
       : problem_(problem),
         timetable_(timetable),
+        groups_(stage_groups(problem)),
         frontiers_(problem.chain, problem.stop),
         most_(most),
         stages_(problem.layout.virtual_stages()),
@@ -85,13 +111,14 @@ class Enumeration {
   }
 
   void note() {
-    if (++seen_ > most_ || excess(problem_, partition_) > 0) return;
+    if (++seen_ > most_ || excess_of(problem_, groups_, partition_) > 0) return;
     write_times(problem_, frontiers_, timetable_, partition_);
     found_.push_back(partition_);
   }
 
   const PipelineProblem& problem_;
   const Timetable& timetable_;
+  std::vector<StageGroup> groups_;
   IntervalFrontiers frontiers_;
   std::size_t most_, seen_ = 0;
   int stages_, layers_;
@@ -129,27 +156,7 @@ void write_times(const PipelineProblem& problem, IntervalFrontiers& frontiers,
 }
 
 ByteCount excess(const PipelineProblem& problem, const Partition& partition) {
-  auto most = std::numeric_limits<ByteCount>::min();
-  for (const auto& group : stage_groups(problem)) {
-    Usage usage(group);
-    for (std::size_t m = 0; m < group.members.size(); ++m) {
-      const auto v = at(group.members[m]);
-      ByteCount fixed = 0, kept = 0, transient = 0;
-      auto layer = at(partition.first_layer[v]);
-      for (const auto& choice : partition.choices[v]) {
-        const auto& price =
-            price_of(problem, layer, choice, &choice == &partition.choices[v].back());
-        fixed += problem.chain.layers[layer].fixed;
-        kept += price.kept;
-        transient = std::max(transient, price.transient);
-        ++layer;
-      }
-      usage.add(group, m, fixed, kept, transient);
-    }
-    for (std::size_t l = 0; l < group.loads.size(); ++l)
-      most = std::max(most, usage.held[l] + usage.transient - group.loads[l].capacity);
-  }
-  return most;
+  return excess_of(problem, stage_groups(problem), partition);
 }
 
 void sort_choices(const PipelineProblem& problem, Partition& partition) {
