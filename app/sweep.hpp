@@ -105,6 +105,7 @@ class Answering {
   const std::optional<Correcting>& correcting_;
   const Stopping& stopping_;
   scenarios::PointReader reader_;
+  strategies::KnownOrders orders_;
   std::string salt_;
 };
 

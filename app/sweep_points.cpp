@@ -127,7 +127,7 @@ void Answering::simulate(store::Row& row) {
   row.scenario = read.value ? report::scenario_line(*read.value) : reader_.document(row.position);
   if (name(row, row.scenario)) return;
   if (!read.value) return take(row, PointStatus::invalid, std::move(read.reason));
-  auto forecast = forecast::simulate(*read.value);
+  auto forecast = forecast::simulate(*read.value, {.network = false, .orders = &orders_});
   forecast::add_interval(forecast, *read.value, intervals_);
   const auto correction = correct(forecast, *read.value, correcting_);
   take(row, search::status_of(forecast), forecast::misfit_of(*read.value, forecast.memory));

@@ -135,7 +135,7 @@ forecast::ValidationRow row_of(const scenarios::PublishedRow& published,
     row.reason = published.unsupported_reason;
     return row;
   }
-  auto forecast = forecast::simulate(*scenario);
+  auto forecast = forecast::simulate(*scenario, {.network = false});
   forecast::add_interval(forecast, *scenario, intervals);
   row.run = forecast::circumstances_of(*scenario, forecast);
   row.predicted_s = forecast.step.time;

@@ -12,6 +12,7 @@
 #include "forecast/idle.hpp"
 #include "forecast/scenario.hpp"
 #include "forecast/step_parts.hpp"
+#include "plans/schedules/known_orders.hpp"
 #include "units/quantity.hpp"
 
 namespace forecast {
@@ -242,9 +243,14 @@ struct Options {
   bool full = false;      // every rank instead of one of each class
   bool templates = true;  // play a repeated pass once; off: every operator is an event
   bool timeline = false;
-  bool causes = false;     // StageTimes::bubble_by_cause; comes with a timeline
-  bool allocator = false;  // Memory::allocator
-  bool basis = false;      // what the seconds rest on
+  // Only Timeline::slices of the lowest rank of every stage, without names and
+  // operations: enough for a picture.
+  bool picture = false;
+  bool network = true;                        // `links` and `slowed`
+  bool causes = false;                        // StageTimes::bubble_by_cause; comes with a timeline
+  bool allocator = false;                     // Memory::allocator
+  bool basis = false;                         // what the seconds rest on
+  strategies::KnownOrders* orders = nullptr;  // that several forecasts share; may be null
 };
 
 // Forecasts one step. The scenario must be consistent (the reader checks it): impossible values

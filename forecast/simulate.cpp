@@ -282,10 +282,10 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   const Prices prices(scenario.cluster);
   const auto costs =
       options.basis || options.timeline ? prices.costs_with_questions() : prices.costs();
-  const auto lowered =
-      strategies::lower({scenario.model, scenario.training, scenario.plan, scenario.software,
-                         scenario.cluster, options.timeline},
-                        costs, options.full ? strategies::Ranks::full : strategies::Ranks::folded);
+  const auto lowered = strategies::lower(
+      {scenario.model, scenario.training, scenario.plan, scenario.software, scenario.cluster,
+       options.timeline},
+      costs, options.full ? strategies::Ranks::full : strategies::Ranks::folded, options.orders);
   const auto trace = sim::run(lowered.program,
                               options.templates ? sim::Detail::templates : sim::Detail::every_step);
   const bool explains = options.causes || options.timeline;
@@ -311,7 +311,8 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.simulation.events = trace.steps;
   forecast.simulation.ranks = scenario.cluster.gpus;
   forecast.simulation.ranks_simulated = static_cast<std::int64_t>(lowered.actors.size());
-  const auto links = add_network(forecast, lowered, trace);
+  std::vector<sim::LinkId> links;
+  if (options.network) links = add_network(forecast, lowered, trace);
   forecast.warnings = warnings_of(scenario, forecast);
   if (options.basis)
     forecast.basis = basis_of(lowered.program, waits, *costs.questions,
@@ -319,6 +320,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   if (explains)
     add_waits(forecast, scenario, lowered, trace, waits, period,
               options.timeline ? costs.questions.get() : nullptr, links);
+  if (options.picture && !options.timeline) forecast.timeline.slices = picture_of(lowered, trace);
   forecast.experts = expert_ranks(scenario, lowered, middle, costs);
   add_expert_waits(forecast, lowered, measures);
   return forecast;

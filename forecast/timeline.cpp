@@ -34,6 +34,80 @@ constexpr std::array<std::string_view, 16> kinds{"forward",
                                                  facts_of(StepPart::offload).name(),
                                                  facts_of(StepPart::other).name()};
 
+constexpr const char* receive_lane = "pipeline receive";
+
+std::uint32_t actor_of(const strategies::Lowered& lowered, std::uint32_t event) {
+  return static_cast<std::uint32_t>(lowered.program.participants()[event].actor);
+}
+
+// Calls `use` with the event and the lane of every bar of an op, of the actors that are shown; with
+// a message's arrival after it where both are.
+template <class Use>
+void for_each_bar(const strategies::Lowered& lowered, const std::vector<bool>& shown,
+                  const sim::Op& op, const sim::Label& label, Use use) {
+  if (op.kind == sim::Op::Kind::latency) return;
+  const auto lane = lane_of(op, label);
+  const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
+  for (auto event = op.first; event < op.first + (both ? op.count : 1); ++event)
+    if (shown[actor_of(lowered, event)]) use(event, lane);
+  if (!both && shown[actor_of(lowered, op.first)] && shown[actor_of(lowered, op.first + 1)])
+    use(op.first + 1, receive_lane);
+}
+
+// A bar without its name and steps.
+Slice bar_of(const strategies::Lowered& lowered, const sim::Trace& trace, const sim::Op& op,
+             const sim::Label& label, std::uint32_t event, std::string_view lane) {
+  const auto& facts = lowered.actors[actor_of(lowered, event)];
+  Slice bar{.stage = facts.stage,
+            .rank = facts.rank,
+            .lane = lane,
+            .kind = kinds[label.kind],
+            .microbatch = label.microbatch,
+            .chunk = label.chunk,
+            .start_ps = trace.start[event],
+            .end_ps = trace.end[event]};
+  if (op.kind == sim::Op::Kind::pass) {
+    const auto& body = lowered.program.body(lowered.program.body_of(op, event - op.first));
+    bar.flops = {body.flops};
+    bar.bytes = {body.sent};
+  }
+  if (op.traffic != sim::no_traffic) bar.bytes = {lowered.program.traffic()[op.traffic].bytes};
+  return bar;
+}
+
+// Sorts bars by stage, rank, lane and start. Returns where each of them stands then.
+std::vector<std::size_t> sort_bars(std::vector<Slice>& bars) {
+  // A lane's bars are in the order of the program, which is mostly that of time.
+  std::map<std::tuple<int, std::int64_t, std::string_view>, std::vector<std::size_t>> lanes;
+  for (std::size_t i = 0; i < bars.size(); ++i)
+    lanes[{bars[i].stage, bars[i].rank, bars[i].lane}].push_back(i);
+  std::vector<std::size_t> place(bars.size());
+  std::vector<Slice> sorted;
+  sorted.reserve(bars.size());
+  for (auto& [lane, of_lane] : lanes) {
+    const auto start = [&](std::size_t i) { return bars[i].start_ps; };
+    if (!std::ranges::is_sorted(of_lane, {}, start)) std::ranges::stable_sort(of_lane, {}, start);
+    for (const auto i : of_lane) {
+      place[i] = sorted.size();
+      sorted.push_back(std::move(bars[i]));
+    }
+  }
+  bars = std::move(sorted);
+  return place;
+}
+
+// By actor: whether it is the first of its pipeline stage.
+std::vector<bool> firsts_of(const strategies::Lowered& lowered) {
+  std::vector<bool> seen, first;
+  for (const auto& actor : lowered.actors) {
+    const auto stage = static_cast<std::size_t>(actor.stage);
+    if (seen.size() <= stage) seen.resize(stage + 1);
+    first.push_back(!seen[stage]);
+    seen[stage] = true;
+  }
+  return first;
+}
+
 class Draw {
  public:
   Draw(const Scenario& scenario, const strategies::Lowered& lowered, const sim::Trace& trace,
@@ -42,19 +116,16 @@ class Draw {
         lowered_(lowered),
         trace_(trace),
         questions_(questions),
-        shown_(lowered.actors.size()),
+        shown_(firsts_of(lowered)),
         paths_(scenario, lowered),
         samples_of_(lowered.actors.size(), none),
         slice_of_(trace.start.size(), no_slice) {
-    std::vector<bool> seen(static_cast<std::size_t>(scenario.plan.pipeline));
     const bool late = strategies::gradients_come_late(scenario.software, lowered.microbatches);
     for (std::size_t actor = 0; actor < shown_.size(); ++actor) {
+      if (!shown_[actor]) continue;
       const auto stage = lowered.actors[actor].stage;
-      const auto at = static_cast<std::size_t>(stage);
-      if (seen[at]) continue;
-      seen[at] = shown_[actor] = true;
       samples_of_[actor] = samples_.size();
-      samples_.emplace_back(stage, memory.stages[at], late);
+      samples_.emplace_back(stage, memory.stages[static_cast<std::size_t>(stage)], late);
       if (late) gradients_.emplace_back(paths_, stage, gradients_of(actor));
     }
     for (const auto& stretch : waits.critical_path) {
@@ -62,8 +133,8 @@ class Draw {
       const auto event = static_cast<std::uint32_t>(stretch.event);
       const auto& op = lowered.program.ops()[waits.op_of[event]];
       const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
-      shown_[actor_of(event)] = true;
-      if (!both) shown_[actor_of(op.first)] = true;
+      shown_[actor_of(lowered, event)] = true;
+      if (!both) shown_[actor_of(lowered, op.first)] = true;
     }
   }
 
@@ -72,10 +143,8 @@ class Draw {
     for (std::size_t i = 0; i < program.ops().size(); ++i) {
       const auto& op = program.ops()[i];
       const auto& label = program.labels()[i];
-      const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
-      for (auto event = op.first; event < op.first + (both ? op.count : 1); ++event)
-        slice(op, label, event, lane_of(op, label));
-      if (!both) receive(op, label);
+      for_each_bar(lowered_, shown_, op, label,
+                   [&](std::uint32_t event, const char* lane) { draw(op, label, event, lane); });
       if (op.kind == sim::Op::Kind::pass) allocate(op, label);
     }
     for (auto& samples : samples_) {
@@ -90,10 +159,6 @@ class Draw {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  std::uint32_t actor_of(std::uint32_t event) const {
-    return static_cast<std::uint32_t>(lowered_.program.participants()[event].actor);
-  }
-
   // Stages run passes of the same names.
   const std::string& named(const sim::Label& label) {
     const std::array<std::int64_t, 3> key{label.kind, label.microbatch, label.chunk};
@@ -102,29 +167,17 @@ class Draw {
     return at->second;
   }
 
-  void slice(const sim::Op& op, const sim::Label& label, std::uint32_t event, const char* lane) {
-    const auto actor = actor_of(event);
-    if (!shown_[actor] || op.kind == sim::Op::Kind::latency) return;
-    const auto& facts = lowered_.actors[actor];
+  void draw(const sim::Op& op, const sim::Label& label, std::uint32_t event, const char* lane) {
     slice_of_[event] = out_.slices.size();
-    out_.slices.push_back({.stage = facts.stage,
-                           .rank = facts.rank,
-                           .lane = lane,
-                           .name = named(label),
-                           .kind = kinds[label.kind],
-                           .microbatch = label.microbatch,
-                           .chunk = label.chunk,
-                           .start_ps = trace_.start[event],
-                           .end_ps = trace_.end[event]});
+    auto& bar = out_.slices.emplace_back(bar_of(lowered_, trace_, op, label, event, lane));
+    bar.name = named(label);
     if (op.kind == sim::Op::Kind::pass) {
       const auto id = lowered_.program.body_of(op, event - op.first);
-      const auto& body = lowered_.program.body(id);
-      out_.slices.back().flops = {body.flops};
-      out_.slices.back().bytes = {body.sent};
-      out_.slices.back().steps = steps_of(id, body);
+      bar.steps = steps_of(id, lowered_.program.body(id));
     }
-    if (op.traffic != sim::no_traffic)
-      out_.slices.back().bytes = {lowered_.program.traffic()[op.traffic].bytes};
+    if (lane != receive_lane) return;
+    bar.name.replace(0, 4, "receive");
+    out_.arrows.push_back({out_.slices.size() - 2, out_.slices.size() - 1});
   }
 
   int steps_of(sim::TemplateId id, const sim::Template& body) {
@@ -133,16 +186,9 @@ class Draw {
     return at->second;
   }
 
-  void receive(const sim::Op& op, const sim::Label& label) {
-    if (!shown_[actor_of(op.first)] || !shown_[actor_of(op.first + 1)]) return;
-    slice(op, label, op.first + 1, "pipeline receive");
-    out_.slices.back().name.replace(0, 4, "receive");
-    out_.arrows.push_back({out_.slices.size() - 2, out_.slices.size() - 1});
-  }
-
   void allocate(const sim::Op& op, const sim::Label& label) {
     for (auto event = op.first; event < op.first + op.count; ++event) {
-      const auto samples = samples_of_[actor_of(event)];
+      const auto samples = samples_of_[actor_of(lowered_, event)];
       if (samples == none) continue;
       const auto& body = lowered_.program.body(lowered_.program.body_of(op, event - op.first));
       const auto beside =
@@ -159,27 +205,7 @@ class Draw {
   }
 
   void sort() {
-    // A lane's slices are in the order of the program, which is mostly that of time.
-    std::map<std::tuple<int, std::int64_t, std::string_view>, std::vector<std::size_t>> lanes;
-    for (std::size_t i = 0; i < out_.slices.size(); ++i) {
-      const auto& slice = out_.slices[i];
-      lanes[{slice.stage, slice.rank, slice.lane}].push_back(i);
-    }
-    std::vector<std::size_t> order;
-    order.reserve(out_.slices.size());
-    for (auto& [lane, slices] : lanes) {
-      const auto start = [&](std::size_t i) { return out_.slices[i].start_ps; };
-      if (!std::ranges::is_sorted(slices, {}, start)) std::ranges::stable_sort(slices, {}, start);
-      order.insert(order.end(), slices.begin(), slices.end());
-    }
-    std::vector<std::size_t> place(order.size());
-    std::vector<Slice> slices;
-    slices.reserve(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      place[order[i]] = i;
-      slices.push_back(std::move(out_.slices[order[i]]));
-    }
-    out_.slices = std::move(slices);
+    const auto place = sort_bars(out_.slices);
     const auto placed = [&](std::size_t& slice) {
       if (slice != no_slice) slice = place[slice];
     };
@@ -241,6 +267,21 @@ Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
                   const sim::Trace& trace, const sim::Waits& waits, const Memory& memory,
                   const strategies::Questions& questions) {
   return Draw(scenario, lowered, trace, waits, memory, questions).draw();
+}
+
+std::vector<Slice> picture_of(const strategies::Lowered& lowered, const sim::Trace& trace) {
+  const auto shown = firsts_of(lowered);
+  const auto& program = lowered.program;
+  std::vector<Slice> bars;
+  for (std::size_t i = 0; i < program.ops().size(); ++i) {
+    const auto& op = program.ops()[i];
+    const auto& label = program.labels()[i];
+    for_each_bar(lowered, shown, op, label, [&](std::uint32_t event, const char* lane) {
+      bars.push_back(bar_of(lowered, trace, op, label, event, lane));
+    });
+  }
+  sort_bars(bars);
+  return bars;
 }
 
 }  // namespace forecast

@@ -226,26 +226,43 @@ std::string label_of(const forecast::Slice& slice, Shade shade, bool chunks) {
   }
 }
 
-// One row per stage, of its lowest rank. Computation is in front of communication.
-std::map<int, PictureRow> stage_rows(const forecast::Timeline& timeline) {
-  const bool chunks =
-      std::ranges::any_of(timeline.slices, [](const auto& s) { return s.chunk > 0; });
+// The lowest rank of each stage that is drawn.
+std::map<int, std::int64_t> lowest_ranks(const forecast::Timeline& timeline) {
   std::map<int, std::int64_t> rank;
   for (const auto& slice : timeline.slices) {
     const auto at = rank.try_emplace(slice.stage, slice.rank).first;
     at->second = std::min(at->second, slice.rank);
   }
+  std::vector<int> stages;
+  for (const auto& [stage, lowest] : rank) stages.push_back(stage);
+  std::map<int, std::int64_t> drawn;
+  for (const int row : spread(static_cast<int>(stages.size()), most_picture_rows)) {
+    const int stage = stages[static_cast<std::size_t>(row)];
+    drawn[stage] = rank[stage];
+  }
+  return drawn;
+}
+
+// One row for each of some stages, of its lowest rank. Computation is in front of communication.
+std::vector<PictureRow> stage_rows(const forecast::Timeline& timeline) {
+  const bool chunks =
+      std::ranges::any_of(timeline.slices, [](const auto& s) { return s.chunk > 0; });
+  const auto rank = lowest_ranks(timeline);
   std::map<int, PictureRow> rows;
+  for (const auto& [stage, lowest] : rank) rows[stage].title = fmt::format("stage {}", stage);
   for (const bool computing : {true, false})
     for (const auto& slice : timeline.slices) {
-      if ((slice.lane == "compute") != computing || slice.rank != rank.at(slice.stage)) continue;
+      if ((slice.lane == "compute") != computing) continue;
+      const auto drawn = rank.find(slice.stage);
+      if (drawn == rank.end() || slice.rank != drawn->second) continue;
       const Shade shade = shade_of(slice.kind);
-      auto& row = rows[slice.stage];
-      row.title = fmt::format("stage {}", slice.stage);
-      row.marks.push_back({static_cast<double>(slice.start_ps), static_cast<double>(slice.end_ps),
-                           shade, label_of(slice, shade, chunks)});
+      rows[slice.stage].marks.push_back({static_cast<double>(slice.start_ps),
+                                         static_cast<double>(slice.end_ps), shade,
+                                         label_of(slice, shade, chunks)});
     }
-  return rows;
+  std::vector<PictureRow> all;
+  for (auto& [stage, row] : rows) all.push_back(std::move(row));
+  return all;
 }
 
 std::string pipeline_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
@@ -256,13 +273,8 @@ std::string pipeline_text(const forecast::Scenario& scenario, const forecast::Fo
                      bubbles_text(scenario, forecast, options);
   const auto& slices = forecast.timeline.slices;
   if (slices.empty()) return text;
-  std::vector<PictureRow> all;
-  for (auto& [stage, row] : stage_rows(forecast.timeline)) all.push_back(std::move(row));
-  std::vector<PictureRow> shown;
-  for (const int row : spread(static_cast<int>(all.size()), most_picture_rows))
-    shown.push_back(std::move(all[static_cast<std::size_t>(row)]));
   const auto end = std::ranges::max_element(slices, {}, &forecast::Slice::end_ps)->end_ps;
-  text += picture(shown, 0.0, static_cast<double>(end), options);
+  text += picture(stage_rows(forecast.timeline), 0.0, static_cast<double>(end), options);
   return text;
 }
 

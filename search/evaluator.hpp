@@ -32,7 +32,7 @@ class Evaluator {
   // what is returned holds.
   Evaluator(const Question& question, const strategies::Costs& costs, PriceCache& cache,
             const std::atomic<bool>* stop = nullptr)
-      : context_{question, costs, cache, stop} {}
+      : context_{question, costs, cache, orders_, stop} {}
 
   strategies::Plan plan_of(const Degrees& degrees) const;
   // The rough time of an even partition; nothing if it does not seem to fit.
@@ -67,6 +67,7 @@ class Evaluator {
   bool waits_for_exchanges(const strategies::Plan& plan) const;
   void bound_partitions(const PipelineProblem& problem, Picoseconds target, Look& look) const;
 
+  strategies::KnownOrders orders_;
   TrialContext context_;
 };
 

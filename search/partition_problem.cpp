@@ -257,7 +257,7 @@ void join(Layer& into, const Layer& more) {
 }  // namespace
 
 PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Costs& costs,
-                                 double headroom) {
+                                 double headroom, strategies::KnownOrders* known) {
   const auto p = static_cast<int>(bounds.plan.pipeline);
   PipelineProblem problem;
   problem.layout = bounds.layout;
@@ -294,7 +294,8 @@ PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Cos
                             .chunks = problem.layout.parts(),
                             .microbatches = problem.microbatches,
                             .pairs = strategies::pairs_passes(bounds.scenario.model, bounds.plan,
-                                                              bounds.scenario.software)});
+                                                              bounds.scenario.software)},
+                           known);
   return problem;
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of stages and recomputation for layers, as a problem of bytes and picoseconds.
 #pragma once
+#include "plans/schedules/known_orders.hpp"
 #include "search/plan_bounds.hpp"
 
 namespace search {
 
 // A problem whose bounds bound the step: nothing in it takes longer than what is simulated, and
 // nothing that could be left out of memory is counted, so that whatever fits is found. `headroom`:
-// share of memory that stays free.
+// share of memory that stays free. `known`: orders, may be null.
 PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Costs& costs,
-                                 double headroom);
+                                 double headroom, strategies::KnownOrders* known = nullptr);
 
 }  // namespace search

@@ -48,7 +48,7 @@ struct Question {
 // A plan of the space that was simulated and fits.
 struct Ranked {
   strategies::Plan plan;
-  forecast::Forecast forecast;  // without its timeline
+  forecast::Forecast forecast;  // without timeline and network
   units::Seconds bound;         // no plan with these degrees is faster
   std::size_t alternative = 0;  // of the question, whose scenario has this plan
 };

@@ -48,7 +48,7 @@ struct TrialRun {
 
 TrialRun::Simulated TrialRun::simulate(const Plan& plan, bool allowed) {
   scenario.plan = plan;
-  auto forecast = forecast::simulate(scenario);
+  auto forecast = forecast::simulate(scenario, {.network = false, .orders = &trial.context.orders});
   ++played.simulations;
   const auto time = ticks(forecast.step.time);
   const auto over = missing(trial.context.question, forecast);
@@ -212,7 +212,8 @@ PlanBounds bounds_of(const TrialContext& context, std::size_t division, const Pl
 }
 
 PipelineProblem problem_of(const TrialContext& context, const PlanBounds& bounds) {
-  auto problem = pipeline_problem(bounds, context.costs, context.question.memory_headroom);
+  auto problem =
+      pipeline_problem(bounds, context.costs, context.question.memory_headroom, &context.orders);
   problem.stop = context.stop;
   if (!is_cut(bounds) && context.question.space.partition) return problem;
   const auto cut = cut_of(bounds);
@@ -251,7 +252,8 @@ Misfit smallest(const Trial& trial) {
   }
   auto scenario = question.scenario;
   scenario.plan = plan_with(trial.bounds, least, trial.recompute());
-  const auto forecast = forecast::simulate(scenario);
+  const auto forecast =
+      forecast::simulate(scenario, {.network = false, .orders = &trial.context.orders});
   const double room = (1 - question.memory_headroom) * forecast.memory.capacity.value;
   return {scenario.plan, {room + static_cast<double>(missing(question, forecast))}, {room}};
 }

@@ -18,6 +18,7 @@ struct TrialContext {
   const Question& question;
   const strategies::Costs& costs;
   PriceCache& cache;
+  strategies::KnownOrders& orders;
   const std::atomic<bool>* stop = nullptr;  // read between simulations and while frontiers are made
   bool stopped() const { return stop != nullptr && stop->load(); }
 };

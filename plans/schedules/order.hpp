@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of passes on every stage of a pipeline, and what it depends on.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -29,7 +30,7 @@ enum class When { never, once, always };
 // Times of the passes of one chunk and one microbatch on one stage, in any unit.
 struct ChunkTimes {
   std::int64_t forward = 1, backward = 1, weight = 1;
-  friend bool operator==(const ChunkTimes&, const ChunkTimes&) = default;
+  friend auto operator<=>(const ChunkTimes&, const ChunkTimes&) = default;
 };
 
 // The input that an order depends on. Times, latency and limit steer the schedules that are found
@@ -41,6 +42,7 @@ struct OrderInput {
   std::int64_t latency = 0;       // between devices
   std::optional<int> limit;       // microbatches held at once; absent: the schedule's own
   bool pairs = false;             // 1F1B and interleaved: as interleaved_pairs
+  friend auto operator<=>(const OrderInput&, const OrderInput&) = default;
 };
 
 }  // namespace strategies

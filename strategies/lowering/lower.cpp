@@ -49,11 +49,11 @@ Lowered result_of(Emitter& emitter, const Cast& cast) {
 
 }  // namespace
 
-Lowered lower(const Job& job, const Costs& costs, Ranks ranks) {
+Lowered lower(const Job& job, const Costs& costs, Ranks ranks, KnownOrders* known) {
   check_numbers(job);
   const auto cast = cast_of(job, costs, ranks);
   Emitter emitter(*cast);
-  find_order(emitter, *cast);
+  find_order(emitter, *cast, known);
   check_size(*cast, ranks);
   emit_step(emitter, *cast);
   check_length(*cast, emitter.program);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan becomes a program: who does what and when.
 #pragma once
+#include "plans/schedules/known_orders.hpp"
 #include "strategies/blocks.hpp"
 #include "strategies/costs.hpp"
 #include "strategies/folding.hpp"
@@ -10,8 +11,8 @@
 
 namespace strategies {
 
-// Lowers one training step. Throws Refusal where it is too large or too long to be simulated.
-// O(actors · microbatches · chunks) plus the templates.
-Lowered lower(const Job& job, const Costs& costs, Ranks ranks);
+// Lowers one training step. `known`: orders, may be null. Throws Refusal where it is too large or
+// too long to be simulated. O(actors · microbatches · chunks) plus the templates.
+Lowered lower(const Job& job, const Costs& costs, Ranks ranks, KnownOrders* known = nullptr);
 
 }  // namespace strategies

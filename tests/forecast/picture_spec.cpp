@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a forecast leaves out where nobody looks at it.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include "forecast/forecast.hpp"
+#include "tests/catch.hpp"
+#include "tests/fewer.hpp"
+#include "tests/forecast/random_scenario.hpp"
+
+namespace picture_spec {
+
+using namespace forecast;
+
+namespace {
+
+using Bar = std::tuple<int, std::int64_t, std::string_view, std::string_view, std::int64_t,
+                       std::int64_t, std::int64_t, std::int64_t, double>;
+
+Bar bar_of(const Slice& slice) {
+  return {slice.stage, slice.rank,     slice.lane,   slice.kind,       slice.microbatch,
+          slice.chunk, slice.start_ps, slice.end_ps, slice.bytes.value};
+}
+
+// Of the lowest rank of every stage; without arrivals, which are drawn where the sender is too.
+std::vector<Bar> bars_of(const std::vector<Slice>& slices) {
+  std::map<int, std::int64_t> lowest;
+  for (const auto& slice : slices) {
+    const auto at = lowest.try_emplace(slice.stage, slice.rank).first;
+    at->second = std::min(at->second, slice.rank);
+  }
+  std::vector<Bar> bars;
+  for (const auto& slice : slices)
+    if (slice.rank == lowest.at(slice.stage) && slice.lane != "pipeline receive")
+      bars.push_back(bar_of(slice));
+  return bars;
+}
+
+}  // namespace
+
+TEST_CASE("a picture has the bars of the timeline, of each stage's lowest rank, without names") {
+  const auto seed = GENERATE(range(0u, 60u / tests::fewer));
+  std::mt19937 random(seed + 11000);
+  const auto scenario = tests::rough_scenario(random, seed % 2 == 1);
+  INFO("seed " << seed);
+  const auto drawn = simulate(scenario, {.timeline = true});
+  const auto picture = simulate(scenario, {.picture = true});
+  CHECK(bars_of(picture.timeline.slices) == bars_of(drawn.timeline.slices));
+  CHECK(std::ranges::all_of(picture.timeline.slices,
+                            [](const Slice& s) { return s.name.empty() && s.steps < 0; }));
+  CHECK(picture.timeline.memory.empty());
+  CHECK(picture.timeline.arrows.empty());
+  CHECK(picture.step.time == drawn.step.time);
+}
+
+TEST_CASE("a forecast without its network differs in that alone") {
+  const auto seed = GENERATE(range(0u, 20u));
+  std::mt19937 random(seed + 12000);
+  const auto scenario = tests::rough_scenario(random);
+  INFO("seed " << seed);
+  const auto whole = simulate(scenario), without = simulate(scenario, {.network = false});
+  CHECK(without.links.empty());
+  CHECK(without.slowed.empty());
+  CHECK(without.step.time == whole.step.time);
+  CHECK(without.memory.peak == whole.memory.peak);
+  CHECK(without.warnings == whole.warnings);
+}
+
+TEST_CASE("forecasts that share orders are those that search for their own") {
+  strategies::KnownOrders orders;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::mt19937 random(seed + 13000);
+    const auto scenario = tests::rough_scenario(random);
+    INFO("seed " << seed);
+    CHECK(simulate(scenario, {.orders = &orders}).step.time == simulate(scenario).step.time);
+  }
+}
+
+}  // namespace picture_spec
