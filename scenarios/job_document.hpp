@@ -17,11 +17,11 @@
 
 namespace scenarios {
 
-// What a file says as the document of a scenario.
+// A file as the document of a scenario.
 struct OpenedDocument {
   Value document;
   std::optional<JobAccount> job;    // where it came from one
-  std::vector<WantedKey> wanted{};  // what the job does not say
+  std::vector<WantedKey> wanted{};  // needed keys that the job does not give
 };
 
 // Files that a job in the folder names, by paths from there; `texts` must outlive it.
@@ -39,8 +39,8 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
 // of the job's number of GPUs. After `--set` was applied.
 void complete_from_job(OpenedDocument& opened, Reading& reading);
 
-// What `read(document, reading)` makes of a file, as load_placed's of a document that is no
-// scenario.
+// Reads a file, or a job as its scenario, and returns the result of `read(document, reading)` with
+// its origin.
 template <class Read>
 auto load_scenario_file(const Source& source, std::span<const std::string> sets,
                         const JobHints& hints, const Read& read, void (*loosen)(Value&) = nullptr) {

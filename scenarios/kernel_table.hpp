@@ -13,7 +13,7 @@ namespace scenarios {
 // "# memory: 80 GiB" of the comment lines.
 struct TableFact {
   std::string key, value;
-  int line, column;  // of the value
+  int line, column;  // line and column of the value
 };
 
 struct KernelTable {

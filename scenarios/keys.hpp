@@ -102,7 +102,7 @@ std::vector<std::string_view> names_of(const std::vector<Named<E>>& named) {
   return names;
 }
 
-// What the word stands for; it must be one of them.
+// The value that the word names; the word must be in the list.
 template <class E>
 E meaning(const std::vector<Named<E>>& named, const Value& word) {
   return std::ranges::find(named, word.text, &Named<E>::name)->value;
@@ -116,7 +116,7 @@ Form words_form(const std::vector<Named<E>>& named) {
           .forms = {{.type = Type::choice, .choices = names_of(named)}}};
 }
 
-// What the words of such a list stand for, in the order of `named`; complains of a word that
+// The values that the words of a list name, in the order of `named`. Complains of a word that
 // stands there twice.
 template <class E>
 std::vector<E> meanings(const std::vector<Named<E>>& named, const Cursor& list) {

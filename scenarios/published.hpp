@@ -15,7 +15,8 @@
 
 namespace scenarios {
 
-// Where memory was measured: on the device that is fullest of all, or in a pipeline stage.
+// The place of a memory measurement: the fullest device of all, or the first or last pipeline
+// stage.
 enum class MemoryStage { fullest, first, last };
 
 struct PublishedRow {

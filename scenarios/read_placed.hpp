@@ -12,8 +12,8 @@
 
 namespace scenarios {
 
-// What `read(document, reading)` makes of a YAML text that `sets` were applied to, and where it
-// stood. Names of files in the text start at `base`. Throws all complaints of `read` together.
+// Applies `sets` to a YAML text and returns the result of `read(document, reading)` with its place.
+// Names of files in the text start at `base`. Throws all complaints of `read` together.
 template <class Read>
 auto read_placed(std::string_view text, const std::string& file_name,
                  std::span<const std::string> sets, const std::filesystem::path& base,

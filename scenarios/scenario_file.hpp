@@ -33,7 +33,7 @@ Placed<forecast::Scenario> load_placed_scenario(const Source& source,
                                                 std::span<const std::string> sets = {},
                                                 const JobHints& hints = {});
 
-// What a run of the scenario was measured to take, where the file says so.
+// The measured step time of a run of the scenario, if the file gives one.
 struct Published {
   units::Seconds step_time;
   std::string source, note;

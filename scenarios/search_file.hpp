@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search is asked, as people write it: a scenario whose plan is left open.
+// The file of a search: a scenario whose plan is left open.
 #pragma once
 #include <filesystem>
 #include <span>

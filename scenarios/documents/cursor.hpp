@@ -21,7 +21,7 @@ namespace scenarios {
 // Parsed entries of the catalog by "KIND/NAME".
 using Entries = std::map<std::string, std::shared_ptr<const Value>>;
 
-// What reading one file collects, and what it may look up.
+// State of reading one file: its complaints, and the catalog and files that it may look up.
 class Reading {
  public:
   Reading(std::string file, std::filesystem::path base)
@@ -42,7 +42,7 @@ class Reading {
   }
 
   const std::filesystem::path& base() const { return base_; }
-  Texts& texts() { return *texts_; }                       // of files that documents name
+  Texts& texts() { return *texts_; }                       // texts of files that documents name
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
   std::string place_of(const Value& where) const;          // "FILE:LINE:COLUMN" or "--set N"
   // Takes over what the reading of a document made of parts of this file complains of, each once;
@@ -62,7 +62,8 @@ class Reading {
   const Value* remember(const std::string& name, Value entry);  // rows name the same few
   // Names of the entries that were looked up.
   const std::set<std::string>& named() const { return named_; }
-  // What was made of files that documents name, by their names; who made it knows its type.
+  // Values parsed from files that documents name, by file name; the code that put a value in knows
+  // its type.
   std::map<std::string, std::any>& parsed() { return parsed_; }
   void start_over(std::string file) {
     complaints_ = Complaints(std::move(file));
@@ -98,7 +99,7 @@ class Cursor {
     const auto* found = value_->find(key);
     return found == nullptr ? std::nullopt : std::optional(inside(*found, std::string(key)));
   }
-  std::string inner_path(std::string_view key) const;  // of a member, whether there or not
+  std::string inner_path(std::string_view key) const;  // path of a member, present or not
   // Another value read in this one's place; complaints point at `blamed`, which stands in the file.
   Cursor instead(const Value& other, const Value& blamed) const {
     Cursor cursor = *this;
@@ -107,8 +108,8 @@ class Cursor {
     cursor.inherited_ = true;
     return cursor;
   }
-  // What a key of this mapping comes to, whether it stands here or not; complaints point at where
-  // it stands, or else at the mapping.
+  // The final value of a key of this mapping, present or not; complaints point at the key, or else
+  // at the mapping.
   Cursor in_the_end(std::string_view key, const Value& value) const;
 
   void complain(const std::string& text) const { say(text, false); }

@@ -8,7 +8,7 @@
 
 namespace scenarios {
 
-// What the form accepts.
+// The JSON Schema of the values that the form accepts.
 nlohmann::ordered_json schema_of(const Form& form);
 
 // The same as a document of its own.

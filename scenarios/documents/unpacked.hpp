@@ -9,8 +9,8 @@
 
 namespace scenarios {
 
-// What an archive may unpack to: after `free` bytes, at most `ratio` times its own size. Traces
-// shrink ten- to fiftyfold; an archive that shrank more was made to exhaust who opens it.
+// Limits of unpacking: `free` bytes, and beyond them at most `ratio` times the archive's size.
+// Traces shrink ten- to fiftyfold; an archive that shrank more was made to exhaust its reader.
 struct UnpackLimits {
   std::uintmax_t free = std::uintmax_t{16} << 20;
   std::uintmax_t ratio = 200;

@@ -10,7 +10,7 @@
 
 namespace scenarios {
 
-// What the library's class of that model_type does when the file says nothing.
+// Defaults of the transformers class of that model_type, where the file gives no value.
 struct Family {
   std::string_view type;
   bool gated = true;
@@ -24,17 +24,17 @@ struct Family {
   bool query_key_norm = false;
   bool latent = false, experts = false;
   double dropout = 0.0;
-  std::string_view approximation{};  // what the description cannot hold, if anything
+  std::string_view approximation{};  // effects that no scenario can express
   // Keys by which the file switches parts on; null: no file of that kind can.
   const char* biases_key = nullptr;                // biases of every linear layer
-  const char* output_bias_key = "attention_bias";  // that of attention's output projection
+  const char* output_bias_key = "attention_bias";  // for the output projection
   const char* query_key_norm_key = nullptr;        // norms of queries and keys
   bool router_bias = false;                        // one value per expert
-  const char* qkv_bias_key = "attention_bias";     // of queries, keys and values
+  const char* qkv_bias_key = "attention_bias";     // for queries, keys and values
   int window_period = 1;                           // the window is for the first of so many
   int full_period = 0;                             // the last of so many looks back all the way
   std::span<const ClassDefault> sizes{};
-  std::span<const ClassDefault> sizes_inside{};  // of a part inside of another model's file
+  std::span<const ClassDefault> sizes_inside{};  // for a part inside of another model
 };
 
 inline constexpr model::Norm layernorm = model::Norm::layernorm;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kind of model a config.json describes.
+// Finds the family of models that a config.json belongs to.
 #pragma once
 #include "scenarios/foreign/huggingface_families.hpp"
 #include "scenarios/foreign/huggingface_fields.hpp"

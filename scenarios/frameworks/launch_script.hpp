@@ -24,7 +24,8 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
                                               const JobHints& hints, const JobFiles& files,
                                               const ReadText& read);
 
-// What a text that is no job of a framework may be: "a job of torchtune"; empty: nobody knows.
+// The probable kind of a text that is no job of a known framework: "a job of torchtune"; empty:
+// unknown.
 std::string_view foreign_framework(std::string_view text);
 
 // Whether a text is a makefile: a rule with commands behind tabs, and $(NAME) in it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands before the training program in a command: launchers and their options.
+// Words before the training program in a command: launchers and their options.
 #pragma once
 #include <span>
 #include <string_view>

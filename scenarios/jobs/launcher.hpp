@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many GPUs a job's launcher starts processes on, and what became of its options.
+// The number of GPUs on which a job's launcher starts processes, and the effect of its options.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -23,8 +23,9 @@ struct LaunchedTrouble {
   Place at;
 };
 
-// Of torchrun, deepspeed, srun, sbatch, mpirun and accelerate, the innermost first: processes of a
-// node times nodes. Nothing where one of the two is not said.
+// GPUs of the job: processes of a node times nodes, from the options of torchrun, deepspeed, srun,
+// sbatch, mpirun and accelerate, the innermost first. Nothing where one of the two numbers is
+// missing.
 std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher);
 
 // The number that an option has, "gpu:8" and "1:8" being 8; nothing where it is none.

@@ -14,7 +14,7 @@ namespace scenarios {
 std::optional<bool> succeeds(const Statement& statement, std::size_t first,
                              const ShellVariables& variables);
 
-// Which statements are run, as far as conditions around them can be told.
+// Tells which statements of a script run, as far as the conditions around them are known.
 class Conditions {
  public:
   // Takes the statement into account. `variables` are those before it.
@@ -34,7 +34,7 @@ class Conditions {
   std::optional<bool> around() const;
 
   std::vector<Block> blocks_;
-  std::optional<bool> status_ = true;  // of the statements joined so far
+  std::optional<bool> status_ = true;  // exit status of the statements joined so far
   std::optional<bool> runs_ = true;
 };
 

@@ -10,7 +10,7 @@
 namespace scenarios {
 
 struct ClusterOption {
-  std::string suffix;  // of the option's name: "/128", "/128/ndr-rail-fat-tree"
+  std::string suffix;  // end of its name: "/128", "/128/ndr-rail-fat-tree"
   Value value;
   std::optional<search::NodeCounts> find;
 };

@@ -16,7 +16,7 @@
 
 namespace scenarios {
 
-inline constexpr std::int64_t most_positions = 10'000'000;  // of one grid
+inline constexpr std::int64_t most_positions = 10'000'000;  // most positions of one grid
 
 // Reads a sweep from YAML text; a base that is named is read from `folder`. Of `sets`, those that
 // begin with a key of a sweep change it (vary.plan.tensor=[1, 2]), the others its base. Throws
@@ -34,7 +34,7 @@ Grid load_grid(const Source& source, std::span<const std::string> sets = {}, Fil
 // with equal text have the same points at the same positions, if those files are the same.
 std::string definition(const Grid& grid);
 
-// What stands in the files that the grid's scenarios name: configs of models, measured kernels.
+// The contents of the files that the grid's scenarios name: configs of models, measured kernels.
 // Empty where they name none.
 std::string files_beside(const Grid& grid);
 

@@ -10,7 +10,7 @@
 
 namespace scenarios {
 
-// What is wrong with a path, or nothing: each of its keys must be one that a scenario has there.
+// The mistake in a path, or an empty text: each of its keys must be one that a scenario has there.
 std::string path_mistake(const std::string& path);
 
 // Fills in what every path of the condition stands for; none may have a mistake. Throws
