@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every command shares: what was asked, where answers go, exit statuses.
+// Shared by all commands: requests, streams for answers, exit statuses.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +42,7 @@ struct Streams {
   std::ostream& err;
   bool terminal = false;      // `out` is one
   bool err_terminal = false;  // `err` is one
-  int columns = 0;            // of the terminal; 0: not known
+  int columns = 0;            // width of the terminal; 0: not known
 };
 
 // Throws Mistake where standard output did not take what it was told.
@@ -78,7 +78,7 @@ struct ScheduleRequest {
   std::vector<std::string> slow;  // "STAGE=FACTOR"
 };
 
-// How large a fabric is shown.
+// The size at which a fabric is shown.
 struct FabricSize {
   int nodes = 32;
   std::string node;  // empty: one that the fabric is usual for
@@ -112,7 +112,7 @@ struct SearchRequest {
   std::string file;
   std::size_t top = 10;  // plans to report
   std::string within;    // FRAMEWORK[@VERSION] whose limits plans keep to; empty: none
-  Emission emission;     // of the best plan
+  Emission emission;     // writes the best plan
 };
 
 // Why a run was slower than its forecast; one of measured and trace may be empty.
@@ -128,7 +128,7 @@ int explain(const ExplainRequest& request, const Common& common, Streams streams
 int compare(const std::string& file, const std::string& against, bool full, const Common& common,
             Streams streams);
 int search(const SearchRequest& request, const Common& common, Streams streams);
-// Which of the options of a purchase file to buy or rent.
+// Recommends one of the options of a purchase file.
 int purchase(const std::string& file, const Common& common, Streams streams);
 std::string schedule_names();  // "gpipe, 1f1b, ..., dualpipe or dualpipe-v"
 int schedule(const ScheduleRequest& request, const Common& common, Streams streams);

@@ -23,8 +23,8 @@ void check_emission(const Emission& emission, const scenarios::Origin& origin);
 std::string emit(const report::Launch& launch, const Emission& emission, const Common& common,
                  Streams streams);
 
-// Of the scenario in the framework's words, or as a change of the job that it was read from;
-// nothing where neither is asked for.
+// Launch files of the scenario, or the change of the job that it was read from; nothing if neither
+// is asked for.
 std::string emit(const forecast::Scenario& scenario, const scenarios::Origin& origin,
                  const Emission& emission, const Common& common, Streams streams);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of sweeps share.
+// Shared by the commands of sweeps.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -25,7 +25,7 @@ struct SweepRequest {
   std::string csv;    // empty: none
   std::string shard;  // "3/20"; empty: all
   std::string emit;   // "slurm"; empty: run it
-  int shards = 0;     // that a script is for; 0: as many as take `minutes` each
+  int shards = 0;     // parts of a script; 0: as many as take `minutes` each
   double minutes = 5;
   bool repair = false;  // a damaged store
 };
@@ -108,7 +108,7 @@ class Answering {
   std::string salt_;
 };
 
-// What a sweep's stores hold, as rows in the order of their axes' values.
+// The points in a sweep's stores, as rows in the order of their axes' values.
 class StoredSweep {
  public:
   // Throws store::Error, or Mistake where they are of different sweeps.
@@ -118,7 +118,7 @@ class StoredSweep {
   const scenarios::Grid& grid() const { return grid_; }
   const std::vector<store::Store>& stores() const { return stores_; }
   std::optional<report::SweepRow> row(std::int64_t position) const;
-  report::SweepSummary summary() const;  // of all of them together
+  report::SweepSummary summary() const;  // over all stores
   // Why no point is fine; nothing where one is, or where there is none yet.
   std::optional<report::NothingOk> nothing_ok() const;
   void write_json(std::ostream& out) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the seconds of a step rest on: measurements, or formulas.
+// The evidence for the seconds of a step: measurements, or formulas.
 #pragma once
 #include <array>
 #include <cstddef>

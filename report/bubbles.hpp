@@ -10,7 +10,7 @@
 
 namespace report {
 
-// What would shorten idle time of this cause, as a sentence that names the keys to change.
+// Advice against idle time of this cause: a sentence that names the keys to change.
 std::string remedy(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                    forecast::IdleCause cause);
 // The same of a schedule that is studied alone.

@@ -20,8 +20,8 @@ struct Change {
   std::string from, to;
 };
 
-// What one part of the changes does on its own: keys of `plan` and `training` one by one; of
-// `cluster` node, fabric and the like whole; model and software whole.
+// The effect of one part of the changes alone. Parts are single keys of `plan` and `training`;
+// whole entries of `cluster`, such as node and fabric; `model` and `software` whole.
 struct Effect {
   std::string of;                           // "plan.micro_batch", "model"
   std::optional<units::Seconds> step_time;  // none: it cannot be made alone

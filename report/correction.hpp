@@ -20,21 +20,21 @@ struct MeasuredHere {
   std::vector<std::string> sets;  // "path=value" laid over it
 };
 
-// How a plan was found that a scenario left open.
+// The search that found the plan which a scenario left open.
 struct PlanSearched {
   std::int64_t enumerated = 0;  // choices of degrees
   double gap = 0;               // no plan is faster by a greater share
   bool interrupted = false;     // by a limit of time, or somebody
-  double memory_headroom = 0;   // that plans leave free
+  double memory_headroom = 0;   // share of memory that plans leave free
 };
 
-// What stands beside a forecast, which has its correction applied already.
+// Parts of a report beside the forecast, which already contains its correction.
 struct Beside {
   std::optional<forecast::Correction> correction;
   std::optional<MeasuredHere> measured;
-  std::optional<scenarios::JobAccount> job;  // that the scenario was read from
+  std::optional<scenarios::JobAccount> job;  // the job that the scenario was read from
   std::string launch;  // the plan as what a framework starts from; empty: none was asked for
-  std::optional<search::WholeRun> run = {};   // of training.tokens
+  std::optional<search::WholeRun> run = {};   // if training.tokens is given
   std::optional<PlanSearched> searched = {};  // absent: the plan is the scenario's
 };
 

@@ -11,8 +11,8 @@ namespace report {
 
 enum class Shade { forward, backward, weight, recompute, optimizer, communication, other, idle };
 
-// What a row shows from `start` to `end`, in any unit that the whole picture shares. Where marks
-// of one row overlap, the earlier in the list is in front.
+// A bar of a row from `start` to `end`, in any unit that the whole picture shares. Where marks of
+// one row overlap, the earlier in the list is in front.
 struct Mark {
   double start = 0, end = 0;
   Shade shade = Shade::other;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How alike forecasts err, and what measured steps are worth to their neighbours.
+// Similarity of forecast errors, and the gain of measured steps for similar runs.
 #pragma once
 #include <string>
 #include <vector>

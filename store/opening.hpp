@@ -16,7 +16,7 @@ struct Opened {
 // were.
 void be_lenient(Database& database, bool lenient);
 
-// What a file with tables holds, after all of it was checked. Throws Error, Damaged.
+// The contents of a file with tables, after all of it was checked. Throws Error, Damaged.
 Opened checked(Database& database);
 // The same, of what a sweep can go on with.
 Opened checked(Database& database, const Identity& identity, const std::vector<Column>& columns);

@@ -13,7 +13,7 @@
 
 namespace store {
 
-// What to do about a store that is damaged, behind a semicolon.
+// Advice about a damaged store, for use behind a semicolon.
 constexpr const char* repair_words =
     "run its sweep, or its shard, again with --repair: it keeps what is sound, and this file under "
     "another name";

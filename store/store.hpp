@@ -67,21 +67,21 @@ class Store {
   std::unique_ptr<State> state_;
 };
 
-// Where a shard is written until it is finished.
+// The path of a shard that is not finished.
 std::filesystem::path unfinished(const std::filesystem::path& file);
 
-// What was made of a damaged store.
+// The result of a repair.
 struct Repaired {
   std::filesystem::path damaged;        // where it is now
   std::int64_t points = 0, placed = 0;  // rows that were kept
 };
 
-// Where a store is damaged: moves it away, beside, with its log, and makes a sound one of the
-// points whose checksums show that they are what this program wrote, and of the positions that this
-// very sweep gave them. A row of an older state of the file is kept too: an id names question and
-// program, so that it is no less right. Where nothing can be read it holds no point. A shard is
-// unfinished then. Nothing where the store is sound, or is not there. Throws Error, and then the
-// file is as it was, as it does for a sound store of something else.
+// Repairs a damaged store: moves it aside, with its log, and makes a sound store of the points
+// whose checksums show that this program wrote them, and of the positions that this very sweep gave
+// them. A row of an older state of the file is kept, too: an id names question and program, so the
+// row is no less right. If nothing can be read, the new store has no point. A shard is then
+// unfinished. Returns nothing if the store is sound or does not exist. Throws Error, also for a
+// sound store of another sweep, and then leaves the file as it was.
 std::optional<Repaired> repair(const std::filesystem::path& file, const Identity& identity,
                                const std::vector<Column>& columns);
 

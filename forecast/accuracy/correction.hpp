@@ -31,7 +31,7 @@ struct Corrections {
   Similarity similarity;
 };
 
-// What a measured step does to a forecast.
+// The part of a measured step in a correction.
 struct Carried {
   std::string name;
   units::Seconds measured, forecast;

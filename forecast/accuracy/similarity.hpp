@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How alike the forecasts of two scenarios err: what sets the scenarios apart, and the correlation
-// that is left. The model: docs/correction.md.
+// Similarity of two scenarios: the dimensions in which they differ, and the correlation of their
+// forecast errors. The model: docs/correction.md.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -21,7 +21,7 @@ inline constexpr std::array<std::string_view, 8> number_dimensions{
     "gpus",     "parameters", "sequence",    "tensor",
     "pipeline", "context",    "micro_batch", "microbatches"};
 
-// Where a scenario stands along each.
+// The values of a scenario in each dimension.
 struct Setting {
   std::array<std::string, word_dimensions.size()> words;
   std::array<double, number_dimensions.size()> numbers{};  // logarithms to base two

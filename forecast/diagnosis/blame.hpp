@@ -18,7 +18,7 @@ struct OnChain {
   std::array<double, step_parts.size()> communicating{};
   double copying = 0;
   double before_first = 0, gaps = 0, after_last = 0;  // idle
-  double one_sided = 0;  // of communication, for ranks that are not traced
+  double one_sided = 0;  // communication that waited for ranks without a trace
   double total() const;
 };
 

@@ -49,10 +49,10 @@ std::string_view to_text(Cause cause);  // "slow link"
 
 struct Suspect {
   Cause cause{};
-  units::Seconds seconds;  // of the step, which it would be shorter without
-  double factor = 1;       // what is seen over what was expected
+  units::Seconds seconds;  // time by which the step would be shorter without it
+  double factor = 1;       // seen over expected time
   units::Seconds seen, expected;
-  std::optional<KernelClass> kernels;  // of which class; absent: all
+  std::optional<KernelClass> kernels;  // class of its kernels; absent: all
   std::optional<StepPart> part;        // communication of which sort
   std::vector<std::int64_t> ranks;     // ascending; empty: all
   int stage = -1;
@@ -65,10 +65,10 @@ struct Mismatch {
 };
 
 struct Diagnosis {
-  std::string step;  // that was looked at
+  std::string step;  // name of the diagnosed step
   units::Seconds measured, forecast;
   std::vector<std::int64_t> ranks;   // traced, ascending
-  std::int64_t gpus = 0;             // of the scenario
+  std::int64_t gpus = 0;             // GPUs of the scenario
   std::vector<Mismatch> mismatches;  // if there are any, nothing is compared
   std::vector<Suspect> suspects;     // the most seconds first
   units::Seconds unexplained;        // measured - forecast - all of them

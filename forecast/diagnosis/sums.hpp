@@ -19,9 +19,9 @@ struct SeenSums {
   double before_first = 0, idle = 0;                    // idle: in all
   std::int64_t forward = 0, backward = 0;               // kernels of attention
   std::int64_t layers = 0, stage = 0, rank = 0;
-  BySort forward_expected{};  // of `expected`, forward passes
+  BySort forward_expected{};  // part of `expected` in forward passes
   ByPart exposed{};           // communication with nothing beside it, waits included
-  // That the forecast has; busy: all but it and messages; passes: of it, forward and backward.
+  // Of the forecast. busy: all but bubble and messages; passes: forward and backward passes.
   double bubble = 0, expected_busy = 0, expected_passes = 0;
   double attention_again = 0;  // expected: share of attention's forward kernels that run again
 };

@@ -15,14 +15,14 @@ struct Observed {
   const Scenario& scenario;
   const Forecast& forecast;
   ByPart expected_chain{};  // the forecast's critical path, seconds by part
-  double length = 0;        // of the step, seconds
+  double length = 0;        // seconds of the step
 };
 
 // Layers and passes that ran, beside those that the forecast has, by attention's kernels. Factors
 // on what is expected of kernels.
 struct RanPasses {
   double again = 0;             // share of forward passes that ran again and should not have
-  bool attention_only = false;  // of them only the attention core
+  bool attention_only = false;  // only the attention core ran again
   std::vector<double> layers;   // by rank: layers over those expected
 };
 RanPasses work_of(const Observed& evidence);

@@ -12,7 +12,7 @@
 namespace report {
 
 struct ChangedJob {
-  std::string text;  // of the job's file; every line that no change needs is as it was
+  std::string text;  // the job's file; unchanged lines stay as they were
   std::string diff;  // unified, of both texts; empty: the job runs this plan as it is
   // Keys of the plan that the text still says otherwise, "plan.schedule": the file has no place
   // where they could be changed, or the framework cannot express them.

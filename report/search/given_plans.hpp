@@ -14,7 +14,7 @@ struct GivenPlan {
   std::string id;
   std::string reason;  // why there is no comparison
   std::optional<search::Comparison> comparison;
-  units::Seconds wall;  // of the comparison
+  units::Seconds wall;  // time that the comparison took
 };
 struct GivenPlans {
   std::string dataset;

@@ -7,7 +7,7 @@
 namespace scenarios {
 
 struct ReadJob {
-  Job job;  // a job whose launcher options count
+  Job job;  // its launcher options count
   JobScenario scenario;
 };
 
