@@ -24,7 +24,7 @@ class CalibrationRuns {
                   const std::filesystem::path& collectives, const std::filesystem::path& catalog,
                   unsigned threads);
 
-  // Rows that cannot be simulated with what the parameters start from; they are left out.
+  // Rows that cannot be simulated at the start of the parameters; they are left out.
   std::size_t refused() const { return refused_; }
 
   // Every data set weighs the same, and all together as many observations as there are groups.

@@ -19,7 +19,7 @@ namespace app {
 // Exit statuses of the program.
 inline constexpr int success = 0, no_answer = 1, wrong_input = 2, own_fault = 3, interrupted = 130;
 
-// A mistake in the command line or in what it names.
+// A mistake in the command line or in a file that it names.
 struct Mistake : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -45,7 +45,7 @@ struct Streams {
   int columns = 0;            // width of the terminal; 0: not known
 };
 
-// Throws Mistake where standard output did not take what it was told.
+// Throws Mistake if writing to standard output failed.
 void check_told(Streams streams);
 
 // Writes an answer to --output, or to standard output. Throws Mistake if the file cannot be
@@ -62,7 +62,7 @@ void write_trace(const Common& common, const forecast::Timeline& timeline, std::
 void check_report_name(const std::string& path);
 void write_report(const Common& common, const std::string& page);
 
-// stepcast simulate FILE as it was asked, word by word; without what it writes.
+// The words of the command stepcast simulate FILE as given, without its options for outputs.
 std::vector<std::string> simulate_command(const std::string& file, const Common& common);
 
 // Width, Unicode and colour as the terminal allows (TERM, LC_ALL, LC_CTYPE, LANG, COLUMNS,
@@ -92,7 +92,7 @@ struct CalibrationRequest {
   std::string kernels, name, base;  // a measured kernel table, for a device entry instead
 };
 
-// A plan as what a training framework starts from.
+// A request to write a plan as a launch configuration.
 struct Emission {
   std::string framework;  // a word of report::framework_names; empty: none is asked for
   std::string folder;     // for all files that it starts from; empty: the main one is printed

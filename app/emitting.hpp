@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans written as what a training framework starts from.
+// Plans written as launch configurations of training frameworks.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,8 +18,9 @@ std::vector<Output> emitted_outputs(const Emission& emission);
 // Throws Mistake where a job is to be changed and none was read, or one would be overwritten.
 void check_emission(const Emission& emission, const scenarios::Origin& origin);
 
-// Says on standard error what the framework cannot express, and writes the set of files where there
-// is a folder. Returns the main file where there is none, for standard output; otherwise nothing.
+// Lists on standard error the parts of the plan that the framework cannot express, and writes the
+// set of files where there is a folder. Returns the main file where there is none, for standard
+// output; otherwise nothing.
 std::string emit(const report::Launch& launch, const Emission& emission, const Common& common,
                  Streams streams);
 

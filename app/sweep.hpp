@@ -78,7 +78,7 @@ std::filesystem::path store_of(const SweepRequest& request);
 // The store as an output that is added to; `option`: as it was given, empty where it was not.
 Output store_output(const std::string& option, const std::filesystem::path& store);
 
-// Throws Mistake for what is not "i/N" with 0 ≤ i ≤ N; 0 stands for N, for those who count from
+// Throws Mistake unless the text is "i/N" with 0 ≤ i ≤ N; 0 stands for N, for those who count from
 // zero.
 store::Shard parse_shard(const std::string& text);
 std::filesystem::path shard_file(const std::filesystem::path& store, const store::Shard& shard);
@@ -132,7 +132,7 @@ class StoredSweep {
   Labels labels_;
 };
 
-// The page of what they hold.
+// The page of the points in the stores.
 std::string page_of(const StoredSweep& rows);
 
 // Streams an answer to --output, whole or not at all, or to standard output.

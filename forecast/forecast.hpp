@@ -147,7 +147,7 @@ struct SimulationFacts {
   units::Seconds wall;  // filled by whoever owns a clock
 };
 
-// One bar of the timeline: what a representative rank did on one of its lanes.
+// One bar of the timeline: an operation of a representative rank on one of its lanes.
 struct Slice {
   int stage = 0;
   std::int64_t rank = 0;  // lowest rank of the class
@@ -180,7 +180,7 @@ struct Arrow {
 };
 
 // Bytes allocated on a stage's representative rank from `time_ps` on: weights and optimizer states
-// as in Memory::stages all the time, and what is here.
+// as in Memory::stages all the time, plus the bytes given here.
 struct MemorySample {
   int stage = 0;
   std::int64_t time_ps = 0;

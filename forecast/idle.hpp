@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a stage was idle, and what the step as a whole waited for.
+// Causes of idle time of stages, and the critical path of the step.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -13,8 +13,9 @@
 
 namespace forecast {
 
-// A pass beside the gradients of its rank, bytes. What it holds is beyond what earlier passes left,
-// and without gradients; `held` is what it leaves, `held_at_peak` what is kept of `peak` then.
+// A pass beside the gradients of its rank, bytes. Its bytes are without gradients and without those
+// that earlier passes left; `held` is left behind by it, `held_at_peak` is the part of `peak` that
+// it keeps.
 struct PassBeside {
   explicit PassBeside(const sim::Template& body, std::int64_t gradients = 0)
       : held(body.held),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands as calls of a program that has them in itself: what the command line takes goes in as
-// JSON, what `--json` prints comes out.
+// Commands as calls inside of another program: arguments and options go in as JSON, the document of
+// `--json` comes out.
 #pragma once
 #include <functional>
 #include <map>

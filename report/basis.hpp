@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what the seconds of a forecast rest on, and what to measure.
+// Private to the room: the evidence for a forecast's seconds, and measurements that would help.
 #pragma once
 #include <string>
 

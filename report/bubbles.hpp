@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Idle time in words: its causes, and what would shorten it.
+// Idle time in words: its causes, and advice to shorten it.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured steps beside forecasts: what they correct, and how to make them.
+// Measured steps beside forecasts: corrections by them, and entries of them for a file.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -42,8 +42,8 @@ struct Beside {
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options, const Beside& beside);
 
-// The factor, what it does to the interval, and the steps that carried it. `common`: it holds for
-// all plans of a search.
+// The factor, its effect on the interval, and the steps that carried it. `common`: it holds for all
+// plans of a search.
 std::string correction_text(const forecast::Correction& correction, bool common,
                             const TextOptions& options);
 

@@ -24,7 +24,7 @@ struct PictureRow {
   std::vector<Mark> marks;
 };
 
-// "F3": what a pass of this microbatch is called in a picture; with chunks "F3a", "F3b", …
+// "F3": the name of a pass of this microbatch in a picture; with chunks "F3a", "F3b", …
 std::string pass_label(char letter, std::int64_t microbatch, std::int64_t chunk, bool chunks);
 
 // The row numbers to draw of `count` where at most `most` (two or more) have room: evenly spread,

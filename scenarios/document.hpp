@@ -21,7 +21,7 @@ void set_value(Value& document, const std::string& path, Value value, Reading& r
 // "plan.tensor": plan, tensor.
 std::vector<std::string> keys_of(const std::string& path);
 
-// Reads all sections, each for itself; of the plan, what was given, the rest at its default.
+// Reads all sections, each for itself; keys of the plan that are left out keep their defaults.
 search::Question read_sections(const Value& document, Reading& reading);
 
 // Reads and checks the scenario; complaints stay in the reading, and the result only means

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table per mapping: the keys it takes, what their values look like, where they go and how they
-// are shown. The reader, the JSON Schema and the resolved scenario are all driven by it, so they
-// cannot disagree.
+// One table per mapping: its keys, the form of their values, the members that they fill and the way
+// they are shown. The reader, the JSON Schema and the resolved scenario are all driven by it, so
+// they cannot disagree.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -39,7 +39,7 @@ std::vector<Field> fields_of(const Table<Target>& table) {
   return fields;
 }
 
-// Reads a mapping into the target; what is wrong is complained of and left as it was.
+// Reads a mapping into the target; complains of wrong values and leaves their members as they were.
 template <class Target>
 void read_map(const Table<Target>& table, Target& target, const Cursor& at) {
   if (at.value().kind != Value::Kind::map) {
@@ -131,7 +131,7 @@ std::vector<E> meanings(const std::vector<Named<E>>& named, const Cursor& list) 
   return all;
 }
 
-// A list of what `show` makes of each.
+// A list of the values as `show` gives them.
 template <class T, class Show>
 Value shown_list(const std::vector<T>& values, Show show) {
   Value list;

@@ -27,8 +27,9 @@ forecast::Scenario read_scenario(std::string_view text, const std::string& file_
 forecast::Scenario load_scenario(const std::filesystem::path& file,
                                  std::span<const std::string> sets = {});
 
-// The same of a file or a text, with the places of its keys, for what simulation refuses, and the
-// files that were read. A job of a training framework is read as its scenario (docs/jobs.md).
+// Reads a file or a text in the same way, with the places of its keys, for refusals of the
+// simulation, and the files that were read. A job of a training framework is read as its scenario
+// (docs/jobs.md).
 Placed<forecast::Scenario> load_placed_scenario(const Source& source,
                                                 std::span<const std::string> sets = {},
                                                 const JobHints& hints = {});

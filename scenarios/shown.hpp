@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as a scenario file says them: what the reader would make the same of. A mapping is shown
-// by the table of keys that reads it (keys.hpp), in the order of the table.
+// Values as a scenario file has them, from which the reader would make the same values. A mapping
+// is shown by the table of keys that reads it (keys.hpp), in the order of the table.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: the tables of a store, what it is of, and the digest of all its rows.
+// Private to the room: the tables of a store, its identity, and the digest of all its rows.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: SQLite with what it must not forget, and errors that say what to do.
+// Private to the room: SQLite with the settings that keep data safe, and errors that give advice.
 #pragma once
 #include <sqlite3.h>
 

@@ -27,13 +27,14 @@ namespace store {
 // below 1e-30; a forger, who can compute checksums as well, is not kept out.
 class Store {
  public:
-  // For writing: makes the file, or goes on with what it holds. One process at a time; a shard's
-  // file ends in .part until it is finished, and a file system that other machines share will do.
-  // A store of the same axes whose values have changed keeps its points, to be placed again.
-  // Throws Error, Damaged; then the file is as it was.
+  // For writing: makes the file, or goes on with its points. One process at a time; a shard's file
+  // ends in .part until it is finished, and a file system that other machines share will do. A
+  // store of the same axes whose values have changed keeps its points, to be placed again. Throws
+  // Error, Damaged; then the file is as it was.
   static Store writer(const std::filesystem::path& file, const Identity& identity,
                       const std::vector<Column>& columns);
-  // For reading what there is now, also while another process writes. Throws Error, Damaged.
+  // For reading the points of this moment, also while another process writes. Throws Error,
+  // Damaged.
   static Store reader(const std::filesystem::path& file);
 
   Store(Store&&) noexcept;
@@ -46,7 +47,7 @@ class Store {
   std::int64_t placed() const;  // positions with a point
   void for_each_place(const std::function<void(std::int64_t)>& visit) const;
   std::vector<std::string> unplaced() const;  // ids of points at no position, sorted
-  // These two throw Damaged where a row is not what was written.
+  // These two throw Damaged if a row differs from the written one.
   std::optional<Row> row(std::int64_t position) const;
   void for_each_row(const std::function<void(const Row&)>& visit) const;  // by position
 

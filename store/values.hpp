@@ -8,7 +8,7 @@
 
 namespace store {
 
-// Something about a file that its owner must see to; says what to do.
+// A problem with a file that its owner must solve; the text gives advice.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -42,7 +42,7 @@ struct Similarity {
 // Both stand at the same place along every dimension and take the same simulated time.
 bool same(const Setting& a, const Setting& b);
 
-// Sum over the dimensions of what sets them apart; a metric. O(dimensions).
+// Distance of two settings: the sum over the dimensions; a metric. O(dimensions).
 double distance(const Setting& a, const Setting& b, const Similarity& similarity);
 
 // 1 of the same; otherwise (1 − own) · exp(−distance). Positive definite: a product of exponential
@@ -52,7 +52,7 @@ double correlation(const Setting& a, const Setting& b, const Similarity& similar
 
 // --- Fitting
 
-// The error of a forecast, in standard deviations of what forecasts like it are off by.
+// The error of a forecast, in standard deviations of the errors of similar forecasts.
 struct Deviation {
   Setting setting;
   double value = 0;   // log(measured / forecast) over its standard deviation

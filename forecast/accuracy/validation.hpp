@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forecasts against measurements: the error of every row, and what a set of rows says together.
+// Forecasts against measurements: the error of every row, and statistics of sets of rows.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -67,7 +67,7 @@ struct Errors {
   std::string worst_id;          // its row, the first of equals; of several data sets "SET: ROW"
 };
 
-// Runs that ran and that ran out of memory, against what the forecast said of them.
+// Runs that ran, and runs that ran out of memory, each by whether the forecast fits.
 struct Outcomes {
   std::size_t ran_as_forecast = 0, ran_against_forecast = 0;  // forecast fits, does not
   std::size_t overflowed_as_forecast = 0, overflowed_against_forecast = 0;

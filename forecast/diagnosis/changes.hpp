@@ -13,7 +13,7 @@ namespace forecast {
 struct LikelyChange {
   std::string words;  // "gradients are reduced with nothing beside it"
   std::string set;    // "plan.overlap.data=false"; of one by a factor: with factor 1
-  // By a factor from 1 to `most`: the set that slows what it says down by it. Empty: as it is.
+  // The --set that slows its subject down by a factor from 1 to `most`. Empty: `set` has no factor.
   std::function<std::string(double)> by_factor = {};
   double most = 1;
 };

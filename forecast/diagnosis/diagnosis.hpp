@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a real run was slower than its forecast: what traces of its ranks say, ranked.
+// Reasons why a real run was slower than its forecast, from traces of its ranks, ranked.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -74,16 +74,16 @@ struct Diagnosis {
   units::Seconds unexplained;        // measured - forecast - all of them
 };
 
-// In what the profiles are not of this scenario: GPUs, ranks, device, number format, sizes of
+// Differences between the profiles and this scenario: GPUs, ranks, device, number format, sizes of
 // groups, layers.
 std::vector<Mismatch> mismatches_of(const std::vector<Profile>& profiles, const Scenario& scenario,
                                     const std::vector<RankTimes>& expected);
 
 // Profiles are of different ranks of one run, `forecast` of the scenario. Nothing in it depends on
 // clocks of ranks being set alike. The chain of work that the step waited for is followed from its
-// end through all ranks that are traced; what is on it and should not be there, as the forecast
-// and the other ranks have it, is a suspect. Named from 1 % of the step on. What two causes share
-// is counted once: suspects sum to no more than the step exceeds the forecast by. Throws
+// end through all ranks that are traced; time on it beyond that of the forecast and of the other
+// ranks is a suspect. Suspects below 1 % of the step are left out. Seconds that two causes share
+// are counted once: the suspects sum to at most the excess of the step over the forecast. Throws
 // std::invalid_argument where a profile has no work, as rank_times() does.
 Diagnosis diagnose(const std::vector<Profile>& profiles, const Scenario& scenario,
                    const Forecast& forecast);

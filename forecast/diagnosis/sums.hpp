@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the sub-room: what ranks did in a step beside what they were expected to do, seconds.
+// Private to the sub-room: seconds of the work that ranks did in a step, and of the work expected
+// of them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -32,9 +33,9 @@ std::vector<SeenSums> sums_of(const SeenStep& step, const std::vector<RankTimes>
 // Some message of the pipeline is seen on one side only.
 bool waits_for_messages_unseen(const SeenStep& step);
 
-// On such ranks the wait for another stage is what stages that are not traced computed meanwhile:
-// as far as the forecast has it, at the pace of the rank itself, it becomes computation of the
-// chain; the rest of it, awaited.
+// On such ranks the wait for another stage is the time in which untraced stages computed: as far as
+// the forecast has that time, at the pace of the rank itself, it becomes computation of the chain;
+// the rest of it, awaited.
 void follow_unseen_stages(const SeenStep& step, std::vector<SeenSums>& sums,
                           std::vector<OnChain>& chain);
 

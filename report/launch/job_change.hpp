@@ -20,9 +20,9 @@ struct ChangedJob {
   Launch launch;  // the plan in the framework's words, and what these cannot say
 };
 
-// Changes those arguments of a job from which keys of the plan follow that the scenario has
-// otherwise: degrees, micro-batch, stages, schedule, sharding and recomputation. The text is read
-// again, so that `left` is what it says. Nothing where the text is no job. Throws scenarios::Error
+// Changes the arguments of a job that decide keys of the plan where the scenario differs: degrees,
+// micro-batch, stages, schedule, sharding and recomputation. The changed text is read again, so
+// `left` has the differences that remain. Nothing where the text is no job. Throws scenarios::Error
 // for a job that cannot be read.
 std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
                                       const scenarios::JobHints& hints,

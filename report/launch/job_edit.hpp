@@ -17,7 +17,7 @@ struct JobEdit {
   std::optional<std::string> value;
 };
 
-// The text with the edits made. Nothing but what they name changes: an argument that is there keeps
+// The text with the edits made. Only the named arguments change: an argument that is there keeps
 // its place, a new one comes beside others of its section. Edits that find no place are left out:
 // the caller reads the text again.
 std::string edited_script(std::string_view text, const std::vector<JobEdit>& edits);

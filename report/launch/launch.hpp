@@ -37,7 +37,7 @@ struct Launch {
   std::string name, text;          // the main file
   std::vector<LaunchFile> beside;  // further files that the framework needs
   // One for each key of the plan, trait of the model or choice of training that has an effect and
-  // that the framework cannot express: what the scenario has, and what is written instead. That is
+  // that the framework cannot express: the scenario's value, and the value in its place. That is
   // the nearest that the framework has; for recomputation, the nearest that recomputes at least as
   // much.
   std::vector<std::string> not_expressed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what a trained model depends on and no time or memory of a step does. No
-// scenario says it; of published models it is known.
+// Private to the room: constants of trained models that change neither time nor memory of a step.
+// No scenario has them; they are known for published models.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what all launch configurations are made from.
+// Private to the room: parts that all launch configurations share.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,7 +20,7 @@ Launch launch_deepspeed(const forecast::Scenario& scenario);
 Launch launch_torchtitan(const forecast::Scenario& scenario);
 Launch launch_nanotron(const forecast::Scenario& scenario);
 
-// Transformer layers of virtual stages in model order, and what is dropped of each.
+// Transformer layers of virtual stages in model order, and the tensors that each drops.
 struct Stages {
   std::vector<std::vector<strategies::Drop>> drops;
   std::optional<strategies::Drop> predictions;  // drop of prediction modules, if there are any

@@ -30,7 +30,7 @@ class Reading {
   Reading(std::string file, std::filesystem::path base, const Entries& overlay)
       : complaints_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
 
-  // A reading of a part of what the other reads: it knows the same files.
+  // A reading of a part of another reading's file: it knows the same files.
   Reading(std::string file, std::filesystem::path base, const Reading& whole)
       : Reading(std::move(file), std::move(base)) {
     texts_ = whole.texts_;
@@ -45,8 +45,8 @@ class Reading {
   Texts& texts() { return *texts_; }                       // texts of files that documents name
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
   std::string place_of(const Value& where) const;          // "FILE:LINE:COLUMN" or "--set N"
-  // Takes over what the reading of a document made of parts of this file complains of, each once;
-  // `renamed` says how its path is called here.
+  // Takes over the complaints of a reading of a document that was made of parts of this file, each
+  // once; `renamed` gives the name of its path here.
   void adopt(const Reading& part, const std::function<std::string(const std::string&)>& renamed) {
     complaints_.adopt(part.complaints_, renamed);
   }
@@ -113,10 +113,11 @@ class Cursor {
   Cursor in_the_end(std::string_view key, const Value& value) const;
 
   void complain(const std::string& text) const { say(text, false); }
-  // A complaint about a key rather than about its value; `meant` may be what was meant by it.
+  // A complaint about a key rather than about its value; `meant` is the key that was probably
+  // meant.
   void complain_of(const Value& key, const std::string& text, const std::string& meant) const;
   void missing(std::string_view key, std::string_view why) const;
-  // A complaint about what a key means, whether it stands here or came from elsewhere.
+  // A complaint about the meaning of a key, whether it stands here or comes from elsewhere.
   void complain_at(std::string_view key, const std::string& text) const;
   void unsupported(const std::string& text) const { say(text, true); }
 

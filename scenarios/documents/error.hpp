@@ -25,7 +25,7 @@ struct Error : std::runtime_error {
   std::vector<Complaint> complaints;  // never empty
 };
 
-// True when nothing is wrong with the file except that it asks for what is not supported yet.
+// True if the only mistakes of the file are features that are not supported yet.
 bool only_unsupported(const Error& error);
 
 // A place in a file: lines and columns count from one, columns in bytes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of training frameworks for what scenarios call otherwise.
+// Words of training frameworks for keys that have other names in scenarios.
 #pragma once
 #include <string_view>
 

@@ -21,9 +21,9 @@ struct PackedMistake : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Gives what `packed` holds: as it is, or unpacked if it begins as gzip does. Members of an archive
-// come one after the other; what follows them and is none is passed over. Reading throws
-// PackedMistake.
+// Gives the bytes of `packed` as they are, or unpacked if it begins as gzip does. Members of an
+// archive come one after the other; bytes behind them that are no member are passed over. Reading
+// throws PackedMistake.
 class Unpacked : public std::streambuf {
  public:
   explicit Unpacked(std::streambuf& packed, const UnpackLimits& limits = {});

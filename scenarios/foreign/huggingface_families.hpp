@@ -58,7 +58,7 @@ inline constexpr auto arctic_note =
     "its MLP beside the experts is counted as a shared expert, with two norms in a layer of three";
 inline constexpr auto xielu_note = "its activation, xIELU, is counted as a squared ReLU";
 
-// Gemma3TextConfig: files of transformers print only what differs.
+// Gemma3TextConfig: files of transformers print only differences from the class.
 inline constexpr std::array<ClassDefault, 9> gemma3_sizes{{{"vocab_size", 262'208},
                                                            {"hidden_size", 2304},
                                                            {"intermediate_size", 9216},
@@ -69,7 +69,7 @@ inline constexpr std::array<ClassDefault, 9> gemma3_sizes{{{"vocab_size", 262'20
                                                            {"max_position_embeddings", 131'072},
                                                            {"sliding_window", 4096}}};
 
-// Configurations inside of another print only what differs from their class: those of LLaVA are
+// Configurations inside of another print only differences from their class: those of LLaVA are
 // often a name. Defaults of LlamaConfig, MistralConfig and Qwen2Config, of which Qwen3's are equal.
 inline constexpr std::array<ClassDefault, 6> llama_sizes{{{"vocab_size", 32'000},
                                                           {"hidden_size", 4096},

@@ -21,7 +21,7 @@ struct ClassDefault {
   std::int64_t value;
 };
 
-// Reads fields under any of their names and keeps account of what was missing or wrong.
+// Reads fields under any of their names and keeps account of missing and wrong ones.
 class Fields {
  public:
   using Names = std::initializer_list<const char*>;

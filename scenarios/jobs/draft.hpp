@@ -18,7 +18,8 @@ Value job_yes_no(bool yes);
 Value job_list(const std::vector<std::int64_t>& numbers);
 Value job_words(const std::vector<std::string>& words);
 
-// GPUs that share a node: what groups of states that are shared by no more are taken to be.
+// GPUs of a node: groups of at most so many GPUs that share states are taken to be inside of a
+// node.
 inline constexpr std::int64_t node_gpus = 8;
 
 class Draft {

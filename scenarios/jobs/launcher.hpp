@@ -31,8 +31,8 @@ std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher)
 // The number that an option has, "gpu:8" and "1:8" being 8; nothing where it is none.
 std::optional<std::int64_t> launched_number(const JobArgument& option);
 
-// The first option of those that say how many GPUs there are which only a shell can tell, with what
-// to give; no text: there is none.
+// The first option about the number of GPUs whose value only a shell could compute, with the
+// variable to give; no text: there is none.
 LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher);
 
 // Puts options of the launcher before the job's arguments; `unused` is why none counts, or empty.

@@ -9,7 +9,7 @@
 
 namespace scenarios {
 
-// Whether the command succeeds, where it is a test of what is known: "[ $A == b ]", "[[ -z $A ]]",
+// Whether the command succeeds, if it is a test of known values: "[ $A == b ]", "[[ -z $A ]]",
 // "test 1 -lt 2", "true", "false"; nothing where only a shell can tell. O(words).
 std::optional<bool> succeeds(const Statement& statement, std::size_t first,
                              const ShellVariables& variables);

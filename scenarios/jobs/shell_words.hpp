@@ -15,13 +15,13 @@ namespace scenarios {
 
 class ShellVariables {
  public:
-  // `env` is NAME=VALUE each; what the file assigns to such a name is passed over. Throws Error for
-  // another form.
+  // `env` is NAME=VALUE each; the file's assignments to such a name are passed over. Throws Error
+  // for another form.
   explicit ShellVariables(std::span<const std::string> env);
 
   void assign(const std::string& name, std::vector<JobWord> value);
   void append(const std::string& name, const std::vector<JobWord>& value);
-  // Whether it has a value depends on what a shell would find out: `why`.
+  // Only a shell could tell whether it has a value: `why`.
   void doubt(const std::string& name, const std::string& why);
   bool knows(std::string_view name) const { return values_.contains(name); }
 

@@ -48,7 +48,7 @@ struct PointRead {
   std::string reason;
 };
 
-// Reads points one after the other and remembers what they have in common. One for each thread; the
+// Reads points one after the other and remembers their common parts. Use one for each thread; the
 // grid must outlive it.
 class PointReader {
  public:
