@@ -124,7 +124,7 @@ struct ExplainRequest {
 
 int simulate(const SimulateRequest& request, const Common& common, Streams streams);
 int explain(const ExplainRequest& request, const Common& common, Streams streams);
-// The same beside another scenario; --set holds for the first.
+// Simulates a scenario beside another one; --set holds for the first.
 int compare(const std::string& file, const std::string& against, bool full, const Common& common,
             Streams streams);
 int search(const SearchRequest& request, const Common& common, Streams streams);

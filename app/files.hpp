@@ -33,7 +33,8 @@ struct Place {
   std::string name;
   friend bool operator==(const Place&, const Place&) = default;
 };
-// None of a device, a pipe, an open stream or a folder, nor where the file's folder is not there.
+// The place of a file; none for a device, a pipe, an open stream or a folder, and if its folder is
+// missing.
 std::optional<Place> place_of(const std::filesystem::path& file);
 std::optional<Place> place_of_folder(const std::filesystem::path& folder);  // "": this one
 
@@ -54,8 +55,8 @@ class Outputs {
 
   // Throws Mistake where one of them would overwrite one of these files.
   void spare(const std::vector<std::filesystem::path>& read) const;
-  // The same for a store and the files that SQLite keeps beside it, also for an unfinished store.
-  // Adding to a store is allowed.
+  // Throws Mistake where an output would overwrite a store, finished or not, or one of the files
+  // that SQLite keeps beside it. Adding to a store is allowed.
   void spare_store(const std::filesystem::path& store) const;
 
  private:

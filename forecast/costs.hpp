@@ -16,7 +16,7 @@ class Prices {
  public:
   explicit Prices(const topology::Cluster& cluster);
   strategies::Costs costs() const;  // the cluster alone must outlive them
-  // The same; all that is asked is kept.
+  // Costs that also keep every question that is asked.
   strategies::Costs costs_with_questions() const;
   // The evidence that the answer to a question rests on. O(measurements)
   topology::Evidence evidence(const strategies::Question& question) const;

@@ -13,7 +13,7 @@ namespace report {
 // Advice against idle time of this cause: a sentence that names the keys to change.
 std::string remedy(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                    forecast::IdleCause cause);
-// The same of a schedule that is studied alone.
+// Advice against idle time of this cause in a schedule that is studied alone.
 std::string_view schedule_remedy(forecast::IdleCause cause);
 
 // Causes of the mean stage's idle time with their shares of the step, and a remedy for the

@@ -47,7 +47,7 @@ std::string simulate_text(const forecast::Scenario& scenario, const forecast::Fo
 std::string correction_text(const forecast::Correction& correction, bool common,
                             const TextOptions& options);
 
-// The same in one sentence.
+// The correction in one sentence.
 std::string correction_sentence(const forecast::Correction& correction);
 
 }  // namespace report

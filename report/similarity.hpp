@@ -18,7 +18,7 @@ std::string similarity_yaml(const forecast::Similarity& similarity);
 std::string neighbours_json(const std::vector<forecast::NeighbourScore>& scores,
                             const forecast::Similarity& similarity);
 
-// The same as a table.
+// The scores and the similarity as a table.
 std::string neighbours_text(const std::vector<forecast::NeighbourScore>& scores,
                             const forecast::Similarity& similarity,
                             const TextOptions& options = {});

@@ -16,7 +16,7 @@ namespace scenarios {
 // as needed, and a catalog name on the way becomes {base: name}.
 void apply_sets(Value& document, std::span<const std::string> sets, Reading& reading,
                 int first = 1);
-// The same for a value that is parsed already; complaints point at it. `null` removes the key.
+// Applies a value that is parsed already; complaints point at it. `null` removes the key.
 void set_value(Value& document, const std::string& path, Value value, Reading& reading);
 // "plan.tensor": plan, tensor.
 std::vector<std::string> keys_of(const std::string& path);
@@ -28,7 +28,8 @@ search::Question read_sections(const Value& document, Reading& reading);
 // something while it is clean.
 forecast::Scenario read_document(const Value& document, Reading& reading);
 
-// The same of a scenario whose plan is left open (search_file.hpp).
+// Reads and checks a scenario whose plan is left open (search_file.hpp), with complaints in the
+// reading.
 search::Question read_question(const Value& document, Reading& reading);
 
 }  // namespace scenarios

@@ -32,7 +32,7 @@ KernelTable read_kernel_table(std::string_view csv, const std::string& file_name
 // table under the name `csv`. Throws Error for an unknown base, for facts that a device does not
 // take, and for figures that neither the facts nor a base have.
 std::string device_yaml(const KernelTable& table, const std::string& base, const std::string& csv);
-// The same as a device, without the table.
+// The device's data sheet as a device, without the table.
 topology::Device device_of(const KernelTable& table, const std::string& base);
 
 }  // namespace scenarios

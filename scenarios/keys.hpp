@@ -171,7 +171,7 @@ std::function<std::optional<Value>(const Target&)> shown_by(Get get, Show show) 
     return {};
 }
 
-// The same key, shown only of some targets.
+// The key, shown only of some targets.
 template <class Target, class Shows>
 Key<Target> shown_if(Shows shows, Key<Target> key) {
   key.show = [shows, show = key.show](const Target& target) {
@@ -330,7 +330,7 @@ Key<Target> inner(std::string_view name, std::string_view description, const Tab
           })};
 }
 
-// The same key, shown as `show` says.
+// The key, shown as `show` says.
 template <class Target, class Show>
 Key<Target> shown_as(Show show, Key<Target> key) {
   key.show = show;

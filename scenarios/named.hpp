@@ -36,8 +36,8 @@ inline bool has_base(const std::string& name, std::string_view unnamed) {
   return name != unnamed && !name.empty();
 }
 
-// These keys over the entry that they started from, which they repeat and change. A key of the
-// entry that they lack is shown as zero or empty.
+// The keys laid over the catalog entry that they started from. A key of the entry that they lack is
+// shown as zero or empty.
 Value over_base(const std::string& name, std::string_view unnamed, Value keys);
 
 // The place of the catalog name: the value itself, or its member `base`; nothing without either.

@@ -54,7 +54,7 @@ struct Dataset {
 Dataset read_dataset(std::string_view text, const std::string& file_name,
                      const std::filesystem::path& folder = {});
 
-// The same from a file, which paths in it start from.
+// Reads one data set from a file; its paths start from the file's folder.
 Dataset load_dataset(const std::filesystem::path& file);
 
 // The names of the folder's data sets, sorted: "NAME" for NAME.yaml. Throws Error if it is none.

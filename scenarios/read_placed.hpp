@@ -29,7 +29,7 @@ auto read_placed(std::string_view text, const std::string& file_name,
                                  {file_name, std::move(document), std::move(files)}};
 }
 
-// The same of a file, which is among those that were read.
+// Reads a file, or a text in memory, as read_placed() does; the file is among those that were read.
 template <class Read>
 auto load_placed(const Source& source, std::span<const std::string> sets, const Read& read) {
   auto placed = read_placed(source.read(), source.file.string(), sets, source.folder(), read);

@@ -23,7 +23,7 @@ forecast::Scenario read_scenario(std::string_view text, const std::string& file_
                                  std::span<const std::string> sets = {},
                                  const std::filesystem::path& base = {});
 
-// The same from a file, which paths in it start from.
+// Reads a scenario from a file; its paths start from the file's folder.
 forecast::Scenario load_scenario(const std::filesystem::path& file,
                                  std::span<const std::string> sets = {});
 

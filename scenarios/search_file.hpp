@@ -19,7 +19,7 @@ search::Question read_question(std::string_view text, const std::string& file_na
                                std::span<const std::string> sets = {},
                                const std::filesystem::path& base = {});
 
-// The same from a file, which paths in it start from.
+// Reads a question from a file; its paths start from the file's folder.
 search::Question load_question(const std::filesystem::path& file,
                                std::span<const std::string> sets = {});
 

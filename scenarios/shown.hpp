@@ -16,7 +16,7 @@
 namespace scenarios {
 
 Value shown(const model::Transformer& model);
-// These, nodes and fabrics begin with the catalog entry `base` that they are named after.
+// Devices, nodes and fabrics begin with the catalog entry `base` that they are named after.
 Value shown(const topology::Device& device);
 Value shown(const topology::Node& node);
 Value shown(const topology::Fabric& fabric);

@@ -17,7 +17,7 @@ void be_lenient(Database& database, bool lenient);
 
 // The contents of a file with tables, after all of it was checked. Throws Error, Damaged.
 Opened checked(Database& database);
-// The same, and throws unless the sweep of this identity can go on with them.
+// The contents, too, but throws unless the sweep of this identity can go on with them.
 Opened checked(Database& database, const Identity& identity, const std::vector<Column>& columns);
 
 bool alike(const std::vector<Column>& a, const std::vector<Column>& b);

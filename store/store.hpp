@@ -47,7 +47,7 @@ class Store {
   std::int64_t placed() const;  // positions with a point
   void for_each_place(const std::function<void(std::int64_t)>& visit) const;
   std::vector<std::string> unplaced() const;  // ids of points at no position, sorted
-  // These two throw Damaged if a row differs from the written one.
+  // row() and for_each_row() throw Damaged if a row differs from the written one.
   std::optional<Row> row(std::int64_t position) const;
   void for_each_row(const std::function<void(const Row&)>& visit) const;  // by position
 
@@ -59,7 +59,7 @@ class Store {
   void take(const std::filesystem::path& other);
   // Makes it one plain file, which needs no writable folder to be read. Nothing can be added then.
   void close();
-  // The same, and gives a shard its final name.
+  // Closes the store and gives a shard its final name.
   void finish();
 
  private:

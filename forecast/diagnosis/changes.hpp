@@ -18,7 +18,7 @@ struct LikelyChange {
   double most = 1;
 };
 
-// Those that the scenario has not taken already, in the order in which they are usual.
+// The changes that the scenario does not have yet, the most usual first.
 std::vector<LikelyChange> likely_changes(const Scenario& scenario);
 
 }  // namespace forecast

@@ -29,7 +29,7 @@ std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits
 // nothing where the script has no such argument.
 std::optional<std::string> script_value(std::string_view text, std::string_view name);
 
-// The same of a value in a file of keys.
+// A value of a file of keys as it is spelled there, without its quotes.
 std::string spelled_at(std::string_view text, const scenarios::Value& value);
 
 }  // namespace report

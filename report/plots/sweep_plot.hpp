@@ -41,7 +41,7 @@ Plot relative_plot(Plot plot);
 // places where there is room.
 std::string sweep_plot(const Plot& plot, const TextOptions& options);
 
-// The same as one SVG image for a page or a paper: light or dark as the reader's system is, texts
+// The plot as one SVG image for a page or a paper: light or dark as the reader's system is, texts
 // as texts, no scripts, nothing fetched; the scales end at round numbers, bytes are in GiB. The
 // same plot has the same bytes.
 std::string sweep_svg(const Plot& plot);

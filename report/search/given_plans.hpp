@@ -26,7 +26,7 @@ struct GivenPlans {
 // space. In all: rows, those compared, whose plan lies inside, and found to be no slower.
 std::string given_plans_json(const std::vector<GivenPlans>& all);
 
-// The same as a table, then the totals, then the reasons why rows are not compared.
+// The comparisons as a table, then the totals, then the reasons why rows are not compared.
 std::string given_plans_text(const std::vector<GivenPlans>& all, const TextOptions& options = {});
 
 }  // namespace report

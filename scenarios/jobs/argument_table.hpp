@@ -44,7 +44,8 @@ class ArgumentTable {
   // O(log n).
   const KnownArgument* find(std::string_view name) const;
   const KnownArgument* find_here(std::string_view name) const;
-  // Those here whose name or alias begins so, each once, in the order of names. O(log n) each.
+  // Arguments of this table whose name or alias begins so, each once, in the order of names. O(log
+  // n) each.
   std::vector<const KnownArgument*> beginning(std::string_view prefix) const;
   // By its name in files of keys.
   const KnownArgument* find_dest(std::string_view dest) const;

@@ -21,7 +21,7 @@ class Given {
   // The last of that name, or null. Rules ask by the names of the table only.
   const JobArgument* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
-  // The same, also for an argument that is off.
+  // The last argument of that name, even if it is off, or null.
   const JobArgument* mentioned(std::string_view name) const;
 
   // The value, or nothing where the argument is not given or its value is wrong, which is

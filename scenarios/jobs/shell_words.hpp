@@ -32,8 +32,8 @@ class ShellVariables {
   // their variables again and again end as trouble too: all words that one object makes are
   // bounded.
   std::vector<JobWord> expanded(std::string_view raw, const Place& at) const;
-  // The same, to be kept as a value: trouble stays where it is in the text, marked, until the value
-  // is expanded.
+  // The words of a value that is kept: trouble stays in its place in the text, marked, until the
+  // value is expanded.
   std::vector<JobWord> value_of(std::string_view raw, const Place& at) const;
   // The variable's text where it is one word without trouble.
   std::optional<std::string> text_of(const std::string& name) const;

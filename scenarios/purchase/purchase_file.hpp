@@ -21,11 +21,11 @@ search::Purchase read_purchase(std::string_view text, const std::string& file_na
                                std::span<const std::string> sets = {},
                                const std::filesystem::path& base = {});
 
-// The same from a file, which paths in it start from.
+// Reads a purchase from a file; its paths start from the file's folder.
 search::Purchase load_purchase(const std::filesystem::path& file,
                                std::span<const std::string> sets = {});
 
-// The same with the places of its keys, for refusals of the simulation, and the files that were
+// A purchase with the places of its keys, for refusals of the simulation, and the files that were
 // read.
 struct PlacedPurchase {
   search::Purchase value;

@@ -27,7 +27,7 @@ Grid read_grid(std::string_view text, const std::string& file_name,
                std::span<const std::string> sets = {}, const std::filesystem::path& folder = {},
                Files* read = nullptr);
 
-// The same from a file, which paths in it start from; `read` receives it too.
+// Reads a sweep from a file; its paths start from the file's folder. `read` receives the file, too.
 Grid load_grid(const Source& source, std::span<const std::string> sets = {}, Files* read = nullptr);
 
 // The grid as a sweep file in JSON that needs no other file but those that scenarios name. Grids
