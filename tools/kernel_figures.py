@@ -8,8 +8,11 @@ Needs the Python package (PYTHONPATH=build/python): times that are forecast are 
 clock of the benchmark (sustained_clock 1). With TABLES, the folder that tools/make_kernel_tables.py reads,
 the older table of H100, published figures of attention and SimuMax's table of B200 are compared, too.
 """
+import bisect
 import collections
 import csv
+import itertools
+import math
 import pathlib
 import statistics
 import sys
@@ -100,6 +103,51 @@ def print_older(older, forward):
     table = device_of(DEVICES["H100"], older)
     print("forward products by the older table:", percent([error(table, PEAK, *row) for row in forward.items()]))
     print("each from the others and the older table:", errors_from(DEVICES["H100"], forward, older | forward))
+
+
+# Surfaces: the factor that joins them to a table.
+
+def surface_of(device, header):
+    """Axes and values, by the indices of their nodes, of a surface of scenarios/catalog/rates; None: not measured."""
+    lines = (ROOT / f"scenarios/catalog/rates/{device}.rates").read_text().splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith(header))
+    axes = []
+    while not lines[at + 1][0].isdigit() and lines[at + 1][0] != "-":
+        at += 1
+        if lines[at].startswith("axis"):
+            axes.append([float(size) for size in lines[at].split()[2:]])
+    values = {}
+    for rows in itertools.product(*(range(len(axis)) for axis in axes[:-1])):
+        at += 1
+        values |= {(*rows, place): None if cell == "-" else float(cell) for place, cell in enumerate(lines[at].split())}
+    return axes, values
+
+
+def logarithm_at(axes, values, sizes):
+    """Logarithm of the rate, straight in that of each size between nodes; None outside of the grid."""
+    cells = []
+    for size, axis in zip(sizes, axes):
+        if not axis[0] <= size <= axis[-1]:
+            return None
+        low = min(bisect.bisect_right(axis, size), len(axis) - 1) - 1
+        share = math.log(size / axis[low]) / math.log(axis[low + 1] / axis[low])
+        cells.append([(place, weight) for place, weight in ((low, 1 - share), (low + 1, share)) if weight > 0])
+    corners = [(values[tuple(place for place, _ in corner)], math.prod(weight for _, weight in corner))
+               for corner in itertools.product(*cells)]
+    if any(value is None for value, _ in corners):
+        return None
+    return sum(weight * math.log(value) for value, weight in corners)
+
+
+def print_joins():
+    for table, name in (("b200", "b200"), ("h100", DEVICES["H100"]), ("h200", DEVICES["H200"])):
+        entry = catalog_entry(name)
+        surface = surface_of(entry["rates"], "surface product cublas bf16")
+        peak = float(entry["peak"]["bf16"].removesuffix(" TFLOP/s"))
+        logs = [math.log(share * peak) - found for shape, share in catalog_products(table).items()
+                if shape[0] == "forward" and (found := logarithm_at(*surface, shape[2:])) is not None]
+        print(f"{table}.csv over its surface, geometric mean of {len(logs)} forward products:",
+              f"{math.exp(statistics.mean(logs)):.3f}")
 
 
 # Attention.
@@ -212,6 +260,7 @@ def main(*given):
     older = folder and tables.merged(*(tables.profiled(folder, f"vidur_h100_{name}_gemm.csv")
                                        for name in ("Llama-2-7b-hf", "Llama-2-70b-hf")))
     print_products(older)
+    print_joins()
     print_narrow()
     print_attention(folder)
     print_backward(folder)
