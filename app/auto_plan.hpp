@@ -11,7 +11,7 @@
 
 namespace app {
 
-// How long and how closely it is looked for where the scenario does not say.
+// Gap and time limit of the search where the scenario has none.
 inline constexpr double auto_gap = 0.05;
 inline constexpr units::Seconds auto_time_limit{60};
 

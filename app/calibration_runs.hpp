@@ -24,7 +24,7 @@ class CalibrationRuns {
                   const std::filesystem::path& collectives, const std::filesystem::path& catalog,
                   unsigned threads);
 
-  // Rows that cannot be simulated with what the parameters start from; they are left out.
+  // Rows that cannot be simulated at the start of the parameters; they are left out.
   std::size_t refused() const { return refused_; }
 
   // Every data set weighs the same, and all together as many observations as there are groups.
@@ -46,20 +46,20 @@ class CalibrationRuns {
   // ln(predicted / measured) with these entries of the catalog. Nothing where there is no forecast;
   // std::invalid_argument where it cannot be simulated.
   using Residual = std::function<std::optional<double>(const scenarios::Entries&)>;
-  // Which of the changed catalogs make another run of it than the first does.
+  // Indices of the changed catalogs under which the run differs from that under the first catalog.
   using Felt = std::function<std::vector<std::size_t>(const scenarios::Entries&,
                                                       const std::vector<scenarios::Entries>&)>;
   struct Run {
     Residual residual;
     Felt felt;
     forecast::Membership member;
-    std::vector<std::size_t> keys = {};                // that reach it
+    std::vector<std::size_t> keys = {};                // fitted keys that change the run
     std::map<std::vector<double>, double> known = {};  // residual by the values of those
   };
   void add_runs(std::size_t set, const std::filesystem::path& folder);
   void add_collectives(std::size_t set, const std::filesystem::path& folder);
   void add(std::size_t set, const std::string& group, Residual residual, Felt felt);
-  std::vector<forecast::Membership> members() const;  // of all runs
+  std::vector<forecast::Membership> members() const;  // memberships of all runs
   std::vector<double> starts() const;
   void find_keys();
   void leave_out_refused();

@@ -14,7 +14,7 @@
 
 namespace app {
 
-// How far a command is: a line for people, and figures by name.
+// Progress of a command: a line for people, and figures by name.
 struct Headway {
   std::string text;
   std::vector<std::pair<std::string, double>> figures;
@@ -25,9 +25,9 @@ struct Headway {
 struct Caller {
   std::stop_token stop;  // ends the command as Ctrl-C does; without one, Ctrl-C itself does
   std::function<void(const Headway&)> progress;  // some ten times a second, from any thread
-  std::map<std::string, std::string> texts;      // that stand for files of these names
+  std::map<std::string, std::string> texts;      // texts in place of files of these names
 
-  std::vector<scenarios::Complaint> complaints;  // of an input that is wrong
+  std::vector<scenarios::Complaint> complaints;  // mistakes of a wrong input
   // With takes_files, the command puts the files of --report and --trace here, by name, and writes
   // none to the disk.
   bool takes_files = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every command shares: what was asked, where answers go, exit statuses.
+// Shared by all commands: requests, streams for answers, exit statuses.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace app {
 // Exit statuses of the program.
 inline constexpr int success = 0, no_answer = 1, wrong_input = 2, own_fault = 3, interrupted = 130;
 
-// A mistake in the command line or in what it names.
+// A mistake in the command line or in a file that it names.
 struct Mistake : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -42,10 +42,10 @@ struct Streams {
   std::ostream& err;
   bool terminal = false;      // `out` is one
   bool err_terminal = false;  // `err` is one
-  int columns = 0;            // of the terminal; 0: not known
+  int columns = 0;            // width of the terminal; 0: not known
 };
 
-// Throws Mistake where standard output did not take what it was told.
+// Throws Mistake if writing to standard output failed.
 void check_told(Streams streams);
 
 // Writes an answer to --output, or to standard output. Throws Mistake if the file cannot be
@@ -62,7 +62,7 @@ void write_trace(const Common& common, const forecast::Timeline& timeline, std::
 void check_report_name(const std::string& path);
 void write_report(const Common& common, const std::string& page);
 
-// stepcast simulate FILE as it was asked, word by word; without what it writes.
+// The words of the command stepcast simulate FILE as given, without its options for outputs.
 std::vector<std::string> simulate_command(const std::string& file, const Common& common);
 
 // Width, Unicode and colour as the terminal allows (TERM, LC_ALL, LC_CTYPE, LANG, COLUMNS,
@@ -78,7 +78,7 @@ struct ScheduleRequest {
   std::vector<std::string> slow;  // "STAGE=FACTOR"
 };
 
-// How large a fabric is shown.
+// The size at which a fabric is shown.
 struct FabricSize {
   int nodes = 32;
   std::string node;  // empty: one that the fabric is usual for
@@ -92,7 +92,7 @@ struct CalibrationRequest {
   std::string kernels, name, base;  // a measured kernel table, for a device entry instead
 };
 
-// A plan as what a training framework starts from.
+// A request to write a plan as a launch configuration.
 struct Emission {
   std::string framework;  // a word of report::framework_names; empty: none is asked for
   std::string folder;     // for all files that it starts from; empty: the main one is printed
@@ -112,7 +112,7 @@ struct SearchRequest {
   std::string file;
   std::size_t top = 10;  // plans to report
   std::string within;    // FRAMEWORK[@VERSION] whose limits plans keep to; empty: none
-  Emission emission;     // of the best plan
+  Emission emission;     // writes the best plan
 };
 
 // Why a run was slower than its forecast; one of measured and trace may be empty.
@@ -124,11 +124,11 @@ struct ExplainRequest {
 
 int simulate(const SimulateRequest& request, const Common& common, Streams streams);
 int explain(const ExplainRequest& request, const Common& common, Streams streams);
-// The same beside another scenario; --set holds for the first.
+// Simulates a scenario beside another one; --set holds for the first.
 int compare(const std::string& file, const std::string& against, bool full, const Common& common,
             Streams streams);
 int search(const SearchRequest& request, const Common& common, Streams streams);
-// Which of the options of a purchase file to buy or rent.
+// Recommends one of the options of a purchase file.
 int purchase(const std::string& file, const Common& common, Streams streams);
 std::string schedule_names();  // "gpipe, 1f1b, ..., dualpipe or dualpipe-v"
 int schedule(const ScheduleRequest& request, const Common& common, Streams streams);

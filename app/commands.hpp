@@ -9,7 +9,7 @@
 
 namespace app {
 
-using Action = std::function<int(Streams)>;  // what the parsed command does
+using Action = std::function<int(Streams)>;  // runs the parsed command
 
 // Options that hold on every command that runs something.
 void add_common(CLI::App& command, Common& common);

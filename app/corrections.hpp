@@ -15,12 +15,12 @@ namespace app {
 // The measured steps of a file, beside their forecasts.
 struct Correcting {
   forecast::Corrections corrections;
-  std::string text;  // of all that decides what they do: equal texts correct alike
+  std::string text;  // identity: equal texts correct forecasts alike
 };
 
-// Of --corrections; nothing where it was not given. Simulates every entry, on several threads.
-// Throws scenarios::Error, or Mistake for a step that cannot be simulated and where an output would
-// overwrite what it reads.
+// The corrections of --corrections; nothing if it was not given. Simulates every entry, on several
+// threads. Throws scenarios::Error, or Mistake for a step that cannot be simulated and where an
+// output would overwrite an input.
 std::optional<Correcting> load_correcting(const Common& common, const Outputs& outputs);
 
 // The correction of a forecast that has its interval, applied to it; nothing without any.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans written as what a training framework starts from.
+// Plans written as launch configurations of training frameworks.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,13 +18,14 @@ std::vector<Output> emitted_outputs(const Emission& emission);
 // Throws Mistake where a job is to be changed and none was read, or one would be overwritten.
 void check_emission(const Emission& emission, const scenarios::Origin& origin);
 
-// Says on standard error what the framework cannot express, and writes the set of files where there
-// is a folder. Returns the main file where there is none, for standard output; otherwise nothing.
+// Lists on standard error the parts of the plan that the framework cannot express, and writes the
+// set of files where there is a folder. Returns the main file where there is none, for standard
+// output; otherwise nothing.
 std::string emit(const report::Launch& launch, const Emission& emission, const Common& common,
                  Streams streams);
 
-// Of the scenario in the framework's words, or as a change of the job that it was read from;
-// nothing where neither is asked for.
+// Launch files of the scenario, or the change of the job that it was read from; nothing if neither
+// is asked for.
 std::string emit(const forecast::Scenario& scenario, const scenarios::Origin& origin,
                  const Emission& emission, const Common& common, Streams streams);
 

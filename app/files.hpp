@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a command writes. What it reads, and what is nobody's to replace, stays whole.
+// The files that a command writes. Files that it reads, devices and pipes are never replaced.
 #pragma once
 #include <sys/types.h>
 
@@ -15,14 +15,14 @@ namespace app {
 struct Common;
 
 // Writes a plain file whole or not at all: beside it, under a name of nobody else's, and then in
-// its place. A link stays, and what it leads to is written. The mode stays, and the owner where
-// that is allowed; a new file has the mode that the umask leaves. Of several hard links the others
-// keep what they had. Into a device, a pipe or an open stream (/dev/stdout) it writes, and replaces
+// its place. A link stays, and its target is written. The mode stays, and the owner where that is
+// allowed; a new file has the mode that the umask leaves. Of several hard links the others keep
+// what they had. Into a device, a pipe or an open stream (/dev/stdout) it writes, and replaces
 // nothing. Throws Mistake, and whatever `write` throws.
 void write_file(const std::string& path, const std::function<void(std::ostream&)>& write);
 void write_file(const std::string& path, const std::string& bytes);
 
-// Throws Mistake for what write_file would refuse as things stand, and touches nothing.
+// Throws Mistake if write_file would refuse the file now; touches nothing.
 void check_writable(const std::string& path);
 
 // The identity of a file, equal for all its names: its disk and its number there. A file that does
@@ -33,7 +33,8 @@ struct Place {
   std::string name;
   friend bool operator==(const Place&, const Place&) = default;
 };
-// None of a device, a pipe, an open stream or a folder, nor where the file's folder is not there.
+// The place of a file; none for a device, a pipe, an open stream or a folder, and if its folder is
+// missing.
 std::optional<Place> place_of(const std::filesystem::path& file);
 std::optional<Place> place_of_folder(const std::filesystem::path& folder);  // "": this one
 
@@ -48,14 +49,14 @@ struct Output {
 // never refused: writing into them destroys nothing.
 class Outputs {
  public:
-  // --output, --trace and --report, and what else there is. Throws Mistake for what cannot be
-  // written, and where two of them are one file.
+  // --output, --trace, --report and further outputs. Throws Mistake for one that cannot be written,
+  // and if two of them are the same file.
   explicit Outputs(const Common& common, const std::vector<Output>& others = {});
 
   // Throws Mistake where one of them would overwrite one of these files.
   void spare(const std::vector<std::filesystem::path>& read) const;
-  // The same for a store and what SQLite keeps beside it, also while it is unfinished. To add to it
-  // is no harm.
+  // Throws Mistake where an output would overwrite a store, finished or not, or one of the files
+  // that SQLite keeps beside it. Adding to a store is allowed.
   void spare_store(const std::filesystem::path& store) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line can do, told to shells and to man: made from the tree that parses it.
+// Completion scripts and the manual page, made from the tree that parses the command line.
 #pragma once
 #include <string>
 #include <string_view>

@@ -10,8 +10,8 @@
 namespace app {
 
 // work(i) for each i below `count`, on as many threads as are asked for and useful. A piece of work
-// writes only what is its own, so that the result is the same for any number of them. What is
-// thrown is thrown again when all have ended.
+// writes only its own results, so that the answer is the same for any number of threads. An
+// exception is thrown again when all have ended.
 template <class Work>
 void for_each_index(std::size_t count, unsigned threads, Work work) {
   std::atomic<std::size_t> next{0};

@@ -8,8 +8,8 @@
 
 namespace app {
 
-// Answers a question that was read from `origin`. Throws scenarios::Error for what answer() refuses
-// with std::invalid_argument.
+// Answers a question that was read from `origin`. Turns std::invalid_argument of answer() into
+// scenarios::Error with a place.
 template <class Answer>
 auto placing(const scenarios::Origin& origin, Answer answer) {
   try {

@@ -23,7 +23,7 @@ std::filesystem::path data_folder(const std::string& asked, const std::string& n
                                   const std::string& what);
 std::filesystem::path published_folder(const std::string& asked);
 
-// What the checkout fits to published runs; nothing where it does not say.
+// The calibration of the checkout; empty if it has no file of it.
 scenarios::Calibration checkout_calibration();
 
 // The data sets of those names, or all, their rows marked by the checkout's calibration

@@ -18,7 +18,7 @@ std::optional<report::Framework> framework_asked_for(const std::string& text);
 // more plans.
 void keep_runnable(search::Outcome& outcome, report::Framework framework);
 
-// What leaving the framework's limits would win: the question searched without them.
+// The gain of leaving the framework's limits: searches the question again without them.
 report::FrameworkLimits limits_of(const search::Question& question, report::Framework framework,
                                   const search::Options& options);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of sweeps share.
+// Shared by the commands of sweeps.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -25,7 +25,7 @@ struct SweepRequest {
   std::string csv;    // empty: none
   std::string shard;  // "3/20"; empty: all
   std::string emit;   // "slurm"; empty: run it
-  int shards = 0;     // that a script is for; 0: as many as take `minutes` each
+  int shards = 0;     // parts of a script; 0: as many as take `minutes` each
   double minutes = 5;
   bool repair = false;  // a damaged store
 };
@@ -78,7 +78,7 @@ std::filesystem::path store_of(const SweepRequest& request);
 // The store as an output that is added to; `option`: as it was given, empty where it was not.
 Output store_output(const std::string& option, const std::filesystem::path& store);
 
-// Throws Mistake for what is not "i/N" with 0 ≤ i ≤ N; 0 stands for N, for those who count from
+// Throws Mistake unless the text is "i/N" with 0 ≤ i ≤ N; 0 stands for N, for those who count from
 // zero.
 store::Shard parse_shard(const std::string& text);
 std::filesystem::path shard_file(const std::filesystem::path& store, const store::Shard& shard);
@@ -109,7 +109,7 @@ class Answering {
   std::string salt_;
 };
 
-// What a sweep's stores hold, as rows in the order of their axes' values.
+// The points in a sweep's stores, as rows in the order of their axes' values.
 class StoredSweep {
  public:
   // Throws store::Error, or Mistake where they are of different sweeps.
@@ -119,7 +119,7 @@ class StoredSweep {
   const scenarios::Grid& grid() const { return grid_; }
   const std::vector<store::Store>& stores() const { return stores_; }
   std::optional<report::SweepRow> row(std::int64_t position) const;
-  report::SweepSummary summary() const;  // of all of them together
+  report::SweepSummary summary() const;  // over all stores
   // Why no point is fine; nothing where one is, or where there is none yet.
   std::optional<report::NothingOk> nothing_ok() const;
   void write_json(std::ostream& out) const;
@@ -133,7 +133,7 @@ class StoredSweep {
   Labels labels_;
 };
 
-// The page of what they hold.
+// The page of the points in the stores.
 std::string page_of(const StoredSweep& rows);
 
 // Streams an answer to --output, whole or not at all, or to standard output.

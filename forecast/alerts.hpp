@@ -14,7 +14,7 @@ namespace forecast {
 struct AlertFigureFacts {
   AlertFigure figure;
   std::string_view name;     // as rules are written
-  std::string_view meaning;  // what it is of a forecast; of what is not simulated, in training
+  std::string_view meaning;  // meaning in a forecast, or in training if not simulated
   std::string_view example;  // a condition
   AlertUnit unit;            // memory: a share, or bytes
   bool simulated = true;
@@ -28,7 +28,7 @@ struct Alert {
   AlertRule rule;
   State state = State::not_simulated;
   std::optional<double> value;      // in the rule's unit
-  std::optional<double> low, high;  // what it may be inside the step's 80 % interval, if that tells
+  std::optional<double> low, high;  // its range over the step's 80 % interval, if it depends on it
   bool certain = true;              // the same state at both
   std::string why_not;              // it is not simulated
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the seconds of a step rest on: measurements, or formulas.
+// The evidence for the seconds of a step: measurements, or formulas.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -34,7 +34,7 @@ std::string_view to_text(Priced kind);  // "element_wise"
 
 using ByEvidence = std::array<std::int64_t, topology::evidences>;  // picoseconds
 
-// A kernel or a collective that nobody measured, with what it takes of the critical path.
+// A kernel or collective that nobody measured, with its seconds on the critical path.
 struct Wanted {
   strategies::Question question;
   Priced kind{};

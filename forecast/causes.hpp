@@ -21,8 +21,8 @@ struct Played {
   const std::vector<std::size_t>* slice_of = nullptr;
 };
 
-// The idle intervals of every stage's lowest rank, by (stage, start). Chains only of what is drawn.
-// O(events + length of the chains).
+// The idle intervals of every stage's lowest rank, by (stage, start). Chains only for intervals
+// that are drawn. O(events + length of the chains).
 std::vector<Idle> idle_of(const Played& played);
 
 // The critical path of the actors that are drawn, from the step's begin.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what the passes of one virtual stage, for one microbatch, allocate and free.
+// Private to the room: the tensors that the passes of one virtual stage allocate and free for one
+// microbatch.
 #pragma once
 #include <cstddef>
 #include <cstdint>

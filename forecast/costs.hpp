@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels, collectives and messages cost on a cluster: topology's answers to strategies.
+// Costs of kernels, collectives and messages on a cluster: topology's answers to strategies.
 #pragma once
 #include <memory>
 #include <vector>
@@ -15,8 +15,8 @@ namespace forecast {
 class Prices {
  public:
   explicit Prices(const topology::Cluster& cluster);
-  strategies::Costs costs() const;  // which the cluster alone must outlive
-  // The same; all that is asked is kept.
+  strategies::Costs costs() const;  // the cluster alone must outlive them
+  // Costs that also keep every question that is asked.
   strategies::Costs costs_with_questions() const;
   // The evidence that the answer to a question rests on. O(measurements)
   topology::Evidence evidence(const strategies::Question& question) const;

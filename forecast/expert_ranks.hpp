@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: how the ranks of expert-parallel groups are reached and loaded, and what the
-// mean one waits for the fullest.
+// Private to the room: reach and load of the ranks of expert-parallel groups, and the wait of the
+// mean rank for the fullest.
 #pragma once
 #include <optional>
 
@@ -18,7 +18,8 @@ std::optional<ExpertRanks> expert_ranks(const Scenario& scenario,
                                         const strategies::Block& middle,
                                         const strategies::Costs& costs);
 
-// Adds what each stage's rank waited inside of passes for the fullest rank of its group.
+// Adds the time for which each stage's rank waited inside of passes for the fullest rank of its
+// group.
 void add_expert_waits(Forecast& forecast, const strategies::Lowered& lowered,
                       const sim::Measures& measures);
 

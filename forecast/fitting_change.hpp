@@ -11,7 +11,7 @@ namespace forecast {
 // One key of a plan, changed, with which everything fits.
 struct FittingChange {
   std::string key, value;  // "plan.recompute", "full"
-  units::Bytes peak;       // of the tightest device then
+  units::Bytes peak;       // peak of the tightest device after the change
   units::Seconds step;
 };
 

@@ -60,10 +60,10 @@ struct LayerTimes {
 struct StageMemory {
   units::Bytes weights, gradients, optimizer, activations, temporary, communication, framework;
   units::Bytes peak, peak_allocated, peak_reserved;
-  units::Bytes buffers;  // of `temporary`, what all passes find there
+  units::Bytes buffers;  // part of `temporary` that exists in all passes
 };
 
-// The most of a step, each for itself; a device has what is reserved, communicators and framework.
+// The most bytes of a step, each maximum by itself. device = reserved + communicators + framework.
 struct AllocatorPeaks {
   units::Bytes allocated, reserved, device;
 };
@@ -72,12 +72,12 @@ struct AllocatorPeaks {
 struct HeldTensors {
   std::string block, op, what, category;  // "layer 0 and 5 more", "qkv", "input", "activations"
   std::int64_t count = 0;
-  units::Bytes bytes;  // of all
+  units::Bytes bytes;  // bytes of all of them
 };
 
 // An allocation that there was no memory for, after which nothing is played.
 struct AllocatorFailure {
-  bool by_fragments = false;  // what is allocated and this would fit: but not in one piece
+  bool by_fragments = false;  // it would fit beside the allocated bytes, but not in one piece
   std::int64_t step = -1;     // from 0 on; -1: before the first
   std::string tensor;
   units::Bytes requested, allocated, reserved, largest_free;
@@ -86,12 +86,12 @@ struct AllocatorFailure {
 // The memory that the caching allocator holds on a rank of the stage that needs most, by a replay.
 struct AllocatorUse {
   int stage = 0;
-  AllocatorPeaks first, steady;  // of the first step, and of those that find what it left
+  AllocatorPeaks first, steady;  // the first step; later steps, which find cached blocks
   units::Bytes unused_at_peak;   // reserved - allocated, when most is allocated in a steady step
   std::int64_t period = 0;       // steps after which its state recurs; 0: not in those played
   std::int64_t played = 0;       // steps
   std::int64_t retries = 0;      // allocations for which all that was cached was given back
-  std::vector<HeldTensors> largest;  // of those alive when most is, at most ten, the largest first
+  std::vector<HeldTensors> largest;  // alive at the peak: the ten largest, in order
   std::optional<AllocatorFailure> failure;
 };
 
@@ -100,7 +100,7 @@ struct Memory {
   // `peak` of `capacity` is the tightest device's, on `peak_stage`; allocated and reserved are each
   // of the stage where they are the largest share of its device. A larger device may hold more.
   units::Bytes capacity, peak, peak_allocated, peak_reserved;
-  units::Bytes host, host_capacity, nvme, nvme_capacity;  // of the fullest node
+  units::Bytes host, host_capacity, nvme, nvme_capacity;  // all of the fullest node
   int peak_stage = 0;
   std::vector<StageMemory> stages;        // in rank order
   std::optional<AllocatorUse> allocator;  // only if asked for
@@ -124,10 +124,10 @@ struct Slowed {
   units::Seconds lost;
 };
 
-// How experts are reached and loaded where training.routing says so (plans/routing.hpp).
+// Reach and load of experts, where training.routing is given (plans/routing.hpp).
 struct ExpertRanks {
   double ranks_reached = 1, nodes_reached = 1;  // by one token, in the mean
-  double own_load = 1, fullest_load = 1;        // of the mean rank and of the fullest
+  double own_load = 1, fullest_load = 1;        // loads of the mean rank and of the fullest
   double dropped = 0;                           // share of token copies
   // `given_load`: the load with consecutive experts on each rank, if they are placed another way.
   // `least_load`: the load that no placement gets below.
@@ -148,7 +148,7 @@ struct SimulationFacts {
   units::Seconds wall;  // filled by whoever owns a clock
 };
 
-// One bar of the timeline: what a representative rank did on one of its lanes.
+// One bar of the timeline: an operation of a representative rank on one of its lanes.
 struct Slice {
   int stage = 0;
   std::int64_t rank = 0;  // lowest rank of the class
@@ -160,18 +160,18 @@ struct Slice {
   std::string_view kind;
   std::int64_t microbatch = -1, chunk = -1;
   std::int64_t start_ps = 0, end_ps = 0;
-  units::Bytes bytes;  // that each of its ranks sends, a pass in the communication inside it
+  units::Bytes bytes;  // sent by each of its ranks; by a pass: in its communication
   // Operations of a pass on one rank, with those that run again. They are counted as in Step::hfu,
   // so those of all ranks' passes sum to it. Optimizer steps count none.
   units::Flops flops;
-  int steps = -1;  // of a pass: which of Timeline::passes; -1: none
+  int steps = -1;  // of a pass: index into Timeline::passes; -1: none
 };
 
 // A kernel, a collective or a row of element-wise kernels inside a pass, in picoseconds since the
 // pass begins: as a rank plays it on a free device whose host is far ahead.
 struct PassStep {
   std::string_view part;  // "forward", "input gradient", "recompute", "tensor comm", …
-  std::optional<strategies::Question> asked;  // what has a price of its own
+  std::optional<strategies::Question> asked;  // the priced question, if it has a price of its own
   std::int64_t start_ps = 0, end_ps = 0;
 };
 
@@ -181,21 +181,21 @@ struct Arrow {
 };
 
 // Bytes allocated on a stage's representative rank from `time_ps` on: weights and optimizer states
-// as in Memory::stages all the time, and what is here.
+// as in Memory::stages all the time, plus the bytes given here.
 struct MemorySample {
   int stage = 0;
   std::int64_t time_ps = 0;
   units::Bytes allocated;    // all
   units::Bytes activations;  // kept for backward passes
   units::Bytes temporary;    // while the pass of `slice` runs, and buffers that are always there
-  units::Bytes gradients;    // that are there
-  std::size_t slice = no_slice;  // that begins or ends then
+  units::Bytes gradients;    // gradients that exist then
+  std::size_t slice = no_slice;  // slice that begins or ends then
 };
 
 // Share of a link's bandwidth that is in use from `time_ps` on, everything that crosses it taken at
 // its mean rate; over the step it integrates to LinkLoad::utilisation, where that is below 1.
 struct LinkSample {
-  std::size_t link = 0;  // of Timeline::link_names
+  std::size_t link = 0;  // index into Timeline::link_names
   std::int64_t time_ps = 0;
   double utilisation = 0;
 };
@@ -206,9 +206,9 @@ struct Timeline {
   std::vector<std::vector<PassStep>> passes;  // each kind once, its steps as the program has them
   std::vector<MemorySample> memory;           // by (stage, time)
   std::vector<std::size_t> peaks;       // by stage: the first of its samples with most allocated
-  std::vector<std::string> link_names;  // of the busiest links, at most 4 of each kind and 8 in all
+  std::vector<std::string> link_names;  // the busiest links, at most 4 of each kind and 8 in all
   std::vector<LinkSample> links;        // by (link, time)
-  std::vector<Idle> idle;               // of each stage's lowest rank; by (stage, start)
+  std::vector<Idle> idle;               // intervals of each stage's lowest rank; by (stage, start)
   // The critical path of the step, from its begin. Each piece begins where the one before it ends;
   // pieces sum to the step time.
   std::vector<Awaited> critical_path;
@@ -218,7 +218,7 @@ struct Timeline {
 struct Validated {
   std::vector<std::string> regime;     // "a100", "megatron-core", …: the narrowest with such runs
   std::size_t rows = 0, datasets = 0;  // runs in it, and the data sets they are from
-  std::vector<std::string> outside;    // what no such run had, and how far beyond it lies
+  std::vector<std::string> outside;    // values that no such run had, and how far beyond they lie
 };
 
 struct Forecast {
@@ -229,7 +229,7 @@ struct Forecast {
   LayerTimes layer;
   Memory memory;
   std::vector<PartTime> critical_path;  // no part twice, none that is zero
-  std::vector<LinkLoad> links;          // that carried anything, the busiest first
+  std::vector<LinkLoad> links;          // links that carried anything, the busiest first
   std::vector<Slowed> slowed;           // the greatest loss first
   SimulationFacts simulation;
   std::optional<ExpertRanks> experts;  // unless training.routing is left out
@@ -243,14 +243,15 @@ struct Options {
   bool full = false;      // every rank instead of one of each class
   bool templates = true;  // play a repeated pass once; off: every operator is an event
   bool timeline = false;
-  // Only Timeline::slices of the lowest rank of every stage, without names and
-  // operations: enough for a picture.
+  // Only Timeline::slices of the lowest rank of every stage, without names and operations: enough
+  // for a picture.
   bool picture = false;
-  bool network = true;                        // `links` and `slowed`
-  bool causes = false;                        // StageTimes::bubble_by_cause; comes with a timeline
-  bool allocator = false;                     // Memory::allocator
-  bool basis = false;                         // what the seconds rest on
-  strategies::KnownOrders* orders = nullptr;  // that several forecasts share; may be null
+  bool network = true;     // `links` and `slowed`
+  bool causes = false;     // StageTimes::bubble_by_cause; comes with a timeline
+  bool allocator = false;  // Memory::allocator
+  bool basis = false;      // evidence for the seconds
+  // Orders that several forecasts share; may be null.
+  strategies::KnownOrders* orders = nullptr;
 };
 
 // Forecasts one step. The scenario must be consistent (the reader checks it): impossible values

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what all GPUs do in a step.
+// Private to the room: the times of all GPUs in a step, by activity.
 #pragma once
 #include <vector>
 

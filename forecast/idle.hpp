@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a stage was idle, and what the step as a whole waited for.
+// Causes of idle time of stages, and the critical path of the step.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace forecast {
 
-// What a stage's rank waits for, instant by instant: follow what held back the work that comes
-// next, and what held back that, to what was going on at the instant. If this is
+// The cause of a stage's rank being idle, instant by instant: follow what held back the next work,
+// and what held back that, to the work under way at the instant. If this is
 //   a message, or a collective among others: communication;
 //   a host, a data loader, a copy from or to a host, or the launch of a kernel: host;
 //   a pass of another rank of the same stage, which came later to where they meet: what made it
@@ -46,7 +46,7 @@ inline constexpr std::size_t no_slice = std::numeric_limits<std::size_t>::max();
 
 // Something that was waited for.
 struct Awaited {
-  std::size_t slice = no_slice;  // of Timeline::slices; no_slice: of a rank that is not drawn
+  std::size_t slice = no_slice;  // index into Timeline::slices; no_slice: its rank is not drawn
   int stage = 0;
   std::int64_t rank = 0;
   std::string_view lane;  // a slice's; "host": a launch, or a partner that was not there
@@ -60,11 +60,12 @@ struct Idle {
   int stage = 0;
   std::int64_t rank = 0;
   std::int64_t start_ps = 0, end_ps = 0;
-  IdleCause cause{};             // that takes most of it; of equal ones the first
+  IdleCause cause{};             // cause of most of it; of equal ones the first
   IdleByCause by_cause{};        // sums to end - start
   std::size_t until = no_slice;  // the slice that it waits to begin; no_slice: none, the step ends
-  // What it waits for, what that waits for, …, latest first, back to what was already going on when
-  // the interval began, on to the origin, or to the step's begin. None: the next step's turn.
+  // The awaited work, the work that this waited for, and so on, latest first, back to the work
+  // under way when the interval began, on to the origin, or to the step's begin. Empty: the next
+  // step's turn.
   std::vector<Awaited> chain;
 };
 

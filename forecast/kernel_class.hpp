@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels as they are told apart both in a forecast and in a real run: by what they compute.
+// Classes of kernels by their computation, which forecasts and profiles of real runs share.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -13,8 +13,9 @@
 
 namespace forecast {
 
-// A pass beside the gradients of its rank, bytes. What it holds is beyond what earlier passes left,
-// and without gradients; `held` is what it leaves, `held_at_peak` what is kept of `peak` then.
+// A pass beside the gradients of its rank, bytes. Its bytes are without gradients and without those
+// that earlier passes left; `held` is left behind by it, `held_at_peak` is the part of `peak` that
+// it keeps.
 struct PassBeside {
   explicit PassBeside(const sim::Template& body, std::int64_t gradients = 0)
       : held(body.held),
@@ -68,7 +69,7 @@ class LateGradients {
 // The most bytes that passes hold together with the gradients that are there by then.
 struct HeldWithGradients {
   sim::Held passes;        // `peak`: without the gradients
-  units::Bytes gradients;  // that are there at the peak
+  units::Bytes gradients;  // gradients that exist at the peak
 };
 // By actor. `gradients`: of each, in all. O(events · blocks)
 std::vector<HeldWithGradients> held_with_gradients(const Scenario& scenario,

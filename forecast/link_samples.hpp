@@ -17,7 +17,7 @@ namespace forecast {
 // more than it can in the run, which is then too short, is full. O(uses of links by ops).
 std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Trace& trace);
 
-// The same over time, of these links, numbered by their place in the list. O(the above, sorted).
+// The load of these links over time; LinkSample::link is a place in the list. O(the above, sorted).
 std::vector<LinkSample> link_samples(const strategies::Lowered& lowered, const sim::Trace& trace,
                                      std::span<const sim::LinkId> links);
 

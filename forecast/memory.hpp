@@ -5,10 +5,10 @@
 
 namespace forecast {
 
-// Memory of every pipeline rank: what it holds throughout, what the played program adds at its
-// peak, and what lies outside the allocator; with `replayed`, what the allocator makes of the
-// fullest. Where tensors nearly fill that, it is played anyway, and kept where it fails: a plan
-// fits if its tensors do and no allocation fails.
+// Memory of every pipeline rank: the bytes that it holds throughout, the bytes that the played
+// program adds at its peak, and the bytes outside of the allocator; with `replayed`, a replay of
+// the allocator on the fullest rank. Where tensors nearly fill that rank, the allocator is replayed
+// anyway, and the replay kept if it fails: a plan fits if its tensors do and no allocation fails.
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
                  bool replayed = false);
 

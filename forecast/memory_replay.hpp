@@ -25,7 +25,7 @@ struct MemoryHistory {
   std::vector<NamedTensor> tensors;  // by allocator::TensorId
 };
 
-// Steps that a history covers: the first, and one that finds what that left.
+// Steps of a history: the first, and one that finds the blocks cached by the first.
 inline constexpr std::int64_t steps_in_history = 2;
 
 // The history of a rank of a pipeline stage: its tensors (memory_timeline.hpp) in a caching

@@ -41,24 +41,24 @@ constexpr bool is_communication(GpuWork work) {
 std::optional<StepPart> part_of(GpuWork work);
 std::string_view to_text(GpuWork work);  // "tensor comm", "all-reduce"
 
-// Which way a kernel of attention goes; helpers that prepare or convert for it are of neither.
+// The pass of a kernel of attention; helpers that prepare or convert for it have neither.
 enum class AttentionPass : std::uint8_t { unknown, forward, backward };
 
 struct ProfiledWork {
   GpuWork kind{};
   std::int64_t stream = 0;
   std::int64_t start_ns = 0, end_ns = 0;
-  KernelClass sort = KernelClass::others;  // of computation, as its name tells
+  KernelClass sort = KernelClass::others;  // class of a computation, by its name
   AttentionPass attention = AttentionPass::unknown;
-  std::uint32_t group = 0;    // of communication: Profile::groups[group - 1]; 0: not said
-  std::int64_t elements = 0;  // of communication: what this rank sends or gives; 0: not said
-  std::int64_t source = -1, destination = -1;  // of a message, as numbered in its group
+  std::uint32_t group = 0;    // communication: Profile::groups[group - 1]; 0: not said
+  std::int64_t elements = 0;  // communication: sent by this rank; 0: not said
+  std::int64_t source = -1, destination = -1;  // message: ranks as numbered in its group
 };
 
 // The ranks that communicate with each other, as the trace lists them.
 struct ProfiledGroup {
   std::string name;       // as told, ranks included: that of the same group in another rank's trace
-  GpuWork kind{};         // of which parallelism; other_comm: not told
+  GpuWork kind{};         // its parallelism; other_comm: not told
   std::int64_t size = 0;  // ranks; 0: not said
   friend bool operator==(const ProfiledGroup&, const ProfiledGroup&) = default;
 };
@@ -73,8 +73,8 @@ struct Profile {
   std::vector<ProfiledWork> work;
   std::vector<ProfiledStep> steps;  // as marked; may be empty
   std::vector<ProfiledGroup> groups;
-  std::string device;                // of the GPU, as its driver names it; empty: not said
-  std::vector<std::string> formats;  // of numbers that are communicated ("BFloat16"), sorted
+  std::string device;                // the driver's name of the GPU; empty: not said
+  std::vector<std::string> formats;  // formats of communicated numbers ("BFloat16"), sorted
 };
 
 // Every nanosecond of a step once: computing; else communicating; else copying; else idle.
@@ -83,7 +83,7 @@ struct StepBreakdown {
   units::Seconds time;
   std::array<units::Seconds, gpu_works> exposed{};
   units::Seconds idle;
-  units::Seconds communicating, hidden;  // in all, and of it under computation
+  units::Seconds communicating, hidden;  // communication in all, and its part under computation
 };
 
 // Over all steps.
@@ -96,7 +96,7 @@ struct StreamBreakdown {
 
 struct Breakdown {
   std::vector<StepBreakdown> steps;  // by start
-  std::size_t typical = 0;           // of them, the one with the median time
+  std::size_t typical = 0;           // index of the step with the median time
   std::vector<StreamBreakdown> streams;
 };
 

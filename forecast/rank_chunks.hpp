@@ -22,7 +22,7 @@ std::vector<RankChunk> chunks_of(const Scenario& scenario, int stage);
 
 // The pass that an op's label names, if it names one.
 std::optional<strategies::Pass> pass_of(std::uint8_t label);
-// Which participant of the op the actor is, if it is one.
+// The index of the actor among the op's participants, if it is one.
 std::optional<std::uint32_t> part_of(const sim::Program& program, const sim::Op& op,
                                      std::uint32_t actor);
 

@@ -26,7 +26,7 @@ struct RankTimes {
   std::int64_t layers = 0;
   std::array<ClassTimes, kernel_phases> computing{};  // kernels' own time, by phase and class
   TimeParts exposed;        // its step, as Forecast::time has that of the rank that ends last
-  TimeParts communicating;  // what its messages and collectives take, hidden or not; else zero
+  TimeParts communicating;  // times of messages and collectives, hidden or not
 
   units::Seconds computed(KernelClass of) const {
     units::Seconds sum;

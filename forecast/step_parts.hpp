@@ -29,7 +29,7 @@ struct StepPartFacts {
   enum class Sort : std::uint8_t { computation, communication, rest };
   StepPart part;
   Sort sort;
-  const char* key;    // of its seconds in documents and tables: "tensor_comm_s"
+  const char* key;    // key of its seconds in documents and tables: "tensor_comm_s"
   const char* words;  // for people: "tensor comm"
 
   // The part's name as a kind of time on the critical path and of slices of the timeline, such as

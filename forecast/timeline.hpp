@@ -21,12 +21,12 @@ Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
                   const sim::Trace& trace, const sim::Waits& waits, const Memory& memory,
                   const strategies::Questions& questions);
 
-// The bars alone, of the lowest rank of every stage, without their names and steps (and
+// The bars alone, of the lowest rank of every stage, without their names and steps (and without
 // operations, unless the job has a timeline). O(events)
 std::vector<Slice> picture_of(const strategies::Lowered& lowered, const sim::Trace& trace);
 
-// The steps of a pass that `questions` priced; what takes no time is left out, and element-wise
-// kernels of one part that follow each other are one. O(steps)
+// The steps of a pass that `questions` priced; steps without duration are left out, and
+// element-wise kernels of one part that follow each other are one. O(steps)
 std::vector<PassStep> pass_steps(const sim::Template& body, const strategies::Questions& questions);
 
 // The name of an op's bar, and the lane on which it is drawn.

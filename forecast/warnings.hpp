@@ -7,7 +7,8 @@
 
 namespace forecast {
 
-// Says which memory overflows (device, host or NVMe) and what would help. Empty if everything fits.
+// A sentence on which memory overflows (device, host or NVMe), with advice. Empty if everything
+// fits.
 std::string misfit_of(const Scenario& scenario, const Memory& memory);
 
 // Warnings about this answer, each with advice. Empty if all is well.

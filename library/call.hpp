@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands as calls of a program that has them in itself: what the command line takes goes in as
-// JSON, what `--json` prints comes out.
+// Commands as calls inside of another program: arguments and options go in as JSON, the document of
+// `--json` comes out.
 #pragma once
 #include <functional>
 #include <map>
@@ -30,17 +30,17 @@ struct Call {
 Call call_of(std::string_view request);
 
 struct Answer {
-  int status = 0;                                // of the program (app/command.hpp)
+  int status = 0;                                // exit status of the program (app/command.hpp)
   std::string document;                          // JSON; empty where there is no answer
   std::string said;                              // on standard error
-  std::vector<scenarios::Complaint> complaints;  // of an input that is wrong
+  std::vector<scenarios::Complaint> complaints;  // mistakes of a wrong input
   // The page of --report, and the timeline as a Chrome trace: computed when called, which takes as
   // long as the answer for commands that are quick. Throw std::invalid_argument where the command
   // has none.
   std::function<std::string()> page, trace;
 };
 
-// What a call gets beside its words; see app::Caller.
+// Hooks of a call beside its words; see app::Caller.
 struct Hooks {
   std::stop_token stop;
   std::function<void(const app::Headway&)> progress;

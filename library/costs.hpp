@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one kernel or one collective takes, on machines that are read once and asked often.
+// Times of single kernels and collectives, on machines that are read once and asked often.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: the rules of operators, and what a forecast makes of them.
+// Private to the room: the rules of operators, and their state under a forecast.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,7 +16,8 @@ namespace report {
 // high: where it lies inside the step's interval, or null.
 Document alerts_document(const forecast::Scenario& scenario, const forecast::Forecast& forecast);
 
-// A block of a line for each rule, what is not quiet explained; empty without rules.
+// A block with a line for each rule, raised ones and those not simulated with the reason; empty
+// without rules.
 std::string alerts_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                         const TextOptions& options);
 

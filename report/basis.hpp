@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what the seconds of a forecast rest on, and what to measure.
+// Private to the room: the evidence for a forecast's seconds, and measurements that would help.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace report {
 
-// What is to be measured: "forward product 2048 x 4608 x 12288 in bf16".
+// Name of the kernel or collective to measure: "forward product 2048 x 4608 x 12288 in bf16".
 std::string what_of(const strategies::Question& question);
 // The line that measures it, by tools/measure_kernels.py or nccl-tests; empty where neither can.
 std::string command_of(const forecast::Wanted& wanted);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Idle time in words: its causes, and what would shorten it.
+// Idle time in words: its causes, and advice to shorten it.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,10 +10,10 @@
 
 namespace report {
 
-// What would shorten idle time of this cause, as a sentence that names the keys to change.
+// Advice against idle time of this cause: a sentence that names the keys to change.
 std::string remedy(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                    forecast::IdleCause cause);
-// The same of a schedule that is studied alone.
+// Advice against idle time of this cause in a schedule that is studied alone.
 std::string_view schedule_remedy(forecast::IdleCause cause);
 
 // Causes of the mean stage's idle time with their shares of the step, and a remedy for the

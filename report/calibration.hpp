@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a calibration found, for people and for programs.
+// Results of a calibration, for people and for programs.
 #pragma once
 #include <string>
 

@@ -29,7 +29,7 @@ std::string software_json(const strategies::Software& software);
 
 // A model as a catalog entry: every field, one line each.
 std::string model_yaml(const model::Transformer& model);
-// "# parameters: 174.6 billion": what the entry does not say itself.
+// "# parameters: 174.6 billion": figures that follow from the entry.
 std::string model_facts(const model::Transformer& model);
 
 }  // namespace report

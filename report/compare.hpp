@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two forecasts beside each other: what differs between the questions, and what that does to the
+// Two forecasts beside each other: the differences of the scenarios, and the effects on the
 // answers.
 #pragma once
 #include <optional>
@@ -20,8 +20,8 @@ struct Change {
   std::string from, to;
 };
 
-// What one part of the changes does on its own: keys of `plan` and `training` one by one; of
-// `cluster` node, fabric and the like whole; model and software whole.
+// The effect of one part of the changes alone. Parts are single keys of `plan` and `training`;
+// whole entries of `cluster`, such as node and fabric; `model` and `software` whole.
 struct Effect {
   std::string of;                           // "plan.micro_batch", "model"
   std::optional<units::Seconds> step_time;  // none: it cannot be made alone
@@ -48,8 +48,8 @@ std::vector<std::string> parts_of(const std::vector<Change>& changes);
 std::string with_part(const forecast::Scenario& from, const forecast::Scenario& to,
                       const std::string& part);
 
-// Headline, alerts by the rules of `to`, what changed and what each change does alone, and where
-// time, idle time and memory differ. Lines where both sides are zero are left out.
+// Headline, alerts by the rules of `to`, the changes, the effect of each change alone, and the
+// differences of time, idle time and memory. Lines where both sides are zero are left out.
 std::string compare_text(const Compared& from, const Compared& to,
                          const std::vector<Effect>& effects, const TextOptions& options);
 

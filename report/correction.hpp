@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured steps beside forecasts: what they correct, and how to make them.
+// Measured steps beside forecasts: corrections by them, and entries of them for a file.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,21 +20,21 @@ struct MeasuredHere {
   std::vector<std::string> sets;  // "path=value" laid over it
 };
 
-// How a plan was found that a scenario left open.
+// The search that found the plan which a scenario left open.
 struct PlanSearched {
   std::int64_t enumerated = 0;  // choices of degrees
   double gap = 0;               // no plan is faster by a greater share
   bool interrupted = false;     // by a limit of time, or somebody
-  double memory_headroom = 0;   // that plans leave free
+  double memory_headroom = 0;   // share of memory that plans leave free
 };
 
-// What stands beside a forecast, which has its correction applied already.
+// Parts of a report beside the forecast, which already contains its correction.
 struct Beside {
   std::optional<forecast::Correction> correction;
   std::optional<MeasuredHere> measured;
-  std::optional<scenarios::JobAccount> job;  // that the scenario was read from
+  std::optional<scenarios::JobAccount> job;  // the job that the scenario was read from
   std::string launch;  // the plan as what a framework starts from; empty: none was asked for
-  std::optional<search::WholeRun> run = {};   // of training.tokens
+  std::optional<search::WholeRun> run = {};   // if training.tokens is given
   std::optional<PlanSearched> searched = {};  // absent: the plan is the scenario's
 };
 
@@ -42,12 +42,12 @@ struct Beside {
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options, const Beside& beside);
 
-// The factor, what it does to the interval, and the steps that carried it. `common`: it holds for
-// all plans of a search.
+// The factor, its effect on the interval, and the steps that carried it. `common`: it holds for all
+// plans of a search.
 std::string correction_text(const forecast::Correction& correction, bool common,
                             const TextOptions& options);
 
-// The same in one sentence.
+// The correction in one sentence.
 std::string correction_sentence(const forecast::Correction& correction);
 
 }  // namespace report

@@ -96,10 +96,10 @@ Document parameters_document(const model::Transformer& model);
 // whose nodes are not made of trays.
 Document racks_document(const topology::Cluster& cluster);
 
-// Only what is not as a plan that is left out has it, and the degrees that every plan is known by.
+// Only the keys that differ from the default plan, and the degrees that every plan is known by.
 Document short_plan_document(const strategies::Plan& plan);
 
-// What a fabric is made of (fabric.hpp).
+// The switches and cables of a fabric (fabric.hpp).
 Document fabric_plan_document(const topology::FabricPlan& plan, const topology::Cluster& cluster);
 
 }  // namespace report

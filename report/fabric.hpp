@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fabrics: what one is made of at a size, and one as a catalog entry.
+// Fabrics: the parts of one at a given size, and one as a catalog entry.
 #pragma once
 #include <string>
 

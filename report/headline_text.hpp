@@ -9,7 +9,7 @@
 
 namespace report {
 
-// Step time with its interval and what that rests on, a published measurement beside it,
+// Step time with its interval and the runs behind it, a published measurement beside it,
 // throughput, efficiency, cost.
 std::string headline_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options);

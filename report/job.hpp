@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of the arguments of a job.
+// The effects of a job's arguments.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace report {
 
-// How many arguments were read, are without effect, not modelled or unknown, and those of the last
-// two by name.
+// The numbers of arguments that were read, are without effect, not modelled or unknown; the last
+// two kinds also by name.
 std::string job_text(const scenarios::JobAccount& account, const TextOptions& options);
 
 // {"framework", "version", "file", "arguments": [{"argument", "place", "class", "keys", "why"}]}

@@ -11,8 +11,8 @@ namespace report {
 
 enum class Shade { forward, backward, weight, recompute, optimizer, communication, other, idle };
 
-// What a row shows from `start` to `end`, in any unit that the whole picture shares. Where marks
-// of one row overlap, the earlier in the list is in front.
+// A bar of a row from `start` to `end`, in any unit that the whole picture shares. Where marks of
+// one row overlap, the earlier in the list is in front.
 struct Mark {
   double start = 0, end = 0;
   Shade shade = Shade::other;
@@ -24,7 +24,7 @@ struct PictureRow {
   std::vector<Mark> marks;
 };
 
-// "F3": what a pass of this microbatch is called in a picture; with chunks "F3a", "F3b", …
+// "F3": the name of a pass of this microbatch in a picture; with chunks "F3a", "F3b", …
 std::string pass_label(char letter, std::int64_t microbatch, std::int64_t chunk, bool chunks);
 
 // The row numbers to draw of `count` where at most `most` (two or more) have room: evenly spread,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How people count the GPUs of rack-scale clusters: in trays and in racks.
+// GPUs of rack-scale clusters, counted in trays and in racks.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,11 +9,11 @@
 namespace report {
 
 struct RackCount {
-  std::int64_t racks = 0, trays = 0;  // that are used; each rack is one node
+  std::int64_t racks = 0, trays = 0;  // used ones; each rack is one node
   int tray_gpus = 0;                  // GPUs of a tray
-  std::int64_t rack_gpus = 0;         // that NVLink joins in a rack that is used as the first is
+  std::int64_t rack_gpus = 0;         // joined by NVLink in a rack used like the first
   std::int64_t last_rack_gpus = 0;    // in the last one
-  std::int64_t empty_trays = 0;       // of all racks, by what the catalog says that a rack holds
+  std::int64_t empty_trays = 0;       // in all racks, by the catalog's size of a rack
   int whole_rack_trays = 0;           // trays of a rack, by the catalog
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How alike forecasts err, and what measured steps are worth to their neighbours.
+// Similarity of forecast errors, and the gain of measured steps for similar runs.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ std::string similarity_yaml(const forecast::Similarity& similarity);
 std::string neighbours_json(const std::vector<forecast::NeighbourScore>& scores,
                             const forecast::Similarity& similarity);
 
-// The same as a table.
+// The scores and the similarity as a table.
 std::string neighbours_text(const std::vector<forecast::NeighbourScore>& scores,
                             const forecast::Similarity& similarity,
                             const TextOptions& options = {});

@@ -18,7 +18,7 @@ struct SnapshotReport {
   const forecast::Forecast* forecast = nullptr;
 };
 
-// Of each device what was allocated and reserved at most, beside the forecast's fullest stage.
+// The most bytes allocated and reserved on each device, beside the forecast's fullest stage.
 std::string snapshot_text(const SnapshotReport& report, const TextOptions& options = {});
 
 // { "file", "settings", "devices": [ { "reserved_bytes", "allocated_bytes", "requested_bytes",

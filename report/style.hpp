@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How answers for people are written: how wide, in which characters, and beside which measurement.
+// Style of answers for people: width, characters, and the measurement beside them.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace report {
 
-// What someone measured for the same step, and where it is printed.
+// A published measurement of the same step, and its source.
 struct Published {
   units::Seconds step_time;
   std::string source;

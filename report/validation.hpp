@@ -24,8 +24,8 @@ std::string validate_json(const forecast::Score& score);
 // are not supported, the most frequent first.
 std::string validate_text(const forecast::Score& score, const TextOptions& options = {});
 
-// The same as a page (page.hpp): scatters of predicted against measured, errors by cause and by
-// data set, every row with what its source leaves open.
+// The validation as a page (page.hpp): scatters of predicted against measured, errors by cause and
+// by data set, every row with what its source leaves open.
 std::string validate_page(const forecast::Score& score);
 
 }  // namespace report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is fitted to which measurements is data: scenarios/calibration.yaml. Starts and what was
-// known before stand there, so that a fit does not depend on what an earlier one wrote.
+// scenarios/calibration.yaml: the figures to fit and the measurements to fit them to. Starts and
+// prior widths stand there, so that a fit does not depend on the results of an earlier one.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -22,7 +22,7 @@ struct FittedKey {
   std::string unit;  // as the file writes it: "us"; empty: a plain number
   std::string meaning;
   double start = 0, low = 0, high = 0;  // in that unit
-  double width = 0;  // what was known before, one sigma: of the logarithm, or in the unit
+  double width = 0;                     // prior width, one sigma: of the logarithm, or in the unit
   bool logarithmic = true;
 };
 
@@ -31,7 +31,7 @@ struct FittedKey {
 struct CalibrationSet {
   enum class Measure { time, memory, passes, collectives };
   std::string name;
-  std::int64_t every = 1;  // of its rows, so that a large one is quick
+  std::int64_t every = 1;  // takes one of so many rows: a large set is quick
   Measure measure = Measure::time;
 };
 
@@ -70,7 +70,7 @@ class FittedCatalog {
  private:
   struct File {
     std::string path, text;
-    std::vector<std::size_t> keys;  // of the calibration
+    std::vector<std::size_t> keys;  // indices into Calibration::keys
     std::map<std::vector<double>, std::shared_ptr<const Value>> known;
   };
   std::string changed(const File& file, const std::vector<double>& values) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be named instead of described: models, devices, nodes, fabrics, software profiles. They
-// are data, one YAML file each, carried inside the program; their figures have sources in them.
+// The catalog: models, devices, nodes, fabrics and software profiles that a scenario can name. Each
+// is a YAML file inside of the program, with the sources of its figures.
 #pragma once
 #include <optional>
 #include <span>
@@ -23,7 +23,7 @@ std::optional<Kind> parse_kind(std::string_view text);
 std::vector<std::string_view> catalog_names(Kind kind);  // sorted
 // The entry's YAML as written; nothing for an unknown name. O(log entries).
 std::optional<std::string_view> catalog_text(Kind kind, std::string_view name);
-// Where the entry stands under scenarios/catalog: "devices/b200.yaml".
+// The path of the entry under scenarios/catalog: "devices/b200.yaml".
 std::string catalog_path(Kind kind, std::string_view name);
 // A table of measured kernels, by file name: "a100.csv".
 std::optional<std::string_view> catalog_kernels(std::string_view name);

@@ -30,7 +30,8 @@ std::vector<MeasuredEntry> read_corrections(std::string_view text, const std::st
                                             const std::filesystem::path& folder = {},
                                             Files* read = nullptr);
 
-// The same from a file, which paths in it start from; `read` receives it too.
+// Reads the list from a file; its paths start from the file's folder. `read` receives the file,
+// too.
 std::vector<MeasuredEntry> load_corrections(const std::filesystem::path& file,
                                             Files* read = nullptr);
 

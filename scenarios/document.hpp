@@ -16,19 +16,20 @@ namespace scenarios {
 // as needed, and a catalog name on the way becomes {base: name}.
 void apply_sets(Value& document, std::span<const std::string> sets, Reading& reading,
                 int first = 1);
-// The same for a value that is parsed already; complaints point at it. `null` removes the key.
+// Applies a value that is parsed already; complaints point at it. `null` removes the key.
 void set_value(Value& document, const std::string& path, Value value, Reading& reading);
 // "plan.tensor": plan, tensor.
 std::vector<std::string> keys_of(const std::string& path);
 
-// Reads all sections, each for itself; of the plan, what was given, the rest at its default.
+// Reads all sections, each for itself; keys of the plan that are left out keep their defaults.
 search::Question read_sections(const Value& document, Reading& reading);
 
 // Reads and checks the scenario; complaints stay in the reading, and the result only means
 // something while it is clean.
 forecast::Scenario read_document(const Value& document, Reading& reading);
 
-// The same of a scenario whose plan is left open (search_file.hpp).
+// Reads and checks a scenario whose plan is left open (search_file.hpp), with complaints in the
+// reading.
 search::Question read_question(const Value& document, Reading& reading);
 
 }  // namespace scenarios

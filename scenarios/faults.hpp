@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sets single devices and links of a cluster apart from the others.
+// Stragglers and degraded links: differences of single devices and links from the rest of a
+// cluster.
 #pragma once
 #include "scenarios/documents/cursor.hpp"
 #include "scenarios/documents/form.hpp"

@@ -17,30 +17,30 @@
 
 namespace scenarios {
 
-// What a file says as the document of a scenario.
+// A file as the document of a scenario.
 struct OpenedDocument {
   Value document;
   std::optional<JobAccount> job;    // where it came from one
-  std::vector<WantedKey> wanted{};  // what the job does not say
+  std::vector<WantedKey> wanted{};  // needed keys that the job does not give
 };
 
 // Files that a job in the folder names, by paths from there; `texts` must outlive it.
 JobFiles files_beside(Texts& texts, const std::filesystem::path& folder);
 
 // A job as its scenario, or the text as YAML. `job: FILE`, or {file, as, env: {NAME: VALUE}}, lays
-// a scenario over the job that it names, relative to `base`: what stands at SECTION.KEY replaces
-// what the job says there. `loosen`, if given, takes keys out of what the job says. Throws Error
-// for text that is neither.
+// a scenario over the job that it names, relative to `base`: its value at SECTION.KEY replaces the
+// job's. `loosen`, if given, removes keys from the job's document. Throws Error for text that is
+// neither.
 OpenedDocument open_document(std::string_view text, const std::string& file,
                              const std::filesystem::path& base, const JobHints& hints, Texts& texts,
                              void (*loosen)(Value&) = nullptr);
 
-// Complains of what the job did not say and nobody added; nodes that somebody gives take the place
-// of the job's number of GPUs. After `--set` was applied.
+// Complains of needed keys that neither the job nor anybody else gives; a given number of nodes
+// replaces the job's number of GPUs. Call it after `--set` was applied.
 void complete_from_job(OpenedDocument& opened, Reading& reading);
 
-// What `read(document, reading)` makes of a file, as load_placed's of a document that is no
-// scenario.
+// Reads a file, or a job as its scenario, and returns the result of `read(document, reading)` with
+// its origin.
 template <class Read>
 auto load_scenario_file(const Source& source, std::span<const std::string> sets,
                         const JobHints& hints, const Read& read, void (*loosen)(Value&) = nullptr) {

@@ -13,7 +13,7 @@ namespace scenarios {
 // "# memory: 80 GiB" of the comment lines.
 struct TableFact {
   std::string key, value;
-  int line, column;  // of the value
+  int line, column;  // line and column of the value
 };
 
 struct KernelTable {
@@ -28,11 +28,11 @@ struct KernelTable {
 // line.
 KernelTable read_kernel_table(std::string_view csv, const std::string& file_name);
 
-// The device's data sheet as YAML: what the facts say over the catalog's `base`, if one is named,
-// and the table under the name `csv`. Throws Error for an unknown base, for facts that a device
-// does not take, and for what neither the facts nor a base say.
+// The device's data sheet as YAML: the facts over the catalog's `base`, if one is named, and the
+// table under the name `csv`. Throws Error for an unknown base, for facts that a device does not
+// take, and for figures that neither the facts nor a base have.
 std::string device_yaml(const KernelTable& table, const std::string& base, const std::string& csv);
-// The same as a device, without the table.
+// The device's data sheet as a device, without the table.
 topology::Device device_of(const KernelTable& table, const std::string& base);
 
 }  // namespace scenarios

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table per mapping: the keys it takes, what their values look like, where they go and how they
-// are shown. The reader, the JSON Schema and the resolved scenario are all driven by it, so they
-// cannot disagree.
+// One table per mapping: its keys, the form of their values, the members that they fill and the way
+// they are shown. The reader, the JSON Schema and the resolved scenario are all driven by it, so
+// they cannot disagree.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -39,7 +39,7 @@ std::vector<Field> fields_of(const Table<Target>& table) {
   return fields;
 }
 
-// Reads a mapping into the target; what is wrong is complained of and left as it was.
+// Reads a mapping into the target; complains of wrong values and leaves their members as they were.
 template <class Target>
 void read_map(const Table<Target>& table, Target& target, const Cursor& at) {
   if (at.value().kind != Value::Kind::map) {
@@ -102,7 +102,7 @@ std::vector<std::string_view> names_of(const std::vector<Named<E>>& named) {
   return names;
 }
 
-// What the word stands for; it must be one of them.
+// The value that the word names; the word must be in the list.
 template <class E>
 E meaning(const std::vector<Named<E>>& named, const Value& word) {
   return std::ranges::find(named, word.text, &Named<E>::name)->value;
@@ -116,7 +116,7 @@ Form words_form(const std::vector<Named<E>>& named) {
           .forms = {{.type = Type::choice, .choices = names_of(named)}}};
 }
 
-// What the words of such a list stand for, in the order of `named`; complains of a word that
+// The values that the words of a list name, in the order of `named`. Complains of a word that
 // stands there twice.
 template <class E>
 std::vector<E> meanings(const std::vector<Named<E>>& named, const Cursor& list) {
@@ -131,7 +131,7 @@ std::vector<E> meanings(const std::vector<Named<E>>& named, const Cursor& list) 
   return all;
 }
 
-// A list of what `show` makes of each.
+// A list of the values as `show` gives them.
 template <class T, class Show>
 Value shown_list(const std::vector<T>& values, Show show) {
   Value list;
@@ -171,7 +171,7 @@ std::function<std::optional<Value>(const Target&)> shown_by(Get get, Show show) 
     return {};
 }
 
-// The same key, shown only of some targets.
+// The key, shown only of some targets.
 template <class Target, class Shows>
 Key<Target> shown_if(Shows shows, Key<Target> key) {
   key.show = [shows, show = key.show](const Target& target) {
@@ -330,7 +330,7 @@ Key<Target> inner(std::string_view name, std::string_view description, const Tab
           })};
 }
 
-// The same key, shown as `show` says.
+// The key, shown as `show` says.
 template <class Target, class Show>
 Key<Target> shown_as(Show show, Key<Target> key) {
   key.show = show;

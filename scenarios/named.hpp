@@ -30,21 +30,21 @@ void add_entry_keys(Table<Draft>& table) {
   table.push_back(unread<Draft>("note", words, "A remark for people"));
 }
 
-// Whether something was read over an entry of the catalog. `unnamed` is what the reader calls a
-// mapping without base.
+// Whether something was read over an entry of the catalog. `unnamed` is the name that the reader
+// gives to a mapping without base.
 inline bool has_base(const std::string& name, std::string_view unnamed) {
   return name != unnamed && !name.empty();
 }
 
-// These keys over the entry that they started from, which they repeat and change: what the entry
-// has and they have not is shown too, as zero or empty.
+// The keys laid over the catalog entry that they started from. A key of the entry that they lack is
+// shown as zero or empty.
 Value over_base(const std::string& name, std::string_view unnamed, Value keys);
 
 // The place of the catalog name: the value itself, or its member `base`; nothing without either.
 std::optional<Cursor> name_place(const Cursor& at);
 
-// Reads a name or a mapping into the draft, what lies underneath first; Draft::finish(), if
-// there is one, follows each layer. The name underneath, known or not; nothing if there is none.
+// Reads a name or a mapping into the draft, the entry underneath first; Draft::finish(), if there
+// is one, follows each layer. The name underneath, known or not; nothing if there is none.
 template <class Draft>
 std::optional<std::string> read_named(Kind kind, const Table<Draft>& table, Draft& draft,
                                       const Cursor& at, int depth = 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a file says what only a simulation finds out: a step that is too large or too long.
+// Places in a file of mistakes that only a simulation finds: a step that is too large or too long.
 #pragma once
 #include <optional>
 #include <stdexcept>
@@ -12,15 +12,15 @@
 
 namespace scenarios {
 
-// What a file said, `--set` applied.
+// The document of a file after `--set` was applied.
 struct Origin {
   std::string file;
   Value document;
   Files read = {};  // the file, and those that it names; none where a text was read
-  std::optional<JobAccount> job = {};  // what became of its arguments, where it was a job
+  std::optional<JobAccount> job = {};  // the effects of its arguments, if it was a job
 };
 
-// What was read from it.
+// A value and the document that it was read from.
 template <class T>
 struct Placed {
   T value;

@@ -15,7 +15,8 @@
 
 namespace scenarios {
 
-// Where memory was measured: on the device that is fullest of all, or in a pipeline stage.
+// The place of a memory measurement: the fullest device of all, or the first or last pipeline
+// stage.
 enum class MemoryStage { fullest, first, last };
 
 struct PublishedRow {
@@ -48,19 +49,19 @@ struct Dataset {
   std::vector<PublishedRow> rows;  // every row of the file, those beyond any scenario last
 };
 
-// Reads one data set; paths in it start from `folder`. Throws Error with every mistake of what is
-// no data set; a row whose scenario cannot be read is kept, with the reason.
+// Reads one data set; paths in it start from `folder`. Throws Error with every mistake if the file
+// is no data set; a row whose scenario cannot be read is kept, with the reason.
 Dataset read_dataset(std::string_view text, const std::string& file_name,
                      const std::filesystem::path& folder = {});
 
-// The same from a file, which paths in it start from.
+// Reads one data set from a file; its paths start from the file's folder.
 Dataset load_dataset(const std::filesystem::path& file);
 
 // The names of the folder's data sets, sorted: "NAME" for NAME.yaml. Throws Error if it is none.
 std::vector<std::string> dataset_names(const std::filesystem::path& folder);
 
-// Several at once, sharing what the rows have in common. An empty list of names means all. `read`
-// receives their files and those that their rows name.
+// Several data sets at once, sharing the common parts of rows. An empty list of names means all.
+// `read` receives their files and those that their rows name.
 std::vector<Dataset> load_datasets(const std::filesystem::path& folder,
                                    std::vector<std::string> names = {}, Files* read = nullptr);
 

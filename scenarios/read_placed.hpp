@@ -12,8 +12,8 @@
 
 namespace scenarios {
 
-// What `read(document, reading)` makes of a YAML text that `sets` were applied to, and where it
-// stood. Names of files in the text start at `base`. Throws all complaints of `read` together.
+// Applies `sets` to a YAML text and returns the result of `read(document, reading)` with its place.
+// Names of files in the text start at `base`. Throws all complaints of `read` together.
 template <class Read>
 auto read_placed(std::string_view text, const std::string& file_name,
                  std::span<const std::string> sets, const std::filesystem::path& base,
@@ -29,7 +29,7 @@ auto read_placed(std::string_view text, const std::string& file_name,
                                  {file_name, std::move(document), std::move(files)}};
 }
 
-// The same of a file, which is among those that were read.
+// Reads a file, or a text in memory, as read_placed() does; the file is among those that were read.
 template <class Read>
 auto load_placed(const Source& source, std::span<const std::string> sets, const Read& read) {
   auto placed = read_placed(source.read(), source.file.string(), sets, source.folder(), read);

@@ -23,17 +23,18 @@ forecast::Scenario read_scenario(std::string_view text, const std::string& file_
                                  std::span<const std::string> sets = {},
                                  const std::filesystem::path& base = {});
 
-// The same from a file, which paths in it start from.
+// Reads a scenario from a file; its paths start from the file's folder.
 forecast::Scenario load_scenario(const std::filesystem::path& file,
                                  std::span<const std::string> sets = {});
 
-// The same of a file or a text, with the places of its keys, for what simulation refuses, and the
-// files that were read. A job of a training framework is read as its scenario (docs/jobs.md).
+// Reads a file or a text in the same way, with the places of its keys, for refusals of the
+// simulation, and the files that were read. A job of a training framework is read as its scenario
+// (docs/jobs.md).
 Placed<forecast::Scenario> load_placed_scenario(const Source& source,
                                                 std::span<const std::string> sets = {},
                                                 const JobHints& hints = {});
 
-// What a run of the scenario was measured to take, where the file says so.
+// The measured step time of a run of the scenario, if the file gives one.
 struct Published {
   units::Seconds step_time;
   std::string source, note;

@@ -9,7 +9,7 @@
 
 namespace scenarios {
 
-// They only judge what is written.
+// Keys of `search` that list alternatives. They only judge keys that are given.
 Table<search::Question> alternative_keys();
 
 // The document with every combination of their values in the place that they stand for, the first

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search is asked, as people write it: a scenario whose plan is left open.
+// The file of a search: a scenario whose plan is left open.
 #pragma once
 #include <filesystem>
 #include <span>
@@ -13,24 +13,25 @@
 namespace scenarios {
 
 // Reads a scenario as a question: keys of `plan` that are given are fixed, those of `search` limit
-// the others, all else is searched. Text, sets, base and Error as read_scenario's. Only what is
-// given is judged; that nothing may be left to choose from is for the search to find.
+// the others, all else is searched. Text, sets, base and Error as read_scenario's. Only given keys
+// are judged; the search finds out if no plan is left to choose from.
 search::Question read_question(std::string_view text, const std::string& file_name,
                                std::span<const std::string> sets = {},
                                const std::filesystem::path& base = {});
 
-// The same from a file, which paths in it start from.
+// Reads a question from a file; its paths start from the file's folder.
 search::Question load_question(const std::filesystem::path& file,
                                std::span<const std::string> sets = {});
 
-// The same of a file or a text, with the places of its keys, for what simulation refuses, and the
-// files that were read. A job of a training framework is read as its scenario; of its plan stays
-// what no search varies (docs/jobs.md).
+// Reads a file or a text in the same way, with the places of its keys, for refusals of the
+// simulation, and the files that were read. A job of a training framework is read as its scenario;
+// its plan keeps only the keys that no search varies (docs/jobs.md).
 Placed<search::Question> load_placed_question(const Source& source,
                                               std::span<const std::string> sets = {},
                                               const JobHints& hints = {});
 
-// A published run as a question: of its plan stays what no search varies. Errors as above.
+// A published run as a question: its plan keeps only the keys that no search varies. Errors as
+// above.
 search::Question reopened(const PublishedRow& row, std::span<const std::string> sets = {});
 
 }  // namespace scenarios

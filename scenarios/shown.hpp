@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as a scenario file says them: what the reader would make the same of. A mapping is shown
-// by the table of keys that reads it (keys.hpp), in the order of the table.
+// Values as a scenario file has them, from which the reader would make the same values. A mapping
+// is shown by the table of keys that reads it (keys.hpp), in the order of the table.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -16,7 +16,7 @@
 namespace scenarios {
 
 Value shown(const model::Transformer& model);
-// These, nodes and fabrics begin with the catalog entry `base` that they are named after.
+// Devices, nodes and fabrics begin with the catalog entry `base` that they are named after.
 Value shown(const topology::Device& device);
 Value shown(const topology::Node& node);
 Value shown(const topology::Fabric& fabric);

@@ -8,7 +8,7 @@
 
 namespace store {
 
-// Inside of a transaction: what is not sealed before its end is not in the digest.
+// Use it inside of a transaction: rows that are not sealed before its end are not in the digest.
 class Inserter {
  public:
   Inserter(Database& database, const Meta& meta, const std::vector<Column>& columns);

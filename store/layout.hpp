@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: the tables of a store, what it is of, and the digest of all its rows.
+// Private to the room: the tables of a store, its identity, and the digest of all its rows.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,11 +15,10 @@ namespace store {
 // A table of numbered rows.
 struct Table {
   std::string name;
-  std::string number;  // the column that numbers its rows
-  std::string
-      columns;       // that a checksum is of, in its order; the checksum's own stands behind them
-  int width = 0;     // how many those are
-  std::string salt;  // of its checksums
+  std::string number;   // the column that numbers its rows
+  std::string columns;  // columns under a checksum, in its order; the checksum's column follows
+  int width = 0;        // number of `columns`
+  std::string salt;     // salt of its checksums
 };
 
 Table points_table(const std::vector<Column>& columns, const std::string& program);

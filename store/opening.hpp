@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what has to hold of a file before anything of it is used.
+// Private to the room: checks of a file before anything of it is used.
 #pragma once
 #include <vector>
 
@@ -12,13 +12,12 @@ struct Opened {
   std::vector<Column> columns;
 };
 
-// Whether SQLite reads what is left of a file that was cut, and of tables that are not as they
-// were.
+// Whether SQLite reads the rest of a file that was cut, and of tables that were changed.
 void be_lenient(Database& database, bool lenient);
 
-// What a file with tables holds, after all of it was checked. Throws Error, Damaged.
+// The contents of a file with tables, after all of it was checked. Throws Error, Damaged.
 Opened checked(Database& database);
-// The same, of what a sweep can go on with.
+// The contents, too, but throws unless the sweep of this identity can go on with them.
 Opened checked(Database& database, const Identity& identity, const std::vector<Column>& columns);
 
 bool alike(const std::vector<Column>& a, const std::vector<Column>& b);

@@ -13,7 +13,8 @@ class Reading {
  public:
   Reading(Database& database, const Identity& identity, const std::vector<Column>& columns);
 
-  // These throw Damaged where a row is not what was written, or not there.
+  // at(), each() and each_place() throw Damaged if a row differs from the written one, or is
+  // missing.
   std::optional<Row> at(std::int64_t position);
   void each(const std::function<void(const Row&)>& visit);  // by position
   void each_place(const std::function<void(std::int64_t)>& visit);

@@ -9,7 +9,7 @@
 namespace store {
 
 struct Visit {
-  // A row that is what was written: its number, columns and checksum, as selection() has them.
+  // A row that is as it was written: its number, columns and checksum, as selection() has them.
   std::function<void(const Statement& row, const Sum& checksum)> sound;
   std::function<void(std::int64_t number)> broken;  // one that is not
 };
@@ -18,7 +18,7 @@ struct Visit {
 // at a logarithmic cost for each run of them.
 void scan(Database& database, const Table& table, const Visit& visit);
 
-// Throws Damaged, with the rows that are lost, unless every row is there and what was written, and
+// Throws Damaged, with the rows that are lost, unless every row is there and as it was written, and
 // SQLite finds tables and indices in order.
 void verify(Database& database, const Meta& meta, const std::vector<Column>& columns);
 

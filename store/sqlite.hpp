@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: SQLite with what it must not forget, and errors that say what to do.
+// Private to the room: SQLite with the settings that keep data safe, and errors that give advice.
 #pragma once
 #include <sqlite3.h>
 
@@ -13,7 +13,7 @@
 
 namespace store {
 
-// What to do about a store that is damaged, behind a semicolon.
+// Advice about a damaged store, for use behind a semicolon.
 constexpr const char* repair_words =
     "run its sweep, or its shard, again with --repair: it keeps what is sound, and this file under "
     "another name";

@@ -27,13 +27,14 @@ namespace store {
 // below 1e-30; a forger, who can compute checksums as well, is not kept out.
 class Store {
  public:
-  // For writing: makes the file, or goes on with what it holds. One process at a time; a shard's
-  // file ends in .part until it is finished, and a file system that other machines share will do.
-  // A store of the same axes whose values have changed keeps its points, to be placed again.
-  // Throws Error, Damaged; then the file is as it was.
+  // For writing: makes the file, or goes on with its points. One process at a time; a shard's file
+  // ends in .part until it is finished, and a file system that other machines share will do. A
+  // store of the same axes whose values have changed keeps its points, to be placed again. Throws
+  // Error, Damaged; then the file is as it was.
   static Store writer(const std::filesystem::path& file, const Identity& identity,
                       const std::vector<Column>& columns);
-  // For reading what there is now, also while another process writes. Throws Error, Damaged.
+  // For reading the points of this moment, also while another process writes. Throws Error,
+  // Damaged.
   static Store reader(const std::filesystem::path& file);
 
   Store(Store&&) noexcept;
@@ -46,7 +47,7 @@ class Store {
   std::int64_t placed() const;  // positions with a point
   void for_each_place(const std::function<void(std::int64_t)>& visit) const;
   std::vector<std::string> unplaced() const;  // ids of points at no position, sorted
-  // These two throw Damaged where a row is not what was written.
+  // row() and for_each_row() throw Damaged if a row differs from the written one.
   std::optional<Row> row(std::int64_t position) const;
   void for_each_row(const std::function<void(const Row&)>& visit) const;  // by position
 
@@ -58,7 +59,7 @@ class Store {
   void take(const std::filesystem::path& other);
   // Makes it one plain file, which needs no writable folder to be read. Nothing can be added then.
   void close();
-  // The same, and gives a shard its final name.
+  // Closes the store and gives a shard its final name.
   void finish();
 
  private:
@@ -67,21 +68,21 @@ class Store {
   std::unique_ptr<State> state_;
 };
 
-// Where a shard is written until it is finished.
+// The path of a shard that is not finished.
 std::filesystem::path unfinished(const std::filesystem::path& file);
 
-// What was made of a damaged store.
+// The result of a repair.
 struct Repaired {
   std::filesystem::path damaged;        // where it is now
   std::int64_t points = 0, placed = 0;  // rows that were kept
 };
 
-// Where a store is damaged: moves it away, beside, with its log, and makes a sound one of the
-// points whose checksums show that they are what this program wrote, and of the positions that this
-// very sweep gave them. A row of an older state of the file is kept too: an id names question and
-// program, so that it is no less right. Where nothing can be read it holds no point. A shard is
-// unfinished then. Nothing where the store is sound, or is not there. Throws Error, and then the
-// file is as it was, as it does for a sound store of something else.
+// Repairs a damaged store: moves it aside, with its log, and makes a sound store of the points
+// whose checksums show that this program wrote them, and of the positions that this very sweep gave
+// them. A row of an older state of the file is kept, too: an id names question and program, so the
+// row is no less right. If nothing can be read, the new store has no point. A shard is then
+// unfinished. Returns nothing if the store is sound or does not exist. Throws Error, also for a
+// sound store of another sweep, and then leaves the file as it was.
 std::optional<Repaired> repair(const std::filesystem::path& file, const Identity& identity,
                                const std::vector<Column>& columns);
 

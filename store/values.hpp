@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store is of, what is put into it, and what may be wrong with it.
+// Values of a store: its identity, its rows, and the errors about it.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace store {
 
-// Something about a file that its owner must see to; says what to do.
+// A problem with a file that its owner must solve; the text gives advice.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -25,15 +25,15 @@ struct Shard {
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
-// What a store is of.
+// The sweep, or shard of one, whose points a store holds.
 struct Identity {
   std::string program;      // its version: other versions forecast otherwise
   std::string definition;   // the sweep, written out
-  std::string axes;         // what is varied, and how points are made; in words
-  std::string fingerprint;  // of all that decides the points; equal: the same points
-  std::string folder;       // that paths in the definition start from
+  std::string axes;         // varied paths and the making of points, in words
+  std::string fingerprint;  // equal: the same points
+  std::string folder;       // base of paths in the definition
   Shard shard;
-  std::int64_t points = 0;  // that make it complete
+  std::int64_t points = 0;  // number of points of a complete store
 };
 
 // A figure that has a column of its own, named alike.
@@ -46,7 +46,7 @@ struct Row {
   std::int64_t position = 0;                           // on the grid
   std::string id;                                      // names question and program
   std::string axes, status, reason, scenario, result;  // texts; axes, scenario, result: JSON
-  std::vector<double> figures;                         // of every column; or none at all
+  std::vector<double> figures;                         // one for every column; or none
 };
 
 }  // namespace store

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of accuracy from `stepcast validate --json`.
+"""Writes the tables of accuracy and of aims from `stepcast validate --json`.
 
 Usage: accuracy_table.py PROGRAM docs/accuracy.md
        accuracy_table.py PROGRAM README.md --short
@@ -8,10 +8,13 @@ Usage: accuracy_table.py PROGRAM docs/accuracy.md
 A table stands between the lines <!-- accuracy --> and <!-- /accuracy -->. It has the data sets of one
 time after the other, the best of each first, then those on devices that nothing is fitted to; the
 short one has kinds of runs instead: the mean of the data sets that have such runs, and of their rows.
+Between <!-- aims --> and <!-- /aims --> comes the table of tools/accuracy_aims.py, but in the short form.
 """
 import json
 import subprocess
 import sys
+
+from accuracy_aims import aims_table
 
 TITLES = {
     "bigscience_1b3_v100": "BigScience 1.3B, V100",
@@ -131,12 +134,14 @@ def main():
     answer = json.loads(subprocess.run([program, "validate", "--json"], check=True,
                                        capture_output=True, text=True).stdout)
     text = open(page, encoding="utf-8").read()
-    before, rest = text.split("<!-- accuracy -->\n")
-    after = rest.split("<!-- /accuracy -->\n")[1]
-    table = short_table_of(answer) if "--short" in options else table_of(answer)
+    tables = {"accuracy": short_table_of(answer)} if "--short" in options else {
+        "accuracy": table_of(answer), "aims": aims_table(answer)}
+    for name, table in tables.items():
+        before, rest = text.split(f"<!-- {name} -->\n")
+        after = rest.split(f"<!-- /{name} -->\n")[1]
+        text = f"{before}<!-- {name} -->\n" + "\n".join(table) + f"\n<!-- /{name} -->\n{after}"
     with open(page, "w", encoding="utf-8") as out:
-        out.write(before + "<!-- accuracy -->\n" + "\n".join(table) +
-                  "\n<!-- /accuracy -->\n" + after)
+        out.write(text)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 // Fitting a model's parameters to measurements, and saying how far they can be trusted. It knows
 // nothing of what the parameters mean: whoever asks gives the residuals as a function of them.
 //
-// What is minimised, over parameters x between their bounds:
+// The fit minimises, over parameters x between their bounds:
 //
 //     sum over observations of w · rho(r(x))  +  noise² · sum over parameters ((x - start)/width)²
 //
@@ -21,13 +21,13 @@ namespace forecast {
 // One number that is fitted, in the coordinate that the fit moves in: a logarithm, say.
 struct Unknown {
   double start, low, high;
-  double width = std::numeric_limits<double>::infinity();  // of what was known before: one sigma
-  double step = 0.03;  // of finite differences: beyond the noise of discrete decisions
+  double width = std::numeric_limits<double>::infinity();  // prior width, one sigma
+  double step = 0.03;  // finite difference, beyond the noise of discrete decisions
 };
 
 struct Observation {
   double weight = 1;
-  std::size_t group = 0;  // what was measured under the same configuration is left out together
+  std::size_t group = 0;  // rows of the same configuration, left out together
 };
 
 struct FitProblem {
@@ -47,7 +47,7 @@ using Residuals = std::function<std::vector<std::vector<double>>(const std::vect
 struct Minimum {
   Point point;
   double cost = 0;
-  int steps = 0;           // that were taken
+  int steps = 0;           // steps taken
   bool converged = false;  // false: `most_steps` were not enough
 };
 
@@ -58,10 +58,10 @@ Minimum minimise(const FitProblem& problem, const Residuals& residuals);
 
 struct Assessment {
   std::vector<double> residuals;
-  // Of each parameter, with observations counted by weight: give weights that sum to the number of
-  // independent ones. The square is the diagonal of (JᵀWJ / s² + 1/width²)⁻¹, s² being the weighted
-  // mean square of the residuals over the degrees of freedom. Zero on a bound: nothing is known
-  // about how far beyond.
+  // Standard error of each parameter. Weights of observations count as numbers of independent ones.
+  // The square is the diagonal of (JᵀWJ / s² + 1/width²)⁻¹, s² being the weighted mean square of
+  // the residuals over the degrees of freedom. Zero on a bound: the fit does not tell how far
+  // beyond the value lies.
   std::vector<double> standard_errors;
   std::vector<bool> at_bound;
   // Residual of each observation by parameters that never saw its group: one Gauss-Newton step from

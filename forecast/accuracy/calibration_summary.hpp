@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a calibration found, and what it is worth.
+// The results of a calibration: fitted figures, errors before and after, errors left out.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -12,10 +12,10 @@ struct FittedParameter {
   std::string file, key, unit, meaning;
   double value = 0, standard_error = 0;  // in the unit
   double start = 0, low = 0, high = 0;
-  double width = 0;         // one sigma of what was known before: of the logarithm, or in the unit
-  bool logarithmic = true;  // what `width` is of
+  double width = 0;         // prior width, one sigma: of the logarithm, or in the unit
+  bool logarithmic = true;  // `width` is of the logarithm
   bool at_bound = false;
-  std::size_t observations = 0;  // that feel it
+  std::size_t observations = 0;  // observations that depend on it
 };
 
 // Means of |predicted − measured| / measured over the observations of a data set.
@@ -33,10 +33,10 @@ struct CalibrationSummary {
   std::size_t observations = 0, groups = 0;
   int steps = 0;
   bool converged = false;
-  std::vector<std::string> files;  // that were written
-  std::string note;                // what `left_out` is, where it is not what FittedSet says
+  std::vector<std::string> files;  // written files
+  std::string note;                // meaning of `left_out`, where it differs from FittedSet
 
-  // How much worse it forecasts what it was not fitted to; nothing if the fit is perfect.
+  // Error on groups left out over that of the fit; nothing if the fit is perfect.
   std::optional<double> ratio() const {
     if (!(after > 0)) return {};
     return left_out / after;

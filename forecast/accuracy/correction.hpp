@@ -31,7 +31,7 @@ struct Corrections {
   Similarity similarity;
 };
 
-// What a measured step does to a forecast.
+// The part of a measured step in a correction.
 struct Carried {
   std::string name;
   units::Seconds measured, forecast;
@@ -58,8 +58,8 @@ Correction correction_of(const Scenario& scenario, const Forecast& forecast,
                          const Corrections& corrections);
 
 // Multiplies all that takes time by the factor, parts of the step, passes, stages and timeline
-// included, and divides rates by it; shares, memory and the load of links stay as simulated, for a
-// measured step does not say what of it was off.
+// included, and divides rates by it; shares, memory and the load of links stay as simulated,
+// because a measured step does not say which part of the forecast was off.
 void stretch(Forecast& forecast, double factor);
 
 // stretch() by the correction's factor, and its interval.

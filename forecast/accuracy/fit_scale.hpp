@@ -14,7 +14,7 @@ struct FitScale {
   // Back to the unit, between `low` and `high`: a logarithm and back must not leave the bounds by
   // a rounding.
   double value(double coordinate) const;
-  // Of a parameter with this value, in its unit, by that of its coordinate.
+  // Standard error of a parameter with this value, in its unit, from that of its coordinate.
   double standard_error(double value, double of_coordinate) const;
   // Finite differences take 3 % of a value, or a fifth of `width`.
   Unknown unknown() const;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far off forecasts of step time have been, and therefore how far off one may be: 80 %
-// intervals from the residuals of published runs, regime by regime.
+// 80 % intervals of the step time, from the residuals of published runs, regime by regime.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace forecast {
 
-// What of a run says how well it is forecast.
+// The properties of a run that decide the width of its interval.
 struct Circumstances {
   // From the widest distinction to the narrowest: the device's generation and whether the model is
   // dense or has experts, device family, software profile, what bounds the step, precision, scale.
@@ -21,7 +20,7 @@ struct Circumstances {
   std::vector<std::string> regime;
   std::string device;  // its family
   std::int64_t gpus = 0, sequence = 0;
-  std::vector<std::string> traits;  // what has or has not been measured on a device; sorted
+  std::vector<std::string> traits;  // traits that a device was measured with, or not; sorted
 };
 
 Circumstances circumstances_of(const Scenario& scenario, const Forecast& forecast);

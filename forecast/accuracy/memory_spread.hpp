@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far off forecasts of peak memory have been, and therefore how likely a plan is to fit.
+// Spread of measured over forecast peak memory, and the probability that a plan fits.
 #pragma once
 #include "forecast/forecast.hpp"
 
@@ -10,8 +10,8 @@ namespace forecast {
 // not falling.
 double share_measured_below(double ratio);
 
-// That a real run of this fits into its devices: that it measures no more than what the fullest
-// stage's tensors may grow by. What the host keeps is not asked.
+// Probability that a real run fits into its devices: that measured over forecast memory is at most
+// the factor by which the fullest stage's tensors may grow. The host's memory is left out.
 double fit_chance_of(const Memory& memory);
 
 }  // namespace forecast

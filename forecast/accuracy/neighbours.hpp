@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much measured steps improve the forecasts of their neighbours: runs of published data sets,
+// The gain of measured steps for the forecasts of their neighbours: runs of published data sets,
 // each corrected by others of its set.
 #pragma once
 #include <cstddef>
@@ -24,7 +24,7 @@ struct MeasuredSet {
   std::vector<MeasuredRun> runs;
 };
 
-// How far forecasts are off, and how often the 80 % interval holds the measured step.
+// The mean error of forecasts, and the share of measured steps inside of the 80 % interval.
 struct Accuracy {
   double error = 0;     // mean of |forecast - measured| / measured
   double coverage = 0;  // share
@@ -41,8 +41,8 @@ struct NeighbourScore {
   Accuracy rest;     // all others
 };
 
-// Of every data set with at least two runs. Nothing of a set is in what judges it: its prior and
-// its similarity are from the other sets. O(sets² · pairs + runs³ of each set).
+// Scores of every data set with at least two runs. A set is judged without its own runs: prior and
+// similarity are from the other sets. O(sets² · pairs + runs³ of each set).
 std::vector<NeighbourScore> score_neighbours(const std::vector<MeasuredSet>& sets);
 
 // The mean over the sets: a large one weighs no more than a small one. There must be one.

@@ -18,7 +18,7 @@ double hopeless_residual();
 // Absent where that is, or where nothing was predicted (error ≤ −1).
 std::optional<double> residual_of(std::optional<double> error);
 
-// Which data set an observation is of, and which group of equal configurations.
+// The data set of an observation, and its group of equal configurations.
 struct Membership {
   std::size_t set = 0, group = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How alike the forecasts of two scenarios err: what sets the scenarios apart, and the correlation
-// that is left. The model: docs/correction.md.
+// Similarity of two scenarios: the dimensions in which they differ, and the correlation of their
+// forecast errors. The model: docs/correction.md.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -21,7 +21,7 @@ inline constexpr std::array<std::string_view, 8> number_dimensions{
     "gpus",     "parameters", "sequence",    "tensor",
     "pipeline", "context",    "micro_batch", "microbatches"};
 
-// Where a scenario stands along each.
+// The values of a scenario in each dimension.
 struct Setting {
   std::array<std::string, word_dimensions.size()> words;
   std::array<double, number_dimensions.size()> numbers{};  // logarithms to base two
@@ -42,7 +42,7 @@ struct Similarity {
 // Both stand at the same place along every dimension and take the same simulated time.
 bool same(const Setting& a, const Setting& b);
 
-// Sum over the dimensions of what sets them apart; a metric. O(dimensions).
+// Distance of two settings: the sum over the dimensions; a metric. O(dimensions).
 double distance(const Setting& a, const Setting& b, const Similarity& similarity);
 
 // 1 of the same; otherwise (1 − own) · exp(−distance). Positive definite: a product of exponential
@@ -52,7 +52,7 @@ double correlation(const Setting& a, const Setting& b, const Similarity& similar
 
 // --- Fitting
 
-// The error of a forecast, in standard deviations of what forecasts like it are off by.
+// The error of a forecast, in standard deviations of the errors of similar forecasts.
 struct Deviation {
   Setting setting;
   double value = 0;   // log(measured / forecast) over its standard deviation

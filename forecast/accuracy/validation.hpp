@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forecasts against measurements: the error of every row, and what a set of rows says together.
+// Forecasts against measurements: the error of every row, and statistics of sets of rows.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace forecast {
 
-// What rows are grouped by to see where errors come from.
+// The properties by which rows are grouped to find the causes of errors.
 inline constexpr std::array<std::string_view, 6> causes{"device", "precision", "parallelism",
                                                         "scale",  "model",     "regime"};
 
@@ -29,15 +29,15 @@ struct ValidationRow {
   enum class Status { ok, unsupported };
   std::string id;
   Status status = Status::ok;
-  std::string reason;  // of `unsupported`
+  std::string reason;  // reason of `unsupported`
   std::optional<units::Seconds> measured_s, predicted_s, low_s, high_s;
   std::optional<units::Bytes> measured_bytes, predicted_bytes;
   std::string memory_kind;  // "allocated", "reserved" or "device"; empty without memory
   bool time_counts = true;  // false: the time is shown but says nothing about the forecast
   bool fitted = true;       // false: no figure of its device was ever fitted, so that the row is
                             // shown apart, and no total knows it
-  // Of runs whose source prints a rate by a formula of its own: one of them says nothing, several
-  // on the same tokens per GPU can be compared.
+  // Only for runs whose source prints a rate by a formula of its own: a single one says nothing,
+  // but several on the same tokens per GPU can be compared.
   std::optional<units::FlopsPerSecond> measured_rate, predicted_rate;  // per GPU
   std::optional<double> relative_error;  // of the forecast rate over the measured one, against the
                                          // data set's median; `score` fills it in
@@ -45,8 +45,8 @@ struct ValidationRow {
   std::optional<bool> predicted_fits;    // the forecast's word on that
   std::vector<PassTime> passes;
   std::array<std::string, causes.size()> groups;  // one of each cause
-  std::vector<std::string> assumed;               // what the source does not state
-  std::optional<Circumstances> run;               // of a forecast
+  std::vector<std::string> assumed;               // values that the source does not state
+  std::optional<Circumstances> run;               // circumstances of a forecast run
   std::optional<bool> inside_left_out;            // the interval that all other data sets give
 };
 
@@ -56,18 +56,18 @@ struct DatasetRows {
   std::string added = {};  // when it joined the others: "2026-11"; empty: one of the first
 };
 
-// What errors say together. Fractions, not percent; absent without any. Every data set has one vote
-// where there are several: its rows share it.
+// Statistics of errors. Fractions, not percent; absent without any error. If there are several data
+// sets, each has one vote, which its rows share.
 struct Errors {
   std::size_t rows = 0, datasets = 0;
   std::optional<double> mape;    // mean of |error|
-  std::optional<double> median;  // of the signed error: the bias
+  std::optional<double> median;  // median of the signed error: the bias
   std::optional<double> p90;     // smallest |error| that nine votes of ten do not exceed
   std::optional<double> worst;   // largest |error|
   std::string worst_id;          // its row, the first of equals; of several data sets "SET: ROW"
 };
 
-// Runs that ran and that ran out of memory, against what the forecast said of them.
+// Runs that ran, and runs that ran out of memory, each by whether the forecast fits.
 struct Outcomes {
   std::size_t ran_as_forecast = 0, ran_against_forecast = 0;  // forecast fits, does not
   std::size_t overflowed_as_forecast = 0, overflowed_against_forecast = 0;
@@ -88,10 +88,10 @@ struct ShownApart {
 struct DatasetScore {
   std::string name, added;
   std::vector<ValidationRow> rows;  // as given
-  Errors time;                      // of the rows whose time counts
+  Errors time;                      // errors of the rows whose time counts
   Errors memory;
   ShownApart apart;
-  Errors relative;                 // of rows that are compared with each other
+  Errors relative;                 // errors of rows that are compared with each other
   std::optional<double> coverage;  // share of rows measured inside the interval, ends included
   std::optional<double> coverage_left_out;  // and inside that of the other data sets
   Outcomes outcomes;
@@ -143,7 +143,7 @@ std::optional<double> error(const PassTime& pass);
 // something is fitted to.
 std::optional<double> counted_error(const ValidationRow& row);
 
-// What the intervals are made of: every row with a counted error.
+// The residuals from which the intervals are made: every row with a counted error.
 std::vector<Residual> residuals_of(const std::vector<DatasetRows>& datasets);
 
 // Fills in `inside_left_out` of every such row. O(data sets · rows log rows).

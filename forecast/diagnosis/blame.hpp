@@ -18,14 +18,14 @@ struct OnChain {
   std::array<double, step_parts.size()> communicating{};
   double copying = 0;
   double before_first = 0, gaps = 0, after_last = 0;  // idle
-  double one_sided = 0;  // of communication, for ranks that are not traced
+  double one_sided = 0;  // communication that waited for ranks without a trace
   double total() const;
 };
 
 // From the end of a rank. Where a rank waits in a meeting for the one that came last, the chain
-// goes on there, with what that one did before it came: so clocks do not matter. Of the chains from
-// all ranks the one that waits least for ranks that are not traced. By rank of the step; all sum to
-// the step's time, as far as the ranks agree when it began. O(ranks · stretches)
+// goes on there, with the work of that rank before it came, so clocks do not matter. Of the chains
+// from all ranks the one that waits least for ranks that are not traced. By rank of the step; all
+// sum to the step's time, as far as the ranks agree when it began. O(ranks · stretches)
 std::vector<OnChain> chain_of(const SeenStep& step);
 
 }  // namespace forecast

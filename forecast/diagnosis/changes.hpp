@@ -13,12 +13,12 @@ namespace forecast {
 struct LikelyChange {
   std::string words;  // "gradients are reduced with nothing beside it"
   std::string set;    // "plan.overlap.data=false"; of one by a factor: with factor 1
-  // By a factor from 1 to `most`: the set that slows what it says down by it. Empty: as it is.
+  // The --set that slows its subject down by a factor from 1 to `most`. Empty: `set` has no factor.
   std::function<std::string(double)> by_factor = {};
   double most = 1;
 };
 
-// Those that the scenario has not taken already, in the order in which they are usual.
+// The changes that the scenario does not have yet, the most usual first.
 std::vector<LikelyChange> likely_changes(const Scenario& scenario);
 
 }  // namespace forecast

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a real run was slower than its forecast: what traces of its ranks say, ranked.
+// Reasons why a real run was slower than its forecast, from traces of its ranks, ranked.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -49,10 +49,10 @@ std::string_view to_text(Cause cause);  // "slow link"
 
 struct Suspect {
   Cause cause{};
-  units::Seconds seconds;  // of the step, which it would be shorter without
-  double factor = 1;       // what is seen over what was expected
+  units::Seconds seconds;  // time by which the step would be shorter without it
+  double factor = 1;       // seen over expected time
   units::Seconds seen, expected;
-  std::optional<KernelClass> kernels;  // of which class; absent: all
+  std::optional<KernelClass> kernels;  // class of its kernels; absent: all
   std::optional<StepPart> part;        // communication of which sort
   std::vector<std::int64_t> ranks;     // ascending; empty: all
   int stage = -1;
@@ -65,25 +65,25 @@ struct Mismatch {
 };
 
 struct Diagnosis {
-  std::string step;  // that was looked at
+  std::string step;  // name of the diagnosed step
   units::Seconds measured, forecast;
   std::vector<std::int64_t> ranks;   // traced, ascending
-  std::int64_t gpus = 0;             // of the scenario
+  std::int64_t gpus = 0;             // GPUs of the scenario
   std::vector<Mismatch> mismatches;  // if there are any, nothing is compared
   std::vector<Suspect> suspects;     // the most seconds first
   units::Seconds unexplained;        // measured - forecast - all of them
 };
 
-// In what the profiles are not of this scenario: GPUs, ranks, device, number format, sizes of
+// Differences between the profiles and this scenario: GPUs, ranks, device, number format, sizes of
 // groups, layers.
 std::vector<Mismatch> mismatches_of(const std::vector<Profile>& profiles, const Scenario& scenario,
                                     const std::vector<RankTimes>& expected);
 
 // Profiles are of different ranks of one run, `forecast` of the scenario. Nothing in it depends on
 // clocks of ranks being set alike. The chain of work that the step waited for is followed from its
-// end through all ranks that are traced; what is on it and should not be there, as the forecast
-// and the other ranks have it, is a suspect. Named from 1 % of the step on. What two causes share
-// is counted once: suspects sum to no more than the step exceeds the forecast by. Throws
+// end through all ranks that are traced; time on it beyond that of the forecast and of the other
+// ranks is a suspect. Suspects below 1 % of the step are left out. Seconds that two causes share
+// are counted once: the suspects sum to at most the excess of the step over the forecast. Throws
 // std::invalid_argument where a profile has no work, as rank_times() does.
 Diagnosis diagnose(const std::vector<Profile>& profiles, const Scenario& scenario,
                    const Forecast& forecast);

@@ -17,8 +17,8 @@ inline constexpr std::uint32_t none_seen = std::numeric_limits<std::uint32_t>::m
 
 struct SeenWork {
   ProfiledWork of;
-  StepPart part = StepPart::other;    // of communication: what a forecast counts it as
-  std::uint32_t meeting = none_seen;  // of SeenStep::meetings
+  StepPart part = StepPart::other;    // the forecast's part of a communication
+  std::uint32_t meeting = none_seen;  // index into SeenStep::meetings
 };
 
 // A time in which a GPU does one thing: the first computation under way, else a communication, else
@@ -30,11 +30,11 @@ struct Stretch {
 
 struct SeenRank {
   std::int64_t rank = 0;
-  std::size_t profile = 0;   // that it is of
-  std::size_t expected = 0;  // of the forecast's ranks
+  std::size_t profile = 0;   // index of its profile
+  std::size_t expected = 0;  // index into the forecast's ranks
   std::int64_t start_ns = 0, end_ns = 0;
-  std::vector<SeenWork> works;     // that begin in the step, by start
-  std::vector<Stretch> stretches;  // of the step, without gaps
+  std::vector<SeenWork> works;     // works that begin in the step, by start
+  std::vector<Stretch> stretches;  // cover the step without gaps
 };
 
 // A collective or a message, in the traces of those who took part. They leave it at the same
@@ -51,7 +51,7 @@ struct SeenStep {
   std::string name;
   std::vector<SeenRank> ranks;  // by rank
   std::vector<Meeting> meetings;
-  units::Seconds time;  // of the rank that took longest
+  units::Seconds time;  // step time of the rank that took longest
 };
 
 // The step of median time among those that all profiles have (by name, else counted from the last).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the sub-room: what ranks did in a step beside what they were expected to do, seconds.
+// Private to the sub-room: seconds of the work that ranks did in a step, and of the work expected
+// of them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,9 +20,9 @@ struct SeenSums {
   double before_first = 0, idle = 0;                    // idle: in all
   std::int64_t forward = 0, backward = 0;               // kernels of attention
   std::int64_t layers = 0, stage = 0, rank = 0;
-  BySort forward_expected{};  // of `expected`, forward passes
+  BySort forward_expected{};  // part of `expected` in forward passes
   ByPart exposed{};           // communication with nothing beside it, waits included
-  // That the forecast has; busy: all but it and messages; passes: of it, forward and backward.
+  // Of the forecast. busy: all but bubble and messages; passes: forward and backward passes.
   double bubble = 0, expected_busy = 0, expected_passes = 0;
   double attention_again = 0;  // expected: share of attention's forward kernels that run again
 };
@@ -32,9 +33,9 @@ std::vector<SeenSums> sums_of(const SeenStep& step, const std::vector<RankTimes>
 // Some message of the pipeline is seen on one side only.
 bool waits_for_messages_unseen(const SeenStep& step);
 
-// On such ranks the wait for another stage is what stages that are not traced computed meanwhile:
-// as far as the forecast has it, at the pace of the rank itself, it becomes computation of the
-// chain; the rest of it, awaited.
+// On such ranks the wait for another stage is the time in which untraced stages computed: as far as
+// the forecast has that time, at the pace of the rank itself, it becomes computation of the chain;
+// the rest of it, awaited.
 void follow_unseen_stages(const SeenStep& step, std::vector<SeenSums>& sums,
                           std::vector<OnChain>& chain);
 

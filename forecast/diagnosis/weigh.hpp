@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the sub-room: each finds suspects of its kind in what was seen.
+// Private to the sub-room: functions that each find suspects of one kind in the observed step.
 #pragma once
 #include <vector>
 
@@ -15,14 +15,14 @@ struct Observed {
   const Scenario& scenario;
   const Forecast& forecast;
   ByPart expected_chain{};  // the forecast's critical path, seconds by part
-  double length = 0;        // of the step, seconds
+  double length = 0;        // seconds of the step
 };
 
 // Layers and passes that ran, beside those that the forecast has, by attention's kernels. Factors
-// on what is expected of kernels.
+// on the expected times of kernels.
 struct RanPasses {
   double again = 0;             // share of forward passes that ran again and should not have
-  bool attention_only = false;  // of them only the attention core
+  bool attention_only = false;  // only the attention core ran again
   std::vector<double> layers;   // by rank: layers over those expected
 };
 RanPasses work_of(const Observed& evidence);
@@ -41,8 +41,7 @@ std::vector<Mismatch> mismatches_in(const SeenStep& step, const std::vector<Prof
                                     const Scenario& scenario,
                                     const std::vector<RankTimes>& expected);
 
-// The change of one key of the scenario by which the forecast has what the suspect is suspected
-// of; empty where no key says it.
+// The change of one key that gives the forecast the fault of the suspect; empty if no key does.
 std::string set_of(const Suspect& suspect, const Scenario& scenario);
 
 // Below such shares of the step nobody is a suspect.

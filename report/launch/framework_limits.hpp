@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches among the plans that a training framework can run. What it can run is what launch()
-// writes without a sentence about the plan; there is no second list of limits.
+// Searches among the plans that a training framework can run. It can run a plan if launch() writes
+// it without a sentence about the plan; there is no second list of limits.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,11 +14,11 @@ namespace report {
 // The version that a framework's launch configurations are written for: "d98e8a64dd".
 std::string_view launch_version(Framework framework);
 
-// Sentences of launch() about what a search decides of a plan: degrees, stages, schedule, sharding
-// and recomputation. None: the framework can run it.
+// Sentences of launch() about the choices of a search: degrees, stages, schedule, sharding and
+// recomputation. None: the framework can run it.
 std::vector<std::string> beyond(const forecast::Scenario& scenario, Framework framework);
 
-// The question with its space, and those of its alternatives, within what the framework can run:
+// The question with its space, and those of its alternatives, within the limits of the framework:
 // schedules, ZeRO stages, pipelines and partitions that launch() writes as they are, and one
 // recomputation for all layers out of those that it has. Each key is tried for itself, so that a
 // plan of this space may still be beyond the framework: ask of each that is found.

@@ -12,7 +12,7 @@
 namespace report {
 
 struct ChangedJob {
-  std::string text;  // of the job's file; every line that no change needs is as it was
+  std::string text;  // the job's file; unchanged lines stay as they were
   std::string diff;  // unified, of both texts; empty: the job runs this plan as it is
   // Keys of the plan that the text still says otherwise, "plan.schedule": the file has no place
   // where they could be changed, or the framework cannot express them.
@@ -20,9 +20,9 @@ struct ChangedJob {
   Launch launch;  // the plan in the framework's words, and what these cannot say
 };
 
-// Changes those arguments of a job from which keys of the plan follow that the scenario has
-// otherwise: degrees, micro-batch, stages, schedule, sharding and recomputation. The text is read
-// again, so that `left` is what it says. Nothing where the text is no job. Throws scenarios::Error
+// Changes the arguments of a job that decide keys of the plan where the scenario differs: degrees,
+// micro-batch, stages, schedule, sharding and recomputation. The changed text is read again, so
+// `left` has the differences that remain. Nothing where the text is no job. Throws scenarios::Error
 // for a job that cannot be read.
 std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
                                       const scenarios::JobHints& hints,

@@ -17,7 +17,7 @@ struct JobEdit {
   std::optional<std::string> value;
 };
 
-// The text with the edits made. Nothing but what they name changes: an argument that is there keeps
+// The text with the edits made. Only the named arguments change: an argument that is there keeps
 // its place, a new one comes beside others of its section. Edits that find no place are left out:
 // the caller reads the text again.
 std::string edited_script(std::string_view text, const std::vector<JobEdit>& edits);
@@ -29,7 +29,7 @@ std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits
 // nothing where the script has no such argument.
 std::optional<std::string> script_value(std::string_view text, std::string_view name);
 
-// The same of a value in a file of keys.
+// A value of a file of keys as it is spelled there, without its quotes.
 std::string spelled_at(std::string_view text, const scenarios::Value& value);
 
 }  // namespace report

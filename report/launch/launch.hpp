@@ -35,16 +35,16 @@ struct LaunchFile {
 // Lists hold sentences without a full stop.
 struct Launch {
   std::string name, text;          // the main file
-  std::vector<LaunchFile> beside;  // what the framework needs besides, as files
+  std::vector<LaunchFile> beside;  // further files that the framework needs
   // One for each key of the plan, trait of the model or choice of training that has an effect and
-  // that the framework cannot express: what the scenario has, and what is written instead. That is
+  // that the framework cannot express: the scenario's value, and the value in its place. That is
   // the nearest that the framework has; for recomputation, the nearest that recomputes at least as
   // much.
   std::vector<std::string> not_expressed;
-  // What `text` cannot hold and a file of `beside` does.
+  // Values that `text` cannot hold and a file of `beside` has.
   std::vector<std::string> elsewhere;
-  // What a trained model depends on, no forecast does and the scenario does not say, such as the
-  // base of rotary positions: the framework's default that holds, or what is written in its place.
+  // Constants of a trained model that no forecast needs and the scenario lacks, such as the base of
+  // rotary positions: the default of the framework that holds, or the value in its place.
   std::vector<std::string> undecided;
   friend bool operator==(const Launch&, const Launch&) = default;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what a trained model depends on and no time or memory of a step does. No
-// scenario says it; of published models it is known.
+// Private to the room: constants of trained models that change neither time nor memory of a step.
+// No scenario has them; they are known for published models.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace report {
 
 struct ModelConstants {
-  enum class Scaling { none, llama3, yarn };  // of rotary positions beyond the length trained on
+  enum class Scaling { none, llama3, yarn };  // rotary positions beyond the trained length
 
   std::string_view model;  // as the catalog names it, and sizes that tell it from a namesake
   std::int64_t layers, hidden, vocab;
@@ -18,11 +18,11 @@ struct ModelConstants {
   double norm_epsilon;
   Scaling scaling = Scaling::none;
   double scaling_factor = 1;
-  std::int64_t original_length = 0;  // that the scaling starts from
+  std::int64_t original_length = 0;  // length from which the scaling starts
   double mscale = 1;                 // YaRN's factor of attention, where positions are latent
-  double rotary_share = 1;           // of each head that rotates
-  std::int64_t groups = 1, chosen_groups = 1;  // of experts, and of those that a token may choose
-  double routed_scale = 1;                     // of the sum of a token's routed experts
+  double rotary_share = 1;           // share of each head that rotates
+  std::int64_t groups = 1, chosen_groups = 1;  // of experts; those that a token may use
+  double routed_scale = 1;                     // factor of the routed experts' sum
   bool scores_all = false;  // the scores of chosen experts are not made to sum up to 1
 };
 

@@ -40,7 +40,7 @@ class Flags {
 // The architecture, and the kernels that compute it.
 void write_model(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);
 
-// What no forecast depends on and the model does: rotary base, epsilon of norms, groups of experts.
+// Constants of the model that no forecast needs: rotary base, epsilon of norms, groups of experts.
 void write_constants(const model::Transformer& model, const strategies::Routing& routing,
                      Flags& flags, Sentences& undecided);
 
@@ -60,7 +60,7 @@ inline bool offloads_states(const forecast::Scenario& scenario) {
          scenario.training.optimizer != muon && scenario.training.optimizer != sgd;
 }
 
-// What is recomputed, of the stages that run. Returns whether whole layers are.
+// Flags of recomputation for the stages that run. Returns whether whole layers are recomputed.
 bool write_recompute(const Stages& stages, const forecast::Scenario& scenario, Flags& flags,
                      Sentences& lost);
 

@@ -8,9 +8,9 @@
 
 namespace report {
 
-// Of the first class of transformers that has all of its parts, as the reader of such files
-// (scenarios/foreign) makes them out; nothing where none has. What no scenario says, such as the
-// base of rotary positions, is there for models of which it is known.
+// A config.json of the first class of transformers that has all parts of the model, by the rules of
+// the reader (scenarios/foreign); nothing if no class has them. Constants that no scenario has,
+// such as the base of rotary positions, are there for models of which they are known.
 std::optional<std::string> model_config(const model::Transformer& model);
 
 }  // namespace report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what all launch configurations are made from.
+// Private to the room: parts that all launch configurations share.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,10 +20,10 @@ Launch launch_deepspeed(const forecast::Scenario& scenario);
 Launch launch_torchtitan(const forecast::Scenario& scenario);
 Launch launch_nanotron(const forecast::Scenario& scenario);
 
-// Transformer layers of virtual stages in model order, and what is dropped of each.
+// Transformer layers of virtual stages in model order, and the tensors that each drops.
 struct Stages {
   std::vector<std::vector<strategies::Drop>> drops;
-  std::optional<strategies::Drop> predictions;  // of prediction modules, where there are any
+  std::optional<strategies::Drop> predictions;  // drop of prediction modules, if there are any
 
   std::vector<std::int64_t> layers() const;
   std::size_t most_layers() const;
@@ -34,18 +34,18 @@ struct Stages {
 };
 Stages stages_of(const forecast::Scenario& scenario);
 
-// As many stages as pipeline ranks: neighbours become one. What schedules with one stage per rank
-// run instead of several.
+// As many stages as pipeline ranks, neighbours joined into one: the stages of schedules that have
+// one stage per rank instead of several.
 Stages one_per_rank(const Stages& stages, std::int64_t ranks);
 
-// What a framework that keeps the input of every recomputed layer loses, if anything.
+// Sentences of a framework that keeps the input of every recomputed layer: rows of layers are lost.
 void lose_rows(const strategies::Plan& plan, const char* framework, Sentences& lost);
 
 // "stage 0: core_attn of all layers; stages 1-3: 2 of 6 layers whole; prediction modules: nothing".
 std::string recompute_words(const Stages& stages);
 std::string names_of(const strategies::ModuleSet& modules, std::string_view separator);
 
-// What runs beside computation, the software's choice where the plan has none.
+// Communication that runs beside computation; the software's choice where the plan has none.
 struct Overlaps {
   bool data, tensor, pipeline, parameters, expert;
 };
@@ -66,7 +66,7 @@ bool placed_as(const strategies::Plan& plan,
 std::int64_t sharers_of(const strategies::Plan& plan);
 std::int64_t shards_of(const forecast::Scenario& scenario);
 
-// What places ranks as tp-cp-ep-dp-pp only.
+// Sentence of a framework that places ranks as tp-cp-ep-dp-pp only.
 void lose_rank_order(const strategies::Plan& plan, std::string_view framework, Sentences& lost);
 
 struct Machines {
@@ -83,17 +83,17 @@ std::vector<std::string> offloads(const strategies::Offload& offload);
 // "wrap model", "wrap {layers: 2}".
 std::string wrap_words(const strategies::Wrap& wrap);
 
-// How the plan gathers parameters, where the framework does not shard them.
+// Sentences of a framework that does not shard parameters: the plan's way to gather them is lost.
 void lose_gathering(const strategies::Plan& plan, std::string_view framework, Sentences& lost);
 
-// Of frameworks whose router takes no groups of experts.
+// Sentence of a framework whose router takes no groups of experts.
 void lose_groups(const strategies::Routing& routing, std::string_view framework, Sentences& lost);
-// Of frameworks that keep 16-bit weights beside those of 8 bit.
+// Sentence of a framework that keeps 16-bit weights beside those of 8 bit.
 void lose_narrow_weights(const forecast::Scenario& scenario, std::string_view framework,
                          Sentences& lost);
-// What no framework here has: layers that are divided otherwise than others, kept activations in 8
-// bit, padding, how popular experts are, a last node that is not full; and, where the framework
-// cannot compress gradients, that.
+// Sentences of all frameworks here: layers that are divided otherwise than others, kept activations
+// in 8 bit, padding, popularity of experts, a last node that is not full; and compression of
+// gradients, where the framework has none.
 void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost);
 void lose_gradient_compression(const strategies::Plan& plan, std::string_view framework,
                                Sentences& lost);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what changed between two texts.
+// Private to the room: the difference of two texts.
 #pragma once
 #include <string>
 #include <string_view>

@@ -19,9 +19,9 @@ using Column = std::vector<std::int64_t>;
 // …), packed.
 std::string column_text(const Column& numbers);
 
-// Which of some numbered things comes when, as [written, more], both packed. What comes after a
-// thing mostly came after it last time, so they are runs: one that is written, and how many follow
-// it that were behind their predecessors last time.
+// The order of some numbered things as [written, more], both packed. A thing is mostly followed by
+// the same one as last time, so the order consists of runs: a thing that is written, and the number
+// of further ones that follow their predecessors as last time.
 Document index_document(const std::vector<std::uint64_t>& index);
 
 // Columns of the same length, as few characters as rows repeat: {"columns": [column, …]}; or, where

@@ -22,10 +22,11 @@ namespace report {
 struct PageRun {
   const forecast::Scenario& scenario;
   const forecast::Forecast& forecast;
-  const forecast::Correction* correction = nullptr;  // that the forecast had
-  // That forecasts it, word by word, to which a --set can be added; none: not known.
+  const forecast::Correction* correction = nullptr;  // the correction in the forecast
+  // The words of the command that forecasts the step, to which a --set can be added; none: not
+  // known.
   std::vector<std::string> command = {};
-  std::optional<search::WholeRun> run = {};  // of training.tokens
+  std::optional<search::WholeRun> run = {};  // if training.tokens is given
 };
 
 // The page of one run, or of two on one time base, the first the one that the other is held

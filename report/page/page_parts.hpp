@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: parts of what a page is given to draw.
+// Private to the room: parts of the documents from which a page draws.
 #pragma once
 #include <string>
 #include <string_view>

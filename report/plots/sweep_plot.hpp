@@ -17,7 +17,7 @@ struct PlotLine {
 };
 
 struct Plot {
-  std::string figure, along, by;    // what is drawn, along which axis, a line for each value of
+  std::string figure, along, by;    // figure, axis, and the axis of which each value is a line
   std::vector<std::string> places;  // along the axis, evenly spaced
   std::vector<PlotLine> lines;      // at most as many as there are marks are drawn: evenly spread
   std::string title = {};           // the sweep's name
@@ -28,7 +28,7 @@ struct Plot {
   struct Band {
     double low = 0, high = 0;
   };
-  std::optional<Band> band = std::nullopt;  // what somebody expects, in the unit of the values
+  std::optional<Band> band = std::nullopt;  // expected range, in the unit of the values
 };
 
 // Every value in percent of its line's first, and so is what runs to the right where that is a
@@ -41,7 +41,7 @@ Plot relative_plot(Plot plot);
 // places where there is room.
 std::string sweep_plot(const Plot& plot, const TextOptions& options);
 
-// The same as one SVG image for a page or a paper: light or dark as the reader's system is, texts
+// The plot as one SVG image for a page or a paper: light or dark as the reader's system is, texts
 // as texts, no scripts, nothing fetched; the scales end at round numbers, bytes are in GiB. The
 // same plot has the same bytes.
 std::string sweep_svg(const Plot& plot);

@@ -8,7 +8,7 @@
 
 namespace report {
 
-inline constexpr std::size_t most_lines = 8;  // that marks tell apart
+inline constexpr std::size_t most_lines = 8;  // as many as marks tell apart
 
 // The lines that are drawn.
 std::vector<PlotLine> drawn_lines(const Plot& plot);
@@ -16,8 +16,8 @@ std::vector<PlotLine> drawn_lines(const Plot& plot);
 // The places at which a line has a value.
 std::vector<std::size_t> marks_of(const PlotLine& line);
 
-// What stands at the two ends of a picture, and where a value lies between: from zero where some
-// value is below half of the largest, by powers of ten where some is below a fiftieth.
+// The scale of a picture: its two ends, and the place of a value between them. It begins at zero if
+// some value is below half of the largest, and goes by powers of ten if some is below a fiftieth.
 class Scale {
  public:
   explicit Scale(const std::vector<double>& values);
@@ -34,7 +34,7 @@ class Scale {
   bool powers_ = false;
 };
 
-// Of the values with their band, and of what runs to the right where that is a figure.
+// Upwards: the values with their band. Rightwards: the figure that runs to the right, if any.
 Scale upward_scale(const Plot& plot, const std::vector<PlotLine>& lines);
 Scale rightward_scale(const std::vector<PlotLine>& lines);
 

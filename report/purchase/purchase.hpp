@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a purchase comes to.
+// Results of a purchase.
 #pragma once
 #include <string>
 #include <string_view>
@@ -23,11 +23,11 @@ std::string purchase_text(const search::Purchase& purchase, const search::Decisi
 std::string purchase_json(const search::Purchase& purchase, const search::Decision& decision,
                           std::string_view version, units::Seconds wall);
 
-// Which option and why, in a few sentences; what is in the way, if none is feasible.
+// The recommended option and its reasons, in a few sentences; if none is feasible, the obstacles.
 std::string recommendation_words(const search::Purchase& purchase,
                                  const search::Decision& decision);
 
-// What to know before believing it: that failures are left out, and what they would do.
+// Warnings about the result: that failures are left out, and their likely effect.
 std::vector<std::string> purchase_warnings(const search::Purchase& purchase,
                                            const search::Decision& decision);
 

@@ -11,10 +11,10 @@
 
 namespace report {
 
-// What an option falls short of by most: "misses the deadline by 12.0 %"; empty: it is feasible.
+// The limit that an option exceeds by most: "misses the deadline by 12.0 %"; empty: it is feasible.
 std::string shortfall_words(const search::Assessed& option);
 
-// What one of the tables' units of money is, so that the largest figure has some digits.
+// The unit of money in the tables, so that the largest figure has some digits.
 struct MoneyScale {
   double size = 1;
   std::string unit;  // "thousand USD"
@@ -26,8 +26,8 @@ struct MoneyScale {
 // Rows of cells, the first to the left and the others to the right, as wide as they need to be.
 std::string aligned(std::vector<std::vector<std::string>> rows, const TextOptions& options);
 
-// What no option is better than, what would change the choice, what another network would be worth,
-// and what all figures rest on.
+// The options that no other beats, the changes that would overturn the choice, the worth of another
+// network, and the assumptions behind all figures.
 std::string choice_text(const search::Purchase& purchase, const search::Decision& decision,
                         const MoneyScale& money, const TextOptions& options);
 

@@ -14,7 +14,7 @@ struct GivenPlan {
   std::string id;
   std::string reason;  // why there is no comparison
   std::optional<search::Comparison> comparison;
-  units::Seconds wall;  // of the comparison
+  units::Seconds wall;  // time that the comparison took
 };
 struct GivenPlans {
   std::string dataset;
@@ -26,7 +26,7 @@ struct GivenPlans {
 // space. In all: rows, those compared, whose plan lies inside, and found to be no slower.
 std::string given_plans_json(const std::vector<GivenPlans>& all);
 
-// The same as a table, then the totals, then the reasons why rows are not compared.
+// The comparisons as a table, then the totals, then the reasons why rows are not compared.
 std::string given_plans_text(const std::vector<GivenPlans>& all, const TextOptions& options = {});
 
 }  // namespace report

@@ -11,8 +11,8 @@
 
 namespace report {
 
-// How many layers recompute what: "full", "per-op", or modules such as "core_attn+mlp". The
-// largest number first, then by name; layers that recompute nothing are not listed.
+// Layers that recompute the same: "full", "per-op", or modules such as "core_attn+mlp". The largest
+// number of layers comes first, then by name; layers that recompute nothing are not listed.
 struct Recomputed {
   std::int64_t layers = 0;  // in all
   std::vector<std::pair<std::string, std::int64_t>> choices;

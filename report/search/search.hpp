@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search found and proved.
+// The results of a search and their proof.
 #pragma once
 #include <optional>
 #include <string>
@@ -21,10 +21,10 @@ namespace report {
 struct FrameworkLimits {
   std::string framework;                  // "megatron@d98e8a64dd"
   std::optional<units::Seconds> without;  // a step of that plan; absent: none fits
-  std::vector<std::string> beyond;        // what the framework cannot express of it; none: nothing
+  std::vector<std::string> beyond;        // what the framework cannot express; empty: nothing
 };
 
-// What leaving the limits would win, beside a best step of this time within them, as one line.
+// One line: the gain of a search without the framework's limits over the best step `within` them.
 std::string limits_text(const FrameworkLimits& limits, std::optional<units::Seconds> within);
 
 // The best plan with its forecast and its YAML, what is proved and why, a table of the plans, time
@@ -54,7 +54,7 @@ std::string search_json(const search::Outcome& outcome, const std::optional<sear
                         const std::optional<search::WholeRun>& run = {},
                         const std::vector<search::Configurable>& configurable = {});
 
-// How far a search is, in less than 80 columns.
+// Progress of a search, in less than 80 columns.
 std::string search_progress(const search::Progress& progress);
 
 // Why no plan is good enough and what would help, in one line.

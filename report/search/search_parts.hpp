@@ -15,7 +15,8 @@ std::string why_text(const search::Question& question, const search::Answer& ans
                      const search::Why& why, const TextOptions& options);
 Document why_document(const search::Why& why);
 
-// What was asked for beyond a plan, and what was tried for it; empty for the shortest step.
+// The objective of a search, and the clusters or batches that it tried; empty for the shortest
+// step.
 std::string objective_text(const search::Outcome& outcome, const TextOptions& options);
 Document objective_document(const search::Outcome& outcome);
 

@@ -34,13 +34,13 @@ struct SweepRow {
   std::string id;
   std::vector<std::string> axes;  // JSON, of every axis
   std::string status, reason;
-  std::vector<double> figures;  // of search::figures(); empty: none
+  std::vector<double> figures;  // in the order of search::figures(); empty: none
   std::string result;           // the point's JSON (point_json)
 };
 
-// What is kept of a point beside its figures, on one line: `simulate --json` without scenario,
-// stages and links; `plan` is added where it was searched, `correction` where there is one, and
-// with rules of operators `alerts`: the names of those that are raised, joined by ";".
+// The stored answer of a point beside its figures, on one line: `simulate --json` without scenario,
+// stages and links. It has `plan` if the plan was searched, `correction` if there is one, and
+// `alerts`, the names of raised rules joined by ";", if there are rules.
 std::string point_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                        const strategies::Plan* plan,
                        const forecast::Correction* correction = nullptr);
@@ -56,7 +56,7 @@ struct NothingOk {
     std::int64_t points = 0;
   };
   std::vector<Reason> reasons;
-  std::optional<SweepRow> closest;  // of those that do not fit, the one whose memory is least
+  std::optional<SweepRow> closest;  // least memory of the points that do not fit
   bool has_plan = false;            // the base gives a plan, or an axis varies it
 };
 

@@ -38,7 +38,7 @@ class PickleWriter {
     out_ += value;
     memo_.emplace(value, remember());
   }
-  // Of what was closed last; to be recalled.
+  // Number of the value that was closed last, by which it is recalled.
   std::uint32_t remember() {
     code('r', next_, 4);
     return next_++;
@@ -51,7 +51,7 @@ class PickleWriter {
   void close_list() { out_ += 'e'; }
   // So that who reads need not keep all items until the list ends.
   void next_batch() { out_ += "e("; }
-  // Of the last two values.
+  // A tuple of the last two values.
   void pair() { out_ += '\x86'; }
   std::string finish() {
     out_ += '.';

@@ -22,7 +22,7 @@ struct TraceProcess {
 struct TraceTrack {
   std::size_t process = 0;  // index into processes
   int thread = 0;           // within the process, from zero
-  std::string name;         // of the lane; "data (2)" for what overlaps
+  std::string name;         // the lane's; "data (2)" for overlapping bars
   std::vector<std::size_t> slices;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks of a whole scenario share.
+// Helpers that the checks of a whole scenario share.
 #pragma once
 #include <algorithm>
 #include <cstdint>

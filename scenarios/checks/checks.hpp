@@ -13,7 +13,7 @@ namespace scenarios {
 void check_scenario(const forecast::Scenario& scenario, bool data_given, const Value& document,
                     Reading& reading);
 
-// What is allowed but may not be meant, with advice.
+// Warnings, with advice, of values that are allowed but perhaps not meant.
 std::vector<std::string> warnings(const forecast::Scenario& scenario);
 
 }  // namespace scenarios

@@ -21,7 +21,7 @@ namespace scenarios {
 // Parsed entries of the catalog by "KIND/NAME".
 using Entries = std::map<std::string, std::shared_ptr<const Value>>;
 
-// What reading one file collects, and what it may look up.
+// State of reading one file: its complaints, and the catalog and files that it may look up.
 class Reading {
  public:
   Reading(std::string file, std::filesystem::path base)
@@ -30,7 +30,7 @@ class Reading {
   Reading(std::string file, std::filesystem::path base, const Entries& overlay)
       : complaints_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
 
-  // A reading of a part of what the other reads: it knows the same files.
+  // A reading of a part of another reading's file: it knows the same files.
   Reading(std::string file, std::filesystem::path base, const Reading& whole)
       : Reading(std::move(file), std::move(base)) {
     texts_ = whole.texts_;
@@ -42,11 +42,11 @@ class Reading {
   }
 
   const std::filesystem::path& base() const { return base_; }
-  Texts& texts() { return *texts_; }                       // of files that documents name
+  Texts& texts() { return *texts_; }                       // texts of files that documents name
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
   std::string place_of(const Value& where) const;          // "FILE:LINE:COLUMN" or "--set N"
-  // Takes over what the reading of a document made of parts of this file complains of, each once;
-  // `renamed` says how its path is called here.
+  // Takes over the complaints of a reading of a document that was made of parts of this file, each
+  // once; `renamed` gives the name of its path here.
   void adopt(const Reading& part, const std::function<std::string(const std::string&)>& renamed) {
     complaints_.adopt(part.complaints_, renamed);
   }
@@ -62,7 +62,8 @@ class Reading {
   const Value* remember(const std::string& name, Value entry);  // rows name the same few
   // Names of the entries that were looked up.
   const std::set<std::string>& named() const { return named_; }
-  // What was made of files that documents name, by their names; who made it knows its type.
+  // Values parsed from files that documents name, by file name; the code that put a value in knows
+  // its type.
   std::map<std::string, std::any>& parsed() { return parsed_; }
   void start_over(std::string file) {
     complaints_ = Complaints(std::move(file));
@@ -98,7 +99,7 @@ class Cursor {
     const auto* found = value_->find(key);
     return found == nullptr ? std::nullopt : std::optional(inside(*found, std::string(key)));
   }
-  std::string inner_path(std::string_view key) const;  // of a member, whether there or not
+  std::string inner_path(std::string_view key) const;  // path of a member, present or not
   // Another value read in this one's place; complaints point at `blamed`, which stands in the file.
   Cursor instead(const Value& other, const Value& blamed) const {
     Cursor cursor = *this;
@@ -107,15 +108,16 @@ class Cursor {
     cursor.inherited_ = true;
     return cursor;
   }
-  // What a key of this mapping comes to, whether it stands here or not; complaints point at where
-  // it stands, or else at the mapping.
+  // The final value of a key of this mapping, present or not; complaints point at the key, or else
+  // at the mapping.
   Cursor in_the_end(std::string_view key, const Value& value) const;
 
   void complain(const std::string& text) const { say(text, false); }
-  // A complaint about a key rather than about its value; `meant` may be what was meant by it.
+  // A complaint about a key rather than about its value; `meant` is the key that was probably
+  // meant.
   void complain_of(const Value& key, const std::string& text, const std::string& meant) const;
   void missing(std::string_view key, std::string_view why) const;
-  // A complaint about what a key means, whether it stands here or came from elsewhere.
+  // A complaint about the meaning of a key, whether it stands here or comes from elsewhere.
   void complain_at(std::string_view key, const std::string& text) const;
   void unsupported(const std::string& text) const { say(text, true); }
 

@@ -11,9 +11,9 @@
 
 namespace scenarios {
 
-// The text with `value` as what stands at "key" or "key.inner": in place of the scalar there, or as
-// a new last key of its map. `file` is for complaints. Throws Error if the text is no YAML, or if
-// what stands there is no plain scalar. O(text).
+// The text with `value` at "key" or "key.inner": in place of the scalar there, or as a new last key
+// of its map. `file` is for complaints. Throws Error if the text is no YAML, or if there is a value
+// that is no plain scalar. O(text).
 std::string with_value(std::string_view yaml, const std::string& file, std::string_view key,
                        std::string_view value);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a file, said where it stands.
+// Mistakes of a file, with their places.
 #pragma once
 #include <algorithm>
 #include <compare>
@@ -25,10 +25,10 @@ struct Error : std::runtime_error {
   std::vector<Complaint> complaints;  // never empty
 };
 
-// True when nothing is wrong with the file except that it asks for what is not supported yet.
+// True if the only mistakes of the file are features that are not supported yet.
 bool only_unsupported(const Error& error);
 
-// Where something stands: lines and columns count from one, columns in bytes.
+// A place in a file: lines and columns count from one, columns in bytes.
 struct Place {
   std::int64_t line = 1, column = 1;
   int set = 0;  // N of the `--set` that wrote it; 0: it stands in the file

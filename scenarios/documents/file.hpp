@@ -14,7 +14,7 @@
 
 namespace scenarios {
 
-// What a document may cost before it is refused.
+// Limits beyond which a document is refused.
 struct Limits {
   std::uintmax_t bytes = std::uintmax_t{1} << 20;
   std::size_t nodes = 30'000;  // after aliases are expanded
@@ -36,14 +36,14 @@ std::string read_file(const std::filesystem::path& file, const Limits& limits = 
 // Files that reading something led to.
 using Files = std::vector<std::filesystem::path>;
 
-// What is to be read: a file, or a text under a name, for those who have it in memory. Paths in a
-// text start from the current folder.
+// An input: a file, or a text in memory under a name. Paths in a text start from the current
+// folder.
 struct Source {
   template <std::convertible_to<std::filesystem::path> Path>
   Source(const Path& path) : file(path) {}
   Source(const std::string& name, std::string given) : file(name), text(std::move(given)) {}
 
-  std::filesystem::path folder() const;               // that paths in it start from
+  std::filesystem::path folder() const;               // base of paths in the file
   void tell(Files* read) const;                       // adds the file; null: tells nobody
   std::string read(const Limits& limits = {}) const;  // as read_file, and a text alike
 

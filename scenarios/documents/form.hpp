@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the value of a key may look like: one description that the reader checks values against and
-// that the JSON Schema is printed from.
+// The form of a key's value: one description by which the reader checks values and from which the
+// JSON Schema is printed.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -39,7 +39,7 @@ struct Range {
 // A key of a map, in words.
 struct KeyText {
   std::string_view name, description;
-  std::string_view fallback;  // what holds when the key is left out
+  std::string_view fallback;  // the value if the key is left out
 };
 
 struct Form {

@@ -46,7 +46,7 @@ class JsonTokens {
   // JsonMistake.
   const JsonToken& next();
   const JsonToken& last() const { return token_; }
-  // Where it is reading: just behind the last token, or where the text cannot be read on.
+  // The place of the reader: just behind the last token, or at the byte that cannot be read.
   Place here() const;
   // Passes over the rest of the value that the last token begins.
   void skip();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of training frameworks for what scenarios call otherwise.
+// Words of training frameworks for keys that have other names in scenarios.
 #pragma once
 #include <string_view>
 
@@ -53,7 +53,7 @@ inline constexpr Meaning meanings[] = {
     {"context_length", "sequence_length"},
     {"max_seq_length", "sequence_length"},
     {"block_size", "sequence_length"},
-    // How many microbatches there are follows from the batch.
+    // The number of microbatches follows from the batch.
     {"gradient_accumulation", "global_batch"},
     {"gradient_accumulation_steps", "global_batch"},
     {"num_microbatches", "global_batch"},

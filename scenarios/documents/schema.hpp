@@ -8,10 +8,10 @@
 
 namespace scenarios {
 
-// What the form accepts.
+// The JSON Schema of the values that the form accepts.
 nlohmann::ordered_json schema_of(const Form& form);
 
-// The same as a document of its own.
+// The JSON Schema as a document of its own, with title and description.
 nlohmann::ordered_json headed_schema(const char* title, const char* description, const Form& form);
 
 // As a file holds it.

@@ -9,8 +9,8 @@
 
 namespace scenarios {
 
-// What an archive may unpack to: after `free` bytes, at most `ratio` times its own size. Traces
-// shrink ten- to fiftyfold; an archive that shrank more was made to exhaust who opens it.
+// Limits of unpacking: `free` bytes, and beyond them at most `ratio` times the archive's size.
+// Traces shrink ten- to fiftyfold; an archive that shrank more was made to exhaust its reader.
 struct UnpackLimits {
   std::uintmax_t free = std::uintmax_t{16} << 20;
   std::uintmax_t ratio = 200;
@@ -21,9 +21,9 @@ struct PackedMistake : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Gives what `packed` holds: as it is, or unpacked if it begins as gzip does. Members of an archive
-// come one after the other; what follows them and is none is passed over. Reading throws
-// PackedMistake.
+// Gives the bytes of `packed` as they are, or unpacked if it begins as gzip does. Members of an
+// archive come one after the other; bytes behind them that are no member are passed over. Reading
+// throws PackedMistake.
 class Unpacked : public std::streambuf {
  public:
   explicit Unpacked(std::streambuf& packed, const UnpackLimits& limits = {});

@@ -23,7 +23,7 @@ inline constexpr Limits huggingface_limits{.bytes = std::uintmax_t{16} << 20, .n
 model::Transformer read_huggingface(std::string_view json, const std::string& file_name,
                                     std::vector<std::string>* defaulted);
 
-// The same from a file.
+// Reads config.json from a file.
 model::Transformer load_huggingface(const std::filesystem::path& file,
                                     std::vector<std::string>* defaulted);
 

@@ -10,7 +10,7 @@
 
 namespace scenarios {
 
-// What the library's class of that model_type does when the file says nothing.
+// Defaults of the transformers class of that model_type, where the file gives no value.
 struct Family {
   std::string_view type;
   bool gated = true;
@@ -24,17 +24,17 @@ struct Family {
   bool query_key_norm = false;
   bool latent = false, experts = false;
   double dropout = 0.0;
-  std::string_view approximation{};  // what the description cannot hold, if anything
+  std::string_view approximation{};  // effects that no scenario can express
   // Keys by which the file switches parts on; null: no file of that kind can.
   const char* biases_key = nullptr;                // biases of every linear layer
-  const char* output_bias_key = "attention_bias";  // that of attention's output projection
+  const char* output_bias_key = "attention_bias";  // for the output projection
   const char* query_key_norm_key = nullptr;        // norms of queries and keys
   bool router_bias = false;                        // one value per expert
-  const char* qkv_bias_key = "attention_bias";     // of queries, keys and values
+  const char* qkv_bias_key = "attention_bias";     // for queries, keys and values
   int window_period = 1;                           // the window is for the first of so many
   int full_period = 0;                             // the last of so many looks back all the way
   std::span<const ClassDefault> sizes{};
-  std::span<const ClassDefault> sizes_inside{};  // of a part inside of another model's file
+  std::span<const ClassDefault> sizes_inside{};  // for a part inside of another model
 };
 
 inline constexpr model::Norm layernorm = model::Norm::layernorm;
@@ -58,7 +58,7 @@ inline constexpr auto arctic_note =
     "its MLP beside the experts is counted as a shared expert, with two norms in a layer of three";
 inline constexpr auto xielu_note = "its activation, xIELU, is counted as a squared ReLU";
 
-// Gemma3TextConfig: files of transformers print only what differs.
+// Gemma3TextConfig: files of transformers print only differences from the class.
 inline constexpr std::array<ClassDefault, 9> gemma3_sizes{{{"vocab_size", 262'208},
                                                            {"hidden_size", 2304},
                                                            {"intermediate_size", 9216},
@@ -69,7 +69,7 @@ inline constexpr std::array<ClassDefault, 9> gemma3_sizes{{{"vocab_size", 262'20
                                                            {"max_position_embeddings", 131'072},
                                                            {"sliding_window", 4096}}};
 
-// Configurations inside of another print only what differs from their class: those of LLaVA are
+// Configurations inside of another print only differences from their class: those of LLaVA are
 // often a name. Defaults of LlamaConfig, MistralConfig and Qwen2Config, of which Qwen3's are equal.
 inline constexpr std::array<ClassDefault, 6> llama_sizes{{{"vocab_size", 32'000},
                                                           {"hidden_size", 4096},

@@ -21,12 +21,13 @@ struct ClassDefault {
   std::int64_t value;
 };
 
-// Reads fields under any of their names and keeps account of what was missing or wrong.
+// Reads fields under any of their names and keeps account of missing and wrong ones.
 class Fields {
  public:
   using Names = std::initializer_list<const char*>;
-  // Of the map, and of the maps inside it in which some families keep what matters; the outer
-  // fields win, and of a field that is given twice the last. The document must outlive the fields.
+  // Takes the fields of the map and of those maps inside of it in which some families keep sizes.
+  // Outer fields win; of a field that is given twice the last one wins. The document must outlive
+  // the fields.
   Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted);
 
   bool has(Names names) const { return find(names).value != nullptr; }
@@ -39,7 +40,7 @@ class Fields {
   std::optional<std::int64_t> whole(Names names, std::int64_t least = 1);
   // One number, or a list that repeats it for every layer; a list of several is unsupported.
   std::optional<std::int64_t> same_in_layers(Names names, std::int64_t least = 1);
-  // How many of something that need not be there.
+  // A number that may be missing: then 0.
   std::int64_t count(Names names) { return whole(names, 0).value_or(0); }
   std::int64_t needed(Names names);
   std::int64_t whole_or(Names names, std::int64_t otherwise, const std::string& field,

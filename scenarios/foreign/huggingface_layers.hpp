@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the layers of a config.json differ from each other, and what a file asks for beside its kind.
+// Differences between the layers of a config.json, and options that it sets beside its family.
 #pragma once
 #include "model/transformer.hpp"
 #include "scenarios/foreign/huggingface_families.hpp"
@@ -7,8 +7,9 @@
 
 namespace scenarios {
 
-// Which layers look back how far: by the list of layers if there is one, else by the family's rule.
-// Complains (unsupported) of layers that are neither attention to all nor to a window.
+// Reads the attention window of each layer: from the list of layers if there is one, else by the
+// family's rule. Complains (unsupported) of layers that attend neither to all tokens nor to a
+// window.
 void read_windows(model::Transformer& transformer, const Family& family, Fields& fields);
 
 // Complains (unsupported) of fields that give the model parts that its kind does not have and that

@@ -26,7 +26,7 @@ forecast::MemorySnapshot read_memory_snapshot(
     std::streambuf& in, const std::string& file_name,
     const std::function<void(const SnapshotEvent&)>& visit = nullptr);
 
-// The same from a file.
+// Reads the snapshot from a file.
 forecast::MemorySnapshot load_memory_snapshot(const std::filesystem::path& file);
 
 }  // namespace scenarios

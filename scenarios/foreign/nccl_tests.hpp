@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nccl-tests and rccl-tests print, read as measurements of a fabric.
+// The output of nccl-tests and rccl-tests, read as measurements of a fabric.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace scenarios {
 
-// What a log does not say, for its tests all alike.
+// Values that a log does not print, the same for all of its tests.
 struct NcclTestsHints {
   std::optional<int> ranks, nodes;
   std::optional<topology::Collective> collective;
@@ -26,7 +26,7 @@ NcclTestsHints nccl_tests_hints(std::span<const std::string> sets);
 // broadcast_perf or reduce_perf, or several of them one after the other: the rank list (`# Rank`),
 // which `hints` may stand in for, then one row per size, of which the time out of place counts,
 // with the columns of any release (before 2.11 there was no root). Rows of one size are averaged.
-// What the lines do not say is taken from the measurements: `link_bandwidth` is the best bus
+// Values that no line prints are taken from the measurements: `link_bandwidth` is the best bus
 // bandwidth over the ranks of a node. Other lines (of mpirun, of NCCL_DEBUG) are passed over, and
 // so is the tag that mpirun ("[1,0]<stdout>:") or srun -l ("0: ") puts before a line. Throws Error
 // with the place of every mistake, and where a hint says otherwise than the log.

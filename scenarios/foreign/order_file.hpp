@@ -12,7 +12,7 @@ namespace scenarios {
 // An order as strategies::read_order takes it. Throws Error with the place of every mistake.
 strategies::WrittenOrder read_order(std::string_view csv, const std::string& file_name);
 
-// The same from a file.
+// Reads the order from a file.
 strategies::WrittenOrder load_order(const Source& source);
 
 }  // namespace scenarios

@@ -20,7 +20,7 @@
 
 namespace scenarios {
 
-// What is wrong, and where: bytes before it.
+// A mistake in a pickle; `at` is the number of bytes before it.
 struct PickleMistake : std::runtime_error {
   PickleMistake(std::uint64_t where, const std::string& what)
       : std::runtime_error(what), at(where) {}
@@ -30,7 +30,7 @@ struct PickleMistake : std::runtime_error {
 struct PickleLimits {
   std::uint64_t bytes = std::uint64_t{8} << 30;
   std::size_t text = std::size_t{1} << 20;    // bytes of one text
-  std::size_t texts = std::size_t{64} << 20;  // of all that differ
+  std::size_t texts = std::size_t{64} << 20;  // bytes of all different texts
   std::size_t memo = std::size_t{1} << 26;    // entries
   std::size_t values = std::size_t{1} << 23;  // on the stack and in containers, not yet taken
 };
@@ -39,9 +39,9 @@ struct PickleValue {
   enum class Kind : std::uint8_t { none, truth, integer, real, text, list, tuple, map, gone };
   Kind kind = Kind::none;
   union {
-    std::int64_t integer = 0;  // of truths 0 or 1
+    std::int64_t integer = 0;  // also of a truth: 0 or 1
     double real;
-    std::uint64_t index;  // of texts and containers
+    std::uint64_t index;  // place of a text or container
   };
 };
 
@@ -58,13 +58,13 @@ class Pickle {
   PickleValue read(const Take& take);
 
   const std::string& text(const PickleValue& value) const { return *texts_[value.index]; }
-  // Of a list or tuple; of a map, keys and values in turn.
+  // The items of a list or tuple; for a map, its keys and values in turn.
   const std::vector<PickleValue>& items(const PickleValue& value) const {
     return containers_[value.index].items;
   }
-  // Of a map, the value of a text; none where it has no such key, or is no map.
+  // The value of a map at a text; none if it has no such key, or is no map.
   PickleValue at(const PickleValue& map, std::string_view key) const;
-  std::uint64_t offset() const { return begin_; }  // of what is being done
+  std::uint64_t offset() const { return begin_; }  // byte of the current opcode
 
  private:
   struct Container {

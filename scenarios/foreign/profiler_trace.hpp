@@ -21,7 +21,7 @@ namespace scenarios {
 // of every time that is none, by its event ("traceEvents[17].dur").
 forecast::Profile read_profiler_trace(std::streambuf& text, const std::string& file_name);
 
-// The same from a file.
+// Reads the trace from a file.
 forecast::Profile load_profiler_trace(const std::filesystem::path& file);
 
 }  // namespace scenarios

@@ -10,8 +10,9 @@ namespace scenarios {
 // Whether a script starts one: setup_experiment.py of scripts/performance, or its older name.
 bool is_performance_script(std::string_view text);
 
-// Its options as keys of the table "megatron_bridge", "performance.*" where they launch or log; the
-// number of GPUs among the launcher's. From memory of scripts/performance/argument_parser.py.
+// Options of a performance script as keys of the table "megatron_bridge", "performance.*" where
+// they launch or log; the number of GPUs among the launcher's. From memory of
+// scripts/performance/argument_parser.py.
 Job performance_job(LaunchScript launch);
 
 }  // namespace scenarios

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts that start a program whose arguments no framework has: what they launch, the file of a
-// framework that they name, and how to say that they are no job.
+// Scripts that start a program whose arguments no framework has: the program, the framework's file
+// that they name, and the complaint that they are no job.
 #pragma once
 #include <functional>
 #include <optional>
@@ -16,15 +16,16 @@ namespace scenarios {
 using ReadText = std::function<std::optional<JobScenario>(
     std::string_view text, const std::string& file, const JobHints& hints, const JobFiles& files)>;
 
-// The job of the file that the script's command names, on the GPUs that its launcher starts; what
-// the command says beside it is named as not modelled. A command of accelerate without such a file
-// is a job of accelerate. Nothing where the text starts nothing; throws Error where what it starts
-// is not known or the file is not there.
+// The job of the file that the script's command names, on the GPUs that its launcher starts;
+// further arguments of the command are named as not modelled. A command of accelerate without such
+// a file is a job of accelerate. Nothing if the text starts no program; throws Error if the program
+// is unknown or the file is missing.
 std::optional<JobScenario> read_launch_script(std::string_view text, const std::string& file,
                                               const JobHints& hints, const JobFiles& files,
                                               const ReadText& read);
 
-// What a text that is no job of a framework may be: "a job of torchtune"; empty: nobody knows.
+// The probable kind of a text that is no job of a known framework: "a job of torchtune"; empty:
+// unknown.
 std::string_view foreign_framework(std::string_view text);
 
 // Whether a text is a makefile: a rule with commands behind tabs, and $(NAME) in it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: a file's text, and what it is before anybody knows whose it is.
+// Private to the room: a file's text, parsed before its framework is known.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace scenarios {
 
-// A text, and what it is as a map of YAML or as TOML.
+// A text, and its documents if it is a map of YAML or TOML.
 struct Looked {
   std::string_view text;
   std::string file;

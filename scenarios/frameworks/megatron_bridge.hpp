@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Overrides of Megatron-Bridge's and NeMo 2's recipes as scenarios. A recipe is a program, which is
-// not run: its model is known by its name, what else it sets by the rules that recipes share.
-// Rules: megatron/bridge/training/config.py @067f987d, nemo/collections/llm @8cfedd72.
+// not run: its model is known by its name, its other values by the rules that recipes share. Rules:
+// megatron/bridge/training/config.py @067f987d, nemo/collections/llm @8cfedd72.
 #pragma once
 #include <optional>
 #include <string>

@@ -12,7 +12,7 @@ namespace scenarios {
 // Whether the document has the sections trainer and model of NeMo 1.
 bool is_nemo(const Value& document);
 
-// Its keys, references between them replaced; `env` has NAME=VALUE.
+// Keys of a configuration of NeMo 1, references between them replaced; `env` has NAME=VALUE.
 Job nemo_job(const Value& document, std::span<const std::string> env);
 
 // The scenario of the job, its mistakes among the complaints.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Experiments of Primus as scenarios: a module's defaults, a model's and what the experiment says
-// over them, one of Megatron-LM, torchtitan or Megatron-Bridge. Rules: primus/configs and
+// Experiments of Primus as scenarios: defaults of a module and of a model, and the experiment's
+// values over them, one of Megatron-LM, torchtitan or Megatron-Bridge. Rules: primus/configs and
 // primus/core @fd1eeabb.
 #pragma once
 #include <optional>

@@ -7,7 +7,7 @@
 namespace scenarios {
 
 struct ReadJob {
-  Job job;  // of which options of the launcher count
+  Job job;  // its launcher options count
   JobScenario scenario;
 };
 

@@ -8,8 +8,8 @@ namespace scenarios {
 // Whether it has Megatron-LM's sections of a model and of its degrees.
 bool is_yaml_config(const Value& document);
 
-// Its keys as arguments. Those of the sections are names of the configuration classes, which the
-// table "megatron_bridge" has; the others are arguments with underscores.
+// Keys of a YAML configuration as arguments. Keys of the sections are names of the configuration
+// classes, which the table "megatron_bridge" has; the others are arguments with underscores.
 Job read_yaml_config(const Value& document);
 
 }  // namespace scenarios

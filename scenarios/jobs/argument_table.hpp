@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments that a framework knows, and what each means for a forecast. A table is a file of
+// The arguments that a framework knows, and the effect of each on a forecast. A table is a file of
 // scenarios/jobs/tables, which the program carries.
 #pragma once
 #include <map>
@@ -13,7 +13,7 @@ enum class Effect {
   read,          // a key of the scenario follows from it
   none,          // neither time nor memory of a step depends on it
   not_modelled,  // they do, and the forecast has something else
-  refused,       // what it asks for cannot be forecast at all
+  refused,       // it cannot be forecast at all
   unknown,       // the framework has no such argument
 };
 
@@ -22,7 +22,7 @@ std::string_view word_of(Effect effect);  // "read", "without effect", "not mode
 struct KnownArgument {
   std::string_view name;
   std::vector<std::string_view> aliases;
-  char takes = '1';       // values: 0, 1, 3, n: one or more, ?: what follows
+  char takes = '1';       // values: 0, 1, 3, n: one or more, ?: all that follow
   std::string_view dest;  // its name in files of keys, where that is not the name with underscores
   Effect effect = Effect::unknown;
   std::string_view why;
@@ -44,7 +44,8 @@ class ArgumentTable {
   // O(log n).
   const KnownArgument* find(std::string_view name) const;
   const KnownArgument* find_here(std::string_view name) const;
-  // Those here whose name or alias begins so, each once, in the order of names. O(log n) each.
+  // Arguments of this table whose name or alias begins so, each once, in the order of names. O(log
+  // n) each.
   std::vector<const KnownArgument*> beginning(std::string_view prefix) const;
   // By its name in files of keys.
   const KnownArgument* find_dest(std::string_view dest) const;

@@ -12,17 +12,19 @@ namespace scenarios {
 // "--name" or "--name=value".
 bool begins_argument(std::string_view word);
 
-// How many of the words are arguments or overrides of the table. O(words log n).
+// The number of words that are arguments or overrides of the table. O(words log n).
 std::size_t known_among(std::span<const JobWord> words, const ArgumentTable& table);
 
 // Arguments from the words of a command line, the program's name left out.
 std::vector<JobArgument> arguments_from(std::span<const JobWord> words, const ArgumentTable& table);
 
-// How often a text names an argument of the table whose name has `part`, comments left out.
+// The number of times that a text, without its comments, names an argument of the table whose name
+// has `part`.
 std::size_t arguments_in(std::string_view text, const ArgumentTable& table,
                          std::string_view part = {});
 
-// How often a text has "section.key=value" of a key of the table, comments left out.
+// The number of times that a text, without its comments, has "section.key=value" of a key of the
+// table.
 std::size_t overrides_in(std::string_view text, const ArgumentTable& table);
 
 struct TextLine {

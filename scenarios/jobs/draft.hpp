@@ -18,7 +18,8 @@ Value job_yes_no(bool yes);
 Value job_list(const std::vector<std::int64_t>& numbers);
 Value job_words(const std::vector<std::string>& words);
 
-// GPUs that share a node: what groups of states that are shared by no more are taken to be.
+// GPUs of a node: groups of at most so many GPUs that share states are taken to be inside of a
+// node.
 inline constexpr std::int64_t node_gpus = 8;
 
 class Draft {
@@ -40,7 +41,8 @@ class Draft {
     set(path, job_text(std::move(word)), from, note);
   }
 
-  // Of what the argument asks for, this is not forecast, although keys follow from it.
+  // Says which effect of the argument the forecast leaves out, although keys follow from the
+  // argument.
   void partly(std::string_view name, std::string why) {
     partly_[std::string(name)] = std::move(why);
   }
@@ -53,7 +55,7 @@ class Draft {
   // The job does not say this key, which a scenario needs.
   void want(std::string path, std::string text, Names from = {});
 
-  // What was made, and what became of every argument of the job.
+  // The scenario, and the effect of every argument of the job.
   JobScenario finished(const std::vector<JobArgument>& arguments, const std::string& file) &&;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments that a job gives, by name, each read as what its rule expects.
+// The arguments that a job gives, by name, each read in the type that its rule expects.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -21,7 +21,7 @@ class Given {
   // The last of that name, or null. Rules ask by the names of the table only.
   const JobArgument* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
-  // The same, also where it says that what its name asks for is not wanted.
+  // The last argument of that name, even if it is off, or null.
   const JobArgument* mentioned(std::string_view name) const;
 
   // The value, or nothing where the argument is not given or its value is wrong, which is
@@ -54,7 +54,7 @@ class Given {
   std::map<std::string, const JobArgument*, std::less<>> last_;
 };
 
-// Whether its value says that what it asks for is not wanted: false, 0, none or nothing.
+// Whether its value turns it off: false, 0, none or nothing.
 bool is_off(const JobArgument& argument);
 
 // "FILE:LINE:COLUMN" of it in `file`, or in its own.

@@ -13,8 +13,8 @@
 
 namespace scenarios {
 
-// A value of an argument. What cannot be told without running a shell has no text, and `trouble`
-// says why and what to write.
+// A value of an argument. A value that only a shell could compute has no text, and `trouble` says
+// why and what to write.
 struct JobWord {
   std::string text, trouble;
   Place at;
@@ -25,32 +25,32 @@ struct JobArgument {
   std::vector<JobWord> values;
   Place at;
   std::string text{};  // "num_layers 32", where the name stands for what the file calls otherwise
-  std::string file{};  // that it stands in; empty: the job's own
+  std::string file{};  // the file with the argument; empty: the job's
   bool standard = false;  // a default of the framework, which counts where a key follows from it
   bool off = false;       // it says that what its name asks for is not wanted
 };
 
 struct Job {
-  std::vector<JobArgument> arguments;  // of the framework
-  std::vector<JobArgument> launcher;   // of what starts its processes: torchrun, srun, deepspeed
+  std::vector<JobArgument> arguments;  // arguments of the framework
+  std::vector<JobArgument> launcher;   // and of the launcher: torchrun, srun, deepspeed
   std::string program;                 // the script that is started, without folder; or empty
-  std::string table{};                 // of the arguments, where it is not the framework's own
+  std::string table{};                 // argument table; empty: the framework's own
 };
 
 // Reads a file that a job names by a path from the job's folder; nothing where there is none.
 using JobFiles = std::function<std::optional<std::string>(const std::string& path)>;
 
-// What a command line says about a job.
+// The command line's hints for reading a job.
 struct JobHints {
   std::string as;                // FRAMEWORK or FRAMEWORK@VERSION; empty: recognised by content
   std::vector<std::string> env;  // NAME=VALUE, for variables of the file
 };
 
-// What became of one argument.
+// An argument and its effect on the scenario.
 struct JudgedArgument {
   std::string text, place;  // "--num-layers 32"
   Effect effect = Effect::unknown;
-  std::vector<std::string> keys;  // of the scenario that follow from it
+  std::vector<std::string> keys;  // keys of the scenario that follow from it
   std::string why;
 };
 
@@ -59,7 +59,7 @@ struct JobAccount {
   std::vector<JudgedArgument> arguments;  // in the order of the file
 };
 
-// What a scenario needs and the job does not say.
+// A key that a scenario needs and that the job does not give.
 struct WantedKey {
   std::string path, text;
   Place at;

@@ -16,7 +16,7 @@ std::optional<bool> yes_or_no(const std::string& text);
 // default, several values of an argument that takes one become a list in brackets.
 JobArgument as_flag(const JobArgument& key, const KnownArgument& flag, bool opposite = false);
 
-// The same with this value, as if the key said so.
+// The key as the argument of that name, with this value in place of its own.
 JobArgument as_flag(const JobArgument& key, const KnownArgument& flag, const std::string& value);
 
 // Keys that the table calls another name of an argument below it become that argument; with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands before the training program in a command: launchers and their options.
+// Words before the training program in a command: launchers and their options.
 #pragma once
 #include <span>
 #include <string_view>
@@ -16,9 +16,8 @@ struct LaunchedCommand {
   bool launched = false;  // whether a launcher is among them
 };
 
-// Reads one launcher after another: srun, mpirun, torchrun, deepspeed, accelerate launch, with what
-// stands between them (bash, python, docker). `within` begins as options of that launcher.
-// O(words).
+// Reads one launcher after another: srun, mpirun, torchrun, deepspeed, accelerate launch, and words
+// between them (bash, python, docker). `within` begins as options of that launcher. O(words).
 LaunchedCommand launched_command(std::span<const JobWord> words, std::string_view within = {});
 
 // SLURM_NNODES and its like, NAME=VALUE, of the options of a batch script.

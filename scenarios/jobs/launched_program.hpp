@@ -11,8 +11,8 @@ namespace scenarios {
 // A script of Python, or the last module of "-m"; as many as there are words: none.
 std::size_t program_in(std::span<const JobWord> words);
 
-// A program that starts its processes itself, with what to do behind it, "swift sft", before any
-// script of Python; as many as there are words: none.
+// Place of a program that starts its processes itself, followed by a verb ("swift sft"), before any
+// script of Python; the number of words: none.
 std::size_t own_program_in(std::span<const JobWord> words);
 
 }  // namespace scenarios

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many GPUs a job's launcher starts processes on, and what became of its options.
+// The number of GPUs on which a job's launcher starts processes, and the effect of its options.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -23,15 +23,16 @@ struct LaunchedTrouble {
   Place at;
 };
 
-// Of torchrun, deepspeed, srun, sbatch, mpirun and accelerate, the innermost first: processes of a
-// node times nodes. Nothing where one of the two is not said.
+// GPUs of the job: processes of a node times nodes, from the options of torchrun, deepspeed, srun,
+// sbatch, mpirun and accelerate, the innermost first. Nothing where one of the two numbers is
+// missing.
 std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher);
 
 // The number that an option has, "gpu:8" and "1:8" being 8; nothing where it is none.
 std::optional<std::int64_t> launched_number(const JobArgument& option);
 
-// The first option of those that say how many GPUs there are which only a shell can tell, with what
-// to give; no text: there is none.
+// The first option about the number of GPUs whose value only a shell could compute, with the
+// variable to give; no text: there is none.
 LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher);
 
 // Puts options of the launcher before the job's arguments; `unused` is why none counts, or empty.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers something holds of, as Megatron-LM's arguments write it.
+// Lists of layers as Megatron-LM's arguments write them: a pattern of 0 and 1, a layout of stages.
 #pragma once
 #include <cstdint>
 #include <optional>

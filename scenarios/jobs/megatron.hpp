@@ -10,11 +10,11 @@
 
 namespace scenarios {
 
-// What several rules need to know of the same job.
+// Facts about a job that several rules need.
 struct MegatronJob {
   const Given& given;
   Draft& draft;
-  std::optional<std::int64_t> gpus{};              // that the launcher starts; nothing: not known
+  std::optional<std::int64_t> gpus{};              // started by the launcher; nothing: not known
   bool bert = false;                               // pretrain_bert.py: a bidirectional model
   std::int64_t layers = 0, heads = 0, hidden = 0;  // 0: not given
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
@@ -33,7 +33,7 @@ void read_megatron_kernels(MegatronJob& job);
 
 // A framework that drives Megatron-LM with arguments of its own beside.
 struct MegatronHost {
-  std::string_view table = "megatron";  // of arguments, on top of Megatron-LM's or that itself
+  std::string_view table = "megatron";  // argument table, Megatron-LM's or on top of it
   std::string_view software{};          // profile of the catalog; empty: by the arguments
   void (*add)(MegatronJob&) = nullptr;  // rules of its own arguments, after all others
   bool of_recipe = false;               // its model is a recipe's

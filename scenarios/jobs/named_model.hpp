@@ -19,7 +19,7 @@ bool names_senses(const std::string& name);
 // Sets the model that the argument names, or wants it.
 void set_named_model(Draft& draft, const Given& given, std::string_view argument);
 
-// Where the whole model is known or wanted, no size of it is wanted by itself.
+// If the whole model is known or wanted, removes its sizes from the list of wanted keys.
 void settle_named_model(JobScenario& scenario);
 
 }  // namespace scenarios

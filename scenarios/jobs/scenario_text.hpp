@@ -7,8 +7,8 @@
 
 namespace scenarios {
 
-// One key a line, with a comment that says which argument it came from; what the job does not say
-// stands in comments where it belongs.
+// One key a line, with a comment that names its argument; keys that the job does not give stand in
+// comments where they belong.
 std::string scenario_text(const JobScenario& scenario);
 
 }  // namespace scenarios

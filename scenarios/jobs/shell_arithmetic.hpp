@@ -10,7 +10,7 @@
 namespace scenarios {
 
 // A sum of whole numbers with + - * / % and brackets. `value_of` gives the text of a name. Nothing
-// for other operators, names that are no number, division by zero, and what leaves 64 bits.
+// for other operators, names that are no number, division by zero, and overflow of 64 bits.
 std::optional<std::int64_t> calculated(
     std::string_view sum,
     const std::function<std::optional<std::string>(const std::string&)>& value_of);

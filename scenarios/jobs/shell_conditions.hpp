@@ -9,12 +9,12 @@
 
 namespace scenarios {
 
-// Whether the command succeeds, where it is a test of what is known: "[ $A == b ]", "[[ -z $A ]]",
+// Whether the command succeeds, if it is a test of known values: "[ $A == b ]", "[[ -z $A ]]",
 // "test 1 -lt 2", "true", "false"; nothing where only a shell can tell. O(words).
 std::optional<bool> succeeds(const Statement& statement, std::size_t first,
                              const ShellVariables& variables);
 
-// Which statements are run, as far as conditions around them can be told.
+// Tells which statements of a script run, as far as the conditions around them are known.
 class Conditions {
  public:
   // Takes the statement into account. `variables` are those before it.
@@ -34,7 +34,7 @@ class Conditions {
   std::optional<bool> around() const;
 
   std::vector<Block> blocks_;
-  std::optional<bool> status_ = true;  // of the statements joined so far
+  std::optional<bool> status_ = true;  // exit status of the statements joined so far
   std::optional<bool> runs_ = true;
 };
 

@@ -24,7 +24,7 @@ struct Statement {
 };
 
 // Commands in the order of the text; comments, redirections and here-documents go, "then" and
-// "else" stand alone. Never fails: what is no script gives statements that nobody asks for.
+// "else" stand alone. Never fails: a text that is no script gives statements without meaning.
 // O(text).
 std::vector<Statement> statements_of(std::string_view text);
 

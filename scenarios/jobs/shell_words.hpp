@@ -15,13 +15,13 @@ namespace scenarios {
 
 class ShellVariables {
  public:
-  // `env` is NAME=VALUE each; what the file assigns to such a name is passed over. Throws Error for
-  // another form.
+  // `env` is NAME=VALUE each; the file's assignments to such a name are passed over. Throws Error
+  // for another form.
   explicit ShellVariables(std::span<const std::string> env);
 
   void assign(const std::string& name, std::vector<JobWord> value);
   void append(const std::string& name, const std::vector<JobWord>& value);
-  // Whether it has a value depends on what a shell would find out: `why`.
+  // Only a shell could tell whether it has a value: `why`.
   void doubt(const std::string& name, const std::string& why);
   bool knows(std::string_view name) const { return values_.contains(name); }
 
@@ -32,8 +32,8 @@ class ShellVariables {
   // their variables again and again end as trouble too: all words that one object makes are
   // bounded.
   std::vector<JobWord> expanded(std::string_view raw, const Place& at) const;
-  // The same, to be kept as a value: trouble stays where it is in the text, marked, until the value
-  // is expanded.
+  // The words of a value that is kept: trouble stays in its place in the text, marked, until the
+  // value is expanded.
   std::vector<JobWord> value_of(std::string_view raw, const Place& at) const;
   // The variable's text where it is one word without trouble.
   std::optional<std::string> text_of(const std::string& name) const;

@@ -10,7 +10,7 @@
 
 namespace scenarios {
 
-// What several rules need to know of the same job.
+// Facts about a job that several rules need.
 struct TrainerJob {
   const Given& given;
   Draft& draft;

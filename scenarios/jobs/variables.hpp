@@ -13,7 +13,7 @@ namespace scenarios {
 void replace_variables(Value& document, std::span<const std::string> env);
 
 // Replaces Hydra's ${section.key}, ${.key}, ${..key}, ${multiply:a,b}, ${divide_ceil:a,b},
-// ${divide_floor:a,b} and ${oc.env:NAME,default} in every value; what cannot be told stays.
+// ${divide_floor:a,b} and ${oc.env:NAME,default} in every value; others stay as they are.
 void replace_references(Value& document, std::span<const std::string> env);
 
 // Values that still have "${" cannot be told.

@@ -12,8 +12,8 @@ namespace scenarios {
 // nothing of a name that it does not hold.
 void add_price_source(search::QuotedPrice& price, const std::string& node);
 
-// What a node and its share of the switches cost: the catalog's price, with its source, or that of
-// the scenario itself. Absent where nobody knows it.
+// Price of a node and its share of the switches: the scenario's own, or the catalog's with its
+// source. Absent where neither has one.
 std::optional<search::QuotedPrice> price_of(const topology::Cluster& cluster);
 
 }  // namespace scenarios

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A purchase as people write it: workloads, options, what limits them and what they cost.
+// The file of a purchase: workloads, options, limits and costs.
 #pragma once
 #include <filesystem>
 #include <span>
@@ -21,11 +21,12 @@ search::Purchase read_purchase(std::string_view text, const std::string& file_na
                                std::span<const std::string> sets = {},
                                const std::filesystem::path& base = {});
 
-// The same from a file, which paths in it start from.
+// Reads a purchase from a file; its paths start from the file's folder.
 search::Purchase load_purchase(const std::filesystem::path& file,
                                std::span<const std::string> sets = {});
 
-// The same with the places of its keys, for what simulation refuses, and the files that were read.
+// A purchase with the places of its keys, for refusals of the simulation, and the files that were
+// read.
 struct PlacedPurchase {
   search::Purchase value;
   Origin origin;

@@ -18,14 +18,14 @@ struct OptionDraft {
 };
 
 void read_workload(search::Workload& workload, const Cursor& at);
-// Where `training` has `tokens`: they are the workload's too; false: it has none.
+// Takes `tokens` of `training` for the workload; false: `training` has none.
 bool read_tokens(search::Workload& workload, const Cursor& training);
 void read_constraints(search::Constraints& constraints, const Cursor& at);
 void read_economics(search::Economics& economics, const Cursor& at);
 void read_reliability(search::Reliability& reliability, const Cursor& at);
 void read_option(OptionDraft& draft, const Cursor& at);
 
-std::vector<Field> purchase_fields();  // of the whole file
+std::vector<Field> purchase_fields();  // fields of the whole file
 std::vector<Field> workload_fields();
 std::vector<Field> constraint_fields();
 std::vector<Field> economics_fields();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of a purchase: the clusters that one stands for, and what is paid for them.
+// Options of a purchase: the clusters of an option, and their prices.
 #pragma once
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace scenarios {
 
 struct ClusterOption {
-  std::string suffix;  // of the option's name: "/128", "/128/ndr-rail-fat-tree"
+  std::string suffix;  // end of its name: "/128", "/128/ndr-rail-fat-tree"
   Value value;
   std::optional<search::NodeCounts> find;
 };
@@ -27,9 +27,9 @@ Form series_of_nodes_form();
 // Complains of an option that is both bought and rented, or rented and sold.
 void check_payment(const OptionDraft& draft, const Cursor& at);
 
-// Fills in what an option leaves to the catalog: the price of a node and of its share of the
-// switches, its power; and the nodes of a rack. Complains at its cluster of what is nowhere. One of
-// the questions must be there.
+// Fills in figures that an option leaves to the catalog: the price of a node and of its share of
+// the switches, its power; and the nodes of a rack. Complains at its cluster of figures that are
+// nowhere. One of the questions must be there.
 void complete_option(OptionDraft& draft, const search::Economics& economics, const Cursor& at);
 
 }  // namespace scenarios

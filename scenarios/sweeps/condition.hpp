@@ -11,10 +11,10 @@
 
 namespace scenarios {
 
-// What a path of the document, or a part of a condition, stands for.
+// The value of a path of the document, or of a part of a condition.
 using Operand = std::variant<double, bool, std::string>;
 
-// What is wrong with a condition, and at which byte of its text.
+// A mistake in a condition; `at` is its byte in the text.
 struct ConditionError : std::invalid_argument {
   ConditionError(std::size_t where, const std::string& what)
       : std::invalid_argument(what), at(where) {}

@@ -18,10 +18,10 @@ struct Axis {
   std::vector<std::vector<Value>> values;  // by index along the axis, then by path
 };
 
-// What a path of a condition stands for, wherever one is on the grid.
+// The values of a path of a condition over the whole grid.
 struct Term {
-  std::vector<std::size_t> axes;  // that decide it
-  std::vector<Operand> values;    // of every combination of those, the last axis fastest
+  std::vector<std::size_t> axes;  // axes that decide the value
+  std::vector<Operand> values;    // one for each combination of them, the last axis fastest
 };
 
 struct Grid {
@@ -30,12 +30,12 @@ struct Grid {
   std::string name;
   Mode mode = Mode::simulate;
   Value base;                    // the document that is varied
-  std::filesystem::path folder;  // that paths in it start from
-  Texts texts;                   // of files that scenarios name
+  std::filesystem::path folder;  // base of paths in the document
+  Texts texts;                   // texts of files that scenarios name
   std::vector<Axis> axes;
   std::string only_if;  // as it is written; empty: everywhere
   Condition condition;
-  std::vector<Term> terms;  // of each path of the condition
+  std::vector<Term> terms;  // one for each path of the condition
 };
 
 // Positions count the combinations of a grid from zero, the last axis fastest.
@@ -44,7 +44,7 @@ std::vector<std::size_t> indices_at(const Grid& grid, std::int64_t position);  /
 
 // Whether the condition leaves a combination in. Throws ConditionError. O(axes + condition).
 bool holds(const Grid& grid, std::int64_t position);
-// How many combinations it leaves in. Throws ConditionError. O(positions).
+// The number of combinations that the condition admits. Throws ConditionError. O(positions).
 std::int64_t count(const Grid& grid);
 
 // The varied paths, axis by axis.

@@ -16,7 +16,7 @@
 
 namespace scenarios {
 
-inline constexpr std::int64_t most_positions = 10'000'000;  // of one grid
+inline constexpr std::int64_t most_positions = 10'000'000;  // most positions of one grid
 
 // Reads a sweep from YAML text; a base that is named is read from `folder`. Of `sets`, those that
 // begin with a key of a sweep change it (vary.plan.tensor=[1, 2]), the others its base. Throws
@@ -27,14 +27,14 @@ Grid read_grid(std::string_view text, const std::string& file_name,
                std::span<const std::string> sets = {}, const std::filesystem::path& folder = {},
                Files* read = nullptr);
 
-// The same from a file, which paths in it start from; `read` receives it too.
+// Reads a sweep from a file; its paths start from the file's folder. `read` receives the file, too.
 Grid load_grid(const Source& source, std::span<const std::string> sets = {}, Files* read = nullptr);
 
 // The grid as a sweep file in JSON that needs no other file but those that scenarios name. Grids
 // with equal text have the same points at the same positions, if those files are the same.
 std::string definition(const Grid& grid);
 
-// What stands in the files that the grid's scenarios name: configs of models, measured kernels.
+// The contents of the files that the grid's scenarios name: configs of models, measured kernels.
 // Empty where they name none.
 std::string files_beside(const Grid& grid);
 
@@ -48,7 +48,7 @@ struct PointRead {
   std::string reason;
 };
 
-// Reads points one after the other and remembers what they have in common. One for each thread; the
+// Reads points one after the other and remembers their common parts. Use one for each thread; the
 // grid must outlive it.
 class PointReader {
  public:

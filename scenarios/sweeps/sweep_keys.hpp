@@ -19,8 +19,8 @@ Form joined_axes_form();
 void read_axes(Grid& grid, const Cursor& at);
 void read_joined_axes(Grid& grid, const Cursor& at);
 
-// Where a sweep varies this path, the first time or the last, and what the path stands in:
-// "vary." or "together.0.".
+// The first or last place where a sweep varies this path, and the map around it: "vary." or
+// "together.0.".
 std::pair<std::string, Value> axis_place(const std::string& path, bool last, const Cursor& root);
 
 // Reads the files that scenarios of the grid name, once for all its points. One that cannot be read

@@ -10,10 +10,10 @@
 
 namespace scenarios {
 
-// What is wrong with a path, or nothing: each of its keys must be one that a scenario has there.
+// The mistake in a path, or an empty text: each of its keys must be one that a scenario has there.
 std::string path_mistake(const std::string& path);
 
-// Fills in what every path of the condition stands for; none may have a mistake. Throws
+// Fills in the values of every path of the condition; none may have a mistake. Throws
 // ConditionError for a path that stands for no single value.
 void find_terms(Grid& grid);
 
