@@ -147,6 +147,7 @@ void run_points(const Work& work, const scenarios::Grid& grid, const Labels& lab
                 const Stopping& stopping, SweepLine& line) {
   const auto known = store.unplaced();
   const auto intervals = scenarios::catalog_intervals();
+  strategies::KnownOrders orders;
   Queue queue;
   std::atomic<std::size_t> next{0};
   std::atomic<unsigned> busy{threads};
@@ -154,7 +155,7 @@ void run_points(const Work& work, const scenarios::Grid& grid, const Labels& lab
   std::vector<std::exception_ptr> thrown(threads);
   const auto answer = [&](unsigned thread) {
     try {
-      Answering answering(grid, labels, known, intervals, correcting, stopping);
+      Answering answering(grid, labels, known, intervals, correcting, stopping, orders);
       for (auto i = next++; i < work.open.size() && !over && !stopping.flag(); i = next++) {
         if (!work.open[i]) continue;
         if (auto row = answering.answer(static_cast<std::int64_t>(i))) queue.put(std::move(*row));

@@ -86,10 +86,11 @@ std::filesystem::path shard_file(const std::filesystem::path& store, const store
 // Answers points of a grid, one after the other. One for each thread.
 class Answering {
  public:
-  // `known`: sorted ids of points that need no answer.
+  // `known`: sorted ids of points that need no answer. `orders` may serve several threads.
   Answering(const scenarios::Grid& grid, const Labels& labels,
             const std::vector<std::string>& known, const forecast::Intervals& intervals,
-            const std::optional<Correcting>& correcting, const Stopping& stopping);
+            const std::optional<Correcting>& correcting, const Stopping& stopping,
+            strategies::KnownOrders& orders);
   // Without status where the point is known. Nothing where the user stopped it.
   std::optional<store::Row> answer(std::int64_t position);
 
@@ -105,7 +106,7 @@ class Answering {
   const std::optional<Correcting>& correcting_;
   const Stopping& stopping_;
   scenarios::PointReader reader_;
-  strategies::KnownOrders orders_;
+  strategies::KnownOrders& orders_;
   std::string salt_;
 };
 

@@ -89,7 +89,8 @@ std::string Labels::object(std::int64_t position) const {
 
 Answering::Answering(const scenarios::Grid& grid, const Labels& labels,
                      const std::vector<std::string>& known, const forecast::Intervals& intervals,
-                     const std::optional<Correcting>& correcting, const Stopping& stopping)
+                     const std::optional<Correcting>& correcting, const Stopping& stopping,
+                     strategies::KnownOrders& orders)
     : grid_(grid),
       labels_(labels),
       known_(known),
@@ -97,6 +98,7 @@ Answering::Answering(const scenarios::Grid& grid, const Labels& labels,
       correcting_(correcting),
       stopping_(stopping),
       reader_(grid),
+      orders_(orders),
       salt_(salt_of(grid, correcting)) {}
 
 std::optional<store::Row> Answering::answer(std::int64_t position) {

@@ -33,7 +33,8 @@ units::Seconds measured_arguments(const scenarios::Grid& grid,
   const Stopping stopping({}, caller);
   const std::vector<std::string> known;
   const auto intervals = scenarios::catalog_intervals();
-  Answering answering(grid, labels, known, intervals, correcting, stopping);
+  strategies::KnownOrders orders;
+  Answering answering(grid, labels, known, intervals, correcting, stopping, orders);
   const auto total = positions(grid);
   const auto began = Clock::now();
   std::chrono::duration<double> spent{};

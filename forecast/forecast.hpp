@@ -243,10 +243,10 @@ struct Options {
   bool full = false;      // every rank instead of one of each class
   bool templates = true;  // play a repeated pass once; off: every operator is an event
   bool timeline = false;
-  // Only Timeline::slices of the lowest rank of every stage, without names and operations: enough
-  // for a picture.
+  // Timeline::slices alone, without name, steps and flops: enough for a picture. Ignored with
+  // `timeline`.
   bool picture = false;
-  bool network = true;     // `links` and `slowed`
+  bool network = true;     // `links` and `slowed`, and Timeline::links
   bool causes = false;     // StageTimes::bubble_by_cause; comes with a timeline
   bool allocator = false;  // Memory::allocator
   bool basis = false;      // evidence for the seconds

@@ -294,7 +294,8 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
                           ? sim::Period::spans
                           : sim::Period::makespan;
   const auto measures =
-      sim::measure(lowered.program, trace, period, explains || options.basis ? &waits : nullptr);
+      sim::measure(lowered.program, trace, period,
+                   explains || options.basis || options.picture ? &waits : nullptr);
   strategies::check_ticks(static_cast<double>(measures.length));
 
   Forecast forecast;
@@ -320,7 +321,8 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   if (explains)
     add_waits(forecast, scenario, lowered, trace, waits, period,
               options.timeline ? costs.questions.get() : nullptr, links);
-  if (options.picture && !options.timeline) forecast.timeline.slices = picture_of(lowered, trace);
+  if (options.picture && !options.timeline)
+    forecast.timeline.slices = picture_of(lowered, trace, waits);
   forecast.experts = expert_ranks(scenario, lowered, middle, costs);
   add_expert_waits(forecast, lowered, measures);
   return forecast;

@@ -34,19 +34,19 @@ constexpr std::array<std::string_view, 16> kinds{"forward",
                                                  facts_of(StepPart::offload).name(),
                                                  facts_of(StepPart::other).name()};
 
-constexpr const char* receive_lane = "pipeline receive";
+constexpr std::string_view receive_lane = "pipeline receive";
 
 std::uint32_t actor_of(const strategies::Lowered& lowered, std::uint32_t event) {
   return static_cast<std::uint32_t>(lowered.program.participants()[event].actor);
 }
 
-// Calls `use` with the event and the lane of every bar of an op, of the actors that are shown; with
-// a message's arrival after it where both are.
+// Calls `use` with the event and the lane of every bar of an op, of the actors that are shown. The
+// arrival of a message follows its sending if both actors are shown.
 template <class Use>
 void for_each_bar(const strategies::Lowered& lowered, const std::vector<bool>& shown,
                   const sim::Op& op, const sim::Label& label, Use use) {
   if (op.kind == sim::Op::Kind::latency) return;
-  const auto lane = lane_of(op, label);
+  const std::string_view lane = lane_of(op, label);
   const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
   for (auto event = op.first; event < op.first + (both ? op.count : 1); ++event)
     if (shown[actor_of(lowered, event)]) use(event, lane);
@@ -75,7 +75,8 @@ Slice bar_of(const strategies::Lowered& lowered, const sim::Trace& trace, const 
   return bar;
 }
 
-// Sorts bars by stage, rank, lane and start. Returns where each of them stands then.
+// Sorts bars by stage, rank, lane and start. Returns the new position of each
+// bar, by its old one.
 std::vector<std::size_t> sort_bars(std::vector<Slice>& bars) {
   // A lane's bars are in the order of the program, which is mostly that of time.
   std::map<std::tuple<int, std::int64_t, std::string_view>, std::vector<std::size_t>> lanes;
@@ -108,6 +109,20 @@ std::vector<bool> firsts_of(const strategies::Lowered& lowered) {
   return first;
 }
 
+// By actor: whether it is drawn, as the first of its stage or as one of the critical path.
+std::vector<bool> shown_actors(const strategies::Lowered& lowered, const sim::Waits& waits) {
+  auto shown = firsts_of(lowered);
+  for (const auto& stretch : waits.critical_path) {
+    if (stretch.event == sim::no_event) continue;
+    const auto event = static_cast<std::uint32_t>(stretch.event);
+    const auto& op = lowered.program.ops()[waits.op_of[event]];
+    const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
+    shown[actor_of(lowered, event)] = true;
+    if (!both) shown[actor_of(lowered, op.first)] = true;
+  }
+  return shown;
+}
+
 class Draw {
  public:
   Draw(const Scenario& scenario, const strategies::Lowered& lowered, const sim::Trace& trace,
@@ -116,25 +131,18 @@ class Draw {
         lowered_(lowered),
         trace_(trace),
         questions_(questions),
-        shown_(firsts_of(lowered)),
+        shown_(shown_actors(lowered, waits)),
         paths_(scenario, lowered),
         samples_of_(lowered.actors.size(), none),
         slice_of_(trace.start.size(), no_slice) {
     const bool late = strategies::gradients_come_late(scenario.software, lowered.microbatches);
-    for (std::size_t actor = 0; actor < shown_.size(); ++actor) {
-      if (!shown_[actor]) continue;
+    const auto firsts = firsts_of(lowered);
+    for (std::size_t actor = 0; actor < firsts.size(); ++actor) {
+      if (!firsts[actor]) continue;
       const auto stage = lowered.actors[actor].stage;
       samples_of_[actor] = samples_.size();
       samples_.emplace_back(stage, memory.stages[static_cast<std::size_t>(stage)], late);
       if (late) gradients_.emplace_back(paths_, stage, gradients_of(actor));
-    }
-    for (const auto& stretch : waits.critical_path) {
-      if (stretch.event == sim::no_event) continue;
-      const auto event = static_cast<std::uint32_t>(stretch.event);
-      const auto& op = lowered.program.ops()[waits.op_of[event]];
-      const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
-      shown_[actor_of(lowered, event)] = true;
-      if (!both) shown_[actor_of(lowered, op.first)] = true;
     }
   }
 
@@ -143,8 +151,9 @@ class Draw {
     for (std::size_t i = 0; i < program.ops().size(); ++i) {
       const auto& op = program.ops()[i];
       const auto& label = program.labels()[i];
-      for_each_bar(lowered_, shown_, op, label,
-                   [&](std::uint32_t event, const char* lane) { draw(op, label, event, lane); });
+      for_each_bar(lowered_, shown_, op, label, [&](std::uint32_t event, std::string_view lane) {
+        draw(op, label, event, lane);
+      });
       if (op.kind == sim::Op::Kind::pass) allocate(op, label);
     }
     for (auto& samples : samples_) {
@@ -167,7 +176,8 @@ class Draw {
     return at->second;
   }
 
-  void draw(const sim::Op& op, const sim::Label& label, std::uint32_t event, const char* lane) {
+  void draw(const sim::Op& op, const sim::Label& label, std::uint32_t event,
+            std::string_view lane) {
     slice_of_[event] = out_.slices.size();
     auto& bar = out_.slices.emplace_back(bar_of(lowered_, trace_, op, label, event, lane));
     bar.name = named(label);
@@ -269,14 +279,15 @@ Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
   return Draw(scenario, lowered, trace, waits, memory, questions).draw();
 }
 
-std::vector<Slice> picture_of(const strategies::Lowered& lowered, const sim::Trace& trace) {
-  const auto shown = firsts_of(lowered);
+std::vector<Slice> picture_of(const strategies::Lowered& lowered, const sim::Trace& trace,
+                              const sim::Waits& waits) {
+  const auto shown = shown_actors(lowered, waits);
   const auto& program = lowered.program;
   std::vector<Slice> bars;
   for (std::size_t i = 0; i < program.ops().size(); ++i) {
     const auto& op = program.ops()[i];
     const auto& label = program.labels()[i];
-    for_each_bar(lowered, shown, op, label, [&](std::uint32_t event, const char* lane) {
+    for_each_bar(lowered, shown, op, label, [&](std::uint32_t event, std::string_view lane) {
       bars.push_back(bar_of(lowered, trace, op, label, event, lane));
     });
   }

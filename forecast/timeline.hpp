@@ -21,9 +21,10 @@ Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
                   const sim::Trace& trace, const sim::Waits& waits, const Memory& memory,
                   const strategies::Questions& questions);
 
-// The bars alone, of the lowest rank of every stage, without their names and steps (and without
-// operations, unless the job has a timeline). O(events)
-std::vector<Slice> picture_of(const strategies::Lowered& lowered, const sim::Trace& trace);
+// The bars alone, of the same ranks as timeline_of(), without names and steps; `flops` is zero
+// unless Job::counts_flops. O(events)
+std::vector<Slice> picture_of(const strategies::Lowered& lowered, const sim::Trace& trace,
+                              const sim::Waits& waits);
 
 // The steps of a pass that `questions` priced; steps without duration are left out, and
 // element-wise kernels of one part that follow each other are one. O(steps)

@@ -226,7 +226,7 @@ std::string label_of(const forecast::Slice& slice, Shade shade, bool chunks) {
   }
 }
 
-// The lowest rank of each stage that is drawn.
+// By stage, of those that get a row: its lowest rank.
 std::map<int, std::int64_t> lowest_ranks(const forecast::Timeline& timeline) {
   std::map<int, std::int64_t> rank;
   for (const auto& slice : timeline.slices) {
@@ -247,14 +247,14 @@ std::map<int, std::int64_t> lowest_ranks(const forecast::Timeline& timeline) {
 std::vector<PictureRow> stage_rows(const forecast::Timeline& timeline) {
   const bool chunks =
       std::ranges::any_of(timeline.slices, [](const auto& s) { return s.chunk > 0; });
-  const auto rank = lowest_ranks(timeline);
+  const auto lowest = lowest_ranks(timeline);
   std::map<int, PictureRow> rows;
-  for (const auto& [stage, lowest] : rank) rows[stage].title = fmt::format("stage {}", stage);
+  for (const auto& [stage, rank] : lowest) rows[stage].title = fmt::format("stage {}", stage);
   for (const bool computing : {true, false})
     for (const auto& slice : timeline.slices) {
       if ((slice.lane == "compute") != computing) continue;
-      const auto drawn = rank.find(slice.stage);
-      if (drawn == rank.end() || slice.rank != drawn->second) continue;
+      const auto at = lowest.find(slice.stage);
+      if (at == lowest.end() || slice.rank != at->second) continue;
       const Shade shade = shade_of(slice.kind);
       rows[slice.stage].marks.push_back({static_cast<double>(slice.start_ps),
                                          static_cast<double>(slice.end_ps), shade,

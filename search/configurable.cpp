@@ -86,7 +86,7 @@ class Plain {
     auto scenario = scenario_;
     scenario.plan = plan;
     try {
-      auto forecast = forecast::simulate(scenario);
+      auto forecast = forecast::simulate(scenario, {.network = false});
       if (missing(question_, forecast) > 0) return false;
       if (!best_ || forecast.step.time < best_->forecast.step.time)
         best_ = {plan, std::move(forecast), finer_.bound, finer_.alternative};

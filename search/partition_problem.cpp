@@ -257,7 +257,7 @@ void join(Layer& into, const Layer& more) {
 }  // namespace
 
 PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Costs& costs,
-                                 double headroom, strategies::KnownOrders* known) {
+                                 double headroom, strategies::KnownOrders* orders) {
   const auto p = static_cast<int>(bounds.plan.pipeline);
   PipelineProblem problem;
   problem.layout = bounds.layout;
@@ -295,7 +295,7 @@ PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Cos
                             .microbatches = problem.microbatches,
                             .pairs = strategies::pairs_passes(bounds.scenario.model, bounds.plan,
                                                               bounds.scenario.software)},
-                           known);
+                           orders);
   return problem;
 }
 

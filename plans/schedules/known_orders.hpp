@@ -13,18 +13,20 @@ namespace strategies {
 // nor ZeRO change how long a pass takes. Safe to use from several threads.
 class KnownOrders {
  public:
+  // At most so many slots are remembered in all, of 16 bytes each.
+  explicit KnownOrders(std::size_t most_slots = 4 << 20) : most_slots_(most_slots) {}
   // As order_of(input) of schedule.hpp, whatever was asked before. An order that is found by search
-  // is remembered while all together have at most 4 million slots (64 MiB). O(log known) if known.
+  // is remembered while there is room. O(stages · log orders + slots) if it is known.
   Order of(const OrderInput& input);
   std::size_t remembered() const;  // orders
 
  private:
   mutable std::mutex mutex_;
   std::map<OrderInput, Order> orders_;
-  std::size_t slots_ = 0;
+  std::size_t most_slots_, slots_ = 0;
 };
 
-// The order that is known, or order_of(input); `known` may be null.
-Order order_of(const OrderInput& input, KnownOrders* known);
+// orders->of(input), or order_of(input) where `orders` is null.
+Order order_of(const OrderInput& input, KnownOrders* orders);
 
 }  // namespace strategies

@@ -31,7 +31,7 @@ struct Edge {
   std::int64_t latency = 0;
 };
 
-// The virtual stage of a chunk, and what its forward and its backward wait for.
+// The virtual stage of a chunk, and the edges to its neighbours in the model (schedule_layout.hpp).
 struct ChunkEdges {
   ChunkEdges(ChunkPlace place, const LineInput& input)
       : virtual_stage(virtual_stage_of(place.stage, place.chunk, input.layout)),
@@ -48,7 +48,7 @@ struct ChunkEdges {
   }
 };
 
-// Of all chunks, those of a stage one after the other.
+// The edges of every chunk, by stage, then chunk.
 inline std::vector<ChunkEdges> edges_of(const LineInput& input) {
   std::vector<ChunkEdges> all;
   for (int stage = 0; stage < input.layout.stages; ++stage)

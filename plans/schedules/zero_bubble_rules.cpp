@@ -13,6 +13,12 @@ std::int64_t share(double part, std::int64_t of) {
   return std::llround(part * static_cast<double>(of));
 }
 
+// The least gap that a weight pass fills, if it may hold up what comes next by this share of
+// itself.
+std::int64_t least_gap(const ChunkTimes& times, double delay) {
+  return times.weight - share(delay, times.weight);
+}
+
 // One decision of greedy().
 class Greedy {
  public:
@@ -46,7 +52,7 @@ class Greedy {
       return chosen;
     }
     const auto next = std::min(backward, forward);
-    const bool gap = next >= now_ + times_.weight - share(rules_.delay, times_.weight);
+    const bool gap = next >= now_ + least_gap(times_, rules_.delay);
     if (line_.waiting(stage_) > 0 && (blocked_ || gap)) return {true, Pass::backward_weight};
     return {.run = false, .until = next};
   }
@@ -175,22 +181,21 @@ class StagePlan {
   std::array<int, 5> early_{};  // passes run before their time; less than none: after it
 };
 
-// One decision of tighten().
+// Decides for tighten().
 class Tightener {
  public:
   Tightener(const Line& line, const Tightening& rules) : line_(line), rules_(rules) {
-    for (const auto& times : line.input().times)
-      gaps_.push_back(times.weight - share(rules.delay, times.weight));
+    for (const auto& times : line.input().times) gaps_.push_back(least_gap(times, rules.delay));
   }
   Decision decide(StagePlan& plan, int stage, std::int64_t now) const {
     const auto& times = line_.input().times[static_cast<std::size_t>(stage)];
-    const auto weight = gaps_[static_cast<std::size_t>(stage)];
+    const auto least_gap = gaps_[static_cast<std::size_t>(stage)];
     const Slot some_weight{Pass::backward_weight, 0, 0};
     const Decision run_weight{true, Pass::backward_weight};
     for (const Slot* slot = plan.current(); slot; slot = plan.current()) {
       if (slot->pass == Pass::backward_weight) {
         const auto* other = plan.after_weights();
-        if (other && plan.may_leave() && ready(stage, *other) < now + weight) {
+        if (other && plan.may_leave() && ready(stage, *other) < now + least_gap) {
           plan.leave_weight();
           continue;
         }
@@ -210,7 +215,7 @@ class Tightener {
         plan.run_early({Pass::backward_input, 0, chunk});
         return {true, Pass::backward_input, chunk};
       }
-      if (line_.waiting(stage) > 0 && (next >= now + weight || long_gap(stage, next - now))) {
+      if (line_.waiting(stage) > 0 && (next >= now + least_gap || long_gap(stage, next - now))) {
         plan.run_early(some_weight);
         return run_weight;
       }
@@ -245,7 +250,7 @@ class Tightener {
   }
   const Line& line_;
   const Tightening& rules_;
-  std::vector<std::int64_t> gaps_;  // by stage: the least gap that a weight pass fills
+  std::vector<std::int64_t> gaps_;  // by stage
 };
 
 }  // namespace

@@ -49,11 +49,11 @@ Lowered result_of(Emitter& emitter, const Cast& cast) {
 
 }  // namespace
 
-Lowered lower(const Job& job, const Costs& costs, Ranks ranks, KnownOrders* known) {
+Lowered lower(const Job& job, const Costs& costs, Ranks ranks, KnownOrders* orders) {
   check_numbers(job);
   const auto cast = cast_of(job, costs, ranks);
   Emitter emitter(*cast);
-  find_order(emitter, *cast, known);
+  find_order(emitter, *cast, orders);
   check_size(*cast, ranks);
   emit_step(emitter, *cast);
   check_length(*cast, emitter.program);

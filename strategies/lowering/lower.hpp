@@ -11,8 +11,9 @@
 
 namespace strategies {
 
-// Lowers one training step. `known`: orders, may be null. Throws Refusal where it is too large or
+// Lowers one training step. `orders`: found before, and where new ones are
+// remembered; null: none. Throws Refusal where it is too large or
 // too long to be simulated. O(actors · microbatches · chunks) plus the templates.
-Lowered lower(const Job& job, const Costs& costs, Ranks ranks, KnownOrders* known = nullptr);
+Lowered lower(const Job& job, const Costs& costs, Ranks ranks, KnownOrders* orders = nullptr);
 
 }  // namespace strategies

@@ -47,7 +47,7 @@ sim::Picoseconds latency_of(Emitter& emitter, const Cast& cast) {
 
 }  // namespace
 
-void find_order(Emitter& emitter, const Cast& cast, KnownOrders* known) {
+void find_order(Emitter& emitter, const Cast& cast, KnownOrders* orders) {
   const auto& job = cast.job;
   OrderInput input{.schedule = job.plan.schedule,
                    .stages = cast.stages(),
@@ -60,7 +60,7 @@ void find_order(Emitter& emitter, const Cast& cast, KnownOrders* known) {
     input.latency = latency_of(emitter, cast);
   }
   auto& [order, last_backward, latest, first_of_pair] = emitter.slots;
-  order = order_of(input, known);
+  order = order_of(input, orders);
   for (const auto& slots : order) {
     auto& last = last_backward.emplace_back(static_cast<std::size_t>(cast.chunks()));
     for (const auto& slot : slots)

@@ -7,8 +7,8 @@
 namespace strategies {
 
 // Finds the order of every stage's slots for the plan's schedule. Searched schedules ask what
-// passes and a message take. `known`
-// may be null. Throws Refusal where the passes of a stage take 26 days.
-void find_order(Emitter& emitter, const Cast& cast, KnownOrders* known);
+// passes and a message take. Takes the order from `orders`, which may be null, if it is known
+// there. Throws Refusal where the passes of a stage take 26 days.
+void find_order(Emitter& emitter, const Cast& cast, KnownOrders* orders);
 
 }  // namespace strategies

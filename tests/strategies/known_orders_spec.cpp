@@ -44,15 +44,17 @@ TEST_CASE("a known order is the order that is searched for, also when it is aske
   CHECK(known.remembered() == (one == other ? 1 : 2));
 }
 
-TEST_CASE("every part of an order's input tells it from others") {
+TEST_CASE("times, latency, limit, microbatches, stages and schedule tell orders apart") {
   OrderInput input{.schedule = ScheduleKind::zb_h1, .stages = 2, .microbatches = 4};
   input.times = {{2, 2, 2}, {2, 2, 2}};
-  std::vector<OrderInput> all(6, input);
+  std::vector<OrderInput> all(7, input);
   all[1].times[1].weight = 3;
   all[2].latency = 1;
   all[3].limit = 4;
   all[4].microbatches = 5;
   all[5].schedule = ScheduleKind::zb_h2;
+  all[6].stages = 3;
+  all[6].times.push_back({2, 2, 2});
   KnownOrders known;
   for (const auto& each : all) CHECK(known.of(each) == order_of(each));
   CHECK(known.remembered() == all.size());
@@ -63,6 +65,13 @@ TEST_CASE("an order that follows from integers is made anew, not remembered") {
   const OrderInput input{.schedule = ScheduleKind::one_f_one_b, .stages = 4, .microbatches = 8};
   CHECK(known.of(input) == order_of(input));
   CHECK(known.remembered() == 0);
+}
+
+TEST_CASE("an order for which there is no room is right, and forgotten") {
+  KnownOrders known(100);
+  OrderInput input{.schedule = ScheduleKind::zb_h1, .stages = 2, .microbatches = 10};  // 60 slots
+  for (int i = 0; i < 2; ++i, ++input.microbatches) CHECK(known.of(input) == order_of(input));
+  CHECK(known.remembered() == 1);
 }
 
 TEST_CASE("threads may ask for the same orders at once") {
