@@ -15,7 +15,9 @@ using namespace strategies;
 namespace {
 
 OrderInput random_input(std::mt19937& random) {
-  const auto up_to = [&](int most) { return 1 + static_cast<int>(random() % most); };
+  const auto up_to = [&](int most) {
+    return 1 + static_cast<int>(random() % static_cast<unsigned>(most));
+  };
   constexpr std::array schedules{ScheduleKind::zb_h1, ScheduleKind::zb_h2, ScheduleKind::zb_v,
                                  ScheduleKind::v_half, ScheduleKind::v_min};
   OrderInput input{.schedule = schedules[random() % schedules.size()]};
