@@ -12,7 +12,7 @@ struct Share {
   double ratio, below;
 };
 
-// Of `stepcast validate`: 592 runs of 13 data sets whose memory was published. Written by
+// Errors of memory of 592 runs of 13 data sets that `stepcast validate` forecasts. Written by
 // `tools/memory_spread.py build/stepcast forecast/accuracy/memory_spread.cpp`.
 // Those far above it are two runs of Llama 4 Scout.
 constexpr std::array measured{

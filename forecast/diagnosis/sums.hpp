@@ -22,7 +22,8 @@ struct SeenSums {
   std::int64_t layers = 0, stage = 0, rank = 0;
   BySort forward_expected{};  // part of `expected` in forward passes
   ByPart exposed{};           // communication with nothing beside it, waits included
-  // Of the forecast. busy: all but bubble and messages; passes: forward and backward passes.
+  // Seconds of the forecast. expected_busy: all but bubble and messages; expected_passes: forward
+  // and backward passes.
   double bubble = 0, expected_busy = 0, expected_passes = 0;
   double attention_again = 0;  // expected: share of attention's forward kernels that run again
 };

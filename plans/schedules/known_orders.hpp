@@ -15,7 +15,7 @@ class KnownOrders {
  public:
   // At most so many slots are remembered in all, of 16 bytes each.
   explicit KnownOrders(std::size_t most_slots = 4 << 20) : most_slots_(most_slots) {}
-  // As order_of(input) of schedule.hpp, whatever was asked before. An order that is found by search
+  // Returns the same order as order_of(input) of schedule.hpp. An order that is found by search
   // is remembered while there is room. O(stages · log orders + slots) if it is known.
   Order of(const OrderInput& input);
   std::size_t remembered() const;  // orders

@@ -10,7 +10,7 @@ class LinePlayer {
   LinePlayer(const LineInput& input, const Order& order)
       : in_(input),
         order_(order),
-        edges_(edges_of(input)),
+        edges_(input),
         stages_(order.size()),
         forward_(static_cast<std::size_t>(input.layout.virtual_stages() * input.microbatches), -1),
         backward_(forward_) {}
@@ -50,7 +50,7 @@ class LinePlayer {
     const auto& times = in_.times[index(stage)];
     for (; here.next < slots.size(); ++here.next) {
       const auto& slot = slots[here.next];
-      const auto& chunk = edges_[index(stage * in_.layout.chunks + slot.chunk)];
+      const auto& chunk = edges_.of(stage, slot.chunk);
       if (slot.pass == Pass::backward_weight) {
         here.free += times.weight;
         continue;
@@ -74,7 +74,7 @@ class LinePlayer {
 
   const LineInput& in_;
   const Order& order_;
-  std::vector<ChunkEdges> edges_;
+  Edges edges_;
   std::vector<Stage> stages_;
   std::vector<std::int64_t> forward_, backward_;  // ends, by virtual stage and microbatch
 };

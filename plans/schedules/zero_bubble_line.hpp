@@ -48,14 +48,22 @@ struct ChunkEdges {
   }
 };
 
-// The edges of every chunk, by stage, then chunk.
-inline std::vector<ChunkEdges> edges_of(const LineInput& input) {
-  std::vector<ChunkEdges> all;
-  for (int stage = 0; stage < input.layout.stages; ++stage)
-    for (int chunk = 0; chunk < input.layout.chunks; ++chunk)
-      all.emplace_back(ChunkPlace{stage, chunk}, input);
-  return all;
-}
+// The edges of every chunk of a line.
+class Edges {
+ public:
+  explicit Edges(const LineInput& input) : chunks_(input.layout.chunks) {
+    for (int stage = 0; stage < input.layout.stages; ++stage)
+      for (int chunk = 0; chunk < chunks_; ++chunk)
+        all_.emplace_back(ChunkPlace{stage, chunk}, input);
+  }
+  const ChunkEdges& of(int stage, int chunk) const {
+    return all_[static_cast<std::size_t>(stage * chunks_ + chunk)];
+  }
+
+ private:
+  int chunks_;
+  std::vector<ChunkEdges> all_;  // by stage, then chunk
+};
 
 // The state of all stages. Every chunk takes its microbatches in turn, so what runs next is a
 // forward or a backward of some chunk, or the weight pass of the oldest microbatch that awaits one.
@@ -63,7 +71,7 @@ class Line {
  public:
   explicit Line(const LineInput& input)
       : in_(input),
-        edges_(edges_of(input)),
+        edges_(input),
         stages_(static_cast<std::size_t>(input.layout.stages)),
         wakes_(stages_.size()),
         forward_(static_cast<std::size_t>(input.layout.virtual_stages() * input.microbatches),
@@ -77,13 +85,13 @@ class Line {
   std::int64_t forward_ready(int stage, int chunk) const {
     const int m = at(stage).forwards[index(chunk)];
     if (m == in_.microbatches) return never;
-    const auto& from = edges(stage, chunk).before;
+    const auto& from = edges_.of(stage, chunk).before;
     return from.virtual_stage < 0 ? 0 : arrival(forward_, from, m);
   }
   std::int64_t backward_ready(int stage, int chunk) const {
     const int m = at(stage).backwards[index(chunk)];
     if (m == at(stage).forwards[index(chunk)]) return never;
-    const auto& of = edges(stage, chunk);
+    const auto& of = edges_.of(stage, chunk);
     return of.behind.virtual_stage < 0 ? forward_[cell(of.virtual_stage, m)]
                                        : arrival(backward_, of.behind, m);
   }
@@ -148,9 +156,6 @@ class Line {
   std::size_t slots_per_stage() const {
     return static_cast<std::size_t>(3 * in_.layout.chunks * in_.microbatches);
   }
-  const ChunkEdges& edges(int stage, int chunk) const {
-    return edges_[index(stage * in_.layout.chunks + chunk)];
-  }
   std::size_t cell(int virtual_stage, int microbatch) const {
     return index(virtual_stage * in_.microbatches + microbatch);
   }
@@ -188,7 +193,7 @@ class Line {
     if (forward) ++here.held;
     here.last_was_forward = forward;
     wakes_.set(index(stage), here.free = begin + (forward ? times.forward : times.backward));
-    const auto& of = edges(stage, chunk);
+    const auto& of = edges_.of(stage, chunk);
     (forward ? forward_ : backward_)[cell(of.virtual_stage, slot.microbatch)] = here.free;
     const auto& next = forward ? of.behind : of.before;
     if (next.virtual_stage >= 0 && next.stage != stage) wake(next.stage, here.free + next.latency);
@@ -199,7 +204,7 @@ class Line {
   }
 
   const LineInput& in_;
-  std::vector<ChunkEdges> edges_;
+  Edges edges_;
   std::vector<Stage> stages_;
   std::int64_t most_idle_ = 0;
   TournamentTree wakes_;                          // when each stage is asked next

@@ -189,13 +189,13 @@ class Tightener {
   }
   Decision decide(StagePlan& plan, int stage, std::int64_t now) const {
     const auto& times = line_.input().times[static_cast<std::size_t>(stage)];
-    const auto least_gap = gaps_[static_cast<std::size_t>(stage)];
+    const auto gap = gaps_[static_cast<std::size_t>(stage)];
     const Slot some_weight{Pass::backward_weight, 0, 0};
     const Decision run_weight{true, Pass::backward_weight};
     for (const Slot* slot = plan.current(); slot; slot = plan.current()) {
       if (slot->pass == Pass::backward_weight) {
         const auto* other = plan.after_weights();
-        if (other && plan.may_leave() && ready(stage, *other) < now + least_gap) {
+        if (other && plan.may_leave() && ready(stage, *other) < now + gap) {
           plan.leave_weight();
           continue;
         }
@@ -215,7 +215,7 @@ class Tightener {
         plan.run_early({Pass::backward_input, 0, chunk});
         return {true, Pass::backward_input, chunk};
       }
-      if (line_.waiting(stage) > 0 && (next >= now + least_gap || long_gap(stage, next - now))) {
+      if (line_.waiting(stage) > 0 && (next >= now + gap || long_gap(stage, next - now))) {
         plan.run_early(some_weight);
         return run_weight;
       }

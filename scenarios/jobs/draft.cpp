@@ -4,18 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/documents/edit.hpp"
+
 namespace scenarios {
 namespace {
-
-void stand(Value& value, const Place& at) {
-  value.line = static_cast<int>(at.line);
-  value.column = static_cast<int>(at.column);
-  for (auto& item : value.items) stand(item, at);
-  for (auto& member : value.members) {
-    stand(member.key, at);
-    stand(member.value, at);
-  }
-}
 
 // The value at the path, maps made as needed.
 Value& at_path(Value& document, std::string_view path, const Place& at) {
@@ -25,10 +17,10 @@ Value& at_path(Value& document, std::string_view path, const Place& at) {
   auto* found = document.find(name);
   if (found == nullptr) {
     Value key = job_text(std::string(name));
-    stand(key, at);
+    stand_at(key, at);
     document.members.push_back({std::move(key), Value{}});
     found = &document.members.back().value;
-    stand(*found, at);
+    stand_at(*found, at);
   }
   return end == path.npos ? *found : at_path(*found, path.substr(end + 1), at);
 }
@@ -95,7 +87,7 @@ void Draft::set(std::string_view path, Value value, Names from, const std::strin
   auto comment = given.empty() ? "without " + joined(defaults) : joined(given);
   if (!note.empty()) comment += ": " + note;
   made_.comments[std::string(path)] = from.size() == 0 ? note : comment;
-  stand(value, at);
+  stand_at(value, at);
   at_path(made_.document, path, at) = std::move(value);
 }
 

@@ -22,7 +22,8 @@ std::tuple<bool, ByteCount, int> rank_of(const Layer& layer, int option) {
   return {option >= layer.first_regrouped, layer.options[at(option)].kept, option};
 }
 
-// As excess(), with the groups of the problem.
+// Bytes by which the fullest device exceeds its capacity, as excess(); `groups` are stage_groups()
+// of the problem.
 ByteCount excess_of(const PipelineProblem& problem, const std::vector<StageGroup>& groups,
                     const Partition& partition) {
   auto most = std::numeric_limits<ByteCount>::min();

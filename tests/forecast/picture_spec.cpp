@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a forecast leaves out where nobody looks at it.
+// Forecasts without the parts that the caller does not read.
 #include <algorithm>
 #include <iterator>
 #include <random>
