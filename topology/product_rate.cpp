@@ -26,12 +26,15 @@ constexpr double layout_distance = 2.0;
 // Surfaces are of forward products; weight gradients, summed in fp32, run at this share of their
 // rate, input gradients at 0.99: medians of 144 layers of B200 in MooreThreads/SimuMax @4dcaae5.
 constexpr double weight_gradient_share = 0.93;
+// Of experts in one kernel: medians of 36 layers of H100, 0.88, and of 144 of H200, 0.91
+// (scenarios/kernels).
+constexpr double experts_weight_gradient_share = 0.90;
 // Products of experts that are kernels of their own, as Transformer Engine runs them, take as long
 // one after the other as dense products of their shapes, but that the next begins on processors
-// that the last leaves idle, and that all add to weight gradients of their own: 0.92, 1.04 and 1.21
+// that the last leaves idle, and that all add to weight gradients of their own: 0.92, 0.97 and 1.21
 // times as long forward, for the input's and for the weight's gradient, medians of 36 layers each
-// (10th to 90th percentile 0.77 to 1.15, 0.83 to 1.11, 0.84 to 1.57) of B200 in the same table.
-constexpr std::array<double, 3> alone_share{1 / 0.92, 1 / 1.04, 1 / 1.21};
+// (10th to 90th percentile 0.78 to 1.15, 0.87 to 1.21, 0.86 to 1.62) of B200 in the same table.
+constexpr std::array<double, 3> alone_share{1 / 0.92, 1 / 0.97, 1 / 1.21};
 // The same of Hopper, and of what has no scales for blocks, where plain products were measured:
 // medians of 9 expert layers of 8 and 32 experts, 256 to 4096 rows each, on H100 and H200
 // (scenarios/kernels; 0.96 to 1.13, 0.96 to 1.06, 1.00 to 1.10).
@@ -269,8 +272,9 @@ double ProductRates::surface_or_table(const Kernel& kernel) const {
   const double peak = device_->peak_of(precision).value;
   const auto machine = machine_for(precision, peak, *device_);
   const double startup = device_->efficiency.kernel_gap.value * peak;
-  const double pass =
-      kernel.layout == Kernel::Layout::weight_gradient ? weight_gradient_share : 1.0;
+  const double pass = kernel.layout != Kernel::Layout::weight_gradient ? 1.0
+                      : kernel.grouped ? experts_weight_gradient_share
+                                       : weight_gradient_share;
   double best = 0;
   for (const auto* surface : surfaces)
     if (surface != nullptr)

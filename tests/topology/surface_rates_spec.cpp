@@ -147,7 +147,7 @@ TEST_CASE("a weight's gradient of experts takes the surface of as many rows as i
   // At 64 processors the model of shapes finds whole waves in both, and start-ups of 160 in k.
   const double gap = 3e-6,
                rate = (seconds(gradient, toy()) - gap) / (seconds(forward, toy()) - gap);
-  CHECK(rate * 0.93 == Approx((1 + 160.0 / 1024) / (1 + 160.0 / 2048)));
+  CHECK(rate * 0.90 == Approx((1 + 160.0 / 1024) / (1 + 160.0 / 2048)));
 }
 
 TEST_CASE("where two kernels for narrow experts were measured the faster one counts") {
@@ -191,7 +191,7 @@ TEST_CASE("experts one by one take as long as dense products, but for overlap an
     }
   };
   check(toy(), {1.03, 1.00, 1.06});
-  check(blackwell(), {0.92, 1.04, 1.21});
+  check(blackwell(), {0.92, 0.97, 1.21});
 }
 
 TEST_CASE("a table of 16 bit that has layers of experts prices them, however they are launched") {
