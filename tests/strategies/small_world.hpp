@@ -8,6 +8,8 @@
 #include "sim/measures.hpp"
 #include "strategies/activity.hpp"
 #include "strategies/lowering/lower.hpp"
+#include "topology/cluster.hpp"
+#include "topology/collective.hpp"
 
 namespace tests {
 
