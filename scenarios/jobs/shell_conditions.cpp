@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/jobs/shell_conditions.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -48,8 +50,36 @@ std::optional<bool> both(std::optional<bool> one, std::optional<bool> other) {
   return one && other ? std::optional(true) : std::nullopt;
 }
 
+std::optional<bool> either(std::optional<bool> one, std::optional<bool> other) {
+  if (one == true || other == true) return true;
+  return one && other ? std::optional(false) : std::nullopt;
+}
+
 std::optional<bool> negated(std::optional<bool> one) {
   return one ? std::optional(!*one) : std::nullopt;
+}
+
+// The text that a word stands for, if it is one without trouble.
+std::optional<std::string> text_of(const RawWord& word, const ShellVariables& variables) {
+  const auto all = variables.expanded(word.text, word.at);
+  if (all.empty()) return "";
+  if (all.size() > 1 || !all[0].trouble.empty() || all[0].text.starts_with("$")) return {};
+  return all[0].text;
+}
+
+// Whether a pattern of a case is that of the word. Signs of patterns that are quoted stand for
+// themselves, which is left to a shell, and so are long words and many stars: fnmatch tries each
+// beginning of what a star may stand for.
+std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& pattern,
+                         const ShellVariables& variables) {
+  if (pattern.text == "*") return true;
+  const auto text = text_of(pattern, variables);
+  if (!word || !text) return {};
+  if (text->find_first_of("*?[\\") == text->npos) return *word == *text;
+  constexpr std::size_t longest = 256, most_stars = 2;
+  const auto stars = static_cast<std::size_t>(std::ranges::count(*text, '*'));
+  if (*text != pattern.text || word->size() > longest || stars > most_stars) return {};
+  return fnmatch(text->c_str(), word->c_str(), 0) == 0;
 }
 
 }  // namespace
@@ -85,34 +115,49 @@ std::optional<bool> Conditions::around() const {
   return blocks_.empty() ? std::optional(true) : blocks_.back().runs;
 }
 
+std::optional<bool> Conditions::outer() const {
+  return blocks_.size() > 1 ? blocks_[blocks_.size() - 2].runs : std::optional(true);
+}
+
 void Conditions::begin_branch(std::optional<bool> condition) {
   auto& block = blocks_.back();
-  const auto outer =
-      blocks_.size() > 1 ? blocks_[blocks_.size() - 2].runs : std::optional<bool>(true);
   if (block.settled) condition = false;
   const auto chosen = condition == false ? condition : block.doubtful ? std::nullopt : condition;
   block.settled = block.settled || condition == true;
   block.doubtful = block.doubtful || !condition;
-  block.runs = both(outer, chosen);
+  block.runs = both(outer(), chosen);
 }
 
 void Conditions::enter(const Statement& statement, const ShellVariables& variables) {
   const std::string_view word = statement.words.front().text;
   std::size_t first = 0;
+  if (statement.branch) {
+    if (blocks_.empty()) return;
+    std::optional<bool> fitting = false;
+    for (const auto& pattern : statement.words)
+      fitting = either(fitting, fits(blocks_.back().word, pattern, variables));
+    begin_branch(fitting);
+    // The branch before may go on into it.
+    if (statement.joined == '&' && blocks_.back().runs == false)
+      blocks_.back().runs = both(outer(), {});
+    status_ = {};
+    return;
+  }
   if (word == "if") {
     blocks_.push_back({around()});
     first = 1;
+  } else if (word == "case") {
+    blocks_.push_back({around()});
+    if (statement.words.size() > 1) blocks_.back().word = text_of(statement.words[1], variables);
   } else if (!blocks_.empty() && word == "elif") {
-    const auto outer =
-        blocks_.size() > 1 ? blocks_[blocks_.size() - 2].runs : std::optional<bool>(true);
-    blocks_.back().runs = outer;
+    blocks_.back().runs = outer();
     first = 1;
   } else if (!blocks_.empty() && (word == "then" || word == "else")) {
     begin_branch(word == "then" ? status_ : std::optional<bool>(true));
     status_ = true;
     runs_ = around();
     return;
-  } else if (!blocks_.empty() && word == "fi") {
+  } else if (!blocks_.empty() && (word == "fi" || word == "esac")) {
     blocks_.pop_back();
     status_ = {};
     runs_ = around();

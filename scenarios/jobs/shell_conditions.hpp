@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions of a script that can be told without a shell: comparisons of texts and whole numbers.
+// Conditions of a script that can be told without a shell: comparisons of texts and whole numbers,
+// and the patterns of a case.
 #pragma once
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "scenarios/jobs/shell_statements.hpp"
@@ -25,13 +27,15 @@ class Conditions {
 
  private:
   struct Block {
-    std::optional<bool> runs = true;  // the branch that it is in, and what stands around
-    bool settled = false;             // a branch before is the one that is run
-    bool doubtful = false;            // a branch before may be
+    std::optional<bool> runs = true;       // the branch that it is in, and what stands around
+    bool settled = false;                  // a branch before is the one that is run
+    bool doubtful = false;                 // a branch before may be
+    std::optional<std::string> word = {};  // of a case; nothing: only a shell can tell
   };
 
   void begin_branch(std::optional<bool> condition);
   std::optional<bool> around() const;
+  std::optional<bool> outer() const;  // around the innermost block
 
   std::vector<Block> blocks_;
   std::optional<bool> status_ = true;  // exit status of the statements joined so far

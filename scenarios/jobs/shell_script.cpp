@@ -49,12 +49,13 @@ class Script {
       for (auto& word : statement.words) word.at.line += lines;
       statement.document.at.line += lines;
       conditions.enter(statement, variables_);
+      if (statement.branch) continue;
       const auto runs = conditions.runs();
       if (runs == false) {
         leave_empty(statement);
         continue;
       }
-      run(statement, statement.sure && runs, !runs || statement.chosen);
+      run(statement, statement.sure && runs, !runs);
       constexpr int deepest = 3;
       if (depth < deepest && reads_commands(statement))
         for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))

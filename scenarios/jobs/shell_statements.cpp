@@ -50,7 +50,7 @@ class Statements {
     const char c = peek();
     if (c == '\n') {
       pass();
-      if (!in_array_) end_statement();
+      if (!in_array_ && !in_patterns_) end_statement();
       if (!here_document_.empty()) take_here_document();
     } else if (c == ' ' || c == '\t' || c == '\r') {
       pass();
@@ -64,7 +64,10 @@ class Statements {
       in_array_ = false;
       end_statement();
     } else if (c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
-      separate(c);
+      if (in_patterns_)
+        pass_in_patterns(c);
+      else
+        separate(c);
     } else if (c == '<' || c == '>') {
       redirect();
     } else {
@@ -72,8 +75,30 @@ class Statements {
     }
   }
 
+  // "( a | b )" of a case.
+  void pass_in_patterns(char c) {
+    pass();
+    if (c != ')' || statement_.words.empty()) return;
+    statement_.branch = true;
+    statement_.joined = std::exchange(joined_, '\0');
+    push(std::exchange(statement_, {}));
+    in_patterns_ = false;
+  }
+
+  // Of ";;", ";&" or ";;&", which end a branch, what is behind the first sign.
+  void end_branch() {
+    end_statement();
+    while (peek() == ';' || peek() == '&') {
+      if (peek() == '&') joined_ = '&';
+      pass();
+    }
+    in_patterns_ = true;
+  }
+
   void separate(char c) {
     pass();
+    if (c == ';' && (peek() == ';' || peek() == '&') && !open_.empty() && open_.back())
+      return end_branch();
     const bool chained = (c == '&' || c == '|') && peek() == c;
     if (chained) pass();
     end_statement(chained ? c : '\0');
@@ -136,7 +161,10 @@ class Statements {
       return;
     }
     const auto value = assigned_at(text);
+    if (statement_.words.empty() && text == "esac") in_patterns_ = false;
     statement_.words.push_back({std::move(text), place});
+    if (in_patterns_) return;
+    if (statement_.words.size() == 3 && statement_.words[0].text == "case") return end_statement();
     if (statement_.words.size() == 1 && is_one_of(prefixes, statement_.words[0].text)) {
       push(std::exchange(statement_, {}));
       return;
@@ -195,12 +223,12 @@ class Statements {
       joined_ = joining;
     }
     if (opens) open_.push_back(is_case);
+    if (is_case) in_patterns_ = true;
     statement_ = {};
   }
 
   void push(Statement statement) {
-    statement.sure = open_.empty();
-    statement.chosen = std::ranges::find(open_, true) != open_.end();
+    statement.sure = std::ranges::find(open_, false) == open_.end();
     statements_.push_back(std::move(statement));
   }
 
@@ -209,7 +237,7 @@ class Statements {
   std::int64_t line_ = 1;
   std::vector<bool> open_;  // loops, functions and cases around; true: a case
   char joined_ = '\0';
-  bool in_array_ = false, literal_ = false;
+  bool in_array_ = false, in_patterns_ = false, literal_ = false;
   std::string here_document_;
   Statement statement_;
   std::vector<Statement> statements_;

@@ -17,15 +17,15 @@ struct RawWord {
 struct Statement {
   std::vector<RawWord> words;
   RawWord document{};   // lines of a here-document as a word in quotes; empty: none
-  bool sure = true;     // not inside of a loop, a function or a case
-  bool chosen = false;  // inside of a case
+  bool sure = true;     // not inside of a loop or a function
+  bool branch = false;  // "a | b)" of a case: its patterns
   bool array = false;   // NAME=( the other words )
-  char joined = '\0';   // to the one before: '&' of "&&", '|' of "||"
+  char joined = '\0';   // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
 };
 
-// Commands in the order of the text; comments, redirections and here-documents go, "then" and
-// "else" stand alone. Never fails: a text that is no script gives statements without meaning.
-// O(text).
+// Commands in the order of the text; comments, redirections and here-documents go, "then", "else"
+// and "case WORD in" stand alone. Never fails: a text that is no script gives statements without
+// meaning. O(text).
 std::vector<Statement> statements_of(std::string_view text);
 
 // Whether it is a shell, or Slurm, that is given a script as its here-document.

@@ -195,6 +195,50 @@ python pretrain_gpt.py --num-layers 1 "${TYPES[@]}" ${FILES[@]} \
         "--pipeline-model-parallel-size 2");
 }
 
+TEST_CASE("a case of a known word takes the branch that fits") {
+  const std::string text = R"(
+KIND=moe
+case $SIZE in
+  7b) LAYERS=32; L=(--bf16) ;;
+  (13b | "14b")
+    LAYERS=40  # the branch of two
+    case "$KIND" in dense) FFN=1 ;; m*) FFN=2;; *) FFN=3; esac ;;
+  *)
+    LAYERS=80
+    if [ "$KIND" = moe ]; then FFN=4; fi
+esac
+case $SIZE in 1b) TP=1 ;; [0-9]*b) TP=2 ;; *) TP=4 ;; esac
+python pretrain_gpt.py --num-layers $LAYERS --ffn-hidden-size $FFN "${L[@]}" \
+  --tensor-model-parallel-size $TP
+)";
+  const auto with = [&](const std::string& size) {
+    return shown(script("SIZE=" + size + text).arguments);
+  };
+  CHECK(with("14b") == "--num-layers 40 | --ffn-hidden-size 2 | --tensor-model-parallel-size 2");
+  CHECK(with("7b") ==
+        "--num-layers 32 | --ffn-hidden-size | --bf16 | --tensor-model-parallel-size 2");
+  CHECK(with("huge") == "--num-layers 80 | --ffn-hidden-size 4 | --tensor-model-parallel-size 4");
+}
+TEST_CASE("a branch of a case that nobody knows to fit has no value") {
+  const auto in_case = [](const std::string& branches) {
+    return shown(
+        script("case a in " + branches + " esac\npython pretrain_gpt.py --num-layers ${N:-1}\n")
+            .arguments);
+  };
+  const std::string doubted =
+      "--num-layers <N is set under a condition in line 1, which needs a shell; add --env N=VALUE>";
+  CHECK(in_case("$X) N=2 ;;") == doubted);
+  CHECK(in_case("$X) ;; a) N=2 ;;") == doubted);
+  CHECK(in_case("\"*\") N=2 ;;") == doubted);
+  CHECK(in_case("b) ;& c) N=2 ;;") == doubted);
+  CHECK(in_case("a) ;& c) N=2 ;;") == doubted);
+  CHECK(in_case("a) ;;& c) N=2 ;;") == doubted);
+  CHECK(in_case("*a*a*) N=2 ;;") == doubted);
+  CHECK(in_case("b) case a in a) ;& c) N=2 ;; esac ;;") == "--num-layers 1");
+  CHECK(in_case("a) N=2 ;; $X) N=3 ;; *) N=4 ;;") == "--num-layers 2");
+  CHECK(in_case("b) N=2 ;; c|d) N=3 ;;") == "--num-layers 1");
+  CHECK(in_case("") == "--num-layers 1");
+}
 TEST_CASE("a default that is assigned where a variable has no value is its value") {
   const auto job = script(
       "N=2\n: ${N:=3} \"${M:=4}\"\n: ${K:?no}\npython a.py --num-layers $N --hidden-size $M\n");
