@@ -26,8 +26,8 @@ constexpr double layout_distance = 2.0;
 // Surfaces are of forward products; weight gradients, summed in fp32, run at this share of their
 // rate, input gradients at 0.99: medians of 144 layers of B200 in MooreThreads/SimuMax @4dcaae5.
 constexpr double weight_gradient_share = 0.93;
-// Of experts in one kernel: medians of 36 layers of H100, 0.88, and of 144 of H200, 0.91
-// (scenarios/kernels).
+// Weight gradients of all experts in one kernel run at this share of the forward rate: medians of
+// 36 layers of H100, 0.88, and of 144 layers of H200, 0.91 (scenarios/kernels).
 constexpr double experts_weight_gradient_share = 0.90;
 // Products of experts that are kernels of their own, as Transformer Engine runs them, take as long
 // one after the other as dense products of their shapes, but that the next begins on processors

@@ -59,21 +59,20 @@ std::optional<bool> negated(std::optional<bool> one) {
   return one ? std::optional(!*one) : std::nullopt;
 }
 
-// The text that a word stands for, if it is one without trouble.
-std::optional<std::string> text_of(const RawWord& word, const ShellVariables& variables) {
-  const auto all = variables.expanded(word.text, word.at);
+// The text of the words that one word of a script stands for: none or one, without trouble.
+std::optional<std::string> text_of(const std::vector<JobWord>& all) {
   if (all.empty()) return "";
   if (all.size() > 1 || !all[0].trouble.empty() || all[0].text.starts_with("$")) return {};
   return all[0].text;
 }
 
-// Whether a pattern of a case is that of the word. Signs of patterns that are quoted stand for
-// themselves, which is left to a shell, and so are long words and many stars: fnmatch tries each
-// beginning of what a star may stand for.
+// Whether the pattern of a branch fits the word of its case. A shell has to tell where a sign of
+// patterns is quoted, the word is long or the pattern has many stars: fnmatch tries every text that
+// a star may stand for.
 std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& pattern,
                          const ShellVariables& variables) {
   if (pattern.text == "*") return true;
-  const auto text = text_of(pattern, variables);
+  const auto text = text_of(variables.expanded(pattern.text, pattern.at));
   if (!word || !text) return {};
   if (text->find_first_of("*?[\\") == text->npos) return *word == *text;
   constexpr std::size_t longest = 256, most_stars = 2;
@@ -104,9 +103,9 @@ std::optional<bool> succeeds(const Statement& statement, std::size_t first,
   std::vector<std::string> texts;
   for (auto i = first + 1; i < end; ++i) {
     const auto all = variables.expanded(words[i].text, words[i].at);
-    if (all.size() > 1 || (all.empty() && !wide)) return {};
-    if (!all.empty() && (!all[0].trouble.empty() || all[0].text.starts_with("$"))) return {};
-    texts.push_back(all.empty() ? std::string() : all[0].text);
+    const auto text = text_of(all);
+    if (!text || (all.empty() && !wide)) return {};
+    texts.push_back(*text);
   }
   return tested(texts, wide);
 }
@@ -148,7 +147,10 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
     first = 1;
   } else if (word == "case") {
     blocks_.push_back({around()});
-    if (statement.words.size() > 1) blocks_.back().word = text_of(statement.words[1], variables);
+    if (statement.words.size() > 1) {
+      const auto& [raw, at] = statement.words[1];
+      blocks_.back().word = text_of(variables.expanded(raw, at));
+    }
   } else if (!blocks_.empty() && word == "elif") {
     blocks_.back().runs = outer();
     first = 1;

@@ -75,7 +75,7 @@ class Statements {
     }
   }
 
-  // "( a | b )" of a case.
+  // A sign between the patterns of a branch, "( a | b )"; the closing bracket ends them.
   void pass_in_patterns(char c) {
     pass();
     if (c != ')' || statement_.words.empty()) return;
@@ -85,7 +85,7 @@ class Statements {
     in_patterns_ = false;
   }
 
-  // Of ";;", ";&" or ";;&", which end a branch, what is behind the first sign.
+  // A branch of a case ends with ";;", ";&" or ";;&", whose first sign is passed already.
   void end_branch() {
     end_statement();
     while (peek() == ';' || peek() == '&') {
