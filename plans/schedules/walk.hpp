@@ -63,9 +63,12 @@ bool try_walk(const Order& order, const Layout& layout, int microbatches, Visit 
     for (int stage = 0; stage < layout.stages; ++stage) {
       const auto& slots = order[static_cast<std::size_t>(stage)];
       auto& position = next[static_cast<std::size_t>(stage)];
-      while (position < slots.size() && ready(stage, slots, position)) {
-        visit(stage, slots[position]);
-        visited.mark(stage, slots[position++]);
+      if (position == slots.size() || !ready(stage, slots, position)) continue;
+      for (bool paired = true; paired;) {
+        const auto& slot = slots[position++];
+        paired = slot.paired;
+        visit(stage, slot);
+        visited.mark(stage, slot);
         moved = true;
       }
     }
@@ -82,9 +85,10 @@ inline bool can_run(const Order& order, const Layout& layout, int microbatches) 
 // Visits every slot of every stage once, each stage in its own order, a slot only after what it
 // depends on: a forward after the forward of the virtual stage before; a backward after its own
 // forward and the backward of the virtual stage behind; a weight pass after its backward; a pair
-// after what either waits for. Stages take turns, lowest first, so the visiting order is
-// deterministic. Calls visit(stage, slot); the partner of a paired slot comes in the next call.
-// Throws std::invalid_argument if the orders wait for each other for ever. O(slots · stages).
+// after what either waits for. Stages take turns, lowest first, each with one slot or one pair: the
+// visiting order is deterministic, and repeats itself where the orders of all stages do. Calls
+// visit(stage, slot); the partner of a paired slot comes in the next call. Throws
+// std::invalid_argument if the orders wait for each other for ever. O(slots · stages).
 template <class Visit>
 void walk(const Order& order, const Layout& layout, int microbatches, Visit visit) {
   if (!try_walk(order, layout, microbatches, visit))
