@@ -144,7 +144,11 @@ struct ExpertRanks {
 };
 
 struct SimulationFacts {
-  std::int64_t events = 0, ranks = 0, ranks_simulated = 0;
+  std::int64_t events = 0;  // that were played
+  std::int64_t ranks = 0, ranks_simulated = 0;
+  // Microbatches of which every pass was played. The others repeat what these did, to the
+  // picosecond.
+  std::int64_t microbatches_played = 0;
   units::Seconds wall;  // filled by whoever owns a clock
 };
 
@@ -242,6 +246,8 @@ struct Forecast {
 struct Options {
   bool full = false;      // every rank instead of one of each class
   bool templates = true;  // play a repeated pass once; off: every operator is an event
+  // Leave out what recurs, where nobody looks at single events; off: play all microbatches.
+  bool jump = true;
   bool timeline = false;
   // Timeline::slices alone, without name, steps and flops: enough for a picture. Ignored with
   // `timeline`.

@@ -2,6 +2,8 @@
 #include "forecast/link_samples.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "sim/contention.hpp"
 
@@ -29,31 +31,35 @@ std::vector<LinkSample> summed(std::size_t link, std::vector<RateChange>& change
   return samples;
 }
 
-// Calls visit(uses of links, bytes, from, to) for every pass that sends inside itself.
-template <class Visit>
-void for_each_inside(const strategies::Lowered& lowered, const sim::Trace& trace, Visit visit) {
-  const auto& program = lowered.program;
-  for (const auto& op : program.ops()) {
-    if (op.kind != sim::Op::Kind::pass) continue;
-    const auto actor = program.participants()[op.first].actor;
-    const auto& [uses, shares] = lowered.inside[static_cast<std::size_t>(actor)];
-    const double sent = program.body(program.body_of(op, 0)).sent;
-    if (sent > 0 && !uses.empty())
-      visit(uses, sent / shares, trace.start[op.first], trace.end[op.first]);
-  }
+// A pass that sends over links inside itself.
+bool sends_inside(const strategies::Lowered& lowered, const sim::Op& op) {
+  if (op.kind != sim::Op::Kind::pass) return false;
+  const auto actor = lowered.program.participants()[op.first].actor;
+  return !lowered.inside[static_cast<std::size_t>(actor)].uses.empty() &&
+         lowered.program.body(lowered.program.body_of(op, 0)).sent > 0;
 }
 
 }  // namespace
 
-std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Trace& trace) {
-  auto load = sim::utilisation(lowered.program, trace);
-  const double seconds = static_cast<double>(trace.finish) * 1e-12;
-  for_each_inside(lowered, trace, [&](const auto& uses, double bytes, auto, auto) {
+std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Trace& trace,
+                               const sim::Recurrence* recurrence) {
+  const auto& program = lowered.program;
+  auto load = sim::utilisation(program, trace, recurrence);
+  const auto finish = recurrence ? recurrence->whole.finish : trace.finish;
+  const double seconds = static_cast<double>(finish) * 1e-12;
+  std::map<std::pair<sim::ActorId, sim::TemplateId>, std::int64_t> runs;
+  for (std::uint32_t index = 0; index < program.ops().size(); ++index)
+    if (const auto& op = program.ops()[index]; sends_inside(lowered, op))
+      runs[{program.participants()[op.first].actor, program.body_of(op, 0)}] +=
+          recurrence ? recurrence->times_of(index) : 1;
+  for (const auto& [who, times_run] : runs) {
+    const auto& [uses, shares] = lowered.inside[static_cast<std::size_t>(who.first)];
+    const double bytes = program.body(who.second).sent / shares * static_cast<double>(times_run);
     for (const auto& [link, times] : uses) {
       const auto at = static_cast<std::size_t>(link);
-      load[at] += bytes * times / (lowered.program.links()[at] * seconds);
+      load[at] += bytes * times / (program.links()[at] * seconds);
     }
-  });
+  }
   for (auto& share : load) share = std::min(share, 1.0);
   return load;
 }
@@ -82,7 +88,13 @@ std::vector<LinkSample> link_samples(const strategies::Lowered& lowered, const s
     const auto& traffic = program.traffic()[op.traffic];
     add(traffic.links, traffic.bytes, trace.start[op.first] + op.duration, trace.end[op.first]);
   }
-  for_each_inside(lowered, trace, add);
+  for (const auto& op : program.ops()) {
+    if (!sends_inside(lowered, op)) continue;
+    const auto actor = program.participants()[op.first].actor;
+    const auto& [uses, shares] = lowered.inside[static_cast<std::size_t>(actor)];
+    add(uses, program.body(program.body_of(op, 0)).sent / shares, trace.start[op.first],
+        trace.end[op.first]);
+  }
   std::vector<LinkSample> samples;
   for (std::size_t l = 0; l < links.size(); ++l) {
     const auto of_link = summed(l, changes[l]);

@@ -7,6 +7,7 @@
 #include "forecast/forecast.hpp"
 #include "sim/engine.hpp"
 #include "sim/program.hpp"
+#include "sim/recurrence.hpp"
 #include "strategies/lowering/lower.hpp"
 
 namespace forecast {
@@ -14,8 +15,10 @@ namespace forecast {
 // The load of each link in a run: bytes that it carried over bytes that it could have carried, at
 // most 1. Traffic inside of passes counts too. It shares links with nothing, so it is no traffic of
 // the program, and it can fill a link at the same time as that: a link that would have to carry
-// more than it can in the run, which is then too short, is full. O(uses of links by ops).
-std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Trace& trace);
+// more than it can in the run, which is then too short, is full. `recurrence`: of what the program
+// leaves out; null: nothing. O(ops + uses of links by traffic and by templates).
+std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Trace& trace,
+                               const sim::Recurrence* recurrence);
 
 // The load of these links over time; LinkSample::link is a place in the list. O(the above, sorted).
 std::vector<LinkSample> link_samples(const strategies::Lowered& lowered, const sim::Trace& trace,

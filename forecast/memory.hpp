@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+
 #include "forecast/forecast.hpp"
 #include "strategies/lowering/lower.hpp"
 
@@ -9,8 +11,10 @@ namespace forecast {
 // program adds at its peak, and the bytes outside of the allocator; with `replayed`, a replay of
 // the allocator on the fullest rank. Where tensors nearly fill that rank, the allocator is replayed
 // anyway, and the replay kept if it fails: a plan fits if its tensors do and no allocation fails.
+// `lowered` may leave out what recurs; `whole` gives the step with nothing left out, as a replay
+// needs it.
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                 bool replayed = false);
+                 const std::function<const strategies::Lowered&()>& whole, bool replayed = false);
 
 // The bytes that a process may take of an actor's device, and the bytes of it that lie outside the
 // allocator.

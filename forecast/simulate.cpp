@@ -34,6 +34,19 @@ using units::Seconds;
 
 namespace {
 
+// A step as it was played.
+struct PlayedStep {
+  strategies::Lowered lowered;
+  sim::Trace trace;
+  sim::Measures measures;                     // of the whole step
+  std::optional<sim::Recurrence> recurrence;  // of what the program leaves out
+
+  // How often the step has an op of the program.
+  std::int64_t times_of(std::uint32_t op) const {
+    return recurrence ? recurrence->times_of(op) : 1;
+  }
+};
+
 Seconds seconds_of(sim::Picoseconds ticks) { return {static_cast<double>(ticks) * 1e-12}; }
 
 // Of the average GPU.
@@ -83,14 +96,17 @@ units::Flops recomputed_flops(const Scenario& scenario) {
 }
 
 // How often each actor runs each template: [actor][template].
-std::vector<std::vector<std::int64_t>> runs_of(const sim::Program& program) {
+std::vector<std::vector<std::int64_t>> runs_of(const PlayedStep& played) {
+  const auto& program = played.lowered.program;
   std::vector<std::vector<std::int64_t>> runs(
       program.actors(), std::vector<std::int64_t>(program.templates().size(), 0));
-  for (const auto& op : program.ops())
-    if (op.kind == sim::Op::Kind::pass)
-      for (std::uint32_t i = 0; i < op.count; ++i)
-        ++runs[static_cast<std::uint32_t>(program.participants()[op.first + i].actor)]
-              [static_cast<std::uint32_t>(program.body_of(op, i))];
+  for (std::uint32_t index = 0; index < program.ops().size(); ++index) {
+    const auto& op = program.ops()[index];
+    if (op.kind != sim::Op::Kind::pass) continue;
+    for (std::uint32_t i = 0; i < op.count; ++i)
+      runs[static_cast<std::uint32_t>(program.participants()[op.first + i].actor)]
+          [static_cast<std::uint32_t>(program.body_of(op, i))] += played.times_of(index);
+  }
   return runs;
 }
 
@@ -145,10 +161,10 @@ void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
       per_microbatch(sum.total() - again - sum.on[strategies::weight_gradient_compute]);
 }
 
-Pipeline pipeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                     const sim::Measures& measures) {
+Pipeline pipeline_of(const Scenario& scenario, const PlayedStep& played) {
+  const auto& [lowered, trace, measures, recurrence] = played;
   Pipeline pipeline;
-  const auto runs = runs_of(lowered.program);
+  const auto runs = runs_of(played);
   const auto exchanges = exchanges_of(lowered.program, measures);
   const auto layout =
       strategies::layout_of(scenario.plan.schedule, static_cast<int>(scenario.plan.pipeline),
@@ -209,9 +225,10 @@ std::vector<PartTime> path_of(sim::Spent path) {
 }
 
 // Returns the links, the busiest first.
-std::vector<sim::LinkId> add_network(Forecast& forecast, const strategies::Lowered& lowered,
-                                     const sim::Trace& trace) {
-  const auto used = link_loads(lowered, trace);
+std::vector<sim::LinkId> add_network(Forecast& forecast, const PlayedStep& played) {
+  const auto& [lowered, trace, measures, recurrence] = played;
+  const auto* left_out = recurrence ? &*recurrence : nullptr;
+  const auto used = link_loads(lowered, trace, left_out);
   std::vector<sim::LinkId> links;
   for (std::uint32_t l = 0; l < used.size(); ++l)
     if (used[l] > 0) links.push_back(sim::LinkId{l});
@@ -223,7 +240,7 @@ std::vector<sim::LinkId> add_network(Forecast& forecast, const strategies::Lower
                               std::string(topology::to_text(facts.port.kind)), facts.alike,
                               use_of(link)});
   }
-  for (const auto& [of, by, where, lost] : sim::slowed(lowered.program, trace))
+  for (const auto& [of, by, where, lost] : sim::slowed(lowered.program, trace, left_out))
     forecast.slowed.push_back({strategies::to_text(static_cast<strategies::LabelKind>(of)),
                                strategies::to_text(static_cast<strategies::LabelKind>(by)),
                                lowered.link_names[static_cast<std::size_t>(where)],
@@ -276,26 +293,45 @@ void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::L
   forecast.timeline = std::move(drawn.timeline);
 }
 
+// Leaves out what recurs, as long as nobody looks at single events.
+PlayedStep play(strategies::Lowering& lowering, const Options& options, sim::Period period,
+                sim::Waits* waits) {
+  const auto detail = options.templates ? sim::Detail::templates : sim::Detail::every_step;
+  constexpr std::int64_t most_enlarged = 4;
+  for (std::int64_t enlarged = 1; options.jump && !waits && enlarged <= most_enlarged;
+       enlarged *= 2) {
+    auto shortened = lowering.shortened(enlarged);
+    if (!shortened) break;
+    auto trace = sim::run(shortened->program, detail);
+    auto recurrence = sim::find_recurrence(shortened->program, trace);
+    if (!recurrence) continue;
+    if (const auto measures = sim::measure(shortened->program, trace, *recurrence, period))
+      return {std::move(*shortened), std::move(trace), *measures, std::move(recurrence)};
+  }
+  auto whole = lowering.whole();
+  auto trace = sim::run(whole.program, detail);
+  auto measures = sim::measure(whole.program, trace, period, waits);
+  return {std::move(whole), std::move(trace), std::move(measures), {}};
+}
+
 }  // namespace
 
 Forecast simulate(const Scenario& scenario, const Options& options) {
   const Prices prices(scenario.cluster);
   const auto costs =
       options.basis || options.timeline ? prices.costs_with_questions() : prices.costs();
-  const auto lowered = strategies::lower(
+  strategies::Lowering lowering(
       {scenario.model, scenario.training, scenario.plan, scenario.software, scenario.cluster,
        options.timeline},
       costs, options.full ? strategies::Ranks::full : strategies::Ranks::folded, options.orders);
-  const auto trace = sim::run(lowered.program,
-                              options.templates ? sim::Detail::templates : sim::Detail::every_step);
-  const bool explains = options.causes || options.timeline;
-  sim::Waits waits;
   const auto period = strategies::post_validates(scenario.plan, scenario.software)
                           ? sim::Period::spans
                           : sim::Period::makespan;
-  const auto measures =
-      sim::measure(lowered.program, trace, period,
-                   explains || options.basis || options.picture ? &waits : nullptr);
+  const bool explains = options.causes || options.timeline;
+  sim::Waits waits;
+  const bool sees_events = explains || options.basis || options.picture;
+  const auto played = play(lowering, options, period, sees_events ? &waits : nullptr);
+  const auto& [lowered, trace, measures, recurrence] = played;
   strategies::check_ticks(static_cast<double>(measures.length));
 
   Forecast forecast;
@@ -304,16 +340,23 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.step.hfu = forecast.step.mfu * (executed / forecast.step.model_flops);
   forecast.time = parts_of(measures.of_actor[static_cast<std::uint32_t>(measures.last)]);
   forecast.gpus = gpu_times_of(lowered.actors, measures);
-  forecast.pipeline = pipeline_of(scenario, lowered, measures);
+  forecast.pipeline = pipeline_of(scenario, played);
   const auto middle = middle_layer(scenario);
   forecast.layer = layer_of(middle, *lowered.writer);
-  forecast.memory = memory_of(scenario, lowered, options.allocator);
+  std::optional<strategies::Lowered> whole;
+  forecast.memory = memory_of(
+      scenario, lowered,
+      [&]() -> const strategies::Lowered& {
+        return recurrence ? whole.emplace(lowering.whole()) : lowered;
+      },
+      options.allocator);
   forecast.critical_path = path_of(measures.critical_path);
   forecast.simulation.events = trace.steps;
+  forecast.simulation.microbatches_played = lowered.written;
   forecast.simulation.ranks = scenario.cluster.gpus;
   forecast.simulation.ranks_simulated = static_cast<std::int64_t>(lowered.actors.size());
   std::vector<sim::LinkId> links;
-  if (options.network) links = add_network(forecast, lowered, trace);
+  if (options.network) links = add_network(forecast, played);
   forecast.warnings = warnings_of(scenario, forecast);
   if (options.basis)
     forecast.basis = basis_of(lowered.program, waits, *costs.questions,

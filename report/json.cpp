@@ -226,6 +226,7 @@ Document simulation_document(const forecast::SimulationFacts& facts) {
       .put("events", facts.events)
       .put("ranks", facts.ranks)
       .put("ranks_simulated", facts.ranks_simulated)
+      .put("microbatches_played", facts.microbatches_played)
       .quantity("wall_s", facts.wall)
       .take();
 }

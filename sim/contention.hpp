@@ -10,6 +10,7 @@
 
 #include "sim/engine.hpp"
 #include "sim/program.hpp"
+#include "sim/recurrence.hpp"
 
 namespace sim {
 
@@ -36,10 +37,13 @@ struct Slowed {
 // while it sent (flows over capacity), to each kind in proportion to its traffic there: the time
 // for which both sent, times the other's `times`. Where a link is loaded more than once by an op,
 // the op's kind slows itself down; a link that is narrower than the cap, and crossed by nothing
-// else, slows down nobody. O(uses (log uses + kinds)).
-std::vector<Slowed> slowed(const Program& program, const Trace& trace);
+// else, slows down nobody. Here and below: of the whole program, where it leaves out what recurs.
+// O(uses (log uses + kinds)).
+std::vector<Slowed> slowed(const Program& program, const Trace& trace,
+                           const Recurrence* recurrence = nullptr);
 
 // Bytes that crossed each link over what it could have carried until the finish.
-std::vector<double> utilisation(const Program& program, const Trace& trace);
+std::vector<double> utilisation(const Program& program, const Trace& trace,
+                                const Recurrence* recurrence = nullptr);
 
 }  // namespace sim

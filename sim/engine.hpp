@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plays a program. Nothing here knows that it is training.
 #pragma once
+#include <array>
 #include <vector>
 
 #include "sim/program.hpp"
@@ -9,10 +10,19 @@ namespace sim {
 
 enum class Detail { templates, every_step };  // how passes are played; the instants are the same
 
+// What passes leave of an actor that no event shows: when its host, its compute and its tensor lane
+// are free.
+using PassLanes = std::array<Picoseconds, 3>;
+
 struct Trace {
   std::vector<Picoseconds> start, end;  // per event
   Picoseconds finish = 0;               // latest end
   std::int64_t steps = 0;               // operators played, each on each actor
+  // Of a program that leaves out periods: lanes of each actor before its first pass behind each of
+  // the last marks [mark][actor], and the last event of each actor that began before its host had
+  // issued all of it (no_event: none since the first of these marks).
+  std::vector<std::vector<PassLanes>> lanes;
+  std::vector<EventId> host_behind;
 };
 
 // An op begins when its actors' lanes are free and what they wait for has ended. Ops on a lane keep

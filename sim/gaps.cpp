@@ -16,7 +16,7 @@ void Gaps::before(std::uint32_t event, Picoseconds start, Account& account, Spen
   }
   account.done = start;
   if (!account.pending.empty())
-    std::erase_if(account.pending, [&](auto e) { return trace_.end[e] <= start; });
+    std::erase_if(account.pending, [&](auto e) { return trace_->end[e] <= start; });
 }
 
 // Lanes run beside each other, and an instant counts once; work of the host only after all else
@@ -29,8 +29,8 @@ void Gaps::collectives(Account& account, Picoseconds ready, Spent& spent) {
     for (auto earlier : account.pending) {
       const auto& op = program_.ops()[op_of_[earlier]];
       if (is_host_side(op.lane) != host_side || !is_awaited(earlier)) continue;
-      const Interval beyond{std::max(trace_.start[earlier], seen),
-                            std::min(trace_.end[earlier], ready)};
+      const Interval beyond{std::max(trace_->start[earlier], seen),
+                            std::min(trace_->end[earlier], ready)};
       if (beyond.end <= beyond.start) continue;
       spent.on[op.activity] += beyond.end - beyond.start;
       covered_.push_back(beyond);
@@ -44,7 +44,7 @@ void Gaps::messages(const Account& account, Picoseconds ready, Spent& spent) {
     const auto& op = program_.ops()[op_of_[earlier]];
     if (op.kind == Op::Kind::pass || op.kind == Op::Kind::collective) continue;
     spent.on[op.activity] += cover(
-        {std::max(trace_.start[earlier], account.done), std::min(trace_.end[earlier], ready)});
+        {std::max(trace_->start[earlier], account.done), std::min(trace_->end[earlier], ready)});
   }
 }
 
@@ -81,7 +81,7 @@ void Gaps::add_idle(ActorId actor, Picoseconds start, Picoseconds end, EventId u
 void Gaps::close(ActorId actor, Picoseconds end, Account& account, Spent& spent) const {
   sort(account.pending);
   for (auto event : account.pending) {
-    const auto start = trace_.start[event], ended = trace_.end[event];
+    const auto start = trace_->start[event], ended = trace_->end[event];
     if (ended <= account.done) continue;
     add_idle(actor, account.done, start, EventId{event}, spent);
     spent.on[program_.ops()[op_of_[event]].activity] += ended - std::max(start, account.done);
@@ -100,7 +100,7 @@ void Gaps::find_awaited(std::uint32_t event, bool beyond) {
   for (std::size_t i = 0; beyond && i < awaited_.size(); ++i) {
     const auto at = awaited_[i];
     const bool passes_on =
-        trace_.start[at] == trace_.end[at] || is_host_side(program_.ops()[op_of_[at]].lane);
+        trace_->start[at] == trace_->end[at] || is_host_side(program_.ops()[op_of_[at]].lane);
     if (passes_on) add_after(at);
   }
 }
@@ -109,19 +109,19 @@ bool Gaps::is_awaited(std::uint32_t earlier) const {
   return std::ranges::any_of(awaited_, [&](std::uint32_t e) {
     const auto& op = program_.ops()[op_of_[e]];
     return op.kind == Op::Kind::collective && op.lane == program_.ops()[op_of_[earlier]].lane &&
-           trace_.end[earlier] <= trace_.end[e];
+           trace_->end[earlier] <= trace_->end[e];
   });
 }
 
 Picoseconds Gaps::last_but_host_side() const {
   Picoseconds last = 0;
   for (auto e : awaited_)
-    if (!is_host_side(program_.ops()[op_of_[e]].lane)) last = std::max(last, trace_.end[e]);
+    if (!is_host_side(program_.ops()[op_of_[e]].lane)) last = std::max(last, trace_->end[e]);
   return last;
 }
 
 void Gaps::sort(std::vector<std::uint32_t>& pending) const {
-  const auto start = [&](std::uint32_t event) { return trace_.start[event]; };
+  const auto start = [&](std::uint32_t event) { return trace_->start[event]; };
   if (!std::ranges::is_sorted(pending, {}, start)) std::ranges::stable_sort(pending, {}, start);
 }
 

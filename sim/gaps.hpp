@@ -22,14 +22,16 @@ class Gaps {
   // are written down, if anywhere.
   Gaps(const Program& program, const Trace& trace, const std::vector<std::uint32_t>& op_of,
        std::vector<Idle>* idle)
-      : program_(program), trace_(trace), op_of_(op_of), idle_(idle) {}
+      : program_(program), trace_(&trace), op_of_(op_of), idle_(idle) {}
+  // From here on events were at other times.
+  void follow(const Trace& trace) { trace_ = &trace; }
 
   // When all is there that the event waits for.
   Picoseconds arrival(std::uint32_t event) const {
     Picoseconds latest = 0;
     for (EventId earlier : program_.participants()[event].after)
       if (earlier != no_event)
-        latest = std::max(latest, trace_.end[static_cast<std::uint32_t>(earlier)]);
+        latest = std::max(latest, trace_->end[static_cast<std::uint32_t>(earlier)]);
     return latest;
   }
   // Accounts for the time from `done` to the start of `event`: waiting for what it waits for.
@@ -61,7 +63,7 @@ class Gaps {
   void sort(std::vector<std::uint32_t>& pending) const;
 
   const Program& program_;
-  const Trace& trace_;
+  const Trace* trace_;
   const std::vector<std::uint32_t>& op_of_;
   std::vector<Idle>* idle_;
   std::vector<std::uint32_t> awaited_;  // by the event being accounted for

@@ -45,7 +45,8 @@ std::vector<Picoseconds> beginnings(const Program& program, const Trace& trace,
   return begins_at;
 }
 
-Spans spans_of(const Program& program, const Trace& trace, Period period) {
+// `played`: the trace in which the first events are where they were.
+Spans spans_of(const Program& program, const Trace& played, const Trace& trace, Period period) {
   const std::size_t actors = program.actors();
   Spans spans;
   spans.begins_at.assign(actors, 0);
@@ -57,7 +58,7 @@ Spans spans_of(const Program& program, const Trace& trace, Period period) {
     spans.ends_at[actor] = trace.end[event];
     last_event[actor] = event;
   }
-  if (period == Period::spans) spans.begins_at = beginnings(program, trace, spans.ends_at);
+  if (period == Period::spans) spans.begins_at = beginnings(program, played, spans.ends_at);
   if (actors == 0) return spans;
   const auto span = [&](std::size_t actor) {
     return spans.ends_at[actor] - spans.begins_at[actor];
@@ -86,8 +87,42 @@ struct Replayed {
   std::vector<const Spent*> inside;  // what a pass did between its start and end
 };
 
+// Events of the whole program, seen from its end: while periods are left that `recurrence` leaves
+// out, an event of a steady period stands for the like one of an earlier period.
+class Backwards {
+ public:
+  Backwards(const Trace& played, const Recurrence* recurrence)
+      : trace_(recurrence ? &recurrence->whole : &played),
+        played_(played),
+        recurrence_(recurrence),
+        left_(recurrence ? recurrence->times : 0) {}
+
+  const Trace& trace() const { return *trace_; }
+  Picoseconds start(std::uint32_t event) const { return trace_->start[event] - earlier_; }
+  Picoseconds end(std::uint32_t event) const { return trace_->end[event] - earlier_; }
+
+  // The event by which `event` is known from now on.
+  std::uint32_t go_to(std::uint32_t event) {
+    while (left_ > 0 && event < recurrence_->last.event) {
+      event += recurrence_->events();
+      earlier_ += recurrence_->period;
+      if (--left_ > 0) continue;
+      trace_ = &played_;
+      earlier_ = 0;
+    }
+    return event;
+  }
+
+ private:
+  const Trace* trace_;
+  const Trace& played_;
+  const Recurrence* recurrence_;
+  std::int64_t left_;
+  Picoseconds earlier_ = 0;  // than the trace has it
+};
+
 // From the last event back to the beginning of its actor.
-void walk_back(const Program& program, const Trace& trace, Period period, const Spans& spans,
+void walk_back(const Program& program, Backwards events_at, Period period, const Spans& spans,
                const Replayed& events, Waits* waits, Measures& result) {
   auto& path = result.critical_path;
   if (spans.last_event == none) return;
@@ -98,9 +133,9 @@ void walk_back(const Program& program, const Trace& trace, Period period, const 
   if (waits) waits->in_passes.resize(program.templates().size());
   bool settled = false;  // which actor ends last
   auto now = beginning + spans.length;
-  for (auto event = spans.last_event; now > beginning;) {
+  for (auto event = events_at.go_to(spans.last_event); now > beginning;) {
     const auto& op = program.ops()[events.op_of[event]];
-    const auto start = std::clamp(trace.start[event], beginning, now);
+    const auto start = std::clamp(events_at.start(event), beginning, now);
     if (op.kind == Op::Kind::pass) {
       auto inside = *events.inside[event];
       shorten(inside, inside.total() - std::min(inside.total(), now - start));
@@ -113,7 +148,8 @@ void walk_back(const Program& program, const Trace& trace, Period period, const 
     }
     stretch(EventId{event}, start, now);
     now = start;
-    const auto best = held_back_by(program, trace, events.op_of, events.before, EventId{event});
+    const auto best =
+        held_back_by(program, events_at.trace(), events.op_of, events.before, EventId{event});
     if (best == no_event) break;
     event = static_cast<std::uint32_t>(best);
     if (op.kind == Op::Kind::collective && !std::exchange(settled, true)) {
@@ -121,10 +157,11 @@ void walk_back(const Program& program, const Trace& trace, Period period, const 
       // last.
       const auto actor = program.participants()[event].actor;
       if (period == Period::makespan &&
-          spans.ends_at[static_cast<std::uint32_t>(actor)] == trace.finish)
+          spans.ends_at[static_cast<std::uint32_t>(actor)] == events_at.trace().finish)
         result.last = actor;
     }
-    const auto ended = std::clamp(trace.end[event], beginning, now);
+    event = events_at.go_to(event);
+    const auto ended = std::clamp(events_at.end(event), beginning, now);
     path.host += now - ended;
     stretch(no_event, ended, now);
     now = ended;
@@ -133,16 +170,54 @@ void walk_back(const Program& program, const Trace& trace, Period period, const 
   stretch(no_event, beginning, now);
 }
 
+// What actors have spent before a mark, and how far they have come.
+struct Spending {
+  std::vector<Spent> of_actor;
+  std::vector<Picoseconds> busy, done;
+  std::vector<LaneTimes> free;
+};
+
+Spent spent_between(const Spending& from, const Spending& to, std::size_t actor) {
+  auto spent = to.of_actor[actor];
+  return spent.add(from.of_actor[actor], -1);
+}
+
+// What is left out of the program, and what was spent before each of the last two steady periods
+// and behind them.
+struct LeftOut {
+  const Recurrence* recurrence;  // null: nothing is left out
+  std::vector<Spending> spending = {};
+
+  bool is_mark(std::uint32_t op) const {
+    if (recurrence == nullptr) return false;
+    const auto last = recurrence->last.op, end = recurrence->end.op;
+    return op == last - (end - last) || op == last || op == end;
+  }
+  bool spent_alike() const {
+    const auto &first = spending[0], &second = spending[1], &third = spending[2];
+    for (std::size_t actor = 0; actor < first.busy.size(); ++actor)
+      if (third.busy[actor] - second.busy[actor] != second.busy[actor] - first.busy[actor] ||
+          third.done[actor] - second.done[actor] != recurrence->period ||
+          second.done[actor] - first.done[actor] != recurrence->period ||
+          spent_between(second, third, actor) != spent_between(first, second, actor))
+        return false;
+    return true;
+  }
+};
+
 class Replay {
  public:
-  Replay(const Program& program, const Trace& trace, Period period, Waits* waits)
+  Replay(const Program& program, const Trace& trace, const Recurrence* recurrence, Period period,
+         Waits* waits)
       : program_(program),
-        trace_(trace),
+        trace_(&trace),
+        played_(trace),
+        left_out_{recurrence},
         period_(period),
         waits_(waits),
         windows_(program),
         actors_(program.actors()),
-        spans_(spans_of(program, trace, period)),
+        spans_(spans_of(program, trace, recurrence ? recurrence->whole : trace, period)),
         events_{std::vector<std::uint32_t>(program.participants().size()),
                 std::vector<EventId>(program.participants().size(), no_event),
                 std::vector<const Spent*>(program.participants().size(), nullptr)},
@@ -157,9 +232,11 @@ class Replay {
     result_.busy.resize(actors_.size());
   }
 
-  Measures run() {
+  // Nothing: periods that look alike are not.
+  std::optional<Measures> run() {
     std::uint32_t index = 0;
     for (const auto& op : program_.ops()) {
+      if (!at_mark(index)) return {};
       for (auto event = op.first; event < op.first + op.count; ++event)
         events_.op_of[event] = index;
       switch (op.kind) {
@@ -175,7 +252,7 @@ class Replay {
       ++index;
     }
     for (std::uint32_t actor = 0; actor < actors_.size(); ++actor) finish(actor);
-    walk_back(program_, trace_, period_, spans_, events_, waits_, result_);
+    walk_back(program_, {played_, left_out_.recurrence}, period_, spans_, events_, waits_, result_);
     if (waits_) {
       const auto by_actor = [](const Idle& idle) { return idle.actor; };
       std::ranges::stable_sort(waits_->idle, {}, by_actor);
@@ -193,6 +270,37 @@ class Replay {
     EventId sent = no_event;                         // last message on the send lane
     std::array<EventId, lanes> latest_collective{};  // last one: of the host's side by lane
   };
+
+  // Notes what was spent before each of the last two steady periods and behind them; there it adds
+  // what the last took, once for each that is left out. False: the two were spent differently.
+  bool at_mark(std::uint32_t op) {
+    if (!left_out_.is_mark(op)) return true;
+    auto& now = left_out_.spending.emplace_back();
+    now.of_actor = result_.of_actor;
+    now.busy = result_.busy;
+    for (const auto& actor : actors_) {
+      now.done.push_back(actor.account.done);
+      now.free.push_back(actor.free);
+    }
+    if (left_out_.spending.size() < 3) return true;
+    if (!left_out_.spent_alike()) return false;
+    jump();
+    return true;
+  }
+  void jump() {
+    const auto& recurrence = *left_out_.recurrence;
+    const auto &before = left_out_.spending[1], &after = left_out_.spending[2];
+    for (std::size_t actor = 0; actor < actors_.size(); ++actor) {
+      result_.of_actor[actor].add(spent_between(before, after, actor), recurrence.times);
+      result_.busy[actor] += recurrence.times * (after.busy[actor] - before.busy[actor]);
+      actors_[actor].account.done += recurrence.left_out();
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        if (after.free[actor][lane] != before.free[actor][lane])
+          actors_[actor].free[lane] += recurrence.left_out();
+    }
+    trace_ = &recurrence.whole;
+    gaps_.follow(*trace_);
+  }
 
   State& state_of(std::uint32_t event) {
     return actors_[static_cast<std::uint32_t>(program_.participants()[event].actor)];
@@ -213,7 +321,7 @@ class Replay {
     for (std::uint32_t i = 0; i < op.count; ++i) {
       const auto event = op.first + i;
       auto& state = state_of(event);
-      const auto start = trace_.start[event], end = trace_.end[event];
+      const auto start = trace_->start[event], end = trace_->end[event];
       gaps_.before(event, start, state.account, spent_of(event));
       const auto* inside = &windows_.spent(op, entered_, i, start);
       if (state.account.done > start) {
@@ -275,7 +383,7 @@ class Replay {
   void collective(const Op& op) {
     for (auto event = op.first; event < op.first + op.count; ++event) {
       auto& state = state_of(event);
-      lane(state, op.lane) = trace_.end[event];
+      lane(state, op.lane) = trace_->end[event];
       state.account.pending.push_back(event);
       const auto on = is_host_side(op.lane) ? op.lane : Lane::data;
       auto& latest = state.latest_collective[static_cast<std::size_t>(on)];
@@ -290,17 +398,17 @@ class Replay {
     auto before = std::exchange(sender.sent, EventId{op.first});
     if (op.kind == Op::Kind::blocking && ends_later(sender.latest, before)) before = sender.latest;
     events_.before[op.first] = events_.before[op.first + 1] = before;
-    lane(sender, Lane::send) = trace_.end[op.first];
+    lane(sender, Lane::send) = trace_->end[op.first];
     if (op.kind != Op::Kind::blocking) return;
-    lane(sender, Lane::compute) = trace_.end[op.first];
-    gaps_.before(op.first, trace_.start[op.first], sender.account, spent_of(op.first));
+    lane(sender, Lane::compute) = trace_->end[op.first];
+    gaps_.before(op.first, trace_->start[op.first], sender.account, spent_of(op.first));
     spent_of(op.first).on[op.activity] +=
-        std::max<Picoseconds>(0, trace_.end[op.first] - sender.account.done);
-    sender.account.done = std::max(sender.account.done, trace_.end[op.first]);
+        std::max<Picoseconds>(0, trace_->end[op.first] - sender.account.done);
+    sender.account.done = std::max(sender.account.done, trace_->end[op.first]);
     sender.latest = EventId{op.first};
   }
   bool ends_later(EventId a, EventId b) const {
-    const auto end = [&](EventId e) { return trace_.end[static_cast<std::uint32_t>(e)]; };
+    const auto end = [&](EventId e) { return trace_->end[static_cast<std::uint32_t>(e)]; };
     return a != no_event && (b == no_event || end(a) > end(b));
   }
 
@@ -310,7 +418,9 @@ class Replay {
   }
 
   const Program& program_;
-  const Trace& trace_;
+  const Trace* trace_;  // where the events of what is replayed are
+  const Trace& played_;
+  LeftOut left_out_;
   const Period period_;
   Waits* const waits_;
   Windows windows_;
@@ -327,7 +437,12 @@ class Replay {
 }  // namespace
 
 Measures measure(const Program& program, const Trace& trace, Period period, Waits* waits) {
-  return Replay(program, trace, period, waits).run();
+  return *Replay(program, trace, nullptr, period, waits).run();
+}
+
+std::optional<Measures> measure(const Program& program, const Trace& trace,
+                                const Recurrence& recurrence, Period period) {
+  return Replay(program, trace, &recurrence, period, nullptr).run();
 }
 
 Spent alone(const Template& body) {

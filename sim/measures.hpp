@@ -3,10 +3,12 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/engine.hpp"
 #include "sim/program.hpp"
+#include "sim/recurrence.hpp"
 #include "sim/spent.hpp"
 #include "sim/waits.hpp"
 
@@ -35,11 +37,17 @@ struct Measures {
 Measures measure(const Program& program, const Trace& trace, Period period = Period::makespan,
                  Waits* waits = nullptr);
 
+// Measures of the whole program, where `program` leaves out what recurs; nothing if actors spend
+// the last two steady periods differently. O(events played + events of the critical path)
+std::optional<Measures> measure(const Program& program, const Trace& trace,
+                                const Recurrence& recurrence, Period period = Period::makespan);
+
 // One pass on an actor that was idle before.
 Spent alone(const Template& body);
 
 // Bytes held over a run in program order (as a caching allocator sees it: allocation follows issue,
-// not time). `base` is what was allocated before.
+// not time). `base` is what was allocated before. Of a program that leaves out periods it is that
+// of the whole one, as each of them frees what it allocates.
 struct Held {
   std::int64_t peak = 0;          // most at once beyond the base
   std::int64_t held_at_peak = 0;  // of it, left by earlier passes

@@ -123,6 +123,11 @@ struct Label {
   std::int32_t microbatch = -1;
 };
 
+// A place in a program: what stands there, and all events of ops before it.
+struct Place {
+  std::uint32_t op = 0, event = 0;
+};
+
 // Grows only forward: an event may wait only for events already added, so it cannot hold a cycle.
 class Program {
  public:
@@ -150,6 +155,16 @@ class Program {
   // Sets the caller's number of the last op's question. The engine does not read it.
   void name_last(std::uint32_t asked) { asked_.emplace_back(OpId(ops_.size() - 1), asked); }
 
+  // Says that a period begins with the next op: a program may repeat what is between two marks.
+  void mark() {
+    marks_.push_back({static_cast<std::uint32_t>(ops_.size()),
+                      static_cast<std::uint32_t>(participants_.size())});
+  }
+  // Says that this program stands for one that has so many periods more before its last mark, each
+  // with the ops of the one there. What comes behind it waits for the last of them
+  // (recurrence.hpp).
+  void leave_out(std::int64_t periods) { left_out_ = periods; }
+
   EventId event(OpId op, std::uint32_t participant = 0) const {
     return EventId{ops_[static_cast<std::uint32_t>(op)].first + participant};
   }
@@ -167,6 +182,8 @@ class Program {
   // The numbers of questions, for ops that have one, in their order.
   const std::vector<std::pair<OpId, std::uint32_t>>& asked() const { return asked_; }
   const std::vector<Traffic>& traffic() const { return traffic_; }
+  const std::vector<Place>& marks() const { return marks_; }
+  std::int64_t left_out() const { return left_out_; }
 
  private:
   OpId add(Op op, std::span<const Participant> who, Label label);
@@ -181,6 +198,8 @@ class Program {
   std::vector<double> links_;
   std::vector<Traffic> traffic_;
   std::vector<std::pair<OpId, std::uint32_t>> asked_;
+  std::vector<Place> marks_;
+  std::int64_t left_out_ = 0;
   std::uint32_t actors_ = 0;
 };
 

@@ -47,8 +47,9 @@ class Kinds {
 
 class Blame {
  public:
-  Blame(const Program& program, const Trace& trace)
+  Blame(const Program& program, const Trace& trace, const Recurrence* recurrence)
       : program_(program),
+        recurrence_(recurrence),
         senders_(senders_of(program, trace)),
         kinds_(senders_),
         crossing_(program.links().size()),
@@ -180,6 +181,16 @@ class Blame {
     charge(sender, static_cast<std::size_t>(heaviest - first), rest);
   }
 
+  // How often the whole program loses what this one does: of messages of the steady phase those
+  // stand for others that begin within one period, with all that they meet inside the window.
+  std::int64_t times(const Sender& sender) const {
+    if (recurrence_ == nullptr) return 1;
+    const auto& [begin, last, end, left_out, period, from, to, whole] = *recurrence_;
+    const bool stands_for_others = sender.op >= begin.op && sender.op < end.op &&
+                                   sender.from >= from && sender.from < from + period;
+    return stands_for_others ? 1 + left_out : 1;
+  }
+
   // All that take part in a collective lose, of a message its sender.
   void charge(std::uint32_t sender, std::size_t by, Picoseconds lost) {
     if (lost == 0) return;
@@ -187,7 +198,7 @@ class Blame {
     const auto count = op.kind == Op::Kind::collective ? op.count : 1;
     for (auto event = op.first; event < op.first + count; ++event)
       charged_[{senders_[sender].kind, kinds_.kind(by), program_.participants()[event].actor,
-                where_[sender]}] += lost;
+                where_[sender]}] += lost * times(senders_[sender]);
   }
 
   // Of each pair of kinds the actor that lost most, and the link where it did.
@@ -214,6 +225,7 @@ class Blame {
   }
 
   const Program& program_;
+  const Recurrence* recurrence_;  // null: nothing is left out
   std::vector<Sender> senders_;
   Kinds kinds_;
   std::vector<std::vector<Crossing>> crossing_;  // by link
@@ -229,8 +241,9 @@ class Blame {
 
 }  // namespace
 
-std::vector<Slowed> slowed(const Program& program, const Trace& trace) {
-  return Blame(program, trace).run();
+std::vector<Slowed> slowed(const Program& program, const Trace& trace,
+                           const Recurrence* recurrence) {
+  return Blame(program, trace, recurrence).run();
 }
 
 }  // namespace sim

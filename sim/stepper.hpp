@@ -20,11 +20,20 @@ class Stepper {
     trace_.end.resize(program.participants().size());
     if (detail == Detail::templates)
       for (const auto& body : program.templates()) matrices_.push_back(matrix_of(body));
+    if (program.left_out() == 0) return;
+    const auto marks = program.marks().size();
+    watched_ = marks - std::min(marks, watched_marks);
+    trace_.lanes.assign(marks - watched_, std::vector<PassLanes>(program.actors(), PassLanes{}));
+    trace_.host_behind.assign(program.actors(), no_event);
+    seen_.assign(program.actors(), 0);
   }
 
   // Passes whose bodies differ are rare: no matrix.
   void pass(const Op& op) {
+    const bool watched = is_watched(op);
+    if (watched) keep_lanes(op);
     detail_ == Detail::templates&& op.bodies == one_body ? apply(op) : expand(op);
+    if (watched) keep_hosts(op);
   }
 
   // When a collective or transfer can begin.
@@ -62,6 +71,25 @@ class Stepper {
   }
 
  private:
+  bool is_watched(const Op& op) const {
+    return !trace_.lanes.empty() && op.first >= program_.marks()[watched_].event;
+  }
+  void keep_lanes(const Op& op) {
+    for (auto event = op.first; event < op.first + op.count; ++event) {
+      const auto actor = static_cast<std::uint32_t>(participant(event).actor);
+      for (auto& mark = seen_[actor];
+           mark < trace_.lanes.size() && event >= program_.marks()[watched_ + mark].event; ++mark)
+        trace_.lanes[mark][actor] = {lane(free_[actor], Lane::host),
+                                     lane(free_[actor], Lane::compute),
+                                     lane(free_[actor], Lane::tensor)};
+    }
+  }
+  void keep_hosts(const Op& op) {
+    for (auto event = op.first; event < op.first + op.count; ++event)
+      if (lane(free_of(event), Lane::host) > trace_.start[event])
+        trace_.host_behind[static_cast<std::uint32_t>(participant(event).actor)] = EventId{event};
+  }
+
   const Participant& participant(std::uint32_t event) const {
     return program_.participants()[event];
   }
@@ -165,6 +193,8 @@ class Stepper {
   std::vector<LaneTimes> free_;
   std::vector<PassMatrix> matrices_;
   Trace trace_;
+  std::size_t watched_ = 0;        // the first mark at which lanes are kept
+  std::vector<std::size_t> seen_;  // by actor: of these, how many it has come to
   std::vector<Entry> entries_;
   std::vector<LaneTimes*> lanes_of_;
   std::vector<Picoseconds> arrivals_, ends_;

@@ -45,6 +45,7 @@ struct Lowered {
   std::vector<LinkClass> links;  // of the program
   std::vector<std::string> link_names;
   std::int64_t microbatches = 0;  // of one data-parallel replica
+  std::int64_t written = 0;       // of these, as many as the program has
   // The writer of the first rank's group; it refers to the job's values.
   std::shared_ptr<const PassWriter> writer;
   Shards shards;  // ranks that divide an optimizer state (zero ≥ 1)

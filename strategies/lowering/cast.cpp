@@ -17,6 +17,7 @@ Cast::Cast(const Job& of, const Costs& asked, Ranks ranks)
               ranks),
       blocks(blocks_of(of.model, of.plan, of.software.keep_sent_outputs)),
       microbatches(microbatches_of(of.plan, of.training)),
+      written(microbatches),
       cells(static_cast<std::size_t>(layout.stages)) {
   groups.fill(std::vector<std::vector<Group>>(cells.size()));
 }
@@ -27,7 +28,7 @@ Gpu gpu_of(const Job& job, std::int64_t rank) {
 
 Slot run_by(const Cast& cast, int stage, const Slot& slot) {
   if (cast.placement.lead_of(stage) == stage) return slot;
-  const auto microbatches = static_cast<int>(cast.microbatches);
+  const auto microbatches = static_cast<int>(cast.written);
   auto its = slot;
   its.chunk = 1 - slot.chunk;
   its.microbatch = (slot.microbatch + microbatches / 2) % microbatches;

@@ -42,9 +42,9 @@ struct Group {
   operator Sharers() const { return {shape, ring}; }
 };
 
-// cast_of (casting.hpp) makes it; then it is constant. The two stages of a mirrored pair (DualPipe)
-// run the same passes of the same virtual stages in step: cells and groups of both stand at the
-// lower one, its lead.
+// cast_of (casting.hpp) makes it; then it is constant, but for `written`. The two stages of a
+// mirrored pair (DualPipe) run the same passes of the same virtual stages in step: cells and groups
+// of both stand at the lower one, its lead.
 struct Cast {
   // The job and what follows from its plan; without cells, groups and actors.
   Cast(const Job& of, const Costs& asked, Ranks ranks);
@@ -57,6 +57,7 @@ struct Cast {
   Folding folding;
   std::vector<Segment> blocks;    // by virtual stage
   std::int64_t microbatches = 0;  // of one data-parallel replica
+  std::int64_t written = 0;       // of these, as many as the program has
   std::vector<std::shared_ptr<const PassWriter>> writers;
   std::vector<std::size_t> writer_of;    // by actor: index of its writer
   std::vector<std::vector<Cell>> cells;  // by stage

@@ -79,7 +79,7 @@ ActorFacts facts_of(const Cast& cast, std::size_t actor) {
 
 }  // namespace
 
-std::unique_ptr<const Cast> cast_of(const Job& job, const Costs& costs, Ranks ranks) {
+std::unique_ptr<Cast> cast_of(const Job& job, const Costs& costs, Ranks ranks) {
   auto cast = std::make_unique<Cast>(job, costs, ranks);
   add_cells(*cast);
   add_context_groups(*cast);

@@ -10,6 +10,6 @@ namespace strategies {
 // Returns the whole cast of a job: cells, groups, writers, and what its actors hold. `costs` and
 // the values that `job` refers to must outlive it. Throws std::invalid_argument where the degrees
 // of the plan do not divide what they divide, or failed links cut GPUs off.
-std::unique_ptr<const Cast> cast_of(const Job& job, const Costs& costs, Ranks ranks);
+std::unique_ptr<Cast> cast_of(const Job& job, const Costs& costs, Ranks ranks);
 
 }  // namespace strategies

@@ -17,7 +17,7 @@ void load_data(Emitter& emitter, const Cast& cast, int stage, const Slot& slot) 
     auto& clock = emitter.clocks[actor];
     auto& loaded = emitter.inputs[actor].loaded;
     const auto n = loaded.size();
-    const auto begun = static_cast<std::int64_t>(n + ahead) % cast.microbatches;
+    const auto begun = static_cast<std::int64_t>(n + ahead) % cast.written;
     loaded.push_back(emitter.work_of(actor, sim::Lane::load, duration, data_loading,
                                      {clock.latest, sim::no_event},
                                      {label_load_data, static_cast<std::int16_t>(slot.chunk),

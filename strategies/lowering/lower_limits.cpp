@@ -83,7 +83,7 @@ void check_size(const Cast& cast, Ranks ranks) {
     for (const auto& blocks : cast.blocks)
       segments =
           std::max(segments, cut_at_offloaded(cast, units_of(cast, blocks, true), true).size());
-  const double slots = 2.0 * cast.layout.parts() * static_cast<double>(cast.microbatches) *
+  const double slots = 2.0 * cast.layout.parts() * static_cast<double>(cast.written) *
                        static_cast<double>(cast.actors.size());
   const double events = slots * (3.0 * static_cast<double>(segments) + events_of_exchanges(cast));
   if (events > most_events)
@@ -110,15 +110,23 @@ void check_length(const Cast& cast, const sim::Program& program) {
   std::vector<double> sending;
   for (const auto& traffic : program.traffic())
     sending.push_back(traffic.bytes / sim::idle_rate(program, traffic) * 1e12);
+  const auto& marks = program.marks();
+  const auto left_out = static_cast<double>(program.left_out());
+  const auto stands_for_others = [&](std::uint32_t op) {
+    return marks.size() >= 2 && op >= marks[marks.size() - 2].op && op < marks.back().op;
+  };
   std::vector<double> busy(program.actors());
-  for (const auto& op : program.ops())
+  for (std::uint32_t index = 0; index < program.ops().size(); ++index) {
+    const auto& op = program.ops()[index];
+    const double times = stands_for_others(index) ? 1.0 + left_out : 1.0;
     for (std::uint32_t i = 0; i < op.count; ++i) {
       auto& ticks = busy[static_cast<std::uint32_t>(program.participants()[op.first + i].actor)];
-      ticks += op.kind == sim::Op::Kind::pass
-                   ? alone[static_cast<std::size_t>(program.body_of(op, i))]
-                   : static_cast<double>(op.duration);
-      if (op.traffic != sim::no_traffic) ticks += sending[op.traffic];
+      ticks += times * (op.kind == sim::Op::Kind::pass
+                            ? alone[static_cast<std::size_t>(program.body_of(op, i))]
+                            : static_cast<double>(op.duration));
+      if (op.traffic != sim::no_traffic) ticks += times * sending[op.traffic];
     }
+  }
   const double all = std::accumulate(busy.begin(), busy.end(), 0.0);
   const double microbatch =
       all / static_cast<double>(busy.size()) / static_cast<double>(cast.microbatches);

@@ -52,7 +52,7 @@ void find_order(Emitter& emitter, const Cast& cast, KnownOrders* orders) {
   OrderInput input{.schedule = job.plan.schedule,
                    .stages = cast.stages(),
                    .chunks = cast.layout.parts(),
-                   .microbatches = static_cast<int>(cast.microbatches),
+                   .microbatches = static_cast<int>(cast.written),
                    .pairs = pairs_passes(job.model, job.plan, job.software)};
   if (is_searched(job.plan.schedule)) {
     for (int stage = 0; stage < cast.stages(); ++stage)

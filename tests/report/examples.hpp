@@ -173,7 +173,8 @@ inline forecast::Forecast forecast() {
                             {forecast::StepPart::bubble, 3.0_s}};
   forecast.links = {{"nic0.0:out", "nic", 8, 0.125}, {"gpu0.nvlink:in", "nvlink", 16, 0.03}};
   forecast.slowed = {{"reduce gradients", "send activations", "nic0.0:out", 0.25_s}};
-  forecast.simulation = {.events = 20, .ranks = 16, .ranks_simulated = 2, .wall = 0.001_s};
+  forecast.simulation = {
+      .events = 20, .ranks = 16, .ranks_simulated = 2, .microbatches_played = 2, .wall = 0.001_s};
   forecast.timeline = timeline();
   forecast.validated = {.regime = {"toy-gpu", "toy-software"},
                         .rows = 12,

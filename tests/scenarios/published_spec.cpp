@@ -8,6 +8,8 @@
 #include "scenarios/fitted_devices.hpp"
 #include "scenarios/published.hpp"
 #include "tests/catch.hpp"
+#include "tests/fewer.hpp"
+#include "tests/forecast/checks.hpp"
 
 namespace published_spec {
 
@@ -120,6 +122,19 @@ TEST_CASE("a device is fitted if a figure of it is, or of the entry that it star
       CAPTURE(row.id);
       CHECK(row.fitted == (!row.scenario || row.device == "H100"));
     }
+}
+
+TEST_CASE("published runs are forecast alike with all microbatches played and with some left out") {
+  int runs = 0, jumped = 0;
+  for (const auto& dataset : scenarios::load_datasets(folder))
+    for (const auto& row : dataset.rows) {
+      if (!row.scenario || ++runs % tests::fewer != 0) continue;
+      INFO(dataset.name << ", " << row.id);
+      const auto quick = forecast::simulate(*row.scenario);
+      tests::check_same(quick, forecast::simulate(*row.scenario, {.jump = false}));
+      jumped += quick.simulation.microbatches_played < quick.step.microbatches ? 1 : 0;
+    }
+  CHECK(jumped > 200 / static_cast<int>(tests::fewer));
 }
 
 TEST_CASE("an unknown data set is answered with the nearest") {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jumping over what repeats: a program that leaves out periods, played as if it had them.
+//
+// In the steady phase of a pipeline every period does what the one before it did, a constant time
+// later. Once that is so it stays so: the engine only compares and adds instants, so that the same
+// state, later by a constant, leads to the same events, later by that constant. A program may thus
+// leave out periods (Program::leave_out); whether its own periods have become steady is proved here
+// from its trace, exactly.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "sim/engine.hpp"
+#include "sim/program.hpp"
+
+namespace sim {
+
+// A period of time may take several periods of the program: up to so many.
+inline constexpr std::size_t longest_period = 4;
+// Marks at which a run keeps the lanes of actors: around two such periods.
+inline constexpr std::size_t watched_marks = 2 * longest_period + 1;
+
+// The steady phase of a program, which begins and ends at marks. The last period of it stands for
+// the periods that are left out.
+struct Recurrence {
+  Place begin, last, end;  // of the steady phase; `last`: where its last period begins
+  std::int64_t times = 0;  // periods that are left out
+  Picoseconds period = 0;  // how much later each of them is
+  // Within it nothing goes on but the steady phase, and all of that; longer than a period by the
+  // longest of its messages and collectives.
+  Picoseconds window_begin = 0, window_end = 0;
+  // The whole program's trace from the last of its steady periods on, which are kept in place of
+  // the first ones, later by all that was left out. Before `begin` it is the trace as played.
+  Trace whole;
+
+  std::uint32_t events() const { return end.event - last.event; }  // of a period
+  Picoseconds left_out() const { return times * period; }
+  // How often the whole program has this op.
+  std::int64_t times_of(std::uint32_t op) const {
+    return op >= last.op && op < end.op ? 1 + times : 1;
+  }
+};
+
+// Returns the recurrence that the trace of a program proves, nothing if it proves none:
+// - periods of the steady phase are the same ops, that wait for the same events relative to them;
+// - all their events, and the lanes of actors between them, are later by one constant. A host may
+//   also be so far ahead that it makes no pass wait;
+// - nothing behind the phase waits for what was before it, and when the first op behind it begins,
+//   all that was before has ended;
+// - where messages share links, that leaves a window in which two whole periods can be compared.
+// A program that leaves out nothing has no recurrence. O(events · longest period)
+std::optional<Recurrence> find_recurrence(const Program& program, const Trace& trace);
+
+}  // namespace sim
