@@ -331,7 +331,9 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   sim::Waits waits;
   const bool sees_events = explains || options.basis || options.picture;
   const auto played = play(lowering, options, period, sees_events ? &waits : nullptr);
-  const auto& [lowered, trace, measures, recurrence] = played;
+  const auto& lowered = played.lowered;
+  const auto& trace = played.trace;
+  const auto& measures = played.measures;
   strategies::check_ticks(static_cast<double>(measures.length));
 
   Forecast forecast;
@@ -347,7 +349,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   forecast.memory = memory_of(
       scenario, lowered,
       [&]() -> const strategies::Lowered& {
-        return recurrence ? whole.emplace(lowering.whole()) : lowered;
+        return played.recurrence ? whole.emplace(lowering.whole()) : lowered;
       },
       options.allocator);
   forecast.critical_path = path_of(measures.critical_path);

@@ -125,7 +125,7 @@ TEST_CASE("a device is fitted if a figure of it is, or of the entry that it star
 }
 
 TEST_CASE("published runs are forecast alike with all microbatches played and with some left out") {
-  int runs = 0, jumped = 0;
+  unsigned runs = 0, jumped = 0;
   for (const auto& dataset : scenarios::load_datasets(folder))
     for (const auto& row : dataset.rows) {
       if (!row.scenario || ++runs % tests::fewer != 0) continue;
@@ -134,7 +134,7 @@ TEST_CASE("published runs are forecast alike with all microbatches played and wi
       tests::check_same(quick, forecast::simulate(*row.scenario, {.jump = false}));
       jumped += quick.simulation.microbatches_played < quick.step.microbatches ? 1 : 0;
     }
-  CHECK(jumped > 200 / static_cast<int>(tests::fewer));
+  CHECK(jumped > 200 / tests::fewer);
 }
 
 TEST_CASE("an unknown data set is answered with the nearest") {
