@@ -81,6 +81,19 @@ std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& 
   return fnmatch(text->c_str(), word->c_str(), 0) == 0;
 }
 
+// Of the first word that has a value which is not known.
+std::string trouble_in(const Statement& statement, std::size_t first,
+                       const ShellVariables& variables) {
+  for (auto i = first; i < statement.words.size(); ++i)
+    for (const auto& one : variables.expanded(statement.words[i].text, statement.words[i].at))
+      if (!one.trouble.empty()) return one.trouble;
+  return {};
+}
+
+void note(std::string& why, const std::string& reason) {
+  if (why.empty()) why = reason;
+}
+
 }  // namespace
 
 std::optional<bool> succeeds(const Statement& statement, std::size_t first,
@@ -129,12 +142,14 @@ void Conditions::begin_branch(std::optional<bool> condition) {
 
 void Conditions::enter(const Statement& statement, const ShellVariables& variables) {
   const std::string_view word = statement.words.front().text;
+  const auto why_around = blocks_.empty() ? std::string() : blocks_.back().why;
   std::size_t first = 0;
   if (statement.branch) {
     if (blocks_.empty()) return;
     std::optional<bool> fitting = false;
     for (const auto& pattern : statement.words)
       fitting = either(fitting, fits(blocks_.back().word, pattern, variables));
+    if (!fitting) note(blocks_.back().why, trouble_in(statement, 0, variables));
     begin_branch(fitting);
     // The branch before may go on into it.
     if (statement.joined == '&' && blocks_.back().runs == false)
@@ -144,20 +159,25 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
   }
   if (word == "if") {
     blocks_.push_back({around()});
+    blocks_.back().why = why_around;
     first = 1;
   } else if (word == "case") {
     blocks_.push_back({around()});
+    blocks_.back().why = why_around;
     if (statement.words.size() > 1) {
       const auto& [raw, at] = statement.words[1];
       blocks_.back().word = text_of(variables.expanded(raw, at));
+      if (!blocks_.back().word) note(blocks_.back().why, trouble_in(statement, 1, variables));
     }
   } else if (!blocks_.empty() && word == "elif") {
     blocks_.back().runs = outer();
     first = 1;
   } else if (!blocks_.empty() && (word == "then" || word == "else")) {
+    if (word == "then" && !status_) note(blocks_.back().why, status_why_);
     begin_branch(word == "then" ? status_ : std::optional<bool>(true));
     status_ = true;
     runs_ = around();
+    why_ = blocks_.back().why;
     return;
   } else if (!blocks_.empty() && (word == "fi" || word == "esac")) {
     blocks_.pop_back();
@@ -170,8 +190,12 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
                       : statement.joined == '|' ? negated(status_)
                                                 : std::optional<bool>(true);
   runs_ = both(around(), needed);
+  why_ = blocks_.empty() ? std::string() : blocks_.back().why;
+  if (!needed) note(why_, status_why_);
   if (needed == false) return;  // the status stays
   const auto own = succeeds(statement, first, variables);
+  if (statement.joined != '&' && statement.joined != '|') status_why_.clear();
+  if (!own) note(status_why_, trouble_in(statement, first, variables));
   if (statement.joined == '&')
     status_ = both(status_, own);
   else if (statement.joined == '|')

@@ -24,6 +24,8 @@ class Conditions {
 
   // Whether the statement that was entered last is run; nothing: only a shell can tell.
   std::optional<bool> runs() const { return runs_; }
+  // Where only a shell can tell: the word of a condition that is not known, if it is one.
+  const std::string& why() const { return why_; }
 
  private:
   struct Block {
@@ -31,6 +33,7 @@ class Conditions {
     bool settled = false;                  // a branch before is the one that is run
     bool doubtful = false;                 // a branch before may be
     std::optional<std::string> word = {};  // of a case; nothing: only a shell can tell
+    std::string why = {};                  // its condition is not known, or one around
   };
 
   void begin_branch(std::optional<bool> condition);
@@ -40,6 +43,7 @@ class Conditions {
   std::vector<Block> blocks_;
   std::optional<bool> status_ = true;  // exit status of the statements joined so far
   std::optional<bool> runs_ = true;
+  std::string status_why_, why_;  // why these are not known
 };
 
 }  // namespace scenarios

@@ -55,7 +55,7 @@ class Script {
         leave_empty(statement);
         continue;
       }
-      run(statement, statement.sure && runs, !runs);
+      run(statement, statement.sure && runs, !runs, runs ? std::string() : conditions.why());
       constexpr int deepest = 3;
       if (depth < deepest && reads_commands(statement))
         for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
@@ -193,8 +193,8 @@ class Script {
     before_ = before;
   }
 
-  // `sure`: it is run, once. `doubtful`: a condition that nobody knows decides it.
-  void run(const Statement& statement, bool sure, bool doubtful) {
+  // `sure`: it is run, once. `doubtful`: a condition that nobody knows decides it, for this reason.
+  void run(const Statement& statement, bool sure, bool doubtful, const std::string& why) {
     const auto& words = statement.words;
     std::size_t first = 0;
     constexpr std::array<std::string_view, 5> declare{"export", "local", "readonly", "declare",
@@ -209,14 +209,14 @@ class Script {
       assigns = assigns && assigned_at(words[i].text) != std::string_view::npos;
     if (statement.array || assigns) {
       for (auto i = first; i < (statement.array ? 1 : words.size()); ++i)
-        assign(statement, i, statement.array ? !doubtful : sure);
+        assign(statement, i, statement.array ? !doubtful : sure, why);
       return;
     }
     run_inside(statement);
     consider(words_of_statement(statement, 0));
   }
 
-  void assign(const Statement& statement, std::size_t i, bool sure) {
+  void assign(const Statement& statement, std::size_t i, bool sure, const std::string& why) {
     const auto& word = statement.words[i];
     const auto value_at = assigned_at(word.text);
     const bool adds = word.text[value_at - 2] == '+';
@@ -225,9 +225,7 @@ class Script {
                                  : whole_value(word.text.substr(value_at), word.at);
     const bool alone = adds || !variables_.knows(name) || variables_.text_of(name) == "";
     if (!sure && !(alone && is_harmless(split(name, value)))) {
-      const auto line = std::to_string(word.at.line);
-      variables_.doubt(
-          name, name + " is set under a condition in line " + line + ", which needs a shell");
+      variables_.doubt(name, doubt_of(name, word.at, why));
       return;
     }
     if (adds)
@@ -236,6 +234,16 @@ class Script {
       variables_.assign(name, value);
     if (auto words = split(name, value); known_among(words, table_) > 0)
       lists_.push_back(std::move(words));
+  }
+
+  // `why`: the condition is not known, with advice; empty: for no value of a variable.
+  static std::string doubt_of(const std::string& name, const Place& at, const std::string& why) {
+    const auto line = std::to_string(at.line);
+    if (why.empty())
+      return name + " is set under a condition in line " + line + ", which needs a shell";
+    const auto advice_at = std::min(why.find("; add --env"), why.size());
+    return name + " is set in line " + line + " under a condition that is not known (" +
+           why.substr(0, advice_at) + ")" + why.substr(advice_at);
   }
 
   // A variable that only a branch which is not run gives a value is empty.

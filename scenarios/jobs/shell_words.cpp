@@ -169,11 +169,20 @@ class WordExpansion {
       return i + 2;
     }
     if (is_digit(next) || next == '#' || next == '?') {
-      trouble("it is $" + std::string(1, next) + ", an argument of the script");
+      add_argument(std::string(1, next), "$" + std::string(1, next));
       return i + 2;
     }
     add(raw.substr(i, 1));
     return i + 1;
+  }
+
+  // An argument of the script, `shown` there: its number, if it is one of them, may be given.
+  void add_argument(const std::string& number, const std::string& shown) {
+    const auto given = variables_.given_.find(number);
+    if (given != variables_.given_.end()) return add_value(given->second, number);
+    // A variable that it is the value of may be given instead.
+    const bool advises = !marks_ && !number.empty() && is_digit(number.front());
+    trouble("it is " + shown + ", an argument of the script" + (advises ? advice(number) : ""));
   }
 
   // A sum, or a command.
@@ -207,10 +216,8 @@ class WordExpansion {
     auto rest = inside.substr(end);
     if (inside == "@" || inside.starts_with("@:")) return add("$@");
     const bool has_default = rest.starts_with(":-") || rest.starts_with('-');
-    if (name.empty() || (is_digit(name.front()) && !has_default)) {
-      trouble("it is ${" + std::string(inside) + "}, an argument of the script");
-      return;
-    }
+    if (name.empty() || (is_digit(name.front()) && !has_default))
+      return add_argument(name == inside ? name : "", "${" + std::string(inside) + "}");
     const bool list = rest.starts_with("[@]") || rest.starts_with("[*]");
     if (list) rest.remove_prefix(3);
     if (rest.empty()) return put(name, {}, false, list);
@@ -325,7 +332,8 @@ void ShellVariables::append(const std::string& name, const std::vector<JobWord>&
 }
 
 void ShellVariables::doubt(const std::string& name, const std::string& why) {
-  values_[name] = {JobWord{{}, why + advice(name), {}}};
+  const bool advised = why.find("--env") != why.npos;
+  values_[name] = {JobWord{{}, advised ? why : why + advice(name), {}}};
 }
 
 std::vector<JobWord> ShellVariables::expanded(std::string_view raw, const Place& at) const {

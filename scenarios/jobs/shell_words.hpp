@@ -15,13 +15,13 @@ namespace scenarios {
 
 class ShellVariables {
  public:
-  // `env` is NAME=VALUE each; the file's assignments to such a name are passed over. Throws Error
-  // for another form.
+  // `env` is NAME=VALUE each; the file's assignments to such a name are passed over. NAME may be
+  // the number of an argument of the script. Throws Error for another form.
   explicit ShellVariables(std::span<const std::string> env);
 
   void assign(const std::string& name, std::vector<JobWord> value);
   void append(const std::string& name, const std::vector<JobWord>& value);
-  // Only a shell could tell whether it has a value: `why`.
+  // Only a shell could tell whether it has a value: `why`, with advice if it has none yet.
   void doubt(const std::string& name, const std::string& why);
   bool knows(std::string_view name) const { return values_.contains(name); }
 

@@ -61,7 +61,7 @@ TEST_CASE("what needs a shell is named, and what to write instead") {
   CHECK(expanded("$((1 ** 2))") == "[?it is calculated, which needs a shell]");
   CHECK(expanded("$((N * 2))") == "[?it is calculated, which needs a shell]");
   CHECK(expanded("$(($N * 2))") == "[?N has no value in this file; add --env N=VALUE]");
-  CHECK(expanded("$1") == "[?it is $1, an argument of the script]");
+  CHECK(expanded("$1") == "[?it is $1, an argument of the script; add --env 1=VALUE]");
   CHECK(expanded("${A%.txt}") == "[?${A%.txt} needs a shell; add --env A=VALUE]");
 }
 
@@ -158,12 +158,47 @@ esac
 python pretrain_gpt.py --num-layers 1 --tensor-model-parallel-size $TP \
   --pipeline-model-parallel-size ${PP:-1} --expert-model-parallel-size $EP
 )");
-  CHECK(shown(job.arguments) ==
-        "--num-layers 1 | --tensor-model-parallel-size <TP is set under a condition in line 4, "
-        "which needs a shell; add --env TP=VALUE> | --pipeline-model-parallel-size <PP is set "
-        "under a condition in line 6, which needs a shell; add --env PP=VALUE> | "
-        "--expert-model-parallel-size <EP is set under a condition in line 8, which needs a "
-        "shell; add --env EP=VALUE>");
+  CHECK(
+      shown(job.arguments) ==
+      "--num-layers 1 | --tensor-model-parallel-size <TP is set in line 4 under a condition that "
+      "is not known (X has no value in this file); add --env X=VALUE> | "
+      "--pipeline-model-parallel-size <PP is set in line 6 under a condition that is not known (Y "
+      "has no value in this file); add --env Y=VALUE> | --expert-model-parallel-size <EP is set "
+      "in line 8 under a condition that is not known (Z has no value in this file); add --env "
+      "Z=VALUE>");
+}
+
+TEST_CASE("of what a condition decides, the variable in the condition is asked for") {
+  const std::string text = R"(
+SIZE=$2
+if [ "$SIZE" = 8B ]; then
+  N=32
+elif [ "$OTHER" = 70B ]; then
+  N=80
+else
+  if [ -z $M ]; then N=4; fi
+fi
+python pretrain_gpt.py --num-layers $N
+)";
+  const auto asked = [](std::string_view line) {
+    return "--num-layers <N is set in line " + std::string(line) +
+           " under a condition that is not known (SIZE: it is $2, an argument of the script); add "
+           "--env SIZE=VALUE>";
+  };
+  CHECK(shown(script(text).arguments) == asked("8"));
+  CHECK(shown(script(text, {"SIZE=8B"}).arguments) == "--num-layers 32");
+  CHECK(shown(script(text, {"2=8B"}).arguments) == "--num-layers 32");
+  CHECK(shown(script(text, {"2=70B", "OTHER=70B"}).arguments) == "--num-layers 80");
+  CHECK(
+      shown(script("[ $1 = a ] && N=2\npython a.py --num-layers $N\n").arguments) ==
+      "--num-layers <N is set in line 1 under a condition that is not known (it is $1, an argument "
+      "of the script); add --env 1=VALUE>");
+  CHECK(shown(script("python a.py --num-layers ${2} --hidden-size $2\n", {"2=8"}).arguments) ==
+        "--num-layers 8 | --hidden-size 8");
+  // No variable is to blame for what a command finds.
+  CHECK(shown(script("if grep -q x y; then N=2; fi\npython a.py --num-layers $N\n").arguments) ==
+        "--num-layers <N is set under a condition in line 1, which needs a shell; add --env "
+        "N=VALUE>");
 }
 
 TEST_CASE("conditions that compare what is known are followed, and no other branch is") {
@@ -227,8 +262,12 @@ TEST_CASE("a branch of a case that nobody knows to fit has no value") {
   };
   const std::string doubted =
       "--num-layers <N is set under a condition in line 1, which needs a shell; add --env N=VALUE>";
-  CHECK(in_case("$X) N=2 ;;") == doubted);
-  CHECK(in_case("$X) ;; a) N=2 ;;") == doubted);
+  const std::string by_x =
+      "--num-layers <N is set in line 1 under a condition that is not known (X has no value in "
+      "this "
+      "file); add --env X=VALUE>";
+  CHECK(in_case("$X) N=2 ;;") == by_x);
+  CHECK(in_case("$X) ;; a) N=2 ;;") == by_x);
   CHECK(in_case("\"*\") N=2 ;;") == doubted);
   CHECK(in_case("b) ;& c) N=2 ;;") == doubted);
   CHECK(in_case("a) ;& c) N=2 ;;") == doubted);
@@ -252,10 +291,11 @@ TEST_CASE("lists of arguments are not taken under a condition that nobody knows"
     return shown(script("L=()\n" + text + "\npython a.py --num-layers 1 ${L[@]}\n").arguments);
   };
   CHECK(list("if [ -n \"$X\" ]; then\n L=(--hidden-size 2)\nelse\n L=(--hidden-size 3)\nfi") ==
-        "--num-layers 1 |  <L is set under a condition in line 5, which needs a shell; add --env "
-        "L=VALUE>");
+        "--num-layers 1 |  <L is set in line 5 under a condition that is not known (X has no value "
+        "in this file); add --env X=VALUE>");
   CHECK(list("case $X in\n a) L=(--hidden-size 2) ;;\n b) L=(--hidden-size 3) ;;\nesac")
-            .find("L is set under a condition in line 4") != std::string::npos);
+            .find("L is set in line 4 under a condition that is not known (X ") !=
+        std::string::npos);
   CHECK(list("if [ -f x ]; then :; elif true; then L=(--hidden-size 2); fi")
             .find("L is set under a condition") != std::string::npos);
   CHECK(list("if [ -f x ] || false; then L=(--hidden-size 2); fi")
