@@ -2,8 +2,6 @@
 #include "forecast/link_samples.hpp"
 
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include "sim/contention.hpp"
 
@@ -47,19 +45,25 @@ std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Tr
   auto load = sim::utilisation(program, trace, recurrence);
   const auto finish = recurrence ? recurrence->whole.finish : trace.finish;
   const double seconds = static_cast<double>(finish) * 1e-12;
-  std::map<std::pair<sim::ActorId, sim::TemplateId>, std::int64_t> runs;
-  for (std::uint32_t index = 0; index < program.ops().size(); ++index)
-    if (const auto& op = program.ops()[index]; sends_inside(lowered, op))
-      runs[{program.participants()[op.first].actor, program.body_of(op, 0)}] +=
-          recurrence ? recurrence->times_of(index) : 1;
-  for (const auto& [who, times_run] : runs) {
-    const auto& [uses, shares] = lowered.inside[static_cast<std::size_t>(who.first)];
-    const double bytes = program.body(who.second).sent / shares * static_cast<double>(times_run);
-    for (const auto& [link, times] : uses) {
-      const auto at = static_cast<std::size_t>(link);
-      load[at] += bytes * times / (program.links()[at] * seconds);
-    }
+  std::vector<std::vector<std::int64_t>> runs(program.actors());  // [actor][template]
+  for (std::uint32_t index = 0; index < program.ops().size(); ++index) {
+    const auto& op = program.ops()[index];
+    if (!sends_inside(lowered, op)) continue;
+    auto& of_actor = runs[static_cast<std::size_t>(program.participants()[op.first].actor)];
+    of_actor.resize(program.templates().size());
+    of_actor[static_cast<std::size_t>(program.body_of(op, 0))] +=
+        recurrence ? recurrence->times_of(index) : 1;
   }
+  for (std::size_t actor = 0; actor < runs.size(); ++actor)
+    for (std::size_t body = 0; body < runs[actor].size(); ++body) {
+      const auto& [uses, shares] = lowered.inside[actor];
+      const double bytes =
+          program.templates()[body].sent / shares * static_cast<double>(runs[actor][body]);
+      for (const auto& [link, times] : uses) {
+        const auto at = static_cast<std::size_t>(link);
+        load[at] += bytes * times / (program.links()[at] * seconds);
+      }
+    }
   for (auto& share : load) share = std::min(share, 1.0);
   return load;
 }

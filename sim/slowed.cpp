@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "sim/contention.hpp"
 #include "sim/flows/flows_levels.hpp"
@@ -23,6 +24,23 @@ struct Sender {
   Picoseconds from, to;  // it sends
   Picoseconds lost;      // to less bandwidth than its cap
 };
+
+std::vector<Sender> senders_of(const Program& program, const Trace& trace) {
+  std::vector<Picoseconds> alone;  // by traffic
+  for (const auto& traffic : program.traffic())
+    // As flows are rounded: a thousandth of a picosecond late is in time.
+    alone.push_back(
+        static_cast<Picoseconds>(std::ceil(traffic.bytes / traffic.cap * 1e12 - 0x1p-10)));
+  std::vector<Sender> senders;
+  for (std::size_t i = 0; i < program.ops().size(); ++i) {
+    const auto& op = program.ops()[i];
+    if (op.traffic == no_traffic) continue;
+    const auto from = trace.start[op.first] + op.duration, to = trace.end[op.first];
+    senders.push_back({static_cast<std::uint32_t>(i), program.labels()[i].kind, from, to,
+                       std::max<Picoseconds>(0, to - from - alone[op.traffic])});
+  }
+  return senders;
+}
 
 // Kinds of ops with traffic, numbered.
 class Kinds {
@@ -47,10 +65,10 @@ class Kinds {
 
 class Blame {
  public:
-  Blame(const Program& program, const Trace& trace, const Recurrence* recurrence)
+  Blame(const Program& program, std::vector<Sender> senders, const Recurrence* recurrence)
       : program_(program),
         recurrence_(recurrence),
-        senders_(senders_of(program, trace)),
+        senders_(std::move(senders)),
         kinds_(senders_),
         crossing_(program.links().size()),
         then_(senders_.size() * kinds_.count()),
@@ -92,21 +110,6 @@ class Blame {
     std::uint32_t sender;
     std::int64_t times;  // negative: ends
   };
-
-  static std::vector<Sender> senders_of(const Program& program, const Trace& trace) {
-    std::vector<Sender> senders;
-    for (std::size_t i = 0; i < program.ops().size(); ++i) {
-      const auto& op = program.ops()[i];
-      if (op.traffic == no_traffic) continue;
-      const auto& traffic = program.traffic()[op.traffic];
-      const auto from = trace.start[op.first] + op.duration, to = trace.end[op.first];
-      // As flows are rounded: a thousandth of a picosecond late is in time.
-      const auto alone = std::ceil(traffic.bytes / traffic.cap * 1e12 - 0x1p-10);
-      senders.push_back({static_cast<std::uint32_t>(i), program.labels()[i].kind, from, to,
-                         std::max<Picoseconds>(0, to - from - static_cast<Picoseconds>(alone))});
-    }
-    return senders;
-  }
 
   // Each kind's traffic on the link, integrated over time: what it grew by while an op sent is what
   // that op shared the link with.
@@ -243,7 +246,10 @@ class Blame {
 
 std::vector<Slowed> slowed(const Program& program, const Trace& trace,
                            const Recurrence* recurrence) {
-  return Blame(program, trace, recurrence).run();
+  auto senders = senders_of(program, trace);
+  if (std::ranges::all_of(senders, [](const Sender& sender) { return sender.lost == 0; }))
+    return {};
+  return Blame(program, std::move(senders), recurrence).run();
 }
 
 }  // namespace sim
