@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of GPT-3 175B on A100: tensor 8, pipeline 16, 192 microbatches; on 1,024 GPUs and, with
-// more replicas, on 16,384 and 131,072; and of DualPipe on 64 stages, 256 microbatches. One step of
-// DeepSeek-V3 on 2,048 H800: pipeline 16, expert 64, 30 microbatches.
+// more replicas, on 16,384 and 131,072; of DualPipe on 64 stages, 256 microbatches; and of 1F1B on
+// 64 stages, 4,096 microbatches. One step of DeepSeek-V3 on 2,048 H800: pipeline 16, expert 64, 30
+// microbatches.
 #include <benchmark/benchmark.h>
 
 #include "forecast/forecast.hpp"
@@ -52,6 +53,19 @@ void gpt3_dualpipe(benchmark::State& state) {
   scenario.training.global_batch = 256 * plan.data * plan.micro_batch;
   for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
 }
+// On 64 stages, with 4,096 microbatches: all of them played, or the others left out.
+void gpt3_4096_microbatches(benchmark::State& state, bool jump) {
+  auto scenario = gpt3();
+  auto& plan = scenario.plan;
+  plan.data = plan.data * plan.pipeline / 64;
+  plan.pipeline = 64;
+  plan.schedule = strategies::ScheduleKind::one_f_one_b;
+  plan.virtual_stages = 1;
+  scenario.training.global_batch = 4096 * plan.data * plan.micro_batch;
+  for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario, {.jump = jump}));
+}
+void gpt3_4096_all(benchmark::State& state) { gpt3_4096_microbatches(state, false); }
+void gpt3_4096_jump(benchmark::State& state) { gpt3_4096_microbatches(state, true); }
 void gpt3_full(benchmark::State& state) { simulate(state, {.full = true}); }
 void deepseek_v3(benchmark::State& state) {
   const auto scenario = scenarios::read_scenario(R"(
@@ -78,6 +92,8 @@ BENCHMARK(gpt3_16384)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_131072)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_16384_straggler)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_dualpipe)->Unit(benchmark::kMillisecond);
+BENCHMARK(gpt3_4096_all)->Unit(benchmark::kMillisecond);
+BENCHMARK(gpt3_4096_jump)->Unit(benchmark::kMillisecond);
 BENCHMARK(gpt3_full)->Unit(benchmark::kMillisecond);
 BENCHMARK(deepseek_v3)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_scenario)->Unit(benchmark::kMillisecond);

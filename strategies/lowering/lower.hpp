@@ -30,7 +30,8 @@ class Lowering {
   // The step as it is. Throws Refusal likewise.
   Lowered whole();
   // The step with about as many microbatches as have a steady phase, or with `enlarged` times as
-  // many; nothing if that is most of them, or if the schedule repeats nothing.
+  // many; nothing if that is most of them, or if nothing recurs: neither in the schedule nor where
+  // replicas differ in speed.
   std::optional<Lowered> shortened(std::int64_t enlarged);
 
  private:
