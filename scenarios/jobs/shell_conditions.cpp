@@ -140,20 +140,24 @@ void Conditions::begin_branch(std::optional<bool> condition) {
   block.runs = both(outer(), chosen);
 }
 
+void Conditions::enter_branch(const Statement& statement, const ShellVariables& variables) {
+  std::optional<bool> fitting = false;
+  for (const auto& pattern : statement.words)
+    fitting = either(fitting, fits(blocks_.back().word, pattern, variables));
+  if (!fitting) note(blocks_.back().why, trouble_in(statement, 0, variables));
+  begin_branch(fitting);
+  // The branch before may go on into it.
+  if (statement.joined == '&' && blocks_.back().runs == false)
+    blocks_.back().runs = both(outer(), {});
+}
+
 void Conditions::enter(const Statement& statement, const ShellVariables& variables) {
   const std::string_view word = statement.words.front().text;
   const auto why_around = blocks_.empty() ? std::string() : blocks_.back().why;
   std::size_t first = 0;
   if (statement.branch) {
     if (blocks_.empty()) return;
-    std::optional<bool> fitting = false;
-    for (const auto& pattern : statement.words)
-      fitting = either(fitting, fits(blocks_.back().word, pattern, variables));
-    if (!fitting) note(blocks_.back().why, trouble_in(statement, 0, variables));
-    begin_branch(fitting);
-    // The branch before may go on into it.
-    if (statement.joined == '&' && blocks_.back().runs == false)
-      blocks_.back().runs = both(outer(), {});
+    enter_branch(statement, variables);
     status_ = {};
     return;
   }

@@ -37,6 +37,7 @@ class Conditions {
   };
 
   void begin_branch(std::optional<bool> condition);
+  void enter_branch(const Statement& statement, const ShellVariables& variables);  // of a case
   std::optional<bool> around() const;
   std::optional<bool> outer() const;  // around the innermost block
 
