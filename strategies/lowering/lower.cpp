@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/lowering/lower.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "plans/schedules/periods.hpp"
@@ -80,7 +81,7 @@ std::optional<Lowered> Lowering::shortened(std::int64_t enlarged) {
   const bool drifts = !job.cluster.stragglers.empty() && job.plan.data > 1;
   if (period == 0 || drifts) return {};
   auto enough = enlarged * period * periods_to_steady(job.plan.schedule, stages);
-  if (const auto& loader = job.software.data_loader) enough += loader->prefetch;
+  if (const auto& loader = job.software.data_loader) enough += std::min(loader->prefetch, all);
   auto left_out = (all - enough) / period;
   // Time may recur only after several periods: of many, a number is left out that these divide.
   for (const std::int64_t divisor : {12, 4, 2})
