@@ -91,7 +91,7 @@ constexpr double fragments_matter = 0.92;
 }  // namespace
 
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                 const std::function<const strategies::Lowered&()>& whole, bool replayed) {
+                 const std::function<const strategies::Lowered*()>& whole, bool replayed) {
   const auto held = sim::memory_held(lowered.program);
   std::vector<strategies::StaticMemory> fixed;  // by actor
   std::vector<Bytes> gradients;
@@ -135,7 +135,8 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
   add_host_memory(memory, scenario, lowered);
   const auto tensors = stage.peak_allocated + stage.communication + stage.framework;
   if (replayed || (memory.fits && tensors > fragments_matter * memory.capacity))
-    memory.allocator = allocator_use(scenario, whole(), fullest_actor[fullest]);
+    if (const auto* step = whole())
+      memory.allocator = allocator_use(scenario, *step, fullest_actor[fullest]);
   if (memory.allocator && memory.allocator->failure && memory.allocator->failure->by_fragments)
     memory.fits = false;
   else if (!replayed)

@@ -12,9 +12,9 @@ namespace forecast {
 // the allocator on the fullest rank. Where tensors nearly fill that rank, the allocator is replayed
 // anyway, and the replay kept if it fails: a plan fits if its tensors do and no allocation fails.
 // `lowered` may leave out what recurs; `whole` gives the step with nothing left out, as a replay
-// needs it.
+// needs it; null: it is too large, and no replay is made.
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
-                 const std::function<const strategies::Lowered&()>& whole, bool replayed = false);
+                 const std::function<const strategies::Lowered*()>& whole, bool replayed = false);
 
 // The bytes that a process may take of an actor's device, and the bytes of it that lie outside the
 // allocator.

@@ -19,6 +19,7 @@
 #include "forecast/spent_parts.hpp"
 #include "forecast/warnings.hpp"
 #include "plans/schedules/in_flight.hpp"
+#include "plans/schedules/refusal.hpp"
 #include "sim/contention.hpp"
 #include "sim/engine.hpp"
 #include "sim/measures.hpp"
@@ -346,12 +347,16 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   const auto middle = middle_layer(scenario);
   forecast.layer = layer_of(middle, *lowered.writer);
   std::optional<strategies::Lowered> whole;
-  forecast.memory = memory_of(
-      scenario, lowered,
-      [&]() -> const strategies::Lowered& {
-        return played.recurrence ? whole.emplace(lowering.whole()) : lowered;
-      },
-      options.allocator);
+  const auto whole_step = [&]() -> const strategies::Lowered* {
+    if (!played.recurrence) return &played.lowered;
+    try {
+      return &whole.emplace(lowering.whole());
+    } catch (const strategies::Refusal&) {
+      if (options.allocator) throw;
+      return nullptr;
+    }
+  };
+  forecast.memory = memory_of(scenario, lowered, whole_step, options.allocator);
   forecast.critical_path = path_of(measures.critical_path);
   forecast.simulation.events = trace.steps;
   forecast.simulation.microbatches_played = lowered.written;

@@ -18,10 +18,10 @@ struct Trace {
   std::vector<Picoseconds> start, end;  // per event
   Picoseconds finish = 0;               // latest end
   std::int64_t steps = 0;               // operators played, each on each actor
-  // Of a program that leaves out periods: lanes of each actor before its first pass behind each of
-  // the last marks [mark][actor], and the last event of each actor that began before its host had
-  // issued all of it (no_event: none since the first of these marks).
+  // Of a program that leaves out periods, since the first of its last marks (watched_marks of them,
+  // or all): the lanes of each actor before its first pass behind each of them [mark][actor].
   std::vector<std::vector<PassLanes>> lanes;
+  // The last pass of each actor that its host may have made wait; no_event: none since then.
   std::vector<EventId> host_behind;
 };
 

@@ -90,6 +90,7 @@ struct LeftOut {
       if (third.busy[actor] - second.busy[actor] != second.busy[actor] - first.busy[actor] ||
           third.done[actor] - second.done[actor] != recurrence->period ||
           second.done[actor] - first.done[actor] != recurrence->period ||
+          third.done[actor] < recurrence->window_begin ||  // what no trace has may still go on
           spent_between(second, third, actor) != spent_between(first, second, actor))
         return false;
     return true;
@@ -142,6 +143,7 @@ class Replay {
       }
       ++index;
     }
+    if (left_out_.recurrence && left_out_.spending.size() < 3) return {};
     for (std::uint32_t actor = 0; actor < actors_.size(); ++actor) finish(actor);
     walk_back({program_, played_, left_out_.recurrence, period_}, spans_, events_, waits_, result_);
     if (waits_) {

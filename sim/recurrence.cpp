@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 namespace sim {
 
@@ -22,6 +23,7 @@ class Search {
     const auto end = marks_.size() - 1;
     found_.last = marks_[end - stride_];
     found_.end = marks_[end];
+    if (found_.end.event == trace_.start.size()) return {};
     found_.times = program_.left_out() / periods;
     found_.period = trace_.start[found_.end.event] - trace_.start[found_.last.event];
     if (found_.period <= 0) return {};
@@ -31,7 +33,7 @@ class Search {
       begin -= stride_;
     if (begin + 2 * stride_ > end) return {};
     found_.begin = marks_[begin];
-    if (!stays_inside() || !lanes_recur() || !find_window()) return {};
+    if (!stays_inside() || !frees_all() || !lanes_recur() || !find_window()) return {};
     found_.whole = whole();
     return std::move(found_);
   }
@@ -76,6 +78,19 @@ class Search {
         return earlier == no_event || number(earlier) >= found_.begin.event;
       });
     });
+  }
+
+  // Each actor frees in the last period as much memory as it allocates.
+  bool frees_all() const {
+    std::vector<std::int64_t> held(program_.actors(), 0);
+    for (auto index = found_.last.op; index < found_.end.op; ++index) {
+      const auto& op = program_.ops()[index];
+      if (op.kind != Op::Kind::pass) continue;
+      for (std::uint32_t i = 0; i < op.count; ++i)
+        held[static_cast<std::size_t>(program_.participants()[op.first + i].actor)] +=
+            program_.body(program_.body_of(op, i)).held;
+    }
+    return std::ranges::all_of(held, [](std::int64_t bytes) { return bytes == 0; });
   }
 
   bool lanes_recur() const {

@@ -26,11 +26,11 @@ struct Recurrence {
   Place begin, last, end;  // of the steady phase; `last`: where its last period begins
   std::int64_t times = 0;  // periods that are left out
   Picoseconds period = 0;  // how much later each of them is
-  // Within it nothing goes on but the steady phase, and all of that; longer than a period by the
-  // longest of its messages and collectives.
+  // Every event of the whole program in this interval is one of the steady phase, and none of those
+  // is missing. It is longer than a period by the longest message or collective.
   Picoseconds window_begin = 0, window_end = 0;
-  // The whole program's trace from the last of its steady periods on, which are kept in place of
-  // the first ones, later by all that was left out. Before `begin` it is the trace as played.
+  // Events of the whole program: those before `begin` as they were played, and from there on those
+  // behind what is left out, later by left_out(). The periods left out lie between.
   Trace whole;
 
   std::uint32_t events() const { return end.event - last.event; }  // of a period
@@ -45,8 +45,9 @@ struct Recurrence {
 // - periods of the steady phase are the same ops, that wait for the same events relative to them;
 // - all their events, and the lanes of actors between them, are later by one constant. A host may
 //   also be so far ahead that it makes no pass wait;
-// - nothing behind the phase waits for what was before it, and when the first op behind it begins,
-//   all that was before has ended;
+// - in the last of them every actor frees as much memory as it allocates;
+// - neither the last period nor what is behind it waits for what was before the phase, and when the
+//   first op behind it begins, all that was before the phase has ended;
 // - where messages share links, that leaves a window in which two whole periods can be compared.
 // A program that leaves out nothing has no recurrence. O(events · longest period)
 std::optional<Recurrence> find_recurrence(const Program& program, const Trace& trace);

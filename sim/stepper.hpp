@@ -31,9 +31,9 @@ class Stepper {
   // Passes whose bodies differ are rare: no matrix.
   void pass(const Op& op) {
     const bool watched = is_watched(op);
-    if (watched) keep_lanes(op);
+    if (watched) look_before(op);
     detail_ == Detail::templates&& op.bodies == one_body ? apply(op) : expand(op);
-    if (watched) keep_hosts(op);
+    if (watched) look_behind(op);
   }
 
   // When a collective or transfer can begin.
@@ -74,7 +74,11 @@ class Stepper {
   bool is_watched(const Op& op) const {
     return !trace_.lanes.empty() && op.first >= program_.marks()[watched_].event;
   }
-  void keep_lanes(const Op& op) {
+  const Template& body_of(const Op& op, std::uint32_t event) const {
+    return program_.body(program_.body_of(op, event - op.first));
+  }
+  void look_before(const Op& op) {
+    without_host_.clear();
     for (auto event = op.first; event < op.first + op.count; ++event) {
       const auto actor = static_cast<std::uint32_t>(participant(event).actor);
       for (auto& mark = seen_[actor];
@@ -82,12 +86,23 @@ class Stepper {
         trace_.lanes[mark][actor] = {lane(free_[actor], Lane::host),
                                      lane(free_[actor], Lane::compute),
                                      lane(free_[actor], Lane::tensor)};
+      auto& free = free_[actor];
+      const auto& body = body_of(op, event);
+      auto there = std::max(arrival(event), lane(free, body.steps.front().lane));
+      if (body.drains)
+        there = std::max({there, lane(free, Lane::compute), lane(free, Lane::tensor)});
+      without_host_.push_back({lane(free, Lane::host), there});
     }
   }
-  void keep_hosts(const Op& op) {
-    for (auto event = op.first; event < op.first + op.count; ++event)
-      if (lane(free_of(event), Lane::host) > trace_.start[event])
+  // The host makes a pass wait if it is not done before all else is there; one that drains, if it
+  // comes to the pass after that.
+  void look_behind(const Op& op) {
+    for (auto event = op.first; event < op.first + op.count; ++event) {
+      const auto [host, else_there] = without_host_[event - op.first];
+      const auto done = body_of(op, event).drains ? host : lane(free_of(event), Lane::host);
+      if (done > else_there)
         trace_.host_behind[static_cast<std::uint32_t>(participant(event).actor)] = EventId{event};
+    }
   }
 
   const Participant& participant(std::uint32_t event) const {
@@ -195,6 +210,8 @@ class Stepper {
   Trace trace_;
   std::size_t watched_ = 0;        // the first mark at which lanes are kept
   std::vector<std::size_t> seen_;  // by actor: of these, how many it has come to
+  // By participant of the pass that is played: when its host, and when all else was there before.
+  std::vector<std::pair<Picoseconds, Picoseconds>> without_host_;
   std::vector<Entry> entries_;
   std::vector<LaneTimes*> lanes_of_;
   std::vector<Picoseconds> arrivals_, ends_;

@@ -65,6 +65,7 @@ void walk_back(const Run& run, const Spans& spans, const Replayed& events, Waits
     if (waits && end > start) waits->critical_path.push_back({event, start, end});
   };
   if (waits) waits->in_passes.resize(program.templates().size());
+  const auto finish = run.recurrence ? run.recurrence->whole.finish : run.played.finish;
   bool settled = false;  // which actor ends last
   auto now = beginning + spans.length;
   for (auto event = events_at.go_to(spans.last_event); now > beginning;) {
@@ -91,7 +92,7 @@ void walk_back(const Run& run, const Spans& spans, const Replayed& events, Waits
       // last.
       const auto actor = program.participants()[event].actor;
       if (run.period == Period::makespan &&
-          spans.ends_at[static_cast<std::uint32_t>(actor)] == events_at.trace().finish)
+          spans.ends_at[static_cast<std::uint32_t>(actor)] == finish)
         result.last = actor;
     }
     event = events_at.go_to(event);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <random>
+#include <utility>
 
 #include "sim/contention.hpp"
 #include "sim/measures.hpp"
@@ -117,6 +118,100 @@ TEST_CASE("nothing recurs while a host that is ahead is being caught up with") {
   // A host that stays ahead holds up nobody.
   const auto quick_host = [](std::int64_t periods) { return two_stages(periods, 30, 30, 3); };
   CHECK(jumps(quick_host, 100, 80));
+}
+
+TEST_CASE("a host that makes only the last pass wait must be far ahead for what is left out") {
+  // The last pass takes 690 to issue: after seven periods of 100 it waits for its host, after fifty
+  // for the device.
+  const auto slow_end = [](std::int64_t periods) {
+    Program program;
+    const auto often = program.add_template(pass_of(100, 10));
+    const auto last = program.add_template(pass_of(5, 690));
+    const std::array<Participant, 1> who{{{ActorId{0}}}};
+    for (std::int64_t m = 0; m < periods; ++m) {
+      program.mark();
+      program.add_pass(often, who);
+    }
+    program.add_pass(last, who);
+    return program;
+  };
+  CHECK(!jumps(slow_end, 17, 10));
+  CHECK(jumps(slow_end, 100, 50));
+}
+
+TEST_CASE("the actor that a first collective waited for ends last, however much is left out") {
+  const auto begins_together = [](std::int64_t periods) {
+    Program program;
+    const auto late = program.add_template(pass_of(30)), pass = program.add_template(pass_of(10));
+    const std::array<Participant, 1> one{{{ActorId{1}}}};
+    const auto before = program.event(program.add_pass(late, one));
+    const std::array<Participant, 2> both{{{ActorId{0}}, {ActorId{1}, {before, no_event}}}};
+    const auto met = program.add_collective(Lane::data, 5, message, both);
+    const std::array<Participant, 2> then{{{ActorId{0}, {program.event(met, 0), no_event}},
+                                           {ActorId{1}, {program.event(met, 1), no_event}}}};
+    program.add_pass(pass, then);
+    const std::array<Participant, 2> who{{{ActorId{0}}, {ActorId{1}}}};
+    for (std::int64_t m = 0; m < periods; ++m) {
+      program.mark();
+      program.add_pass(pass, who);
+    }
+    return program;
+  };
+  CHECK(jumps(begins_together, 40, 30));
+}
+
+TEST_CASE("nothing recurs for an actor that is done before what was left out would begin") {
+  // Collectives of the second actor pile up behind a long one, so that its passes are long done.
+  const auto piled_up = [](std::int64_t periods) {
+    Program program;
+    const auto pass = program.add_template(pass_of(100)), half = program.add_template(pass_of(50));
+    const std::array<Participant, 1> first{{{ActorId{0}}}}, second{{{ActorId{1}}}};
+    auto previous = program.event(program.add_pass(pass, first));
+    program.add_collective(Lane::data, 470, message, second);
+    program.add_pass(half, second);
+    auto met = no_event;
+    for (std::int64_t m = 0; m < periods; ++m) {
+      program.mark();
+      const auto passed = program.event(program.add_pass(pass, first));
+      const std::array<Participant, 1> behind{
+          {{ActorId{1}, {std::exchange(previous, passed), no_event}}}};
+      const auto computed = program.event(program.add_pass(half, behind));
+      const std::array<Participant, 1> sums{{{ActorId{1}, {computed, no_event}}}};
+      met = program.event(program.add_collective(Lane::data, 100, message, sums));
+    }
+    program.mark();
+    program.add_pass(pass, first);
+    const std::array<Participant, 1> last{{{ActorId{1}, {met, no_event}}}};
+    program.add_pass(half, last);
+    return program;
+  };
+  CHECK(!jumps(piled_up, 5, 1));
+}
+
+TEST_CASE("nothing recurs while memory grows") {
+  const auto keeps = [](std::int64_t bytes) {
+    return [bytes](std::int64_t periods) {
+      Program program;
+      auto body = pass_of(10);
+      body.held = bytes;
+      const auto pass = program.add_template(body);
+      const std::array<Participant, 1> who{{{ActorId{0}}}};
+      for (std::int64_t m = 0; m < periods; ++m) {
+        program.mark();
+        program.add_pass(pass, who);
+      }
+      return program;
+    };
+  };
+  CHECK(!jumps(keeps(1), 50, 40));
+  // Nor is there a period where nothing comes behind the last mark.
+  const auto marked_end = [&](std::int64_t periods) {
+    auto program = keeps(0)(periods);
+    program.mark();
+    return program;
+  };
+  CHECK(!jumps(marked_end, 50, 40));
+  CHECK(jumps(keeps(0), 50, 40));
 }
 
 TEST_CASE("nothing recurs where what comes last waits for what came before") {
