@@ -8,6 +8,7 @@
 #include "sim/engine.hpp"
 #include "sim/pass_matrix.hpp"
 #include "sim/play.hpp"
+#include "sim/recurrence.hpp"
 
 namespace sim {
 
