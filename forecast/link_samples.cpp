@@ -43,16 +43,14 @@ std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Tr
                                const sim::Recurrence* recurrence) {
   const auto& program = lowered.program;
   auto load = sim::utilisation(program, trace, recurrence);
-  const auto finish = recurrence ? recurrence->whole.finish : trace.finish;
-  const double seconds = static_cast<double>(finish) * 1e-12;
+  const double seconds = static_cast<double>(sim::finish_of(trace, recurrence)) * 1e-12;
   std::vector<std::vector<std::int64_t>> runs(program.actors());  // [actor][template]
   for (std::uint32_t index = 0; index < program.ops().size(); ++index) {
     const auto& op = program.ops()[index];
     if (!sends_inside(lowered, op)) continue;
     auto& of_actor = runs[static_cast<std::size_t>(program.participants()[op.first].actor)];
     of_actor.resize(program.templates().size());
-    of_actor[static_cast<std::size_t>(program.body_of(op, 0))] +=
-        recurrence ? recurrence->times_of(index) : 1;
+    of_actor[static_cast<std::size_t>(program.body_of(op, 0))] += sim::times_of(index, recurrence);
   }
   for (std::size_t actor = 0; actor < runs.size(); ++actor)
     for (std::size_t body = 0; body < runs[actor].size(); ++body) {

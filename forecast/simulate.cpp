@@ -42,10 +42,7 @@ struct PlayedStep {
   sim::Measures measures;                     // of the whole step
   std::optional<sim::Recurrence> recurrence;  // of what the program leaves out
 
-  // How often the step has an op of the program.
-  std::int64_t times_of(std::uint32_t op) const {
-    return recurrence ? recurrence->times_of(op) : 1;
-  }
+  const sim::Recurrence* left_out() const { return recurrence ? &*recurrence : nullptr; }
 };
 
 Seconds seconds_of(sim::Picoseconds ticks) { return {static_cast<double>(ticks) * 1e-12}; }
@@ -106,7 +103,8 @@ std::vector<std::vector<std::int64_t>> runs_of(const PlayedStep& played) {
     if (op.kind != sim::Op::Kind::pass) continue;
     for (std::uint32_t i = 0; i < op.count; ++i)
       runs[static_cast<std::uint32_t>(program.participants()[op.first + i].actor)]
-          [static_cast<std::uint32_t>(program.body_of(op, i))] += played.times_of(index);
+          [static_cast<std::uint32_t>(program.body_of(op, i))] +=
+          sim::times_of(index, played.left_out());
   }
   return runs;
 }
@@ -227,9 +225,8 @@ std::vector<PartTime> path_of(sim::Spent path) {
 
 // Returns the links, the busiest first.
 std::vector<sim::LinkId> add_network(Forecast& forecast, const PlayedStep& played) {
-  const auto& [lowered, trace, measures, recurrence] = played;
-  const auto* left_out = recurrence ? &*recurrence : nullptr;
-  const auto used = link_loads(lowered, trace, left_out);
+  const auto& lowered = played.lowered;
+  const auto used = link_loads(lowered, played.trace, played.left_out());
   std::vector<sim::LinkId> links;
   for (std::uint32_t l = 0; l < used.size(); ++l)
     if (used[l] > 0) links.push_back(sim::LinkId{l});
@@ -241,7 +238,8 @@ std::vector<sim::LinkId> add_network(Forecast& forecast, const PlayedStep& playe
                               std::string(topology::to_text(facts.port.kind)), facts.alike,
                               use_of(link)});
   }
-  for (const auto& [of, by, where, lost] : sim::slowed(lowered.program, trace, left_out))
+  for (const auto& [of, by, where, lost] :
+       sim::slowed(lowered.program, played.trace, played.left_out()))
     forecast.slowed.push_back({strategies::to_text(static_cast<strategies::LabelKind>(of)),
                                strategies::to_text(static_cast<strategies::LabelKind>(by)),
                                lowered.link_names[static_cast<std::size_t>(where)],

@@ -195,15 +195,14 @@ std::vector<double> utilisation(const Program& program, const Trace& trace,
   std::vector<std::int64_t> sent(program.traffic().size(), 0);  // times
   for (std::uint32_t index = 0; index < program.ops().size(); ++index)
     if (const auto traffic = program.ops()[index].traffic; traffic != no_traffic)
-      sent[traffic] += recurrence ? recurrence->times_of(index) : 1;
+      sent[traffic] += times_of(index, recurrence);
   std::vector<double> share(program.links().size(), 0.0);
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const auto& traffic = program.traffic()[i];
     for (const auto& [link, times] : traffic.links)
       share[static_cast<std::size_t>(link)] += traffic.bytes * static_cast<double>(times * sent[i]);
   }
-  const double seconds =
-      static_cast<double>(recurrence ? recurrence->whole.finish : trace.finish) * 1e-12;
+  const double seconds = static_cast<double>(finish_of(trace, recurrence)) * 1e-12;
   for (std::size_t l = 0; l < share.size(); ++l)
     share[l] = seconds > 0 ? share[l] / (program.links()[l] * seconds) : 0;
   return share;

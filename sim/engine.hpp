@@ -10,16 +10,16 @@ namespace sim {
 
 enum class Detail { templates, every_step };  // how passes are played; the instants are the same
 
-// What passes leave of an actor that no event shows: when its host, its compute and its tensor lane
-// are free.
+// The instants at which the host, the compute lane and the tensor lane of an actor are free. Events
+// do not show them.
 using PassLanes = std::array<Picoseconds, 3>;
 
 struct Trace {
   std::vector<Picoseconds> start, end;  // per event
   Picoseconds finish = 0;               // latest end
   std::int64_t steps = 0;               // operators played, each on each actor
-  // Of a program that leaves out periods, since the first of its last marks (watched_marks of them,
-  // or all): the lanes of each actor before its first pass behind each of them [mark][actor].
+  // The next two are there if the program leaves out periods, and begin at the first of its last
+  // watched_marks marks. Lanes of each actor before its first pass behind each mark [mark][actor].
   std::vector<std::vector<PassLanes>> lanes;
   // The last pass of each actor that its host may have made wait; no_event: none since then.
   std::vector<EventId> host_behind;

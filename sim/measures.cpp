@@ -61,7 +61,7 @@ Spans spans_of(const Program& program, const Trace& played, const Trace& trace, 
   return spans;
 }
 
-// What actors have spent before a mark, and how far they have come.
+// The account of all actors at a mark: what each has spent, and when its lanes are free.
 struct Spending {
   std::vector<Spent> of_actor;
   std::vector<Picoseconds> busy, done;
@@ -73,8 +73,8 @@ Spent spent_between(const Spending& from, const Spending& to, std::size_t actor)
   return spent.add(from.of_actor[actor], -1);
 }
 
-// What is left out of the program, and what was spent before each of the last two steady periods
-// and behind them.
+// The recurrence of the program, and the accounts at three marks: those around its last two steady
+// periods.
 struct LeftOut {
   const Recurrence* recurrence;  // null: nothing is left out
   std::vector<Spending> spending = {};

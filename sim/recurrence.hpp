@@ -41,6 +41,15 @@ struct Recurrence {
   }
 };
 
+// How often the whole program has this op, and when it is finished. `recurrence`: of what the
+// program leaves out; null: nothing.
+inline std::int64_t times_of(std::uint32_t op, const Recurrence* recurrence) {
+  return recurrence == nullptr ? 1 : recurrence->times_of(op);
+}
+inline Picoseconds finish_of(const Trace& played, const Recurrence* recurrence) {
+  return recurrence == nullptr ? played.finish : recurrence->whole.finish;
+}
+
 // Returns the recurrence that the trace of a program proves, nothing if it proves none:
 // - periods of the steady phase are the same ops, that wait for the same events relative to them;
 // - all their events, and the lanes of actors between them, are later by one constant. A host may

@@ -65,7 +65,7 @@ void walk_back(const Run& run, const Spans& spans, const Replayed& events, Waits
     if (waits && end > start) waits->critical_path.push_back({event, start, end});
   };
   if (waits) waits->in_passes.resize(program.templates().size());
-  const auto finish = run.recurrence ? run.recurrence->whole.finish : run.played.finish;
+  const auto finish = finish_of(run.played, run.recurrence);
   bool settled = false;  // which actor ends last
   auto now = beginning + spans.length;
   for (auto event = events_at.go_to(spans.last_event); now > beginning;) {

@@ -81,7 +81,7 @@ std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& 
   return fnmatch(text->c_str(), word->c_str(), 0) == 0;
 }
 
-// Of the first word that has a value which is not known.
+// Why the value of a word is not known, of the first such word; empty: of none.
 std::string trouble_in(const Statement& statement, std::size_t first,
                        const ShellVariables& variables) {
   for (auto i = first; i < statement.words.size(); ++i)

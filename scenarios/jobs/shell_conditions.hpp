@@ -24,7 +24,7 @@ class Conditions {
 
   // Whether the statement that was entered last is run; nothing: only a shell can tell.
   std::optional<bool> runs() const { return runs_; }
-  // Where only a shell can tell: the word of a condition that is not known, if it is one.
+  // Where only a shell can tell: why a word of a condition is not known; empty: all words are.
   const std::string& why() const { return why_; }
 
  private:
