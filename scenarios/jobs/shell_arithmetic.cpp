@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/jobs/shell_arithmetic.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <limits>
@@ -18,64 +20,122 @@ Number number_of(std::string_view text) {
   return number;
 }
 
-class Sum {
+// Operators of two operands, weakest first.
+struct Operator {
+  std::string_view sign;
+  int strength;
+};
+// Where one sign begins another, the longer one comes first.
+constexpr std::array<Operator, 14> operators{{{"||", 1},
+                                              {"&&", 2},
+                                              {"==", 3},
+                                              {"!=", 3},
+                                              {"<=", 4},
+                                              {">=", 4},
+                                              {"<", 4},
+                                              {">", 4},
+                                              {"+", 5},
+                                              {"-", 5},
+                                              {"**", 7},
+                                              {"*", 6},
+                                              {"/", 6},
+                                              {"%", 6}}};
+
+Number power(std::int64_t base, std::int64_t exponent) {
+  if (exponent < 0) return {};
+  std::int64_t all = 1;
+  // More than 63 squarings of anything but 0, 1 and -1 leave 64 bits.
+  if (base == 0 || base == 1) return exponent == 0 ? 1 : base;
+  if (base == -1) return exponent % 2 == 0 ? 1 : -1;
+  for (; exponent > 0; --exponent)
+    if (__builtin_mul_overflow(all, base, &all)) return {};
+  return all;
+}
+
+Number applied(std::int64_t a, std::string_view sign, std::int64_t b) {
+  std::int64_t both = 0;
+  if (sign == "+") return __builtin_add_overflow(a, b, &both) ? Number() : both;
+  if (sign == "-") return __builtin_sub_overflow(a, b, &both) ? Number() : both;
+  if (sign == "*") return __builtin_mul_overflow(a, b, &both) ? Number() : both;
+  if (sign == "**") return power(a, b);
+  if (sign == "==") return a == b;
+  if (sign == "!=") return a != b;
+  if (sign == "<=") return a <= b;
+  if (sign == ">=") return a >= b;
+  if (sign == "<") return a < b;
+  if (sign == ">") return a > b;
+  if (sign == "&&") return a != 0 && b != 0;
+  if (sign == "||") return a != 0 || b != 0;
+  if (b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())) return {};
+  return sign == "/" ? a / b : a % b;
+}
+
+class Expression {
  public:
-  Sum(std::string_view text, const Names& names) : text_(text), names_(names) {}
+  Expression(std::string_view text, const Names& names) : text_(text), names_(names) {}
 
   Number read() {
-    const auto all = sum(0);
+    const auto all = choice(0);
     return peek() == '\0' && at_ == text_.size() ? all : std::nullopt;
   }
 
  private:
+  static constexpr int deepest = 32;
+
   char peek() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
 
-  Number sum(int depth) {
-    auto all = product(depth);
-    while (all && (peek() == '+' || peek() == '-')) {
-      const bool minus = text_[at_++] == '-';
-      const auto next = product(depth);
-      std::int64_t both = 0;
-      const bool beyond = !next || (minus ? __builtin_sub_overflow(*all, *next, &both)
-                                          : __builtin_add_overflow(*all, *next, &both));
-      all = beyond ? Number() : both;
+  // A ? B : C
+  Number choice(int depth) {
+    const auto asked = binary(depth, 1);
+    if (!asked || peek() != '?') return asked;
+    if (depth >= deepest) return {};
+    ++at_;
+    const auto yes = choice(depth + 1);
+    if (!yes || peek() != ':') return {};
+    ++at_;
+    const auto no = choice(depth + 1);
+    if (!no) return {};
+    return *asked != 0 ? yes : no;
+  }
+
+  const Operator* next_operator() {
+    peek();
+    const auto rest = text_.substr(at_);
+    const auto* found = std::ranges::find_if(
+        operators, [&](const Operator& one) { return rest.starts_with(one.sign); });
+    return found == operators.end() ? nullptr : found;
+  }
+
+  // Operands joined by operators of at least this strength.
+  Number binary(int depth, int strength) {
+    auto all = operand(depth);
+    for (const auto* next = next_operator(); all && next && next->strength >= strength;
+         next = next_operator()) {
+      at_ += next->sign.size();
+      if (depth >= deepest) return {};
+      const bool to_the_right = next->sign == "**";  // 2 ** 3 ** 2 is 2 ** 9
+      const auto other = binary(depth + 1, next->strength + (to_the_right ? 0 : 1));
+      all = other ? applied(*all, next->sign, *other) : Number();
     }
     return all;
   }
 
-  Number product(int depth) {
-    auto all = factor(depth);
-    while (all && (peek() == '*' || peek() == '/' || peek() == '%')) {
-      const char sign = text_[at_++];
-      const auto next = factor(depth);
-      all = next ? applied(*all, sign, *next) : Number();
-    }
-    return all;
-  }
-
-  static Number applied(std::int64_t a, char sign, std::int64_t b) {
-    std::int64_t both = 0;
-    if (sign == '*') return __builtin_mul_overflow(a, b, &both) ? Number() : both;
-    if (b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())) return {};
-    return sign == '/' ? a / b : a % b;
-  }
-
-  Number factor(int depth) {
-    constexpr int deepest = 32;
+  Number operand(int depth) {
     if (peek() == '(') {
       ++at_;
-      const auto inside = depth < deepest ? sum(depth + 1) : Number();
+      const auto inside = depth < deepest ? choice(depth + 1) : Number();
       if (peek() != ')') return {};
       ++at_;
       return inside;
     }
-    if (peek() == '-') {
-      ++at_;
-      const auto next = depth < deepest ? factor(depth + 1) : Number();
-      return next ? applied(*next, '*', -1) : Number();
+    if (peek() == '-' || peek() == '!') {
+      const bool minus = text_[at_++] == '-';
+      const auto next = depth < deepest ? operand(depth + 1) : Number();
+      if (!next) return {};
+      return minus ? applied(0, "-", *next) : Number(*next == 0);
     }
     const auto begin = at_;
     while (at_ < text_.size() &&
@@ -96,8 +156,8 @@ class Sum {
 
 }  // namespace
 
-std::optional<std::int64_t> calculated(std::string_view sum, const Names& value_of) {
-  return Sum(sum, value_of).read();
+std::optional<std::int64_t> calculated(std::string_view text, const Names& value_of) {
+  return Expression(text, value_of).read();
 }
 
 }  // namespace scenarios

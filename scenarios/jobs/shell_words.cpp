@@ -201,12 +201,20 @@ class WordExpansion {
     const auto words =
         WordExpansion(variables_, at_, depth_ + 1, false).of('"' + std::string(inside) + '"');
     if (words.size() == 1 && !words.front().trouble.empty()) return trouble(words.front().trouble);
-    const auto names = [&](const std::string& name) { return variables_.text_of(name); };
+    std::string lacking;  // what is wrong with the first name that has no text
+    const auto names = [&](const std::string& name) {
+      auto text = variables_.text_of(name);
+      if (!text && lacking.empty())
+        for (const auto& word :
+             WordExpansion(variables_, at_, depth_ + 1, false).of("\"$" + name + '"'))
+          lacking = word.trouble;
+      return text;
+    };
     const auto sum = words.size() == 1 ? calculated(words.front().text, names) : std::nullopt;
     if (sum)
       add(std::to_string(*sum));
     else
-      trouble("it is calculated, which needs a shell");
+      trouble(lacking.empty() ? "it is calculated, which needs a shell" : lacking);
   }
 
   // NAME, NAME:-default, NAME[@] and their like.

@@ -58,8 +58,8 @@ TEST_CASE("what needs a shell is named, and what to write instead") {
   CHECK(expanded("$B") == "[?B has no value in this file; add --env B=VALUE]");
   CHECK(expanded("$(nproc)") == "[?it is the output of a command, which needs a shell]");
   CHECK(expanded("`nproc`") == "[?it is the output of a command, which needs a shell]");
-  CHECK(expanded("$((1 ** 2))") == "[?it is calculated, which needs a shell]");
-  CHECK(expanded("$((N * 2))") == "[?it is calculated, which needs a shell]");
+  CHECK(expanded("$((1 << 2))") == "[?it is calculated, which needs a shell]");
+  CHECK(expanded("$((N * 2))") == "[?N has no value in this file; add --env N=VALUE]");
   CHECK(expanded("$(($N * 2))") == "[?N has no value in this file; add --env N=VALUE]");
   CHECK(expanded("$1") == "[?it is $1, an argument of the script; add --env 1=VALUE]");
   CHECK(expanded("${A%.txt}") == "[?${A%.txt} needs a shell; add --env A=VALUE]");
@@ -71,9 +71,22 @@ TEST_CASE("sums of whole numbers are calculated") {
   CHECK(expanded("-$((-3 + 1))-") == "[--2-]");
   CHECK(expanded("$((N * $M))", {"N=4", "M=8"}) == "[32]");
   CHECK(expanded("$((${M:-2} * 8))") == "[16]");
-  for (const auto* none : {"$((1 / 0))", "$((9223372036854775807 + 1))", "$((010))", "$((1 +))",
-                           "$((1 << 2))", "$((A))"})
+  for (const auto* none :
+       {"$((1 / 0))", "$((9223372036854775807 + 1))", "$((010))", "$((1 +))", "$((1 << 2))",
+        "$((1 = 1))", "$((2 ** -1))", "$((2 ** 63))", "$((1 ? 2))", "$((1 ? 2 : 1 / 0))"})
     CHECK(expanded(none) == "[?it is calculated, which needs a shell]");
+}
+
+TEST_CASE("comparisons, conditions and powers of whole numbers are calculated as C binds them") {
+  CHECK(expanded("$(( ($TP > 1) ? 1 : 0 ))", {"TP=2"}) == "[1]");
+  CHECK(expanded("$(( TP > 1 ? TP == 4 ? 10 : 20 : 0 ))", {"TP=2"}) == "[20]");
+  CHECK(expanded("$(( 1 + 1 == 2 && 3 <= 2 + 1 || 0 ))") == "[1]");
+  CHECK(expanded("$(( !(2 >= 3) + !5 ))") == "[1]");
+  CHECK(expanded("$(( 0 && 1 || 1 && 0 ))") == "[0]");
+  CHECK(expanded("$(( 1 != 2 < 3 ))") == "[0]");  // 2 < 3 comes first
+  CHECK(expanded("$(( 2 * 2 ** 3 ** 2 ))") == "[1024]");
+  CHECK(expanded("$(( 10 - 4 - 3 ))") == "[3]");
+  CHECK(expanded("$(( (-1) ** 3 + 0 ** 0 ))") == "[0]");
 }
 
 TEST_CASE("lines that a variable is read from are its value") {
