@@ -37,8 +37,9 @@ std::string interval_text(const forecast::Step& step) {
 std::string validated_text(const std::optional<forecast::Validated>& validated,
                            const TextOptions& options) {
   if (!validated) return {};
-  std::string text = fmt::format("against {} measured runs from {} data set{}", validated->rows,
-                                 validated->datasets, validated->datasets == 1 ? "" : "s");
+  std::string text = fmt::format("against {} measured run{} from {} data set{}", validated->rows,
+                                 validated->rows == 1 ? "" : "s", validated->datasets,
+                                 validated->datasets == 1 ? "" : "s");
   const char* separator = " of ";
   for (const auto& one : validated->regime) text += std::exchange(separator, ", ") + one;
   separator = "; outside: ";
@@ -68,9 +69,10 @@ std::string headline_text(const forecast::Scenario& scenario, const forecast::Fo
   text += validated_text(forecast.validated, options);
   text += basis_line(forecast, options);
   text += item("throughput",
-               fmt::format("{} tokens/s, {} tokens/s per GPU, {} microbatches per step",
+               fmt::format("{} tokens/s, {} tokens/s per GPU, {} microbatch{} per step",
                            grouped(step.tokens_per_second), grouped(step.tokens_per_second_per_gpu),
-                           grouped(static_cast<double>(step.microbatches))),
+                           grouped(static_cast<double>(step.microbatches)),
+                           step.microbatches == 1 ? "" : "es"),
                options);
   text += item("efficiency",
                fmt::format("{} per GPU, MFU {}, HFU {}", units::short_text(step.flops_per_gpu),
