@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/jobs/argument_list.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -31,11 +32,24 @@ void assign_line(const TextLine& line, ShellVariables& variables,
     variables.assign(name, variables.expanded('"' + std::string(raw) + '"', line.at));
 }
 
+// Every line that is no comment begins an argument, as in a file that a program is given as @FILE.
+bool has_arguments_alone(std::string_view text) {
+  bool any = false;
+  for (const auto& line : lines_of(text)) {
+    const auto rest =
+        line.text.substr(std::min(line.text.find_first_not_of(" \t"), line.text.size()));
+    if (rest.empty() || rest.starts_with('#')) continue;
+    if (!rest.starts_with("--")) return false;
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 bool is_list(std::string_view text) {
   return text.starts_with("# variables\n") || text.find("\n# arguments\n") != text.npos ||
-         text.starts_with("# arguments\n");
+         text.starts_with("# arguments\n") || has_arguments_alone(text);
 }
 
 Job read_list(std::string_view text, const ArgumentTable& table, std::span<const std::string> env) {

@@ -95,6 +95,10 @@ void Draft::want(std::string path, std::string text, Names from) {
   Place at;
   for (const auto name : from)
     if (given_.has(name)) at = given_.place_of(name);
+  if (const auto [argument, meant] = given_.misspelt_in(text); argument != nullptr) {
+    if (argument->file.empty()) at = argument->at;
+    text = argument->name + " is unknown (did you mean " + meant + "?), and " + text;
+  }
   made_.wanted.push_back({std::move(path), std::move(text), at});
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -125,6 +126,26 @@ std::optional<double> Given::number(std::string_view name) const {
   const auto number = parsed<double>(*text);
   if (number && std::isfinite(*number)) return number;
   complain(name, "'" + *text + "' is not a number");
+  return {};
+}
+
+Given::Misspelt Given::misspelt_in(std::string_view text) const {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+  };
+  const auto has_word = [&](std::string_view word) {
+    for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+      const auto end = at + word.size();
+      if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end])))
+        return true;
+    }
+    return false;
+  };
+  for (const auto& [name, argument] : last_) {
+    if (table_.find(name) != nullptr) continue;
+    if (auto meant = table_.nearest_to(name); !meant.empty() && has_word(meant))
+      return {argument, std::move(meant)};
+  }
   return {};
 }
 

@@ -42,6 +42,14 @@ class Given {
   // It is well formed, and cannot be forecast.
   void refuse(std::string_view name, const std::string& text) const { say(name, text, true); }
 
+  // An argument that the framework does not have, and the name that it may have been meant to be.
+  struct Misspelt {
+    const JobArgument* argument = nullptr;
+    std::string meant;
+  };
+  // The first of those whose meant name is a word of the text; none: null. O(unknown arguments).
+  Misspelt misspelt_in(std::string_view text) const;
+
   Place place_of(std::string_view name) const;       // the file's beginning where it is not given
   std::string text_of(std::string_view name) const;  // "--num-layers 32", empty: not given
   const ArgumentTable& table() const { return table_; }

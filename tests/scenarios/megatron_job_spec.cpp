@@ -75,6 +75,32 @@ TEST_CASE("sizes that a Megatron-LM job leaves out follow from others") {
   CHECK(value("--multi-latent-attention", "model.attention.kv_lora_rank") == "32");
 }
 
+TEST_CASE("an argument that a job misspells is named where what it means is missing") {
+  const auto job = tests::job(
+      "--num-layers 12\n--hidden-size 512\n--num-atention-heads 8\n--seq-length 1024\n"
+      "--global-batch-size 32\n--micro-batch-size 4\n--bf16\n");
+  REQUIRE_FALSE(job.wanted.empty());
+  CHECK(job.wanted.front().text ==
+        "--num-atention-heads is unknown (did you mean --num-attention-heads?), and "
+        "--num-attention-heads is not given; add --set model.heads=N");
+  CHECK(job.wanted.front().at.line == 3);
+  // What is missing is not what the misspelt argument means.
+  const auto other =
+      tests::job("--num-layers 12\n--hidden-size 512\n--seq-lenth 1024\n--global-batch-size 32\n");
+  CHECK(other.wanted.front().text == "--num-attention-heads is not given; add --set model.heads=N");
+}
+
+TEST_CASE("a Megatron-LM job may be its arguments alone, one or more a line") {
+  const auto job = tests::job(
+      "--num-layers 12 --hidden-size 512 \\\n\n# heads\n  --num-attention-heads 8\n"
+      "--seq-length 1024\n--global-batch-size 32\n--micro-batch-size 4\n--bf16\n");
+  CHECK(at(job.document, "model.layers") == "12");
+  CHECK(at(job.document, "model.hidden") == "512");
+  CHECK(at(job.document, "model.heads") == "8");
+  CHECK(at(job.document, "training.precision") == "bf16");
+  CHECK(job.account.arguments.size() == 7);
+}
+
 TEST_CASE("experts are in the layers that a Megatron-LM job names") {
   const std::string moe = "--num-experts 8\n--moe-layer-freq ";
   CHECK(value(moe + "'([0]*3+[1]*9)'", "model.moe.first_dense_layers") == "3");
