@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/auto_plan.hpp"
 
-#include <algorithm>
-#include <thread>
-
 #include "app/parallel.hpp"
 #include "app/placing.hpp"
 #include "app/stopping.hpp"
@@ -18,8 +15,7 @@ AutoPlan plan_for(search::Question question, const scenarios::Origin& origin,
   if (question.gap == 0) question.gap = auto_gap;
   if (!question.time_limit) question.time_limit = auto_time_limit;
   const Stopping stopping(question.time_limit, common.caller);
-  const auto threads =
-      common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  const auto threads = threads_of(common);
   search::Options options{.top = 1, .stop = &stopping.flag()};
   options.for_each = [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
     for_each_index(count, threads, work);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <filesystem>
 #include <ostream>
 #include <set>
-#include <thread>
 
 #include "app/calibration_runs.hpp"
 #include "app/command.hpp"
@@ -76,8 +74,7 @@ int calibrate(const CalibrationRequest& request, const Common& common, Streams s
   const auto file =
       request.parameters.empty() ? checkout("calibration.yaml") : fs::path(request.parameters);
   const auto calibration = scenarios::load_calibration(file, common.sets);
-  const auto threads =
-      common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  const auto threads = threads_of(common);
   const auto catalog = request.catalog.empty() ? checkout("catalog") : fs::path(request.catalog);
   const auto published = published_folder(request.data);
   const Outputs outputs(

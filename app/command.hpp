@@ -45,6 +45,12 @@ struct Streams {
   int columns = 0;            // width of the terminal; 0: not known
 };
 
+// The number of --threads; without it, one for each core.
+unsigned threads_of(const Common& common);
+
+// Throws Mistake if --set is given to a command that reads no keys: `why` says so.
+void refuse_sets(const Common& common, const std::string& why);
+
 // Throws Mistake if writing to standard output failed.
 void check_told(Streams streams);
 

@@ -17,7 +17,9 @@ void add_common(CLI::App& command, Common& common) {
       ->allow_extra_args(false);
   command.add_flag("--json", common.json, "Print one JSON document on standard output");
   command.add_option("--output", common.output, "Write the answer to FILE")->type_name("FILE");
-  command.add_option("--threads", common.threads, "Threads to use where work is parallel")
+  command
+      .add_option("--threads", common.threads,
+                  "Threads to use where work is parallel (0, the default: one for each core)")
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
   command.add_flag("--quiet", common.quiet, "No warnings and no progress on standard error");
@@ -234,6 +236,7 @@ void add_catalog(CLI::App& program, Common& common, Action& action) {
   command->footer("Example:\n  stepcast catalog show model gpt3-175b --json");
   command->callback([asked, show, schema, &common, &action] {
     action = [asked, shows = show->parsed(), schemas = schema->parsed(), &common](Streams streams) {
+      refuse_sets(common, "entries of the catalog are shown as they are");
       if (shows) return catalog_show(asked->kind, asked->name, asked->size, common, streams);
       if (schemas) return catalog_schema(asked->schema, common, streams);
       return catalog_list(asked->kind, common, streams);
@@ -246,7 +249,8 @@ void add_import(CLI::App& program, Common& common, Action& action) {
     std::string format, file, into;
   };
   auto asked = std::make_shared<Asked>();
-  auto* command = program.add_subcommand("import", "Turn another tool's file into a catalog entry");
+  auto* command = program.add_subcommand(
+      "import", "Turn another tool's file into a catalog entry, or a job into a scenario");
   command
       ->add_option("format", asked->format,
                    "huggingface, nccl-tests, " + scenarios::listed(scenarios::job_frameworks()))
@@ -270,7 +274,10 @@ void add_import(CLI::App& program, Common& common, Action& action) {
       if (asked->format == "nccl-tests")
         return import_nccl_tests(asked->file, asked->into, common, streams);
       if (!asked->into.empty()) throw Mistake("import --into is for nccl-tests");
-      if (asked->format == "huggingface") return import_huggingface(asked->file, common, streams);
+      if (asked->format == "huggingface") {
+        refuse_sets(common, "change those of the entry that is printed");
+        return import_huggingface(asked->file, common, streams);
+      }
       return import_job(asked->format, asked->file, common, streams);
     };
   });

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/corrections.hpp"
 
-#include <algorithm>
-#include <thread>
-
 #include "app/parallel.hpp"
 #include "report/sweep/sweep.hpp"
 #include "scenarios/corrections_file.hpp"
@@ -22,8 +19,7 @@ std::optional<Correcting> load_correcting(const Common& common, const Outputs& o
   Correcting correcting;
   correcting.corrections.similarity = scenarios::catalog_similarity();
   correcting.corrections.steps.resize(entries.size());
-  const auto threads =
-      common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  const auto threads = threads_of(common);
   std::vector<scenarios::Complaint> refused(entries.size());
   for_each_index(entries.size(), threads, [&](std::size_t i) {
     const auto& [name, scenario, measured, noise, place, path] = entries[i];

@@ -51,7 +51,11 @@ std::string page_for(const std::string& file) {
 }
 
 int written(const OpenRequest& request, const Common& common, Streams streams) {
-  switch (asks_of(request.file)) {
+  const auto asks = asks_of(request.file);
+  if ((asks == Asks::sweep || asks == Asks::purchase) && !common.job.env.empty())
+    throw Mistake("--env " + common.job.env.front() + ": " + request.file +
+                  " is no job, and has no variables");
+  switch (asks) {
     case Asks::step:
       return simulate({.file = request.file}, common, streams);
     case Asks::plans:

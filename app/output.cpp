@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <ostream>
+#include <thread>
 
 #include "app/command.hpp"
 #include "report/traces/kineto_trace.hpp"
@@ -30,6 +31,15 @@ bool speaks_unicode() {
 }
 
 }  // namespace
+
+unsigned threads_of(const Common& common) {
+  return common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+void refuse_sets(const Common& common, const std::string& why) {
+  if (!common.sets.empty())
+    throw Mistake("--set " + common.sets.front() + ": it changes a key of a file; " + why);
+}
 
 void check_told(Streams streams) {
   streams.out << std::flush;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <ostream>
-#include <thread>
 
 #include "app/command.hpp"
 #include "app/corrections.hpp"
@@ -20,10 +19,7 @@ namespace {
 // Each search has its own limit of time; Ctrl-C ends the one that runs and all that follow.
 class Searches {
  public:
-  explicit Searches(const Common& common)
-      : caller_(common.caller),
-        threads_(common.threads > 0 ? common.threads
-                                    : std::max(1u, std::thread::hardware_concurrency())) {}
+  explicit Searches(const Common& common) : caller_(common.caller), threads_(threads_of(common)) {}
 
   search::Answer operator()(const search::Question& question) {
     if (stopped_) return {.interrupted = true};

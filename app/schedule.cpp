@@ -215,6 +215,7 @@ std::string schedule_names() {
 }
 
 int schedule(const ScheduleRequest& asked, const Common& common, Streams streams) {
+  refuse_sets(common, "a schedule is played from the times of its options");
   check_trace_name(common.trace);
   check_report_name(common.report);
   const Outputs outputs(common);

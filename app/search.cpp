@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <thread>
 
 #include "app/command.hpp"
 #include "app/corrections.hpp"
@@ -84,8 +83,7 @@ Found searched(const search::Question& question, const SearchRequest& request, c
   const auto top = request.top;
   const auto framework = framework_asked_for(request.within);
   ProgressLine line(streams.err);
-  const auto threads =
-      common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  const auto threads = threads_of(common);
   search::Options options{.top = std::max({top + looked_beyond, search::compared,
                                            framework ? looked_through : std::size_t{0}}),
                           .stop = &stopping.flag()};

@@ -9,7 +9,6 @@
 #include <exception>
 #include <mutex>
 #include <ostream>
-#include <thread>
 #include <utility>
 
 #include "scenarios/intervals.hpp"
@@ -266,8 +265,7 @@ int sweep(const SweepRequest& request, const Common& common, Streams streams) {
     auto store = store::Store::writer(file, identity, figure_columns());
     leave_out_done(work, store);
     SweepLine line(work, grid, streams, streams.err_terminal && !common.quiet, common.caller);
-    const auto threads =
-        common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+    const auto threads = threads_of(common);
     run_points(work, grid, labels, correcting, store, threads, stopping, line);
     store.placed() == work.points ? store.finish() : store.close();
   }

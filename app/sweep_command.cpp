@@ -20,7 +20,10 @@ CLI::App* add_store_command(CLI::App& sweep, const std::shared_ptr<StoresRequest
       ->type_name("STORE");
   add_common(*command, common);
   command->callback([asked, run, &common, &action] {
-    action = [asked, run, &common](Streams streams) { return run(*asked, common, streams); };
+    action = [asked, run, &common](Streams streams) {
+      refuse_sets(common, "the points of a store have theirs");
+      return run(*asked, common, streams);
+    };
   });
   return command;
 }

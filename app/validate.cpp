@@ -3,7 +3,6 @@
 #include <cmath>
 #include <filesystem>
 #include <ostream>
-#include <thread>
 
 #include "app/command.hpp"
 #include "app/parallel.hpp"
@@ -195,8 +194,7 @@ int validate(const ValidateRequest& request, const Common& common, Streams strea
   scenarios::Files read;
   const auto published = load_published(where, datasets, read);
   outputs.spare(read);
-  const auto threads =
-      common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  const auto threads = threads_of(common);
   const auto intervals = scenarios::catalog_intervals();
   std::vector<forecast::DatasetRows> all;
   for (const auto& dataset : published) {

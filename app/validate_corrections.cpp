@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What measured steps are worth to the forecasts of their neighbours.
-#include <algorithm>
 #include <ostream>
-#include <thread>
 
 #include "app/command.hpp"
 #include "app/parallel.hpp"
@@ -44,8 +42,7 @@ int validate_corrections(const std::vector<std::string>& datasets, const std::st
     throw Mistake("--set changes a scenario; validate forecasts the published ones as they are");
   if (!datasets.empty())
     throw Mistake("validate corrections: judges each data set by all others; name none");
-  const auto threads =
-      common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  const auto threads = threads_of(common);
   const Outputs outputs(common, {{"--likeness", similarity_file}});
   scenarios::Files read;
   const auto published = load_published(published_folder(folder), {}, read);

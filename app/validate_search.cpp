@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans that people tuned beside those that searches find.
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <ostream>
-#include <thread>
 
 #include "app/command.hpp"
 #include "app/parallel.hpp"
@@ -27,8 +25,7 @@ report::GivenPlan compared(const scenarios::PublishedRow& row, const Common& com
   try {
     const auto question = scenarios::reopened(row, common.sets);
     const Stopping stopping(question.time_limit, common.caller);
-    const auto threads =
-        common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+    const auto threads = threads_of(common);
     search::Options options{.top = 1, .stop = &stopping.flag()};
     options.for_each = [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
       for_each_index(count, threads, work);

@@ -126,6 +126,24 @@ void refuse_other_document(const Value& document, std::string_view text, const s
             "; " + expected_jobs()}});
 }
 
+// Variables that no file of the job has: their values change nothing.
+void account_unused(JobAccount& account, const JobHints& hints, std::string_view text,
+                    const Texts& texts) {
+  // Those are asked for, whether or not a file has them.
+  constexpr std::array<std::string_view, 3> known{"WORLD_SIZE", "NNODES", "NPROC_PER_NODE"};
+  for (const auto& setting : hints.env) {
+    const auto name = std::string_view(setting).substr(0, setting.find('='));
+    const bool argument = name.find_first_not_of("0123456789") == name.npos;
+    if (argument || std::ranges::find(known, name) != known.end()) continue;
+    if (text.find(name) == text.npos && !texts.have(name))
+      account.arguments.push_back({"--env " + setting,
+                                   "the command line",
+                                   Effect::unknown,
+                                   {},
+                                   "no file of the job has a variable of this name"});
+  }
+}
+
 }  // namespace
 
 JobFiles files_beside(Texts& texts, const std::filesystem::path& folder) {
@@ -142,12 +160,17 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
                              void (*loosen)(Value&)) {
   if (auto job = read_job(text, file, hints, files_beside(texts, base))) {
     loosen_job(*job, loosen);
+    account_unused(job->account, hints, text, texts);
     return {std::move(job->document), std::move(job->account), std::move(job->wanted)};
   }
   auto document = parse_yaml(text, file);
   const auto* named = document.find("job");
   if (document.kind == Value::Kind::map && named == nullptr)
     refuse_other_document(document, text, file);
+  if (named == nullptr && !hints.env.empty())
+    throw Error({{{},
+                  "--env " + hints.env.front() + ": " + file +
+                      " is a scenario, which has no variables; change its keys with --set"}});
   if (document.kind != Value::Kind::map || named == nullptr) return {std::move(document), {}, {}};
   const auto asked = job_of(*named, file, hints);
   const auto path = base / asked.file;
@@ -158,6 +181,7 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
                   "this is no job that is known; add as: FRAMEWORK beside its "
                   "name"}});
   loosen_job(*job, loosen);
+  account_unused(job->account, asked.hints, texts.of(path), texts);
   stand_at(job->document, *named);
   for (auto& wanted : job->wanted) wanted.at = {named->line, named->column, 0};
   std::erase_if(document.members, [](const Member& member) { return member.key.text == "job"; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/documents/file.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <vector>
 
@@ -69,6 +70,11 @@ const std::string& Texts::of(const fs::path& file, const Limits& limits) {
   const auto known = texts_.find(file);
   return known != texts_.end() ? known->second
                                : texts_.emplace(file, read_file(file, limits)).first->second;
+}
+
+bool Texts::have(std::string_view part) const {
+  return std::ranges::any_of(
+      texts_, [&](const auto& one) { return one.second.find(part) != one.second.npos; });
 }
 
 void Texts::tell(Files* read) const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,7 @@ class Texts {
  public:
   const std::string& of(const std::filesystem::path& file, const Limits& limits = {});
   const std::string* find(const std::filesystem::path& file) const;  // null: not read yet
+  bool have(std::string_view part) const;  // in a text of a file that was read
   void tell(Files* read) const;  // adds the files that were read, sorted; null: tells nobody
 
  private:

@@ -51,6 +51,32 @@ TEST_CASE("simulate --json prints one document with the contract's keys, and not
   CHECK(document["simulation"]["ranks"] == 1024);
 }
 
+TEST_CASE("--set is refused by commands that read no keys, --env where nothing has variables") {
+  const auto refused = [](std::vector<std::string> command) {
+    const auto run = stepcast(command);
+    CHECK(run.out.empty());
+    return run.status == app::wrong_input ? run.err : "accepted";
+  };
+  const std::string keyless = "stepcast: --set a=b: it changes a key of a file; ";
+  CHECK(refused({"schedule", "--schedule", "1f1b", "--stages", "2", "--microbatches", "2",
+                 "--forward", "1", "--backward", "2", "--set", "a=b"}) ==
+        keyless + "a schedule is played from the times of its options\n");
+  for (const std::string what : {"list", "schema"})
+    CHECK(refused({"catalog", what, "--set", "a=b"}) ==
+          keyless + "entries of the catalog are shown as they are\n");
+  CHECK(refused({"import", "huggingface", "config.json", "--set", "a=b"}) ==
+        keyless + "change those of the entry that is printed\n");
+  for (const std::string what : {"status", "export"})
+    CHECK(refused({"sweep", what, "store.sqlite", "--set", "a=b"}) ==
+          keyless + "the points of a store have theirs\n");
+  CHECK(refused({"simulate", small, "--env", "TP=2"}) ==
+        "--env TP=2: " + small +
+            " is a scenario, which has no variables; change its keys with --set\n");
+  const std::string purchase = "scenarios/examples/purchase-llama3-70b.yaml";
+  CHECK(refused({"open", purchase, "--only-write", "--env", "TP=2"}) ==
+        "stepcast: --env TP=2: " + purchase + " is no job, and has no variables\n");
+}
+
 // 2 x 72 = 144 GPUs; 128 GPUs are one rack and 56 GPUs of another.
 TEST_CASE("a rack that is one node is called a rack, with the GPUs that it has") {
   const Scratch file("stepcast_racks.yaml");

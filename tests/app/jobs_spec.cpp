@@ -47,6 +47,22 @@ TEST_CASE("a job is simulated, and its arguments are counted") {
   CHECK(outcome.out.find("not modelled: --deterministic-mode: ") != std::string::npos);
 }
 
+TEST_CASE("a variable that no file of a job has is counted as unknown") {
+  const auto outcome = simulate(small, {"--set", "cluster.node=dgx-a100-80gb", "--env",
+                                        "WORLD_SIZE=8", "--env", "TENSOR_SIZE=2"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find(" 1 unknown\n              unknown: --env TENSOR_SIZE=2 (the command "
+                         "line): no file of the job has a variable of this name\n") !=
+        std::string::npos);
+  const auto script = written("stepcast-env.sh",
+                              "torchrun pretrain_gpt.py --num-layers 12 --hidden-size 512 "
+                              "--num-attention-heads $HEADS --seq-length 1024 --bf16 "
+                              "--global-batch-size 8 --micro-batch-size 1 --vocab-size 32000\n");
+  const auto used = simulate(script, {"--set", "cluster.node=dgx-a100-80gb", "--env",
+                                      "WORLD_SIZE=8", "--env", "HEADS=8", "--env", "1=x"});
+  CHECK(used.out.find(" 0 unknown\n") != std::string::npos);
+}
+
 TEST_CASE("what a job does not say is asked for at once") {
   const auto outcome = simulate(small);
   CHECK(outcome.status == 2);
