@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scenarios/document.hpp"
+#include "scenarios/documents/edit.hpp"
 #include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/draft.hpp"
@@ -25,16 +26,6 @@ void lay_over(Value& under, const Value& over, int depth) {
       lay_over(*found, member.value, depth - 1);
     else
       under.members.push_back(member);
-  }
-}
-
-void stand_at(Value& value, const Value& place) {
-  value.line = place.line;
-  value.column = place.column;
-  for (auto& item : value.items) stand_at(item, place);
-  for (auto& member : value.members) {
-    stand_at(member.key, place);
-    stand_at(member.value, place);
   }
 }
 
@@ -182,7 +173,7 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
                   "name"}});
   loosen_job(*job, loosen);
   account_unused(job->account, asked.hints, texts.of(path), texts);
-  stand_at(job->document, *named);
+  stand_at(job->document, {named->line, named->column, 0});
   for (auto& wanted : job->wanted) wanted.at = {named->line, named->column, 0};
   std::erase_if(document.members, [](const Member& member) { return member.key.text == "job"; });
   constexpr int sections_and_keys = 2;
