@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
+#include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "forecast/memory_samples.hpp"
@@ -34,19 +35,43 @@ constexpr std::array<std::string_view, 16> kinds{"forward",
                                                  facts_of(StepPart::offload).name(),
                                                  facts_of(StepPart::other).name()};
 
-constexpr std::string_view receive_lane = "pipeline receive";
+// Lanes of a rank by name; a lane's number is its place here.
+constexpr std::array<std::string_view, 10> lanes{
+    "compute", "context",          "data",          "data loader", "expert", "fetch",
+    "offload", "pipeline receive", "pipeline send", "tensor"};
+
+constexpr std::uint32_t number_of(std::string_view lane) {
+  return static_cast<std::uint32_t>(std::ranges::find(lanes, lane) - lanes.begin());
+}
+constexpr std::uint32_t receive_lane = number_of("pipeline receive");
+
+std::uint32_t lane_number(const sim::Op& op, const sim::Label& label) {
+  switch (op.kind) {
+    case sim::Op::Kind::pass:
+      return number_of("compute");
+    case sim::Op::Kind::collective:
+      if (label.kind == strategies::label_context_exchange) return number_of("context");
+      if (label.kind == strategies::label_expert_exchange) return number_of("expert");
+      if (op.lane == sim::Lane::load) return number_of("data loader");
+      if (op.lane == sim::Lane::offload) return number_of("offload");
+      if (op.lane == sim::Lane::fetch) return number_of("fetch");
+      return op.lane == sim::Lane::exchange ? number_of("tensor") : number_of("data");
+    default:
+      return number_of("pipeline send");
+  }
+}
 
 std::uint32_t actor_of(const strategies::Lowered& lowered, std::uint32_t event) {
   return static_cast<std::uint32_t>(lowered.program.participants()[event].actor);
 }
 
-// Calls `use` with the event and the lane of every bar of an op, of the actors that are shown. The
-// arrival of a message follows its sending if both actors are shown.
+// Calls `use` with the event and the number of the lane of every bar of an op, of the actors that
+// are shown. The arrival of a message follows its sending if both actors are shown.
 template <class Use>
 void for_each_bar(const strategies::Lowered& lowered, const std::vector<bool>& shown,
                   const sim::Op& op, const sim::Label& label, Use use) {
   if (op.kind == sim::Op::Kind::latency) return;
-  const std::string_view lane = lane_of(op, label);
+  const auto lane = lane_number(op, label);
   const bool both = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
   for (auto event = op.first; event < op.first + (both ? op.count : 1); ++event)
     if (shown[actor_of(lowered, event)]) use(event, lane);
@@ -56,11 +81,11 @@ void for_each_bar(const strategies::Lowered& lowered, const std::vector<bool>& s
 
 // A bar without its name and steps.
 Slice bar_of(const strategies::Lowered& lowered, const sim::Trace& trace, const sim::Op& op,
-             const sim::Label& label, std::uint32_t event, std::string_view lane) {
+             const sim::Label& label, std::uint32_t event, std::uint32_t lane) {
   const auto& facts = lowered.actors[actor_of(lowered, event)];
   Slice bar{.stage = facts.stage,
             .rank = facts.rank,
-            .lane = lane,
+            .lane = lanes[lane],
             .kind = kinds[label.kind],
             .microbatch = label.microbatch,
             .chunk = label.chunk,
@@ -75,27 +100,58 @@ Slice bar_of(const strategies::Lowered& lowered, const sim::Trace& trace, const 
   return bar;
 }
 
-// Sorts bars by stage, rank, lane and start. Returns the new position of each
-// bar, by its old one.
-std::vector<std::size_t> sort_bars(std::vector<Slice>& bars) {
-  // A lane's bars are in the order of the program, which is mostly that of time.
-  std::map<std::tuple<int, std::int64_t, std::string_view>, std::vector<std::size_t>> lanes;
-  for (std::size_t i = 0; i < bars.size(); ++i)
-    lanes[{bars[i].stage, bars[i].rank, bars[i].lane}].push_back(i);
-  std::vector<std::size_t> place(bars.size());
-  std::vector<Slice> sorted;
-  sorted.reserve(bars.size());
-  for (auto& [lane, of_lane] : lanes) {
-    const auto start = [&](std::size_t i) { return bars[i].start_ps; };
-    if (!std::ranges::is_sorted(of_lane, {}, start)) std::ranges::stable_sort(of_lane, {}, start);
-    for (const auto i : of_lane) {
-      place[i] = sorted.size();
-      sorted.push_back(std::move(bars[i]));
-    }
+// The lanes of all ranks that are shown, in order of stage, rank and name.
+class LaneOrder {
+ public:
+  LaneOrder(const strategies::Lowered& lowered, const std::vector<bool>& shown)
+      : place_(lowered.actors.size()) {
+    std::vector<std::uint32_t> actors;
+    for (std::uint32_t actor = 0; actor < shown.size(); ++actor)
+      if (shown[actor]) actors.push_back(actor);
+    std::ranges::sort(actors, {}, [&](std::uint32_t actor) {
+      return std::pair{lowered.actors[actor].stage, lowered.actors[actor].rank};
+    });
+    for (std::size_t i = 0; i < actors.size(); ++i) place_[actors[i]] = i * lanes.size();
+    count_ = actors.size() * lanes.size();
   }
-  bars = std::move(sorted);
-  return place;
-}
+  std::size_t count() const { return count_; }
+  std::size_t place(std::uint32_t actor, std::uint32_t lane) const { return place_[actor] + lane; }
+
+ private:
+  std::vector<std::size_t> place_;  // of an actor's first lane
+  std::size_t count_ = 0;
+};
+
+// Bars, and the places of their lanes in a LaneOrder.
+struct Bars {
+  std::vector<Slice> slices;
+  std::vector<std::size_t> lanes;
+
+  // Sorts slices by lane, then start. Returns the new position of each slice, by its old one.
+  std::vector<std::size_t> sort(std::size_t lane_count) {
+    std::vector<std::size_t> end(lane_count + 1);
+    for (const auto lane : lanes) ++end[lane + 1];
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    std::vector<std::size_t> order(slices.size());
+    for (std::size_t i = 0; i < lanes.size(); ++i) order[end[lanes[i]]++] = i;
+    // A lane's bars are in the order of the program, which is mostly that of time.
+    std::size_t begin = 0;
+    for (std::size_t lane = 0; lane < lane_count; begin = end[lane++]) {
+      const auto of_lane = std::span(order).subspan(begin, end[lane] - begin);
+      const auto start = [&](std::size_t i) { return slices[i].start_ps; };
+      if (!std::ranges::is_sorted(of_lane, {}, start)) std::ranges::stable_sort(of_lane, {}, start);
+    }
+    std::vector<std::size_t> place(slices.size());
+    std::vector<Slice> sorted;
+    sorted.reserve(slices.size());
+    for (const auto i : order) {
+      place[i] = sorted.size();
+      sorted.push_back(std::move(slices[i]));
+    }
+    slices = std::move(sorted);
+    return place;
+  }
+};
 
 // By actor: whether it is the first of its pipeline stage.
 std::vector<bool> firsts_of(const strategies::Lowered& lowered) {
@@ -132,6 +188,7 @@ class Draw {
         trace_(trace),
         questions_(questions),
         shown_(shown_actors(lowered, waits)),
+        order_(lowered, shown_),
         paths_(scenario, lowered),
         samples_of_(lowered.actors.size(), none),
         slice_of_(trace.start.size(), no_slice) {
@@ -151,9 +208,8 @@ class Draw {
     for (std::size_t i = 0; i < program.ops().size(); ++i) {
       const auto& op = program.ops()[i];
       const auto& label = program.labels()[i];
-      for_each_bar(lowered_, shown_, op, label, [&](std::uint32_t event, std::string_view lane) {
-        draw(op, label, event, lane);
-      });
+      for_each_bar(lowered_, shown_, op, label,
+                   [&](std::uint32_t event, std::uint32_t lane) { draw(op, label, event, lane); });
       if (op.kind == sim::Op::Kind::pass) allocate(op, label);
     }
     for (auto& samples : samples_) {
@@ -176,10 +232,10 @@ class Draw {
     return at->second;
   }
 
-  void draw(const sim::Op& op, const sim::Label& label, std::uint32_t event,
-            std::string_view lane) {
-    slice_of_[event] = out_.slices.size();
-    auto& bar = out_.slices.emplace_back(bar_of(lowered_, trace_, op, label, event, lane));
+  void draw(const sim::Op& op, const sim::Label& label, std::uint32_t event, std::uint32_t lane) {
+    slice_of_[event] = bars_.slices.size();
+    auto& bar = bars_.slices.emplace_back(bar_of(lowered_, trace_, op, label, event, lane));
+    bars_.lanes.push_back(order_.place(actor_of(lowered_, event), lane));
     bar.name = named(label);
     if (op.kind == sim::Op::Kind::pass) {
       const auto id = lowered_.program.body_of(op, event - op.first);
@@ -187,7 +243,7 @@ class Draw {
     }
     if (lane != receive_lane) return;
     bar.name.replace(0, 4, "receive");
-    out_.arrows.push_back({out_.slices.size() - 2, out_.slices.size() - 1});
+    out_.arrows.push_back({bars_.slices.size() - 2, bars_.slices.size() - 1});
   }
 
   int steps_of(sim::TemplateId id, const sim::Template& body) {
@@ -215,7 +271,8 @@ class Draw {
   }
 
   void sort() {
-    const auto place = sort_bars(out_.slices);
+    const auto place = bars_.sort(order_.count());
+    out_.slices = std::move(bars_.slices);
     const auto placed = [&](std::size_t& slice) {
       if (slice != no_slice) slice = place[slice];
     };
@@ -238,6 +295,8 @@ class Draw {
   const sim::Trace& trace_;
   const strategies::Questions& questions_;
   std::vector<bool> shown_;
+  LaneOrder order_;
+  Bars bars_;
   std::vector<MemorySamples> samples_;
   StagePaths paths_;
   std::vector<LateGradients> gradients_;  // of the same ranks, where they come late
@@ -257,20 +316,8 @@ std::string name_of(const sim::Label& label, bool chunks) {
   return name;
 }
 
-const char* lane_of(const sim::Op& op, const sim::Label& label) {
-  switch (op.kind) {
-    case sim::Op::Kind::pass:
-      return "compute";
-    case sim::Op::Kind::collective:
-      if (label.kind == strategies::label_context_exchange) return "context";
-      if (label.kind == strategies::label_expert_exchange) return "expert";
-      if (op.lane == sim::Lane::load) return "data loader";
-      if (op.lane == sim::Lane::offload) return "offload";
-      if (op.lane == sim::Lane::fetch) return "fetch";
-      return op.lane == sim::Lane::exchange ? "tensor" : "data";
-    default:
-      return "pipeline send";
-  }
+std::string_view lane_of(const sim::Op& op, const sim::Label& label) {
+  return lanes[lane_number(op, label)];
 }
 
 Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
@@ -282,17 +329,19 @@ Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
 std::vector<Slice> picture_of(const strategies::Lowered& lowered, const sim::Trace& trace,
                               const sim::Waits& waits) {
   const auto shown = shown_actors(lowered, waits);
+  const LaneOrder order(lowered, shown);
   const auto& program = lowered.program;
-  std::vector<Slice> bars;
+  Bars bars;
   for (std::size_t i = 0; i < program.ops().size(); ++i) {
     const auto& op = program.ops()[i];
     const auto& label = program.labels()[i];
-    for_each_bar(lowered, shown, op, label, [&](std::uint32_t event, std::string_view lane) {
-      bars.push_back(bar_of(lowered, trace, op, label, event, lane));
+    for_each_bar(lowered, shown, op, label, [&](std::uint32_t event, std::uint32_t lane) {
+      bars.slices.push_back(bar_of(lowered, trace, op, label, event, lane));
+      bars.lanes.push_back(order.place(actor_of(lowered, event), lane));
     });
   }
-  sort_bars(bars);
-  return bars;
+  bars.sort(order.count());
+  return std::move(bars.slices);
 }
 
 }  // namespace forecast

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room.
 #pragma once
+#include <string_view>
 #include <vector>
 
 #include "forecast/forecast.hpp"
@@ -32,6 +33,6 @@ std::vector<PassStep> pass_steps(const sim::Template& body, const strategies::Qu
 
 // The name of an op's bar, and the lane on which it is drawn.
 std::string name_of(const sim::Label& label, bool chunks);
-const char* lane_of(const sim::Op& op, const sim::Label& label);
+std::string_view lane_of(const sim::Op& op, const sim::Label& label);
 
 }  // namespace forecast

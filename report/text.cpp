@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -226,20 +226,26 @@ std::string label_of(const forecast::Slice& slice, Shade shade, bool chunks) {
   }
 }
 
-// By stage, of those that get a row: its lowest rank.
-std::map<int, std::int64_t> lowest_ranks(const forecast::Timeline& timeline) {
-  std::map<int, std::int64_t> rank;
-  for (const auto& slice : timeline.slices) {
-    const auto at = rank.try_emplace(slice.stage, slice.rank).first;
-    at->second = std::min(at->second, slice.rank);
+// The bars of one rank after the other, as a timeline has them, and the rank's stage.
+struct RankBars {
+  int stage = 0;
+  std::int64_t rank = 0;
+  std::span<const forecast::Slice> bars;
+};
+
+// Of the stages that get a row: their lowest ranks, by stage.
+std::vector<RankBars> drawn_ranks(const forecast::Timeline& timeline) {
+  std::vector<RankBars> lowest;
+  const std::span all(timeline.slices);
+  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    const auto& first = all[begin];
+    while (end < all.size() && all[end].rank == first.rank && all[end].stage == first.stage) ++end;
+    if (lowest.empty() || lowest.back().stage != first.stage)
+      lowest.push_back({first.stage, first.rank, all.subspan(begin, end - begin)});
   }
-  std::vector<int> stages;
-  for (const auto& [stage, lowest] : rank) stages.push_back(stage);
-  std::map<int, std::int64_t> drawn;
-  for (const int row : spread(static_cast<int>(stages.size()), most_picture_rows)) {
-    const int stage = stages[static_cast<std::size_t>(row)];
-    drawn[stage] = rank[stage];
-  }
+  std::vector<RankBars> drawn;
+  for (const int row : spread(static_cast<int>(lowest.size()), most_picture_rows))
+    drawn.push_back(lowest[static_cast<std::size_t>(row)]);
   return drawn;
 }
 
@@ -247,22 +253,20 @@ std::map<int, std::int64_t> lowest_ranks(const forecast::Timeline& timeline) {
 std::vector<PictureRow> stage_rows(const forecast::Timeline& timeline) {
   const bool chunks =
       std::ranges::any_of(timeline.slices, [](const auto& s) { return s.chunk > 0; });
-  const auto lowest = lowest_ranks(timeline);
-  std::map<int, PictureRow> rows;
-  for (const auto& [stage, rank] : lowest) rows[stage].title = fmt::format("stage {}", stage);
-  for (const bool computing : {true, false})
-    for (const auto& slice : timeline.slices) {
-      if ((slice.lane == "compute") != computing) continue;
-      const auto at = lowest.find(slice.stage);
-      if (at == lowest.end() || slice.rank != at->second) continue;
+  std::vector<PictureRow> rows;
+  for (const auto& [stage, rank, bars] : drawn_ranks(timeline)) {
+    PictureRow row{fmt::format("stage {}", stage), {}};
+    std::vector<Mark> behind;
+    for (const auto& slice : bars) {
       const Shade shade = shade_of(slice.kind);
-      rows[slice.stage].marks.push_back({static_cast<double>(slice.start_ps),
-                                         static_cast<double>(slice.end_ps), shade,
-                                         label_of(slice, shade, chunks)});
+      (slice.lane == "compute" ? row.marks : behind)
+          .push_back({static_cast<double>(slice.start_ps), static_cast<double>(slice.end_ps), shade,
+                      label_of(slice, shade, chunks)});
     }
-  std::vector<PictureRow> all;
-  for (auto& [stage, row] : rows) all.push_back(std::move(row));
-  return all;
+    std::ranges::move(behind, std::back_inserter(row.marks));
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 std::string pipeline_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
