@@ -26,7 +26,8 @@ bool is_allowed(const Scenario& scenario, const Plan& plan) {
   const strategies::Case asked{scenario.model, scenario.training, plan, scenario.cluster};
   for (const auto conditions :
        {strategies::on_sequence_parts(), strategies::on_shards(), strategies::on_batch(),
-        strategies::on_stages(), strategies::on_microbatches(), strategies::on_chunks()})
+        strategies::on_layers(), strategies::on_stages(), strategies::on_microbatches(),
+        strategies::on_chunks()})
     if (!strategies::all_hold(conditions, asked)) return false;
   return true;
 }

@@ -2,6 +2,7 @@
 // The conditions that a plan must meet to run. One list serves the reader of files, which complains
 // of those that fail, and the search, which leaves such plans out.
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ struct Condition {
   std::string (*why)(const Case&);     // where it does not hold: what is wrong, and what to write
 };
 
+// A number in the sentence of a condition.
+inline std::string digits(std::int64_t number) { return std::to_string(number); }
+
 bool all_hold(std::span<const Condition> conditions, const Case& of);
 
 // The conditions by subject. Each list looks at no more degrees than the one before. A condition
@@ -42,6 +46,7 @@ std::span<const Condition> on_expert_rows();     // tokens that each rank sends
 std::span<const Condition> on_expert_ranks();    // of a stage, arranged anew
 std::span<const Condition> on_shards();          // of nodes. O(ranks)
 std::span<const Condition> on_batch();           // microbatches
+std::span<const Condition> on_layers();          // of virtual stages
 std::span<const Condition> on_stages();          // of schedules that feed both ends of a pipeline
 std::span<const Condition> on_microbatches();    // of these; where the batch makes whole ones
 std::span<const Condition> on_chunks();          // virtual stages of a rank

@@ -73,7 +73,7 @@ class Checker {
   Reading& reading_;
 };
 
-inline std::string digits(std::int64_t number) { return std::to_string(number); }
+using strategies::digits;
 
 // Whether the parts of the plan that divide tensors fit the model, and the degrees the cluster.
 void check_degrees(const forecast::Scenario& scenario, bool data_given, const Checker& checker);

@@ -52,7 +52,7 @@ using Places = std::vector<std::size_t>;
 TEST_CASE("every condition says what it looks at and where to complain") {
   for (const auto& list :
        {on_tensor(), on_context(), on_sequence_parts(), on_ulysses(), on_experts(),
-        on_expert_rows(), on_expert_ranks(), on_shards(), on_batch(), on_stages(),
+        on_expert_rows(), on_expert_ranks(), on_shards(), on_batch(), on_layers(), on_stages(),
         on_microbatches(), on_chunks(), on_regrouping()})
     for (const auto& one : list) {
       CHECK_FALSE(one.asks.empty());
@@ -70,6 +70,24 @@ TEST_CASE("tensor parallelism divides heads, keys and MLPs") {
   CHECK(broken(on_tensor(), [](World& w) { w.plan.tensor = 4, w.model.kv_heads = 6; }) ==
         Places{1});
   CHECK(broken(on_tensor(), [](World& w) { w.plan.tensor = 4, w.model.ffn = 66; }) == Places{2});
+}
+
+TEST_CASE("every virtual stage has a layer, or what layers_per_stage gives it") {
+  const auto with = [](std::int64_t layers, std::int64_t pipeline, std::int64_t chunks,
+                       const std::vector<std::int64_t>& given) {
+    return broken(on_layers(), [&](World& w) {
+      w.model.layers = layers;
+      w.plan.pipeline = pipeline, w.plan.virtual_stages = chunks;
+      w.plan.layers_per_stage = given;
+    });
+  };
+  CHECK(with(8, 4, 2, {}).empty());
+  CHECK(with(9, 4, 2, {}).empty());  // nine layers on eight stages
+  CHECK(with(7, 4, 2, {}) == Places{0});
+  CHECK(with(7, 4, 1, {0, 3, 4, 0}).empty());
+  CHECK(with(7, 4, 1, {3, 4}) == Places{1});
+  CHECK(with(7, 4, 1, {1, 2, 2, 1}) == Places{2});
+  CHECK(with(2, 4, 1, {1, 1}) == Places{1});  // the wrong sum would be said twice
 }
 
 TEST_CASE("schedules that feed both ends take even pipelines and enough microbatches") {

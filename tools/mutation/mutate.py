@@ -54,7 +54,7 @@ GROUPS = {
     "bounds": (["search/plan_bounds.cpp", "search/block_bounds.cpp", "search/bounded_degrees.cpp",
                 "strategies/contention_bound.cpp"], [BOUNDS]),
     "goodput": (["search/purchase/goodput.cpp"], [PURCHASE]),
-    "prices": (["search/purchase/purchase.cpp", "search/purchase/decide.cpp",
+    "prices": (["search/purchase/bill.cpp", "search/purchase/decide.cpp",
                 "search/purchase/recommend.cpp"], [PURCHASE]),
 }
 
