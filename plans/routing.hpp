@@ -13,8 +13,7 @@ namespace strategies {
 //   group_limited: any top_k in `top_groups` of `groups` equal groups of consecutive experts
 //     (DeepSeek-V2, arXiv 2405.04434, section 2.2.2: device-limited routing);
 //   neighbours: a gate of benchmarks, which sends token i to the experts k·i to k·i + k − 1,
-//   counted
-//     around.
+//     counted around.
 enum class Locality { random, group_limited, neighbours };
 
 // The popularity of experts relative to each other.
@@ -41,10 +40,9 @@ struct Routing {
 // The mean number of parts that hold at least one of a token's top_k experts, among `parts` equal
 // parts of consecutive experts. With E experts and k = top_k:
 //   random: parts · (1 − C(E − E/parts, k) / C(E, k));
-//   group_limited: the chance that a part is missed is that mean over the chosen groups, each set
-//   of
-//     them as likely as any other, and the token's experts any k of theirs. With n experts of the
-//     part in chosen groups that hold G in all it is C(G − n, k) / C(G, k);
+//   group_limited: the chance that a part is missed is that mean over the chosen groups, each
+//     set of them as likely as any other, and the token's experts any k of theirs. With n experts
+//     of the part in chosen groups that hold G in all it is C(G − n, k) / C(G, k);
 //   neighbours: k consecutive experts that begin anywhere at a multiple of the greatest common
 //     divisor of k and E/parts in a part.
 // Popular experts count as any other. O(top_k) for random, O(parts · groups · top_k) for

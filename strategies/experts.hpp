@@ -29,11 +29,12 @@ bool sends_rows(MoeDispatcher dispatcher);
 
 // The exchanges of one layer with experts. T rows of h values, k experts per token, an
 // expert-parallel group of e = N · local ranks on N nodes. Values that each rank sends to the
-// others, dispatch and combine alike but for the bytes of a value: - all-to-all: every copy,
-// T·k·h·(e − 1)/e; - all-gather: gathers all rows, T·h·(e − 1), and sums and scatters as many back;
-// - DeepEP, HybridEP: a token once to each node that has experts of it, T·h·parts_hit(N)·(N − 1)/N
-//   over the NICs, and once to each rank of the node that has them,
-//   T·h·parts_hit(e)·(local − 1)/local over NVLink; both at once (plans/routing.hpp).
+// others, dispatch and combine alike but for the bytes of a value:
+//   all-to-all: every copy, T·k·h·(e − 1)/e;
+//   all-gather: gathers all rows, T·h·(e − 1), and sums and scatters as many back;
+//   DeepEP, HybridEP: a token once to each node that has experts of it, T·h·parts_hit(N)·(N − 1)/N
+//     over the NICs, and once to each rank of the node that has them,
+//     T·h·parts_hit(e)·(local − 1)/local over NVLink; both at once (plans/routing.hpp).
 // expert_tensor ranks then gather all their copies, and sum and scatter the results; no other
 // traffic is taken to slow these down.
 // Copies times the load of the fullest rank, for which all wait. Indices, weights and counts that

@@ -29,7 +29,7 @@ struct ActorFacts {
 };
 
 // Links that a tensor-parallel group crosses inside its node, and in how many shares its bytes are
-// counted there (Routes::shares).
+// counted there (Folding::fan_out).
 struct InsideLinks {
   std::vector<sim::Traffic::Use> uses;
   double shares = 1;

@@ -5,6 +5,11 @@
 cmake_minimum_required(VERSION 3.25)
 
 file(READ ${PAGE} page)
+string(REGEX MATCHALL "\n" lines "${page}")
+list(LENGTH lines lines)
+if(lines GREATER 80)
+  message(SEND_ERROR "${PAGE} has ${lines} lines; it is a page of at most 80")
+endif()
 string(REGEX MATCH "\n[|] room [|] uses [|][^\n]*\n[|] --- [|][^\n]*\n([|][^\n]*\n)*" table "${page}")
 string(REGEX MATCH "^\n[^\n]*\n[^\n]*\n" made "${table}")
 if(NOT made)

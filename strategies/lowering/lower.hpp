@@ -41,9 +41,9 @@ class Lowering {
   KnownOrders* orders_;
 };
 
-// Lowers one training step. `orders`: found before, and where new ones are
-// remembered; null: none. Throws Refusal where it is too large or
-// too long to be simulated. O(actors · microbatches · chunks) plus the templates.
+// Lowers one training step. `orders`: found before, and where new ones are remembered; null: none.
+// Throws Refusal where it is too large or too long to be simulated. O(actors · microbatches ·
+// chunks) plus the templates.
 Lowered lower(const Job& job, const Costs& costs, Ranks ranks, KnownOrders* orders = nullptr);
 
 }  // namespace strategies
