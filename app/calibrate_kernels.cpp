@@ -9,7 +9,7 @@
 #include "scenarios/calibration.hpp"
 #include "scenarios/documents/edit.hpp"
 #include "scenarios/documents/yaml.hpp"
-#include "scenarios/kernel_table.hpp"
+#include "scenarios/measured/kernel_table.hpp"
 
 namespace app {
 namespace {

@@ -13,7 +13,7 @@
 #include "app/published.hpp"
 #include "forecast/accuracy/fit_scale.hpp"
 #include "scenarios/fitted_devices.hpp"
-#include "scenarios/sweeps/sweeps.hpp"
+#include "scenarios/measured/collective_tables.hpp"
 
 namespace app {
 namespace {
@@ -145,12 +145,13 @@ void CalibrationRuns::add_runs(std::size_t set, const std::filesystem::path& fol
 // Points of one table are one group: the same machine, one after the other.
 void CalibrationRuns::add_collectives(std::size_t set, const std::filesystem::path& folder) {
   const auto& wanted = calibration_.sets[set];
-  const auto file =
-      std::make_shared<const scenarios::SweepFile>(scenarios::load_sweep_file(folder, wanted.name));
-  for (const auto& point : file->sweep.points) {
-    if ((&point - file->sweep.points.data()) % wanted.every != 0) continue;
+  const auto file = std::make_shared<const scenarios::CollectiveTableFile>(
+      scenarios::load_collective_table_file(folder, wanted.name));
+  for (const auto& point : file->table.points) {
+    if ((&point - file->table.points.data()) % wanted.every != 0) continue;
     const auto residual = [file, point](const Entries& entries) {
-      topology::Sweep alone{.name = file->sweep.name, .call = file->sweep.call, .points = {point}};
+      topology::CollectiveTable alone{
+          .name = file->table.name, .call = file->table.call, .points = {point}};
       alone.cluster = scenarios::read_again(*file, entries);
       return forecast::residual_of(topology::score(alone).rows.front().error);
     };
@@ -261,7 +262,7 @@ std::vector<std::vector<double>> CalibrationRuns::residuals(
 
 forecast::CalibrationSummary CalibrationRuns::summary(
     const std::vector<double>& before, const std::vector<double>& values,
-    const forecast::Assessment& assessment) const {
+    const forecast::FitAssessment& assessment) const {
   forecast::CalibrationSummary summary{.observations = runs_.size(), .groups = groups_.size()};
   for (std::size_t k = 0; k < values.size(); ++k) {
     const auto& key = calibration_.keys[k];

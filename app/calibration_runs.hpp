@@ -37,7 +37,7 @@ class CalibrationRuns {
 
   forecast::CalibrationSummary summary(const std::vector<double>& before,
                                        const std::vector<double>& values,
-                                       const forecast::Assessment& assessment) const;
+                                       const forecast::FitAssessment& assessment) const;
   std::map<std::string, std::string> texts(const std::vector<double>& values) const {
     return catalog_.texts(values);
   }

@@ -7,7 +7,7 @@
 
 #include "app/command.hpp"
 #include "app/published.hpp"
-#include "scenarios/sweeps/sweeps.hpp"
+#include "scenarios/measured/collective_tables.hpp"
 
 namespace app {
 namespace {
@@ -20,11 +20,11 @@ std::string unknown_name(const std::string& name, const std::vector<std::string>
   return text;
 }
 
-topology::SweepScore scored(const topology::Sweep& sweep) {
+topology::TableScore scored(const topology::CollectiveTable& table) {
   try {
-    return topology::score(sweep);
+    return topology::score(table);
   } catch (const std::invalid_argument& why) {
-    throw Mistake(sweep.name + ": " + why.what());
+    throw Mistake(table.name + ": " + why.what());
   }
 }
 
@@ -33,15 +33,15 @@ topology::SweepScore scored(const topology::Sweep& sweep) {
 int validate_collectives(std::vector<std::string> tables, const std::string& folder,
                          const Common& common, Streams streams) {
   const auto where = data_folder(folder, "collectives", "measured collectives");
-  const auto known = scenarios::sweep_names(where);
+  const auto known = scenarios::collective_table_names(where);
   for (const auto& name : tables)
     if (std::ranges::find(known, name) == known.end()) throw Mistake(unknown_name(name, known));
   if (tables.empty()) tables = known;
   const Outputs outputs(common);
   scenarios::Files read;
-  std::vector<topology::SweepScore> scores;
+  std::vector<topology::TableScore> scores;
   for (const auto& name : tables)
-    scores.push_back(scored(scenarios::load_sweep(where, name, common.sets, &read)));
+    scores.push_back(scored(scenarios::load_collective_table(where, name, common.sets, &read)));
   outputs.spare(read);
   deliver(common.json ? report::collectives_json(scores)
                       : report::collectives_text(scores, text_options(streams)),

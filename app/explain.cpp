@@ -25,9 +25,10 @@ namespace {
 using units::Seconds;
 
 // The scenario with one more --set, forecast; none where it does not allow it.
-class Trial {
+class ChangeTrial {
  public:
-  Trial(const ExplainRequest& request, const Common& common) : request_(request), common_(common) {}
+  ChangeTrial(const ExplainRequest& request, const Common& common)
+      : request_(request), common_(common) {}
 
   std::optional<Seconds> step_with(const std::string& set) const {
     auto sets = common_.sets;
@@ -84,7 +85,7 @@ double unlikelihood(const report::TriedChange& change, Seconds forecast, Seconds
 }
 
 std::vector<report::TriedChange> changes_for(const forecast::Scenario& scenario, Seconds forecast,
-                                             Seconds measured, const Trial& trial) {
+                                             Seconds measured, const ChangeTrial& trial) {
   std::vector<report::TriedChange> changes;
   constexpr double felt = 0.1;
   for (const auto& change : forecast::likely_changes(scenario))
@@ -101,7 +102,7 @@ std::vector<report::TriedChange> changes_for(const forecast::Scenario& scenario,
 
 void add_diagnosis(report::Explanation& answer, const ExplainRequest& request,
                    const forecast::Scenario& scenario, const forecast::Forecast& forecast,
-                   const Trial& trial) {
+                   const ChangeTrial& trial) {
   auto traced = scenarios::load_profiler_traces(request.trace);
   answer.traces = std::move(traced.files);
   answer.diagnosis = forecast::diagnose(traced.profiles, scenario, forecast);
@@ -137,7 +138,7 @@ int explain(const ExplainRequest& request, const Common& common, Streams streams
                              .low = forecast.step.time_low,
                              .high = forecast.step.time_high,
                              .told = told};
-  const Trial trial(request, common);
+  const ChangeTrial trial(request, common);
   if (!request.trace.empty()) {
     placing(origin, [&] {
       add_diagnosis(answer, request, scenario, forecast, trial);

@@ -12,7 +12,7 @@
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/job_file.hpp"
 #include "scenarios/jobs/scenario_text.hpp"
-#include "scenarios/measured_fabric.hpp"
+#include "scenarios/measured/measured_fabric.hpp"
 
 namespace app {
 

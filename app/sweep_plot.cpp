@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A figure of a sweep along one or two of its axes, or against another: in the terminal, or as SVG.
-#include "report/plots/sweep_plot.hpp"
+#include "report/sweep/sweep_plot.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 
 #include "app/sweep.hpp"
 #include "report/page/page.hpp"
-#include "report/plots/sweep_plot.hpp"
+#include "report/sweep/sweep_plot.hpp"
 #include "search/points.hpp"
 #include "store/digest.hpp"
 

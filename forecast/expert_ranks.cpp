@@ -15,7 +15,7 @@ ExpertRanks::Layer layer_of_load(double quantile, double load, const strategies:
   share.loaded = {load, load};
   const strategies::PassWriter writer(share, costs, {{middle}});
   const auto time = [](const strategies::Pieces& pieces) {
-    return units::Seconds{static_cast<double>(strategies::alone(pieces).total()) * 1e-12};
+    return units::Seconds{static_cast<double>(strategies::spent_alone(pieces).total()) * 1e-12};
   };
   return {quantile,
           load,

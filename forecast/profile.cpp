@@ -65,9 +65,10 @@ struct KindChange {
 };
 
 // Sweeps over the instants at which something begins or ends.
-class Sweep {
+class InstantWalk {
  public:
-  explicit Sweep(const std::vector<ProfiledStep>& steps) : steps_(steps), out_(steps.size()) {}
+  explicit InstantWalk(const std::vector<ProfiledStep>& steps)
+      : steps_(steps), out_(steps.size()) {}
 
   std::vector<StepBreakdown> run(const std::vector<KindChange>& changes) {
     for (const auto& change : changes) {
@@ -177,7 +178,7 @@ Breakdown break_down(const Profile& profile) {
   std::ranges::stable_sort(changes, {}, &KindChange::when);
   const auto steps = steps_of(profile);
   Breakdown found;
-  found.steps = Sweep(steps).run(changes);
+  found.steps = InstantWalk(steps).run(changes);
   std::vector<std::size_t> order(found.steps.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return found.steps[i].time.value; });

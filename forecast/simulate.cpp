@@ -133,7 +133,7 @@ void add_pass_times(StageTimes& stage, const strategies::Lowered& lowered,
     forward += std::exchange(sum.on[activity], 0);
   for (std::size_t body = 0; body < runs.size(); ++body) {
     if (runs[body] == 0) continue;
-    const auto once = sim::alone(lowered.program.templates()[body]);
+    const auto once = sim::spent_alone(lowered.program.templates()[body]);
     const auto updates = [](const sim::Step& step) {  // or packs gradients
       return step.activity == strategies::optimizer_compute ||
              step.activity == strategies::data_comm;
@@ -200,7 +200,7 @@ strategies::Block middle_layer(const Scenario& scenario) {
 
 LayerTimes layer_of(const strategies::Block& middle, const strategies::PassWriter& writer) {
   const auto time = [](const strategies::Pieces& pieces) {
-    return seconds_of(strategies::alone(pieces).total());
+    return seconds_of(strategies::spent_alone(pieces).total());
   };
   LayerTimes layer;
   layer.attention_forward = time(writer.forward_part(middle, model::Part::attention));

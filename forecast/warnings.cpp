@@ -103,7 +103,7 @@ std::string waits_for_data(const Scenario& scenario, const Step& step) {
 
 // An expert-parallel group that would fit into a node, of which a node holds no whole number: some
 // groups lie in two nodes, and the others wait for them. Empty where each lies in one.
-std::string straddles(const Scenario& scenario) {
+std::string splits_expert_groups(const Scenario& scenario) {
   const auto& plan = scenario.plan;
   const auto& cluster = scenario.cluster;
   const auto group = plan.expert * strategies::expert_tensor(plan);
@@ -151,7 +151,7 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
     warnings.push_back("tensor " + std::to_string(scenario.plan.tensor) +
                        " reaches across nodes of " + std::to_string(scenario.cluster.node.gpus) +
                        " GPUs: its collectives cross the fabric in every layer");
-  if (auto text = straddles(scenario); !text.empty()) warnings.push_back(text);
+  if (auto text = splits_expert_groups(scenario); !text.empty()) warnings.push_back(text);
   if (scenario.plan.overlap.expert.value_or(false))
     if (auto text = hides_no_experts(scenario); !text.empty()) warnings.push_back(text);
   if (auto text = waits_for_data(scenario, forecast.step); !text.empty()) warnings.push_back(text);

@@ -15,10 +15,10 @@
 namespace report {
 namespace {
 
-using topology::SweepErrors;
-using topology::SweepScore;
+using topology::TableErrors;
+using topology::TableScore;
 
-Document sweep_row_document(const topology::SweepRow& row) {
+Document table_row_document(const topology::TableRow& row) {
   return Object()
       .put("id", topology::to_text(row.point))
       .put("status", "ok")
@@ -33,7 +33,7 @@ Document sweep_row_document(const topology::SweepRow& row) {
       .take();
 }
 
-Document errors_document(const SweepErrors& errors) {
+Document errors_document(const TableErrors& errors) {
   return Object()
       .put("rows", errors.rows)
       .optional("mape", errors.absolute)
@@ -41,9 +41,9 @@ Document errors_document(const SweepErrors& errors) {
       .take();
 }
 
-Document sweep_document(const SweepScore& score) {
+Document table_document(const TableScore& score) {
   Document rows = Document::array();
-  for (const auto& row : score.rows) rows.push_back(sweep_row_document(row));
+  for (const auto& row : score.rows) rows.push_back(table_row_document(row));
   const auto& worst = score.rows[score.worst];
   return Object()
       .put("name", score.name)
@@ -60,7 +60,7 @@ Document sweep_document(const SweepScore& score) {
 }
 
 // Mean over the tables of the library itself that have rows of this size.
-std::optional<double> mean(const std::vector<SweepScore>& scores, SweepErrors SweepScore::*part) {
+std::optional<double> mean(const std::vector<TableScore>& scores, TableErrors TableScore::*part) {
   double sum = 0;
   int count = 0;
   for (const auto& score : scores)
@@ -72,26 +72,26 @@ std::optional<double> mean(const std::vector<SweepScore>& scores, SweepErrors Sw
   return sum / count;
 }
 
-std::string sweep_row_line(const topology::SweepRow& row) {
+std::string table_row_line(const topology::TableRow& row) {
   return fmt::format("  {}  {}  {}  {}\n", left(topology::to_text(row.point), 32),
                      right(units::short_text(row.point.measured), 10),
                      right(units::short_text(row.predicted), 10),
                      right(signed_percent(row.error), 9));
 }
 
-std::string sweep_errors_text(const SweepErrors& errors) {
+std::string table_errors_text(const TableErrors& errors) {
   if (errors.rows == 0) return fmt::format("  {:>5}  {:>8}  {:>9}", "-", "-", "-");
   return fmt::format("  {:>5}  {}  {}", errors.rows, right(percent(*errors.absolute), 8),
                      right(signed_percent(*errors.signed_mean), 9));
 }
 
-int width_for(const std::vector<SweepScore>& scores) {
+int width_for(const std::vector<TableScore>& scores) {
   int widest = 20;
   for (const auto& score : scores) widest = std::max(widest, columns(score.name));
   return widest;
 }
 
-std::string sweeps_table(const std::vector<SweepScore>& scores, const TextOptions& options) {
+std::string tables_table(const std::vector<TableScore>& scores, const TextOptions& options) {
   const int width = width_for(scores);
   std::string text = toned(left("table", width) +
                                "   rows  >= 32 MiB     signed   rows   < 32 MiB     signed"
@@ -100,43 +100,43 @@ std::string sweeps_table(const std::vector<SweepScore>& scores, const TextOption
                      '\n';
   for (const auto& score : scores)
     text += fmt::format("{}{} {}  {}{}\n", left(printable(score.name, options.unicode), width),
-                        sweep_errors_text(score.large), sweep_errors_text(score.small),
+                        table_errors_text(score.large), table_errors_text(score.small),
                         right(signed_percent(score.rows[score.worst].error), 9),
                         score.framework ? "  through a framework" : "");
   const auto shown = [](std::optional<double> share) { return share ? percent(*share) : "-"; };
   return text + fmt::format("{}         {}                    {}\n",
                             left("mean of the library's own", width),
-                            right(shown(mean(scores, &SweepScore::large)), 8),
-                            right(shown(mean(scores, &SweepScore::small)), 8));
+                            right(shown(mean(scores, &TableScore::large)), 8),
+                            right(shown(mean(scores, &TableScore::small)), 8));
 }
 
 }  // namespace
 
-std::string collectives_json(const std::vector<SweepScore>& scores) {
+std::string collectives_json(const std::vector<TableScore>& scores) {
   Document datasets = Document::array();
   std::size_t rows = 0;
   for (const auto& score : scores) {
-    datasets.push_back(sweep_document(score));
+    datasets.push_back(table_document(score));
     rows += score.rows.size();
   }
   return dump(Object()
                   .put("datasets", std::move(datasets))
-                  .optional("mape", mean(scores, &SweepScore::all))
-                  .optional("mape_from_32_mib", mean(scores, &SweepScore::large))
-                  .optional("mape_below_32_mib", mean(scores, &SweepScore::small))
+                  .optional("mape", mean(scores, &TableScore::all))
+                  .optional("mape_from_32_mib", mean(scores, &TableScore::large))
+                  .optional("mape_below_32_mib", mean(scores, &TableScore::small))
                   .put("rows", rows)
                   .put("unsupported", 0)
                   .take());
 }
 
-std::string collectives_text(const std::vector<SweepScore>& scores, const TextOptions& options) {
+std::string collectives_text(const std::vector<TableScore>& scores, const TextOptions& options) {
   std::string text;
   for (const auto& score : scores) {
     text += toned(printable(score.name, options.unicode), Tone::strong, options) + '\n';
-    for (const auto& row : score.rows) text += sweep_row_line(row);
+    for (const auto& row : score.rows) text += table_row_line(row);
     text += '\n';
   }
-  return text + sweeps_table(scores, options);
+  return text + tables_table(scores, options);
 }
 
 }  // namespace report

@@ -5,17 +5,17 @@
 #include <vector>
 
 #include "report/style.hpp"
-#include "topology/sweep.hpp"
+#include "topology/collective_table.hpp"
 
 namespace report {
 
 // The document of `validate collectives --json`: that of `validate --json`, each data set with the
 // errors of its rows below and from 32 MiB up. Errors are fractions. The means over the data sets
 // leave out those taken through a framework.
-std::string collectives_json(const std::vector<topology::SweepScore>& scores);
+std::string collectives_json(const std::vector<topology::TableScore>& scores);
 
 // Every row with measurement, prediction and error; then a line per table and the means.
-std::string collectives_text(const std::vector<topology::SweepScore>& scores,
+std::string collectives_text(const std::vector<topology::TableScore>& scores,
                              const TextOptions& options = {});
 
 }  // namespace report

@@ -153,7 +153,7 @@ Price price_beside(const PlanBounds& bounds, const BlockLeastCosts& block) {
   return price;
 }
 
-Slowed slowed_always(const PlanBounds& bounds, const BlockLeastCosts& block) {
+PassDelay slowed_always(const PlanBounds& bounds, const BlockLeastCosts& block) {
   using enum strategies::When;
   auto more = slowed(bounds, block, bounds.prices.least, bounds.prices.least);
   if (bounds.lane.gathers != always) more.forward = 0;
@@ -162,8 +162,8 @@ Slowed slowed_always(const PlanBounds& bounds, const BlockLeastCosts& block) {
 }
 
 // All but one unit of a pass have another beside them.
-Slowed slowed(const PlanBounds& bounds, const BlockLeastCosts& block,
-              const strategies::Parameters& reduced, const strategies::Parameters& gathered) {
+PassDelay slowed(const PlanBounds& bounds, const BlockLeastCosts& block,
+                 const strategies::Parameters& reduced, const strategies::Parameters& gathered) {
   if ((runs_in_pairs(bounds) && mostly_exchanges(bounds)) || bounds.plan.layer_tensor) return {};
   const double interference = bounds.scenario.software.interference;
   const auto beside = [&](double sensitivity, Picoseconds device, Picoseconds sent) {
@@ -216,8 +216,8 @@ Picoseconds embedding_time(const PlanBounds& bounds) {
 }
 
 // Of each part the least that any way takes: the first need not be the fastest.
-PassTimes pass_times(const PlanFacts& facts, std::size_t kind) {
-  PassTimes least{HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
+LeastPassTimes pass_times(const PlanFacts& facts, std::size_t kind) {
+  LeastPassTimes least{HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
   for (const auto& block : facts.prices.least_costs[kind]) {
     const auto way = price_of(facts, block);
     least.forward = std::min(least.forward, static_cast<double>(way.forward));

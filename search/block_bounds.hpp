@@ -35,14 +35,14 @@ Price price_beside(const PlanBounds& bounds, const strategies::BlockLeastCosts& 
 sim::Picoseconds issue_time(const PlanFacts& facts, const strategies::BlockLeastCosts& block);
 
 // The delay of a block's passes beside communication with replicas.
-struct Slowed {
+struct PassDelay {
   sim::Picoseconds forward = 0, backward = 0;  // backward: or those of gradients of weights
 };
 // The delay if every pass communicates, else 0.
-Slowed slowed_always(const PlanBounds& bounds, const strategies::BlockLeastCosts& block);
+PassDelay slowed_always(const PlanBounds& bounds, const strategies::BlockLeastCosts& block);
 // `reduced`, `gathered`: what is sent meanwhile, at least.
-Slowed slowed(const PlanBounds& bounds, const strategies::BlockLeastCosts& block,
-              const strategies::Parameters& reduced, const strategies::Parameters& gathered);
+PassDelay slowed(const PlanBounds& bounds, const strategies::BlockLeastCosts& block,
+                 const strategies::Parameters& reduced, const strategies::Parameters& gathered);
 
 // Blocks whose parameters travel together, at least.
 int unit_blocks(const PlanFacts& facts);
@@ -71,11 +71,11 @@ sim::Picoseconds update_time(const PlanBounds& bounds, const strategies::Paramet
 sim::Picoseconds embedding_time(const PlanBounds& bounds);
 
 // The least times of a block of a kind (LayerPrices::kinds) over all of its variants.
-struct PassTimes {
+struct LeastPassTimes {
   double forward = 0, backward = 0, weight = 0, issued = 0;  // picoseconds of a microbatch
   double work() const { return forward + (backward + weight); }
 };
-PassTimes pass_times(const PlanFacts& facts, std::size_t kind);
+LeastPassTimes pass_times(const PlanFacts& facts, std::size_t kind);
 struct ReplicaTimes {
   double reduction = 0, update = 0;
   double sent = 0;  // to replicas and from them, in a step

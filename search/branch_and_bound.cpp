@@ -99,9 +99,9 @@ class Searcher {
     for (std::size_t i = 0; i < cache_.size(); ++i)
       (is_usual(cache_.plan(i)) ? usual : others).push_back(i);
     bound(usual);
-    seed();
+    find_incumbents();
     bound(others);
-    if (!found_.best) seed();
+    if (!found_.best) find_incumbents();
   }
   bool is_usual(const strategies::Plan& plan) const {
     const auto node = question_.scenario.cluster.node.gpus;
@@ -145,7 +145,7 @@ class Searcher {
   // Some good plans, so that bounds have something to reach: of the choices with the least bounds
   // those whose even partitions promise most, and then, as long as they get better, neighbours of
   // the best.
-  void seed() {
+  void find_incumbents() {
     constexpr std::size_t most_passed_over = 20'000;
     constexpr int most_steps = 12;
     std::vector<Open> aside;

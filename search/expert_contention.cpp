@@ -16,13 +16,13 @@ namespace {
 // A way whose first exchange comes when the message is further on meets less of it: its passes,
 // which are no fewer than those behind forward passes, are counted as so much shorter.
 void slow_behind_messages(const PlanBounds& bounds, std::vector<Layer>& layers,
-                          const strategies::ContentionBound& contention, Picoseconds launch) {
+                          const strategies::ContentionBound& contention, Picoseconds lead) {
   std::vector<std::vector<Picoseconds>> of_kind(bounds.prices.kinds.size());
   for (std::size_t i = 1; i + 1 < layers.size(); ++i) {
     auto& longer = of_kind[bounds.prices.elements[i]];
     const auto& ways = least_costs_of(bounds, i);
     if (longer.empty())
-      for (const auto& way : ways) longer.push_back(contention.behind_message(way, launch));
+      for (const auto& way : ways) longer.push_back(contention.behind_message(way, lead));
     auto& layer = layers[i];
     layer.message_contention = std::ranges::max(longer);
     if (layer.options_as_last.empty()) layer.options_as_last = layer.options;

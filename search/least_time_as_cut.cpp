@@ -106,7 +106,7 @@ std::optional<double> least_recomputation(const PipelineProblem& problem,
 
 // What the blocks of a virtual stage take at least.
 struct StageWork {
-  PassTimes passes;
+  LeastPassTimes passes;
   ReplicaTimes replicas;
   StageWork& operator+=(const StageWork& more) {
     passes.forward += more.passes.forward;
@@ -271,8 +271,8 @@ Picoseconds least_time_of_pairs(const PlanBounds& bounds,
     for (std::size_t chunk = 0; chunk < 2; ++chunk) {
       for (std::size_t pass = 0; pass < 4; ++pass)
         if (const auto count = counts.alone[chunk][pass]; count > 0)
-          busy += count * static_cast<double>(
-                              times.alone(segments[chunk], static_cast<strategies::Pass>(pass)));
+          busy += count * static_cast<double>(times.time_alone(
+                              segments[chunk], static_cast<strategies::Pass>(pass)));
       if (counts.pairs[chunk] > 0)
         busy += counts.pairs[chunk] *
                 static_cast<double>(times.pair(segments[chunk], segments[1 - chunk]));

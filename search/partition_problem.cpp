@@ -23,7 +23,7 @@ std::vector<StageTimes> besides(const PlanBounds& bounds,
   const int last = layout.virtual_stages() - 1;
   std::vector<StageTimes> all(static_cast<std::size_t>(layout.virtual_stages()));
   // One unit of every pass has nothing beside it.
-  Slowed most;
+  PassDelay most;
   for (const auto& blocks : bounds.prices.least_costs)
     for (const auto& block : blocks) {
       const auto more = slowed_always(bounds, block);
@@ -101,7 +101,7 @@ void add_units(const PlanBounds& bounds, Layer& layer, std::size_t element) {
   const auto& ways = least_costs_of(bounds, element);
   const auto reduced = reduced_beside(bounds, element);
   constexpr auto most = std::numeric_limits<Picoseconds>::max();
-  Slowed least{most, most};
+  PassDelay least{most, most};
   layer.first_unit = most;
   for (const auto& block : ways) {
     const auto each = price_beside(bounds, block);

@@ -46,7 +46,7 @@ std::vector<Ranked> pareto_of(const std::vector<Ranked>& sorted) {
   return kept;
 }
 
-Question alone(const Question& question, std::size_t alternative) {
+Question only_alternative(const Question& question, std::size_t alternative) {
   auto one = question;
   if (alternative > 0) {
     one.scenario = question.others[alternative - 1].scenario;
@@ -59,7 +59,7 @@ Question alone(const Question& question, std::size_t alternative) {
 Answer search(const Question& question, const Options& options) {
   auto all = search_alone(question, options);
   for (std::size_t i = 1; i <= question.others.size(); ++i) {
-    const auto one = alone(question, i);
+    const auto one = only_alternative(question, i);
     join_answers(all,
                  all.plans.empty()
                      ? search_alone(one, options)

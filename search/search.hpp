@@ -8,7 +8,7 @@
 namespace search {
 
 // The question of one alternative alone.
-Question alone(const Question& question, std::size_t alternative);
+Question only_alternative(const Question& question, std::size_t alternative);
 
 // The fastest plans, whatever the objective; of all alternatives.
 Answer search(const Question& question, const Options& options = {});

@@ -259,7 +259,7 @@ Why why(const Question& question, const Answer& answer, const Options& options) 
       for (std::size_t i = 0; i < count; ++i) work(i);
     };
   const auto& best = answer.plans.front();
-  const auto asked = alone(question, best.alternative);
+  const auto asked = only_alternative(question, best.alternative);
   return {.path = ranked(best.forecast.critical_path),
           .exposed = ranked(parts_of(best.forecast.time)),
           .runner = runner_of(answer.plans),

@@ -338,7 +338,7 @@ std::optional<Measures> measure(const Program& program, const Trace& trace,
   return Replay(program, trace, &recurrence, period, nullptr).run();
 }
 
-Spent alone(const Template& body) {
+Spent spent_alone(const Template& body) {
   Program program;
   program.add_template(body);
   Windows windows(program);

@@ -15,11 +15,11 @@
 namespace sim {
 
 // The period of a program that is run over and over.
-//   makespan: all actors begin together, when the last of them has ended. From zero to the finish.
-//   spans:    each begins again when it has ended itself, so that runs overlap and follow each
-//   other
-//             at the pace of the actor with the longest span, from the start of its first pass or
-//             collective to the end of its last.
+//   makespan: all actors begin together, when the last of them has ended. From zero to the
+//     finish.
+//   spans: each begins again when it has ended itself, so that runs overlap and follow each other
+//     at the pace of the actor with the longest span, from the start of its first pass or
+//     collective to the end of its last.
 enum class Period { makespan, spans };
 
 struct Measures {
@@ -43,7 +43,7 @@ std::optional<Measures> measure(const Program& program, const Trace& trace,
                                 const Recurrence& recurrence, Period period = Period::makespan);
 
 // One pass on an actor that was idle before.
-Spent alone(const Template& body);
+Spent spent_alone(const Template& body);
 
 // Bytes held over a run in program order (as a caching allocator sees it: allocation follows issue,
 // not time). `base` is what was allocated before. Of a program that leaves out periods it is that

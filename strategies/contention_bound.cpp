@@ -51,20 +51,19 @@ ContentionBound::ContentionBound(const Job& job, const Costs& costs)
     }
 }
 
-Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block,
-                                            Picoseconds launch) const {
+Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picoseconds lead) const {
   const bool gathers = job_.plan.tensor > 1 && !job_.plan.sequence_parallel;
   if (!alike() || gathers || block.exchanged.bytes <= 0) return 0;
   auto least = std::numeric_limits<Picoseconds>::max();
   for (std::size_t s = 0; s + 1 < stages_.size(); ++s)
-    least = std::min(least, behind_message(block, launch, stages_[s]));
+    least = std::min(least, behind_message(block, lead, stages_[s]));
   return least;
 }
 
 // On a link of both, of capacity C, an exchange of b bytes that takes x alone lasts until the link
 // has carried b and what the message sends meanwhile. That is all that is left of it when the
 // exchange begins, or as much as its least rate lets it send.
-Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picoseconds launch,
+Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picoseconds lead,
                                             std::int64_t rank) const {
   auto there = placement_.at(rank);
   ++there.pipeline;
@@ -80,8 +79,7 @@ Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picose
   for (const auto* uses : {&sent, sends_back ? &back : &sent})
     for (const auto& [link, times] : *uses)
       least_rate = std::min(least_rate, capacity(link) / load_[static_cast<std::size_t>(link)]);
-  const double begins =
-      static_cast<double>(launch + block.exchanged.first_leaves) / ticks_per_second;
+  const double begins = static_cast<double>(lead + block.exchanged.first_leaves) / ticks_per_second;
   const double before = std::max(0.0, begins - message.fixed.value) * message.rate.value;
   const double left = std::max(0.0, message.bytes.value - before) / parts;
   const double bytes = block.exchanged.first_bytes / folding_.fan_out(FlowKind::expert, rank);

@@ -25,8 +25,8 @@ class ContentionBound {
   bool alike() const { return !stages_.empty(); }
 
   // A backward pass behind a forward pass: how much later its first exchange ends, as it shares
-  // links with the activations that were just sent. `launch`: from the one pass to the other.
-  sim::Picoseconds behind_message(const BlockLeastCosts& block, sim::Picoseconds launch) const;
+  // links with the activations that were just sent. `lead`: from the one pass to the other.
+  sim::Picoseconds behind_message(const BlockLeastCosts& block, sim::Picoseconds lead) const;
 
   // Gradients that are reduced together, beside passes.
   struct Reduction {
@@ -46,7 +46,7 @@ class ContentionBound {
   double capacity(sim::LinkId link) const {
     return folding_.links()[static_cast<std::size_t>(link)].capacity;
   }
-  sim::Picoseconds behind_message(const BlockLeastCosts& block, sim::Picoseconds launch,
+  sim::Picoseconds behind_message(const BlockLeastCosts& block, sim::Picoseconds lead,
                                   std::int64_t rank) const;
   // Adds one collective of a stage's rank to what is reduced together.
   void add(Reduction& all, FlowKind ring, std::int64_t rank, const Shared& what) const;

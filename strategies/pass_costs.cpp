@@ -65,7 +65,7 @@ PassCosts::PassCosts(const Job& job, const std::vector<RankKind>& kinds, const C
         std::make_unique<PassWriter>(share_of(job, kind), costs, std::vector<Segment>{blocks}));
 }
 
-Picoseconds PassCosts::alone(const Segment& segment, Pass pass) {
+Picoseconds PassCosts::time_alone(const Segment& segment, Pass pass) {
   const auto [found, fresh] = alone_.try_emplace({segment, pass});
   if (!fresh) return found->second;
   auto& least = found->second = std::numeric_limits<Picoseconds>::max();
@@ -80,7 +80,8 @@ Picoseconds PassCosts::pair(const Segment& forward, const Segment& backward) {
   const auto [found, fresh] = pairs_.try_emplace({forward, backward});
   if (!fresh) return found->second;
   // Where collectives of data parallelism cut its passes, they run one after the other.
-  auto& least = found->second = alone(forward, Pass::forward) + alone(backward, Pass::backward);
+  auto& least = found->second =
+      time_alone(forward, Pass::forward) + time_alone(backward, Pass::backward);
   for (const auto& writer : writers_) {
     Running ahead(writer->forward(forward)), back(writer->backward(backward, Pass::backward));
     const auto slowed = [&](const Running& pass, const Running& beside) {

@@ -21,7 +21,7 @@ class PassCosts {
 
   // The time from the moment when the device is free and all inputs are there until it is free
   // again. O(operators)
-  sim::Picoseconds alone(const Segment& segment, Pass pass);
+  sim::Picoseconds time_alone(const Segment& segment, Pass pass);
   // The time of a forward and a backward pass beside each other, whose pieces alternate: the
   // exchange after a piece of one travels while the other computes.
   sim::Picoseconds pair(const Segment& forward, const Segment& backward);

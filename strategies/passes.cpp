@@ -25,14 +25,14 @@ using sim::Picoseconds;
 
 namespace {
 
-constexpr Sweep first_time{forward_compute, forward_tensor_comm, forward_context_comm,
-                           forward_expert_comm};
-constexpr Sweep once_more{recompute_compute, recompute_tensor_comm, recompute_context_comm,
-                          recompute_expert_comm};
+constexpr PassActivities first_time{forward_compute, forward_tensor_comm, forward_context_comm,
+                                    forward_expert_comm};
+constexpr PassActivities once_more{recompute_compute, recompute_tensor_comm, recompute_context_comm,
+                                   recompute_expert_comm};
 
 }  // namespace
 
-sim::Spent alone(const Pieces& pieces) {
+sim::Spent spent_alone(const Pieces& pieces) {
   sim::Spent spent;
   std::vector<Picoseconds> over(pieces.size());  // each piece's exchange
   Picoseconds sent = 0;
@@ -42,7 +42,7 @@ sim::Spent alone(const Pieces& pieces) {
   };
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (pieces[i].waits_for >= 0) wait(static_cast<std::size_t>(pieces[i].waits_for));
-    spent += sim::alone(pieces[i].body);
+    spent += sim::spent_alone(pieces[i].body);
     if (!pieces[i].then) continue;
     sent = std::max(sent, spent.total()) + to_ticks(pieces[i].then->sending.time());
     over[i] = sent;

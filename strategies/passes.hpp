@@ -173,7 +173,7 @@ inline double slowdown_beside(double interference, sim::Picoseconds sending,
 }
 
 // All of it on an actor that was idle before, exchanges on an idle network.
-sim::Spent alone(const Pieces& pieces);
+sim::Spent spent_alone(const Pieces& pieces);
 
 // The exchanges of context-parallel ranks round an attention core (context.hpp).
 struct ContextExchanges {

@@ -113,7 +113,7 @@ void PassWriter::Writer::wait() {
   beside_ = beside_piece_ = -1;
 }
 
-void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const Sweep& on) {
+void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const PassActivities& on) {
   const bool divided = of_->divided_, rows_divided = of_->sequence_parallel_;
   bool core_done = false;
   for (const auto& op : ops) {

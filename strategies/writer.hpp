@@ -10,7 +10,7 @@
 namespace strategies {
 
 // The activities of a forward sweep over a block.
-struct Sweep {
+struct PassActivities {
   Activity compute, tensor, context, expert;
 };
 
@@ -46,7 +46,7 @@ class PassWriter::Writer {
   void wait();
 
   // One forward sweep over a block.
-  void sweep(const std::vector<OperatorCost>& ops, const Sweep& on);
+  void sweep(const std::vector<OperatorCost>& ops, const PassActivities& on);
   // The attention core of a block, forward.
   void core(const std::vector<OperatorCost>& ops, Activity compute_activity, Activity context);
   // Writes the core's backward pass, with its input gradient.

@@ -247,11 +247,11 @@ Cost all_reduce_cost(double size, const Paths& paths) {
 Cost fastest(Collective collective, double size, const Paths& paths) {
   switch (collective) {
     case Collective::all_reduce:
-      return after(paths.launch, all_reduce_cost(size, paths));
+      return after(paths.start_up, all_reduce_cost(size, paths));
     case Collective::all_to_all:
-      return after(paths.launch, all_to_all_cost(size, paths));
+      return after(paths.start_up, all_to_all_cost(size, paths));
     default:
-      return after(paths.launch, passed_on(collective, size, paths));
+      return after(paths.start_up, passed_on(collective, size, paths));
   }
 }
 
@@ -265,7 +265,7 @@ Cost message(double size, const Paths& paths) {
     const double transfer = size / (wire * (inside ? paths.intra : paths.inter));
     best = faster(best, {ring_base[p] * us + hop + transfer, transfer});
   }
-  return after(paths.launch, best);
+  return after(paths.start_up, best);
 }
 
 }  // namespace topology

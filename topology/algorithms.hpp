@@ -7,7 +7,7 @@
 namespace topology {
 
 // Seconds in all, and how many of them the bytes take at the bandwidth of the algorithm: the rest
-// is launch, latency and the ramp. 0 ≤ transfer ≤ time.
+// is start-up, latency and the ramp. 0 ≤ transfer ≤ time.
 struct Cost {
   double time = 0, transfer = 0;
 };

@@ -39,7 +39,7 @@ Paths surveyed(Paths paths, const NvLink& nvlink) {
   paths.intra *= constants::surveyed_nvlink[paths.row()] * 1e9 *
                  constants::surveyed_efficiency[paths.row()] /
                  (nvlink.bandwidth.value * nvlink.efficiency);
-  paths.launch = constants::start_up[paths.row()] * 1e-6;
+  paths.start_up = constants::start_up[paths.row()] * 1e-6;
   paths.ramp = constants::ring_ramp[paths.row()];
   paths.switch_ramp = std::max(paths.ramp, constants::switch_ramp);
   return paths;
@@ -178,7 +178,7 @@ Evidence evidence_inside(Collective collective, double size, const Paths& paths,
   const auto machine = surveyed(paths, node.nvlink);
   const auto& device = node.device;
   if (time->beyond || !same_size(machine.intra, paths.intra) ||
-      !same_size(machine.launch, paths.launch) || !same_size(machine.ramp, paths.ramp) ||
+      !same_size(machine.start_up, paths.start_up) || !same_size(machine.ramp, paths.ramp) ||
       family_of(device.rates->name) != family_of(device.name))
     return Evidence::scaled;
   return weaker(among(surface->axes[0], paths.ranks), among(sizes, size));

@@ -57,7 +57,7 @@ double intra_rate(int members, bool nvlink, const Node& node) {
   return alone ? rate : rate * constants::pcie_ring_share;
 }
 
-units::Seconds usual_launch(const Paths& paths) {
+units::Seconds usual_start_up(const Paths& paths) {
   return {constants::start_up[paths.row()] * 1e-6};
 }
 
@@ -165,7 +165,7 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind
                     group.most_per_node >= constants::nvls_ranks_least;
   if (group.most_per_node > 1) need_rate(paths.intra, no_way_inside);
   paths.direct = paths.nvlink && node.nvlink.kind == NvLink::Kind::mesh && !cube_mesh(node);
-  paths.launch = node.nvlink.launch.value_or(usual_launch(paths)).value;
+  paths.start_up = node.nvlink.launch.value_or(usual_start_up(paths)).value;
   paths.ramp = node.nvlink.ramp.value_or(constants::ring_ramp[paths.row()]);
   paths.switch_ramp = std::max(paths.ramp, constants::switch_ramp);
   paths.channels = 24;  // so many that no limit per channel binds inside a node
@@ -175,7 +175,7 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind
   paths.inter = nics * nic_rate(cluster, kind);
   need_rate(paths.inter, no_way_out);
   paths.in_network = cluster.fabric.collectives_in_network;
-  paths.launch += cluster.fabric.launch.value;
+  paths.start_up += cluster.fabric.launch.value;
   paths.ramp = paths.switch_ramp = cluster.fabric.ramp.value_or(constants::network_ramp);
   // Few or slow channels are doubled.
   const bool doubled = nics <= 4 || paths.generation <= Generation::ampere;

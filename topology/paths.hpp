@@ -20,7 +20,7 @@ struct Paths {
   double inter = 0;          // of all NICs the group may use in a node; 0 in one node
   double channels = 0;       // parallel rings or trees
   double nic = 0, wire = 0;  // latency of the NIC; of the switches of one message
-  double launch = 0;         // of every collective
+  double start_up = 0;       // of every collective
   double ramp = 0, switch_ramp = 0;  // of rings and trees; of reduction in the NVLink switch
 
   std::size_t spread() const { return nodes <= 1 ? 0 : nodes <= 2 ? 1 : 2; }

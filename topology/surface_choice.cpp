@@ -10,8 +10,8 @@ using Kind = RateSurface::Kind;
 using Numbers = RateSurface::Numbers;
 using units::Precision;
 
-const RateSurface* first_of(const Device& device, Kind kind, Numbers numbers,
-                            std::initializer_list<std::string_view> kernels) {
+const RateSurface* first_surface(const Device& device, Kind kind, Numbers numbers,
+                                 std::initializer_list<std::string_view> kernels) {
   if (device.rates == nullptr) return nullptr;
   for (const auto kernel : kernels)
     if (const auto* found = device.rates->find(kind, kernel, numbers)) return found;
@@ -24,12 +24,12 @@ const RateSurface* product_surface(const Device& device, Precision precision) {
   switch (precision) {
     case Precision::bf16:
     case Precision::fp16:
-      return first_of(device, Kind::product, Numbers::bf16, {"cublas", "vllm-default"});
+      return first_surface(device, Kind::product, Numbers::bf16, {"cublas", "vllm-default"});
     case Precision::fp8:
     case Precision::mxfp8:
-      return first_of(device, Kind::product, Numbers::fp8, {"cutlass"});
+      return first_surface(device, Kind::product, Numbers::fp8, {"cutlass"});
     case Precision::nvfp4:
-      return first_of(device, Kind::product, Numbers::nvfp4, {"flashinfer-cutedsl"});
+      return first_surface(device, Kind::product, Numbers::nvfp4, {"flashinfer-cutedsl"});
     case Precision::fp32:
     case Precision::tf32:
       return nullptr;
@@ -39,7 +39,7 @@ const RateSurface* product_surface(const Device& device, Precision precision) {
 
 ExpertsSurfaces experts_surfaces(const Device& device, Precision precision) {
   const auto of = [&](Numbers numbers, std::string_view kernel) {
-    return first_of(device, Kind::experts, numbers, {kernel});
+    return first_surface(device, Kind::experts, numbers, {kernel});
   };
   if (precision == Precision::fp32 || precision == Precision::tf32) return {};
   if (precision == Precision::fp8 || precision == Precision::mxfp8 || precision == Precision::nvfp4)
@@ -49,12 +49,12 @@ ExpertsSurfaces experts_surfaces(const Device& device, Precision precision) {
 }
 
 const RateSurface* attention_surface(const Device& device) {
-  return first_of(device, Kind::attention, Numbers::bf16, {"vllm:flashinfer-trtllm-prefill"});
+  return first_surface(device, Kind::attention, Numbers::bf16, {"vllm:flashinfer-trtllm-prefill"});
 }
 
 const RateSurface* collective_surface(const Device& device, Collective collective) {
   const auto of = [&](auto... kernels) {
-    return first_of(device, Kind::collective, Numbers::bf16, {kernels...});
+    return first_surface(device, Kind::collective, Numbers::bf16, {kernels...});
   };
   switch (collective) {
     case Collective::all_reduce:

@@ -285,9 +285,9 @@ Minimum minimise(const FitProblem& problem, const Residuals& residuals) {
   return result;
 }
 
-Assessment assess(const FitProblem& problem, const Point& point, const Residuals& residuals) {
+FitAssessment assess(const FitProblem& problem, const Point& point, const Residuals& residuals) {
   check(problem);
-  Assessment result;
+  FitAssessment result;
   result.residuals = at(residuals, point);
   const auto& r = result.residuals;
   const auto j = jacobian(problem, point, r, residuals);

@@ -56,7 +56,7 @@ struct Minimum {
 // Throws std::invalid_argument for a start outside its bounds, or without observations.
 Minimum minimise(const FitProblem& problem, const Residuals& residuals);
 
-struct Assessment {
+struct FitAssessment {
   std::vector<double> residuals;
   // Standard error of each parameter. Weights of observations count as numbers of independent ones.
   // The square is the diagonal of (JᵀWJ / s² + 1/width²)⁻¹, s² being the weighted mean square of
@@ -70,6 +70,6 @@ struct Assessment {
 };
 
 // Around a point where the cost is smallest. parameters + 1 evaluations; O(groups · parameters³).
-Assessment assess(const FitProblem& problem, const Point& point, const Residuals& residuals);
+FitAssessment assess(const FitProblem& problem, const Point& point, const Residuals& residuals);
 
 }  // namespace forecast

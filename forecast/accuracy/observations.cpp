@@ -30,7 +30,7 @@ std::vector<Observation> weighed(const std::vector<Membership>& members, std::si
 }
 
 void add_errors(CalibrationSummary& summary, const std::vector<Membership>& members,
-                const std::vector<double>& before, const Assessment& assessment) {
+                const std::vector<double>& before, const FitAssessment& assessment) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     auto& set = summary.sets[members[i].set];
     const auto share = [&](double residual) {

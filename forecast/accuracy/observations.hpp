@@ -31,6 +31,6 @@ std::vector<Observation> weighed(const std::vector<Membership>& members, std::si
 // Adds to the summary the mean errors of each of its data sets, whose sizes it has, and their
 // means: with the residuals before, with those of the assessment, and with groups left out.
 void add_errors(CalibrationSummary& summary, const std::vector<Membership>& members,
-                const std::vector<double>& before, const Assessment& assessment);
+                const std::vector<double>& before, const FitAssessment& assessment);
 
 }  // namespace forecast

@@ -8,6 +8,7 @@ namespace forecast {
 // A tenth of a standard normal distribution lies beyond so many standard deviations, so 80 % of it
 // lie between as many on both sides of the mean.
 constexpr double normal_tenth = 1.2816;
+constexpr double exact_normal_tenth = 1.2815515655446004;  // for money
 
 struct Vote {
   double value = 0, weight = 1;  // weight > 0

@@ -23,9 +23,9 @@ bool speaks_of(const std::vector<std::string>& sentences, std::string_view key) 
 }
 
 // Tries one key of a plan on a model of the same parts with few layers, divided by nothing else.
-class Trial {
+class KeyTrial {
  public:
-  Trial(const Scenario& scenario, Framework framework)
+  KeyTrial(const Scenario& scenario, Framework framework)
       : scenario_(scenario), framework_(framework) {
     auto& s = scenario_;
     s.model.layers = layers;
@@ -59,7 +59,7 @@ class Trial {
   Framework framework_;
 };
 
-void limit_schedules(const Trial& trial, Space& space) {
+void limit_schedules(const KeyTrial& trial, Space& space) {
   using enum ScheduleKind;
   constexpr std::array all{one_f_one_b, interleaved, gpipe, zb_h1,    zb_h2,
                            zb_v,        v_half,      v_min, dualpipe, dualpipe_v};
@@ -79,7 +79,7 @@ void limit_schedules(const Trial& trial, Space& space) {
 }
 
 // A search varies no overlap: a stage that the framework runs only under another one is left out.
-void limit_sharding(const Trial& trial, Space& space) {
+void limit_sharding(const KeyTrial& trial, Space& space) {
   std::vector<std::int64_t> kept;
   for (std::int64_t zero = 0; zero <= 3; ++zero) {
     const auto stage = [&](Plan& plan) { plan.zero = static_cast<int>(zero); };
@@ -89,7 +89,7 @@ void limit_sharding(const Trial& trial, Space& space) {
   if (!kept.empty()) space.zero.listed = kept;
 }
 
-void limit_degrees(const Trial& trial, Space& space) {
+void limit_degrees(const KeyTrial& trial, Space& space) {
   if (!trial.runs("pipeline ", [](Plan& plan) { plan.pipeline = 2; })) space.pipeline.most = 1;
   if (!trial.runs("context_method ", [](Plan& plan) { plan.context = 2; })) space.context.most = 1;
   for (const bool divides : {false, true})
@@ -105,7 +105,7 @@ void limit_degrees(const Trial& trial, Space& space) {
     space.partition = false;
 }
 
-std::vector<Recompute> ways_of(const Trial& trial) {
+std::vector<Recompute> ways_of(const KeyTrial& trial) {
   using enum Recompute::Kind;
   const std::array all{Recompute{none}, Recompute{selective}, Recompute{per_op}, Recompute{full}};
   std::vector<Recompute> ways;
@@ -116,7 +116,7 @@ std::vector<Recompute> ways_of(const Trial& trial) {
 
 // The alternative, once for each recomputation of all layers that the framework has.
 std::vector<search::Alternative> alternatives_of(search::Alternative one, Framework framework) {
-  const Trial trial(one.scenario, framework);
+  const KeyTrial trial(one.scenario, framework);
   limit_schedules(trial, one.space);
   limit_sharding(trial, one.space);
   limit_degrees(trial, one.space);

@@ -28,7 +28,7 @@ std::string purchase_pareto_text(const Purchase& purchase, const Decision& decis
 }
 
 // "price 20 % up or down", once for what is the same both ways.
-std::string sensitivity_words(const search::Sensitivity& row, bool both) {
+std::string sensitivity_words(const search::CostSensitivity& row, bool both) {
   auto what = fmt::format("{} {:.0f} % {}", row.parameter, 100 * std::abs(row.change),
                           both             ? "up or down"
                           : row.change > 0 ? "up"

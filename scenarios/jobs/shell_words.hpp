@@ -27,10 +27,9 @@ class ShellVariables {
 
   // The words that a word of a script stands for: quotes and backslashes go, variables are put in,
   // and those outside of quotes are split at blanks. A variable without value, an argument of the
-  // script and the output of a command are trouble of their word; all of its arguments
-  // at once, "$@", stay as they are. Scripts that double
-  // their variables again and again end as trouble too: all words that one object makes are
-  // bounded.
+  // script and the output of a command are trouble of their word; all of its arguments at once,
+  // "$@", stay as they are. Scripts that double their variables again and again end as trouble
+  // too: all words that one object makes are bounded.
   std::vector<JobWord> expanded(std::string_view raw, const Place& at) const;
   // The words of a value that is kept: trouble stays in its place in the text, marked, until the
   // value is expanded.

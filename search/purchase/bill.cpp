@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Money and time of one option, whose plans are known.
-#include "search/purchase/purchase.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "forecast/accuracy/quantile.hpp"
+#include "search/purchase/purchase.hpp"
 #include "topology/fabric_plan.hpp"
 
 namespace search {
@@ -15,8 +15,7 @@ using units::Seconds;
 using units::Watts;
 
 constexpr Seconds year{365 * 86400.0}, hour{3600};
-constexpr double least_goodput = 1e-6;            // below, training never gets anywhere
-constexpr double ninetieth = 1.2815515655446004;  // percentile of a normal distribution, in σ
+constexpr double least_goodput = 1e-6;  // below, training never gets anywhere
 
 double count(std::int64_t number) { return static_cast<double>(number); }
 
@@ -64,12 +63,12 @@ struct Bill {
   }
 
   // Of training for so long; `watts` on average, of the site.
-  Costs of(Seconds time, Watts watts) const {
+  TrainingCosts of(Seconds time, Watts watts) const {
     const auto& economics = purchase.economics;
     const auto occupied = option.burn_in + time;
     const double years = occupied / year;
     const auto whole = capital_full();
-    Costs costs;
+    TrainingCosts costs;
     costs.staff = years * economics.staff_per_year;
     costs.storage =
         years * annuity(economics.storage, {}, economics.lifetime, economics.discount_rate);
@@ -131,7 +130,7 @@ void add_times(Assessment& result, const Purchase& purchase, const PurchaseOptio
   result.goodput = progressing / result.time.value;
   const double failures = variance / (result.time.value * result.time.value);
   const auto spread = [&](double logarithm) {
-    return std::sqrt(std::pow(logarithm / ninetieth, 2) + failures);
+    return std::sqrt(std::pow(logarithm / forecast::exact_normal_tenth, 2) + failures);
   };
   result.spread_low = spread(std::log(result.time / result.time_low));
   result.spread_high = spread(std::log(result.time_high / result.time));

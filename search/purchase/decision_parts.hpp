@@ -42,9 +42,9 @@ Assessed with_nodes_found(const Purchase& purchase, PurchaseOption& option, Plan
 
 // Each assumption a fifth up and down, for all options at once; then, against the recommended one
 // alone, its price or rent a fifth up and its efficiency a fifth down. Plans stay. O(options) each.
-std::vector<Sensitivity> sensitivity_of(const Purchase& purchase,
-                                        const std::vector<Assessed>& options,
-                                        std::optional<std::size_t> recommended);
+std::vector<CostSensitivity> sensitivity_of(const Purchase& purchase,
+                                            const std::vector<Assessed>& options,
+                                            std::optional<std::size_t> recommended);
 
 // Gives the plan's forecast its interval and its correction.
 void set_interval_and_correction(Planned& plan, const Purchasing& how);

@@ -64,7 +64,7 @@ class Counting {
   }
 
  private:
-  struct Trial {
+  struct AssessedNodes {
     PurchaseOption option;
     Found found;
     Assessment assessment;
@@ -99,10 +99,10 @@ class Counting {
 
   bool may_try() const { return trials_.size() < most_tries && planning_.refused().empty(); }
 
-  const Trial& trial(Count nodes) {
+  const AssessedNodes& trial(Count nodes) {
     const auto known = trials_.find(nodes);
     if (known != trials_.end()) return known->second;
-    Trial made{with_nodes(option_, nodes), {}, {}};
+    AssessedNodes made{with_nodes(option_, nodes), {}, {}};
     made.found = planning_.found(made.option, number_);
     if (planning_.refused().empty())
       made.assessment = planning_.assessment(made.option, made.found);
@@ -218,7 +218,7 @@ class Counting {
   Planning& planning_;
   std::size_t number_;
   bool bounded_ = false;  // by more than what is tried at most
-  std::map<Count, Trial> trials_;
+  std::map<Count, AssessedNodes> trials_;
 };
 
 }  // namespace

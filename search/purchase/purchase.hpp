@@ -150,7 +150,7 @@ struct Found {
 
 // --- What it costs
 
-struct Costs {
+struct TrainingCosts {
   // The part of the price that the job uses up; support, staff and storage for its time.
   units::Money capital, energy, rent, support, staff, storage;
   units::Money total() const { return capital + energy + rent + support + staff + storage; }
@@ -175,7 +175,7 @@ struct Assessment {
   units::Seconds time, time_low, time_high;  // of training everything; 80 % interval
   units::Seconds until_done;                 // lead time and burn-in before
   double spread_low = 0, spread_high = 0;    // standard deviations of the logarithm of `time`
-  Costs costs;
+  TrainingCosts costs;
   units::Money total_low, total_high;  // at the ends of the interval
   units::Money capital_full;
   double tokens = 0;     // of all workloads, weighted, without overhead
@@ -216,7 +216,7 @@ std::optional<Recommended> recommend(const std::vector<Assessment>& options);
 // one.
 std::vector<std::size_t> pareto_of(const std::vector<Assessment>& options);
 
-struct Sensitivity {
+struct CostSensitivity {
   std::string parameter;  // price, rent, efficiency, energy_price, failure_rate; "price of NAME"
   double change = 0;      // +0.2: a fifth more
   std::optional<std::size_t> recommended;
@@ -247,7 +247,7 @@ struct Decision {
   std::vector<Assessed> options;  // as in the purchase
   std::optional<Recommended> recommended;
   std::vector<std::size_t> pareto;
-  std::vector<Sensitivity> sensitivity;
+  std::vector<CostSensitivity> sensitivity;
   Purchase purchase = {};  // with the numbers of nodes that were found
 };
 

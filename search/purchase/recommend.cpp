@@ -44,16 +44,16 @@ constexpr std::array variations{Variation{"price", &Assumptions::price},
 constexpr double varied_share = 0.2;
 
 // Everything assessed again; only `best` with the factor where that stands `alone`, or all options.
-Sensitivity varied(const Purchase& purchase, const std::vector<Assessed>& options,
-                   const Variation& variation, double by, std::optional<std::size_t> best,
-                   bool alone) {
+CostSensitivity varied(const Purchase& purchase, const std::vector<Assessed>& options,
+                       const Variation& variation, double by, std::optional<std::size_t> best,
+                       bool alone) {
   std::vector<Assessment> again;
   for (std::size_t i = 0; i < options.size(); ++i) {
     Assumptions assumed;
     if (!alone || *best == i) assumed.*variation.factor = 1 + by;
     again.push_back(assess(purchase, purchase.options[i], options[i].found.workloads, assumed));
   }
-  Sensitivity row{.parameter = variation.name, .change = by, .recommended = {}};
+  CostSensitivity row{.parameter = variation.name, .change = by, .recommended = {}};
   if (alone) row.parameter += " of " + purchase.options[*best].name;
   if (best && again[*best].planned) row.total_cost = again[*best].costs.total();
   if (const auto chosen = recommend(again)) row.recommended = chosen->option;
@@ -93,10 +93,10 @@ std::vector<std::size_t> pareto_of(const std::vector<Assessment>& options) {
   return front;
 }
 
-std::vector<Sensitivity> sensitivity_of(const Purchase& purchase,
-                                        const std::vector<Assessed>& options,
-                                        std::optional<std::size_t> recommended) {
-  std::vector<Sensitivity> rows;
+std::vector<CostSensitivity> sensitivity_of(const Purchase& purchase,
+                                            const std::vector<Assessed>& options,
+                                            std::optional<std::size_t> recommended) {
+  std::vector<CostSensitivity> rows;
   for (const auto& variation : variations)
     for (const double by : {varied_share, -varied_share})
       rows.push_back(varied(purchase, options, variation, by, recommended, false));

@@ -150,7 +150,7 @@ void WaterLevels::flush_released() {
 
 void WaterLevels::arrive(std::uint32_t id) {
   auto& path = paths_[id];
-  if (alone(path)) return hold_alone(id);
+  if (is_alone(path)) return hold_alone(id);
   holders_[id] = limbo;
   for (const auto& hop : hops_of(path)) {
     links_[hop.link].users += weight(path, hop);
@@ -158,7 +158,7 @@ void WaterLevels::arrive(std::uint32_t id) {
   }
 }
 
-bool WaterLevels::alone(const Path& path) {
+bool WaterLevels::is_alone(const Path& path) {
   return std::ranges::all_of(hops_of(path),
                              [&](const Hop& hop) { return crossing_[hop.link].size() == 1; });
 }

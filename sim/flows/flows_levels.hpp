@@ -128,7 +128,7 @@ class WaterLevels {
   void release(std::uint32_t path, std::int64_t flows);
   void flush_released();
   void arrive(std::uint32_t path);
-  bool alone(const Path& path);
+  bool is_alone(const Path& path);
   void hold_alone(std::uint32_t path);
   void enlist(std::uint32_t path);
   void delist(std::uint32_t path);

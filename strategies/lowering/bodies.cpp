@@ -8,7 +8,7 @@
 namespace strategies {
 
 Pieces written(const Cast& cast, std::size_t writer, const Segment& segment, Pass pass,
-               const Variant& how) {
+               const PassVariant& how) {
   auto pieces = pass == Pass::forward ? cast.writers[writer]->forward(segment, how.slowdown)
                                       : cast.writers[writer]->backward(segment, pass, how.slowdown);
   auto& first = pieces.front().body;
@@ -24,9 +24,9 @@ Bodies::Bodies(const Cast& cast, sim::Program& program)
     : cast_(cast), program_(program), whole_(cast.writers.size() * cast.blocks.size()) {}
 
 const WrittenPass& Bodies::pass(std::size_t writer, const Segment& segment, Pass pass,
-                                const Variant& how) {
+                                const PassVariant& how) {
   const auto& blocks = cast_.blocks;
-  if (how != Variant{} || &segment < blocks.data() || &segment >= blocks.data() + blocks.size())
+  if (how != PassVariant{} || &segment < blocks.data() || &segment >= blocks.data() + blocks.size())
     return any_pass(writer, segment, pass, how);
   const auto v = static_cast<std::size_t>(&segment - blocks.data());
   auto& found = whole_[writer * blocks.size() + v][static_cast<std::size_t>(pass)];
@@ -35,7 +35,7 @@ const WrittenPass& Bodies::pass(std::size_t writer, const Segment& segment, Pass
 }
 
 const WrittenPass& Bodies::any_pass(std::size_t writer, const Segment& segment, Pass pass,
-                                    const Variant& how) {
+                                    const PassVariant& how) {
   auto [found, fresh] = passes_.try_emplace({writer, segment, pass, how});
   if (!fresh) return found->second;
   for (auto& piece : written(cast_, writer, segment, pass, how))

@@ -15,17 +15,17 @@
 namespace strategies {
 
 // How a pass is written.
-struct Variant {
+struct PassVariant {
   double slowdown = 1.0;        // of computation, which runs beside communication
   bool second_of_pair = false;  // what it needs the first has waited for
   // In a pair: of both passes where it is the second, nothing where it is the first.
   std::optional<PassMemory> memory = {};
-  friend auto operator<=>(const Variant&, const Variant&) = default;
+  friend auto operator<=>(const PassVariant&, const PassVariant&) = default;
 };
 
 // Writes the pieces of a pass over a segment, as the writer with this index does.
 Pieces written(const Cast& cast, std::size_t writer, const Segment& segment, Pass pass,
-               const Variant& how = {});
+               const PassVariant& how = {});
 
 // A piece of a pass whose body the program has; the rest as in Piece.
 struct WrittenPiece {
@@ -44,7 +44,7 @@ class Bodies {
 
   // Returns a pass over a segment as the writer with this index writes it.
   const WrittenPass& pass(std::size_t writer, const Segment& segment, Pass pass,
-                          const Variant& how = {});
+                          const PassVariant& how = {});
   // Of two virtual stages, as the writer with this index writes them.
   PassMemory pair_memory(std::size_t writer, const Segment& ahead, const Segment& back);
   // Returns the body that packs gradients of so many parameters before they are sent compressed:
@@ -53,10 +53,10 @@ class Bodies {
 
  private:
   const WrittenPass& any_pass(std::size_t writer, const Segment& segment, Pass pass,
-                              const Variant& how);
+                              const PassVariant& how);
   const Cast& cast_;
   sim::Program& program_;
-  std::map<std::tuple<std::size_t, Segment, Pass, Variant>, WrittenPass> passes_;
+  std::map<std::tuple<std::size_t, Segment, Pass, PassVariant>, WrittenPass> passes_;
   // The same again for whole virtual stages, which most passes are: [writer, virtual stage][pass].
   std::vector<std::array<const WrittenPass*, 4>> whole_;
   // By writer and virtual stages.

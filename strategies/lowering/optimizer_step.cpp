@@ -49,8 +49,8 @@ sim::Picoseconds passes_of(const Cast& cast, std::uint32_t actor) {
   sim::Picoseconds sum = 0;
   for (int chunk = 0; chunk < cast.chunks(); ++chunk)
     for (auto pass : {Pass::forward, Pass::backward})
-      sum += alone(written(cast, cast.writer_of[actor],
-                           cast.blocks_at(cast.actors[actor].stage, chunk), pass))
+      sum += spent_alone(written(cast, cast.writer_of[actor],
+                                 cast.blocks_at(cast.actors[actor].stage, chunk), pass))
                  .total();
   return sum;
 }

@@ -40,7 +40,7 @@ void take_pieces(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
 void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
                    const Segment& segment, Pass pass, double slowdown) {
   take_pieces(run, emitter, cast, stage, segment, pass,
-              [&](std::size_t) { return Variant{slowdown}; });
+              [&](std::size_t) { return PassVariant{slowdown}; });
 }
 
 void begin_half(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
@@ -49,7 +49,7 @@ void begin_half(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
   take_pieces(run, emitter, cast, stage, second ? pair.back : pair.ahead, half,
               [&](std::size_t writer) {
                 const auto both = emitter.bodies.pair_memory(writer, pair.ahead, pair.back);
-                return Variant{slowdown, second, second ? both : PassMemory{}};
+                return PassVariant{slowdown, second, second ? both : PassMemory{}};
               });
 }
 

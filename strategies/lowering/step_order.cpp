@@ -27,7 +27,7 @@ ChunkTimes times_of(const Cast& cast, int stage) {
     for (int chunk = 0; chunk < cast.chunks(); ++chunk) {
       const auto pieces = written(cast, writer, cast.blocks_at(stage, chunk), pass);
       check_pass(pieces);
-      const auto one = alone(pieces).total();
+      const auto one = spent_alone(pieces).total();
       work += static_cast<double>(one) * static_cast<double>(cast.microbatches);
       check_ticks(work);
       sum += one;

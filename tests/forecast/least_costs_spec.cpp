@@ -121,11 +121,11 @@ TEST_CASE("no step is shorter than what a device's passes and pairs take one aft
       };
       sim::Picoseconds sum = 0;
       for (std::size_t i = 0; i < slots.size(); ++i) {
-        const auto alone = times.alone(blocks(slots[i]), slots[i].pass);
+        const auto alone = times.time_alone(blocks(slots[i]), slots[i].pass);
         sum += alone;
         if (!slots[i].paired) continue;
         const auto& back = blocks(slots[++i]);
-        const auto other = times.alone(back, Pass::backward);
+        const auto other = times.time_alone(back, Pass::backward);
         const auto both = times.pair(blocks(slots[i - 1]), back);
         CHECK(both >= std::max(alone, other));
         CHECK(both <= alone + other);

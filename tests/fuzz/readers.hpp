@@ -21,7 +21,7 @@
 #include "scenarios/foreign/profiler_trace.hpp"
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/scenario_text.hpp"
-#include "scenarios/kernel_table.hpp"
+#include "scenarios/measured/kernel_table.hpp"
 #include "scenarios/published.hpp"
 #include "scenarios/purchase/purchase_file.hpp"
 #include "scenarios/scenario_file.hpp"

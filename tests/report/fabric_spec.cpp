@@ -38,11 +38,11 @@ topology::Fabric measured() {
   return fabric;
 }
 
-topology::SweepScore sweep(bool framework) {
-  topology::Sweep table{.name = framework ? "through_torch" : "nccl_tests",
-                        .source = "somebody",
-                        .cluster = pod(),
-                        .framework = framework};
+topology::TableScore scored(bool framework) {
+  topology::CollectiveTable table{.name = framework ? "through_torch" : "nccl_tests",
+                                  .source = "somebody",
+                                  .cluster = pod(),
+                                  .framework = framework};
   for (const double size : {1e6, 1e8})
     table.points.push_back({.group = {8, 1, 8, 8}, .size = {size}, .measured = {size / 100e9}});
   return topology::score(table);
@@ -72,8 +72,8 @@ TEST_CASE("a measured fabric is written as a catalog entry") {
 }
 
 TEST_CASE("collectives beside their measurements read as kept, frameworks outside the means") {
-  golden::check("collectives.txt", report::collectives_text({sweep(false), sweep(true)}));
-  const auto json = nlohmann::json::parse(report::collectives_json({sweep(false), sweep(true)}));
+  golden::check("collectives.txt", report::collectives_text({scored(false), scored(true)}));
+  const auto json = nlohmann::json::parse(report::collectives_json({scored(false), scored(true)}));
   CHECK(json["rows"] == 4);
   const auto& first = json["datasets"][0];
   CHECK(first["rows"][0]["measured_s"] == 1e-5);

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "report/plots/sweep_plot.hpp"
 #include "report/sweep/sweep.hpp"
+#include "report/sweep/sweep_plot.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
 

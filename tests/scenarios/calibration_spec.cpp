@@ -4,8 +4,8 @@
 #include "scenarios/calibration.hpp"
 #include "scenarios/catalog.hpp"
 #include "scenarios/documents/edit.hpp"
+#include "scenarios/measured/collective_tables.hpp"
 #include "scenarios/published.hpp"
-#include "scenarios/sweeps/sweeps.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 
@@ -59,7 +59,7 @@ TEST_CASE("the calibration of the checkout can be read, and names known data set
   const auto folder = std::filesystem::path(STEPCAST_SOURCE_DIR) / "scenarios";
   const auto calibration = scenarios::load_calibration(folder / "calibration.yaml");
   const auto runs = scenarios::dataset_names(folder / "published");
-  const auto tables = scenarios::sweep_names(folder / "collectives");
+  const auto tables = scenarios::collective_table_names(folder / "collectives");
   for (const auto& set : calibration.sets) {
     CAPTURE(set.name);
     const bool collectives = set.measure == scenarios::CalibrationSet::Measure::collectives;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/documents/yaml.hpp"
-#include "scenarios/kernel_table.hpp"
+#include "scenarios/measured/kernel_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/foreign/nccl_tests.hpp"
-#include "scenarios/measured_fabric.hpp"
+#include "scenarios/measured/measured_fabric.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 #include "topology/collective.hpp"

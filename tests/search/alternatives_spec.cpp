@@ -38,7 +38,7 @@ TEST_CASE("of several alternatives the best is found, and the bound holds for al
     std::optional<Picoseconds> best;
     std::int64_t enumerated = 0;
     for (std::size_t i = 0; i <= question.others.size(); ++i) {
-      const auto one = search::search(alone(question, i));
+      const auto one = search::search(only_alternative(question, i));
       enumerated += one.space.enumerated;
       if (const auto time = best_of(one); time && (!best || *time < *best)) best = time;
     }
@@ -78,7 +78,7 @@ TEST_CASE("where nothing fits in any alternative the one that misses by least is
   CHECK(answer.plans.empty());
   REQUIRE(answer.misfit);
   for (std::size_t i = 0; i <= question.others.size(); ++i) {
-    const auto one = search::search(alone(question, i));
+    const auto one = search::search(only_alternative(question, i));
     CHECK(answer.misfit->needed <= one.misfit->needed);
   }
 }

@@ -224,7 +224,7 @@ TEST_CASE("exposed communication is what computation does not cover") {
   const auto measures = measure(program, run(program));
   CHECK(measures.of_actor[0].on[compute] == 17);
   CHECK(measures.of_actor[0].on[comm] == 3);
-  CHECK(alone(program.templates()[0]).total() == 20);
+  CHECK(spent_alone(program.templates()[0]).total() == 20);
 }
 
 TEST_CASE("waiting is the transfer's while it is under way and idle before") {

@@ -109,7 +109,7 @@ TEST_CASE("rows run again one after the other, the last first; nested ones insid
 TEST_CASE("a row runs again once, however long; nested ones once more but for the last") {
   const auto time = [](std::vector<std::int64_t> every) {
     const World world(std::move(every));
-    return recomputed(alone(world.writer().backward(world.blocks(), Pass::backward)));
+    return recomputed(spent_alone(world.writer().backward(world.blocks(), Pass::backward)));
   };
   const auto each = time({});
   CHECK(each > 0);

@@ -93,7 +93,7 @@ TEST_CASE("a ring hides under all rounds of attention but the last; a gather is 
     const auto trace = sim::run(result.program);
     const auto spent = sim::measure(result.program, trace).of_actor.front();
     CHECK(spent.on[forward_compute] == 100);
-    const auto alone = strategies::alone(result.writer->forward({Block{}}));
+    const auto alone = strategies::spent_alone(result.writer->forward({Block{}}));
     CHECK(alone.on[forward_context_comm] == spent.on[forward_context_comm]);
     return spent.on[forward_context_comm];
   };
@@ -157,7 +157,7 @@ TEST_CASE("a ring's exchanges slow the rounds that they run beside") {
   };
   const auto result = world.lowered(costs_of(attention, 30));
   // 75 ticks beside 30 of exchange take 105; the last round has the network to itself.
-  CHECK(alone(result.writer->forward({Block{}})).total() == 105 + 25);
+  CHECK(spent_alone(result.writer->forward({Block{}})).total() == 105 + 25);
 }
 
 TEST_CASE("the parts of a sequence compute, and keep, what the whole does") {
@@ -174,10 +174,10 @@ TEST_CASE("the parts of a sequence compute, and keep, what the whole does") {
   undivided.plan.context = 1;
   const auto whole = undivided.lowered(costs);
   for (const auto pass : {Pass::backward_input, Pass::backward_weight})
-    CHECK(4 * alone(part.writer->backward({layer}, pass)).total() ==
-          alone(whole.writer->backward({layer}, pass)).total());
-  CHECK(4 * alone(part.writer->forward({layer})).total() ==
-        alone(whole.writer->forward({layer})).total());
+    CHECK(4 * spent_alone(part.writer->backward({layer}, pass)).total() ==
+          spent_alone(whole.writer->backward({layer}, pass)).total());
+  CHECK(4 * spent_alone(part.writer->forward({layer})).total() ==
+        spent_alone(whole.writer->forward({layer})).total());
   CHECK(4 * part.writer->cost(layer).kept == whole.writer->cost(layer).kept);
   CHECK(part.writer->cost(layer).parameters.all() == whole.writer->cost(layer).parameters.all());
 }

@@ -180,8 +180,8 @@ TEST_CASE("a layer exchanges twice each way, and twice more where it is computed
   const sim::Picoseconds once = 32 * 2 * 64 * 2;
   const auto spent = [&](bool forward) {
     const auto writer = world.writer(costs_of());
-    return alone(forward ? writer.forward({world.layer()})
-                         : writer.backward({world.layer()}, Pass::backward));
+    return spent_alone(forward ? writer.forward({world.layer()})
+                               : writer.backward({world.layer()}, Pass::backward));
   };
   CHECK(spent(true).on[forward_expert_comm] == 2 * once);
   CHECK(spent(false).on[backward_expert_comm] == 2 * once);
@@ -192,7 +192,7 @@ TEST_CASE("a layer exchanges twice each way, and twice more where it is computed
   CHECK(spent(false).on[recompute_expert_comm] == 2 * once);
   CHECK(spent(false).on[backward_expert_comm] == 2 * once);
   const auto weights = world.writer(costs_of()).backward({world.layer()}, Pass::backward_weight);
-  CHECK(alone(weights).on[backward_expert_comm] == 0);
+  CHECK(spent_alone(weights).on[backward_expert_comm] == 0);
 }
 
 TEST_CASE("experts compute between dispatch and combine, each way") {
@@ -213,13 +213,13 @@ TEST_CASE("experts compute between dispatch and combine, each way") {
     CHECK(piece.then->activity == forward_expert_comm);
     CHECK(forward[static_cast<std::size_t>(i) + 1].waits_for == i);
   }
-  CHECK(sim::alone(forward[0].body).total() == 0);
-  CHECK(sim::alone(forward[1].body).on[forward_compute] == 2000);
-  CHECK(sim::alone(forward[2].body).total() == 0);
+  CHECK(sim::spent_alone(forward[0].body).total() == 0);
+  CHECK(sim::spent_alone(forward[1].body).on[forward_compute] == 2000);
+  CHECK(sim::spent_alone(forward[2].body).total() == 0);
   const auto backward = writer.backward({world.layer()}, Pass::backward);
   REQUIRE(backward.size() == 3);
-  CHECK(sim::alone(backward[1].body).on[input_gradient_compute] == 2000);
-  CHECK(sim::alone(backward[1].body).on[weight_gradient_compute] == 2000);
+  CHECK(sim::spent_alone(backward[1].body).on[input_gradient_compute] == 2000);
+  CHECK(sim::spent_alone(backward[1].body).on[weight_gradient_compute] == 2000);
 }
 
 TEST_CASE("gradients go the ways of what they belong to: dispatched first, then combined") {
@@ -244,8 +244,8 @@ TEST_CASE("experts that are divided as the layer is take a collective inside of 
   world.plan = {.tensor = 2, .sequence_parallel = true};
   const auto forward = world.writer(costs_of()).forward({world.layer()});
   CHECK(forward.size() == 1);
-  CHECK(alone(forward).on[forward_expert_comm] == 2 * (2 * 16 * 2 * 64 * 2));
-  CHECK(alone(forward).on[forward_tensor_comm] == 2 * (32 * 64 * 2));
+  CHECK(spent_alone(forward).on[forward_expert_comm] == 2 * (2 * 16 * 2 * 64 * 2));
+  CHECK(spent_alone(forward).on[forward_tensor_comm] == 2 * (32 * 64 * 2));
 }
 
 TEST_CASE("without a capacity the host waits for the counts of tokens, forward only") {
@@ -280,7 +280,7 @@ TEST_CASE("DeepEP sends rows: no copies are made before they leave, nor summed w
   ExpertWorld world;
   const auto kernels = costs_of([](const units::Kernel& k) { return k.traffic.value; });
   const auto streamed = [&] {
-    return alone(world.writer(kernels).forward({world.layer()})).on[forward_compute];
+    return spent_alone(world.writer(kernels).forward({world.layer()})).on[forward_compute];
   };
   const auto copies = streamed();
   world.software.moe_dispatcher = GENERATE(MoeDispatcher::deepep, MoeDispatcher::hybridep);

@@ -87,8 +87,8 @@ TEST_CASE("full recomputation of a prediction module leaves its head alone") {
   Block dropped = module;
   dropped.drop = {Drop::everything};
   const auto writer = world.writer(flops);
-  CHECK(alone(writer.backward({dropped}, Pass::backward)).on[recompute_compute] ==
-        alone(writer.forward({world.layer()})).on[forward_compute]);
+  CHECK(spent_alone(writer.backward({dropped}, Pass::backward)).on[recompute_compute] ==
+        spent_alone(writer.forward({world.layer()})).on[forward_compute]);
   CHECK(writer.cost(dropped).recomputed == writer.cost(world.layer()).recomputed);
   CHECK(writer.cost(dropped).kept + writer.cost(dropped).recomputed == kept.kept);
 }
@@ -104,12 +104,11 @@ TEST_CASE("latent attention gathers what it projects up, not whole rows") {
   world.plan = {.tensor = 2, .sequence_parallel = true};
   const auto writer = world.writer(costs_of());
   const sim::Picoseconds row = 32 * 2;
-  CHECK(alone(writer.forward_part(world.layer(), model::Part::attention)).on[forward_tensor_comm] ==
-        row * (24 + 12 + 6 + 64));
+  CHECK(spent_alone(writer.forward_part(world.layer(), model::Part::attention))
+            .on[forward_tensor_comm] == row * (24 + 12 + 6 + 64));
   // Backward: the output's gradient gathered, the inputs gathered again, their gradients scattered.
-  CHECK(
-      alone(writer.backward_part(world.layer(), model::Part::attention)).on[backward_tensor_comm] ==
-      row * (64 + 2 * (24 + 12 + 6)));
+  CHECK(spent_alone(writer.backward_part(world.layer(), model::Part::attention))
+            .on[backward_tensor_comm] == row * (64 + 2 * (24 + 12 + 6)));
 }
 
 }  // namespace layers_spec

@@ -75,7 +75,7 @@ sim::Picoseconds work(const Played& run, std::uint32_t actor) {
     if (run.step.program.labels()[i].kind > label_backward_weight) continue;
     for (std::uint32_t p = 0; p < op.count; ++p)
       if (static_cast<std::uint32_t>(run.step.program.participants()[op.first + p].actor) == actor)
-        sum += sim::alone(run.step.program.body(run.step.program.body_of(op, p))).total();
+        sum += sim::spent_alone(run.step.program.body(run.step.program.body_of(op, p))).total();
   }
   return sum;
 }

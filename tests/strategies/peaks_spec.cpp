@@ -75,7 +75,7 @@ TEST_CASE("inputs that were gathered are kept whole, and not gathered again") {
   world.plan = {.tensor = 2, .sequence_parallel = true};
   const auto kept = [&] { return world.writer(costs()).cost(world.layer()).kept; };
   const auto sent = [&] {
-    return alone(world.writer(tests::costs_of()).backward({world.layer()}, Pass::backward))
+    return spent_alone(world.writer(tests::costs_of()).backward({world.layer()}, Pass::backward))
         .on[backward_tensor_comm];
   };
   const auto parts = kept(), twice = sent();

@@ -29,7 +29,7 @@ struct World : tests::World {
   }
   BlockCost cost(const Block& block) const { return writer(block).cost(block); }
   sim::Spent backward(const Block& block) const {
-    return alone(writer(block).backward({block}, Pass::backward));
+    return spent_alone(writer(block).backward({block}, Pass::backward));
   }
 };
 
@@ -204,14 +204,14 @@ TEST_CASE("compressed, inputs take a byte and 1/32, read and written once more")
   World world;
   const Block block = dropping({});
   const auto plain = world.cost(block);
-  const auto forward = alone(world.writer(block).forward({block})).total();
+  const auto forward = spent_alone(world.writer(block).forward({block})).total();
   const auto backward = world.backward(block).total();
   world.plan.activation_compression = ActivationCompression::fp8;
   const double values = 32.0 * (64 + 64 + 64 + 192 + 2 * 192),
                moved = values * (2 + stored_value_bytes);
   CHECK(static_cast<double>(plain.kept - world.cost(block).kept) ==
         values * (2 - stored_value_bytes));
-  CHECK(static_cast<double>(alone(world.writer(block).forward({block})).total() - forward) ==
+  CHECK(static_cast<double>(spent_alone(world.writer(block).forward({block})).total() - forward) ==
         moved);
   CHECK(static_cast<double>(world.backward(block).total() - backward) == moved);
   CHECK(world.cost(dropping({Drop::everything})).kept == 32 * 64 * 2);  // nothing left to store
@@ -234,7 +234,7 @@ TEST_CASE("a compiler does not fuse the search for the largest value with the ca
   world.software.compile = GENERATE(false, true);
   const auto ticks = [&](Fp8Recipe recipe) {
     world.training.fp8_recipe = recipe;
-    return alone(world.writer(dropping({})).forward({dropping({})})).total();
+    return spent_alone(world.writer(dropping({})).forward({dropping({})})).total();
   };
   // The inputs of the four linear layers are read once more.
   CHECK(ticks(Fp8Recipe::tensorwise) - ticks(Fp8Recipe::delayed) == 2 * 32 * (64 + 64 + 64 + 192));

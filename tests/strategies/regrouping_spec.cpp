@@ -52,10 +52,10 @@ TEST_CASE("inside of a smaller group a layer takes and holds what a plan of that
   const Block layer{.kind = Block::Kind::layer};
   const PassWriter usual(share, costs, {{layer}});
   const auto regrouped = four.writer(costs);
-  CHECK(alone(regrouped.forward({four.layer})).on == alone(usual.forward({layer})).on);
+  CHECK(spent_alone(regrouped.forward({four.layer})).on == spent_alone(usual.forward({layer})).on);
   for (const auto pass : all_passes)
-    CHECK(alone(regrouped.backward({four.layer}, pass)).on ==
-          alone(usual.backward({layer}, pass)).on);
+    CHECK(spent_alone(regrouped.backward({four.layer}, pass)).on ==
+          spent_alone(usual.backward({layer}, pass)).on);
   CHECK(regrouped.cost(four.layer).kept == usual.cost(layer).kept);
   CHECK(regrouped.cost(four.layer).parameters.all() == usual.cost(layer).parameters.all());
 }
@@ -66,10 +66,10 @@ TEST_CASE("every rank trades its part of the rows on the way in and out, and of 
   // Two samples of 32 tokens of 64 values of 2 bytes, a quarter of them.
   const sim::Picoseconds part = 2 * 32 * 64 * 2 / 4;
   const auto forward = [&](const Block& block) {
-    return alone(writer.forward({block})).on[forward_tensor_comm];
+    return spent_alone(writer.forward({block})).on[forward_tensor_comm];
   };
   const auto backward = [&](const Block& block, Pass pass) {
-    return alone(writer.backward({block}, pass)).on[backward_tensor_comm];
+    return spent_alone(writer.backward({block}, pass)).on[backward_tensor_comm];
   };
   CHECK(forward(world.alone_in_its_stage) == forward(world.layer) + 2 * part);
   for (const auto pass : {Pass::backward, Pass::backward_input})
@@ -93,10 +93,10 @@ TEST_CASE("where ranks have whole rows, only what they have left out is gathered
       }(),
       costs_of(), {{world.layer, first, last}});
   const auto forward = [&](const Block& block) {
-    return alone(both.forward({block})).on[forward_tensor_comm];
+    return spent_alone(both.forward({block})).on[forward_tensor_comm];
   };
   const auto backward = [&](const Block& block) {
-    return alone(both.backward({block}, Pass::backward)).on[backward_tensor_comm];
+    return spent_alone(both.backward({block}, Pass::backward)).on[backward_tensor_comm];
   };
   CHECK(forward(first) == forward(world.layer));
   CHECK(forward(last) == forward(world.layer) + rows);

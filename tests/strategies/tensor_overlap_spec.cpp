@@ -35,11 +35,11 @@ constexpr Block layer{};
 
 double forward(const tests::World& world, double collective, double per_row = 12.5) {
   const auto result = world.lowered(tests::costs_of(products(per_row), collective));
-  return static_cast<double>(alone(result.writer->forward({layer})).total());
+  return static_cast<double>(spent_alone(result.writer->forward({layer})).total());
 }
 double backward(const tests::World& world, double collective, Pass pass = Pass::backward) {
   const auto result = world.lowered(tests::costs_of(products(12.5), collective));
-  return static_cast<double>(alone(result.writer->backward({layer}, pass)).total());
+  return static_cast<double>(spent_alone(result.writer->backward({layer}, pass)).total());
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
 #include "topology/collective.hpp"
+#include "topology/collective_table.hpp"
 #include "topology/measured_collective.hpp"
-#include "topology/sweep.hpp"
 
 namespace measured_collective_spec {
 
@@ -78,27 +78,27 @@ TEST_CASE("a table without order or content is refused") {
 }
 
 TEST_CASE("the errors of a table are means over its small and its large rows") {
-  Sweep sweep{.name = "table", .cluster = samples::a100(1)};
+  CollectiveTable table{.name = "table", .cluster = samples::a100(1)};
   const auto node = samples::inside(8);
   for (const double size : {1e6, 2e6, 0x1p25}) {
-    const auto exact = collective_time(Collective::all_reduce, {size}, node, sweep.cluster);
-    sweep.points.push_back(
+    const auto exact = collective_time(Collective::all_reduce, {size}, node, table.cluster);
+    table.points.push_back(
         {.group = node, .size = {size}, .measured = exact * (size < 3e6 ? 2 : 1)});
   }
-  sweep.points[1].measured = sweep.points[1].measured / 4;  // half of what is predicted
-  const auto scored = score(sweep);
+  table.points[1].measured = table.points[1].measured / 4;  // half of what is predicted
+  const auto scored = score(table);
   CHECK(scored.small.rows == 2);
   CHECK_THAT(*scored.small.absolute, WithinRel(0.75, 1e-9));  // −50 % and +100 %
   CHECK_THAT(*scored.small.signed_mean, WithinRel(0.25, 1e-9));
   CHECK(*scored.large.absolute < 1e-12);
   CHECK(scored.worst == 1);
-  CHECK(to_text(sweep.points[0]) == "all_reduce 1x8 977 KiB");
+  CHECK(to_text(table.points[0]) == "all_reduce 1x8 977 KiB");
 
-  sweep.call = sweep.points[2].measured;  // the program takes as long again
-  CHECK_THAT(*score(sweep).large.absolute, WithinRel(1.0, 1e-9));
-  sweep.points[0].group.ranks = sweep.points[0].group.most_per_node = 16;
+  table.call = table.points[2].measured;  // the program takes as long again
+  CHECK_THAT(*score(table).large.absolute, WithinRel(1.0, 1e-9));
+  table.points[0].group.ranks = table.points[0].group.most_per_node = 16;
   CHECK_THROWS_WITH(
-      score(sweep),
+      score(table),
       "a group of 16 GPUs on 1 nodes, up to 16 on each, is larger than the cluster of "
       "8 GPUs in nodes of 8");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/plots/sweep_plot_parts.hpp"
+#include "report/sweep/sweep_plot_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/strategies/small_world.hpp"
 
-namespace sharing_spec {
+namespace contention_steps_spec {
 
 using namespace strategies;
 
@@ -195,4 +195,4 @@ TEST_CASE("the slow stage of a pipeline sets the pace of its steady state") {
   CHECK(more(9) - more(8) == Approx(1.5 * even).epsilon(1e-5));
 }
 
-}  // namespace sharing_spec
+}  // namespace contention_steps_spec

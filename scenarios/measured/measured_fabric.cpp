@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/measured_fabric.hpp"
+#include "scenarios/measured/measured_fabric.hpp"
 
 #include "scenarios/documents/edit.hpp"
 #include "scenarios/documents/error.hpp"

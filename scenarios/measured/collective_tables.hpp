@@ -9,28 +9,32 @@
 #include <vector>
 
 #include "scenarios/documents/cursor.hpp"
-#include "topology/sweep.hpp"
+#include "topology/collective_table.hpp"
 
 namespace scenarios {
 
 // The names of the folder's tables, sorted: "NAME" for NAME.yaml. Throws Error if it is none.
-std::vector<std::string> sweep_names(const std::filesystem::path& folder);
+std::vector<std::string> collective_table_names(const std::filesystem::path& folder);
 
 // Reads NAME.yaml and NAME.csv; `sets` are "cluster.node.…=value", applied to the YAML first.
 // Throws Error that names the file and the place of every mistake. `read` receives both files and
 // those that the first one names.
-topology::Sweep load_sweep(const std::filesystem::path& folder, const std::string& name,
-                           std::span<const std::string> sets = {}, Files* read = nullptr);
+topology::CollectiveTable load_collective_table(const std::filesystem::path& folder,
+                                                const std::string& name,
+                                                std::span<const std::string> sets = {},
+                                                Files* read = nullptr);
 
 // A table with its description as written, and its machine read again with these entries in place
 // of the catalog's; `named` receives the names of all entries that it rests on.
-struct SweepFile {
-  topology::Sweep sweep;
+struct CollectiveTableFile {
+  topology::CollectiveTable table;
   std::shared_ptr<const Value> description;
 };
-SweepFile load_sweep_file(const std::filesystem::path& folder, const std::string& name,
-                          std::span<const std::string> sets = {}, Files* read = nullptr);
-topology::Cluster read_again(const SweepFile& file, const Entries& entries,
+CollectiveTableFile load_collective_table_file(const std::filesystem::path& folder,
+                                               const std::string& name,
+                                               std::span<const std::string> sets = {},
+                                               Files* read = nullptr);
+topology::Cluster read_again(const CollectiveTableFile& file, const Entries& entries,
                              std::set<std::string>* named = nullptr);
 
 }  // namespace scenarios

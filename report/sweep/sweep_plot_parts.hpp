@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "report/plots/sweep_plot.hpp"
+#include "report/sweep/sweep_plot.hpp"
 
 namespace report {
 

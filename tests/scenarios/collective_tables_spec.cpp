@@ -4,13 +4,13 @@
 #include <string>
 
 #include "scenarios/documents/error.hpp"
+#include "scenarios/measured/collective_tables.hpp"
 #include "scenarios/scenario_file.hpp"
-#include "scenarios/sweeps/sweeps.hpp"
 #include "tests/catch.hpp"
 
-namespace sweeps_spec {
+namespace collective_tables_spec {
 
-using scenarios::load_sweep;
+using scenarios::load_collective_table;
 
 namespace {
 
@@ -26,7 +26,7 @@ struct Folder {
     std::ofstream(path / "mine.yaml") << yaml;
     std::ofstream(path / "mine.csv") << csv;
   }
-  fs::path path = fs::temp_directory_path() / "stepcast_sweeps_spec";
+  fs::path path = fs::temp_directory_path() / "stepcast_collective_tables_spec";
 };
 
 const std::string yaml = "source: me\ncluster: {node: dgx-h100, nodes: 1}\n";
@@ -36,7 +36,7 @@ std::string complaint(const std::string& machine, const std::string& csv) {
   const Folder folder;
   folder.write(machine, csv);
   try {
-    load_sweep(folder.path, "mine");
+    load_collective_table(folder.path, "mine");
   } catch (const scenarios::Error& wrong) {
     auto text = std::string(wrong.what());
     const auto where = folder.path.string() + "/";
@@ -56,8 +56,8 @@ TEST_CASE("every published table of the library is predicted within its bounds")
   // triples up to 2 GiB (the choice of a plug-in of the provider).
   const std::map<std::string, double> missed{{"h100_2x8_allreduce_efa_eks_aws", 0.14}};
   int rows = 0;
-  for (const auto& name : scenarios::sweep_names(tables)) {
-    const auto scored = topology::score(load_sweep(tables, name));
+  for (const auto& name : scenarios::collective_table_names(tables)) {
+    const auto scored = topology::score(load_collective_table(tables, name));
     rows += static_cast<int>(scored.rows.size());
     if (scored.framework) continue;
     INFO(name);
@@ -73,16 +73,17 @@ TEST_CASE("a published table is read as it is, quotes and other columns included
   const Folder folder;
   folder.write(yaml + "framework: true\ncall: 3 us\n",
                header + "\"nccl-tests, -g 8\",all_gather,1,8,1024,12.5\r\n# a remark\n");
-  const auto sweep = load_sweep(folder.path, "mine");
-  REQUIRE(sweep.points.size() == 1);
-  CHECK(sweep.points[0].collective == topology::Collective::all_gather);
-  CHECK(sweep.points[0].group.ranks == 8);
-  CHECK(sweep.points[0].size.value == 1024);
-  CHECK(sweep.points[0].measured.value == 12.5e-6);
-  CHECK(sweep.framework);
-  CHECK(sweep.call.value == 3e-6);
+  const auto table = load_collective_table(folder.path, "mine");
+  REQUIRE(table.points.size() == 1);
+  CHECK(table.points[0].collective == topology::Collective::all_gather);
+  CHECK(table.points[0].group.ranks == 8);
+  CHECK(table.points[0].size.value == 1024);
+  CHECK(table.points[0].measured.value == 12.5e-6);
+  CHECK(table.framework);
+  CHECK(table.call.value == 3e-6);
   const std::vector<std::string> sets{"cluster.node.nvlink.launch=9 us"};
-  CHECK(load_sweep(folder.path, "mine", sets).cluster.node.nvlink.launch == units::Seconds{9e-6});
+  CHECK(load_collective_table(folder.path, "mine", sets).cluster.node.nvlink.launch ==
+        units::Seconds{9e-6});
 }
 
 TEST_CASE("a wrong table is refused where it is wrong") {
@@ -132,4 +133,4 @@ TEST_CASE("NICs that do not match the GPUs, and links without bandwidth, are ref
              STEPCAST_HOLDS("cluster.fabric.link_bandwidth: 0 is out of range"));
 }
 
-}  // namespace sweeps_spec
+}  // namespace collective_tables_spec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/sweep.hpp"
+#include "topology/collective_table.hpp"
 
 #include <cmath>
 #include <stdexcept>
@@ -9,9 +9,9 @@
 namespace topology {
 namespace {
 
-SweepRow row_of(const SweepPoint& point, Cluster& cluster, bool multicast, units::Seconds call) {
+TableRow row_of(const TablePoint& point, Cluster& cluster, bool multicast, units::Seconds call) {
   cluster.node.nvlink.multicast = multicast && point.in_switch;
-  SweepRow row{point, call + collective_time(point.collective, point.size, point.group, cluster)};
+  TableRow row{point, call + collective_time(point.collective, point.size, point.group, cluster)};
   if (!(point.measured.value > 0))
     throw std::invalid_argument(to_text(point) + ": a measured time is more than zero");
   row.error = row.predicted / point.measured - 1;
@@ -19,8 +19,8 @@ SweepRow row_of(const SweepPoint& point, Cluster& cluster, bool multicast, units
 }
 
 template <class Belongs>
-SweepErrors errors_of(const std::vector<SweepRow>& rows, Belongs belongs) {
-  SweepErrors errors;
+TableErrors errors_of(const std::vector<TableRow>& rows, Belongs belongs) {
+  TableErrors errors;
   double magnitude = 0, sum = 0;
   for (const auto& row : rows) {
     if (!belongs(row.point)) continue;
@@ -36,23 +36,23 @@ SweepErrors errors_of(const std::vector<SweepRow>& rows, Belongs belongs) {
 
 }  // namespace
 
-SweepScore score(const Sweep& sweep) {
-  SweepScore result{sweep.name, sweep.source, sweep.note, sweep.framework};
-  Cluster cluster = sweep.cluster;
+TableScore score(const CollectiveTable& table) {
+  TableScore result{table.name, table.source, table.note, table.framework};
+  Cluster cluster = table.cluster;
   const bool multicast = cluster.node.nvlink.multicast;
-  for (const auto& point : sweep.points) {
-    result.rows.push_back(row_of(point, cluster, multicast, sweep.call));
+  for (const auto& point : table.points) {
+    result.rows.push_back(row_of(point, cluster, multicast, table.call));
     if (std::abs(result.rows.back().error) > std::abs(result.rows[result.worst].error))
       result.worst = result.rows.size() - 1;
   }
-  const auto large = [](const SweepPoint& point) { return point.size >= large_message; };
-  result.all = errors_of(result.rows, [](const SweepPoint&) { return true; });
+  const auto large = [](const TablePoint& point) { return point.size >= large_message; };
+  result.all = errors_of(result.rows, [](const TablePoint&) { return true; });
   result.large = errors_of(result.rows, large);
-  result.small = errors_of(result.rows, [&](const SweepPoint& point) { return !large(point); });
+  result.small = errors_of(result.rows, [&](const TablePoint& point) { return !large(point); });
   return result;
 }
 
-std::string to_text(const SweepPoint& point) {
+std::string to_text(const TablePoint& point) {
   return std::string(to_text(point.collective)) + ' ' + std::to_string(point.group.nodes) + 'x' +
          std::to_string(point.group.ranks / point.group.nodes) + ' ' +
          units::short_text(point.size) + (point.in_switch ? "" : " ring");

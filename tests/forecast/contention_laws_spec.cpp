@@ -11,7 +11,7 @@
 #include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
-namespace sharing_spec {
+namespace contention_laws_spec {
 
 namespace {
 
@@ -145,4 +145,4 @@ TEST_CASE("two kinds of device in one cluster: the slower one sets the pace") {
   CHECK(both.step.mfu * (312e12 + 100e12) / 2 == Approx(both.step.flops_per_gpu.value));
 }
 
-}  // namespace sharing_spec
+}  // namespace contention_laws_spec

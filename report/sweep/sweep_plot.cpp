@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/plots/sweep_plot.hpp"
+#include "report/sweep/sweep_plot.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "report/plots/sweep_plot_parts.hpp"
+#include "report/sweep/sweep_plot_parts.hpp"
 #include "report/terminal.hpp"
 
 namespace report {

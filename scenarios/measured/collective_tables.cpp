@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/sweeps/sweeps.hpp"
+#include "scenarios/measured/collective_tables.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -15,21 +15,23 @@
 namespace scenarios {
 namespace {
 
-using topology::Sweep;
-using topology::SweepPoint;
+using topology::CollectiveTable;
+using topology::TablePoint;
 
-Table<Sweep> make_collectives_sweep_table() {
-  return {text<Sweep>("source", "Where the figures come from", &Sweep::source),
-          text<Sweep>("note", "What the source does not say", &Sweep::note),
-          yes_no<Sweep>("framework", "false", "Taken through a framework", &Sweep::framework),
-          duration<Sweep>("call", "0 us", "What the measuring program adds to every collective",
-                          &Sweep::call),
+Table<CollectiveTable> make_collective_table_keys() {
+  return {text<CollectiveTable>("source", "Where the figures come from", &CollectiveTable::source),
+          text<CollectiveTable>("note", "What the source does not say", &CollectiveTable::note),
+          yes_no<CollectiveTable>("framework", "false", "Taken through a framework",
+                                  &CollectiveTable::framework),
+          duration<CollectiveTable>("call", "0 us",
+                                    "What the measuring program adds to every collective",
+                                    &CollectiveTable::call),
           {{"cluster", "The machine", "", map_of(cluster_fields())},
-           [](Sweep& sweep, const Cursor& at) { sweep.cluster = read_cluster(at); }}};
+           [](CollectiveTable& table, const Cursor& at) { table.cluster = read_cluster(at); }}};
 }
 
-const Table<Sweep>& collectives_sweep_table() {
-  static const auto made = make_collectives_sweep_table();
+const Table<CollectiveTable>& collective_table_keys() {
+  static const auto made = make_collective_table_keys();
   return made;
 }
 
@@ -99,8 +101,8 @@ class CsvRow {
   std::map<std::string, Cell> cells_;
 };
 
-SweepPoint point_of(const CsvRow& row, const topology::Cluster& cluster) {
-  SweepPoint point;
+TablePoint point_of(const CsvRow& row, const topology::Cluster& cluster) {
+  TablePoint point;
   const auto collective = topology::parse_collective(row.text("collective"));
   if (!collective)
     row.refuse(
@@ -125,7 +127,7 @@ SweepPoint point_of(const CsvRow& row, const topology::Cluster& cluster) {
   return point;
 }
 
-void read_sweep_points(Sweep& sweep, std::string_view rest, const std::string& file) {
+void read_points(CollectiveTable& table, std::string_view rest, const std::string& file) {
   Complaints complaints(file);
   std::vector<Cell> columns;
   for (int number = 1; !rest.empty(); ++number) {
@@ -139,19 +141,19 @@ void read_sweep_points(Sweep& sweep, std::string_view rest, const std::string& f
       continue;
     }
     try {
-      sweep.points.push_back(point_of(CsvRow(columns, line), sweep.cluster));
+      table.points.push_back(point_of(CsvRow(columns, line), table.cluster));
     } catch (const CsvMistake& wrong) {
       complaints.add({number, wrong.column}, wrong.text);
     }
   }
-  if (sweep.points.empty() && !complaints.any())
+  if (table.points.empty() && !complaints.any())
     complaints.add({}, "expected a header line and at least one measurement");
   complaints.throw_if_any();
 }
 
 }  // namespace
 
-std::vector<std::string> sweep_names(const std::filesystem::path& folder) {
+std::vector<std::string> collective_table_names(const std::filesystem::path& folder) {
   std::error_code wrong;
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder, wrong))
@@ -161,36 +163,37 @@ std::vector<std::string> sweep_names(const std::filesystem::path& folder) {
   return names;
 }
 
-SweepFile load_sweep_file(const std::filesystem::path& folder, const std::string& name,
-                          std::span<const std::string> sets, Files* read) {
+CollectiveTableFile load_collective_table_file(const std::filesystem::path& folder,
+                                               const std::string& name,
+                                               std::span<const std::string> sets, Files* read) {
   const auto file = folder / (name + ".yaml");
   Reading reading(file.string(), folder);
   Value document = parse_yaml(reading.texts().of(file), file.string());
   apply_sets(document, sets, reading);
-  Sweep sweep{.name = name};
+  CollectiveTable table{.name = name};
   const Cursor root(document, "", reading);
-  read_map(collectives_sweep_table(), sweep, root);
+  read_map(collective_table_keys(), table, root);
   require({"cluster", "source"}, "a table needs its machine and its source", root);
   reading.throw_if_any();
-  const auto table = folder / (name + ".csv");
-  read_sweep_points(sweep, reading.texts().of(table, table_limits), table.string());
+  const auto points = folder / (name + ".csv");
+  read_points(table, reading.texts().of(points, table_limits), points.string());
   reading.texts().tell(read);
-  return {std::move(sweep), std::make_shared<const Value>(std::move(document))};
+  return {std::move(table), std::make_shared<const Value>(std::move(document))};
 }
 
-Sweep load_sweep(const std::filesystem::path& folder, const std::string& name,
-                 std::span<const std::string> sets, Files* read) {
-  return load_sweep_file(folder, name, sets, read).sweep;
+CollectiveTable load_collective_table(const std::filesystem::path& folder, const std::string& name,
+                                      std::span<const std::string> sets, Files* read) {
+  return load_collective_table_file(folder, name, sets, read).table;
 }
 
-topology::Cluster read_again(const SweepFile& file, const Entries& entries,
+topology::Cluster read_again(const CollectiveTableFile& file, const Entries& entries,
                              std::set<std::string>* named) {
-  Reading reading(file.sweep.name, {}, entries);
-  Sweep sweep;
-  read_map(collectives_sweep_table(), sweep, Cursor(*file.description, "", reading));
+  Reading reading(file.table.name, {}, entries);
+  CollectiveTable table;
+  read_map(collective_table_keys(), table, Cursor(*file.description, "", reading));
   reading.throw_if_any();
   if (named != nullptr) *named = reading.named();
-  return sweep.cluster;
+  return table.cluster;
 }
 
 }  // namespace scenarios

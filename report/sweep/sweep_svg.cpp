@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "report/plots/sweep_plot_parts.hpp"
+#include "report/sweep/sweep_plot_parts.hpp"
 #include "report/terminal.hpp"
 
 namespace report {

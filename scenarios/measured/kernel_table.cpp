@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/kernel_table.hpp"
+#include "scenarios/measured/kernel_table.hpp"
 
 #include <algorithm>
 #include <array>
