@@ -118,6 +118,7 @@ TEST_CASE("the plan counts the switches that the graph has") {
 TEST_CASE("power and price are those of the switches, where one's is known") {
   auto cluster = on(Fabric::Kind::rail_fat_tree, 64);
   CHECK_FALSE(plan_of(cluster).power);
+  CHECK_FALSE(plan_of(cluster).price);
   cluster.fabric.switch_power = {700};
   cluster.fabric.switch_price = {30e3};
   CHECK(plan_of(cluster).power->value == 24 * 700);

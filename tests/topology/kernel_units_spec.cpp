@@ -48,14 +48,14 @@ Kernel product(Precision precision = Precision::bf16, std::int64_t batch = 1) {
           .traffic = {1e6}};
 }
 
-Kernel attention(units::FusedAttention fused, Layout layout) {
+Kernel attention(units::FusedAttention fused, Layout layout, std::int64_t head) {
   return {.kind = Kernel::Kind::attention,
           .layout = layout,
           .fused = fused,
           .batch = 16,
           .m = 4096,
           .n = 4096,
-          .k = 128,
+          .k = head,
           .flops = {1e12}};
 }
 
@@ -79,8 +79,14 @@ TEST_CASE("no kernel's time depends on the unit in which flops and bytes are cou
     for (const std::int64_t batch : {1, 8}) kernels.push_back(product(precision, batch));
   for (const auto fused : {units::FusedAttention::flash_2, units::FusedAttention::cudnn})
     for (const auto layout : {Layout::forward, Layout::input_gradient})
-      kernels.push_back(attention(fused, layout));
-  for (const auto& device : {hopper, blackwell, volta, tabled})
+      for (const std::int64_t head : {64, 128}) kernels.push_back(attention(fused, layout, head));
+  auto experts = product(Precision::bf16, 8);
+  experts.grouped = true;
+  experts.launches = 8;
+  kernels.push_back(experts);
+  auto slow = hopper;  // products wait for their operands
+  slow.memory_bandwidth = {1e11};
+  for (const auto& device : {hopper, blackwell, volta, tabled, slow})
     for (const auto& kernel : kernels) {
       const bool computes =
           kernel.kind == Kernel::Kind::product || kernel.kind == Kernel::Kind::attention;
@@ -154,6 +160,14 @@ TEST_CASE("an offload without bytes takes no time, on hosts without drives or me
   bare.node.host.memory_bandwidth = {0};
   bare.node.nvme = {};
   CHECK(seconds({}, bare) == 0);
+}
+
+TEST_CASE("what only reads needs no drive that writes, and the other way round") {
+  auto cluster = host();
+  cluster.node.nvme = {.read = {8e9}};
+  CHECK_THAT(seconds({.read = {1e9}}, cluster), WithinRel(0.5, 1e-12));
+  cluster.node.nvme = {.write = {4e9}};
+  CHECK_THAT(seconds({.written = {1e9}}, cluster), WithinRel(1.0, 1e-12));
 }
 
 TEST_CASE("no offload's time depends on the unit in which bytes are counted") {

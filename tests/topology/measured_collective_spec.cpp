@@ -44,6 +44,14 @@ TEST_CASE("a table of falling times is not continued upwards to smaller sizes") 
   CHECK(interpolated(falling, {2e3}).value == 20);
 }
 
+TEST_CASE("below a table time falls no faster than the size") {
+  auto steep = table();
+  steep.points = {{{1}, {2}}, {{2}, {8}}};  // as the square of the size
+  CHECK_THAT(interpolated(steep, {0.5}).value, WithinRel(1, 1e-12));
+  steep.points = {{{1}, {2}}, {{4}, {4}}};  // as its root
+  CHECK_THAT(interpolated(steep, {0.25}).value, WithinRel(1, 1e-12));
+}
+
 TEST_CASE("a fabric's table holds for exactly its collective and group") {
   auto cluster = samples::a100(2);
   const auto modelled = collective_time(Collective::all_reduce, {4e3}, two_nodes(), cluster);
@@ -72,6 +80,9 @@ TEST_CASE("a table without order or content is refused") {
   CHECK_THROWS_WITH(interpolated(wrong, {1}), "the sizes of a measured collective must rise");
   wrong.points.clear();
   CHECK_THROWS_WITH(interpolated(wrong, {1}), "a measured collective has no points");
+  wrong.points = {{{0}, {1}}};
+  CHECK_THROWS_WITH(interpolated(wrong, {1}),
+                    "a measured collective has a size and a time above zero");
   wrong.points = {{{1}, {0}}};
   CHECK_THROWS_WITH(interpolated(wrong, {1}),
                     "a measured collective has a size and a time above zero");

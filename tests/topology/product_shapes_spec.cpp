@@ -84,6 +84,15 @@ TEST_CASE("a product of hundreds of tiles a side has a tile for each 128 rows an
   CHECK_THAT(share(product(128, 300 * 128, 864), device), WithinRel(0.72, 1e-9));
 }
 
+TEST_CASE("k is cut only where the results are fewer than those of a wave of large tiles") {
+  // 160 x 1,024 results are as many as five tiles of 128 x 256 have. In four parts of k they would
+  // take 65 slots of five processors, a quarter each, instead of 20.
+  for (const auto& [rows, columns] : {std::pair{160, 1016}, {160, 1024}, {164, 1000}}) {
+    const auto p = product(rows, columns, 8192);
+    CHECK_THAT(share(p, device_of(5)), WithinRel(slow_share(p, 5), 1e-9));
+  }
+}
+
 TEST_CASE("where nobody says how many processors there are no wave is left unfinished") {
   CHECK_THAT(share(product(3968, 1280, 864), device_of(0)), WithinRel(0.72, 1e-9));
 }
