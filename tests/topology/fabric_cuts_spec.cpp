@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fabrics of several kinds are made of, and where their middle is narrow.
+#include <utility>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/topology/samples.hpp"
+#include "topology/fabric_plan.hpp"
+
+namespace fabric_cuts_spec {
+namespace {
+
+using namespace topology;
+using enum Fabric::Kind;
+
+// Nodes of eight NICs of 50 GB/s, all of it payload.
+Cluster on(Fabric::Kind kind, std::int64_t nodes, int radix = 64,
+           std::vector<double> oversubscription = {}) {
+  auto cluster = samples::h200(nodes);
+  cluster.fabric.kind = kind;
+  cluster.fabric.radix = radix;
+  cluster.fabric.efficiency = 1;
+  cluster.fabric.oversubscription = std::move(oversubscription);
+  return cluster;
+}
+
+// Cables of 50 GB/s between two halves.
+double cut(const FabricPlan& plan) { return plan.bisection.value / 50e9; }
+
+TEST_CASE("half of all NICs meet the other half in one switch, at the payload of the fabric") {
+  auto cluster = on(single_switch, 4);
+  CHECK(cut(plan_of(cluster)) == Approx(16));
+  cluster.fabric.efficiency = 0.5;
+  CHECK(cut(plan_of(cluster)) == Approx(8));
+  cluster = on(fat_tree, 48, 64, {3});  // eight leaves of 16 cables upwards
+  cluster.fabric.efficiency = 0.5;
+  CHECK(cut(plan_of(cluster)) == Approx(8 * 16 / 2 * 0.5));
+}
+
+TEST_CASE("a narrow tier cuts only nodes of several blocks of rails") {
+  // Three times as many ports down as up: 48 nodes to a block of eight leaves.
+  CHECK(cut(plan_of(on(rail_fat_tree, 48, 64, {3}))) == Approx(48 * 8 / 2));
+  CHECK(cut(plan_of(on(rail_fat_tree, 96, 64, {3}))) == Approx(2 * 8 * 16 / 2));
+}
+
+TEST_CASE("a narrow second tier halves the cables above it, and what crosses the middle") {
+  const auto plan = plan_of(on(rail_fat_tree, 512, 64, {1, 2}));
+  REQUIRE(plan.tiers.size() == 3);
+  CHECK(plan.tiers[1].cables_down == 4096);
+  CHECK(plan.tiers[2].cables_down == 2048);
+  CHECK(plan.tiers[2].switches == 2048 / 64);
+  CHECK(cut(plan) == Approx(2048 / 2));
+}
+
+TEST_CASE("all tiers of a full fat tree but the top have as many switches") {
+  const auto plan = plan_of(on(rail_fat_tree, 16'384));
+  REQUIRE(plan.tiers.size() == 4);
+  CHECK(plan.tiers[0].switches == 4096);
+  CHECK(plan.tiers[1].switches == 4096);
+  CHECK(plan.tiers[2].switches == 4096);
+  CHECK(plan.tiers[3].switches == 2048);
+  CHECK(cut(plan) == Approx(16'384 * 8 / 2));
+}
+
+TEST_CASE("a leaf of a dragonfly takes a node each, a group eight, and spines join groups") {
+  const auto leaf = plan_of(on(dragonfly_plus, 1, 16));
+  CHECK(leaf.hops == 1);
+  const auto group = plan_of(on(dragonfly_plus, 8, 16));
+  CHECK(group.hops == 3);
+  CHECK(group.cables_across == 0);
+  CHECK(group.tiers[1].switches == 8);
+  CHECK(group.tiers[1].cables_down == 8 * 8);
+  CHECK(cut(group) == Approx(8 * 8 / 2));
+  const auto two = plan_of(on(dragonfly_plus, 9, 16));
+  CHECK(two.hops == 4);
+  CHECK(two.tiers[1].switches == 2 * 8);
+  CHECK(two.tiers[1].cables_down == 9 * 8);
+}
+
+TEST_CASE("two halves of a dragonfly have the cables of each pair of groups that they part") {
+  // Of 64 cables a group, three groups share out 32 to each pair: one against two is two pairs.
+  const auto three = plan_of(on(dragonfly_plus, 24, 16));
+  CHECK(three.cables_across == 3 * 64 / 2);
+  CHECK(cut(three) == Approx(2 * 32));
+  // Of eight groups four against four are sixteen pairs of 64/7 cables.
+  CHECK(cut(plan_of(on(dragonfly_plus, 64, 16))) == Approx(16 * 64 / 7.0));
+  auto half = on(dragonfly_plus, 24, 16);
+  half.fabric.efficiency = 0.5;
+  CHECK(cut(plan_of(half)) == Approx(32));
+  // Two groups have 64 cables between them, but nine nodes no more than 36 NICs a half.
+  CHECK(cut(plan_of(on(dragonfly_plus, 9, 16))) == Approx(36));
+}
+
+TEST_CASE("a torus of three, four and five routers is cut across its longest side, both ways") {
+  const auto plan = plan_of(on(torus_3d, 60));
+  CHECK(plan.switches == 60);
+  CHECK(plan.cables_across == 3 * 60);
+  CHECK(plan.hops == 1 + 2 + 2 + 1);
+  CHECK(cut(plan) == Approx(2 * 12));
+}
+
+TEST_CASE("two routers of a torus in line have one cable, one router has none") {
+  const auto box = plan_of(on(torus_3d, 12));  // 2 x 2 x 3
+  CHECK(box.cables_across == 6 + 6 + 12);
+  CHECK(box.hops == 1 + 1 + 1 + 1);
+  CHECK(cut(box) == Approx(2 * 4));
+  const auto line = plan_of(on(torus_3d, 7));
+  CHECK(line.cables_across == 7);
+  CHECK(line.hops == 3 + 1);
+  CHECK(cut(line) == Approx(2));
+  const auto two = plan_of(on(torus_3d, 2));
+  CHECK(two.cables_across == 1);
+  CHECK(two.hops == 1 + 1);
+  CHECK(cut(two) == Approx(1));
+  CHECK(cut(plan_of(on(torus_3d, 8))) == Approx(4));
+}
+
+TEST_CASE("a leaf that takes whole nodes needs a port for each NIC, one of a rail does not") {
+  CHECK_THROWS_WITH(plan_of(on(fat_tree, 4, 8)),
+                    "the 8 NICs of a node do not fit the 4 ports downwards of a leaf switch; raise "
+                    "radix");
+  CHECK_THROWS_WITH(plan_of(on(dragonfly_plus, 4, 8)), STEPCAST_HOLDS("do not fit the 4 ports"));
+  CHECK(plan_of(on(rail_fat_tree, 4, 8)).tiers[0].switches == 8);
+}
+
+TEST_CASE("each number that a fabric cannot do without is asked for by name") {
+  const auto refused = [](auto change, const char* reason) {
+    auto cluster = on(rail_fat_tree, 4);
+    change(cluster);
+    CHECK_THROWS_WITH(plan_of(cluster), reason);
+  };
+  refused([](Cluster& c) { c.gpus = 0; }, "a cluster needs at least one GPU");
+  refused([](Cluster& c) { c.node.gpus = 0; }, "a cluster needs at least one GPU");
+  refused([](Cluster& c) { c.node.nics.count = 0; }, "several nodes need at least one NIC each");
+  refused([](Cluster& c) { c.node.nics.bandwidth = {0}; },
+          "the NIC bandwidth must be more than zero");
+  const char* link = "the link bandwidth of the fabric must be more than zero";
+  refused([](Cluster& c) { c.fabric.link_bandwidth = {0}; }, link);
+  refused([](Cluster& c) { c.fabric.efficiency = 0; }, link);
+  refused([](Cluster& c) { c.fabric.radix = 1; }, "a switch needs at least two ports");
+}
+
+TEST_CASE("one GPU with one NIC on switches of two ports is a fabric") {
+  auto least = on(single_switch, 1, 2);
+  least.gpus = least.node.gpus = least.node.nics.count = 1;
+  CHECK(plan_of(least).endpoints == 1);
+}
+
+}  // namespace
+}  // namespace fabric_cuts_spec
