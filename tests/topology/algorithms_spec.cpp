@@ -104,6 +104,7 @@ TEST_CASE("the slower of NVLink and network holds a ring between nodes back") {
   const double latency = (8.4 + 7 * 3.4 + (14 + 2 + 3)) * us;
   takes(latency + 1e9 / 20e9, broadcast, 1e9, network(2, 4, 20 * GBps, 100 * GBps));
   takes(latency + 1e9 / 20e9, broadcast, 1e9, network(2, 4, 100 * GBps, 20 * GBps));
+  takes(latency + 10 / 0.5, broadcast, 10, network(2, 4, 100 * GBps, 0.5));
 }
 
 TEST_CASE("a large all-reduce over a ring of nodes waits 1.4 times its latency, Volta's 1.9") {
@@ -192,6 +193,15 @@ TEST_CASE("between two nodes a tree passes twice what the NICs do, if NVLink pas
   // Between many it does not.
   const double far = (14 + 2 * (7 * 1.25 + 10 * (8.5 + 4))) * us;
   takes(far + size / (0.47 * 100e9 * 120 / 128 * 0.9), all_reduce, size, network(1024, 8));
+}
+
+TEST_CASE("a tree of two members on two nodes passes what a NIC does, and does not wait longer") {
+  // A ring would wait 1.4 times as long, single words would pass 39 GB/s.
+  auto two = network(2, 1, 400 * GBps);
+  two.nvlink = false;
+  two.channels = 100;
+  const double size = doublings(15);  // 0.6 of Simple
+  takes((8.4 + 2 * 19) * us + size / (0.47 * 400e9 * 0.92 * 0.6), all_reduce, size, two);
 }
 
 TEST_CASE("a tree in one node has half of 7/9 of the rate in lines of 128 bytes") {

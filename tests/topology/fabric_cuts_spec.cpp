@@ -52,6 +52,20 @@ TEST_CASE("a narrow second tier halves the cables above it, and what crosses the
   CHECK(cut(plan) == Approx(2048 / 2));
 }
 
+TEST_CASE("under three tiers every 32 leaves have 32 spines, the last few as well") {
+  const auto plan = plan_of(on(rail_fat_tree, 257));  // nine blocks of eight leaves
+  CHECK(plan.tiers[0].switches == 72);
+  CHECK(plan.tiers[1].switches == 3 * 32);
+}
+
+TEST_CASE("a few leaves under three tiers have one core") {
+  auto cluster = on(fat_tree, 2, 16);  // two leaves of eight cables upwards
+  cluster.fabric.tiers = 3;
+  const auto plan = plan_of(cluster);
+  CHECK(plan.tiers[1].switches == 8);
+  CHECK(plan.tiers[2].switches == 1);
+}
+
 TEST_CASE("all tiers of a full fat tree but the top have as many switches") {
   const auto plan = plan_of(on(rail_fat_tree, 16'384));
   REQUIRE(plan.tiers.size() == 4);
@@ -138,6 +152,33 @@ TEST_CASE("each number that a fabric cannot do without is asked for by name") {
   refused([](Cluster& c) { c.fabric.link_bandwidth = {0}; }, link);
   refused([](Cluster& c) { c.fabric.efficiency = 0; }, link);
   refused([](Cluster& c) { c.fabric.radix = 1; }, "a switch needs at least two ports");
+}
+
+TEST_CASE("switches of two ports have one downwards and one upwards") {
+  auto cluster = on(dragonfly_plus, 3, 2);
+  cluster.node.nics.count = 1;
+  const auto dragonfly = plan_of(cluster);
+  CHECK(dragonfly.tiers[0].switches == 3);
+  CHECK(dragonfly.tiers[1].switches == 3);
+  cluster = on(fat_tree, 2, 2);
+  cluster.node.nics.count = 1;
+  cluster.fabric.tiers = 3;
+  CHECK(plan_of(cluster).tiers[1].switches == 2);
+}
+
+TEST_CASE("no plan depends on the unit in which bytes, watts and money are counted") {
+  constexpr double exa = 0x1p-60;
+  auto cluster = on(fat_tree, 48, 64, {3});
+  cluster.fabric.switch_power = {700};
+  cluster.fabric.switch_price = {30e3};
+  auto other = cluster;
+  other.node.nics.bandwidth = cluster.node.nics.bandwidth * exa;
+  other.fabric.link_bandwidth = cluster.fabric.link_bandwidth * exa;
+  other.fabric.switch_power = {700 * exa};
+  other.fabric.switch_price = {30e3 * exa};
+  CHECK(plan_of(other).bisection.value == plan_of(cluster).bisection.value * exa);
+  CHECK(plan_of(other).power->value == plan_of(cluster).power->value * exa);
+  CHECK(plan_of(other).price->value == plan_of(cluster).price->value * exa);
 }
 
 TEST_CASE("one GPU with one NIC on switches of two ports is a fabric") {

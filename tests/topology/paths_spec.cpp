@@ -158,6 +158,16 @@ TEST_CASE("each of nodes, GPUs of a node and GPUs of the cluster limits a group"
   CHECK(paths_of(inside(1), cluster).intra == 0);
 }
 
+TEST_CASE("links and number formats count however little a second of them is") {
+  auto slow = a100(2);
+  slow.node.nvlink.bandwidth = {0.5};
+  slow.node.nics.bandwidth = {0.25};
+  CHECK(port_rate(inside(2), slow) == Approx(0.8 * 0.5));
+  CHECK(port_rate(across(2, 1), slow) == Approx(0.9 * 0.25));
+  samples::set_peak(slow.node.device, Precision::fp8, 0.5);
+  CHECK(generation_of(slow.node.device) == Generation::hopper);
+}
+
 TEST_CASE("a group that no link joins is told where it lacks one") {
   auto poor = a100(2);
   poor.node.nvlink.bandwidth = poor.node.pcie.bandwidth = {0};

@@ -98,6 +98,9 @@ TEST_CASE("a layer of experts takes its products, its start, and all copies of t
   // 4 TFLOP/s: 4.8 ns. 64 copies of 25 values of two bytes: 3,200 bytes, 3.2 µs.
   const auto time = experts_time(experts, {5, 20, 3, 2, 16, 64});
   CHECK(time->time.value == Approx(4.8e-9 + 15e-6 + 3.2e-6));
+  // √(50 · 200) = 100, half way from 10 to 1000: 192,000 · 10 flops at 40 TFLOP/s are 48 ns.
+  auto half_way = surface(Kind::experts);
+  CHECK(experts_time(half_way, {50, 200, 3, 2, 16, 64})->time.value == Approx(48e-9));
   // The device's own copies, 32 rows of 25 values, six bytes each: 4,800 bytes, 4.8 µs.
   experts.us_per_own_byte = 1e-3;
   CHECK(experts_time(experts, {5, 20, 3, 2, 16, 64})->time.value ==
