@@ -135,6 +135,12 @@ TEST_CASE("between two head sizes the rate is straight in their doublings, beyon
   });
 }
 
+TEST_CASE("heads wider than a table's run as its widest, however narrow that is") {
+  const auto device = with({{Pass::forward, 1, 4096, true, 0.3}});
+  CHECK_THAT(share(attention(4096, 1), device), WithinRel(0.3, 1e-9));
+  CHECK_THAT(share(attention(4096, 8), device), WithinRel(0.3, 1e-9));
+}
+
 TEST_CASE("other passes, masks and kernels than a table's are none of its lengths or heads") {
   auto rows = four_lengths;
   rows.push_back({Pass::backward, 128, 4500, true, 0.9});
