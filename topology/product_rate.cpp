@@ -122,21 +122,13 @@ Machine machine_for(Precision precision, double peak, const Device& device) {
   return machine;
 }
 
-// Results that the processors could have made in the waves that `tiles` of `area` × 128 × 128
-// results take.
-double waves(double tiles, double area, const Machine& on) {
+// Results that the processors could have made in the waves that the product takes with k cut into
+// `split` parts, in tiles of 128 × 128 results. Larger tiles never take fewer slots.
+double occupied(const Shape& s, const Machine& on, double split) {
+  const double tiles = s.batch * split * ceiling(s.m / 128) * ceiling(s.n / 128);
   const double slots =
       on.processors > 0 ? ceiling(tiles * on.per_processor) * on.processors : tiles;
-  return slots * area * 128 * 128;
-}
-
-// The same of the product with k cut into `split` parts, under the best tile.
-double occupied(const Shape& s, const Machine& on, double split) {
-  const double high = ceiling(s.m / 128), wide = ceiling(s.n / 128), copies = s.batch * split;
-  const double tall = waves(copies * ceiling(high / 2) * wide, 2, on);
-  const double broad = waves(copies * high * ceiling(wide / 2), 2, on);
-  const double small = waves(copies * high * wide, 1, on);
-  return std::min({tall, broad, small}) / split;
+  return slots * 128 * 128 / split;
 }
 
 // Duration of the product by the model, in flops that the device at its peak would do meanwhile.
@@ -318,8 +310,6 @@ double ProductRates::correction(const Place& here) const {
 namespace {
 
 Kernel one_expert(Kernel kernel) {
-  kernel.flops = kernel.flops * (1.0 / static_cast<double>(kernel.batch));
-  kernel.traffic = kernel.traffic * (1.0 / static_cast<double>(kernel.batch));
   kernel.batch = kernel.launches = 1;
   kernel.grouped = false;
   return kernel;

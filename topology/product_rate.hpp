@@ -4,9 +4,9 @@
 // Model of a product without measurements, as a share of the dense peak:
 //   e = min( plateau · k/(k + r·half_depth) · T,  F/P · W/Q )
 // T is the share of the processors' tile slots that carry work: `batch` products of m × n are cut
-// into tiles of 128 × 256, 256 × 128 or 128 × 128 that run in waves of one per processor; k may be
-// cut into r = 1, 2 or 4 parts where m × n fills no wave; the best cut counts. The second term is
-// the roofline (F flops, Q bytes of operands and result once).
+// into tiles of 128 × 128 that run in waves of one per processor; k may be cut into r = 1, 2 or 4
+// parts where m × n fills no wave; the best cut counts. The second term is the roofline (F flops, Q
+// bytes of operands and result once).
 // Measurements correct it: c = measured e / model e, the kernel's start-up taken out of the
 // measured time; c is averaged with weights 1/d⁴ over the distance d in octaves of m, n, k and
 // batch, other layouts standing `layout_distance` further off. The geometric mean of all c takes
