@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/gaps.hpp"
+#include "sim/spending.hpp"
 #include "sim/walk_back.hpp"
 #include "sim/window.hpp"
 
@@ -23,80 +24,6 @@ Spent& Spent::add(const Spent& other, std::int64_t times) {
 
 namespace {
 
-// From its first pass or collective.
-std::vector<Picoseconds> beginnings(const Program& program, const Trace& trace,
-                                    std::vector<Picoseconds> begins_at) {
-  for (const auto& op : program.ops()) {
-    if (op.kind != Op::Kind::pass && op.kind != Op::Kind::collective) continue;
-    for (auto event = op.first; event < op.first + op.count; ++event) {
-      auto& begins = begins_at[static_cast<std::size_t>(program.participants()[event].actor)];
-      begins = std::min(begins, trace.start[event]);
-    }
-  }
-  return begins_at;
-}
-
-// `played`: the trace in which the first events are where they were.
-Spans spans_of(const Program& program, const Trace& played, const Trace& trace, Period period) {
-  const std::size_t actors = program.actors();
-  Spans spans;
-  spans.begins_at.assign(actors, 0);
-  spans.ends_at.assign(actors, 0);
-  std::vector<std::uint32_t> last_event(actors, none);
-  for (std::uint32_t event = 0; event < trace.end.size(); ++event) {
-    const auto actor = static_cast<std::size_t>(program.participants()[event].actor);
-    if (last_event[actor] != none && trace.end[event] <= spans.ends_at[actor]) continue;
-    spans.ends_at[actor] = trace.end[event];
-    last_event[actor] = event;
-  }
-  if (period == Period::spans) spans.begins_at = beginnings(program, played, spans.ends_at);
-  if (actors == 0) return spans;
-  const auto span = [&](std::size_t actor) {
-    return spans.ends_at[actor] - spans.begins_at[actor];
-  };
-  for (std::size_t actor = 1; actor < actors; ++actor)
-    if (span(actor) > span(spans.longest)) spans.longest = actor;
-  spans.length = span(spans.longest);
-  spans.last_event = last_event[spans.longest];
-  return spans;
-}
-
-// The account of all actors at a mark: what each has spent, and when its lanes are free.
-struct Spending {
-  std::vector<Spent> of_actor;
-  std::vector<Picoseconds> busy, done;
-  std::vector<LaneTimes> free;
-};
-
-Spent spent_between(const Spending& from, const Spending& to, std::size_t actor) {
-  auto spent = to.of_actor[actor];
-  return spent.add(from.of_actor[actor], -1);
-}
-
-// The recurrence of the program, and the accounts at three marks: those around its last two steady
-// periods.
-struct LeftOut {
-  const Recurrence* recurrence;  // null: nothing is left out
-  std::vector<Spending> spending = {};
-
-  bool is_mark(std::uint32_t op) const {
-    if (recurrence == nullptr) return false;
-    const auto last = recurrence->last.op, end = recurrence->end.op;
-    return op == last - (end - last) || op == last || op == end;
-  }
-  bool spent_alike() const {
-    const auto &first = spending[0], &second = spending[1], &third = spending[2];
-    for (std::size_t actor = 0; actor < first.busy.size(); ++actor)
-      if (third.busy[actor] - second.busy[actor] != second.busy[actor] - first.busy[actor] ||
-          third.done[actor] - second.done[actor] != recurrence->period ||
-          second.done[actor] - first.done[actor] != recurrence->period ||
-          third.done[actor] < recurrence->window_begin ||  // what no trace has may still go on
-          spent_between(second, third, actor) != spent_between(first, second, actor))
-        return false;
-    return true;
-  }
-};
-
 class Replay {
  public:
   Replay(const Program& program, const Trace& trace, const Recurrence* recurrence, Period period,
@@ -109,7 +36,8 @@ class Replay {
         waits_(waits),
         windows_(program),
         actors_(program.actors()),
-        spans_(spans_of(program, trace, recurrence ? recurrence->whole : trace, period)),
+        spans_(spans_of(program, trace, recurrence ? recurrence->whole : trace,
+                        period == Period::spans)),
         events_{std::vector<std::uint32_t>(program.participants().size()),
                 std::vector<EventId>(program.participants().size(), no_event),
                 std::vector<const Spent*>(program.participants().size(), nullptr)},

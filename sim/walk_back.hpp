@@ -5,18 +5,9 @@
 #include <vector>
 
 #include "sim/measures.hpp"
+#include "sim/spans.hpp"
 
 namespace sim {
-
-inline constexpr std::uint32_t none = 0xffffffffu;
-
-// When actors begin and end, and which of them is measured.
-struct Spans {
-  std::vector<Picoseconds> begins_at, ends_at;  // by actor
-  Picoseconds length = 0;                       // of the longest
-  std::size_t longest = 0;                      // its actor, the lowest of them
-  std::uint32_t last_event = none;              // its last
-};
 
 // What is known of each event once all are replayed.
 struct Replayed {
