@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cmath>
 #include <optional>
 #include <ostream>
 
@@ -24,85 +22,26 @@ namespace {
 
 using units::Seconds;
 
-// The scenario with one more --set, forecast; none where it does not allow it.
-class ChangeTrial {
- public:
-  ChangeTrial(const ExplainRequest& request, const Common& common)
-      : request_(request), common_(common) {}
-
-  std::optional<Seconds> step_with(const std::string& set) const {
-    auto sets = common_.sets;
+// Forecasts the scenario with one more --set.
+forecast::StepWith step_with_of(const ExplainRequest& request, const Common& common) {
+  return [&](const std::string& set) -> std::optional<Seconds> {
+    auto sets = common.sets;
     sets.push_back(set);
     try {
-      const auto read = scenarios::load_placed_scenario(source_of(request_.file, common_.caller),
-                                                        sets, common_.job);
+      const auto read =
+          scenarios::load_placed_scenario(source_of(request.file, common.caller), sets, common.job);
       return forecast::simulate(read.value).step.time;
     } catch (const scenarios::Error&) {
       return {};
     } catch (const std::invalid_argument&) {
       return {};
     }
-  }
-
-  // The change by as much as explains the measured step; by its most where that is not enough.
-  std::optional<report::TriedChange> tried(const forecast::LikelyChange& change,
-                                           Seconds measured) const {
-    if (!change.by_factor) {
-      const auto step = step_with(change.set);
-      if (!step) return {};
-      return report::TriedChange{change.words, change.set, *step, {}};
-    }
-    double low = 1, high = change.most;
-    auto step = step_with(change.by_factor(high));
-    if (!step) return {};
-    constexpr int halvings = 12;
-    const bool enough = measured < *step;
-    for (int i = 0; enough && i < halvings; ++i) {
-      const double middle = std::sqrt(low * high);
-      const auto at = step_with(change.by_factor(middle));
-      if (!at) return {};
-      (*at > measured ? high : low) = middle;
-      if (std::abs(*at / measured - 1) < 0.002) {
-        high = middle;
-        step = at;
-        break;
-      }
-      if (*at > measured) step = at;
-    }
-    return report::TriedChange{change.words, change.by_factor(high), *step, high};
-  }
-
- private:
-  const ExplainRequest& request_;
-  const Common& common_;
-};
-
-// How much of the difference a change leaves, and how much had to change for it.
-double unlikelihood(const report::TriedChange& change, Seconds forecast, Seconds measured) {
-  const double left =
-      std::abs(std::log(change.step / measured)) / std::abs(std::log(forecast / measured));
-  return left + (change.factor ? 0.25 * std::log2(*change.factor) : 0.0);
-}
-
-std::vector<report::TriedChange> changes_for(const forecast::Scenario& scenario, Seconds forecast,
-                                             Seconds measured, const ChangeTrial& trial) {
-  std::vector<report::TriedChange> changes;
-  constexpr double felt = 0.1;
-  for (const auto& change : forecast::likely_changes(scenario))
-    if (auto tried = trial.tried(change, measured);
-        tried && tried->step - forecast > felt * (measured - forecast))
-      changes.push_back(*std::move(tried));
-  std::ranges::stable_sort(changes, {}, [&](const report::TriedChange& change) {
-    return unlikelihood(change, forecast, measured);
-  });
-  constexpr std::size_t most = 10;
-  if (changes.size() > most) changes.resize(most);
-  return changes;
+  };
 }
 
 void add_diagnosis(report::Explanation& answer, const ExplainRequest& request,
                    const forecast::Scenario& scenario, const forecast::Forecast& forecast,
-                   const ChangeTrial& trial) {
+                   const forecast::StepWith& step_with) {
   auto traced = scenarios::load_profiler_traces(request.trace);
   answer.traces = std::move(traced.files);
   answer.diagnosis = forecast::diagnose(traced.profiles, scenario, forecast);
@@ -110,7 +49,7 @@ void add_diagnosis(report::Explanation& answer, const ExplainRequest& request,
   constexpr std::size_t tried = 5;
   for (const auto& suspect : answer.diagnosis->suspects)
     answer.tried.push_back(answer.tried.size() < tried && !suspect.set.empty()
-                               ? trial.step_with(suspect.set)
+                               ? step_with(suspect.set)
                                : std::nullopt);
 }
 
@@ -138,14 +77,14 @@ int explain(const ExplainRequest& request, const Common& common, Streams streams
                              .low = forecast.step.time_low,
                              .high = forecast.step.time_high,
                              .told = told};
-  const ChangeTrial trial(request, common);
+  const auto step_with = step_with_of(request, common);
   if (!request.trace.empty()) {
     placing(origin, [&] {
-      add_diagnosis(answer, request, scenario, forecast, trial);
+      add_diagnosis(answer, request, scenario, forecast, step_with);
       return 0;
     });
   } else if (*told > forecast.step.time) {
-    answer.changes = changes_for(scenario, forecast.step.time, *told, trial);
+    answer.changes = forecast::tried_changes(scenario, forecast.step.time, *told, step_with);
   }
   answer.deviations = forecast::deviations(forecast::measured_step(
       scenario.name, answer.measured, forecast::usual_noise, scenario, forecast));

@@ -114,40 +114,25 @@ strategies::PassTimes times_of(const ScheduleRequest& request, const strategies:
 report::ScheduleReport report_of(const std::string& name, const strategies::Order& order,
                                  const strategies::Layout& layout,
                                  const strategies::PipelineRun& run, double scale) {
-  report::ScheduleReport result{.name = name, .ticks = scale};
-  result.stages.resize(order.size());
-  std::int64_t first = INT64_MAX, last = 0, span = 0;
-  std::vector<std::int64_t> began(order.size(), INT64_MAX), ended(order.size(), 0);
-  std::vector<std::int64_t> work(order.size(), 0);
-  for (const auto& op : run.operations) {
-    const auto s = static_cast<std::size_t>(op.stage);
-    first = std::min(first, op.start);
-    last = std::max(last, op.end);
-    began[s] = std::min(began[s], op.start);
-    ended[s] = std::max(ended[s], op.end);
-    if (!op.slot.paired) work[s] += op.end - op.start;  // a pair counts once, with its second half
+  const auto in_units = [&](sim::Picoseconds ticks) { return static_cast<double>(ticks) / scale; };
+  const auto figures = strategies::figures_of(run, order.size());
+  report::ScheduleReport result{.name = name,
+                                .makespan = in_units(figures.makespan),
+                                .span = in_units(figures.span),
+                                .bubble_fraction = figures.bubble_fraction,
+                                .bubble_fraction_max_stage = figures.bubble_fraction_max_stage,
+                                .ticks = scale};
+  for (const auto& op : run.operations)
     result.operations.push_back({op.stage, op.slot.chunk, op.slot.microbatch,
-                                 letters_of(op.slot.pass), static_cast<double>(op.start) / scale,
-                                 static_cast<double>(op.end) / scale, op.slot.paired});
-  }
-  const auto makespan = last - first;
-  double idle = 0;
+                                 letters_of(op.slot.pass), in_units(op.start), in_units(op.end),
+                                 op.slot.paired});
+  result.stages.resize(order.size());
   for (std::size_t s = 0; s < order.size(); ++s) {
-    span = std::max(span, ended[s] - began[s]);
     auto& stage = result.stages[s];
-    stage.work = static_cast<double>(work[s]) / scale;
-    stage.idle = static_cast<double>(makespan - work[s]) / scale;
+    stage.work = in_units(figures.work[s]);
+    stage.idle = in_units(figures.makespan - figures.work[s]);
     stage.peak_in_flight = strategies::peak_in_flight(order[s], layout.parts());
     stage.in_flight_vectors = strategies::in_flight_vectors(order[s], layout.chunks);
-    idle += static_cast<double>(makespan - work[s]);
-  }
-  result.makespan = static_cast<double>(makespan) / scale;
-  result.span = static_cast<double>(span) / scale;
-  if (makespan > 0) {
-    const auto whole = static_cast<double>(makespan);
-    result.bubble_fraction = idle / static_cast<double>(order.size()) / whole;
-    result.bubble_fraction_max_stage =
-        1 - static_cast<double>(*std::ranges::max_element(work)) / whole;
   }
   return result;
 }

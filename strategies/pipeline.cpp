@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/pipeline.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -153,6 +155,33 @@ PipelineRun run_pipeline(const Order& order, const Layout& layout, int microbatc
   Player player(order, layout, microbatches, times, slow);
   walk(order, layout, microbatches, [&](int stage, const Slot& slot) { player.add(stage, slot); });
   return std::move(player).run(order);
+}
+
+PipelineFigures figures_of(const PipelineRun& run, std::size_t stages) {
+  PipelineFigures figures;
+  figures.work.resize(stages);
+  sim::Picoseconds first = INT64_MAX, last = 0;
+  std::vector<sim::Picoseconds> began(stages, INT64_MAX), ended(stages, 0);
+  for (const auto& op : run.operations) {
+    const auto s = static_cast<std::size_t>(op.stage);
+    first = std::min(first, op.start);
+    last = std::max(last, op.end);
+    began[s] = std::min(began[s], op.start);
+    ended[s] = std::max(ended[s], op.end);
+    if (!op.slot.paired) figures.work[s] += op.end - op.start;  // with its second half
+  }
+  figures.makespan = last - first;
+  double idle = 0;
+  for (std::size_t s = 0; s < stages; ++s) {
+    figures.span = std::max(figures.span, ended[s] - began[s]);
+    idle += static_cast<double>(figures.makespan - figures.work[s]);
+  }
+  if (figures.makespan <= 0) return figures;
+  const auto whole = static_cast<double>(figures.makespan);
+  figures.bubble_fraction = idle / static_cast<double>(stages) / whole;
+  figures.bubble_fraction_max_stage =
+      1 - static_cast<double>(*std::ranges::max_element(figures.work)) / whole;
+  return figures;
 }
 
 }  // namespace strategies

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pipeline with given pass times, for studying schedules alone.
 #pragma once
+#include <cstddef>
 #include <vector>
 
 #include "plans/schedules/schedule.hpp"
@@ -37,5 +38,16 @@ std::vector<ChunkTimes> chunk_times(const Layout& layout, const PassTimes& times
 // is one pass of forward + backward + weight, and its two operations start and end together.
 PipelineRun run_pipeline(const Order& order, const Layout& layout, int microbatches,
                          const PassTimes& times, const std::vector<double>& slow = {});
+
+// The figures of a run, in ticks.
+struct PipelineFigures {
+  sim::Picoseconds makespan = 0;         // from the first start to the last end
+  sim::Picoseconds span = 0;             // the longest from a stage's first start to its last end
+  std::vector<sim::Picoseconds> work;    // by stage: its passes, a pair counted once
+  double bubble_fraction = 0;            // of the makespan in which the mean stage is idle
+  double bubble_fraction_max_stage = 0;  // the same of the stage with most work
+};
+// O(operations)
+PipelineFigures figures_of(const PipelineRun& run, std::size_t stages);
 
 }  // namespace strategies

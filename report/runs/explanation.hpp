@@ -6,18 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "forecast/diagnosis/changes.hpp"
 #include "forecast/diagnosis/diagnosis.hpp"
 #include "report/style.hpp"
 
 namespace report {
-
-// A change of one key that would make the forecast slower: tried.
-struct TriedChange {
-  std::string words;
-  std::string set;               // "path.to.key=value"
-  units::Seconds step;           // forecast with it
-  std::optional<double> factor;  // by which something is slower; absent: changed as it is
-};
 
 struct Explanation {
   std::string scenario;                          // its file
@@ -29,7 +22,7 @@ struct Explanation {
   std::vector<std::string> traces;                   // files
   std::vector<std::optional<units::Seconds>> tried;  // by suspect: the forecast with its set
   // From the time alone, the likeliest first; only without a diagnosis.
-  std::vector<TriedChange> changes;
+  std::vector<forecast::TriedChange> changes;
 };
 
 std::string explanation_text(const Explanation& of, const TextOptions& options = {});

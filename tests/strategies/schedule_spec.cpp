@@ -66,6 +66,20 @@ TEST_CASE("GPipe and 1F1B take (m + p - 1)(F + B): bubble (p-1)/(m+p-1)") {
   CHECK(play(ScheduleKind::one_f_one_b, p, 1, m, times).makespan == (m + p - 1) * 30);
 }
 
+TEST_CASE("a slow stage leaves the mean stage idle, and itself busy but for the ends") {
+  // Forward 1, backward 2, the second stage twice as slow, two microbatches. Stage 1 works from 1
+  // to 13; stage 0 has its last backward pass from 13 to 15.
+  const Layout two{Layout::Kind::loop, 2, 1};
+  const auto run = run_pipeline(order_of(ScheduleKind::one_f_one_b, 2, 1, 2), two, 2,
+                                PassTimes{1, 2, 0, 0}, {1, 2});
+  const auto figures = figures_of(run, 2);
+  CHECK(figures.makespan == 15);
+  CHECK(figures.span == 15);  // of stage 0
+  CHECK(figures.work == std::vector<sim::Picoseconds>{6, 12});
+  CHECK(figures.bubble_fraction == Approx((9.0 + 3.0) / 2 / 15));
+  CHECK(figures.bubble_fraction_max_stage == Approx(3.0 / 15));
+}
+
 TEST_CASE("interleaved with v chunks takes m(F+B) + (p-1)(F+B)/v") {
   const int p = GENERATE(2, 4, 8), v = GENERATE(2, 3), rounds = GENERATE(1, 4);
   const int m = rounds * p;
