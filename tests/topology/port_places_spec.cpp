@@ -7,6 +7,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
+#include "tests/topology/told_ports.hpp"
 #include "topology/ports.hpp"
 
 namespace port_places_spec {
@@ -14,33 +15,8 @@ namespace {
 
 using namespace topology;
 using samples::a100;
-using Gpus = std::vector<std::int64_t>;
+using told_ports::Gpus, told_ports::message, told_ports::ring_part, told_ports::told;
 using Kind = Fabric::Kind;
-
-std::string told(const Ports& ports, const std::vector<PortUse>& uses) {
-  std::string text;
-  for (const auto& [port, times] : uses) {
-    if (!text.empty()) text += ' ';
-    if (times > 1) text += std::to_string(times) + "*";
-    text += ports.name(port);
-  }
-  return text;
-}
-
-std::string message(const Cluster& cluster, std::int64_t from, std::int64_t to) {
-  const Ports ports(cluster);
-  std::vector<PortUse> uses;
-  ports.message(from, to, uses);
-  return told(ports, uses);
-}
-
-std::string ring_part(const Cluster& cluster, const Gpus& before, const Gpus& here,
-                      const Gpus& after, int nics) {
-  const Ports ports(cluster);
-  std::vector<PortUse> uses;
-  ports.ring_part(before, here, after, nics, uses);
-  return told(ports, uses);
-}
 
 // Of the only port that is degraded.
 Ports::Degraded degraded(Cluster cluster, const std::string& link, std::int64_t* lowest = nullptr) {

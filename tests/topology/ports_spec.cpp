@@ -5,6 +5,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/topology/samples.hpp"
+#include "tests/topology/told_ports.hpp"
 #include "topology/ports.hpp"
 
 namespace ports_spec {
@@ -13,32 +14,7 @@ using namespace topology;
 namespace {
 
 using samples::a100;
-using Gpus = std::vector<std::int64_t>;
-
-std::string told(const Ports& ports, const std::vector<PortUse>& uses) {
-  std::string text;
-  for (const auto& [port, times] : uses) {
-    if (!text.empty()) text += ' ';
-    if (times > 1) text += std::to_string(times) + "*";
-    text += ports.name(port);
-  }
-  return text;
-}
-
-std::string message(const Cluster& cluster, std::int64_t from, std::int64_t to) {
-  const Ports ports(cluster);
-  std::vector<PortUse> uses;
-  ports.message(from, to, uses);
-  return told(ports, uses);
-}
-
-std::string ring_part(const Cluster& cluster, const Gpus& before, const Gpus& here,
-                      const Gpus& after, int nics) {
-  const Ports ports(cluster);
-  std::vector<PortUse> uses;
-  ports.ring_part(before, here, after, nics, uses);
-  return told(ports, uses);
-}
+using told_ports::Gpus, told_ports::message, told_ports::ring_part, told_ports::told;
 
 double capacity(const Cluster& cluster, const std::string& name) {
   const Ports ports(cluster);
