@@ -51,6 +51,9 @@ unsigned threads_of(const Common& common);
 // Throws Mistake if --set is given to a command that reads no keys: `why` says so.
 void refuse_sets(const Common& common, const std::string& why);
 
+// Throws Mistake if --env is given with files of which none is a job, and so none has variables.
+void refuse_env(const Common& common, const std::string& file, bool job);
+
 // Throws Mistake if writing to standard output failed.
 void check_told(Streams streams);
 

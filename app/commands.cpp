@@ -271,11 +271,14 @@ void add_import(CLI::App& program, Common& common, Action& action) {
   command->footer("Example:\n  stepcast import huggingface config.json > my-model.yaml");
   command->callback([asked, &common, &action] {
     action = [asked, &common](Streams streams) {
-      if (asked->format == "nccl-tests")
+      if (asked->format == "nccl-tests") {
+        refuse_env(common, asked->file, false);
         return import_nccl_tests(asked->file, asked->into, common, streams);
+      }
       if (!asked->into.empty()) throw Mistake("import --into is for nccl-tests");
       if (asked->format == "huggingface") {
         refuse_sets(common, "change those of the entry that is printed");
+        refuse_env(common, asked->file, false);
         return import_huggingface(asked->file, common, streams);
       }
       return import_job(asked->format, asked->file, common, streams);

@@ -91,6 +91,7 @@ int compare(const std::string& file, const std::string& against, bool full, cons
       scenarios::load_placed_scenario(source_of(against, common.caller), {}, {{}, common.job.env});
   const auto [to, to_where] =
       scenarios::load_placed_scenario(source_of(file, common.caller), common.sets, common.job);
+  refuse_env(common, file, from_where.job || to_where.job);
   outputs.spare(from_where.read);
   outputs.spare(to_where.read);
   const bool page = !common.report.empty();

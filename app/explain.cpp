@@ -68,6 +68,7 @@ int explain(const ExplainRequest& request, const Common& common, Streams streams
                                                     common.sets, common.job);
   const auto& scenario = read.value;
   const auto& origin = read.origin;
+  refuse_env(common, request.file, origin.job.has_value());
   outputs.spare(origin.read);
   auto forecast = placing(origin, [&] { return forecast::simulate(scenario, {.causes = true}); });
   forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());

@@ -52,9 +52,7 @@ std::string page_for(const std::string& file) {
 
 int written(const OpenRequest& request, const Common& common, Streams streams) {
   const auto asks = asks_of(request.file);
-  if ((asks == Asks::sweep || asks == Asks::purchase) && !common.job.env.empty())
-    throw Mistake("--env " + common.job.env.front() + ": " + request.file +
-                  " is no job, and has no variables");
+  if (asks == Asks::sweep || asks == Asks::purchase) refuse_env(common, request.file, false);
   switch (asks) {
     case Asks::step:
       return simulate({.file = request.file}, common, streams);

@@ -41,6 +41,12 @@ void refuse_sets(const Common& common, const std::string& why) {
     throw Mistake("--set " + common.sets.front() + ": it changes a key of a file; " + why);
 }
 
+void refuse_env(const Common& common, const std::string& file, bool job) {
+  if (!job && !common.job.env.empty())
+    throw Mistake("--env " + common.job.env.front() + ": " + file +
+                  " is no job, and has no variables; change keys with --set");
+}
+
 void check_told(Streams streams) {
   streams.out << std::flush;
   if (!streams.out) throw Mistake("cannot write the answer to standard output");

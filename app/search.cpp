@@ -244,6 +244,7 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   const Outputs outputs(common, emitted_outputs(request.emission));
   const auto [asked, origin] = scenarios::load_placed_question(
       source_of(request.file, common.caller), common.sets, common.job);
+  refuse_env(common, request.file, origin.job.has_value());
   outputs.spare(origin.read);
   check_emission(request.emission, origin);
   const auto correcting = load_correcting(common, outputs);

@@ -63,11 +63,13 @@ AskedScenario asked_for(const SimulateRequest& request, const Common& common,
   if (request.plan.empty()) {
     auto [scenario, origin] = scenarios::load_placed_scenario(
         source_of(request.file, common.caller), common.sets, common.job);
+    refuse_env(common, request.file, origin.job.has_value());
     outputs.spare(origin.read);
     return {std::move(scenario), std::move(origin), {}, {}};
   }
   auto [question, origin] = scenarios::load_placed_question(source_of(request.file, common.caller),
                                                             common.sets, common.job);
+  refuse_env(common, request.file, origin.job.has_value());
   outputs.spare(origin.read);
   auto plan = plan_for(std::move(question), origin, common);
   return {std::move(plan.scenario), std::move(origin), plan.how, std::move(plan.none)};

@@ -25,6 +25,7 @@ bool is_snapshot(const std::string& file) {
 
 int trace(const std::string& file, const std::string& against, const Common& common,
           Streams streams) {
+  if (against.empty()) refuse_env(common, file, false);
   if (against.empty() && !common.sets.empty())
     throw Mistake(
         "--set changes the scenario that a trace is held against; name it with --against");
@@ -35,6 +36,7 @@ int trace(const std::string& file, const std::string& against, const Common& com
   if (!against.empty()) {
     auto read =
         scenarios::load_placed_scenario(source_of(against, common.caller), common.sets, common.job);
+    refuse_env(common, against, read.origin.job.has_value());
     outputs.spare(read.origin.read);
     scenario = std::move(read.value);
     forecast =

@@ -40,7 +40,7 @@ constexpr std::array<std::string_view, 10> lanes{
     "compute", "context",          "data",          "data loader", "expert", "fetch",
     "offload", "pipeline receive", "pipeline send", "tensor"};
 
-constexpr std::uint32_t number_of(std::string_view lane) {
+consteval std::uint32_t number_of(std::string_view lane) {
   return static_cast<std::uint32_t>(std::ranges::find(lanes, lane) - lanes.begin());
 }
 constexpr std::uint32_t receive_lane = number_of("pipeline receive");

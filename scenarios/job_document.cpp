@@ -117,7 +117,19 @@ void refuse_other_document(const Value& document, std::string_view text, const s
             "; " + expected_jobs()}});
 }
 
-// Variables that no file of the job has: their values change nothing.
+bool has_word(std::string_view text, std::string_view word) {
+  const auto is_part = [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  };
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const auto end = at + word.size();
+    if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end])))
+      return true;
+  }
+  return false;
+}
+
+// Variables of the command line that no file of the job has: their values change nothing.
 void account_unused(JobAccount& account, const JobHints& hints, std::string_view text,
                     const Texts& texts) {
   // Those are asked for, whether or not a file has them.
@@ -126,7 +138,8 @@ void account_unused(JobAccount& account, const JobHints& hints, std::string_view
     const auto name = std::string_view(setting).substr(0, setting.find('='));
     const bool argument = name.find_first_not_of("0123456789") == name.npos;
     if (argument || std::ranges::find(known, name) != known.end()) continue;
-    if (text.find(name) == text.npos && !texts.have(name))
+    if (!has_word(text, name) &&
+        !texts.any([&](std::string_view one) { return has_word(one, name); }))
       account.arguments.push_back({"--env " + setting,
                                    "the command line",
                                    Effect::unknown,
@@ -158,10 +171,6 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
   const auto* named = document.find("job");
   if (document.kind == Value::Kind::map && named == nullptr)
     refuse_other_document(document, text, file);
-  if (named == nullptr && !hints.env.empty())
-    throw Error({{{},
-                  "--env " + hints.env.front() + ": " + file +
-                      " is a scenario, which has no variables; change its keys with --set"}});
   if (document.kind != Value::Kind::map || named == nullptr) return {std::move(document), {}, {}};
   const auto asked = job_of(*named, file, hints);
   const auto path = base / asked.file;
@@ -172,7 +181,7 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
                   "this is no job that is known; add as: FRAMEWORK beside its "
                   "name"}});
   loosen_job(*job, loosen);
-  account_unused(job->account, asked.hints, texts.of(path), texts);
+  account_unused(job->account, hints, texts.of(path), texts);
   stand_at(job->document, {named->line, named->column, 0});
   for (auto& wanted : job->wanted) wanted.at = {named->line, named->column, 0};
   std::erase_if(document.members, [](const Member& member) { return member.key.text == "job"; });

@@ -72,9 +72,8 @@ const std::string& Texts::of(const fs::path& file, const Limits& limits) {
                                : texts_.emplace(file, read_file(file, limits)).first->second;
 }
 
-bool Texts::have(std::string_view part) const {
-  return std::ranges::any_of(
-      texts_, [&](const auto& one) { return one.second.find(part) != one.second.npos; });
+bool Texts::any(const std::function<bool(std::string_view text)>& holds) const {
+  return std::ranges::any_of(texts_, [&](const auto& one) { return holds(one.second); });
 }
 
 void Texts::tell(Files* read) const {

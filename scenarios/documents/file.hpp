@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,8 +58,8 @@ struct Source {
 class Texts {
  public:
   const std::string& of(const std::filesystem::path& file, const Limits& limits = {});
-  const std::string* find(const std::filesystem::path& file) const;  // null: not read yet
-  bool have(std::string_view part) const;  // in a text of a file that was read
+  const std::string* find(const std::filesystem::path& file) const;         // null: not read yet
+  bool any(const std::function<bool(std::string_view text)>& holds) const;  // of those read
   void tell(Files* read) const;  // adds the files that were read, sorted; null: tells nobody
 
  private:

@@ -23,7 +23,10 @@ Looked looked_at(std::string_view text, const std::string& file, const JobFiles&
   try {
     const bool json = text.substr(0, text.find_first_not_of(" \t\r\n") + 1).ends_with('{');
     auto value = json ? parse_yaml(plain_json(text), file) : parse_yaml(text, file);
-    if (value.kind == Value::Kind::map) looked.map = std::move(value);
+    // A command in one line may hold a colon: $((A ? 64 : 8)).
+    const bool command =
+        value.members.size() == 1 && value.members.front().key.text.find(" --") != text.npos;
+    if (value.kind == Value::Kind::map && !command) looked.map = std::move(value);
   } catch (const Error&) {  // a script, or a mistake that the reader of scenarios will name
   }
   return looked;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/jobs/argument_list.hpp"
 
-#include <algorithm>
+#include <cctype>
 #include <map>
 #include <utility>
 #include <vector>
@@ -32,34 +32,37 @@ void assign_line(const TextLine& line, ShellVariables& variables,
     variables.assign(name, variables.expanded('"' + std::string(raw) + '"', line.at));
 }
 
-// Every line that is no comment begins an argument, as in a file that a program is given as @FILE.
+bool has_sections(std::string_view text) {
+  return text.starts_with("# variables\n") || text.find("\n# arguments\n") != text.npos ||
+         text.starts_with("# arguments\n");
+}
+
+// The first line that is no comment begins with an argument, as no script does: a file that a
+// program is given as @FILE.
 bool has_arguments_alone(std::string_view text) {
-  bool any = false;
   for (const auto& line : lines_of(text)) {
-    const auto rest =
-        line.text.substr(std::min(line.text.find_first_not_of(" \t"), line.text.size()));
-    if (rest.empty() || rest.starts_with('#')) continue;
-    if (!rest.starts_with("--")) return false;
-    any = true;
+    const auto begin = line.text.find_first_not_of(" \t");
+    if (begin == line.text.npos || line.text[begin] == '#') continue;
+    const auto rest = line.text.substr(begin);
+    return rest.size() > 2 && rest.starts_with("--") &&
+           std::isalpha(static_cast<unsigned char>(rest[2])) != 0;
   }
-  return any;
+  return false;
 }
 
 }  // namespace
 
-bool is_list(std::string_view text) {
-  return text.starts_with("# variables\n") || text.find("\n# arguments\n") != text.npos ||
-         text.starts_with("# arguments\n") || has_arguments_alone(text);
-}
+bool is_list(std::string_view text) { return has_sections(text) || has_arguments_alone(text); }
 
 Job read_list(std::string_view text, const ArgumentTable& table, std::span<const std::string> env) {
   ShellVariables variables(env);
   std::map<std::string, std::string_view> seen;
   std::vector<JobWord> launcher, words;
   std::string_view section = "# arguments";
+  const bool sections = has_sections(text);
   for (const auto& line : lines_of(text)) {
     if (line.text.starts_with("# ")) {
-      section = line.text;
+      if (sections) section = line.text;
       continue;
     }
     if (section == "# variables") {

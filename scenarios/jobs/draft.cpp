@@ -106,7 +106,7 @@ JudgedArgument Draft::judged(const JobArgument& argument, const std::string& fil
   const auto* known = given_.table().find(argument.name);
   JudgedArgument judged{written(argument), place_text(argument, file), Effect::unknown, {}, {}};
   if (known == nullptr) {
-    const auto near = given_.table().nearest_to(argument.name);
+    const auto& near = given_.meant_by(argument.name);
     if (!near.empty()) judged.why = "did you mean " + near + "?";
     return judged;
   }

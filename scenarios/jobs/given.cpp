@@ -143,10 +143,17 @@ Given::Misspelt Given::misspelt_in(std::string_view text) const {
   };
   for (const auto& [name, argument] : last_) {
     if (table_.find(name) != nullptr) continue;
-    if (auto meant = table_.nearest_to(name); !meant.empty() && has_word(meant))
-      return {argument, std::move(meant)};
+    if (const auto& meant = meant_by(name); !meant.empty() && has_word(meant))
+      return {argument, meant};
   }
   return {};
+}
+
+const std::string& Given::meant_by(std::string_view name) const {
+  auto found = meant_.find(name);
+  if (found == meant_.end())
+    found = meant_.emplace(std::string(name), table_.nearest_to(name)).first;
+  return found->second;
 }
 
 Place Given::place_of(std::string_view name) const {

@@ -47,8 +47,11 @@ class Given {
     const JobArgument* argument = nullptr;
     std::string meant;
   };
-  // The first of those whose meant name is a word of the text; none: null. O(unknown arguments).
+  // The first of those whose meant name is a word of the text; none: null.
   Misspelt misspelt_in(std::string_view text) const;
+  // The name of the table that is nearest to an unknown one; empty: none is near. O(names of the
+  // table) when a name is first asked for.
+  const std::string& meant_by(std::string_view name) const;
 
   Place place_of(std::string_view name) const;       // the file's beginning where it is not given
   std::string text_of(std::string_view name) const;  // "--num-layers 32", empty: not given
@@ -60,6 +63,7 @@ class Given {
   const ArgumentTable& table_;
   Complaints& complaints_;
   std::map<std::string, const JobArgument*, std::less<>> last_;
+  mutable std::map<std::string, std::string, std::less<>> meant_;  // by unknown name, once asked
 };
 
 // Whether its value turns it off: false, 0, none or nothing.

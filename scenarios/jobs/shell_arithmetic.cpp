@@ -13,14 +13,17 @@ namespace {
 using Number = std::optional<std::int64_t>;
 using Names = std::function<std::optional<std::string>(const std::string&)>;
 
+// Nothing for 010, which is 8 in a shell.
 Number number_of(std::string_view text) {
+  const auto digits = text.substr(text.starts_with('-') ? 1 : 0);
+  if (digits.size() > 1 && digits.front() == '0') return {};
   std::int64_t number = 0;
   const auto [stop, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (wrong != std::errc() || stop != text.data() + text.size()) return {};
   return number;
 }
 
-// Operators of two operands, weakest first.
+// Operators of two operands; the stronger ones bind first.
 struct Operator {
   std::string_view sign;
   int strength;
@@ -44,7 +47,7 @@ constexpr std::array<Operator, 14> operators{{{"||", 1},
 Number power(std::int64_t base, std::int64_t exponent) {
   if (exponent < 0) return {};
   std::int64_t all = 1;
-  // More than 63 squarings of anything but 0, 1 and -1 leave 64 bits.
+  // More than 63 multiplications by anything but 0, 1 and -1 leave 64 bits.
   if (base == 0 || base == 1) return exponent == 0 ? 1 : base;
   if (base == -1) return exponent % 2 == 0 ? 1 : -1;
   for (; exponent > 0; --exponent)
@@ -101,6 +104,16 @@ class Expression {
     return *asked != 0 ? yes : no;
   }
 
+  // --NAME, which a shell counts down; of numbers both are signs.
+  bool decrements() {
+    peek();
+    auto rest = text_.substr(at_);
+    if (!rest.starts_with("--")) return false;
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t", 2), rest.size()));
+    return !rest.empty() &&
+           (std::isalpha(static_cast<unsigned char>(rest.front())) != 0 || rest.front() == '_');
+  }
+
   const Operator* next_operator() {
     peek();
     const auto rest = text_.substr(at_);
@@ -131,6 +144,7 @@ class Expression {
       ++at_;
       return inside;
     }
+    if (decrements()) return {};
     if (peek() == '-' || peek() == '!') {
       const bool minus = text_[at_++] == '-';
       const auto next = depth < deepest ? operand(depth + 1) : Number();
@@ -143,8 +157,7 @@ class Expression {
       ++at_;
     const auto word = text_.substr(begin, at_ - begin);
     if (word.empty()) return {};
-    if (std::isdigit(static_cast<unsigned char>(word.front())) != 0)  // 010 is 8 in a shell
-      return word.size() > 1 && word.front() == '0' ? Number() : number_of(word);
+    if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) return number_of(word);
     const auto value = names_(std::string(word));
     return value ? number_of(*value) : Number();
   }

@@ -187,7 +187,7 @@ class WordExpansion {
 
   // A sum, or a command.
   void in_brackets(std::string_view inside) {
-    if (inside.starts_with('(') && inside.ends_with(')')) return add_sum(inside);
+    if (inside.starts_with('(') && inside.ends_with(')')) return add_calculated(inside);
     if (auto text = here_document(inside); !text.empty() && depth_ < deepest_default) {
       for (const auto& word : WordExpansion(variables_, at_, depth_ + 1, true).of(text))
         add_value(word.text, {});
@@ -196,8 +196,8 @@ class WordExpansion {
     trouble("it is the output of a command, which needs a shell");
   }
 
-  void add_sum(std::string_view inside) {
-    if (depth_ >= deepest_default) return trouble("too many sums inside of each other");
+  void add_calculated(std::string_view inside) {
+    if (depth_ >= deepest_default) return trouble("too many calculations inside of each other");
     const auto words =
         WordExpansion(variables_, at_, depth_ + 1, false).of('"' + std::string(inside) + '"');
     if (words.size() == 1 && !words.front().trouble.empty()) return trouble(words.front().trouble);

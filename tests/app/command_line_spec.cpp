@@ -69,12 +69,18 @@ TEST_CASE("--set is refused by commands that read no keys, --env where nothing h
   for (const std::string what : {"status", "export"})
     CHECK(refused({"sweep", what, "store.sqlite", "--set", "a=b"}) ==
           keyless + "the points of a store have theirs\n");
+  const std::string variableless = " is no job, and has no variables; change keys with --set\n";
   CHECK(refused({"simulate", small, "--env", "TP=2"}) ==
-        "--env TP=2: " + small +
-            " is a scenario, which has no variables; change its keys with --set\n");
+        "stepcast: --env TP=2: " + small + variableless);
+  CHECK(refused({"search", small, "--env", "TP=2"}) ==
+        "stepcast: --env TP=2: " + small + variableless);
+  CHECK(refused({"simulate", small, "--against", gpt3, "--env", "TP=2"}) ==
+        "stepcast: --env TP=2: " + small + variableless);
+  CHECK(refused({"import", "huggingface", "config.json", "--env", "TP=2"}) ==
+        "stepcast: --env TP=2: config.json" + variableless);
   const std::string purchase = "scenarios/examples/purchase-llama3-70b.yaml";
   CHECK(refused({"open", purchase, "--only-write", "--env", "TP=2"}) ==
-        "stepcast: --env TP=2: " + purchase + " is no job, and has no variables\n");
+        "stepcast: --env TP=2: " + purchase + variableless);
 }
 
 // 2 x 72 = 144 GPUs; 128 GPUs are one rack and 56 GPUs of another.

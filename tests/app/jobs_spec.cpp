@@ -61,6 +61,14 @@ TEST_CASE("a variable that no file of a job has is counted as unknown") {
   const auto used = simulate(script, {"--set", "cluster.node=dgx-a100-80gb", "--env",
                                       "WORLD_SIZE=8", "--env", "HEADS=8", "--env", "1=x"});
   CHECK(used.out.find(" 0 unknown\n") != std::string::npos);
+  // A scenario that names the job, beside one that names none.
+  const auto scenario = written("stepcast-env.yaml",
+                                "job: stepcast-env.sh\ncluster: "
+                                "{node: dgx-a100-80gb, gpus: 8}\n");
+  CHECK(simulate(scenario, {"--env", "HEADS=8"}).status == 0);
+  CHECK(simulate("scenarios/examples/dialogpt-large-8gpu.yaml",
+                 {"--against", scenario, "--env", "HEADS=8"})
+            .status == 0);
 }
 
 TEST_CASE("what a job does not say is asked for at once") {

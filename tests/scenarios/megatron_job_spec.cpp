@@ -99,6 +99,21 @@ TEST_CASE("a Megatron-LM job may be its arguments alone, one or more a line") {
   CHECK(at(job.document, "model.heads") == "8");
   CHECK(at(job.document, "training.precision") == "bf16");
   CHECK(job.account.arguments.size() == 7);
+  // As argparse reads @FILE, a word a line; and a comment is one, whatever it says.
+  const auto words = tests::job(
+      "--num-layers\n12\n--hidden-size\n512\n# variables\n--num-attention-heads\n8\n--seq-length\n"
+      "1024\n--bf16\n");
+  CHECK(at(words.document, "model.layers") == "12");
+  CHECK(at(words.document, "model.heads") == "8");
+  CHECK(at(words.document, "training.sequence_length") == "1024");
+}
+
+TEST_CASE("a command in one line may choose a number") {
+  const auto job = tests::job(
+      "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 12 --hidden-size 512 "
+      "--num-attention-heads 8 --seq-length 1024 --bf16 --micro-batch-size 1 "
+      "--global-batch-size $((1 ? 64 : 8))\n");
+  CHECK(at(job.document, "training.global_batch") == "64");
 }
 
 TEST_CASE("experts are in the layers that a Megatron-LM job names") {

@@ -75,6 +75,10 @@ TEST_CASE("sums of whole numbers are calculated") {
        {"$((1 / 0))", "$((9223372036854775807 + 1))", "$((010))", "$((1 +))", "$((1 << 2))",
         "$((1 = 1))", "$((2 ** -1))", "$((2 ** 63))", "$((1 ? 2))", "$((1 ? 2 : 1 / 0))"})
     CHECK(expanded(none) == "[?it is calculated, which needs a shell]");
+  // 010 is 8 in a shell, which would also count M down.
+  CHECK(expanded("$((A * 2))", {"A=010"}) == "[?it is calculated, which needs a shell]");
+  CHECK(expanded("$((16 - --M))", {"M=8"}) == "[?it is calculated, which needs a shell]");
+  CHECK(expanded("$((16 - --5))") == "[11]");
 }
 
 TEST_CASE("comparisons, conditions and powers of whole numbers are calculated as C binds them") {
