@@ -91,7 +91,7 @@ int width_for(const std::vector<TableScore>& scores) {
   return widest;
 }
 
-std::string tables_table(const std::vector<TableScore>& scores, const TextOptions& options) {
+std::string summary_table(const std::vector<TableScore>& scores, const TextOptions& options) {
   const int width = width_for(scores);
   std::string text = toned(left("table", width) +
                                "   rows  >= 32 MiB     signed   rows   < 32 MiB     signed"
@@ -136,7 +136,7 @@ std::string collectives_text(const std::vector<TableScore>& scores, const TextOp
     for (const auto& row : score.rows) text += table_row_line(row);
     text += '\n';
   }
-  return text + tables_table(scores, options);
+  return text + summary_table(scores, options);
 }
 
 }  // namespace report

@@ -233,7 +233,7 @@ struct RankBars {
   std::span<const forecast::Slice> bars;
 };
 
-// Of the stages that get a row: their lowest ranks, by stage.
+// The lowest rank of each stage that gets a row, by stage.
 std::vector<RankBars> drawn_ranks(const forecast::Timeline& timeline) {
   std::vector<RankBars> lowest;
   const std::span all(timeline.slices);

@@ -10,6 +10,7 @@
 #include "scenarios/documents/edit.hpp"
 #include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/read_job.hpp"
+#include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/draft.hpp"
 
 namespace scenarios {
@@ -115,18 +116,6 @@ void refuse_other_document(const Value& document, std::string_view text, const s
         (foreign.empty() ? "this is neither a scenario nor a job of a framework that is known"
                          : "it is " + std::string(foreign)) +
             "; " + expected_jobs()}});
-}
-
-bool has_word(std::string_view text, std::string_view word) {
-  const auto is_part = [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  };
-  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    const auto end = at + word.size();
-    if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end])))
-      return true;
-  }
-  return false;
 }
 
 // Variables of the command line that no file of the job has: their values change nothing.

@@ -8,7 +8,8 @@ namespace forecast {
 // A tenth of a standard normal distribution lies beyond so many standard deviations, so 80 % of it
 // lie between as many on both sides of the mean.
 constexpr double normal_tenth = 1.2816;
-constexpr double exact_normal_tenth = 1.2815515655446004;  // for money
+// The same to the last digit, which the money of a purchase has been computed with.
+constexpr double exact_normal_tenth = 1.2815515655446004;
 
 struct Vote {
   double value = 0, weight = 1;  // weight > 0

@@ -73,6 +73,19 @@ std::vector<JobArgument> arguments_from(std::span<const JobWord> words,
   return arguments;
 }
 
+bool has_word(std::string_view text, std::string_view word, std::string_view joins) {
+  const auto is_part = [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
+           joins.find(c) != joins.npos;
+  };
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const auto end = at + word.size();
+    if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end])))
+      return true;
+  }
+  return false;
+}
+
 std::vector<TextLine> lines_of(std::string_view text) {
   std::vector<TextLine> lines;
   std::int64_t number = 1;

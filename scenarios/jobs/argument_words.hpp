@@ -32,6 +32,10 @@ struct TextLine {
   Place at;
 };
 
+// Whether the text has the word, neither letters, digits, underscores nor one of `joins` beside it.
+// O(text)
+bool has_word(std::string_view text, std::string_view word, std::string_view joins = {});
+
 std::vector<TextLine> lines_of(std::string_view text);
 
 }  // namespace scenarios

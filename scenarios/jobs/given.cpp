@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
+
+#include "scenarios/jobs/argument_words.hpp"
 
 namespace scenarios {
 namespace {
@@ -130,20 +131,9 @@ std::optional<double> Given::number(std::string_view name) const {
 }
 
 Given::Misspelt Given::misspelt_in(std::string_view text) const {
-  const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
-  };
-  const auto has_word = [&](std::string_view word) {
-    for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-      const auto end = at + word.size();
-      if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end])))
-        return true;
-    }
-    return false;
-  };
   for (const auto& [name, argument] : last_) {
     if (table_.find(name) != nullptr) continue;
-    if (const auto& meant = meant_by(name); !meant.empty() && has_word(meant))
+    if (const auto& meant = meant_by(name); !meant.empty() && has_word(text, meant, "-."))
       return {argument, meant};
   }
   return {};

@@ -84,7 +84,7 @@ TEST_CASE("an argument that a job misspells is named where what it means is miss
         "--num-atention-heads is unknown (did you mean --num-attention-heads?), and "
         "--num-attention-heads is not given; add --set model.heads=N");
   CHECK(job.wanted.front().at.line == 3);
-  // What is missing is not what the misspelt argument means.
+  // The argument that is missing is another than --seq-lenth means.
   const auto other =
       tests::job("--num-layers 12\n--hidden-size 512\n--seq-lenth 1024\n--global-batch-size 32\n");
   CHECK(other.wanted.front().text == "--num-attention-heads is not given; add --set model.heads=N");
@@ -99,7 +99,7 @@ TEST_CASE("a Megatron-LM job may be its arguments alone, one or more a line") {
   CHECK(at(job.document, "model.heads") == "8");
   CHECK(at(job.document, "training.precision") == "bf16");
   CHECK(job.account.arguments.size() == 7);
-  // As argparse reads @FILE, a word a line; and a comment is one, whatever it says.
+  // argparse reads such a file with a word in each line. Comments are no sections here.
   const auto words = tests::job(
       "--num-layers\n12\n--hidden-size\n512\n# variables\n--num-attention-heads\n8\n--seq-length\n"
       "1024\n--bf16\n");

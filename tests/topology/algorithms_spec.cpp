@@ -190,7 +190,7 @@ TEST_CASE("between two nodes a tree passes twice what the NICs do, if NVLink pas
   takes(latency + size / (0.47 * 200e9 * 120 / 128 * 0.9), all_reduce, size, network(2, 8));
   takes(latency + size / (0.47 * 150e9 * 120 / 128 * 0.9), all_reduce, size,
         network(2, 8, 100 * GBps, 150 * GBps));
-  // Between many it does not.
+  // Between many nodes it does not.
   const double far = (14 + 2 * (7 * 1.25 + 10 * (8.5 + 4))) * us;
   takes(far + size / (0.47 * 100e9 * 120 / 128 * 0.9), all_reduce, size, network(1024, 8));
 }
@@ -254,11 +254,12 @@ TEST_CASE("an all-to-all starts eight messages together, over what is the slower
   takes((6.6 + 0.6) * us, all_to_all, 0, node(9));
   takes((6.6 + 2 * 0.6) * us, all_to_all, 0, node(10));
   takes((6.6 + 2.7 + 4) * us, all_to_all, 0, network(2, 2));
-  // Each of eight cards keeps an eighth.
+  // Each of eight cards keeps an eighth of its data.
   auto pcie = node(8, 10 * GBps);
   pcie.nvlink = false;
   takes((8.4 + 5.7) * us + 7e9 / 10e9, all_to_all, 8e9, pcie);
-  // Of four quarters one goes to the neighbour, and two to the other node, from both members.
+  // A rank's data has four quarters: one goes to the neighbour, two to the other node. Both members
+  // of a node send so.
   takes((8.4 + 19) * us + 1e9 / (0.83 * 1e9), all_to_all, 4e9, network(2, 2, 1000 * GBps, GBps));
   takes((8.4 + 19) * us + 4e9 / 10e9, all_to_all, 4e9, network(2, 2, 10 * GBps));
   takes((8.4 + 19) * us + 1e9 / 10e9, all_to_all, 2e9, network(2, 1, 10 * GBps));

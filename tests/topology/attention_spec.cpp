@@ -34,7 +34,7 @@ Kernel attention(std::int64_t length, std::int64_t head = 128, bool causal = tru
           .flops = {1e15}};
 }
 
-// Of 100 TFLOP/s.
+// The rate of the kernel as a share of 100 TFLOP/s.
 double share(const Kernel& kernel, const Device& device) {
   return kernel.flops.value / kernel_time(kernel, device).value / 100e12;
 }
@@ -184,7 +184,7 @@ TEST_CASE("attention lies inside of a table between the least and the most of it
 }
 
 constexpr std::array<double, 2> heads{64, 128}, copies{1, 64}, lengths{1024, 4096};
-// Nobody measured many long sequences with heads of 128.
+// The table has no row for many long sequences with heads of 128.
 constexpr std::array<float, 8> sixty{60, 60, 60, 60, 60, 60, 60, 0};
 constexpr std::array<RateSurface, 1> surfaces{{{RateSurface::Kind::attention,
                                                 "vllm:flashinfer-trtllm-prefill",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fabrics of several kinds are made of, and where their middle is narrow.
+// The switches and cables of fabrics of several kinds, and the capacity of the narrowest cut
+// through their middle.
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@ Cluster on(Fabric::Kind kind, std::int64_t nodes, int radix = 64,
   return cluster;
 }
 
-// Cables of 50 GB/s between two halves.
+// The bisection bandwidth in cables of 50 GB/s.
 double cut(const FabricPlan& plan) { return plan.bisection.value / 50e9; }
 
 TEST_CASE("half of all NICs meet the other half in one switch, at the payload of the fabric") {
@@ -92,11 +93,12 @@ TEST_CASE("a leaf of a dragonfly takes a node each, a group eight, and spines jo
 }
 
 TEST_CASE("two halves of a dragonfly have the cables of each pair of groups that they part") {
-  // Of 64 cables a group, three groups share out 32 to each pair: one against two is two pairs.
+  // Three groups have 64 cables each, 32 to each of the others. A cut of one group against two
+  // crosses two pairs.
   const auto three = plan_of(on(dragonfly_plus, 24, 16));
   CHECK(three.cables_across == 3 * 64 / 2);
   CHECK(cut(three) == Approx(2 * 32));
-  // Of eight groups four against four are sixteen pairs of 64/7 cables.
+  // A cut of four groups against four crosses sixteen pairs of 64/7 cables.
   CHECK(cut(plan_of(on(dragonfly_plus, 64, 16))) == Approx(16 * 64 / 7.0));
   auto half = on(dragonfly_plus, 24, 16);
   half.fabric.efficiency = 0.5;

@@ -43,7 +43,7 @@ RateSurface surface_of(std::string_view kernel, std::span<const double> ranks,
 }
 
 constexpr std::array<double, 2> two_to_four{2, 4}, two_to_eight{2, 8}, bytes{1e6, 1e9};
-// Of four GPUs nobody measured a large buffer.
+// The table has no large buffer of a group of four GPUs.
 constexpr std::array<float, 4> micros{100, 10000, 200, 0}, slow{300, 30000, 400, 40000};
 const std::array<RateSurface, 2> surfaces{
     surface_of("all_gather:nccl-2.27.3", two_to_four, bytes, micros),

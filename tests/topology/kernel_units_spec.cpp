@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel's time does not depend on, and which of its two terms counts.
+// A kernel's time depends on no unit of flops or bytes, and on the longer of its two terms.
 #include <array>
 #include <utility>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the members of a group find between them.
+// The bandwidths and delays between the members of a group.
 #include <cmath>
 
 #include "tests/catch.hpp"

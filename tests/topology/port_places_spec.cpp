@@ -18,7 +18,8 @@ using samples::a100;
 using told_ports::Gpus, told_ports::message, told_ports::ring_part, told_ports::told;
 using Kind = Fabric::Kind;
 
-// Of the only port that is degraded.
+// The port that is degraded, the only one, if the link of this name has half of its bandwidth; in
+// `lowest` the lowest GPU that uses it.
 Ports::Degraded degraded(Cluster cluster, const std::string& link, std::int64_t* lowest = nullptr) {
   cluster.degraded_links = {{link, 0.5}};
   const Ports ports(cluster);

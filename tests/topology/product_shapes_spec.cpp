@@ -27,7 +27,7 @@ Kernel product(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batc
 
 double flops(const Kernel& p) { return 2.0 * static_cast<double>(p.batch * p.m * p.n * p.k); }
 
-// Of 100 TFLOP/s.
+// The rate of the kernel as a share of 100 TFLOP/s.
 double share(const Kernel& kernel, const Device& device) {
   return ProductRates(device).rate(kernel).value / 100e12;
 }
@@ -40,7 +40,7 @@ Device device_of(int processors) {
   return device;
 }
 
-// Results for which there is room in the waves that all tiles take, of so many copies.
+// The number of results for which the waves of all tiles of so many copies have room.
 double room(const Kernel& p, std::int64_t copies, std::int64_t high, std::int64_t wide,
             std::int64_t processors) {
   std::int64_t tiles = 0, waves = 0;

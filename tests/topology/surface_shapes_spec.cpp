@@ -149,7 +149,7 @@ TEST_CASE("fewer rows stand in for more, but no other width or number of experts
 }
 
 TEST_CASE("beyond a surface the waves of the model's tiles go on from the nearest size") {
-  // Of 300 slots 16 x 16 tiles leave 44 idle, 16 x 17 leave 28.
+  // 16 x 16 tiles leave 44 of 300 slots idle, 16 x 17 leave 28.
   const auto device = with(plain_rates);
   const auto at_edge = teraflops(product(2048, 2048, 1024), device);
   CHECK_THAT(teraflops(product(2048, 2176, 1024), device), WithinRel(17.0 / 16 * at_edge, 1e-9));
@@ -200,8 +200,8 @@ constexpr DeviceRates both_rates{"round", "pencil", "today", "none", both_widths
 
 TEST_CASE("a surface is joined by the geometric mean of the table's dense forward products in it") {
   auto device = with(both_rates, true);
-  // Of the surface's 100 TFLOP/s: a half and an eighth. The others do not count: one of several
-  // products, one of another pass, one outside of the grid.
+  // The rows have a half and an eighth of the surface's 100 TFLOP/s. Three rows do not count: one
+  // of several products, one of another pass, one outside of the grid.
   device.efficiency.products = {{Layout::forward, 1, 1024, 512, 256, 0.5},
                                 {Layout::forward, 1, 4096, 2048, 8192, 0.125},
                                 {Layout::forward, 2, 1024, 1024, 512, 0.9},
