@@ -45,7 +45,7 @@ const Table<StepDraft>& step_table() {
 }
 
 // The document that describes what ran, and the file it stands in.
-struct Source {
+struct RunSource {
   Value document;
   std::string file;
   std::filesystem::path folder;
@@ -62,15 +62,15 @@ void pass_on(const Error& wrong, const Cursor& at, bool keep_places, const std::
   }
 }
 
-std::optional<Source> source_of(const Cursor& at, const std::string& file) {
+std::optional<RunSource> source_of(const Cursor& at, const std::string& file) {
   const auto& base = at.reading().base();
-  if (at.value().kind == Value::Kind::map) return Source{at.value(), file, base};
+  if (at.value().kind == Value::Kind::map) return RunSource{at.value(), file, base};
   const auto path = base / at.value().text;
   try {
     auto& texts = at.reading().texts();
     const auto folder = path.parent_path();
-    return Source{open_document(texts.of(path), path.string(), folder, {}, texts).document,
-                  path.string(), folder, true};
+    return RunSource{open_document(texts.of(path), path.string(), folder, {}, texts).document,
+                     path.string(), folder, true};
   } catch (const Error& wrong) {
     // A file that is not there is this list's mistake; what is no YAML has its own place.
     const bool placed = wrong.complaints.front().place != path.string();
@@ -94,7 +94,7 @@ std::string usual_name(const StepDraft& draft) {
   return name;
 }
 
-forecast::Scenario read_source(const Source& source, const Reading& list) {
+forecast::Scenario read_source(const RunSource& source, const Reading& list) {
   Reading reading(source.file, source.folder, list);
   auto scenario = read_document(source.document, reading);
   reading.throw_if_any();

@@ -75,7 +75,7 @@ bool says(const Value& document, std::string_view path) {
   return key == "nodes" && (section->find("gpus") != nullptr || listed);
 }
 
-Value map_of(std::string_view key, Value value) {
+Value map_with(std::string_view key, Value value) {
   Value map;
   map.kind = Value::Kind::map;
   map.members.push_back({job_text(std::string(key)), std::move(value)});
@@ -90,7 +90,7 @@ void loosen_job(JobScenario& job, void (*loosen)(Value&)) {
   std::erase_if(job.wanted, [&](const WantedKey& one) {
     if (!one.path.starts_with("plan.")) return false;
     const auto key = one.path.substr(section.size() + 1);
-    auto probe = map_of(section, map_of(key, job_whole(1)));
+    auto probe = map_with(section, map_with(key, job_whole(1)));
     loosen(probe);
     const auto* plan = probe.find(section);
     return plan == nullptr || plan->find(key) == nullptr;

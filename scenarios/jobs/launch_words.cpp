@@ -13,26 +13,26 @@
 namespace scenarios {
 namespace {
 
-using Names = std::pair<std::string_view, std::string_view>;  // of a word, of the table
+using NamePair = std::pair<std::string_view, std::string_view>;  // of a word, of the table
 
-constexpr std::array<Names, 18> launchers{{{"torchrun", "torchrun"},
-                                           {"torch.distributed.run", "torchrun"},
-                                           {"torch.distributed.launch", "torchrun"},
-                                           {"deepspeed", "deepspeed"},
-                                           {"deepspeed.launcher.runner", "deepspeed"},
-                                           {"accelerate", "accelerate"},
-                                           {"accelerate-launch", "accelerate"},
-                                           {"accelerate.commands.launch", "accelerate"},
-                                           {"srun", "slurm"},
-                                           {"sbatch", "slurm"},
-                                           {"salloc", "slurm"},
-                                           {"mpirun", "mpirun"},
-                                           {"mpiexec", "mpirun"},
-                                           {"mpiexec.hydra", "mpirun"},
-                                           {"orterun", "mpirun"},
-                                           {"prun", "mpirun"},
-                                           {"horovodrun", "mpirun"},
-                                           {"deepspeed.launcher", "deepspeed"}}};
+constexpr std::array<NamePair, 18> launchers{{{"torchrun", "torchrun"},
+                                              {"torch.distributed.run", "torchrun"},
+                                              {"torch.distributed.launch", "torchrun"},
+                                              {"deepspeed", "deepspeed"},
+                                              {"deepspeed.launcher.runner", "deepspeed"},
+                                              {"accelerate", "accelerate"},
+                                              {"accelerate-launch", "accelerate"},
+                                              {"accelerate.commands.launch", "accelerate"},
+                                              {"srun", "slurm"},
+                                              {"sbatch", "slurm"},
+                                              {"salloc", "slurm"},
+                                              {"mpirun", "mpirun"},
+                                              {"mpiexec", "mpirun"},
+                                              {"mpiexec.hydra", "mpirun"},
+                                              {"orterun", "mpirun"},
+                                              {"prun", "mpirun"},
+                                              {"horovodrun", "mpirun"},
+                                              {"deepspeed.launcher", "deepspeed"}}};
 
 // Programs that start the rest of their command.
 constexpr std::array<std::string_view, 22> others{
