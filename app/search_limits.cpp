@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/command.hpp"
+#include "search/search.hpp"
 
 namespace app {
 
@@ -49,11 +50,7 @@ void keep_runnable(search::Outcome& outcome, report::Framework framework) {
   std::erase_if(answer.pareto, is_beyond);
   for (auto* plans : {&answer.plans, &answer.pareto})  // what has no effect is not spoken of
     for (auto& ranked : *plans) ranked.plan.sequence_parallel &= ranked.plan.tensor > 1;
-  if (!loses_best) return;
-  answer.optimal = false;
-  if (answer.plans.empty()) return;
-  const auto best = answer.plans.front().forecast.step.time;
-  answer.gap = (best - answer.lower_bound) / best;
+  if (loses_best) search::prove(answer);
 }
 
 report::FrameworkLimits limits_of(const search::Question& question, report::Framework framework,

@@ -46,6 +46,16 @@ std::vector<Ranked> pareto_of(const std::vector<Ranked>& sorted) {
   return kept;
 }
 
+void prove(Answer& answer) {
+  answer.gap = 0;
+  answer.optimal = false;
+  if (answer.plans.empty()) return;
+  const auto best = answer.plans.front().forecast.step.time;
+  answer.lower_bound = std::min(answer.lower_bound, best);
+  answer.gap = (best - answer.lower_bound) / best;
+  answer.optimal = answer.lower_bound == best;
+}
+
 Question only_alternative(const Question& question, std::size_t alternative) {
   auto one = question;
   if (alternative > 0) {
@@ -70,10 +80,7 @@ Answer search(const Question& question, const Options& options) {
   all.pareto = pareto_of(all.pareto);
   if (all.plans.size() > options.top) all.plans.resize(options.top);
   all.misfit.reset();
-  const auto best = all.plans.front().forecast.step.time;
-  all.lower_bound = std::min(all.lower_bound, best);
-  all.gap = (best - all.lower_bound) / best;
-  all.optimal = all.lower_bound == best;
+  prove(all);
   return all;
 }
 

@@ -10,6 +10,10 @@ namespace search {
 // The question of one alternative alone.
 Question only_alternative(const Question& question, std::size_t alternative);
 
+// Sets gap and optimal to what the bound proves of the fastest plan: nothing where there is no
+// plan.
+void prove(Answer& answer);
+
 // The fastest plans, whatever the objective; of all alternatives.
 Answer search(const Question& question, const Options& options = {});
 

@@ -83,4 +83,26 @@ TEST_CASE("where nothing fits in any alternative the one that misses by least is
   }
 }
 
+TEST_CASE("what is proved of the fastest plan is the share by which the bound is faster") {
+  search::Answer answer;
+  answer.gap = 0.5;
+  answer.optimal = true;
+  answer.lower_bound = units::Seconds{9};
+  search::prove(answer);  // no plan: nothing
+  CHECK(answer.gap == 0);
+  CHECK_FALSE(answer.optimal);
+
+  answer.plans.emplace_back().forecast.step.time = units::Seconds{10};
+  search::prove(answer);
+  CHECK(answer.gap == Approx(0.1));
+  CHECK_FALSE(answer.optimal);
+
+  answer.lower_bound =
+      units::Seconds{11};  // of plans that were left out: the plan itself is the bound
+  search::prove(answer);
+  CHECK(answer.lower_bound == units::Seconds{10});
+  CHECK(answer.gap == 0);
+  CHECK(answer.optimal);
+}
+
 }  // namespace alternatives_spec
