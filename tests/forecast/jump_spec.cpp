@@ -71,6 +71,7 @@ TEST_CASE("a step of which microbatches are left out is the step with all of the
     ++periodic;
     jumped += quick.simulation.microbatches_played < all.step.microbatches ? 1 : 0;
   }
+  INFO(jumped << " of " << periodic << " plans");
   CHECK(jumped > periodic * 2 / 3);
 }
 

@@ -134,6 +134,7 @@ TEST_CASE("published runs are forecast alike with all microbatches played and wi
       tests::check_same(quick, forecast::simulate(*row.scenario, {.jump = false}));
       jumped += quick.simulation.microbatches_played < quick.step.microbatches ? 1 : 0;
     }
+  INFO(jumped << " of " << runs << " runs");
   CHECK(jumped > 200 / tests::fewer);
 }
 
