@@ -19,21 +19,24 @@ std::string lower_case(std::string_view text) {
 
 // Or more than `most`, where it is.
 std::size_t edit_distance_to(std::string_view a, std::string_view b, std::size_t most) {
-  std::vector<std::size_t> row(b.size() + 1);  // from the a read so far to each start of b
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  // From the a read so far to each start of b, and from the a without its last letter and last two.
+  std::vector<std::size_t> now(b.size() + 1), before(b.size() + 1), earlier(b.size() + 1);
+  std::iota(now.begin(), now.end(), std::size_t{0});
+  std::size_t least = 0;  // of what `now` holds
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0], least = i + 1;
-    row[0] = i + 1;
+    std::swap(earlier, before);
+    std::swap(before, now);
+    const auto least_before = std::exchange(least, i + 1);
+    now[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const auto replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      const auto edits = std::min({replaced, row[j] + 1, diagonal + 1});
-      row[j + 1] = edits;
-      least = std::min(least, edits);
+      now[j + 1] = std::min({before[j] + (a[i] == b[j] ? 0 : 1), before[j + 1] + 1, now[j] + 1});
+      const bool swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (swapped) now[j + 1] = std::min(now[j + 1], earlier[j - 1] + 1);
+      least = std::min(least, now[j + 1]);
     }
-    if (least > most) return least;
+    if (least > most && least_before >= most) return least;  // a swap leaps over `now`
   }
-  return row[b.size()];
+  return now[b.size()];
 }
 
 }  // namespace

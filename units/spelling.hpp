@@ -7,8 +7,8 @@
 
 namespace units {
 
-// Levenshtein distance in bytes: the fewest insertions, deletions and replacements from a to b.
-// O(|a| |b|).
+// Optimal string alignment distance in bytes: the fewest insertions, deletions, replacements and
+// swaps of neighbours from a to b, where nothing is edited twice. O(|a| |b|).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The known word with the fewest edits, letter case aside; then with the fewest in all; then the

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -9,13 +12,48 @@ namespace spelling_spec {
 
 using namespace units;
 
-TEST_CASE("the edit distance counts insertions, deletions and replacements") {
+namespace {
+
+// As it is defined: what the last letters cost, and the rest.
+std::size_t slow_distance(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return a.size() + b.size();
+  const auto shorter = [](std::string_view text, std::size_t by = 1) {
+    return text.substr(0, text.size() - by);
+  };
+  auto least = std::min({slow_distance(shorter(a), b) + 1, slow_distance(a, shorter(b)) + 1,
+                         slow_distance(shorter(a), shorter(b)) + (a.back() == b.back() ? 0 : 1)});
+  if (a.size() > 1 && b.size() > 1 && a.back() == b[b.size() - 2] && b.back() == a[a.size() - 2])
+    least = std::min(least, slow_distance(shorter(a, 2), shorter(b, 2)) + 1);
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE("the edit distance counts insertions, deletions, replacements and swaps of neighbours") {
   CHECK(edit_distance("", "") == 0);
   CHECK(edit_distance("", "abc") == 3);
   CHECK(edit_distance("abc", "") == 3);
   CHECK(edit_distance("tensor", "tensr") == 1);
   CHECK(edit_distance("kitten", "sitting") == 3);
   CHECK(edit_distance("abc", "xyz") == 3);
+  CHECK(edit_distance("fp61", "fp16") == 1);
+  CHECK(edit_distance("tesnor", "tensor") == 1);
+  CHECK(edit_distance("ca", "abc") ==
+        3);  // no letter is swapped and then parted from its neighbour
+}
+
+TEST_CASE("the edit distance of random words is that of its definition") {
+  std::mt19937 random(1);
+  const auto word = [&] {
+    std::string letters(random() % 7, 'a');
+    for (auto& letter : letters) letter = static_cast<char>('a' + random() % 3);
+    return letters;
+  };
+  for (int i = 0; i < 500; ++i) {
+    const auto a = word(), b = word();
+    INFO(a << " and " << b);
+    CHECK(edit_distance(a, b) == slow_distance(a, b));
+  }
 }
 
 TEST_CASE("the nearest word is the one a person meant") {
@@ -40,6 +78,8 @@ TEST_CASE(
   CHECK(nearest("A", {"a"}) == "a");
   CHECK(nearest("Z", {"z"}) == "z");
   CHECK(nearest("ABCDE", {"abcdx", "ABCxy"}) == "abcdx");  // one letter off, and two
+  CHECK(nearest("fp61", {"fp32", "fp16"}) == "fp16");      // two neighbours swapped: one letter off
+  CHECK(nearest("zzbadc", {"abcd", "zzabcd"}) == "zzabcd");  // two swaps
 }
 
 TEST_CASE("a word of 256 letters may be a misspelling, a longer one is none") {
