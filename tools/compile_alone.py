@@ -6,7 +6,7 @@
 
 BUILD has a compile_commands.json of clang, with the files by themselves, as the preset `alone` makes it. Most of the
 time of a file is headers, and most headers are of many files: what many files read through their first include, or
-through tests/catch.hpp, is precompiled for them. That hides no header which they would have to include: it is there.
+through tests/catch.hpp, is precompiled for them. That hides no header that they would have to include: they read it.
 Prints what the compiler says and exits 1 where a file does not compile without a warning.
 """
 
@@ -26,7 +26,7 @@ READERS = 24  # a header that fewer files read is not worth precompiling
 
 
 def without_output(command):
-    """The compiler and its flags, without a launcher, the output, the file, and where code may be loaded."""
+    """The compiler and its flags, without a launcher, the output, the file, and -fPIC and -fPIE, which targets mix."""
     words = shlex.split(command)
     words = words[next(i for i, word in enumerate(words) if "clang" in Path(word).name):]
     return [word for word in words[:words.index("-o")] if word not in ("-fPIC", "-fPIE")]

@@ -88,7 +88,7 @@ TEST_CASE("what is proved of the fastest plan is the share by which the bound is
   answer.gap = 0.5;
   answer.optimal = true;
   answer.lower_bound = units::Seconds{9};
-  search::prove(answer);  // no plan: nothing
+  search::prove(answer);  // without a plan nothing is proved
   CHECK(answer.gap == 0);
   CHECK_FALSE(answer.optimal);
 
@@ -97,8 +97,8 @@ TEST_CASE("what is proved of the fastest plan is the share by which the bound is
   CHECK(answer.gap == Approx(0.1));
   CHECK_FALSE(answer.optimal);
 
-  answer.lower_bound =
-      units::Seconds{11};  // of plans that were left out: the plan itself is the bound
+  // A bound above the fastest plan is one of the plans without it: the fastest plan is the bound.
+  answer.lower_bound = units::Seconds{11};
   search::prove(answer);
   CHECK(answer.lower_bound == units::Seconds{10});
   CHECK(answer.gap == 0);

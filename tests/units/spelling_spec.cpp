@@ -14,7 +14,7 @@ using namespace units;
 
 namespace {
 
-// As it is defined: what the last letters cost, and the rest.
+// The distance by its definition: the least that any edit of the last letters leaves, recursively.
 std::size_t slow_distance(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return a.size() + b.size();
   const auto shorter = [](std::string_view text, std::size_t by = 1) {
@@ -38,8 +38,8 @@ TEST_CASE("the edit distance counts insertions, deletions, replacements and swap
   CHECK(edit_distance("abc", "xyz") == 3);
   CHECK(edit_distance("fp61", "fp16") == 1);
   CHECK(edit_distance("tesnor", "tensor") == 1);
-  CHECK(edit_distance("ca", "abc") ==
-        3);  // no letter is swapped and then parted from its neighbour
+  // Two swapped letters stay neighbours: "ca" does not become "ac" and then "abc".
+  CHECK(edit_distance("ca", "abc") == 3);
 }
 
 TEST_CASE("the edit distance of random words is that of its definition") {
